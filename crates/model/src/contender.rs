@@ -1,0 +1,258 @@
+//! Contenders: one combination of levels, and its identity.
+//!
+//! The identity is the SHA-256 of the canonical JSON (keys sorted, no white space) of the resolved
+//! levels, a `#` and the replicate number. Labels, titles and the order in which a user wrote
+//! options are not part of it; every level that can change a result is.
+
+use crate::seed::hex;
+use crate::units::Bytes;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// One combination of levels, with the label that tables show.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contender {
+    /// Short name in tables: `ext4`, `ext4 data=writeback`, `ext4#2`.
+    pub label: String,
+    /// 1, or 2 and above for the further arms of an A/A comparison (`--fs ext4,ext4`).
+    pub replicate: u32,
+    /// What it is.
+    pub levels: Levels,
+}
+
+impl Contender {
+    /// The identity: 64 hex digits.
+    #[must_use]
+    pub fn id(&self) -> ContenderId {
+        ContenderId::of(&self.levels, self.replicate)
+    }
+}
+
+/// The identity of a contender: 64 hex digits.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct ContenderId(pub String);
+
+impl ContenderId {
+    /// The identity of these levels under this replicate number.
+    ///
+    /// # Panics
+    /// Never in practice: every level is representable as JSON.
+    #[must_use]
+    pub fn of(levels: &Levels, replicate: u32) -> Self {
+        // Through `Value`, whose maps are sorted: the text does not depend on declaration order.
+        let canonical = serde_json::to_value(levels).expect("levels are plain data").to_string();
+        let mut hash = Sha256::new();
+        hash.update(canonical.as_bytes());
+        hash.update(format!("#{replicate}").as_bytes());
+        Self(hex(&hash.finalize()))
+    }
+
+    /// The first 12 digits, enough to tell contenders apart in text.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.0[..self.0.len().min(12)]
+    }
+}
+
+/// The resolved level of every factor.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Levels {
+    /// File system with its mkfs and mount options.
+    pub fs: FsLevel,
+    /// Where it lies.
+    pub device: DeviceLevel,
+    /// Memory limit of the work, in bytes; `None` is the whole machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// State of the caches before each timed phase.
+    pub cache: Cache,
+    /// Whether mkfs and mount may discard (which punches holes into an image).
+    #[serde(default, skip_serializing_if = "Discard::is_none")]
+    pub discard: Discard,
+}
+
+/// A file system with its options.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FsLevel {
+    /// Name of the driver: `ext4`, `tmpfs`, `directory`, or that of an `external` definition.
+    pub name: String,
+    /// mkfs options by our names, such as `block_size = "1024"`; see the driver for its own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mkfs: BTreeMap<String, String>,
+    /// Mount options as `mount -o` takes them, one each, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mount: Vec<String>,
+    /// The commands of a file system that is defined in an experiment file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external: Option<ExternalFs>,
+}
+
+impl FsLevel {
+    /// A file system with default options.
+    #[must_use]
+    pub fn plain(name: &str) -> Self {
+        Self { name: name.to_owned(), mkfs: BTreeMap::new(), mount: Vec::new(), external: None }
+    }
+}
+
+/// `ext4`, `ext4:data=writeback:noatime`, `xfs:mkfs.block_size=1024`.
+impl fmt::Display for FsLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (key, value) in &self.mkfs {
+            write!(f, ":mkfs.{key}={value}")?;
+        }
+        for option in &self.mount {
+            write!(f, ":{option}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A file system defined by its commands; `{dev}`, `{mnt}` and `{size}` are filled in.
+///
+/// Commands run through `sh -c` as root, after the user has seen and confirmed them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExternalFs {
+    /// Makes the file system; absent where mounting is all there is to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub create: Option<String>,
+    /// Mounts it at `{mnt}`.
+    pub mount: String,
+    /// Unmounts it; `umount {mnt}` where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmount: Option<String>,
+    /// Undoes `create` beyond what the next `create` on the same device would overwrite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destroy: Option<String>,
+    /// Prints the version on its first line (standard output or error).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Programs that the commands need, looked up before the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// Debian package that brings them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
+    /// Whether it needs a block device (`{dev}`).
+    #[serde(default = "yes")]
+    pub device: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Where a file system lies.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum DeviceLevel {
+    /// A loop device over an image in the image directory.
+    Loop {
+        /// Size of the image, bytes.
+        size_bytes: u64,
+    },
+    /// A loop device over an image in memory.
+    Ram {
+        /// Size of the image, bytes.
+        size_bytes: u64,
+    },
+    /// A directory of a file system that is there already; no mkfs.
+    Directory {
+        /// The user's directory; the work goes into a directory of ours below it.
+        path: PathBuf,
+    },
+}
+
+impl DeviceLevel {
+    /// Size of the device in bytes, where it has one of its own.
+    #[must_use]
+    pub fn size_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Loop { size_bytes } | Self::Ram { size_bytes } => Some(*size_bytes),
+            Self::Directory { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for DeviceLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loop { size_bytes } => write!(f, "loop of {}", Bytes(*size_bytes)),
+            Self::Ram { size_bytes } => write!(f, "memory of {}", Bytes(*size_bytes)),
+            Self::Directory { path } => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+/// State of the caches that a timed phase starts with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// Unmounted, dropped, mounted again, and proved.
+    Cold,
+    /// As the step before left them.
+    Warm,
+}
+
+/// What mkfs and mount may tell the device about unused sectors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discard {
+    /// Nothing: no discard in mkfs, `nodiscard` where a mount would do it by itself.
+    #[default]
+    None,
+    /// mkfs discards the whole device first, and the mount discards as it frees.
+    On,
+}
+
+impl Discard {
+    /// Whether this is the default.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(fs: FsLevel) -> Levels {
+        Levels {
+            fs,
+            device: DeviceLevel::Loop { size_bytes: 1 << 31 },
+            memory_bytes: None,
+            cache: Cache::Cold,
+            discard: Discard::None,
+        }
+    }
+
+    #[test]
+    fn identity_sees_levels_and_replicate_but_no_label() {
+        let one =
+            Contender { label: "a".into(), replicate: 1, levels: levels(FsLevel::plain("ext4")) };
+        let renamed = Contender { label: "b".into(), ..one.clone() };
+        assert_eq!(one.id(), renamed.id());
+        let second = Contender { replicate: 2, ..one.clone() };
+        assert_ne!(one.id(), second.id());
+        let mut other = one.clone();
+        other.levels.fs.mount.push("noatime".into());
+        assert_ne!(one.id(), other.id());
+    }
+
+    /// Changing this vector makes old databases unreadable as history: it needs a new schema.
+    #[test]
+    fn golden_identity() {
+        let id = ContenderId::of(&levels(FsLevel::plain("ext4")), 1);
+        assert_eq!(id.short(), GOLDEN);
+    }
+    const GOLDEN: &str = "80f40b107502";
+}

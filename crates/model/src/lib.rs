@@ -1,0 +1,28 @@
+//! Plain data and units: what the other crates hand to each other.
+//!
+//! Everything here is a value that can be written as JSON and read back years later. Nothing here
+//! opens a file, starts a process or knows a kernel interface, and nothing here depends on another
+//! crate of the workspace.
+//!
+//! # Policy for unknown fields
+//! * A **spec** (what to do: [`spec::TrialSpec`], [`work::WorkerSpec`]) refuses fields it does not
+//!   know: an instruction that is not understood must not be skipped.
+//! * A **record** (what happened: [`record::TrialRecord`]) ignores fields it does not know within
+//!   one schema version, so that an older program can show what a newer one measured; a newer
+//!   *schema version* is refused.
+#![forbid(unsafe_code)]
+
+pub mod contender;
+pub mod host;
+pub mod record;
+pub mod run;
+pub mod sample;
+pub mod seed;
+pub mod spec;
+pub mod units;
+pub mod work;
+
+/// Version of [`spec::TrialSpec`] and [`work::WorkerSpec`] written by this program.
+pub const SPEC_SCHEMA: u32 = 1;
+/// Version of [`record::TrialRecord`] written by this program.
+pub const RECORD_SCHEMA: u32 = 1;

@@ -1,0 +1,293 @@
+//! The record of a trial: raw, immutable. Rates, percentages and verdicts are computed from it
+//! later and never stored in it.
+
+use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
+use crate::spec::TrialKey;
+use crate::work::{Op, OpError, Order, VerifyReport, WorkerUsage};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a trial left.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// [`crate::RECORD_SCHEMA`].
+    pub schema: u32,
+    /// Which trial.
+    pub key: TrialKey,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Wall clock at its start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// Length of the whole trial.
+    pub elapsed_ns: u64,
+    /// Length of each step, in order.
+    pub steps: Vec<StepTime>,
+    /// The file system as it really was.
+    pub filesystem: Effective,
+    /// The device, by name of the fact (`logical_sector_bytes`, `scheduler`, …).
+    pub device: BTreeMap<String, String>,
+    /// Timed phases, in order.
+    pub phases: Vec<PhaseRecord>,
+    /// Space after the last phase.
+    pub space: Option<Space>,
+    /// Length of the last unmount.
+    pub unmount_ns: Option<u64>,
+    /// Result of the content check, where one was asked for.
+    pub verify: Option<VerifyReport>,
+    /// Disturbances and facts to be said with the result.
+    pub notices: Vec<Notice>,
+}
+
+/// How a trial ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Outcome {
+    /// All steps were done.
+    Done,
+    /// Something needed is not there; nothing was tried.
+    NotRun {
+        /// Why, and what would help.
+        reason: String,
+    },
+    /// A step failed; phases before it are kept.
+    Failed {
+        /// Name of the step.
+        step: String,
+        /// What went wrong.
+        error: String,
+        /// What to do about it.
+        remedy: Option<String>,
+    },
+    /// The user or the system stopped it.
+    Interrupted,
+}
+
+/// Length of a step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct StepTime {
+    /// Name of the step.
+    pub step: String,
+    /// Its phase, where it has one.
+    pub phase: Option<String>,
+    /// Length.
+    pub elapsed_ns: u64,
+}
+
+/// A file system as made and mounted.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Effective {
+    /// Name of the driver of ours.
+    pub name: String,
+    /// Version line of the program that made it.
+    pub tool_version: Option<String>,
+    /// The command that made it.
+    pub mkfs_argv: Vec<String>,
+    /// The `-o` text that was asked for.
+    pub mount_asked: String,
+    /// Type in mountinfo.
+    pub mounted_type: Option<String>,
+    /// Mount and superblock options in mountinfo, comma-separated.
+    pub mounted_options: Option<String>,
+    /// Features and sizes read back from the file system, by name.
+    pub features: BTreeMap<String, String>,
+    /// Kernel driver that serves it, where that is another one (`ext4` for ext2 and ext3).
+    pub served_by: Option<String>,
+}
+
+/// A timed phase.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct PhaseRecord {
+    /// Name of the phase.
+    pub name: String,
+    /// Op.
+    pub op: Op,
+    /// Order.
+    pub order: Order,
+    /// Wall clock at its start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// The three clocks.
+    pub clocks: Clocks,
+    /// Ops that were completed.
+    pub ops: u64,
+    /// Bytes that the calls moved.
+    pub asked_bytes: u64,
+    /// Latency of every op.
+    pub latency: Option<LatencyHistogram>,
+    /// Counters from the phase's start to the end of each window.
+    pub windows: BTreeMap<Window, Counters>,
+    /// The worker alone.
+    pub worker: WorkerUsage,
+    /// State of the cache and its proof.
+    pub cache: CacheRecord,
+    /// Memory limit.
+    pub memory: MemoryRecord,
+    /// Counters over time.
+    pub series: Option<Series>,
+    /// What taking them cost.
+    pub sampler: Option<SamplerCost>,
+    /// Why it ended early.
+    pub error: Option<OpError>,
+}
+
+/// Lengths from the phase's first clock read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Clocks {
+    /// The calls came back.
+    pub returned_ns: u64,
+    /// syncfs done.
+    pub durable_ns: Option<u64>,
+    /// Everything is where it shall lie.
+    pub drained: Drained,
+}
+
+/// The third clock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drained {
+    /// Frozen and thawed (`FIFREEZE`, `FITHAW`).
+    Frozen {
+        /// Length.
+        drained_ns: u64,
+    },
+    /// The device was idle for the stated time; its end is not counted.
+    Idle {
+        /// Length.
+        drained_ns: u64,
+    },
+    /// There is nothing to drain: no device.
+    NoDevice,
+    /// Not within the cap, or not observable; says why.
+    NotDrained {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Drained {
+    /// The length, where there is one.
+    #[must_use]
+    pub fn ns(&self) -> Option<u64> {
+        match self {
+            Self::Frozen { drained_ns } | Self::Idle { drained_ns } => Some(*drained_ns),
+            Self::NoDevice | Self::NotDrained { .. } => None,
+        }
+    }
+}
+
+/// End of an account of counters; all start with the phase.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Window {
+    /// To `durable`.
+    Durable,
+    /// To `drained`.
+    Drained,
+    /// To the end of the next unmount.
+    Unmounted,
+}
+
+impl Window {
+    /// Name in the schema.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Durable => "durable",
+            Self::Drained => "drained",
+            Self::Unmounted => "unmounted",
+        }
+    }
+}
+
+/// State of the cache in a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CacheRecord {
+    /// What was asked for.
+    pub asked: crate::contender::Cache,
+    /// What it was, by the proof.
+    pub state: CacheState,
+    /// Why it is called that.
+    pub why: String,
+    /// Readings behind it.
+    pub proof: ColdProof,
+}
+
+/// What the cache was.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheState {
+    /// Proved cold.
+    Cold,
+    /// Not proved cold, or warm as asked.
+    Warm,
+    /// The file system lives in memory: compared only with warm ones.
+    WarmByNature,
+}
+
+/// Readings behind a cold phase. A reading that could not be had is `None`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ColdProof {
+    /// Pages of the block device in the page cache before the mount (cachestat).
+    pub device_resident_pages: Option<u64>,
+    /// Pages of the image in the page cache before the mount (cachestat).
+    pub backing_resident_pages: Option<u64>,
+    /// Bytes that the mount read from the device.
+    pub mount_read_bytes: Option<u64>,
+    /// Bytes of data that a cold phase has to read, at least; 0 where only metadata is needed.
+    pub needed_read_bytes: Option<u64>,
+    /// Bytes that the device delivered up to `durable`.
+    pub delivered_read_bytes: Option<u64>,
+}
+
+/// Memory limit of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum MemoryRecord {
+    /// None was asked for.
+    Whole,
+    /// Limited.
+    Limited {
+        /// Limit.
+        limit_bytes: u64,
+        /// `cgroup v1` or `cgroup v2`.
+        by: String,
+        /// Highest use of the cgroup, where it tells.
+        peak_bytes: Option<u64>,
+    },
+    /// Asked for, and not to be had.
+    NotLimited {
+        /// Limit asked for.
+        limit_bytes: u64,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// Space on the file system after the last phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Space {
+    /// Capacity by statfs.
+    pub total_bytes: u64,
+    /// Used by statfs.
+    pub used_bytes: u64,
+    /// Used right after the first mount, before any work.
+    pub used_empty_bytes: u64,
+    /// Bytes of contents in the dataset at that moment.
+    pub stored_bytes: u64,
+    /// Inodes, where the file system has a fixed number.
+    pub inodes_total: Option<u64>,
+    /// Of these, free.
+    pub inodes_free: Option<u64>,
+}
+
+/// Something to be said with a result, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Notice {
+    /// Short name, such as `loop-in-memory`.
+    pub code: String,
+    /// One sentence.
+    pub text: String,
+    /// What to do, where something can be done.
+    pub remedy: Option<String>,
+}

@@ -1,0 +1,145 @@
+//! A RUN: one execution of an experiment, with its plan.
+
+use crate::contender::Contender;
+use crate::host::Host;
+use crate::seed::Seed;
+use crate::work::Workload;
+use serde::{Deserialize, Serialize};
+
+/// What is known of a RUN before its first trial.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunHeader {
+    /// Unique over all databases: 16 hex digits.
+    pub uid: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// One line for people.
+    pub title: String,
+    /// The experiment file as read, or the equivalent of the command line.
+    pub experiment_toml: String,
+    /// Wall clock, ns since 1970.
+    pub created_unix_ns: u64,
+    /// Version of the program.
+    pub program_version: String,
+    /// Arguments of the command line.
+    pub arguments: Vec<String>,
+    /// The machine.
+    pub host: Host,
+    /// What was planned.
+    pub plan: RunPlan,
+}
+
+/// The plan of a RUN, fixed before block 1.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunPlan {
+    /// Seed of the experiment.
+    pub seed: Seed,
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Contenders, in the order they were written.
+    pub contenders: Vec<Contender>,
+    /// Workloads, in the order they were written.
+    pub workloads: Vec<Workload>,
+    /// Pairs that are not run, each with its reason.
+    pub not_run: Vec<NotRun>,
+    /// The trials, in order.
+    pub schedule: Vec<Slot>,
+    /// Clock that is compared: `durable`, unless the experiment says otherwise.
+    pub compared_clock: Clock,
+    /// Scale applied to the datasets; 1.0 is as written.
+    pub scale: f64,
+    /// Read all contents again after each trial.
+    pub verify: bool,
+    /// Period of the sampler; 0: no time series.
+    pub sample_period_ns: u64,
+    /// How rates are shown.
+    #[serde(default)]
+    pub rate: RateStyle,
+}
+
+/// One trial in the schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Slot {
+    /// Block, from 0.
+    pub block: u32,
+    /// Place in the block, from 0.
+    pub position: u32,
+    /// Index into `contenders`.
+    pub contender: usize,
+    /// Index into `workloads`.
+    pub workload: usize,
+}
+
+/// A contender (or one workload on it) that is not run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct NotRun {
+    /// Index into `contenders`.
+    pub contender: usize,
+    /// Index into `workloads`; absent: all of them.
+    pub workload: Option<usize>,
+    /// Why, and what would help.
+    pub reason: String,
+}
+
+/// One of the three clocks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The calls came back.
+    Returned,
+    /// syncfs done.
+    #[default]
+    Durable,
+    /// Everything is where it shall lie.
+    Drained,
+}
+
+impl Clock {
+    /// Name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Returned => "returned",
+            Self::Durable => "durable",
+            Self::Drained => "drained",
+        }
+    }
+}
+
+/// How a rate is written.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateStyle {
+    /// KiB/s, MiB/s or files/s, whatever fits the phase.
+    #[default]
+    Auto,
+    /// As in the article of 2003: KB/s with 1024 bytes, files/s for deletion.
+    Article2003,
+}
+
+/// How a RUN stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    /// Its process is at work, or died without a word.
+    Running,
+    /// All trials were done.
+    Done,
+    /// Stopped before its end; records so far are kept.
+    Interrupted,
+    /// Could not go on.
+    Failed,
+}
+
+impl RunState {
+    /// Name in the schema.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+        }
+    }
+}

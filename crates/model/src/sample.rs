@@ -1,0 +1,114 @@
+//! Samples: latency histograms and time series.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A latency histogram in logarithmic-linear buckets, nanoseconds.
+///
+/// A value `v` below `2^(precision_bits + 1)` has a bucket of its own. Above, each power of two is
+/// divided into `2^precision_bits` equal buckets, so that a bucket is narrower than
+/// `v / 2^precision_bits` (the layout of HdrHistogram; G. Tene, hdrhistogram.org). Only buckets that
+/// were hit are kept.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LatencyHistogram {
+    /// Divisions of a power of two, as an exponent.
+    pub precision_bits: u32,
+    /// Lower bound of a bucket in ns, and how many ops fell into it; ascending.
+    pub buckets: Vec<(u64, u64)>,
+    /// Shortest op, exact.
+    pub min_ns: u64,
+    /// Longest op, exact.
+    pub max_ns: u64,
+    /// Sum of all, ns.
+    pub sum_ns: u64,
+}
+
+impl LatencyHistogram {
+    /// Ops recorded.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().map(|&(_, hits)| hits).sum()
+    }
+
+    /// The latency that a share `quantile` (0 to 1) of all ops did not exceed: the upper end of the
+    /// bucket that holds it, never above the maximum; `None` where nothing was recorded.
+    #[must_use]
+    pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).max(1);
+        let mut seen = 0;
+        for &(lower, hits) in &self.buckets {
+            seen += hits;
+            if seen >= rank {
+                return Some(self.upper_ns(lower).clamp(self.min_ns, self.max_ns));
+            }
+        }
+        Some(self.max_ns)
+    }
+
+    /// The largest value that falls into the bucket starting at `lower_ns`.
+    #[must_use]
+    pub fn upper_ns(&self, lower_ns: u64) -> u64 {
+        let highest_bit = 63 - lower_ns.max(1).leading_zeros();
+        let width = 1u64 << highest_bit.saturating_sub(self.precision_bits);
+        lower_ns.saturating_add(width - 1)
+    }
+}
+
+/// Counters over time, column-wise. Cumulative counters are stored as read minus their first
+/// reading; gauges as read. A reading that was missing is `None`.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Series {
+    /// Period asked for.
+    pub period_ns: u64,
+    /// Time of each sample since the phase's start; negative before it.
+    pub t_ns: Vec<i64>,
+    /// One column a metric of the catalog, as long as `t_ns`.
+    pub columns: BTreeMap<String, Vec<Option<u64>>>,
+}
+
+/// What the sampler itself used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct SamplerCost {
+    /// Samples taken.
+    pub samples: u64,
+    /// Processor time of the sampling thread.
+    pub cpu_ns: u64,
+    /// Time it was running.
+    pub wall_ns: u64,
+}
+
+impl SamplerCost {
+    /// Share of one processor.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        (self.wall_ns > 0).then(|| self.cpu_ns as f64 / self.wall_ns as f64)
+    }
+}
+
+/// Values of counters by their catalog name (`device.written_bytes`).
+pub type Counters = BTreeMap<String, u64>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_a_small_histogram() {
+        let histogram = LatencyHistogram {
+            precision_bits: 6,
+            buckets: vec![(100, 90), (1024, 9), (1 << 20, 1)],
+            min_ns: 100,
+            max_ns: (1 << 20) + 5,
+            sum_ns: 0,
+        };
+        assert_eq!(histogram.count(), 100);
+        assert_eq!(histogram.quantile_ns(0.5), Some(100));
+        assert_eq!(histogram.quantile_ns(0.99), Some(1024 + 15));
+        assert_eq!(histogram.quantile_ns(1.0), Some((1 << 20) + 5));
+        assert_eq!(LatencyHistogram::default().quantile_ns(0.5), None);
+    }
+}
