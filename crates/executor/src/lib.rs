@@ -1,1 +1,61 @@
-//! fsarena executor.
+//! One trial, from spec to record: the states of DESIGN §3 with the cold proof.
+//!
+//! The executor is a process of its own (this same binary with the argument `executor`). It reads one
+//! [`TrialSpec`] from standard input, says which step it is at and at last the
+//! [`TrialRecord`] on standard output, one JSON value a line, and stops on a line `stop` or the end
+//! of its input. As root it works in a mount and process namespace of its own, so that nothing it
+//! mounts or starts can outlive it, however it ends.
+//!
+//! It never talks to the database, never decides what comes next, and never measures with anything
+//! but the worker's clock and the kernel's counters.
+#![forbid(unsafe_code)]
+
+pub mod cgroup;
+mod cold;
+mod fault;
+mod measure;
+mod place;
+pub mod stop;
+mod trial;
+pub mod worker;
+
+pub use place::{PlaceError, executor_inside, executor_outside};
+pub use trial::{blank_record, run_trial};
+
+use fsarena_model::record::TrialRecord;
+use fsarena_model::spec::TrialSpec;
+use serde::{Deserialize, Serialize};
+
+/// A line from the executor.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExecutorSays {
+    /// A step begins.
+    Step {
+        /// Its name.
+        step: String,
+        /// Its phase, where it has one.
+        phase: Option<String>,
+    },
+    /// The trial has ended, well or badly; nothing follows.
+    Record(Box<TrialRecord>),
+    /// The spec could not be understood.
+    Refused(String),
+}
+
+/// Reads a spec.
+///
+/// # Errors
+/// A sentence: which field is wrong, or which version is not known.
+pub fn parse_spec(line: &str) -> Result<TrialSpec, String> {
+    let spec: TrialSpec =
+        serde_json::from_str(line).map_err(|error| format!("trial spec: {error}"))?;
+    if spec.schema != fsarena_model::SPEC_SCHEMA {
+        return Err(format!(
+            "trial spec of schema {}; this program knows schema {}",
+            spec.schema,
+            fsarena_model::SPEC_SCHEMA
+        ));
+    }
+    Ok(spec)
+}

@@ -62,7 +62,7 @@ impl LatencyHistogram {
 /// reading; gauges as read. A reading that was missing is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Series {
-    /// Period asked for.
+    /// Period of the samples kept: the one asked for, doubled each time a long series was thinned.
     pub period_ns: u64,
     /// Time of each sample since the phase's start; negative before it.
     pub t_ns: Vec<i64>,
@@ -79,6 +79,9 @@ pub struct SamplerCost {
     pub cpu_ns: u64,
     /// Time it was running.
     pub wall_ns: u64,
+    /// Samples that were due while an earlier one was still being taken, and were left out.
+    #[serde(default)]
+    pub missed_deadlines: u64,
 }
 
 impl SamplerCost {

@@ -1,9 +1,11 @@
 //! The trial spec: everything the executor needs for one trial, as one JSON document.
 
 use crate::contender::{Contender, ContenderId};
+use crate::record::Notice;
 use crate::seed::Seed;
 use crate::work::{Phase, UserIds, Workload};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// One trial: a workload on a contender in a block, from a reset state.
@@ -18,6 +20,12 @@ pub struct TrialSpec {
     pub contender: Contender,
     /// The vetted and claimed target.
     pub target: TargetSpec,
+    /// Facts about it, by name; they go into the record as they are.
+    #[serde(default)]
+    pub device: BTreeMap<String, String>,
+    /// What is to be said with the result already now.
+    #[serde(default)]
+    pub notices: Vec<Notice>,
     /// The work, for reference; what is done is in `steps`.
     pub workload: Workload,
     /// What to do, in order.

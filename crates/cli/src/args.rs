@@ -1,0 +1,203 @@
+//! The command line: one definition yields parsing, help, man pages and completions.
+//!
+//! Parsing has no side effects. Texts that need a meaning (`--fs`, `--on`, sizes) are read later, by
+//! the crates that own that meaning.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Which of these file systems is faster for my work, by how much, and is the difference real?
+///
+/// fsarena makes file systems on the same sectors, runs real work on them, measures time, CPU, device
+/// traffic and latency, and repeats in random order.
+#[derive(Parser, Debug)]
+#[command(name = "fsarena", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// Database of all results.
+    #[arg(long, global = true, env = "FSARENA_DB", value_name = "PATH")]
+    pub db: Option<PathBuf>,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done (also with rows \"not run: reason\"); 1 failed; 2 bad usage; 5 a cold phase was
+asked for and not proved; 130 stopped by Ctrl-C.
+Data goes to standard output, talk and progress to standard error.";
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Carry out an experiment and print its tables.
+    Run(Box<RunArgs>),
+    /// List the RUNs in the database.
+    List(ListArgs),
+    /// Show the tables of a RUN again, from its records.
+    Show(ShowArgs),
+    /// List the built-in experiments, workloads and file systems, or print one experiment file.
+    Experiments(ExperimentsArgs),
+    /// Print the table of an old article, with this machine's values beside it.
+    Reference(ReferenceArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or those of all subcommands into a directory.
+    Man {
+        /// Directory for one page a subcommand.
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+    /// One trial, from a spec on standard input to a record on standard output.
+    #[command(hide = true)]
+    Executor {
+        /// Journal of the RUN that this trial belongs to.
+        #[arg(long)]
+        journal: Option<PathBuf>,
+        /// Process that started it; the executor dies with it.
+        #[arg(long)]
+        parent: Option<u32>,
+        /// Set where the namespaces are made already.
+        #[arg(long)]
+        inside: bool,
+    },
+    /// One phase, from a spec on standard input to a report on standard output.
+    #[command(hide = true)]
+    Worker {
+        /// Process that started it; the worker dies with it.
+        #[arg(long)]
+        parent: Option<u32>,
+    },
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug, Default)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// A built-in experiment (see `fsarena experiments`) or a TOML file; `quick` where neither an
+    /// experiment nor --workload is given.
+    pub experiment: Option<String>,
+    /// File systems: NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…], separated by commas. A name twice is an
+    /// A/A comparison.
+    #[arg(long, value_name = "LIST")]
+    pub fs: Option<String>,
+    /// Where they lie: loop:SIZE, ram:SIZE or a directory; separated by commas.
+    #[arg(long, value_name = "LIST")]
+    pub on: Option<String>,
+    /// Built-in workloads, separated by commas.
+    #[arg(long, value_name = "LIST")]
+    pub workload: Option<String>,
+    /// Number of blocks: each contender runs once in each, in fresh random order.
+    #[arg(long, short = 'r', value_name = "N")]
+    pub runs: Option<u32>,
+    /// Seed of the order and the data; stored with the RUN.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Multiply the number of files in sets, and the size of single big files.
+    #[arg(long, value_name = "FACTOR")]
+    pub scale: Option<f64>,
+    /// Memory limit of the work, such as 64M; `none` is the whole machine.
+    #[arg(long, value_name = "SIZE")]
+    pub memory: Option<String>,
+    /// State of the caches before each timed phase: cold or warm.
+    #[arg(long, value_name = "STATE")]
+    pub cache: Option<String>,
+    /// What mkfs and mount may discard: none or on.
+    #[arg(long, value_name = "POLICY")]
+    pub discard: Option<String>,
+    /// Read all contents again after the work and compare every byte.
+    #[arg(long)]
+    pub verify: bool,
+    /// Period of the time series; 0s for none.
+    #[arg(long, value_name = "TIME")]
+    pub sample_period: Option<String>,
+    /// Directory for images.
+    #[arg(long, value_name = "DIR", env = "FSARENA_IMAGE_DIR")]
+    pub image_dir: Option<PathBuf>,
+    /// Run the work as this user and group (numbers), such as 65534:65534.
+    #[arg(long, value_name = "UID:GID")]
+    pub user: Option<String>,
+    /// Processors for the work, such as 0 or 0,1.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub cpus: Vec<usize>,
+    /// Print contenders, trials, expected time and bytes to be written; touch nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Leave the image of the last trial for inspection, and say how to mount it.
+    #[arg(long)]
+    pub keep: bool,
+    /// Do not ask before running commands that stand in the experiment file.
+    #[arg(long)]
+    pub yes: bool,
+    /// Install the Debian packages of missing mkfs programs (as root).
+    #[arg(long)]
+    pub install_tools: bool,
+    /// Print one JSON document instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// Print the raw values of every trial below the tables.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fsarena run
+  fsarena run 2003-linux-vs-freebsd --dry-run
+  fsarena run --fs ext4,ext4:data=writeback,xfs --on loop:2G --workload small-files --runs 5
+  fsarena run my-experiment.toml --scale 0.1
+  fsarena run --on /mnt/usb --workload big-file";
+
+/// Arguments of `list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `show`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena show\n  fsarena show 3 --raw\n  fsarena show --json | jq .")]
+pub struct ShowArgs {
+    /// Number or unique id of the RUN; the latest where absent.
+    pub run: Option<String>,
+    /// Print one JSON document with every record.
+    #[arg(long)]
+    pub json: bool,
+    /// Print the raw values of every trial below the tables.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+/// Arguments of `experiments`.
+#[derive(Args, Debug)]
+pub struct ExperimentsArgs {
+    /// Print the file of this experiment.
+    pub name: Option<String>,
+}
+
+/// Arguments of `reference`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  fsarena reference 2003")]
+pub struct ReferenceArgs {
+    /// Year of the article.
+    pub year: u16,
+    /// RUN to set beside it; the latest of its experiment where absent.
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Whether to look for a RUN at all.
+    #[arg(long, value_enum, default_value_t = Beside::Latest)]
+    pub beside: Beside,
+}
+
+/// What stands beside an article's table.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beside {
+    /// This machine's latest RUN, where there is one.
+    Latest,
+    /// Nothing.
+    Nothing,
+}

@@ -1,0 +1,25 @@
+//! `fsarena list`.
+
+use super::open;
+use crate::args::ListArgs;
+use crate::context;
+use anyhow::Result;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Lists the RUNs of the database.
+pub fn run(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let rows = match open::for_reading(db)? {
+        Some(store) => store.runs()?,
+        None => Vec::new(),
+    };
+    let lines: Vec<_> = rows.iter().map(open::line_of).collect();
+    if args.json {
+        context::print_json(&fsarena_report::json::list(&lines))?;
+    } else if lines.is_empty() {
+        eprintln!("no RUNs yet; `fsarena run` makes the first");
+    } else {
+        context::print(&fsarena_report::runs_list(&lines, context::width(), context::style()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,56 @@
+//! Opening the database, after what dead RUNs left was undone.
+
+use crate::context;
+use anyhow::Result;
+use fsarena_report::RunLine;
+use fsarena_store::{RunRow, Store};
+use std::path::Path;
+
+/// Undoes what dead RUNs left, and says so.
+pub fn recover() -> Result<()> {
+    let recovered = fsarena_runner::recover(&context::state_dir()?)?;
+    if !recovered.removed.is_empty() {
+        eprintln!("removed what a killed run had left: {}", recovered.removed.join(", "));
+    }
+    for failure in &recovered.failed {
+        eprintln!("could not be removed: {failure}");
+    }
+    Ok(())
+}
+
+/// The database for writing, with dead RUNs marked.
+pub fn for_writing(asked: Option<&Path>) -> Result<Store> {
+    recover()?;
+    let mut store = Store::open(&context::database(asked)?)?;
+    fsarena_runner::close_dead_runs(&mut store)?;
+    Ok(store)
+}
+
+/// The database for reading, where there is one. Dead RUNs are marked first where that is allowed.
+pub fn for_reading(asked: Option<&Path>) -> Result<Option<Store>> {
+    let path = context::database(asked)?;
+    if !path.exists() {
+        return Ok(None);
+    }
+    recover()?;
+    // A database that may only be read is shown as it is.
+    if let Ok(mut store) = Store::open(&path) {
+        fsarena_runner::close_dead_runs(&mut store)?;
+    }
+    Ok(Some(Store::open_read_only(&path)?))
+}
+
+/// A row of the database as a line of the list.
+pub fn line_of(row: &RunRow) -> RunLine {
+    RunLine {
+        id: row.id.0,
+        uid: row.uid.clone(),
+        experiment: row.experiment.clone(),
+        title: row.title.clone(),
+        created_unix_ns: row.created_unix_ns,
+        state: row.state,
+        note: row.note.clone(),
+        trials_done: row.trials_done,
+        trials_planned: row.trials_planned,
+    }
+}

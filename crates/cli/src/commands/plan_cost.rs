@@ -1,0 +1,121 @@
+//! The expected cost of a plan: from earlier records, else from a short calibration in memory.
+
+use anyhow::Result;
+use fsarena_engine::{Root, run_phase};
+use fsarena_model::run::RunPlan;
+use fsarena_model::seed::Seed;
+use fsarena_model::work::{Dataset, Op, Order, Phase};
+use fsarena_plan::cost::{CostSource, OpCost};
+use fsarena_plan::{Cost, CostBasis};
+use fsarena_report::{PlanCost, PlanCostRow};
+use fsarena_store::Store;
+use std::collections::HashMap;
+
+/// Expected cost of `plan`.
+pub fn of(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
+    let mut basis = CostBasis { calibrated: calibrate(), ..CostBasis::default() };
+    if let Some(store) = store {
+        add_measured(&mut basis, store)?;
+    }
+    Ok(as_rows(&fsarena_plan::estimate(plan, &basis)))
+}
+
+fn add_measured(basis: &mut CostBasis, store: &Store) -> Result<()> {
+    let costs = store.costs()?;
+    for row in costs.ops {
+        let whole_ops = matches!(row.op, Op::BigWrite | Op::BigRead);
+        let cost = match row.per_byte_ns {
+            Some(ns_per_byte) if whole_ops => OpCost { ns_per_op: 0.0, ns_per_byte },
+            _ => OpCost { ns_per_op: row.per_op_ns, ns_per_byte: 0.0 },
+        };
+        basis.measured.insert((row.fs, row.op), cost);
+    }
+    let overheads: Vec<f64> = costs.overheads.iter().map(|row| row.per_trial_ns).collect();
+    if !overheads.is_empty() {
+        basis.trial_overhead_ns = Some(overheads.iter().sum::<f64>() / overheads.len() as f64);
+        // The overhead of a whole trial has that of its phases in it.
+        basis.phase_overhead_ns = Some(0.0);
+    }
+    Ok(())
+}
+
+/// How much longer an op takes on a cold disk file system than in memory, roughly: what a short
+/// look at memory cannot see. Only the order of magnitude matters, and only before the first RUN.
+const DISK_FACTORS: [(Op, f64); 6] = [
+    (Op::Create, 10.0),
+    (Op::Read, 40.0),
+    (Op::Stat, 12.0),
+    (Op::Delete, 8.0),
+    (Op::BigWrite, 5.0),
+    (Op::BigRead, 5.0),
+];
+
+/// The speed of this machine, by the engine's own ops on files in memory; takes about 0.1 s and
+/// leaves nothing. Empty where there is no such place.
+fn calibrate() -> HashMap<Op, OpCost> {
+    let dir = tempfile::Builder::new().prefix("fsarena-calibration-").tempdir_in("/dev/shm");
+    let Ok(dir) = dir else { return HashMap::new() };
+    let Ok(root) = Root::open(dir.path()) else { return HashMap::new() };
+    let small = Dataset { files: 2000, size_bytes: 4096, dirs: 0 };
+    let big = Dataset { files: 1, size_bytes: 16 << 20, dirs: 0 };
+    let mut costs = HashMap::new();
+    for (op, dataset) in [
+        (Op::Create, small),
+        (Op::Read, small),
+        (Op::Stat, small),
+        (Op::Delete, small),
+        (Op::BigWrite, big),
+        (Op::BigRead, big),
+    ] {
+        let phase = Phase {
+            name: op.name().to_owned(),
+            op,
+            order: Order::Sequential,
+            bs_bytes: 1 << 20,
+            timed: true,
+        };
+        let seed = Seed::from_number(0);
+        let Ok(report) = run_phase(&root, &dataset, &phase, seed, seed, false) else { continue };
+        let factor = DISK_FACTORS.iter().find(|(known, _)| *known == op).map_or(1.0, |(_, f)| *f);
+        let ns = report.returned_monotonic_ns.saturating_sub(report.start_monotonic_ns) as f64;
+        let whole = matches!(op, Op::BigWrite | Op::BigRead);
+        let per = if whole { report.asked_bytes } else { report.ops };
+        if report.error.is_none() && per > 0 {
+            let each = factor * ns / per as f64;
+            let cost = if whole {
+                OpCost { ns_per_op: 0.0, ns_per_byte: each }
+            } else {
+                OpCost { ns_per_op: each, ns_per_byte: 0.0 }
+            };
+            costs.insert(op, cost);
+        }
+    }
+    costs
+}
+
+fn as_rows(cost: &Cost) -> PlanCost {
+    let rows = cost.rows.iter().map(|row| PlanCostRow {
+        contender: row.contender,
+        workload: row.workload,
+        trials: usize::try_from(row.trials).unwrap_or(usize::MAX),
+        expected_s: Some(row.trial_ns as f64 * row.trials as f64 / 1e9),
+        written_bytes: row.trial_written_bytes.saturating_mul(row.trials),
+        source: source(row.source).to_owned(),
+    });
+    let sources: Vec<&str> = cost.sources.iter().map(|known| source(*known)).collect();
+    PlanCost {
+        rows: rows.collect(),
+        total_s: cost.total_ns as f64 / 1e9,
+        written_bytes: cost.disk_written_bytes,
+        image_bytes: cost.image_bytes,
+        source: sources.join(", "),
+    }
+}
+
+fn source(source: CostSource) -> &'static str {
+    match source {
+        CostSource::Measured => "earlier records",
+        CostSource::Calibrated => "calibration",
+        CostSource::Assumed => "assumption",
+    }
+}

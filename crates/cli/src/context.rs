@@ -1,0 +1,100 @@
+//! Where things are on this machine, and how to talk to this terminal.
+
+use anyhow::{Context as _, Result};
+use fsarena_report::{MIN_WIDTH, Style};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The user asked for something that cannot be; exit code 2.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// Directories of fsarena for this user.
+fn directories() -> Result<directories::ProjectDirs> {
+    directories::ProjectDirs::from("", "", "fsarena")
+        .context("no home directory: set HOME, or name files with --db and --image-dir")
+}
+
+/// The database: `--db`, else in the user's data directory.
+pub fn database(asked: Option<&Path>) -> Result<PathBuf> {
+    match asked {
+        Some(path) => Ok(path.to_owned()),
+        None => Ok(directories()?.data_dir().join("fsarena.db")),
+    }
+}
+
+/// Journals and mount points: `FSARENA_STATE_DIR`, else in the user's state directory.
+pub fn state_dir() -> Result<PathBuf> {
+    if let Some(dir) = std::env::var_os("FSARENA_STATE_DIR") {
+        return std::path::absolute(dir).context("FSARENA_STATE_DIR");
+    }
+    let dirs = directories()?;
+    Ok(dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).to_owned())
+}
+
+/// Images: `--image-dir`, else `/var/tmp`, which is meant for large files that outlive a boot.
+pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
+    std::path::absolute(asked.unwrap_or(Path::new("/var/tmp"))).context("--image-dir")
+}
+
+/// The directory to work in where there is no root and nothing else was named.
+pub fn own_directory() -> Result<PathBuf> {
+    let dir = directories()?.cache_dir().to_owned();
+    std::fs::create_dir_all(&dir).with_context(|| format!("{}", dir.display()))?;
+    Ok(dir)
+}
+
+/// Whether file systems may be made and mounted.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// This binary, for executors and workers. The link follows the running program even where the
+/// file was replaced by a new build meanwhile.
+pub fn program() -> PathBuf {
+    PathBuf::from("/proc/self/exe")
+}
+
+/// Columns of the terminal; the narrowest layout where output is no terminal.
+pub fn width() -> usize {
+    let columns = terminal_size::terminal_size_of(std::io::stdout());
+    columns.map_or(100, |(width, _)| usize::from(width.0)).max(MIN_WIDTH)
+}
+
+/// Colour only on a terminal, and never with `NO_COLOR` (no-color.org).
+pub fn style() -> Style {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    Style { colour: wanted && std::io::stdout().is_terminal(), rate: None }
+}
+
+/// Writes data to standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') && !text.is_empty() {
+        output.write_all(b"\n")?;
+    }
+    Ok(output.flush()?)
+}
+
+/// Writes one JSON document to standard output.
+pub fn print_json(value: &serde_json::Value) -> Result<()> {
+    print(&serde_json::to_string_pretty(value)?)
+}
+
+/// Whether the reader of our output went away (`fsarena show | head`).
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

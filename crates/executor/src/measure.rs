@@ -1,0 +1,299 @@
+//! A timed phase: the worker is made ready, counters are read, the worker goes, counters are read
+//! again, the file system is drained, counters are read a last time.
+//!
+//! The three clocks start at the worker's first clock read. Between it and the worker's last one the
+//! executor only waits; the sampler is the one thread beside it, and its cost is in the record.
+
+use crate::cgroup::MemoryCgroup;
+use crate::cold;
+use crate::trial::{StepError, Trial, unix_ns};
+use crate::worker::ReadyWorker;
+use fsarena_metrics::{
+    Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, page_reporting_active, series,
+};
+use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
+use fsarena_model::work::{Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::units::Nanos;
+use fsarena_targets::fs::Place;
+use fsarena_targets::settle;
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+
+/// Memory touched before every phase beyond what its data take, bytes.
+const WARM_FLOOR_BYTES: u64 = 64 << 20;
+
+impl Trial<'_> {
+    pub(crate) fn phase_task(&self, phase: &Phase, latency: bool) -> Task {
+        let number = self.spec.workload.phases.iter().position(|p| p.name == phase.name);
+        let seed = self.spec.seed.child("phase", number.map_or(u64::MAX, |number| number as u64));
+        Task::Phase { phase: phase.clone(), seed, latency }
+    }
+
+    pub(crate) fn worker_spec(&self, task: Task, op: Op) -> WorkerSpec {
+        WorkerSpec {
+            schema: SPEC_SCHEMA,
+            root: self.mounted_path().map(Into::into).unwrap_or_default(),
+            dataset: self.spec.workload.dataset,
+            dataset_seed: self.spec.seed.child("dataset", 0),
+            task,
+            warm_memory_bytes: self.warm_memory_bytes(op),
+            cpus: self.spec.cpus.clone(),
+            user: self.spec.user,
+        }
+    }
+
+    /// Free page reporting: memory that was idle for seconds is with the hypervisor, and its next
+    /// touch is up to nine times slower. Touching and freeing as much as the phase will need, right
+    /// before it, keeps that out of the figures.
+    fn warm_memory_bytes(&self, op: Op) -> u64 {
+        if !page_reporting_active(&self.roots) {
+            return 0;
+        }
+        let dataset = &self.spec.workload.dataset;
+        let blocks = dataset.size_bytes.next_multiple_of(4096).saturating_add(2048);
+        let data = if op == Op::Stat || op == Op::Delete { 2048 } else { blocks };
+        let limit = self.spec.contender.levels.memory_bytes.unwrap_or(u64::MAX);
+        let wanted = dataset.files.saturating_mul(data).min(limit).saturating_add(WARM_FLOOR_BYTES);
+        wanted.min(available_bytes(&self.roots) / 2)
+    }
+
+    pub(crate) fn measure(&mut self, phase: &Phase) -> Result<(), StepError> {
+        let spec = self.worker_spec(self.phase_task(phase, true), phase.op);
+        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        let (cgroup, mut memory) = self.limit_memory(worker.pid());
+        let mut watch = self.watch(Some(worker.pid()));
+        watch.memory_cgroup = cgroup.as_ref().map(|cgroup| cgroup.path().to_owned());
+        let mut sources = Sources::open(&self.roots, &watch)?;
+        let sampler = self.start_sampler(&watch)?;
+        let started_unix_ns = unix_ns();
+        let before = sources.read()?;
+        let said = worker.go();
+        let durable = sources.read()?;
+        let report = match said {
+            Ok(WorkerSays::Done(report)) => *report,
+            Ok(other) => return Err(StepError::new(format!("the worker answered {other:?}"))),
+            Err(failure) => return Err(explain_death(failure.into(), cgroup.as_ref(), &memory)),
+        };
+        let drained = self.drain(report.start_monotonic_ns)?;
+        let end = sources.read()?;
+        let sampled = sampler.map(|sampler| sampler.stop());
+        drop(worker);
+        if let (MemoryRecord::Limited { peak_bytes, .. }, Some(cgroup)) = (&mut memory, &cgroup) {
+            *peak_bytes = cgroup.peak_bytes();
+        }
+        let readings = Readings { before, durable, end };
+        let mut record = self.phase_record(phase, &report, drained, memory, &readings);
+        record.started_unix_ns = started_unix_ns;
+        if let Some(sampled) = sampled {
+            let (samples, cost) = sampled?;
+            if let Some(error) = samples.error() {
+                self.notice("sampler-stopped", error.to_string(), None);
+            }
+            record.series = Some(series(&samples, report.start_monotonic_ns));
+            record.sampler = Some(cost);
+        }
+        self.account_contents(phase, &report);
+        self.close_phase(record, readings.before);
+        report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase)))
+    }
+
+    fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
+        let period_ns = self.spec.sample_period_ns;
+        if period_ns == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Sampler::start(Sources::open(&self.roots, watch)?, period_ns)?))
+    }
+
+    fn phase_record(
+        &mut self,
+        phase: &Phase,
+        report: &WorkerReport,
+        drained: Drained,
+        memory: MemoryRecord,
+        readings: &Readings,
+    ) -> PhaseRecord {
+        let since = |at: u64| at.saturating_sub(report.start_monotonic_ns);
+        let durable = delta(&readings.before, &readings.durable);
+        let levels = &self.spec.contender.levels;
+        let rule = self.driver.content(&levels.fs);
+        let delivered = durable.get("device.read_bytes").copied();
+        let cache = cold::judge(
+            levels.cache,
+            self.driver.place(),
+            self.chilled.take(),
+            cold::need(phase.op, &self.spec.workload.dataset, &rule),
+            delivered,
+        );
+        let wall_ns = readings.durable.monotonic_ns.saturating_sub(readings.before.monotonic_ns);
+        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        let observed = disturb::Observed {
+            counters: &durable,
+            worker: &report.usage,
+            wall_ns,
+            cpus,
+            memory_limited: levels.memory_bytes.is_some(),
+        };
+        self.record.notices.extend(disturb::notices(&observed));
+        let mut windows = BTreeMap::from([(Window::Durable, durable)]);
+        windows.insert(Window::Drained, delta(&readings.before, &readings.end));
+        PhaseRecord {
+            name: phase.name.clone(),
+            op: phase.op,
+            order: phase.order,
+            started_unix_ns: 0,
+            clocks: Clocks {
+                returned_ns: since(report.returned_monotonic_ns),
+                durable_ns: report.durable_monotonic_ns.map(since),
+                drained,
+            },
+            ops: report.ops,
+            asked_bytes: report.asked_bytes,
+            latency: report.latency.clone(),
+            windows,
+            worker: report.usage,
+            cache,
+            memory,
+            series: None,
+            sampler: None,
+            error: report.error.clone(),
+        }
+    }
+
+    fn close_phase(&mut self, record: PhaseRecord, before: Snapshot) {
+        self.open_account = Some((self.record.phases.len(), before));
+        self.record.phases.push(record);
+    }
+
+    /// What the file system holds after `phase`.
+    pub(crate) fn account_contents(&mut self, phase: &Phase, report: &WorkerReport) {
+        if phase.op.writes() {
+            self.stored_bytes = self.stored_bytes.saturating_add(report.asked_bytes);
+        } else if phase.op == Op::Delete {
+            let gone = report.ops.saturating_mul(self.spec.workload.dataset.size_bytes);
+            self.stored_bytes = self.stored_bytes.saturating_sub(gone);
+        }
+    }
+
+    /// Puts the worker under the contender's memory limit.
+    fn limit_memory(&self, worker_pid: u32) -> (Option<MemoryCgroup>, MemoryRecord) {
+        let Some(limit_bytes) = self.spec.contender.levels.memory_bytes else {
+            return (None, MemoryRecord::Whole);
+        };
+        let limited = self.hierarchy.clone().and_then(|hierarchy| {
+            let cgroup = hierarchy.create(&self.spec.name, limit_bytes)?;
+            cgroup.add(worker_pid)?;
+            Ok((cgroup, hierarchy.name().to_owned()))
+        });
+        match limited {
+            Ok((cgroup, by)) => {
+                (Some(cgroup), MemoryRecord::Limited { limit_bytes, by, peak_bytes: None })
+            }
+            Err(reason) => (None, MemoryRecord::NotLimited { limit_bytes, reason }),
+        }
+    }
+
+    /// The third clock, from `start_monotonic_ns`.
+    fn drain(&self, start_monotonic_ns: u64) -> Result<Drained, StepError> {
+        if self.driver.place() == Place::Memory {
+            return Ok(Drained::NoDevice);
+        }
+        if self.driver.freezes() {
+            match settle::freeze_thaw(self.mounted_path()?) {
+                Ok(_) => {
+                    let drained_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
+                    return Ok(Drained::Frozen { drained_ns });
+                }
+                Err(error @ settle::FreezeError::StillFrozen { .. }) => {
+                    return Err(StepError::new(error.to_string()));
+                }
+                // The device tells instead.
+                Err(settle::FreezeError::Unsupported { .. }) => {}
+            }
+        }
+        let Some(device) = self.device_name() else {
+            let reason = "its device is shared with the rest of the machine".to_owned();
+            return Ok(Drained::NotDrained { reason });
+        };
+        let called_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
+        Ok(match self.wait_idle(&device)? {
+            settle::Quiet::Idle { busy_ns } => Drained::Idle { drained_ns: called_ns + busy_ns },
+            settle::Quiet::Capped => Drained::NotDrained {
+                reason: format!(
+                    "the device was not idle for {} within {}",
+                    Nanos(self.spec.drain.idle_ns),
+                    Nanos(self.spec.drain.cap_ns)
+                ),
+            },
+        })
+    }
+}
+
+/// Counters at the three moments of a phase.
+struct Readings {
+    before: Snapshot,
+    durable: Snapshot,
+    end: Snapshot,
+}
+
+/// The error of a phase whose op failed, with the remedy.
+pub(crate) fn op_failure(error: &OpError, phase: &Phase) -> StepError {
+    let remedy = match rustix::io::Errno::from_raw_os_error(error.errno) {
+        rustix::io::Errno::NOSPC => {
+            "make the device larger (--on loop:SIZE) or the work smaller (--scale)"
+        }
+        rustix::io::Errno::DQUOT => "raise the quota, or choose another directory",
+        rustix::io::Errno::ROFS | rustix::io::Errno::IO => {
+            "see the kernel's log (dmesg): the file system or its device reported an error"
+        }
+        rustix::io::Errno::ACCESS | rustix::io::Errno::PERM => {
+            "run as root, or choose a directory that you may write to"
+        }
+        rustix::io::Errno::NOMEM => "raise the memory limit (--memory)",
+        _ => return StepError::new(describe(error, phase)),
+    };
+    StepError::Failed { error: describe(error, phase), remedy: Some(remedy.to_owned()) }
+}
+
+fn describe(error: &OpError, phase: &Phase) -> String {
+    format!(
+        "{} {}: {} (op {} of phase {})",
+        error.call, error.path, error.text, error.op_index, phase.name
+    )
+}
+
+/// A worker that was killed by its own memory limit did not just end.
+fn explain_death(
+    error: StepError,
+    cgroup: Option<&MemoryCgroup>,
+    memory: &MemoryRecord,
+) -> StepError {
+    match (cgroup, memory) {
+        (Some(cgroup), MemoryRecord::Limited { limit_bytes, .. }) if cgroup.kills() > 0 => {
+            StepError::Failed {
+                error: format!(
+                    "the kernel killed the worker: {} of memory are not enough for this phase",
+                    fsarena_model::units::Bytes(*limit_bytes)
+                ),
+                remedy: Some("raise the memory limit (--memory)".to_owned()),
+            }
+        }
+        _ => error,
+    }
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    (now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64)
+}
+
+/// MemAvailable of /proc/meminfo, bytes; 0 where it does not say.
+fn available_bytes(roots: &Roots) -> u64 {
+    let text = std::fs::read_to_string(roots.proc.join("meminfo")).unwrap_or_default();
+    text.lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .and_then(|number| number.trim().parse::<u64>().ok())
+        .map_or(0, |kib| kib * 1024)
+}

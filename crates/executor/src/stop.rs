@@ -1,0 +1,78 @@
+//! The wish to stop: heard on standard input, obeyed between steps and in the middle of a phase.
+//!
+//! A line `stop`, or the end of input (the parent is gone), sets a flag and kills the worker that is
+//! being watched. The trial then unwinds through its teardown as always.
+
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::BufRead;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Flag, and the worker to end when it is raised.
+#[derive(Debug, Default)]
+pub struct Stop {
+    asked: AtomicBool,
+    worker: Mutex<Option<u32>>,
+}
+
+impl Stop {
+    /// Whether a stop was asked for.
+    #[must_use]
+    pub fn asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// Asks for a stop and kills the watched worker.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        self.kill_watched();
+    }
+
+    /// Reads lines until `stop` or the end, then asks.
+    pub fn listen(&self, input: impl BufRead) {
+        for line in input.lines() {
+            match line {
+                Ok(line) if line.trim() == "stop" => break,
+                Ok(_) => {}
+                Err(_) => break,
+            }
+        }
+        self.ask();
+    }
+
+    /// Names the worker to kill on a stop.
+    pub fn watch(&self, pid: u32) {
+        *self.worker.lock().expect("no holder of this lock panics") = Some(pid);
+        if self.asked() {
+            self.kill_watched();
+        }
+    }
+
+    /// No worker is running.
+    pub fn unwatch(&self) {
+        *self.worker.lock().expect("no holder of this lock panics") = None;
+    }
+
+    fn kill_watched(&self) {
+        let worker = self.worker.lock().expect("no holder of this lock panics");
+        let pid = worker.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        if let Some(pid) = pid {
+            // Gone already is as good.
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_or_the_end_of_input_stops() {
+        for input in ["stop\n", "", "noise\nstop\nmore\n"] {
+            let stop = Stop::default();
+            stop.listen(input.as_bytes());
+            assert!(stop.asked(), "{input:?}");
+        }
+    }
+}

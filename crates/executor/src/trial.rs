@@ -1,0 +1,419 @@
+//! The steps of a trial.
+//!
+//! A step that fails ends the trial; what was measured before it stays in the record. Teardown runs
+//! in every case: after the last step, after a failure, on a stop, and (through destructors) in a
+//! panic.
+
+use crate::cgroup::Hierarchy;
+use crate::stop::Stop;
+use crate::worker::{ReadyWorker, WorkerFailure};
+use crate::{ExecutorSays, fault};
+use fsarena_metrics::{Roots, Snapshot, Sources, Watch, block_stat};
+use fsarena_model::RECORD_SCHEMA;
+use fsarena_model::record::{
+    ColdProof, Effective, Notice, Outcome, Space, StepTime, TrialRecord, Window,
+};
+use fsarena_model::spec::{Step, TargetSpec, TrialSpec};
+use fsarena_model::work::{Phase, Task, VerifyReport, WorkerSays};
+use fsarena_targets::fs::{FileSystem, Place};
+use fsarena_targets::mount::{Formatted, Mounted};
+use fsarena_targets::{TargetError, cache, fs, mount, settle};
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+/// Why a step failed.
+#[derive(Debug)]
+pub(crate) enum StepError {
+    /// What went wrong and what to do.
+    Failed { error: String, remedy: Option<String> },
+    /// A stop was asked for.
+    Stopped,
+}
+
+impl StepError {
+    pub(crate) fn new(error: impl Into<String>) -> Self {
+        Self::Failed { error: error.into(), remedy: None }
+    }
+}
+
+impl From<TargetError> for StepError {
+    fn from(error: TargetError) -> Self {
+        Self::Failed { error: error.to_string(), remedy: error.remedy() }
+    }
+}
+
+impl From<WorkerFailure> for StepError {
+    fn from(failure: WorkerFailure) -> Self {
+        match failure {
+            WorkerFailure::Stopped => Self::Stopped,
+            other => Self::new(other.to_string()),
+        }
+    }
+}
+
+impl From<fsarena_metrics::MetricError> for StepError {
+    fn from(error: fsarena_metrics::MetricError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// A trial at work.
+pub(crate) struct Trial<'a> {
+    pub(crate) spec: &'a TrialSpec,
+    /// This binary, for workers.
+    pub(crate) program: &'a Path,
+    pub(crate) stop: &'a Stop,
+    pub(crate) roots: Roots,
+    pub(crate) driver: Box<dyn FileSystem>,
+    pub(crate) record: TrialRecord,
+    pub(crate) hierarchy: Result<Hierarchy, String>,
+    /// Readings of the last chill, for the phase that follows it.
+    pub(crate) chilled: Option<ColdProof>,
+    /// Phase (index into the record) and its first reading, until the next unmount closes it.
+    pub(crate) open_account: Option<(usize, Snapshot)>,
+    /// Bytes of contents in the file system by what the phases did.
+    pub(crate) stored_bytes: u64,
+    used_empty_bytes: Option<u64>,
+    // Declared last: dropped in this order, so that a mount goes before what it lies on.
+    pub(crate) mounted: Option<Mounted>,
+    formatted: Option<Formatted>,
+}
+
+/// Carries out `spec`. `program` is the binary that knows the argument `worker`; `say` hears each
+/// step as it begins.
+pub fn run_trial(
+    spec: &TrialSpec,
+    program: &Path,
+    stop: &Stop,
+    say: &mut dyn FnMut(&ExecutorSays),
+) -> TrialRecord {
+    let began = Instant::now();
+    let mut record = blank_record(spec);
+    let driver = match fs::driver(&spec.contender.levels.fs) {
+        Ok(driver) => driver,
+        Err(error) => {
+            record.outcome = Outcome::NotRun { reason: error.to_string() };
+            return record;
+        }
+    };
+    record.filesystem.name = driver.name().to_owned();
+    record.filesystem.tool_version = driver.version();
+    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mut trial = Trial {
+        spec,
+        program,
+        stop,
+        roots: Roots::default(),
+        driver,
+        record,
+        hierarchy: Hierarchy::find(&mountinfo),
+        chilled: None,
+        open_account: None,
+        stored_bytes: 0,
+        used_empty_bytes: None,
+        mounted: None,
+        formatted: None,
+    };
+    trial.record.outcome = trial.run_steps(say);
+    if let Err(StepError::Failed { error, remedy }) = trial.teardown()
+        && trial.record.outcome == Outcome::Done
+    {
+        trial.record.outcome = Outcome::Failed { step: "teardown".to_owned(), error, remedy };
+    }
+    trial.record.elapsed_ns = elapsed_ns(began);
+    trial.record
+}
+
+impl Trial<'_> {
+    fn run_steps(&mut self, say: &mut dyn FnMut(&ExecutorSays)) -> Outcome {
+        let spec = self.spec;
+        for step in &spec.steps {
+            let phase = match step {
+                Step::Prepare { phase } | Step::Measure { phase } => Some(phase.name.clone()),
+                _ => None,
+            };
+            say(&ExecutorSays::Step { step: step.name().to_owned(), phase: phase.clone() });
+            let began = Instant::now();
+            let done = if self.stop.asked() {
+                Err(StepError::Stopped)
+            } else {
+                fault::at(step.name());
+                self.step(step)
+            };
+            let elapsed_ns = elapsed_ns(began);
+            let name = step.name().to_owned();
+            self.record.steps.push(StepTime { step: name.clone(), phase: phase.clone(), elapsed_ns });
+            match done {
+                Ok(()) => {}
+                Err(StepError::Stopped) => return Outcome::Interrupted,
+                Err(StepError::Failed { .. }) if self.stop.asked() => return Outcome::Interrupted,
+                Err(StepError::Failed { error, remedy }) => {
+                    let step = phase.map_or(name.clone(), |phase| format!("{name} {phase}"));
+                    return Outcome::Failed { step, error, remedy };
+                }
+            }
+        }
+        Outcome::Done
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), StepError> {
+        match step {
+            Step::Reset => self.reset(),
+            Step::Mount => self.mount(),
+            Step::Prepare { phase } => self.prepare(phase),
+            Step::Settle => self.settle(),
+            Step::Chill => self.chill(),
+            Step::Measure { phase } => self.measure(phase),
+            Step::Verify => self.verify(),
+            Step::Teardown => self.teardown(),
+        }
+    }
+
+    fn reset(&mut self) -> Result<(), StepError> {
+        let levels = &self.spec.contender.levels;
+        let formatted =
+            mount::format(&self.spec.target, self.driver.as_ref(), &levels.fs, levels.discard)?;
+        self.record.filesystem.mkfs_argv = formatted.mkfs_argv().to_vec();
+        if let TargetSpec::Image { device, .. } = &self.spec.target {
+            cache::flush_device(device)?;
+            let features = self.driver.effective_features(device, None);
+            match features {
+                Ok(features) => self.record.filesystem.features = features,
+                Err(error) => self.notice("features-unread", error.to_string(), None),
+            }
+        }
+        self.formatted = Some(formatted);
+        Ok(())
+    }
+
+    fn mount(&mut self) -> Result<(), StepError> {
+        let formatted = self.formatted.as_ref().ok_or_else(|| out_of_order("mount", "reset"))?;
+        let mounted = mount::mount(formatted, &self.mount_point())?;
+        if let Some(user) = self.spec.user {
+            hand_over(mounted.path(), user)?;
+        }
+        let effective: &mut Effective = &mut self.record.filesystem;
+        effective.mounted_type = Some(mounted.fstype().to_owned());
+        effective.mounted_options = Some(mounted.options().to_owned());
+        effective.mount_asked = formatted.mount_asked();
+        if let TargetSpec::Image { device, .. } = &self.spec.target {
+            effective.served_by = self.driver.served_by(&self.roots.sys, device);
+        }
+        self.mounted = Some(mounted);
+        if self.used_empty_bytes.is_none() {
+            self.used_empty_bytes = self.space_used().map(|(_, used)| used);
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {
+        let spec = self.worker_spec(self.phase_task(phase, false), phase.op);
+        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        match worker.go()? {
+            WorkerSays::Done(report) => {
+                self.account_contents(phase, &report);
+                report.error.map_or(Ok(()), |error| Err(crate::measure::op_failure(&error, phase)))
+            }
+            other => Err(StepError::new(format!("the worker answered {other:?}"))),
+        }
+    }
+
+    fn settle(&mut self) -> Result<(), StepError> {
+        settle::syncfs(self.mounted_path()?)?;
+        if let Some(device) = self.device_name() {
+            self.wait_idle(&device)?;
+        }
+        Ok(())
+    }
+
+    /// Unmounts, drops every cache of the device, proves it, mounts again.
+    fn chill(&mut self) -> Result<(), StepError> {
+        self.unmount()?;
+        let mut proof = ColdProof::default();
+        if let TargetSpec::Image { device, image, in_memory, .. } = &self.spec.target {
+            cache::flush_device(device)?;
+            if !in_memory {
+                cache::evict_file(image)?;
+            }
+            cache::drop_caches()?;
+            proof.device_resident_pages = cache::resident_pages(device).ok();
+            if !in_memory {
+                proof.backing_resident_pages = cache::resident_pages(image).ok();
+            }
+        }
+        let before = self.read_bytes();
+        self.mount()?;
+        proof.mount_read_bytes = match (before, self.read_bytes()) {
+            (Some(before), Some(after)) => Some(after.saturating_sub(before)),
+            _ => None,
+        };
+        self.chilled = Some(proof);
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<(), StepError> {
+        let bs_bytes = self.spec.workload.phases.first().map_or(1 << 20, |phase| phase.bs_bytes);
+        let spec = self.worker_spec(Task::Verify { bs_bytes }, fsarena_model::work::Op::Read);
+        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        match worker.go()? {
+            WorkerSays::Verified(report) => {
+                self.record.verify = Some(report.clone());
+                mismatch(&report).map_or(Ok(()), Err)
+            }
+            other => Err(StepError::new(format!("the worker answered {other:?}"))),
+        }
+    }
+
+    fn teardown(&mut self) -> Result<(), StepError> {
+        if self.mounted.is_some() {
+            self.record.space = self.space();
+            self.unmount()?;
+        }
+        if let Some(formatted) = self.formatted.take() {
+            formatted.destroy()?;
+        }
+        Ok(())
+    }
+
+    /// Unmounts, and closes the account of the last phase: what the unmount wrote is part of it.
+    fn unmount(&mut self) -> Result<(), StepError> {
+        let Some(mounted) = self.mounted.take() else { return Ok(()) };
+        match mounted.unmount() {
+            Ok(elapsed_ns) => self.record.unmount_ns = Some(elapsed_ns),
+            Err(refused) => {
+                let (mounted, error) = *refused;
+                self.mounted = Some(mounted);
+                return Err(error.into());
+            }
+        }
+        if let Some((index, start)) = self.open_account.take()
+            && self.device_name().is_some()
+        {
+            let end = Sources::open(&self.roots, &self.watch(None))?.read()?;
+            let counters = fsarena_metrics::delta(&start, &end);
+            self.record.phases[index].windows.insert(Window::Unmounted, counters);
+        }
+        Ok(())
+    }
+
+    /// Where this trial's file system is mounted.
+    fn mount_point(&self) -> PathBuf {
+        self.spec.scratch_dir.join("mnt")
+    }
+
+    pub(crate) fn mounted_path(&self) -> Result<&Path, StepError> {
+        let mounted = self.mounted.as_ref().ok_or_else(|| out_of_order("work", "mount"))?;
+        Ok(mounted.path())
+    }
+
+    /// Kernel name of the device (`loop3`), where there is one of our own.
+    pub(crate) fn device_name(&self) -> Option<String> {
+        match &self.spec.target {
+            TargetSpec::Image { device, .. } if self.driver.place() == Place::Block => {
+                device.file_name().map(|name| name.to_string_lossy().into_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Waits until `device` is idle, within the limits of the spec.
+    pub(crate) fn wait_idle(&self, device: &str) -> Result<settle::Quiet, StepError> {
+        let mut read = || {
+            let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;
+            let others = stat.discards.unwrap_or(0) + stat.flushes.unwrap_or(0);
+            let completed = stat.reads + stat.writes + others;
+            Ok(settle::Activity { completed, in_flight: stat.in_flight })
+        };
+        let drain = self.spec.drain;
+        settle::wait_idle(&mut read, drain.idle_ns, drain.cap_ns)
+            .map_err(|error| StepError::new(error.to_string()))
+    }
+
+    fn read_bytes(&self) -> Option<u64> {
+        block_stat(&self.roots, &self.device_name()?).ok().map(|stat| stat.read_bytes)
+    }
+
+    pub(crate) fn watch(&self, worker_pid: Option<u32>) -> Watch {
+        Watch { device: self.device_name(), memory_cgroup: None, worker_pid }
+    }
+
+    pub(crate) fn notice(&mut self, code: &str, text: String, remedy: Option<String>) {
+        self.record.notices.push(Notice { code: code.to_owned(), text, remedy });
+    }
+
+    /// Capacity and use of the mounted file system by statvfs(3), bytes.
+    fn space_used(&self) -> Option<(u64, u64)> {
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let total = stat.f_blocks.saturating_mul(stat.f_frsize);
+        Some((total, total.saturating_sub(stat.f_bfree.saturating_mul(stat.f_frsize))))
+    }
+
+    fn space(&self) -> Option<Space> {
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let (total_bytes, used_bytes) = self.space_used()?;
+        let fixed = stat.f_files > 0;
+        Some(Space {
+            total_bytes,
+            used_bytes,
+            used_empty_bytes: self.used_empty_bytes.unwrap_or(0),
+            stored_bytes: self.stored_bytes,
+            inodes_total: fixed.then_some(stat.f_files),
+            inodes_free: fixed.then_some(stat.f_ffree),
+        })
+    }
+}
+
+/// The record of a trial of which nothing has been done yet.
+#[must_use]
+pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
+    TrialRecord {
+        schema: RECORD_SCHEMA,
+        key: spec.key.clone(),
+        outcome: Outcome::Interrupted,
+        started_unix_ns: unix_ns(),
+        elapsed_ns: 0,
+        steps: Vec::new(),
+        filesystem: Effective::default(),
+        device: spec.device.clone(),
+        phases: Vec::new(),
+        space: None,
+        unmount_ns: None,
+        verify: None,
+        notices: spec.notices.clone(),
+    }
+}
+
+/// Gives the root of a fresh file system to the user that will work in it.
+fn hand_over(root: &Path, user: fsarena_model::work::UserIds) -> Result<(), StepError> {
+    std::os::unix::fs::chown(root, Some(user.uid), Some(user.gid)).map_err(|error| {
+        StepError::Failed {
+            error: format!("{}: cannot be given to user {}: {error}", root.display(), user.uid),
+            remedy: Some("leave --user out, or use a file system with owners".to_owned()),
+        }
+    })
+}
+
+fn mismatch(report: &VerifyReport) -> Option<StepError> {
+    (report.bad_files > 0).then(|| StepError::Failed {
+        error: format!(
+            "{} of {} files do not hold what was written: {}",
+            report.bad_files,
+            report.files,
+            report.examples.join("; ")
+        ),
+        remedy: Some("check memory and device (dmesg); this result is of no use".to_owned()),
+    })
+}
+
+fn out_of_order(step: &str, missing: &str) -> StepError {
+    StepError::new(format!("the spec asks for {step} before {missing}"))
+}
+
+pub(crate) fn elapsed_ns(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,116 @@
+//! The worker process as seen by the executor: start it, let it go, hear what it measured.
+//!
+//! The worker is this same binary with the argument `worker`. It dies with the executor
+//! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
+
+use crate::stop::Stop;
+use fsarena_model::work::{WorkerSays, WorkerSpec};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// Why a worker gave no result.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerFailure {
+    /// It could not be started.
+    #[error("the worker {program} could not be started: {source}")]
+    Start {
+        /// The binary.
+        program: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It ended or said something that is not of the protocol.
+    #[error("the worker ended without a result ({0})")]
+    Ended(String),
+    /// It says why it could not begin.
+    #[error("{0}")]
+    Refused(String),
+    /// A stop was asked for.
+    #[error("interrupted")]
+    Stopped,
+}
+
+/// A worker that has prepared everything and waits.
+#[derive(Debug)]
+pub struct ReadyWorker<'a> {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    stop: &'a Stop,
+    line: String,
+}
+
+impl<'a> ReadyWorker<'a> {
+    /// Starts `program worker`, hands it `spec`, and waits until it is ready.
+    ///
+    /// # Errors
+    /// When it cannot be started, refuses the spec, dies, or a stop is asked for meanwhile.
+    pub fn start(program: &Path, spec: &WorkerSpec, stop: &'a Stop) -> Result<Self, WorkerFailure> {
+        let start = |source| WorkerFailure::Start { program: program.display().to_string(), source };
+        let mut child = Command::new(program)
+            .args(["worker", "--parent", &std::process::id().to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(start)?;
+        stop.watch(child.id());
+        let input = child.stdin.take().expect("stdin was piped");
+        let output = BufReader::new(child.stdout.take().expect("stdout was piped"));
+        let mut worker = Self { child, input, output, stop, line: String::new() };
+        let text = serde_json::to_string(spec).expect("a spec is plain data");
+        // A worker that died already is heard of by the read below.
+        let _ = writeln!(worker.input, "{text}");
+        match worker.hear()? {
+            WorkerSays::Ready => Ok(worker),
+            other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
+        }
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Lets it go and waits for the result.
+    ///
+    /// # Errors
+    /// When it dies or a stop is asked for.
+    pub fn go(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        let _ = self.input.write_all(b"go\n");
+        self.hear()
+    }
+
+    fn hear(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        self.line.clear();
+        let heard = self.output.read_line(&mut self.line);
+        if self.stop.asked() {
+            return Err(WorkerFailure::Stopped);
+        }
+        match heard {
+            Ok(0) => Err(WorkerFailure::Ended(self.last_words())),
+            Ok(_) => match serde_json::from_str(&self.line) {
+                Ok(WorkerSays::Refused(reason)) => Err(WorkerFailure::Refused(reason)),
+                Ok(says) => Ok(says),
+                Err(error) => Err(WorkerFailure::Ended(format!("bad answer: {error}"))),
+            },
+            Err(error) => Err(WorkerFailure::Ended(error.to_string())),
+        }
+    }
+
+    fn last_words(&mut self) -> String {
+        match self.child.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+impl Drop for ReadyWorker<'_> {
+    fn drop(&mut self) {
+        self.stop.unwatch();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,291 @@
+//! The journal of a RUN: what it made outside itself, written before it is made.
+//!
+//! One file a RUN, one JSON value a line, each synced. The RUN holds a lock on it (flock, shared)
+//! for as long as it lives, and so does each executor; a lock ends with its process, however that
+//! ends. Whoever gets the exclusive lock therefore knows that all owners are dead, and may undo what
+//! the file lists. A live RUN cannot be mistaken for a dead one, even where a process id was used
+//! again. The owner is written down as well, so that people can read who it was.
+//!
+//! The file is made under a temporary name, locked, and only then given its name: there is no moment
+//! at which it can be seen without its lock.
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Ending of journal files.
+const ENDING: &str = "journal";
+
+/// One line of a journal.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry {
+    /// Whose journal this is; the first line.
+    Owner(Owner),
+    /// An image file.
+    Image(PathBuf),
+    /// A directory of ours with everything in it.
+    Directory(PathBuf),
+    /// A cgroup.
+    Cgroup(PathBuf),
+    /// The user asked to keep what the last entries made.
+    Kept(PathBuf),
+}
+
+/// A process in a boot.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Owner {
+    /// Id of the RUN.
+    pub run: String,
+    /// Database that has its records.
+    pub database: PathBuf,
+    /// Process id.
+    pub pid: u32,
+    /// Start of the process in clock ticks since boot (proc(5), field 22).
+    pub start_ticks: u64,
+    /// Boot.
+    pub boot_id: String,
+}
+
+/// A journal that cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {source}; fsarena keeps its journal there (set FSARENA_STATE_DIR to move it)")]
+pub struct JournalError {
+    path: String,
+    source: io::Error,
+}
+
+fn at<'a>(path: &'a Path) -> impl Fn(io::Error) -> JournalError + 'a {
+    move |source| JournalError { path: path.display().to_string(), source }
+}
+
+/// The journal of the RUN of this process.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Begins the journal of a RUN in `dir`.
+    ///
+    /// # Errors
+    /// When the directory or file cannot be made.
+    pub fn begin(dir: &Path, owner: &Owner) -> Result<Self, JournalError> {
+        fs::create_dir_all(dir).map_err(at(dir))?;
+        let path = dir.join(format!("fsarena-{}.{ENDING}", owner.run));
+        let temporary = path.with_extension("new");
+        let file = OpenOptions::new()
+            .append(true)
+            .read(true)
+            .create_new(true)
+            .open(&temporary)
+            .map_err(at(&temporary))?;
+        let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+        locked.map_err(|errno| at(&temporary)(errno.into()))?;
+        let mut journal = Self { path: temporary.clone(), file };
+        journal.note(&Entry::Owner(owner.clone()))?;
+        fs::rename(&temporary, &path).map_err(at(&path))?;
+        journal.path = path;
+        Ok(journal)
+    }
+
+    /// Where it lies, for the executors.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes an entry and syncs it. To be called before the thing is made.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note(&mut self, entry: &Entry) -> Result<(), JournalError> {
+        let mut line = serde_json::to_string(entry).expect("an entry is plain data");
+        line.push('\n');
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(at(&self.path))
+    }
+
+    /// Ends it: everything it lists is undone.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn end(self) -> Result<(), JournalError> {
+        fs::remove_file(&self.path).map_err(at(&self.path))
+    }
+}
+
+/// A journal whose owners are all dead; held by this process alone.
+#[derive(Debug)]
+pub struct Orphan {
+    path: PathBuf,
+    _lock: File,
+    /// What it lists, in the order of writing.
+    pub entries: Vec<Entry>,
+}
+
+impl Orphan {
+    /// Whose it was.
+    #[must_use]
+    pub fn owner(&self) -> Option<&Owner> {
+        self.entries.iter().find_map(|entry| match entry {
+            Entry::Owner(owner) => Some(owner),
+            _ => None,
+        })
+    }
+
+    /// Removes the file, after everything was undone.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn forget(self) -> Result<(), JournalError> {
+        fs::remove_file(&self.path).map_err(at(&self.path))
+    }
+}
+
+/// All journals in `dir` whose owners are dead. Those of live RUNs are left alone, unread.
+///
+/// # Errors
+/// When the directory is there and cannot be read.
+pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, JournalError> {
+    let list = match fs::read_dir(dir) {
+        Ok(list) => list,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(at(dir)(error)),
+    };
+    let mut found = Vec::new();
+    for item in list {
+        let path = item.map_err(at(dir))?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        if !matches!(ending, Some(ENDING | "new")) || (ending == Some("new") && is_young(&path)) {
+            continue;
+        }
+        if let Some(orphan) = take(&path)? {
+            found.push(orphan);
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Whether a RUN whose owner is dead is still held by an executor that is about to die.
+///
+/// # Errors
+/// When the directory is there and cannot be read.
+pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<bool, JournalError> {
+    let list = match fs::read_dir(dir) {
+        Ok(list) => list,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(at(dir)(error)),
+    };
+    for item in list {
+        let path = item.map_err(at(dir))?.path();
+        let Ok(file) = File::open(&path) else { continue };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let first = text.lines().next().and_then(|line| serde_json::from_str(line).ok());
+        if let Some(Entry::Owner(owner)) = first
+            && !alive(&owner)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A journal that may be between its making and its lock.
+fn is_young(path: &Path) -> bool {
+    let age = fs::metadata(path).and_then(|meta| meta.modified()).map(|time| time.elapsed());
+    !matches!(age, Ok(Ok(age)) if age > Duration::from_secs(10))
+}
+
+/// The journal at `path`, unless somebody lives in it or another process has just removed it.
+fn take(path: &Path) -> Result<Option<Orphan>, JournalError> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(at(path)(error)),
+    };
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !path.exists() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(path).map_err(at(path))?;
+    // A last line cut short by a crash describes something that was not made yet.
+    let entries = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    Ok(Some(Orphan { path: path.to_owned(), _lock: file, entries }))
+}
+
+/// Takes part in the life of the journal at `path`: the lock lasts until the result is dropped.
+///
+/// # Errors
+/// When it cannot be opened or is being undone already.
+pub fn live_in(path: &Path) -> Result<File, JournalError> {
+    let file = File::open(path).map_err(at(path))?;
+    let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+    locked.map_err(|errno| at(path)(errno.into()))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(run: &str) -> Owner {
+        Owner {
+            run: run.into(),
+            database: "db".into(),
+            pid: 1,
+            start_ticks: 2,
+            boot_id: "b".into(),
+        }
+    }
+
+    #[test]
+    fn a_live_journal_is_nobodys_orphan() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut journal = Journal::begin(dir.path(), &owner("a")).unwrap();
+        journal.note(&Entry::Image("fsarena-a.img".into())).unwrap();
+        assert!(orphans(dir.path()).unwrap().is_empty());
+        let executor = live_in(journal.path()).unwrap();
+        drop(journal);
+        assert!(orphans(dir.path()).unwrap().is_empty(), "its executor still lives");
+        drop(executor);
+        let found = orphans(dir.path()).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].owner(), Some(&owner("a")));
+        assert_eq!(found[0].entries[1], Entry::Image("fsarena-a.img".into()));
+    }
+
+    #[test]
+    fn an_orphan_is_taken_once() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Journal::begin(dir.path(), &owner("a")).unwrap());
+        let first = orphans(dir.path()).unwrap();
+        assert_eq!(first.len(), 1);
+        assert!(orphans(dir.path()).unwrap().is_empty(), "the first taker holds it");
+        first.into_iter().for_each(|orphan| orphan.forget().unwrap());
+        assert!(orphans(dir.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_line_cut_short_is_not_an_entry() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::begin(dir.path(), &owner("a")).unwrap();
+        let path = journal.path().to_owned();
+        drop(journal);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"image\":\"fsar").unwrap();
+        assert_eq!(orphans(dir.path()).unwrap()[0].entries.len(), 1);
+    }
+
+    #[test]
+    fn no_directory_no_orphans() {
+        assert!(orphans(Path::new("/nonexistent/fsarena")).unwrap().is_empty());
+    }
+}
