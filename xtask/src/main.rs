@@ -1,2 +1,66 @@
-//! x
-fn main() {}
+//! Chores of the workspace, run as `cargo xtask NAME`.
+//!
+//! They live in Rust beside the code they check, so that a fresh machine needs nothing but a
+//! toolchain and so that the checks themselves have tests. Nothing here is part of the program
+//! that users get.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout, clippy::print_stderr)] // A chore talks to whoever runs it.
+
+mod overhead;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask TASK
+
+  test      set the machine up, run every check and every test tier it allows
+  tidy      check the house rules over the files of the repository
+  overhead  what the harness costs against a bare loop of system calls; `overhead --help`
+  help      this text
+
+exit codes: 0 done, 1 something failed, 2 wrong usage
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (task, rest) = match args.split_first() {
+        Some((task, rest)) => (task.as_str(), rest),
+        None => return usage("no task given"),
+    };
+    match task {
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            ExitCode::SUCCESS
+        }
+        "test" | "tidy" if !rest.is_empty() => usage(&format!("`{task}` takes no arguments")),
+        "test" => finish(test::run()),
+        "tidy" => finish(tidy::run()),
+        "overhead" => finish(overhead::run(rest).map(|()| true)),
+        other => usage(&format!("unknown task `{other}`")),
+    }
+}
+
+/// `Ok(false)` is a check that failed and has already said so.
+fn finish(result: anyhow::Result<bool>) -> ExitCode {
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn usage(message: &str) -> ExitCode {
+    eprintln!("xtask: {message}\n\n{HELP}");
+    ExitCode::from(2)
+}
+
+/// The root of the checkout: the parent of this crate's directory.
+fn root() -> std::path::PathBuf {
+    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().expect("xtask lies below the root of the workspace").to_path_buf()
+}

@@ -160,7 +160,9 @@ pub struct ListArgs {
 
 /// Arguments of `show`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  fsarena show\n  fsarena show 3 --raw\n  fsarena show --json | jq .")]
+#[command(
+    after_help = "Examples:\n  fsarena show\n  fsarena show 3 --raw\n  fsarena show --json | jq ."
+)]
 pub struct ShowArgs {
     /// Number or unique id of the RUN; the latest where absent.
     pub run: Option<String>,

@@ -20,10 +20,15 @@ impl Bar {
         let on_terminal = std::io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(
             Some(trials as u64),
-            if on_terminal { ProgressDrawTarget::stderr_with_hz(4) } else { ProgressDrawTarget::hidden() },
+            if on_terminal {
+                ProgressDrawTarget::stderr_with_hz(4)
+            } else {
+                ProgressDrawTarget::hidden()
+            },
         );
-        let style = ProgressStyle::with_template("{bar:24} {pos}/{len}  {elapsed} (left {eta})  {msg}")
-            .expect("the template is constant and tested");
+        let style =
+            ProgressStyle::with_template("{bar:24} {pos}/{len}  {elapsed} (left {eta})  {msg}")
+                .expect("the template is constant and tested");
         bar.set_style(style);
         Self { bar, on_terminal, title: String::new(), image: None }
     }

@@ -211,7 +211,10 @@ mod tests {
         let read = |name: &str| fs::read_to_string(cgroup.path().join(name)).unwrap();
         assert_eq!(read("memory.max"), (64u64 << 20).to_string());
         assert_eq!(read("cgroup.procs"), "42");
-        assert_eq!(fs::read_to_string(tree.path().join("cgroup.subtree_control")).unwrap(), "+memory");
+        assert_eq!(
+            fs::read_to_string(tree.path().join("cgroup.subtree_control")).unwrap(),
+            "+memory"
+        );
         fs::write(cgroup.path().join("memory.peak"), "1234\n").unwrap();
         fs::write(cgroup.path().join("memory.events"), "low 0\noom 1\noom_kill 2\n").unwrap();
         assert_eq!((cgroup.peak_bytes(), cgroup.kills()), (Some(1234), 2));

@@ -163,8 +163,7 @@ mod tests {
             };
             assert_eq!(state(Some(proof), Need::Nothing, Some(0)), CacheState::Warm);
         }
-        let in_memory =
-            ColdProof { device_resident_pages: Some(0), ..ColdProof::default() };
+        let in_memory = ColdProof { device_resident_pages: Some(0), ..ColdProof::default() };
         assert_eq!(state(Some(in_memory), Need::Nothing, Some(0)), CacheState::Cold);
     }
 

@@ -11,10 +11,10 @@ use crate::worker::ReadyWorker;
 use fsarena_metrics::{
     Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, page_reporting_active, series,
 };
-use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
-use fsarena_model::work::{Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec};
 use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
+use fsarena_model::work::{Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec};
 use fsarena_targets::fs::Place;
 use fsarena_targets::settle;
 use rustix::time::{ClockId, clock_gettime};

@@ -56,8 +56,7 @@ pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<ExitStatu
     namespace::enter_private_mounts().map_err(in_place("mount namespace"))?;
     namespace::unshare_pids().map_err(in_place("process namespace"))?;
     let start = |source| PlaceError::Start { program: program.display().to_string(), source };
-    let mut inner =
-        Command::new(program).args(["executor", "--inside"]).spawn().map_err(start)?;
+    let mut inner = Command::new(program).args(["executor", "--inside"]).spawn().map_err(start)?;
     Ok(inner.wait()?)
 }
 

@@ -142,7 +142,11 @@ impl Trial<'_> {
             };
             let elapsed_ns = elapsed_ns(began);
             let name = step.name().to_owned();
-            self.record.steps.push(StepTime { step: name.clone(), phase: phase.clone(), elapsed_ns });
+            self.record.steps.push(StepTime {
+                step: name.clone(),
+                phase: phase.clone(),
+                elapsed_ns,
+            });
             match done {
                 Ok(()) => {}
                 Err(StepError::Stopped) => return Outcome::Interrupted,

@@ -47,7 +47,8 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it cannot be started, refuses the spec, dies, or a stop is asked for meanwhile.
     pub fn start(program: &Path, spec: &WorkerSpec, stop: &'a Stop) -> Result<Self, WorkerFailure> {
-        let start = |source| WorkerFailure::Start { program: program.display().to_string(), source };
+        let start =
+            |source| WorkerFailure::Start { program: program.display().to_string(), source };
         let mut child = Command::new(program)
             .args(["worker", "--parent", &std::process::id().to_string()])
             .stdin(Stdio::piped())

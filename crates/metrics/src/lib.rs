@@ -1,1 +1,75 @@
-//! fsarena metrics.
+//! Kernel counters, a sampler that knows its own cost, and facts about the host.
+//!
+//! Everything is read from the kernel's text files below [`Roots`], so that a kernel that is not at
+//! hand becomes a directory of files in a test. One module reads one source; the line in
+//! [`mod@catalog`] that registers it is the only other place that knows it.
+//!
+//! Two rules hold everywhere. **Missing is a value:** a file, line or field that this kernel does
+//! not have gives `None`, because kernels differ. **Malformed is an error** that names path, line
+//! and item, because silence about it would be a wrong number later.
+//!
+//! This crate only reads. It must not derive rates or percentages (they are computed from stored
+//! records), write to any kernel file, or start a process. [`disturb`] alone judges; it is pure.
+
+mod block;
+mod boot;
+pub mod catalog;
+mod cgroup;
+pub mod delta;
+pub mod disturb;
+mod error;
+mod facts;
+mod host;
+#[cfg(test)]
+mod hostile;
+mod load;
+mod meminfo;
+mod pressure;
+mod read_file;
+mod sampler;
+mod samples;
+mod sources;
+mod stat;
+mod vmstat;
+mod worker;
+
+pub use block::{BlockStat, block_stat};
+pub use boot::{boot_id, page_reporting_active, process_start_ticks};
+pub use catalog::{Decrease, Kind, Metric, catalog};
+pub use delta::delta;
+pub use error::MetricError;
+pub use host::host;
+pub use load::{Load, load_and_pressure};
+pub use sampler::Sampler;
+pub use samples::{SAMPLES_MAX, Samples, series};
+pub use sources::{Snapshot, Sources};
+
+use std::path::PathBuf;
+
+/// Where the kernel's files are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Roots {
+    /// procfs, `/proc`.
+    pub proc: PathBuf,
+    /// sysfs, `/sys`.
+    pub sys: PathBuf,
+    /// Directory of `os-release`, `/etc`.
+    pub etc: PathBuf,
+}
+
+impl Default for Roots {
+    fn default() -> Self {
+        Self { proc: "/proc".into(), sys: "/sys".into(), etc: "/etc".into() }
+    }
+}
+
+/// What to watch beyond the whole machine.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Watch {
+    /// Kernel name of a block device, such as `loop0`; without it `device.*` is missing.
+    pub device: Option<String>,
+    /// Directory of a memory cgroup (v1 or v2); without it `cgroup.*` is missing.
+    pub memory_cgroup: Option<PathBuf>,
+    /// A process; without it, and after its end, `worker.*` is missing.
+    pub worker_pid: Option<u32>,
+}

@@ -1,1 +1,44 @@
-//! fsarena plan.
+//! Experiment files and what follows from them: contenders, schedule, steps of a trial, cost.
+//!
+//! Everything here is a pure function of its arguments. Nothing opens a file, asks the kernel,
+//! reads a clock or starts a program: what can only be known from outside (which file systems there
+//! are, what they accept, what was measured earlier) comes in through [`Rules`] and [`CostBasis`].
+//!
+//! `parse` (or `from_options`) → [`Experiment`] → `expand` → `RunPlan` → `steps` per trial.
+//! The file format is described in `FORMAT.md` beside this crate.
+#![forbid(unsafe_code)]
+
+pub mod builtin;
+pub mod cost;
+mod error;
+mod expand;
+mod experiment;
+mod fit;
+mod label;
+mod options;
+mod parse;
+pub mod reference;
+mod schedule;
+mod steps;
+mod text;
+mod tree;
+mod workload;
+mod write;
+
+pub use cost::{Cost, CostBasis, estimate, ops_per_trial};
+pub use error::{Place, PlanError, nearest};
+pub use expand::{Rules, builtin_experiment, expand};
+pub use experiment::{
+    ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
+};
+pub use options::{Overrides, apply, from_options};
+pub use parse::parse;
+pub use schedule::{schedule, trial_seed};
+pub use steps::{steps, warm_reason};
+pub use write::to_toml;
+
+/// Version of the experiment file that this program reads (`schema = 1`).
+pub const EXPERIMENT_SCHEMA: i64 = 1;
+
+/// Reason for a file system in memory that would have to run under a memory limit.
+pub const LIVES_IN_LIMITED_MEMORY: &str = "it lives in the limited memory";

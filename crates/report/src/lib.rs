@@ -1,1 +1,36 @@
-//! fsarena report.
+//! Text and JSON of what was measured: functions from plain values to a `String` or a JSON value.
+//!
+//! Nothing here prints, asks for the width of a terminal, or computes a figure that is not in the
+//! study: callers say how wide and whether in colour, and `fsarena-study` does the arithmetic.
+#![forbid(unsafe_code)]
+
+pub mod article;
+pub mod json;
+mod list;
+mod notes;
+mod phases;
+mod plan;
+mod raw;
+mod table;
+mod words;
+
+pub use article::{ArticleCell, ArticleRow, article_2003};
+pub use list::{RunLine, runs_list};
+pub use notes::{closing_notes, heading};
+pub use phases::{ledger_tables, phase_tables};
+pub use plan::{PlanCost, PlanCostRow, plan_table};
+pub use raw::raw_values;
+
+/// How text looks, beside its width (which every function takes in columns; less than
+/// [`MIN_WIDTH`] is taken as that).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Style {
+    /// Whether headings and warnings carry ANSI colour; the caller knows the terminal and
+    /// `NO_COLOR`.
+    pub colour: bool,
+    /// How rates are written; `None` takes what the RUN's plan says.
+    pub rate: Option<fsarena_model::run::RateStyle>,
+}
+
+/// Narrowest layout.
+pub const MIN_WIDTH: usize = 80;

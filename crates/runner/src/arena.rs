@@ -73,7 +73,8 @@ impl Arena {
             error: format!("{}: {source}", scratch_dir.display()),
             remedy: Some("set FSARENA_STATE_DIR to a writable directory".to_owned()),
         })?;
-        let limited = request.header.plan.contenders.iter().any(|c| c.levels.memory_bytes.is_some());
+        let limited =
+            request.header.plan.contenders.iter().any(|c| c.levels.memory_bytes.is_some());
         let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         if limited && let Ok(hierarchy) = Hierarchy::find(&mountinfo) {
             arena.note(Entry::Cgroup(hierarchy.path_of(&arena.name.clone())))?;

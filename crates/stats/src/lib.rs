@@ -1,1 +1,72 @@
-//! fsarena stats.
+//! Pure statistics on slices of numbers.
+//!
+//! Functions of their arguments alone: nothing here knows what a trial is, draws a random number or
+//! prints. Every function refuses an empty slice and numbers that are not finite with a
+//! [`SampleError`]; none panics. Outliers are never removed.
+//!
+//! An interval that the number of values cannot support is not an error but a result of its own,
+//! [`Bounds::Unattainable`]: a distribution-free 95 % interval does not exist for five values, and
+//! whoever shows one must say so.
+//!
+//! The method (which interval when) belongs to the study; here are only its pieces.
+#![forbid(unsafe_code)]
+
+pub mod describe;
+pub mod interval;
+mod rank;
+
+pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
+pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
+
+/// Why a sample cannot be described.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum SampleError {
+    /// No values.
+    #[error("no values: nothing can be said about an empty sample")]
+    Empty,
+    /// A value is infinite or not a number.
+    #[error("value number {index} is {value}: only finite numbers can be described")]
+    NotFinite {
+        /// Its index.
+        index: usize,
+        /// It.
+        value: f64,
+    },
+    /// A geometric mean of a number that is not positive.
+    #[error("value number {index} is {value}: a geometric mean needs numbers above 0")]
+    NotPositive {
+        /// Its index.
+        index: usize,
+        /// It.
+        value: f64,
+    },
+    /// A share outside its range.
+    #[error("{name} = {value}: expected a number {range}")]
+    BadShare {
+        /// Which argument.
+        name: &'static str,
+        /// It.
+        value: f64,
+        /// Where it should lie.
+        range: &'static str,
+    },
+}
+
+/// Refuses what cannot be described.
+fn check(values: &[f64]) -> Result<(), SampleError> {
+    if values.is_empty() {
+        return Err(SampleError::Empty);
+    }
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(SampleError::NotFinite { index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// A sorted copy.
+fn sorted(values: &[f64]) -> Result<Vec<f64>, SampleError> {
+    check(values)?;
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Ok(sorted)
+}

@@ -1,1 +1,89 @@
-//! fsarena study.
+//! Views for tables and documents, computed from a plan and its records.
+//!
+//! Pure: nothing here reads a file, a clock or the machine, so that any old RUN can be looked at
+//! again with a corrected formula. There are no verdicts here: a ratio of medians is a ratio of
+//! medians, and the absence of a visible difference is never called "no difference".
+#![forbid(unsafe_code)]
+
+mod cpu;
+mod figures;
+mod ledger;
+mod notes;
+mod phases;
+
+pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
+pub use figures::{SpreadF, SpreadNs};
+pub use ledger::{DeviceBytes, Latency};
+pub use notes::{FailureRow, NotRunRow, NoticeRow, SamplerTotal, TrialRow, VerifyTotal};
+pub use phases::{
+    Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable, RateUnit, SMALL_FILE_BYTES,
+    clock_ns, complete,
+};
+
+use fsarena_model::record::TrialRecord;
+use fsarena_model::run::{Clock, RateStyle, RunHeader, RunState};
+use serde::Serialize;
+
+/// Everything that a table or document of one RUN shows.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Study {
+    /// Unique id of the RUN.
+    pub uid: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// One line for people.
+    pub title: String,
+    /// Wall clock at its start, ns since 1970.
+    pub created_unix_ns: u64,
+    /// How it stands.
+    pub state: RunState,
+    /// Trials in the schedule.
+    pub trials_planned: usize,
+    /// Trials with a record, however they ended.
+    pub trials_recorded: usize,
+    /// Clock that rates and ratios are computed from.
+    pub compared_clock: Clock,
+    /// How rates are written.
+    pub rate_style: RateStyle,
+    /// Scale of the datasets; 1.0 is as written.
+    pub scale: f64,
+    /// One table a workload and phase, in the order of the plan.
+    pub tables: Vec<PhaseTable>,
+    /// One row a workload and contender: space, unmount, contents.
+    pub trials: Vec<TrialRow>,
+    /// What was not run, with reasons.
+    pub not_run: Vec<NotRunRow>,
+    /// What failed, or was interrupted.
+    pub failures: Vec<FailureRow>,
+    /// Notices of all trials, each text once.
+    pub notices: Vec<NoticeRow>,
+    /// What taking the time series cost, over all phases.
+    pub sampler: Option<SamplerTotal>,
+    /// Content checks over all trials; absent where none was asked for.
+    pub verify: Option<VerifyTotal>,
+}
+
+/// Computes the views of a RUN.
+#[must_use]
+pub fn study(header: &RunHeader, state: RunState, records: &[TrialRecord]) -> Study {
+    let plan = &header.plan;
+    Study {
+        uid: header.uid.clone(),
+        experiment: header.experiment.clone(),
+        title: header.title.clone(),
+        created_unix_ns: header.created_unix_ns,
+        state,
+        trials_planned: plan.schedule.len(),
+        trials_recorded: records.len(),
+        compared_clock: plan.compared_clock,
+        rate_style: plan.rate,
+        scale: plan.scale,
+        tables: phases::tables(plan, records),
+        trials: notes::trials(plan, records),
+        not_run: notes::not_run(plan, records),
+        failures: notes::failures(plan, records),
+        notices: notes::notices(plan, records),
+        sampler: notes::sampler(records),
+        verify: notes::verify(records),
+    }
+}

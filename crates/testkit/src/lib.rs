@@ -1,1 +1,7 @@
-//! fsarena testkit.
+//! Things that only tests need. No crate depends on it outside `[dev-dependencies]`.
+#![forbid(unsafe_code)]
+
+pub mod fake_tree;
+pub mod records;
+
+pub use fake_tree::FakeTree;

@@ -17,7 +17,9 @@ pub fn run(args: &ExperimentsArgs) -> Result<ExitCode> {
     let found = all.into_iter().find(|builtin| builtin.name == name);
     let Some(found) = found else {
         let known = [builtin::experiment_names(), builtin::workload_names()].concat();
-        return Err(Usage(format!("unknown experiment \"{name}\"; known: {}", known.join(", "))).into());
+        return Err(
+            Usage(format!("unknown experiment \"{name}\"; known: {}", known.join(", "))).into()
+        );
     };
     context::print(found.text)?;
     Ok(ExitCode::SUCCESS)

@@ -14,7 +14,10 @@ pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Re
         return Ok(ExitCode::SUCCESS);
     }
     let status = fsarena_executor::executor_outside(&program, parent)?;
-    Ok(status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(status
+        .code()
+        .and_then(|code| u8::try_from(code).ok())
+        .map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
 /// One phase.

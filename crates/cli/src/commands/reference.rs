@@ -14,7 +14,9 @@ use std::process::ExitCode;
 pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
     let Some(found) = reference::study(args.year) else {
         let years: Vec<String> = reference::years().iter().map(ToString::to_string).collect();
-        return Err(Usage(format!("no article of {}; there is: {}", args.year, years.join(", "))).into());
+        return Err(
+            Usage(format!("no article of {}; there is: {}", args.year, years.join(", "))).into()
+        );
     };
     let ours = match args.beside {
         Beside::Nothing => None,
@@ -52,6 +54,7 @@ fn rows(found: &Reference) -> Vec<ArticleRow> {
     for row in &found.rows {
         let cell = ArticleCell {
             column: row.filesystem.clone(),
+            os: row.os.clone(),
             value: row.value,
             cpu_percent: row.cpu_percent,
         };

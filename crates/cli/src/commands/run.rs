@@ -240,7 +240,8 @@ fn user_ids(text: &str) -> Result<UserIds> {
     let parsed = text
         .split_once(':')
         .and_then(|(uid, gid)| Some(UserIds { uid: uid.parse().ok()?, gid: gid.parse().ok()? }));
-    Ok(parsed.ok_or_else(|| Usage(format!("--user {text}: expected numbers, such as 65534:65534")))?)
+    Ok(parsed
+        .ok_or_else(|| Usage(format!("--user {text}: expected numbers, such as 65534:65534")))?)
 }
 
 fn closing_words(store: &Store, finished: &fsarena_runner::Finished, args: &RunArgs) {
@@ -275,9 +276,8 @@ fn exit_code(
     }
     let records = store.records(finished.run)?;
     let mut phases = records.iter().flat_map(|record| &record.phases);
-    let unproved = phases.any(|phase| {
-        phase.cache.asked == Cache::Cold && phase.cache.state == CacheState::Warm
-    });
+    let unproved = phases
+        .any(|phase| phase.cache.asked == Cache::Cold && phase.cache.state == CacheState::Warm);
     if unproved {
         eprintln!("a cold phase was asked for and not proved: its row is marked warm");
         return Ok(ExitCode::from(exit::INVALID));

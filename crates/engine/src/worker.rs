@@ -1,0 +1,159 @@
+//! The worker: one process for one task, spoken to in lines of JSON.
+//!
+//! Input: one line [`WorkerSpec`], then a line `go`. Output: one line [`WorkerSays::Ready`] when
+//! all is prepared, then one line [`WorkerSays::Done`] or [`WorkerSays::Verified`]; or one line
+//! [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before `go` means
+//! that nobody waits any longer: the worker leaves quietly.
+//!
+//! The process is the worker's own: it changes user, processors and working directory. It reads
+//! nothing below the root before `go`; for a phase that creates files it makes the directories
+//! ([`make_dirs`]).
+
+use crate::backend::sync::Sync;
+use crate::buffer::warm_memory;
+use crate::phase::{EngineError, Prepared, Root, make_dirs};
+use crate::verify::Verifier;
+use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::work::{Task, UserIds, WorkerSays, WorkerSpec};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::io::{BufRead, Write};
+
+/// The conversation broke down.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// Standard input cannot be read.
+    #[error("worker: cannot read its input: {0}")]
+    Input(std::io::Error),
+    /// Standard output cannot be written.
+    #[error("worker: cannot write its output: {0}")]
+    Output(std::io::Error),
+    /// A message cannot be put into JSON.
+    #[error("worker: cannot encode its answer: {0}")]
+    Encode(serde_json::Error),
+}
+
+/// Why a task is refused.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("worker spec: {0}")]
+    Spec(#[from] serde_json::Error),
+    #[error("worker spec has schema {0}; this program knows {SPEC_SCHEMA}: use one version of it")]
+    Schema(u32),
+    #[error("cannot become user {} group {}: {source}; this needs root", .ids.uid, .ids.gid)]
+    User { ids: UserIds, source: std::io::Error },
+    #[error("cannot run on processors {cpus:?}: {source}; see nproc and the cpuset of the cgroup")]
+    Cpus { cpus: Vec<usize>, source: Errno },
+    #[error("cannot touch {bytes} bytes of memory: {source}; lower warm_memory_bytes")]
+    Warm { bytes: u64, source: Errno },
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error("expected the line \"go\", got {0:?}")]
+    NotGo(String),
+}
+
+/// A task with everything it needs.
+enum Ready {
+    Phase(Box<Prepared>),
+    Verify(Box<Verifier>),
+}
+
+/// The worker's whole life.
+///
+/// # Errors
+/// When the other side cannot be read or written. A task that cannot be done is an answer
+/// ([`WorkerSays::Refused`]), not an error.
+pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<(), WorkerError> {
+    let Some(line) = next_line(&mut input)? else { return Ok(()) };
+    let (root, ready) = match prepare(&line) {
+        Ok(prepared) => prepared,
+        Err(refusal) => return say(&mut output, &WorkerSays::Refused(refusal.to_string())),
+    };
+    say(&mut output, &WorkerSays::Ready)?;
+    let Some(line) = next_line(&mut input)? else { return Ok(()) };
+    if line.trim_end() != "go" {
+        let refusal = Refusal::NotGo(line.trim_end().to_owned());
+        return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
+    }
+    let answer = match ready {
+        Ready::Phase(mut prepared) => WorkerSays::Done(Box::new(prepared.run(&Sync::new(&root)))),
+        Ready::Verify(mut verifier) => WorkerSays::Verified(verifier.run(&root)),
+    };
+    say(&mut output, &answer)
+}
+
+/// Does everything that comes before `go`. Memory is warmed last: what it brings cools down again.
+fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
+    let spec: WorkerSpec = serde_json::from_str(line)?;
+    if spec.schema != SPEC_SCHEMA {
+        return Err(Refusal::Schema(spec.schema));
+    }
+    pin(&spec.cpus)?;
+    if let Some(ids) = spec.user {
+        become_user(ids).map_err(|source| Refusal::User { ids, source })?;
+    }
+    let root = Root::enter(&spec.root)?;
+    let ready = match &spec.task {
+        Task::Phase { phase, seed, latency } => {
+            let prepared = Prepared::new(&spec.dataset, phase, seed, &spec.dataset_seed, *latency)?;
+            if phase.op.writes() {
+                make_dirs(&root, &spec.dataset)?;
+            }
+            Ready::Phase(Box::new(prepared))
+        }
+        Task::Verify { bs_bytes } => {
+            Ready::Verify(Box::new(Verifier::new(&spec.dataset, *bs_bytes, &spec.dataset_seed)?))
+        }
+    };
+    let bytes = spec.warm_memory_bytes;
+    warm_memory(bytes).map_err(|source| Refusal::Warm { bytes, source })?;
+    Ok((root, ready))
+}
+
+fn next_line(input: &mut impl BufRead) -> Result<Option<String>, WorkerError> {
+    let mut line = String::new();
+    let got = input.read_line(&mut line).map_err(WorkerError::Input)?;
+    Ok((got > 0).then_some(line))
+}
+
+fn say(output: &mut impl Write, says: &WorkerSays) -> Result<(), WorkerError> {
+    let mut line = serde_json::to_string(says).map_err(WorkerError::Encode)?;
+    line.push('\n');
+    output.write_all(line.as_bytes()).map_err(WorkerError::Output)?;
+    output.flush().map_err(WorkerError::Output)
+}
+
+/// Runs on `cpus` from now on; none given: no change.
+fn pin(cpus: &[usize]) -> Result<(), Refusal> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let refuse = |source| Refusal::Cpus { cpus: cpus.to_vec(), source };
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(refuse(Errno::INVAL));
+        }
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).map_err(refuse)
+}
+
+/// Becomes `ids` for good: supplementary groups, group, user, in this order.
+///
+/// The kernel forgets the parent-death signal at a change of user (prctl(2), `PR_SET_PDEATHSIG`),
+/// so it is set again: the worker must still die with its executor.
+fn become_user(ids: UserIds) -> Result<(), std::io::Error> {
+    let death_signal = rustix::process::parent_process_death_signal()?;
+    let check = |result: libc::c_int| {
+        if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    // SAFETY: no groups are read from the null pointer, since their number is 0.
+    check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
+    // SAFETY: takes numbers only; glibc changes all threads of the process.
+    check(unsafe { libc::setresgid(ids.gid, ids.gid, ids.gid) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::setresuid(ids.uid, ids.uid, ids.uid) })?;
+    rustix::process::set_parent_process_death_signal(death_signal)?;
+    Ok(())
+}

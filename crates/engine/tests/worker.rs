@@ -1,0 +1,193 @@
+//! The worker in a process of its own: this test program runs itself as the worker.
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests
+
+use fsarena_engine::worker_main;
+use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::seed::Seed;
+use fsarena_model::work::{
+    Dataset, Op, Order, Phase, Task, UserIds, WorkerReport, WorkerSays, WorkerSpec,
+};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+const AS_WORKER: &str = "FSARENA_TEST_AS_WORKER";
+
+/// Not a test by itself: what [`start`] runs. The answers go to standard error, since the test
+/// harness writes to standard output.
+#[test]
+fn as_worker() {
+    if std::env::var_os(AS_WORKER).is_some() {
+        let input = std::io::stdin().lock();
+        // Not unwind: the harness would print.
+        let code = i32::from(worker_main(input, std::io::stderr()).is_err());
+        std::process::exit(code);
+    }
+}
+
+struct Worker {
+    child: Child,
+    answers: BufReader<std::process::ChildStderr>,
+}
+
+impl Worker {
+    fn start() -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "as_worker", "--nocapture"])
+            .env(AS_WORKER, "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let answers = BufReader::new(child.stderr.take().unwrap());
+        Self { child, answers }
+    }
+
+    fn tell(&mut self, line: &str) {
+        let input = self.child.stdin.as_mut().unwrap();
+        input.write_all(line.as_bytes()).unwrap();
+        input.write_all(b"\n").unwrap();
+    }
+
+    fn give(&mut self, spec: &WorkerSpec) {
+        self.tell(&serde_json::to_string(spec).unwrap());
+    }
+
+    fn answer(&mut self) -> WorkerSays {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn refusal(mut self) -> String {
+        let WorkerSays::Refused(reason) = self.answer() else { panic!("not refused") };
+        assert!(self.child.wait().unwrap().success());
+        reason
+    }
+
+    fn report(mut self) -> WorkerReport {
+        assert_eq!(self.answer(), WorkerSays::Ready);
+        self.tell("go");
+        let WorkerSays::Done(report) = self.answer() else { panic!("no report") };
+        assert!(self.child.wait().unwrap().success());
+        *report
+    }
+}
+
+fn spec(root: &Path, op: Op) -> WorkerSpec {
+    let (order, bs_bytes) = (Order::Random, 4096);
+    let phase = Phase { name: op.name().to_owned(), op, order, bs_bytes, timed: true };
+    WorkerSpec {
+        schema: SPEC_SCHEMA,
+        root: root.to_owned(),
+        dataset: Dataset { files: 50, size_bytes: 300, dirs: 4 },
+        dataset_seed: Seed::from_number(1),
+        task: Task::Phase { phase, seed: Seed::from_number(2), latency: true },
+        warm_memory_bytes: 1 << 20,
+        cpus: vec![],
+        user: None,
+    }
+}
+
+fn run(spec: &WorkerSpec) -> WorkerReport {
+    let mut worker = Worker::start();
+    worker.give(spec);
+    worker.report()
+}
+
+#[test]
+fn phases_and_a_check_from_ready_to_done() {
+    let dir = tempfile::tempdir().unwrap();
+    for op in [Op::Create, Op::Read] {
+        let report = run(&spec(dir.path(), op));
+        assert_eq!((report.error, report.ops), (None, 50), "{op:?}");
+        assert_eq!(report.latency.unwrap().count(), 50);
+    }
+    let verify = Task::Verify { bs_bytes: 4096 };
+    let mut worker = Worker::start();
+    worker.give(&WorkerSpec { task: verify, ..spec(dir.path(), Op::Read) });
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("go");
+    let WorkerSays::Verified(report) = worker.answer() else { panic!("no check") };
+    assert_eq!((report.files, report.bad_files), (50, 0));
+}
+
+/// Before `go` only the directories of a phase that creates files are made.
+#[test]
+fn nothing_but_new_directories_is_touched_before_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut worker = Worker::start();
+    worker.give(&spec(dir.path(), Op::Read));
+    assert_eq!(worker.answer(), WorkerSays::Ready, "missing files are not noticed yet");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    worker.tell("go");
+    let WorkerSays::Done(report) = worker.answer() else { panic!("no report") };
+    assert_eq!(report.error.unwrap().errno, 2);
+
+    let mut worker = Worker::start();
+    worker.give(&spec(dir.path(), Op::Create));
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 4);
+    assert_eq!(std::fs::read_dir(dir.path().join("d00000")).unwrap().count(), 0);
+    drop(worker.child.stdin.take());
+    assert!(worker.child.wait().unwrap().success(), "an input that ends is a quiet end");
+    assert_eq!(std::fs::read_dir(dir.path().join("d00000")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let good = spec(dir.path(), Op::Stat);
+    let refused = |spec: &WorkerSpec| {
+        let mut worker = Worker::start();
+        worker.give(spec);
+        worker.refusal()
+    };
+    let other_root = WorkerSpec { root: dir.path().join("gone"), ..good.clone() };
+    assert!(refused(&other_root).contains("gone"));
+    assert!(refused(&WorkerSpec { schema: 99, ..good.clone() }).contains("schema 99"));
+    assert!(refused(&WorkerSpec { cpus: vec![1023], ..good.clone() }).contains("1023"));
+    assert!(refused(&WorkerSpec { cpus: vec![99_999], ..good.clone() }).contains("99999"));
+    let greedy = WorkerSpec { warm_memory_bytes: 1 << 60, ..good.clone() };
+    assert!(refused(&greedy).contains("warm_memory_bytes"));
+    let mut worker = Worker::start();
+    worker.tell(r#"{"schema":1,"surprise":true}"#);
+    assert!(worker.refusal().contains("surprise"));
+    let mut worker = Worker::start();
+    worker.give(&good);
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("stop");
+    assert!(worker.refusal().contains("stop"));
+}
+
+#[test]
+fn one_processor_is_enough() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = run(&WorkerSpec { cpus: vec![0], ..spec(dir.path(), Op::Create) });
+    assert_eq!((report.error, report.ops), (None, 50));
+}
+
+/// Needs root: it becomes nobody.
+#[test]
+fn another_user_owns_what_it_creates() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
+    if !rustix::process::geteuid().is_root() {
+        println!("not run: another_user_owns_what_it_creates needs root");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o777)).unwrap();
+    let user = Some(UserIds { uid: 65_534, gid: 65_533 });
+    let report = run(&WorkerSpec { user, ..spec(dir.path(), Op::Create) });
+    assert_eq!((report.error, report.ops), (None, 50));
+    let file = std::fs::metadata(dir.path().join("d00000/f00000000")).unwrap();
+    assert_eq!((file.uid(), file.gid()), (65_534, 65_533));
+    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    let mut worker = Worker::start();
+    worker.give(&WorkerSpec { user, ..spec(dir.path(), Op::Create) });
+    assert!(
+        worker.refusal().contains("Permission denied"),
+        "it is nobody before it opens the root"
+    );
+}

@@ -1,0 +1,167 @@
+//! `/sys/block/DEVICE/stat`: requests, bytes and times of one block device.
+//!
+//! Documentation/block/stat.rst; printed by block/genhd.c (`part_stat_show`). Sectors here always
+//! have 512 B. Counts are 64 bits wide; times are printed as *unsigned 32-bit milliseconds* and
+//! wrap after 49.7 days of that time (queue time runs faster than the clock where requests overlap).
+//! Eleven values since 2.5, discards since 4.18 (15 values), flushes since 5.5 (17).
+
+use crate::catalog::{Decrease, Metric, Opened, Registration, Source};
+use crate::error::{Malformed, MetricError};
+use crate::read_file::{ReadFile, Records, expect_number, lines, text, words};
+use crate::{Roots, Watch};
+use std::path::{Path, PathBuf};
+
+pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
+
+const SECTOR_BYTES: u64 = 512;
+const MS_NS: u64 = 1_000_000;
+/// 32-bit milliseconds, in ns.
+const WRAP: Decrease = Decrease::WrapsAt((1 << 32) * MS_NS);
+/// Values on the line.
+const FIELDS: usize = 17;
+/// Values that every kernel prints.
+const FIELDS_MIN: usize = 11;
+
+/// In the order of the line.
+const METRICS: &[Metric] = &[
+    Metric::counter("device.reads", "requests", "reads completed; /sys/block/*/stat 1"),
+    Metric::counter("device.read_merges", "requests", "reads merged; /sys/block/*/stat 2"),
+    Metric::counter("device.read_bytes", "bytes", "bytes read; /sys/block/*/stat 3"),
+    Metric::counter("device.read_ns", "ns", "sum of reads' times; /sys/block/*/stat 4")
+        .decreasing(WRAP),
+    Metric::counter("device.writes", "requests", "writes completed; /sys/block/*/stat 5"),
+    Metric::counter("device.write_merges", "requests", "writes merged; /sys/block/*/stat 6"),
+    Metric::counter("device.written_bytes", "bytes", "bytes written; /sys/block/*/stat 7"),
+    Metric::counter("device.write_ns", "ns", "sum of writes' times; /sys/block/*/stat 8")
+        .decreasing(WRAP),
+    Metric::gauge("device.in_flight", "requests", "under way now; /sys/block/*/stat 9"),
+    Metric::counter("device.busy_ns", "ns", "something under way; /sys/block/*/stat 10")
+        .decreasing(WRAP),
+    Metric::counter("device.queue_ns", "ns", "sum of all requests' times; /sys/block/*/stat 11")
+        .decreasing(WRAP),
+    Metric::counter("device.discards", "requests", "discards completed; /sys/block/*/stat 12"),
+    Metric::counter("device.discard_merges", "requests", "merged; /sys/block/*/stat 13"),
+    Metric::counter("device.discarded_bytes", "bytes", "discarded; /sys/block/*/stat 14"),
+    Metric::counter("device.discard_ns", "ns", "sum of discards' times; /sys/block/*/stat 15")
+        .decreasing(WRAP),
+    Metric::counter("device.flushes", "requests", "cache flushes; /sys/block/*/stat 16"),
+    Metric::counter("device.flush_ns", "ns", "sum of flushes' times; /sys/block/*/stat 17")
+        .decreasing(WRAP),
+];
+
+/// One reading of a device's counters since its start, in base units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BlockStat {
+    /// Reads completed.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Sum of the times of reads; wraps after 49.7 days.
+    pub read_ns: u64,
+    /// Writes completed.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Sum of the times of writes; wraps after 49.7 days.
+    pub write_ns: u64,
+    /// Requests under way now.
+    pub in_flight: u64,
+    /// Time with something under way; wraps after 49.7 days.
+    pub busy_ns: u64,
+    /// Sum of the times of all requests; wraps after 49.7 days.
+    pub queue_ns: u64,
+    /// Discards completed, since 4.18.
+    pub discards: Option<u64>,
+    /// Bytes discarded, since 4.18.
+    pub discarded_bytes: Option<u64>,
+    /// Cache flushes completed, since 5.5.
+    pub flushes: Option<u64>,
+}
+
+/// Counters of one device now.
+///
+/// # Errors
+/// When there is no such device, it does not count (`queue/iostats` is 0), or its file cannot be
+/// read or understood.
+pub fn block_stat(roots: &Roots, device: &str) -> Result<BlockStat, MetricError> {
+    let directory = directory(roots, device);
+    let path = directory.join("stat");
+    if counting_is_off(&directory) {
+        let path = directory.join("queue/iostats");
+        return Err(MetricError::CountingOff { device: device.to_owned(), path });
+    }
+    let mut values = [None; FIELDS];
+    let read = ReadFile::open(path.clone(), Records::One)?.parse(|b| parse(b, &mut values))?;
+    if !read {
+        return Err(MetricError::NoDevice { device: device.to_owned(), path });
+    }
+    let value = |index: usize| values[index].unwrap_or(0);
+    Ok(BlockStat {
+        reads: value(0),
+        read_bytes: value(2),
+        read_ns: value(3),
+        writes: value(4),
+        written_bytes: value(6),
+        write_ns: value(7),
+        in_flight: value(8),
+        busy_ns: value(9),
+        queue_ns: value(10),
+        discards: values[11],
+        discarded_bytes: values[13],
+        flushes: values[15],
+    })
+}
+
+struct Device(ReadFile);
+
+fn open(roots: &Roots, watch: &Watch) -> Opened {
+    let Some(device) = &watch.device else { return Ok(Box::new(Device(ReadFile::unwatched()))) };
+    let directory = directory(roots, device);
+    if counting_is_off(&directory) {
+        // Zeros that are no counts would look like a device that was not used.
+        return Ok(Box::new(Device(ReadFile::unwatched())));
+    }
+    Ok(Box::new(Device(ReadFile::open(directory.join("stat"), Records::One)?)))
+}
+
+impl Source for Device {
+    fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError> {
+        self.0.parse(|bytes| parse(bytes, values)).map(drop)
+    }
+}
+
+/// Directory of a disk, or of a partition. sysfs writes `!` for the `/` in names like `cciss/c0d0`.
+fn directory(roots: &Roots, device: &str) -> PathBuf {
+    let name = device.strip_prefix("/dev/").unwrap_or(device).replace('/', "!");
+    let disk = roots.sys.join("block").join(&name);
+    let any = roots.sys.join("class/block").join(&name);
+    if !disk.exists() && any.exists() { any } else { disk }
+}
+
+fn counting_is_off(directory: &Path) -> bool {
+    text(&directory.join("queue/iostats")).is_some_and(|value| value == "0")
+}
+
+/// Fills the values that the kernel prints, in base units.
+pub(crate) fn parse(bytes: &[u8], values: &mut [Option<u64>]) -> Result<(), Malformed> {
+    let (line, text) = lines(bytes).next().unwrap_or((1, b""));
+    let mut fields = 0;
+    for (index, item) in words(text).take(FIELDS).enumerate() {
+        let metric = &METRICS[index];
+        let raw = expect_number(line, metric.name, item)?;
+        let unit = match metric.unit {
+            "bytes" => SECTOR_BYTES,
+            "ns" => MS_NS,
+            _ => 1,
+        };
+        let scaled = raw.checked_mul(unit);
+        values[index] = Some(scaled.ok_or_else(|| {
+            Malformed::new(line, metric.name, item, "a number of sectors or ms within range")
+        })?);
+        fields += 1;
+    }
+    if fields < FIELDS_MIN {
+        return Err(Malformed::new(line, "stat", text, "11, 15 or 17 numbers"));
+    }
+    Ok(())
+}

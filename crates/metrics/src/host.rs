@@ -1,0 +1,131 @@
+//! Facts about the host that stand beside every result.
+//!
+//! A fact that the kernel does not tell is left empty: a host is never a reason to fail.
+
+use crate::Roots;
+use crate::boot::{boot_id, page_reporting_active};
+use crate::facts::settings;
+use crate::read_file::{Keyed, Scale, parse_keyed, text};
+use fsarena_model::host::Host;
+
+/// The host as it is now.
+#[must_use]
+pub fn host(roots: &Roots) -> Host {
+    let kernel = |name: &str| text(&roots.proc.join("sys/kernel").join(name));
+    let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
+    let [memory, swap] = memory_bytes(roots);
+    let clocksource = "devices/system/clocksource/clocksource0/current_clocksource";
+    let governor = "devices/system/cpu/cpu0/cpufreq/scaling_governor";
+    Host {
+        hostname: kernel("hostname").unwrap_or_default(),
+        os: kernel("ostype").unwrap_or_else(|| "Linux".to_owned()),
+        kernel_release: kernel("osrelease").unwrap_or_default(),
+        kernel_version: kernel("version").unwrap_or_default(),
+        // The file exists since 6.1; before, this program's own architecture is the best guess.
+        architecture: kernel("arch").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        distribution: distribution(roots),
+        cpu_model: cpu_model(&cpuinfo),
+        cpus: cpus(roots, &cpuinfo),
+        memory_bytes: memory.unwrap_or(0),
+        swap_bytes: swap.unwrap_or(0),
+        boot_id: boot_id(roots).unwrap_or_default(),
+        hypervisor: hypervisor(roots, &cpuinfo),
+        clocksource: text(&roots.sys.join(clocksource)),
+        governor: text(&roots.sys.join(governor)),
+        page_reporting: page_reporting_active(roots),
+        settings: settings(roots),
+    }
+}
+
+/// `PRETTY_NAME` of os-release(5).
+fn distribution(roots: &Roots) -> Option<String> {
+    let release = text(&roots.etc.join("os-release"))?;
+    let value = release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(value.trim_matches(['"', '\'']).to_owned())
+}
+
+/// The first value of a key in `/proc/cpuinfo`.
+fn cpuinfo_value<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+    cpuinfo.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
+    })
+}
+
+/// x86 says `model name`, POWER `cpu`, old ARM `Processor`, MIPS `cpu model`; arm64 says nothing.
+fn cpu_model(cpuinfo: &str) -> Option<String> {
+    let keys = ["model name", "cpu model", "Processor", "cpu"];
+    keys.iter().find_map(|key| cpuinfo_value(cpuinfo, key)).map(str::to_owned)
+}
+
+/// Processors online: the list in sysfs, else those in cpuinfo, else what this process may use.
+fn cpus(roots: &Roots, cpuinfo: &str) -> u32 {
+    let listed = text(&roots.sys.join("devices/system/cpu/online")).and_then(|list| count(&list));
+    let counted = || {
+        let lines = cpuinfo.lines().filter(|line| line.starts_with("processor"));
+        u32::try_from(lines.count()).ok().filter(|&count| count > 0)
+    };
+    let usable = || std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    listed.or_else(counted).unwrap_or_else(usable)
+}
+
+/// Length of a list such as `0-3,8,10-11`.
+fn count(list: &str) -> Option<u32> {
+    list.split(',').try_fold(0u32, |sum, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        sum.checked_add(last.checked_sub(first)?.checked_add(1)?)
+    })
+}
+
+fn memory_bytes(roots: &Roots) -> [Option<u64>; 2] {
+    const KEYS: &[Keyed] = &[
+        Keyed { key: b"MemTotal:", scale: Scale::Kib },
+        Keyed { key: b"SwapTotal:", scale: Scale::Kib },
+    ];
+    let meminfo = std::fs::read(roots.proc.join("meminfo")).unwrap_or_default();
+    let mut values = [None; 2];
+    // A malformed line leaves its value empty here; `Sources::open` is where it is an error.
+    let _ = parse_keyed(&meminfo, KEYS, &mut values);
+    values
+}
+
+/// What runs this machine, from the most to the least telling source; `None` on bare metal.
+fn hypervisor(roots: &Roots, cpuinfo: &str) -> Option<String> {
+    let sys = |path: &str| text(&roots.sys.join(path)).filter(|value| !value.is_empty());
+    if let Some(kind) = sys("hypervisor/type") {
+        return Some(kind);
+    }
+    let compatible = text(&roots.proc.join("device-tree/hypervisor/compatible"));
+    if let Some(first) = compatible.and_then(|list| list.split('\0').next().map(str::to_owned)) {
+        return Some(first);
+    }
+    let flags = cpuinfo_value(cpuinfo, "flags").unwrap_or_default();
+    if !flags.split(' ').any(|flag| flag == "hypervisor") {
+        return None;
+    }
+    let names = [sys("class/dmi/id/sys_vendor"), sys("class/dmi/id/product_name")];
+    let named = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    if !named.is_empty() {
+        return Some(named);
+    }
+    let clocks = "devices/system/clocksource/clocksource0/available_clocksource";
+    let clocks = sys(clocks).unwrap_or_default();
+    let by_clock = [("kvm-clock", "KVM"), ("hyperv", "Hyper-V"), ("xen", "Xen")];
+    let found = by_clock.iter().find(|(clock, _)| clocks.contains(clock));
+    Some(found.map_or("not named", |(_, name)| name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_lists() {
+        assert_eq!(count("0-3,8,10-11"), Some(7));
+        assert_eq!(count("0"), Some(1));
+        for bad in ["", "3-1", "a-b", "0-4294967295", "0,,1"] {
+            assert_eq!(count(bad), None, "{bad}");
+        }
+    }
+}

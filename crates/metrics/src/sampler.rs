@@ -1,0 +1,139 @@
+//! A thread that takes samples at a fixed period and knows what that costs.
+//!
+//! Deadlines are absolute: a late sample does not shift the ones after it, and a deadline that
+//! passed while a sample was still being taken is counted as missed, not made up for. Between two
+//! samples the thread waits in a futex (`thread::park_timeout`, absolute `CLOCK_MONOTONIC` inside),
+//! so that stopping takes one last sample and no waiting.
+
+use crate::error::MetricError;
+use crate::samples::Samples;
+use crate::sources::{Snapshot, Sources, monotonic_ns, thread_cpu_ns};
+use fsarena_model::sample::SamplerCost;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle, park_timeout};
+use std::time::Duration;
+
+/// Shortest period that is obeyed: a sample takes a noticeable part of less.
+const PERIOD_MIN_NS: u64 = 1_000_000;
+
+/// A running sampler. Dropping it stops it and loses the samples.
+pub struct Sampler {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<(Samples, SamplerCost)>>,
+}
+
+impl Sampler {
+    /// Starts sampling, at once and then every `period_ns` (1 ms at least).
+    ///
+    /// # Errors
+    /// When the thread cannot be started.
+    pub fn start(sources: Sources, period_ns: u64) -> Result<Self, MetricError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&stop);
+        let period_ns = period_ns.max(PERIOD_MIN_NS);
+        let samples = Samples::new(period_ns);
+        let thread = Builder::new()
+            .name("fsarena-sampler".to_owned())
+            .spawn(move || sample(sources, samples, &seen))
+            .map_err(MetricError::Thread)?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// Takes one last sample and stops. An error while sampling is in [`Samples::error`].
+    ///
+    /// # Errors
+    /// When the thread panicked.
+    pub fn stop(mut self) -> Result<(Samples, SamplerCost), MetricError> {
+        self.halt().expect("the thread is taken only here and in drop")
+    }
+
+    fn halt(&mut self) -> Option<Result<(Samples, SamplerCost), MetricError>> {
+        let thread = self.thread.take()?;
+        self.stop.store(true, Ordering::Release);
+        thread.thread().unpark();
+        Some(thread.join().map_err(|panic| {
+            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+            MetricError::Panicked(text.unwrap_or_else(|| "without a text".to_owned()))
+        }))
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.halt();
+    }
+}
+
+/// The thread's whole life.
+fn sample(mut sources: Sources, mut samples: Samples, stop: &AtomicBool) -> (Samples, SamplerCost) {
+    use_normal_scheduling();
+    let begun_cpu_ns = thread_cpu_ns();
+    let begun_ns = monotonic_ns();
+    let mut scratch = Snapshot::empty();
+    let mut cost = SamplerCost::default();
+    let mut deadline_ns = begun_ns;
+    loop {
+        let last = stop.load(Ordering::Acquire);
+        if let Err(error) = sources.read_into(&mut scratch) {
+            samples.fail(error);
+            break;
+        }
+        samples.push(&scratch);
+        cost.samples += 1;
+        if last {
+            break;
+        }
+        let missed;
+        (deadline_ns, missed) = next_deadline(deadline_ns, samples.period_ns(), monotonic_ns());
+        cost.missed_deadlines += missed;
+        wait_until(deadline_ns, stop);
+    }
+    cost.cpu_ns = thread_cpu_ns().saturating_sub(begun_cpu_ns);
+    cost.wall_ns = monotonic_ns().saturating_sub(begun_ns);
+    (samples, cost)
+}
+
+/// The next deadline that is still ahead, and how many have passed.
+fn next_deadline(deadline_ns: u64, period_ns: u64, now_ns: u64) -> (u64, u64) {
+    let next_ns = deadline_ns.saturating_add(period_ns);
+    if next_ns > now_ns {
+        return (next_ns, 0);
+    }
+    let missed = (now_ns - next_ns) / period_ns + 1;
+    (next_ns.saturating_add(missed.saturating_mul(period_ns)), missed)
+}
+
+fn wait_until(deadline_ns: u64, stop: &AtomicBool) {
+    // Parking may end early without a reason.
+    while !stop.load(Ordering::Acquire) {
+        let Some(left_ns) = deadline_ns.checked_sub(monotonic_ns()).filter(|&left| left > 0) else {
+            return;
+        };
+        park_timeout(Duration::from_nanos(left_ns));
+    }
+}
+
+/// Leaves whatever policy the parent thread had: under `SCHED_IDLE` or `SCHED_BATCH` samples would
+/// come late exactly when the machine is busy, under `SCHED_FIFO` they would disturb the work. A
+/// refusal is no harm: missed deadlines are counted. Affinity is kept: that is the user's wish.
+fn use_normal_scheduling() {
+    // SAFETY: an all-zero sched_param is valid, it is only read, and pid 0 is the calling thread.
+    unsafe {
+        let normal: libc::sched_param = std::mem::zeroed();
+        libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const normal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_samples_do_not_shift_the_grid() {
+        assert_eq!(next_deadline(100, 10, 105), (110, 0));
+        assert_eq!(next_deadline(100, 10, 110), (120, 1));
+        assert_eq!(next_deadline(100, 10, 139), (140, 3));
+    }
+}

@@ -1,0 +1,144 @@
+//! The experiment as written, each level with the place where it stands.
+//!
+//! Values are checked as far as they can be without knowing the file systems; that is left to
+//! [`crate::expand`].
+
+use crate::error::Place;
+use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs, FsLevel};
+use fsarena_model::run::{Clock, RateStyle};
+use fsarena_model::work::Workload;
+use std::collections::BTreeMap;
+
+/// A value and where it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct At<T> {
+    /// The value.
+    pub value: T,
+    /// Its place.
+    pub place: Place,
+}
+
+impl<T> At<T> {
+    /// A value at a place.
+    pub fn new(value: T, place: &Place) -> Self {
+        Self { value, place: place.clone() }
+    }
+}
+
+/// An experiment.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Experiment {
+    /// Name, such as `quick`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// What it shall answer.
+    pub question: Option<String>,
+    /// The file as read, or the equivalent of the command line.
+    pub text: String,
+    /// How it is run.
+    pub run: RunSettings,
+    /// What varies.
+    pub factors: Factors,
+    /// File systems defined by their commands.
+    pub filesystems: Vec<At<DefinedFs>>,
+    /// The work, in the order written.
+    pub workloads: Vec<At<Workload>>,
+    /// Rows of a table in the shape of an article.
+    pub rows: Vec<ArticleRow>,
+}
+
+/// How an experiment is run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RunSettings {
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Seed; absent: each RUN takes its own.
+    pub seed: Option<u64>,
+    /// Clock that is compared.
+    pub compare: Clock,
+    /// Period of the sampler; 0: no time series.
+    pub sample_period_ns: u64,
+    /// Read all contents again after each trial.
+    pub verify: bool,
+    /// How rates are shown.
+    pub rate: RateStyle,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            blocks: 3,
+            seed: None,
+            compare: Clock::Durable,
+            sample_period_ns: 100_000_000,
+            verify: false,
+            rate: RateStyle::Auto,
+        }
+    }
+}
+
+/// What varies: a list is an axis. Lists other than `fs` are never empty.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Factors {
+    /// File systems; empty: `directory`, where every device is one.
+    pub fs: Vec<At<FsEntry>>,
+    /// Devices.
+    pub device: Vec<At<DeviceLevel>>,
+    /// Memory limits, bytes; `None` is the whole machine.
+    pub memory: Vec<At<Option<u64>>>,
+    /// States of the caches.
+    pub cache: Vec<At<Cache>>,
+    /// Discard policies.
+    pub discard: Vec<At<Discard>>,
+    /// Further axes of one file system, by its name.
+    pub of_fs: BTreeMap<String, At<FsAxes>>,
+}
+
+/// One element of the list of file systems.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FsEntry {
+    /// Name and the options written with it.
+    pub level: FsLevel,
+    /// The text as written.
+    pub text: String,
+}
+
+impl FsEntry {
+    /// Whether it has options of its own; then the axes of its file system do not apply to it.
+    #[must_use]
+    pub fn has_options(&self) -> bool {
+        !self.level.mkfs.is_empty() || !self.level.mount.is_empty()
+    }
+}
+
+/// Axes that exist for one file system only.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct FsAxes {
+    /// Mount options: each level is a set of them.
+    pub mount: Vec<At<Vec<String>>>,
+    /// mkfs options by name: each level is a value; `None` leaves the option at its default.
+    pub mkfs: BTreeMap<String, Vec<At<Option<String>>>>,
+}
+
+/// A file system defined in the experiment by its commands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct DefinedFs {
+    /// Its name.
+    pub name: String,
+    /// Its commands.
+    pub commands: ExternalFs,
+}
+
+/// A row of an article's table and the phase that measures the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ArticleRow {
+    /// Title in the article (`phase` in the reference data).
+    pub title: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// `KB/s` (1024 bytes) or `files/s`.
+    pub unit: String,
+}

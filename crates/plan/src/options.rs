@@ -1,0 +1,210 @@
+//! The command line: options in place of a file, or over one.
+//!
+//! Options go through the same readers as the file, with the option as the place of an error. Each
+//! replaces the list of the file as a whole. Looking at the machine is not done here: the caller
+//! makes paths absolute.
+
+use crate::builtin;
+use crate::error::{Place, PlanError};
+use crate::experiment::{At, Experiment};
+use crate::parse::{MAX_BLOCKS, add_workload, is_directory, push_level};
+use crate::{text, workload, write};
+
+/// Options of the command line, as text where a file has text.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Overrides {
+    /// `--fs`: `ext4,ext4:data=writeback,xfs`. A comma separates contenders, a colon options.
+    pub fs: Option<String>,
+    /// `--on`, each: `loop:2G`, `ram:512M`, `/a/directory` (made absolute by the caller).
+    pub on: Vec<String>,
+    /// `--workload`: `small-files,big-file`: names of the experiment's or of the built-in ones.
+    pub workloads: Option<String>,
+    /// `--runs`: number of blocks.
+    pub runs: Option<u32>,
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// Seed to use where neither the experiment nor `--seed` has one.
+    pub fallback_seed: u64,
+    /// `--scale`: above 0, up to 100.
+    pub scale: Option<f64>,
+    /// `--memory`: `64M`, `none`, a comma list.
+    pub memory: Option<String>,
+    /// `--cache`: `cold`, `warm` or `cold,warm`.
+    pub cache: Option<String>,
+    /// `--discard`: `none`, `on` or both.
+    pub discard: Option<String>,
+    /// `--compare`: `returned`, `durable`, `drained`.
+    pub compare: Option<String>,
+    /// `--sample-period`: `100 ms`, `0 ms` for none.
+    pub sample_period: Option<String>,
+    /// `--rate`: `auto`, `article-2003`.
+    pub rate: Option<String>,
+    /// `--verify`; where it is absent, the experiment's own setting holds.
+    pub verify: bool,
+}
+
+/// The experiment with every option put in but `--scale`; its `text` stays as it was read.
+///
+/// A plain name in `--fs` keeps the axes that the file has for this file system; one with options
+/// stands alone. `--on` with directories and without `--fs` means the file system `directory`.
+///
+/// # Errors
+/// The first option that cannot be read; the error names it.
+pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experiment, PlanError> {
+    let mut changed = experiment.clone();
+    apply_factors(&mut changed, overrides)?;
+    let run = &mut changed.run;
+    if let Some(blocks) = overrides.runs {
+        if blocks == 0 || u64::from(blocks) > MAX_BLOCKS {
+            let what = format!("{blocks} blocks");
+            let remedy = format!("use 1 to {MAX_BLOCKS}");
+            return Err(PlanError::new(&Place::Option("--runs"), what, remedy));
+        }
+        run.blocks = blocks;
+    }
+    if let Some(seed) = overrides.seed {
+        if i64::try_from(seed).is_err() {
+            let remedy = format!("use up to {}, the largest number of a TOML file", i64::MAX);
+            return Err(PlanError::new(&Place::Option("--seed"), format!("seed {seed}"), remedy));
+        }
+        run.seed = Some(seed);
+    }
+    run.verify |= overrides.verify;
+    if let Some(text) = &overrides.compare {
+        run.compare = text::clock(text, &Place::Option("--compare"))?;
+    }
+    if let Some(text) = &overrides.sample_period {
+        run.sample_period_ns = text::period(text, &Place::Option("--sample-period"))?;
+    }
+    if let Some(text) = &overrides.rate {
+        run.rate = text::rate(text, &Place::Option("--rate"))?;
+    }
+    if let Some(names) = &overrides.workloads {
+        changed.workloads = pick_workloads(experiment, names)?;
+        let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
+        changed.rows.retain(|row| there(&row.workload));
+    }
+    Ok(changed)
+}
+
+fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), PlanError> {
+    let factors = &mut changed.factors;
+    if let Some(text) = &overrides.fs {
+        let place = Place::Option("--fs");
+        let read = |part| text::fs_entry(part, &place).map(|entry| At::new(entry, &place));
+        factors.fs = pieces(text, &place)?.into_iter().map(read).collect::<Result<_, _>>()?;
+    }
+    if !overrides.on.is_empty() {
+        let place = Place::Option("--on");
+        factors.device = axis(&devices(&overrides.on), &place, text::device)?;
+        if overrides.fs.is_none() && factors.device.iter().all(|d| is_directory(&d.value)) {
+            factors.fs.clear();
+        } else if factors.fs.is_empty() {
+            let remedy = "name them: --fs ext4,xfs";
+            return Err(PlanError::new(&place, "this device needs file systems", remedy));
+        }
+    }
+    if let Some(text) = &overrides.memory {
+        let place = Place::Option("--memory");
+        factors.memory = axis(&pieces(text, &place)?, &place, text::memory)?;
+    }
+    if let Some(text) = &overrides.cache {
+        let place = Place::Option("--cache");
+        factors.cache = axis(&pieces(text, &place)?, &place, text::cache)?;
+    }
+    if let Some(text) = &overrides.discard {
+        let place = Place::Option("--discard");
+        factors.discard = axis(&pieces(text, &place)?, &place, text::discard)?;
+    }
+    Ok(())
+}
+
+fn axis<T: PartialEq>(
+    parts: &[&str],
+    place: &Place,
+    read: impl Fn(&str, &Place) -> Result<T, PlanError>,
+) -> Result<Vec<At<T>>, PlanError> {
+    let mut levels = Vec::new();
+    for part in parts {
+        push_level(&mut levels, read(part, place)?, place)?;
+    }
+    Ok(levels)
+}
+
+/// The elements of a comma list, none of them empty.
+fn pieces<'t>(text: &'t str, place: &Place) -> Result<Vec<&'t str>, PlanError> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        let what = format!("{text:?} has an empty element");
+        return Err(PlanError::new(place, what, "write the elements with one comma between them"));
+    }
+    Ok(parts)
+}
+
+/// Devices: `loop:1G,ram:1G` are two; from the first `/` on, all is one path.
+fn devices(texts: &[String]) -> Vec<&str> {
+    let mut parts = Vec::new();
+    for text in texts {
+        let mut rest = text.trim();
+        while !rest.starts_with('/')
+            && let Some((part, more)) = rest.split_once(',')
+        {
+            parts.push(part.trim());
+            rest = more.trim();
+        }
+        parts.push(rest);
+    }
+    parts
+}
+
+fn pick_workloads(
+    experiment: &Experiment,
+    names: &str,
+) -> Result<Vec<At<fsarena_model::work::Workload>>, PlanError> {
+    let place = Place::Option("--workload");
+    let mut picked = Vec::new();
+    for name in pieces(names, &place)? {
+        let own = experiment.workloads.iter().find(|workload| workload.value.name == name);
+        let workload = match own {
+            Some(workload) => workload.value.clone(),
+            None => workload::named(name, &place).map_err(|_| {
+                let own = experiment.workloads.iter().map(|w| w.value.name.as_str());
+                let mut known: Vec<&str> = own.chain(builtin::workload_names()).collect();
+                known.sort_unstable();
+                known.dedup();
+                PlanError::unknown(&place, "workload", name, &known)
+            })?,
+        };
+        add_workload(&mut picked, At::new(workload, &place))?;
+    }
+    Ok(picked)
+}
+
+/// The experiment that the options alone describe; `text` is its equivalent as a file.
+///
+/// What is not said is as in `quick`.
+///
+/// # Errors
+/// The first option that cannot be read.
+///
+/// # Panics
+/// Never: `quick` is part of the program.
+pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
+    let quick = builtin::experiment("quick").expect("`quick` is part of the program");
+    let mut experiment = apply(&quick, overrides)?;
+    experiment.name = "command-line".to_owned();
+    experiment.title = title(&experiment);
+    experiment.question = None;
+    experiment.text = write::to_toml(&experiment);
+    Ok(experiment)
+}
+
+fn title(experiment: &Experiment) -> String {
+    let join = |parts: Vec<String>| parts.join(", ");
+    let factors = &experiment.factors;
+    let work = join(experiment.workloads.iter().map(|w| w.value.name.clone()).collect());
+    let devices = join(factors.device.iter().map(|d| text::device_text(&d.value)).collect());
+    let fs = join(factors.fs.iter().map(|fs| fs.value.text.clone()).collect());
+    let colon = if fs.is_empty() { "" } else { ": " };
+    format!("{fs}{colon}{work} on {devices}")
+}

@@ -1,0 +1,379 @@
+//! Reads an experiment file (`FORMAT.md` describes it).
+//!
+//! What is wrong is said as soon as it is seen, once, with its line and column. Whether a file
+//! system exists and accepts its options is not known here; [`crate::expand`] asks.
+
+use crate::EXPERIMENT_SCHEMA;
+use crate::error::{Place, PlanError, nearest};
+use crate::experiment::{
+    ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
+};
+use crate::text;
+use crate::tree::{Node, Source, Table};
+use crate::workload;
+use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs};
+use fsarena_model::work::Workload;
+use std::collections::BTreeMap;
+
+/// Most blocks of a RUN.
+pub(crate) const MAX_BLOCKS: u64 = 1000;
+const KEYS: [&str; 9] =
+    ["schema", "name", "title", "question", "run", "factors", "filesystem", "workload", "row"];
+
+/// Reads an experiment; `file` is its name for errors.
+///
+/// # Errors
+/// The first thing that is wrong, with line, column and a remedy.
+pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
+    let source = Source { file, text };
+    let document = source.parse()?;
+    let root = source.root(&document);
+    schema(&root)?;
+    root.only(&KEYS)?;
+    let name_node = root.need("name", "name = \"my-experiment\"")?;
+    let name = text::name(name_node.text("\"quick\"")?, &name_node.place, "an experiment")?;
+    let line = |key: &str| -> Result<Option<String>, PlanError> {
+        root.get(key).map(|node| node.text("\"one line\"").map(str::to_owned)).transpose()
+    };
+    let run = match root.get("run") {
+        Some(node) => run(&node.table("[run]")?)?,
+        None => RunSettings::default(),
+    };
+    let factors_node = root.need("factors", "a table [factors] with fs and device")?;
+    let factors = factors(&factors_node.table("[factors]")?)?;
+    let filesystems = filesystems(&root)?;
+    let workloads = workloads(&root)?;
+    let rows = rows(&root, &workloads)?;
+    Ok(Experiment {
+        title: line("title")?.unwrap_or_else(|| name.clone()),
+        question: line("question")?,
+        name,
+        text: text.to_owned(),
+        run,
+        factors,
+        filesystems,
+        workloads,
+        rows,
+    })
+}
+
+fn schema(root: &Table<'_>) -> Result<(), PlanError> {
+    let node = root.need("schema", "schema = 1 as the first line")?;
+    let schema = node.integer(0..=i64::MAX as u64, "1")?;
+    if schema == EXPERIMENT_SCHEMA as u64 {
+        return Ok(());
+    }
+    let what = format!("schema {schema} is not the one this program reads ({EXPERIMENT_SCHEMA})");
+    Err(node.error(what, "use the program the file was written for, or write schema = 1"))
+}
+
+fn run(table: &Table<'_>) -> Result<RunSettings, PlanError> {
+    table.only(&["blocks", "seed", "compare", "sample_period", "verify", "rate"])?;
+    let mut run = RunSettings::default();
+    if let Some(node) = table.get("blocks") {
+        let blocks = node.integer(1..=MAX_BLOCKS, "3")?;
+        run.blocks = u32::try_from(blocks).expect("the range is within u32");
+    }
+    if let Some(node) = table.get("seed") {
+        run.seed = Some(node.integer(0..=i64::MAX as u64, "2003")?);
+    }
+    if let Some(node) = table.get("compare") {
+        run.compare = text::clock(node.text("\"durable\"")?, &node.place)?;
+    }
+    if let Some(node) = table.get("sample_period") {
+        run.sample_period_ns = text::period(node.text("\"100 ms\"")?, &node.place)?;
+    }
+    if let Some(node) = table.get("verify") {
+        run.verify = node.flag()?;
+    }
+    if let Some(node) = table.get("rate") {
+        run.rate = text::rate(node.text("\"auto\"")?, &node.place)?;
+    }
+    Ok(run)
+}
+
+/// An axis: a value or a list, each element read, none twice.
+fn axis<T: PartialEq>(
+    node: &Node<'_>,
+    example: &str,
+    read: impl Fn(&Node<'_>) -> Result<T, PlanError>,
+) -> Result<Vec<At<T>>, PlanError> {
+    let mut levels: Vec<At<T>> = Vec::new();
+    for element in node.list(example)? {
+        push_level(&mut levels, read(&element)?, &element.place)?;
+    }
+    Ok(levels)
+}
+
+/// Adds a level to an axis, unless it is there already.
+pub(crate) fn push_level<T: PartialEq>(
+    levels: &mut Vec<At<T>>,
+    value: T,
+    place: &Place,
+) -> Result<(), PlanError> {
+    if let Some(first) = levels.iter().find(|level| level.value == value) {
+        let what = match &first.place {
+            Place::File { line, column, .. } => format!("the level of {line}:{column} again"),
+            _ => "the same level twice".to_owned(),
+        };
+        let remedy = "keep one of them (only file systems may be repeated, as A/A arms)";
+        return Err(PlanError::new(place, what, remedy));
+    }
+    levels.push(At::new(value, place));
+    Ok(())
+}
+
+const NAMED: [&str; 5] = ["fs", "device", "memory", "cache", "discard"];
+
+fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
+    let mut fs: Vec<At<FsEntry>> = Vec::new();
+    if let Some(node) = table.get("fs") {
+        for element in node.list("[\"ext4\", \"xfs\"]")? {
+            let entry = text::fs_entry(element.text("\"ext4:noatime\"")?, &element.place)?;
+            fs.push(At::new(entry, &element.place));
+        }
+    }
+    let device = axis(&table.need("device", "device = \"loop:2G\"")?, "\"loop:2G\"", |node| {
+        text::device(node.text("\"loop:2G\"")?, &node.place)
+    })?;
+    let memory = match table.get("memory") {
+        None => vec![At::new(None, &Place::Default)],
+        Some(node) => axis(&node, "\"64M\"", |n| text::memory(&n.scalar("\"64M\"")?, &n.place))?,
+    };
+    let cache = match table.get("cache") {
+        None => vec![At::new(Cache::Cold, &Place::Default)],
+        Some(node) => axis(&node, "\"cold\"", |n| text::cache(n.text("\"cold\"")?, &n.place))?,
+    };
+    let discard = match table.get("discard") {
+        None => vec![At::new(Discard::None, &Place::Default)],
+        Some(node) => axis(&node, "\"none\"", |n| text::discard(n.text("\"none\"")?, &n.place))?,
+    };
+    let of_fs = fs_tables(table, &fs)?;
+    if fs.is_empty()
+        && let Some(device) = device.iter().find(|device| !is_directory(&device.value))
+    {
+        let remedy = "add fs = [\"ext4\", \"xfs\"] (only directories go without)";
+        return Err(PlanError::new(&device.place, "this device needs file systems", remedy));
+    }
+    Ok(Factors { fs, device, memory, cache, discard, of_fs })
+}
+
+/// The tables `[factors.NAME]`, each for a plain element of `fs`.
+fn fs_tables(
+    table: &Table<'_>,
+    fs: &[At<FsEntry>],
+) -> Result<BTreeMap<String, At<FsAxes>>, PlanError> {
+    let mut of_fs = BTreeMap::new();
+    for (key, node) in table.entries() {
+        if NAMED.contains(&key.value) {
+            continue;
+        }
+        let names: Vec<&str> = fs.iter().map(|entry| entry.value.level.name.as_str()).collect();
+        if !names.contains(&key.value) {
+            if !node.is_table() {
+                return Err(table.unknown(&key, &NAMED));
+            }
+            let what = format!("[factors.{}] is for a file system that is not in `fs`", key.value);
+            let remedy = match nearest(key.value, &names) {
+                Some(near) => format!("did you mean [factors.{near}]?"),
+                None => format!("add {:?} to `fs`, or remove the table", key.value),
+            };
+            return Err(PlanError::new(&key.place, what, remedy));
+        }
+        if fs.iter().all(|e| e.value.level.name != key.value || e.value.has_options()) {
+            let what = format!("[factors.{0}] applies to no element of `fs`", key.value);
+            let remedy = format!(
+                "write a plain {:?} there: an element with options stands alone, as it is written",
+                key.value
+            );
+            return Err(PlanError::new(&key.place, what, remedy));
+        }
+        let axes = fs_axes(&node.table(&format!("[factors.{}]", key.value))?)?;
+        of_fs.insert(key.value.to_owned(), At::new(axes, &key.place));
+    }
+    Ok(of_fs)
+}
+
+/// Whether a device is a directory.
+pub(crate) fn is_directory(device: &DeviceLevel) -> bool {
+    matches!(device, DeviceLevel::Directory { .. })
+}
+
+fn fs_axes(table: &Table<'_>) -> Result<FsAxes, PlanError> {
+    table.only(&["mount", "mkfs"])?;
+    let mut axes = FsAxes::default();
+    if let Some(node) = table.get("mount") {
+        axes.mount = axis(&node, "\"noatime\"", |element| {
+            let written = element.text("\"noatime,data=ordered\"")?;
+            if written == "defaults" {
+                return Ok(Vec::new());
+            }
+            let options = written.split(',').map(|option| option.trim().to_owned()).collect();
+            text::mount_options(options, written, &element.place)
+        })?;
+    }
+    if let Some(node) = table.get("mkfs") {
+        for (key, node) in node.table("mkfs.block_size = [1024, 4096]")?.entries() {
+            let levels = axis(&node, "4096", |element| {
+                let value = element.scalar("4096")?;
+                if value.is_empty() {
+                    return Err(element.error("an empty mkfs option", "write \"default\""));
+                }
+                Ok(Some(value).filter(|value| value != "default"))
+            })?;
+            axes.mkfs.insert(key.value.to_owned(), levels);
+        }
+    }
+    Ok(axes)
+}
+
+/// The tables of an array of tables (`[[workload]]`).
+fn tables<'t>(root: &Table<'t>, key: &str) -> Result<Vec<Table<'t>>, PlanError> {
+    let example = format!("[[{key}]]");
+    match root.get(key) {
+        None => Ok(Vec::new()),
+        Some(node) => node.list(&example)?.iter().map(|node| node.table(&example)).collect(),
+    }
+}
+
+fn filesystems(root: &Table<'_>) -> Result<Vec<At<DefinedFs>>, PlanError> {
+    let mut defined: Vec<At<DefinedFs>> = Vec::new();
+    for table in tables(root, "filesystem")? {
+        let fs = external(&table)?;
+        if defined.iter().any(|earlier| earlier.value.name == fs.name) {
+            let what = format!("two file systems are named {:?}", fs.name);
+            return Err(PlanError::new(&table.place, what, "rename one of them"));
+        }
+        defined.push(At::new(fs, &table.place));
+    }
+    Ok(defined)
+}
+
+fn external(table: &Table<'_>) -> Result<DefinedFs, PlanError> {
+    const COMMANDS: [&str; 5] = ["create", "mount", "unmount", "destroy", "version"];
+    const OTHERS: [&str; 4] = ["name", "programs", "package", "device"];
+    table.only(&[&OTHERS[..], &COMMANDS[..]].concat())?;
+    let node = table.need("name", "name = \"fuse2fs\"")?;
+    let name = text::name(node.text("\"fuse2fs\"")?, &node.place, "a file system")?;
+    let device = table.get("device").map_or(Ok(true), |node| node.flag())?;
+    let mut commands = BTreeMap::new();
+    for key in COMMANDS {
+        let Some(node) = table.get(key) else { continue };
+        let command = node.text("\"mount -t zfs {dev} {mnt}\"")?;
+        placeholders(command, device, &node)?;
+        commands.insert(key, command.to_owned());
+    }
+    let mount_node = table.need("mount", "mount = \"fuse2fs -o rw {dev} {mnt}\"")?;
+    if !commands["mount"].contains("{mnt}") {
+        let what = "`mount` does not say where: {mnt} is not in it";
+        return Err(mount_node.error(what, "put {mnt} where the mount point belongs"));
+    }
+    let uses_device = |key: &str| commands.get(key).is_some_and(|c| c.contains("{dev}"));
+    if device && !uses_device("create") && !uses_device("mount") {
+        let what = "neither `create` nor `mount` uses {dev}";
+        return Err(mount_node.error(what, "use it, or say device = false"));
+    }
+    let programs = match table.get("programs") {
+        None => Vec::new(),
+        Some(node) => node
+            .list("\"fuse2fs\"")?
+            .iter()
+            .map(|node| node.text("\"fuse2fs\"").map(str::to_owned))
+            .collect::<Result<_, _>>()?,
+    };
+    let package = match table.get("package") {
+        None => None,
+        Some(node) => Some(node.text("\"fuse2fs\"")?.to_owned()),
+    };
+    let mut take = |key: &str| commands.remove(key);
+    let commands = ExternalFs {
+        create: take("create"),
+        mount: take("mount").expect("it is there"),
+        unmount: take("unmount"),
+        destroy: take("destroy"),
+        version: take("version"),
+        programs,
+        package,
+        device,
+    };
+    Ok(DefinedFs { name, commands })
+}
+
+/// Refuses `{word}` that would not be filled in; `${word}` is the shell's.
+fn placeholders(command: &str, device: bool, node: &Node<'_>) -> Result<(), PlanError> {
+    if command.trim().is_empty() {
+        return Err(node.error("an empty command", "leave the key out"));
+    }
+    for (at, _) in command.match_indices('{') {
+        let Some(length) = command[at..].find('}') else { continue };
+        let word = &command[at + 1..at + length];
+        let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
+        if command[..at].ends_with('$') || !is_word {
+            continue;
+        }
+        if !["dev", "mnt", "size"].contains(&word) {
+            let remedy = "use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell";
+            return Err(node.error(format!("{{{word}}} is not filled in"), remedy));
+        }
+        if word == "dev" && !device {
+            return Err(node.error("{dev} with device = false", "leave one of them out"));
+        }
+    }
+    Ok(())
+}
+
+fn workloads(root: &Table<'_>) -> Result<Vec<At<Workload>>, PlanError> {
+    let mut workloads = Vec::new();
+    for table in tables(root, "workload")? {
+        add_workload(&mut workloads, workload::read(&table)?)?;
+    }
+    if workloads.is_empty() {
+        root.need("workload", "[[workload]] with use = \"small-files\"")?;
+    }
+    Ok(workloads)
+}
+
+/// Adds a workload, unless there is one of its name.
+pub(crate) fn add_workload(
+    workloads: &mut Vec<At<Workload>>,
+    workload: At<Workload>,
+) -> Result<(), PlanError> {
+    let name = &workload.value.name;
+    if workloads.iter().any(|earlier| earlier.value.name == *name) {
+        let what = format!("two workloads are named {name:?}");
+        return Err(PlanError::new(&workload.place, what, "rename one of them, or keep one"));
+    }
+    workloads.push(workload);
+    Ok(())
+}
+
+fn rows(root: &Table<'_>, workloads: &[At<Workload>]) -> Result<Vec<ArticleRow>, PlanError> {
+    let mut rows = Vec::new();
+    for table in tables(root, "row")? {
+        table.only(&["title", "workload", "phase", "unit"])?;
+        let title = table.need("title", "title = \"write 5000 files\"")?.text("\"write\"")?;
+        let node = table.need("workload", "workload = \"small-files\"")?;
+        let name = node.text("\"small-files\"")?;
+        let names: Vec<&str> = workloads.iter().map(|w| w.value.name.as_str()).collect();
+        let Some(workload) = workloads.iter().find(|w| w.value.name == name) else {
+            return Err(PlanError::unknown(&node.place, "workload", name, &names));
+        };
+        let node = table.need("phase", "phase = \"create\"")?;
+        let phase = node.text("\"create\"")?;
+        let timed = workload.value.phases.iter().filter(|phase| phase.timed);
+        let phases: Vec<&str> = timed.map(|phase| phase.name.as_str()).collect();
+        if !phases.contains(&phase) {
+            return Err(PlanError::unknown(&node.place, "timed phase", phase, &phases));
+        }
+        let node = table.need("unit", "unit = \"KB/s\"")?;
+        let units = [("KB/s", "KB/s"), ("files/s", "files/s")];
+        let unit = text::word(node.text("\"KB/s\"")?, &node.place, "unit", &units)?;
+        rows.push(ArticleRow {
+            title: title.to_owned(),
+            workload: name.to_owned(),
+            phase: phase.to_owned(),
+            unit: unit.to_owned(),
+        });
+    }
+    Ok(rows)
+}

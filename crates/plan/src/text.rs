@@ -1,0 +1,265 @@
+//! Levels as text: the same in a file and on the command line.
+//!
+//! Each reader takes the place of the text for its error and knows nothing else of where it came
+//! from.
+
+use crate::error::{Place, PlanError};
+use crate::experiment::FsEntry;
+use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel};
+use fsarena_model::run::{Clock, RateStyle};
+use fsarena_model::units::{BadQuantity, Bytes, Nanos};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Smallest memory limit: below it a program and its page tables hardly live.
+pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
+/// Smallest device.
+pub(crate) const MIN_DEVICE_BYTES: u64 = 1 << 20;
+/// Largest device.
+pub(crate) const MAX_DEVICE_BYTES: u64 = 1 << 50;
+/// Shortest period of the sampler.
+const MIN_PERIOD_NS: u64 = 10_000_000;
+/// Longest period of the sampler.
+const MAX_PERIOD_NS: u64 = 3_600_000_000_000;
+
+/// A number of bytes.
+pub(crate) fn bytes(text: &str, place: &Place) -> Result<u64, PlanError> {
+    text.parse::<Bytes>().map(|b| b.0).map_err(|error| quantity(&error, place))
+}
+
+/// A duration.
+pub(crate) fn nanos(text: &str, place: &Place) -> Result<u64, PlanError> {
+    text.parse::<Nanos>().map(|n| n.0).map_err(|error| quantity(&error, place))
+}
+
+/// Splits the text of a quantity's error into what is wrong and the remedy.
+fn quantity(error: &BadQuantity, place: &Place) -> PlanError {
+    match error {
+        BadQuantity::NoNumber(text, example) => PlanError::new(
+            place,
+            format!("{text:?} has no number and unit"),
+            format!("write it like {example}"),
+        ),
+        BadQuantity::Unit { text, unit, known } => PlanError::new(
+            place,
+            format!("{text:?}: unknown unit {unit:?}"),
+            format!("use one of {known}"),
+        ),
+        BadQuantity::AmbiguousKb(text) => PlanError::new(
+            place,
+            format!("{text:?}: KB is ambiguous"),
+            "write KiB (or K) for 1024 bytes, kB for 1000",
+        ),
+        BadQuantity::Range(text, unit) => PlanError::new(
+            place,
+            format!("{text:?} is not a whole number of {unit}, or too large"),
+            "write a smaller or rounder value",
+        ),
+    }
+}
+
+/// One of a few words.
+pub(crate) fn word<T: Copy>(
+    text: &str,
+    place: &Place,
+    kind: &str,
+    words: &[(&str, T)],
+) -> Result<T, PlanError> {
+    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        PlanError::unknown(place, kind, text, &known)
+    })
+}
+
+/// `cold` or `warm`.
+pub(crate) fn cache(text: &str, place: &Place) -> Result<Cache, PlanError> {
+    word(text, place, "cache state", &[("cold", Cache::Cold), ("warm", Cache::Warm)])
+}
+
+/// `none` or `on`.
+pub(crate) fn discard(text: &str, place: &Place) -> Result<Discard, PlanError> {
+    word(text, place, "discard policy", &[("none", Discard::None), ("on", Discard::On)])
+}
+
+/// A clock.
+pub(crate) fn clock(text: &str, place: &Place) -> Result<Clock, PlanError> {
+    let clocks = [Clock::Returned, Clock::Durable, Clock::Drained];
+    word(text, place, "clock", &clocks.map(|clock| (clock.name(), clock)))
+}
+
+/// A style of rates.
+pub(crate) fn rate(text: &str, place: &Place) -> Result<RateStyle, PlanError> {
+    let styles = [("auto", RateStyle::Auto), ("article-2003", RateStyle::Article2003)];
+    word(text, place, "rate style", &styles)
+}
+
+/// A memory limit, or `none`.
+pub(crate) fn memory(text: &str, place: &Place) -> Result<Option<u64>, PlanError> {
+    if text == "none" {
+        return Ok(None);
+    }
+    let limit = bytes(text, place)?;
+    if limit < MIN_MEMORY_BYTES {
+        return Err(PlanError::new(
+            place,
+            format!("a memory limit of {} is too small to work in", Bytes(limit)),
+            format!("use {} or more, or \"none\"", Bytes(MIN_MEMORY_BYTES)),
+        ));
+    }
+    Ok(Some(limit))
+}
+
+/// A period of the sampler; 0 is none.
+pub(crate) fn period(text: &str, place: &Place) -> Result<u64, PlanError> {
+    let period = nanos(text, place)?;
+    if period == 0 || (MIN_PERIOD_NS..=MAX_PERIOD_NS).contains(&period) {
+        return Ok(period);
+    }
+    Err(PlanError::new(
+        place,
+        format!("a sample period of {} is out of range", Nanos(period)),
+        "use 10 ms to 1 h, or 0 ms for no samples",
+    ))
+}
+
+/// A device: `loop:SIZE`, `ram:SIZE` or an absolute directory.
+pub(crate) fn device(text: &str, place: &Place) -> Result<DeviceLevel, PlanError> {
+    if text.starts_with('/') {
+        return Ok(DeviceLevel::Directory { path: PathBuf::from(text) });
+    }
+    let (kind, size) = match text.split_once(':') {
+        Some((kind, size)) => (kind, Some(size)),
+        None => (text, None),
+    };
+    let make: fn(u64) -> DeviceLevel = match kind {
+        "loop" => |size_bytes| DeviceLevel::Loop { size_bytes },
+        "ram" => |size_bytes| DeviceLevel::Ram { size_bytes },
+        _ if kind.starts_with('.') || kind.contains('/') => {
+            let what = format!("{text:?} is a relative path");
+            return Err(PlanError::new(place, what, "write the whole path, from /"));
+        }
+        _ => {
+            let error = PlanError::unknown(place, "device", kind, &["loop", "ram"]);
+            let remedy =
+                format!("{} (a device is loop:SIZE, ram:SIZE or /a/directory)", error.remedy);
+            return Err(PlanError { remedy, ..error });
+        }
+    };
+    let Some(size) = size.filter(|size| !size.trim().is_empty()) else {
+        let what = format!("{text:?} has no size");
+        return Err(PlanError::new(place, what, format!("write it like {kind}:2G")));
+    };
+    let size_bytes = bytes(size, place)?;
+    if !(MIN_DEVICE_BYTES..=MAX_DEVICE_BYTES).contains(&size_bytes) {
+        return Err(PlanError::new(
+            place,
+            format!("a device of {} is out of range", Bytes(size_bytes)),
+            format!("use {} to {}", Bytes(MIN_DEVICE_BYTES), Bytes(MAX_DEVICE_BYTES)),
+        ));
+    }
+    if !size_bytes.is_multiple_of(4096) {
+        return Err(PlanError::new(
+            place,
+            format!("a device of {size_bytes} B does not end at a block of 4096 B"),
+            format!("use {kind}:{}", size_bytes.next_multiple_of(4096)),
+        ));
+    }
+    Ok(make(size_bytes))
+}
+
+/// The text of a device level, as [`device`] reads it.
+pub(crate) fn device_text(device: &DeviceLevel) -> String {
+    match device {
+        DeviceLevel::Loop { size_bytes } => format!("loop:{}", size_text(*size_bytes)),
+        DeviceLevel::Ram { size_bytes } => format!("ram:{}", size_text(*size_bytes)),
+        DeviceLevel::Directory { path } => path.display().to_string(),
+    }
+}
+
+/// A size without loss and without a space: `2G`, `1500000K`, `100`.
+pub(crate) fn size_text(size: u64) -> String {
+    for (unit, factor) in [("T", 1u64 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)] {
+        if size >= factor && size.is_multiple_of(factor) {
+            return format!("{}{unit}", size / factor);
+        }
+    }
+    size.to_string()
+}
+
+/// A file system with its options: `name[:mount-option…][:mkfs.KEY=VALUE…]`.
+pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> {
+    if text.contains(',') {
+        let what = format!("{text:?} holds a comma");
+        let remedy =
+            "write several as a list: [\"ext4\", \"xfs\"], options with colons: \"ext4:a:b\"";
+        return Err(PlanError::new(place, what, remedy));
+    }
+    let mut parts = text.trim().split(':');
+    let fs_name = name(parts.next().unwrap_or_default(), place, "a file system")?;
+    let mut mkfs = BTreeMap::new();
+    let mut mount = Vec::new();
+    for part in parts {
+        match part.strip_prefix("mkfs.") {
+            Some(option) => {
+                let (key, value) = mkfs_option(option, text, place)?;
+                if mkfs.insert(key.clone(), value).is_some() {
+                    return Err(twice(place, &format!("mkfs.{key}"), text));
+                }
+            }
+            None => mount.push(part.to_owned()),
+        }
+    }
+    let mount = mount_options(mount, text, place)?;
+    let level = FsLevel { name: fs_name, mkfs, mount, external: None };
+    Ok(FsEntry { level, text: text.trim().to_owned() })
+}
+
+fn mkfs_option(option: &str, text: &str, place: &Place) -> Result<(String, String), PlanError> {
+    match option.split_once('=') {
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
+            Ok((key.to_owned(), value.to_owned()))
+        }
+        _ => Err(PlanError::new(
+            place,
+            format!("{text:?}: `mkfs.{option}` is not KEY=VALUE"),
+            "write it like mkfs.block_size=1024",
+        )),
+    }
+}
+
+/// Checks mount options that belong together and sorts them.
+pub(crate) fn mount_options(
+    mut options: Vec<String>,
+    text: &str,
+    place: &Place,
+) -> Result<Vec<String>, PlanError> {
+    let odd = |o: &String| o.is_empty() || o.starts_with('-') || o.contains(char::is_whitespace);
+    if let Some(option) = options.iter().find(|option| odd(option)) {
+        let what = format!("{text:?}: {option:?} is not a mount option");
+        return Err(PlanError::new(place, what, "write it as after `mount -o`, such as noatime"));
+    }
+    options.sort();
+    let key = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
+    if let Some(pair) = options.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
+        return Err(twice(place, &key(&pair[0]), text));
+    }
+    Ok(options)
+}
+
+fn twice(place: &Place, key: &str, text: &str) -> PlanError {
+    PlanError::new(place, format!("{text:?} gives `{key}` twice"), "keep one of them")
+}
+
+/// A name of ours: of an experiment, a workload, a phase, a file system.
+pub(crate) fn name(text: &str, place: &Place, kind: &str) -> Result<String, PlanError> {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.+".contains(c);
+    let starts = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    if starts && text.len() <= 64 && text.chars().all(legal) {
+        return Ok(text.to_owned());
+    }
+    Err(PlanError::new(
+        place,
+        format!("{text:?} cannot be the name of {kind}"),
+        "use up to 64 of a-z, 0-9, - _ . +, beginning with a letter or digit",
+    ))
+}

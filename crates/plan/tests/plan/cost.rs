@@ -1,0 +1,65 @@
+//! What a plan will cost, and where each figure comes from.
+
+use crate::rules::{TestRules, file, plan};
+use fsarena_model::work::Op;
+use fsarena_plan::cost::{CostSource, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes};
+use fsarena_plan::{CostBasis, Overrides, builtin, estimate, expand};
+
+#[test]
+fn bytes_are_images_once_and_datasets_in_blocks() {
+    let text = file("fs = [\"ext4\", \"tmpfs\"]\ndevice = \"loop:2G\"").replace("small", "tiny");
+    let cost = estimate(&plan(&text).unwrap(), &CostBasis::default());
+    let data = 10_000 * (4096 + METADATA_BYTES_PER_FILE);
+    assert_eq!(cost.image_bytes, 2 << 30);
+    assert_eq!(cost.disk_written_bytes, (2 << 30) + 3 * (data + mkfs_bytes(2 << 30)));
+    assert_eq!(cost.memory_written_bytes, 3 * data, "tmpfs has no mkfs");
+    assert_eq!((cost.trials, cost.rows.len(), cost.images.len()), (6, 2, 1));
+    let rows: u64 = cost.rows.iter().map(|row| row.trials * row.trial_ns).sum();
+    assert_eq!(cost.total_ns, rows + cost.images[0].write_ns);
+}
+
+#[test]
+fn a_measurement_goes_before_a_calibration_before_an_assumption() {
+    let text = file("fs = \"ext4\"\ndevice = \"/var/tmp\"").replace("ext4", "directory");
+    let text = text.replace("small-files", "big-file");
+    let plan = plan(&text).unwrap();
+    let per_byte = |ns_per_byte| OpCost { ns_per_op: 0.0, ns_per_byte };
+    let mut basis = CostBasis {
+        trial_overhead_ns: Some(0.0),
+        phase_overhead_ns: Some(0.0),
+        ..CostBasis::default()
+    };
+    assert_eq!(estimate(&plan, &basis).sources.last(), Some(&CostSource::Assumed));
+    basis.calibrated = [(Op::BigWrite, per_byte(3.0)), (Op::BigRead, per_byte(1.0))].into();
+    let cost = estimate(&plan, &basis);
+    assert_eq!(cost.rows[0].trial_ns, 4 * (256 << 20));
+    assert_eq!(cost.rows[0].source, CostSource::Calibrated);
+    for op in [Op::BigWrite, Op::BigRead] {
+        basis.measured.insert(("directory".to_owned(), op), per_byte(2.0));
+    }
+    basis.measured.insert(("xfs".to_owned(), Op::BigRead), per_byte(1000.0));
+    let cost = estimate(&plan, &basis);
+    assert_eq!(
+        (cost.rows[0].trial_ns, cost.rows[0].source),
+        (4 * (256 << 20), CostSource::Measured)
+    );
+    assert_eq!((cost.image_bytes, cost.images.len()), (0, 0), "a directory has no image");
+}
+
+#[test]
+fn memory_and_disk_are_not_mixed() {
+    let cost = estimate(
+        &plan(&file("fs = \"xfs\"\ndevice = [\"ram:1G\", \"loop:1G\"]")).unwrap(),
+        &CostBasis::default(),
+    );
+    assert_eq!((cost.images.len(), cost.image_bytes), (2, 1 << 30));
+    assert_eq!(cost.memory_written_bytes, cost.disk_written_bytes);
+}
+
+#[test]
+fn quick_is_quick() {
+    let quick = builtin::experiment("quick").unwrap();
+    let plan = expand(&quick, &Overrides::default(), &TestRules).unwrap();
+    let cost = estimate(&plan, &CostBasis::default());
+    assert!(cost.total_ns < 240_000_000_000, "{} s", cost.total_ns / 1_000_000_000);
+}

@@ -1,0 +1,87 @@
+//! `FORMAT.md` is true: its examples are read, and it names every key.
+
+use crate::rules::TestRules;
+use fsarena_plan::{Overrides, expand, parse};
+
+const TEXT: &str = include_str!("../../FORMAT.md");
+
+fn blocks() -> Vec<String> {
+    TEXT.split("```toml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().expect("a block ends").to_owned())
+        .collect()
+}
+
+/// An example that shows a part gets the rest put around it.
+fn whole(block: &str) -> String {
+    let mut text = String::new();
+    if !block.contains("schema =") {
+        text.push_str("schema = 1\nname = \"example\"\n");
+    }
+    text.push_str(block);
+    if !block.contains("[factors]") {
+        text.push_str("\n[factors]\nfs = [\"ext4\"]\ndevice = \"loop:2G\"\n");
+    }
+    if !block.contains("[[workload]]") {
+        text.push_str("\n[[workload]]\nuse = \"small-files\"\n");
+    }
+    text
+}
+
+#[test]
+fn every_example_is_read_and_expands() {
+    let blocks = blocks();
+    assert!(blocks.len() >= 6, "{} examples", blocks.len());
+    for block in blocks {
+        let text = whole(&block);
+        let done = parse(&text, "FORMAT.md")
+            .and_then(|experiment| expand(&experiment, &Overrides::default(), &TestRules));
+        if let Err(error) = done {
+            panic!("{error}\nin:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn every_key_is_described() {
+    let keys = [
+        "schema",
+        "name",
+        "title",
+        "question",
+        "blocks",
+        "seed",
+        "compare",
+        "sample_period",
+        "verify",
+        "rate",
+        "fs",
+        "device",
+        "memory",
+        "cache",
+        "discard",
+        "mount",
+        "mkfs",
+        "use",
+        "files",
+        "size",
+        "dirs",
+        "bs",
+        "phases",
+        "op",
+        "order",
+        "timed",
+        "create",
+        "unmount",
+        "destroy",
+        "version",
+        "programs",
+        "package",
+        "workload",
+        "phase",
+        "unit",
+    ];
+    for key in keys {
+        assert!(TEXT.contains(&format!("`{key}`")), "`{key}` is not in FORMAT.md");
+    }
+}

@@ -1,0 +1,270 @@
+//! Axes, legal combinations, labels and identities.
+
+use crate::rules::{TestRules, file, labels, plan};
+use fsarena_model::contender::{Cache, DeviceLevel};
+use fsarena_plan::{
+    LIVES_IN_LIMITED_MEMORY, Overrides, apply, builtin, expand, from_options, parse, to_toml,
+};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn options(fs: &str, on: &[&str]) -> Overrides {
+    Overrides {
+        fs: Some(fs.to_owned()),
+        on: on.iter().map(|text| (*text).to_owned()).collect(),
+        workloads: Some("small-files".to_owned()),
+        runs: Some(5),
+        seed: Some(7),
+        ..Overrides::default()
+    }
+}
+
+#[test]
+fn a_list_is_an_axis() {
+    let plan = plan(&file(
+        "fs = [\"ext4\", \"xfs:noatime\", \"tmpfs\"]\ndevice = [\"loop:2G\", \"ram:2G\"]\n\
+         cache = [\"cold\", \"warm\"]\n[factors.ext4]\nmkfs.block_size = [1024, \"default\"]\n\
+         mount = [\"defaults\", \"dax\"]",
+    ))
+    .unwrap();
+    insta::assert_snapshot!(labels(&plan), @r#"
+    ext4 block_size=1024 on loop:2G cold
+    ext4 block_size=1024 on loop:2G warm
+    ext4 block_size=1024 on ram:2G cold
+    ext4 block_size=1024 on ram:2G warm
+    ext4 block_size=1024 dax on loop:2G cold
+        not run: dax needs blocks of 4096 B; use mkfs.block_size=4096
+    ext4 block_size=1024 dax on loop:2G warm
+        not run: dax needs blocks of 4096 B; use mkfs.block_size=4096
+    ext4 block_size=1024 dax on ram:2G cold
+        not run: dax needs blocks of 4096 B; use mkfs.block_size=4096
+    ext4 block_size=1024 dax on ram:2G warm
+        not run: dax needs blocks of 4096 B; use mkfs.block_size=4096
+    ext4 on loop:2G cold
+    ext4 on loop:2G warm
+    ext4 on ram:2G cold
+    ext4 on ram:2G warm
+    ext4 dax on loop:2G cold
+    ext4 dax on loop:2G warm
+    ext4 dax on ram:2G cold
+    ext4 dax on ram:2G warm
+    xfs noatime on loop:2G cold
+    xfs noatime on loop:2G warm
+    xfs noatime on ram:2G cold
+    xfs noatime on ram:2G warm
+    tmpfs of 2G warm
+    "#);
+}
+
+#[test]
+fn the_command_line_needs_no_file() {
+    let overrides = options("ext4,ext4:data=writeback,xfs", &["loop:2G"]);
+    let experiment = from_options(&overrides).unwrap();
+    insta::assert_snapshot!(experiment.text, @r#"
+    schema = 1
+    name = "command-line"
+    title = "ext4, ext4:data=writeback, xfs: small-files on loop:2G"
+
+    [run]
+    blocks = 5
+    seed = 7
+    compare = "durable"
+    sample_period = "100 ms"
+    verify = false
+    rate = "auto"
+
+    [factors]
+    fs = ["ext4", "ext4:data=writeback", "xfs"]
+    device = "loop:2G"
+    memory = "none"
+    cache = "cold"
+    discard = "none"
+
+    [[workload]]
+    use = "small-files"
+    "#);
+    let plan = expand(&experiment, &overrides, &TestRules).unwrap();
+    assert_eq!(labels(&plan), "ext4\next4 data=writeback\nxfs");
+    assert_eq!((plan.blocks, plan.schedule.len()), (5, 15));
+}
+
+#[test]
+fn the_same_file_system_twice_is_an_a_a() {
+    let overrides = options("ext4,ext4,xfs", &["loop:2G"]);
+    let plan = expand(&from_options(&overrides).unwrap(), &overrides, &TestRules).unwrap();
+    assert_eq!(labels(&plan), "ext4#1\next4#2\nxfs");
+    assert_ne!(plan.contenders[0].id(), plan.contenders[1].id());
+    assert_eq!(plan.contenders[0].levels, plan.contenders[1].levels);
+}
+
+#[test]
+fn options_in_another_order_are_the_same_contender() {
+    let overrides = options("ext4:noatime:data=ordered,ext4:data=ordered:noatime", &["loop:2G"]);
+    let plan = expand(&from_options(&overrides).unwrap(), &overrides, &TestRules).unwrap();
+    assert_eq!(labels(&plan), "ext4#1\next4#2", "and what all have in common is not shown");
+}
+
+#[test]
+fn tmpfs_is_not_run_in_limited_memory_and_warm_otherwise() {
+    let text =
+        file("fs = [\"ext4\", \"tmpfs\"]\ndevice = \"loop:2G\"\nmemory = [\"none\", \"64M\"]");
+    let plan = plan(&text).unwrap();
+    insta::assert_snapshot!(labels(&plan), @r#"
+    ext4 in all memory
+    ext4 in 64M
+    tmpfs in all memory
+    tmpfs in 64M
+        not run: it lives in the limited memory
+    "#);
+    assert_eq!(plan.not_run[0].reason, LIVES_IN_LIMITED_MEMORY);
+    let caches: Vec<Cache> = plan.contenders.iter().map(|c| c.levels.cache).collect();
+    assert_eq!(caches, [Cache::Cold, Cache::Cold, Cache::Warm, Cache::Warm]);
+    assert!(plan.schedule.iter().all(|slot| slot.contender != 3));
+}
+
+#[test]
+fn a_directory_implies_its_file_system() {
+    let overrides = Overrides { on: vec!["/a/b,c".to_owned()], ..Overrides::default() };
+    let quick = builtin::experiment("quick").unwrap();
+    let plan = expand(&quick, &overrides, &TestRules).unwrap();
+    assert_eq!(labels(&plan), "directory");
+    let levels = &plan.contenders[0].levels;
+    assert_eq!(levels.device, DeviceLevel::Directory { path: "/a/b,c".into() });
+    assert_eq!(levels.cache, Cache::Warm);
+    let two = Overrides { on: vec!["/a".into(), "/b".into()], ..Overrides::default() };
+    let plan = expand(&quick, &two, &TestRules).unwrap();
+    assert_eq!(labels(&plan), "directory on /a\ndirectory on /b");
+}
+
+#[test]
+fn a_dataset_that_fits_one_device_only_runs_there() {
+    let text = file("fs = \"ext4\"\ndevice = [\"loop:40M\", \"loop:1G\"]");
+    let plan = plan(&text).unwrap();
+    insta::assert_snapshot!(labels(&plan), @r#"
+    ext4 on loop:40M
+        not run: small-files: loop:40M is too small for "small-files", which needs 49.7 MiB
+    ext4 on loop:1G
+    "#);
+    assert!(plan.schedule.iter().all(|slot| slot.contender == 1));
+}
+
+#[test]
+fn an_option_restricts_a_file_and_keeps_its_axes() {
+    let text = file(
+        "fs = [\"ext4\", \"xfs\"]\ndevice = \"loop:2G\"\n[factors.ext4]\nmount = [\"a\", \"b\"]",
+    );
+    let experiment = parse(&text, "t.toml").unwrap();
+    let labels_of = |fs: &str| {
+        let overrides = Overrides { fs: Some(fs.to_owned()), ..Overrides::default() };
+        labels(&expand(&experiment, &overrides, &TestRules).unwrap())
+    };
+    assert_eq!(labels_of("ext4"), "ext4 a\next4 b");
+    assert_eq!(labels_of("ext4:c,xfs"), "ext4 c\nxfs");
+}
+
+#[test]
+fn scale_touches_numbers_and_single_big_files_only() {
+    let at = |scale: f64| {
+        let overrides = Overrides { scale: Some(scale), ..options("ext4", &["loop:100G"]) };
+        let overrides = Overrides { workloads: Some("small-files,big-file".into()), ..overrides };
+        let plan = expand(&from_options(&overrides).unwrap(), &overrides, &TestRules).unwrap();
+        let set = |n: usize| {
+            let d = plan.workloads[n].dataset;
+            (d.files, d.size_bytes, d.dirs)
+        };
+        (set(0), set(1))
+    };
+    assert_eq!(at(1.0), ((10_000, 4096, 100), (1, 256 << 20, 0)));
+    assert_eq!(at(0.1), ((1_000, 4096, 100), (1, (256 << 20) / 10 / 1024 * 1024, 0)));
+    assert_eq!(at(0.00001), ((1, 4096, 1), (1, 1 << 20, 0)));
+    assert_eq!(at(100.0), ((1_000_000, 4096, 100), (1, 25_600 << 20, 0)));
+}
+
+#[test]
+fn the_builtin_experiments_expand() {
+    for name in builtin::experiment_names() {
+        let experiment = builtin::experiment(name).unwrap();
+        let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
+        let ids: BTreeSet<_> = plan.contenders.iter().map(|c| c.id()).collect();
+        assert_eq!(ids.len(), 6, "{name}");
+        assert_eq!(labels(&plan).lines().next(), Some("ext2"), "{name}");
+    }
+    let article = builtin::experiment("2003-linux-vs-freebsd").unwrap();
+    let plan = expand(&article, &Overrides::default(), &TestRules).unwrap();
+    assert_eq!(plan.workloads[2].dataset.size_bytes, 1_500_000 * 1024);
+    assert_eq!(plan.not_run.len(), 1, "tmpfs");
+}
+
+fn fs_list() -> impl Strategy<Value = String> {
+    let one = prop::sample::select(vec![
+        "ext4",
+        "ext4:noatime",
+        "ext4:data=writeback:noatime",
+        "xfs",
+        "btrfs:compress=zstd",
+        "tmpfs",
+        "xfs:mkfs.block_size=1024",
+        "ext2",
+    ]);
+    prop::collection::vec(one, 1..6).prop_map(|list| list.join(","))
+}
+
+/// The last boundary of a character up to `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    let is = |at: &usize| text.is_char_boundary(*at);
+    (0..=at.min(text.len())).rev().find(is).unwrap_or(0)
+}
+
+proptest! {
+    /// The text stored with a RUN says everything that the options said.
+    #[test]
+    fn the_written_text_reads_back_to_the_same_plan(
+        fs in fs_list(),
+        on in prop::sample::select(vec!["loop:2G", "ram:1G", "loop:2G,loop:3G", "loop:1500000K"]),
+        work in prop::sample::select(vec!["small-files", "big-file,tiny-files"]),
+        memory in prop::option::of(prop::sample::select(vec!["64M", "none,100000K"])),
+        cache in prop::option::of(prop::sample::select(vec!["cold", "cold,warm"])),
+        seed in 0u64..1 << 62,
+        period in prop::option::of(prop::sample::select(vec!["0 ms", "10500 us", "2 s"])),
+    ) {
+        let overrides = Overrides {
+            fs: Some(fs),
+            on: vec![on.to_owned()],
+            workloads: Some(work.to_owned()),
+            memory: memory.map(str::to_owned),
+            cache: cache.map(str::to_owned),
+            sample_period: period.map(str::to_owned),
+            seed: Some(seed),
+            verify: seed % 2 == 0,
+            ..Overrides::default()
+        };
+        let experiment = from_options(&overrides).unwrap();
+        let plan = expand(&experiment, &overrides, &TestRules).unwrap();
+        let again = parse(&experiment.text, "again").unwrap();
+        prop_assert_eq!(expand(&again, &Overrides::default(), &TestRules).unwrap(), plan);
+        prop_assert_eq!(to_toml(&again), experiment.text);
+    }
+
+    /// Whatever a file holds, there is a plan or an error.
+    #[test]
+    fn no_text_makes_it_panic(at in 0usize..2000, length in 0usize..40, put in ".{0,12}") {
+        let text = include_str!("../../../../experiments/2003-linux-vs-freebsd.toml");
+        let start = boundary(text, at);
+        let end = boundary(text, start + length);
+        let changed = format!("{}{put}{}", &text[..start], &text[end..]);
+        let _ = crate::rules::plan(&changed);
+        let overrides = options(&put, &[&put]);
+        let _ = apply(&builtin::experiment("quick").unwrap(), &overrides);
+    }
+}
+
+#[test]
+fn written_experiments_read_back() {
+    for name in builtin::experiment_names() {
+        let experiment = builtin::experiment(name).unwrap();
+        let again = parse(&to_toml(&experiment), name).unwrap();
+        let expand = |e| expand(e, &Overrides::default(), &TestRules).unwrap();
+        assert_eq!(expand(&again), expand(&experiment), "{name}");
+        assert_eq!(again.rows, experiment.rows);
+    }
+}

@@ -1,0 +1,9 @@
+//! What the crate promises to its users: errors, plans, schedules, costs, a documented format.
+
+mod cost;
+mod errors;
+mod format;
+mod levels;
+mod rules;
+mod schedule;
+mod trial;

@@ -1,0 +1,63 @@
+//! File systems of a test: real names, a few rules, no machine.
+
+use fsarena_model::contender::FsLevel;
+use fsarena_model::run::RunPlan;
+use fsarena_plan::{Overrides, PlanError, Rules, expand, parse};
+
+pub struct TestRules;
+
+impl Rules for TestRules {
+    fn file_systems(&self) -> Vec<String> {
+        ["ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "directory"].map(str::to_owned).into()
+    }
+
+    fn check(&self, fs: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
+        if fs.name == "xfs" && device_bytes.is_some_and(|size| size < 300 << 20) {
+            return Err("xfs needs a device of at least 300 MiB".to_owned());
+        }
+        if fs.mount.iter().any(|option| option == "nonsense") {
+            return Err(format!("{} has no mount option nonsense; leave it out", fs.name));
+        }
+        let value = |key: &str| fs.mkfs.get(key).map(String::as_str);
+        if value("block_size") == Some("1024") && fs.mount.iter().any(|m| m == "dax") {
+            return Err("dax needs blocks of 4096 B; use mkfs.block_size=4096".to_owned());
+        }
+        Ok(())
+    }
+
+    fn needs_device(&self, fs: &FsLevel) -> bool {
+        match &fs.external {
+            Some(external) => external.device,
+            None => !["tmpfs", "directory"].contains(&fs.name.as_str()),
+        }
+    }
+}
+
+/// A file with these factors and one small workload.
+pub fn file(factors: &str) -> String {
+    format!("schema = 1\nname = \"t\"\n[factors]\n{factors}\n[[workload]]\nuse = \"small-files\"\n")
+}
+
+pub fn plan(text: &str) -> Result<RunPlan, PlanError> {
+    expand(&parse(text, "t.toml")?, &Overrides::default(), &TestRules)
+}
+
+/// Labels, and beside them why a contender is not run.
+pub fn labels(plan: &RunPlan) -> String {
+    let line = |(number, contender): (usize, &fsarena_model::contender::Contender)| {
+        let reasons: Vec<String> = plan
+            .not_run
+            .iter()
+            .filter(|not| not.contender == number)
+            .map(|not| match not.workload {
+                Some(workload) => format!("{}: {}", plan.workloads[workload].name, not.reason),
+                None => not.reason.clone(),
+            })
+            .collect();
+        match reasons.is_empty() {
+            true => contender.label.clone(),
+            false => format!("{}\n    not run: {}", contender.label, reasons.join(" | ")),
+        }
+    };
+    plan.contenders.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}

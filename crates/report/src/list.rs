@@ -1,0 +1,70 @@
+//! The list of RUNs.
+
+use crate::Style;
+use crate::table::{Grid, Kind};
+use crate::words::{bold, state, utc};
+use fsarena_model::run::RunState;
+use serde::Serialize;
+
+/// One line of the list.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RunLine {
+    /// Number in the database.
+    pub id: i64,
+    /// Unique id.
+    pub uid: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// One line for people.
+    pub title: String,
+    /// Wall clock at its start, ns since 1970.
+    pub created_unix_ns: u64,
+    /// How it stands.
+    pub state: RunState,
+    /// Why it stands so.
+    pub note: Option<String>,
+    /// Trials with a record.
+    pub trials_done: u32,
+    /// Trials in the schedule.
+    pub trials_planned: u32,
+}
+
+/// All RUNs as a table, in the order given.
+#[must_use]
+pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
+    if runs.is_empty() {
+        return "No RUN has been stored yet.\n".to_owned();
+    }
+    let mut grid = Grid::new(&[
+        ("RUN", Kind::Figure),
+        ("id", Kind::Text),
+        ("experiment", Kind::Text),
+        ("started (UTC)", Kind::Text),
+        ("state", Kind::Text),
+        ("trials", Kind::Figure),
+        ("note", Kind::Optional(1)),
+        ("title", Kind::Optional(2)),
+    ]);
+    for run in runs {
+        let trials = if run.trials_done == run.trials_planned {
+            run.trials_planned.to_string()
+        } else {
+            format!("{}/{}", run.trials_done, run.trials_planned)
+        };
+        grid.row(vec![
+            run.id.to_string(),
+            run.uid.chars().take(8).collect(),
+            run.experiment.clone(),
+            utc(run.created_unix_ns).trim_end_matches(" UTC").to_owned(),
+            state(run.state).to_owned(),
+            trials,
+            run.note.clone().unwrap_or_default(),
+            run.title.clone(),
+        ]);
+    }
+    let text = grid.render(width);
+    match text.split_once('\n') {
+        Some((head, rest)) => format!("{}\n{rest}", bold(head, style.colour)),
+        None => text,
+    }
+}

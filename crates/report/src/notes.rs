@@ -1,0 +1,127 @@
+//! What stands before and after the tables: which RUN this is, what was not run, what failed,
+//! disturbances, contents and the cost of sampling.
+
+use crate::words::{bold, bytes, clean, count, grouped, state, utc, wrap};
+use crate::{MIN_WIDTH, Style};
+use fsarena_model::run::RunState;
+use fsarena_study::{Study, VerifyTotal};
+
+/// Which RUN this is and how it stands.
+#[must_use]
+pub fn heading(study: &Study, width: usize, style: Style) -> String {
+    let width = width.max(MIN_WIDTH);
+    let text = format!("{}: {}", study.experiment, study.title);
+    let mut out = String::new();
+    for line in wrap("", &text, width).lines() {
+        out.push_str(&bold(line, style.colour));
+        out.push('\n');
+    }
+    let trials = if study.trials_recorded == study.trials_planned {
+        count(study.trials_planned, "trial")
+    } else {
+        format!("{} of {}", study.trials_recorded, count(study.trials_planned, "trial"))
+    };
+    let scale = if (study.scale - 1.0).abs() < 1e-12 {
+        String::new()
+    } else {
+        format!(", datasets scaled by {}", study.scale)
+    };
+    let line = format!(
+        "RUN {}, {}, {}, {trials}{scale}.",
+        study.uid,
+        utc(study.created_unix_ns),
+        state(study.state)
+    );
+    out.push_str(&wrap("", &line, width));
+    if study.state != RunState::Done && study.trials_recorded < study.trials_planned {
+        let line = "Not all trials were done: the figures are of those that were.";
+        out.push_str(&wrap("", line, width));
+    }
+    out
+}
+
+/// Everything that has to be said beside the tables.
+#[must_use]
+pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
+    let width = width.max(MIN_WIDTH);
+    let sections: [(&str, Vec<String>); 4] = [
+        ("Contents", study.verify.iter().flat_map(contents).collect()),
+        ("Failed", failures(study)),
+        ("Not run", not_run(study)),
+        ("Notices", notices(study)),
+    ];
+    let mut out = String::new();
+    for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+        out.push_str(&bold(title, style.colour));
+        out.push('\n');
+        for line in lines {
+            out.push_str(&wrap("  - ", &line, width));
+        }
+    }
+    if let Some(sampler) = &study.sampler {
+        let missed = match sampler.missed_deadlines {
+            0 => String::new(),
+            missed => format!(" ({} more were due but late)", grouped(missed)),
+        };
+        let line = format!(
+            "Sampling took {} samples{missed} and {:.2} % of one processor.",
+            grouped(sampler.samples),
+            sampler.share * 100.0
+        );
+        out.push_str(&wrap("", &line, width));
+    }
+    out
+}
+
+fn contents(verify: &VerifyTotal) -> Vec<String> {
+    let read = format!(
+        "{} files read again after {} ({})",
+        grouped(verify.files),
+        count(verify.trials, "trial"),
+        bytes(Some(verify.bytes))
+    );
+    if verify.bad_files == 0 {
+        return vec![format!("{read}: every byte as written")];
+    }
+    let mut lines = vec![format!("{read}: {} WRONG, missing or unreadable", verify.bad_files)];
+    lines.extend(verify.examples.iter().cloned());
+    lines
+}
+
+fn failures(study: &Study) -> Vec<String> {
+    let of = |row: &fsarena_study::FailureRow| {
+        let step = row.step.as_ref().map(|s| format!(", {s}")).unwrap_or_default();
+        let remedy = row.remedy.as_ref().map(|r| format!("; {r}")).unwrap_or_default();
+        let numbers: Vec<String> = row.sequences.iter().take(8).map(u32::to_string).collect();
+        let more = if row.sequences.len() > 8 { ", …" } else { "" };
+        let trials = if row.sequences.len() == 1 { "trial" } else { "trials" };
+        let numbers = numbers.join(", ");
+        let (label, workload, error) = (&row.label, &row.workload, &row.error);
+        format!("{label}, {workload}{step} ({trials} {numbers}{more}): {error}{remedy}")
+    };
+    study.failures.iter().map(of).collect()
+}
+
+fn not_run(study: &Study) -> Vec<String> {
+    let of = |row: &fsarena_study::NotRunRow| match &row.workload {
+        Some(workload) => format!("{}, {workload}: {}", row.label, row.reason),
+        None => format!("{}: {}", row.label, row.reason),
+    };
+    study.not_run.iter().map(of).collect()
+}
+
+fn notices(study: &Study) -> Vec<String> {
+    let of = |row: &fsarena_study::NoticeRow| {
+        let text = clean(&row.text);
+        let text = text.trim_end().trim_end_matches('.');
+        let remedy = row.remedy.as_ref().map(|r| format!(" {r}")).unwrap_or_default();
+        let stop = if remedy.is_empty() { "" } else { "." };
+        let who = if row.trials == study.trials_recorded {
+            "all trials".to_owned()
+        } else {
+            format!("{} of {}", count(row.trials, "trial"), row.labels.join(", "))
+        };
+        format!("{text}{stop}{remedy} [{who}]")
+    };
+    study.notices.iter().map(of).collect()
+}

@@ -1,0 +1,142 @@
+//! The plan of a RUN for `--dry-run`: what would be done, how long, how much is written.
+
+use crate::table::{Grid, Kind};
+use crate::words::{bold, bytes, count, ns, wrap};
+use crate::{MIN_WIDTH, Style};
+use fsarena_model::contender::{Cache, Discard};
+use fsarena_model::run::RunPlan;
+use serde::Serialize;
+
+/// Expected cost of a plan.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct PlanCost {
+    /// One row a contender and workload that is run.
+    pub rows: Vec<PlanCostRow>,
+    /// All of it, s.
+    pub total_s: f64,
+    /// Bytes written to devices and images, all of it.
+    pub written_bytes: u64,
+    /// Bytes of images at one time.
+    pub image_bytes: u64,
+    /// Where the figures come from, one line.
+    pub source: String,
+}
+
+/// Expected cost of one workload on one contender over all blocks.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PlanCostRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Index into the plan's workloads.
+    pub workload: usize,
+    /// Trials.
+    pub trials: usize,
+    /// Expected time of all its trials, s; `None` where nothing is known.
+    pub expected_s: Option<f64>,
+    /// Bytes its trials write.
+    pub written_bytes: u64,
+    /// Where its figure comes from (`12 earlier phases`, `calibration`).
+    pub source: String,
+}
+
+/// The plan as text.
+#[must_use]
+pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> String {
+    let width = width.max(MIN_WIDTH);
+    let mut out = contenders(plan, width, style);
+    out.push('\n');
+    out.push_str(&bold("Trials", style.colour));
+    out.push('\n');
+    let mut grid = Grid::new(&[
+        ("workload", Kind::Text),
+        ("contender", Kind::Text),
+        ("trials", Kind::Figure),
+        ("expected time", Kind::Figure),
+        ("written", Kind::Figure),
+        ("known from", Kind::Text),
+    ]);
+    for row in &cost.rows {
+        let workload = plan.workloads.get(row.workload).map(|w| w.name.clone());
+        grid.row(vec![
+            workload.unwrap_or_default(),
+            label(plan, row.contender),
+            row.trials.to_string(),
+            ns(row.expected_s.and_then(nanos)),
+            bytes(Some(row.written_bytes)),
+            row.source.clone(),
+        ]);
+    }
+    out.push_str(&grid.render(width));
+    if !plan.not_run.is_empty() {
+        out.push('\n');
+        out.push_str(&bold("Not run", style.colour));
+        out.push('\n');
+        for row in &plan.not_run {
+            let workload = row.workload.and_then(|w| plan.workloads.get(w));
+            let workload = workload.map(|w| format!(", {}", w.name)).unwrap_or_default();
+            let line = format!("{}{workload}: {}", label(plan, row.contender), row.reason);
+            out.push_str(&wrap("  - ", &line, width));
+        }
+    }
+    out.push('\n');
+    out.push_str(&wrap("", &total(plan, cost), width));
+    out
+}
+
+fn total(plan: &RunPlan, cost: &PlanCost) -> String {
+    let images = if cost.image_bytes == 0 {
+        String::new()
+    } else {
+        format!("; images take {} at one time", bytes(Some(cost.image_bytes)))
+    };
+    let stop = if cost.source.is_empty() { "" } else { ". " };
+    format!(
+        "{} in {}: expected {}, {} written{images}{stop}{}. Nothing has been touched.",
+        count(plan.schedule.len(), "trial"),
+        count(usize::try_from(plan.blocks).unwrap_or(usize::MAX), "block"),
+        ns(nanos(cost.total_s)),
+        bytes(Some(cost.written_bytes)),
+        cost.source.trim_end_matches('.'),
+    )
+}
+
+fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
+    let mut grid = Grid::new(&[
+        ("contender", Kind::Text),
+        ("file system", Kind::Text),
+        ("on", Kind::Text),
+        ("cache", Kind::Text),
+        ("memory", Kind::Text),
+        ("discard", Kind::Optional(1)),
+    ]);
+    for contender in &plan.contenders {
+        let levels = &contender.levels;
+        let cache = match levels.cache {
+            Cache::Cold => "cold",
+            Cache::Warm => "warm",
+        };
+        let discard = match levels.discard {
+            Discard::None => "none",
+            Discard::On => "on",
+        };
+        grid.row(vec![
+            contender.label.clone(),
+            levels.fs.to_string(),
+            levels.device.to_string(),
+            cache.to_owned(),
+            levels.memory_bytes.map_or_else(|| "whole".to_owned(), |limit| bytes(Some(limit))),
+            discard.to_owned(),
+        ]);
+    }
+    format!("{}\n{}", bold("Contenders", style.colour), grid.render(width))
+}
+
+fn label(plan: &RunPlan, contender: usize) -> String {
+    plan.contenders.get(contender).map_or_else(String::new, |c| c.label.clone())
+}
+
+/// Seconds as ns; what is not a length is no length.
+fn nanos(seconds: f64) -> Option<u64> {
+    let ns = seconds * 1e9;
+    (ns.is_finite() && (0.0..1.8e19).contains(&ns)).then_some(ns as u64)
+}

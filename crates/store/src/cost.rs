@@ -1,0 +1,123 @@
+//! Measured costs of earlier trials, for the estimate that a plan shows before it starts.
+//!
+//! Medians over the latest records; nothing here is a result, and nothing here knows the plan.
+
+use crate::{Store, StoreError};
+use fsarena_model::work::Op;
+use std::collections::BTreeMap;
+
+/// What earlier records say about the time of work.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Costs {
+    /// Per file system, kind of device and op.
+    pub ops: Vec<CostRow>,
+    /// Per file system and kind of device.
+    pub overheads: Vec<OverheadRow>,
+}
+
+/// Time of one op on one file system, from complete phases only.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CostRow {
+    /// Name of the driver (`ext4`).
+    pub fs: String,
+    /// `loop`, `ram` or `directory`.
+    pub device: String,
+    /// The op.
+    pub op: Op,
+    /// Phases behind the figures.
+    pub phases: u32,
+    /// Median of phase length to `durable` ÷ ops.
+    pub per_op_ns: f64,
+    /// Median of phase length to `durable` ÷ bytes asked; absent where the op moves none.
+    pub per_byte_ns: Option<f64>,
+}
+
+/// Time of a trial outside its timed phases (mkfs, prepare, settle, chill, drain, teardown).
+#[derive(Clone, PartialEq, Debug)]
+pub struct OverheadRow {
+    /// Name of the driver.
+    pub fs: String,
+    /// `loop`, `ram` or `directory`.
+    pub device: String,
+    /// Trials behind the figure.
+    pub trials: u32,
+    /// Median of trial length − lengths of its phases to `durable`.
+    pub per_trial_ns: f64,
+}
+
+/// Records that are looked at: machines and kernels change, old figures mislead.
+const LATEST_TRIALS: u32 = 400;
+
+type Values = (Vec<f64>, Vec<f64>);
+
+impl Store {
+    /// Costs measured by the latest trials that ended well.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn costs(&self) -> Result<Costs, StoreError> {
+        Ok(Costs { ops: self.op_costs()?, overheads: self.overheads()? })
+    }
+
+    fn op_costs(&self) -> Result<Vec<CostRow>, StoreError> {
+        let rows: Vec<(String, String, String, f64, f64, f64)> = self.sql(|c| {
+            c.prepare(
+                "SELECT contender.fs, contender.device, phase.op, phase.durable_ns, phase.ops,
+                 phase.asked_bytes FROM phase JOIN slot ON slot.id = phase.trial_id
+                 JOIN contender ON contender.id = slot.contender_id
+                 WHERE phase.error IS NULL AND phase.durable_ns > 0 AND phase.ops > 0
+                 AND phase.trial_id IN
+                 (SELECT id FROM trial WHERE outcome = 'done' ORDER BY id DESC LIMIT ?)",
+            )?
+            .query_map([LATEST_TRIALS], |r| {
+                let number = |at| r.get::<_, i64>(at).map(|value| value as f64);
+                Ok((r.get(0)?, r.get(1)?, r.get(2)?, number(3)?, number(4)?, number(5)?))
+            })?
+            .collect()
+        })?;
+        let mut groups: BTreeMap<(String, String, String), Values> = BTreeMap::new();
+        for (fs, device, op, durable_ns, ops, bytes) in rows {
+            let (per_op, per_byte) = groups.entry((fs, device, op)).or_default();
+            per_op.push(durable_ns / ops);
+            if bytes > 0.0 {
+                per_byte.push(durable_ns / bytes);
+            }
+        }
+        let row = |((fs, device, op), (per_op, per_byte)): ((String, String, String), Values)| {
+            let op = Op::ALL.into_iter().find(|known| known.name() == op)?;
+            let phases = u32::try_from(per_op.len()).ok()?;
+            let per_op_ns = median(per_op)?;
+            Some(CostRow { fs, device, op, phases, per_op_ns, per_byte_ns: median(per_byte) })
+        };
+        Ok(groups.into_iter().filter_map(row).collect())
+    }
+
+    fn overheads(&self) -> Result<Vec<OverheadRow>, StoreError> {
+        let rows: Vec<(String, String, f64)> = self.sql(|c| {
+            c.prepare(
+                "SELECT contender.fs, contender.device, trial.elapsed_ns -
+                 coalesce((SELECT sum(durable_ns) FROM phase WHERE trial_id = trial.id), 0)
+                 FROM trial JOIN slot ON slot.id = trial.id
+                 JOIN contender ON contender.id = slot.contender_id
+                 WHERE trial.outcome = 'done' ORDER BY trial.id DESC LIMIT ?",
+            )?
+            .query_map([LATEST_TRIALS], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)? as f64)))?
+            .collect()
+        })?;
+        let mut groups: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+        for (fs, device, ns) in rows {
+            groups.entry((fs, device)).or_default().push(ns.max(0.0));
+        }
+        let row = |((fs, device), values): ((String, String), Vec<f64>)| {
+            let trials = u32::try_from(values.len()).ok()?;
+            Some(OverheadRow { fs, device, trials, per_trial_ns: median(values)? })
+        };
+        Ok(groups.into_iter().filter_map(row).collect())
+    }
+}
+
+/// Upper median: an estimate of time is better a little long than a little short.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}

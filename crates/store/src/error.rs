@@ -1,0 +1,181 @@
+//! What can go wrong with a database, each with the file, the reason and the remedy.
+//!
+//! No variant carries a bare message: callers (and exit codes) depend on which one it is.
+
+use std::path::{Path, PathBuf};
+
+/// Why the database could not be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The layout is of a later version.
+    #[error(
+        "{path}: written by a newer fsarena (schema {found}, this program knows {known}); \
+         use that program or another --db",
+        path = path.display()
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its `user_version`.
+        found: u32,
+        /// [`crate::SCHEMA_VERSION`].
+        known: u32,
+    },
+    /// The file is not a database, or not a whole one.
+    #[error(
+        "{path}: the database is damaged ({detail}); nothing was changed. Restore a copy, save \
+         what can be read with `sqlite3 FILE .recover`, or use another --db",
+        path = path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite or our own check says.
+        detail: String,
+    },
+    /// A database of another program.
+    #[error(
+        "{path}: this is an SQLite database, but not one of fsarena (application id \
+         {application_id}); nothing was changed. Use another --db",
+        path = path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it says it is.
+        application_id: i32,
+    },
+    /// There is no such file, and it was to be read only.
+    #[error(
+        "{path}: there is no database; run something first, or give another --db",
+        path = path.display()
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The directory of the file could not be made, or the file not opened.
+    #[error(
+        "{path}: {detail}; choose a place you may write to with --db",
+        path = path.display()
+    )]
+    Access {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        detail: String,
+    },
+    /// Another process holds the file for longer than we wait.
+    #[error(
+        "{path}: another program is writing to it; try again, or use another --db",
+        path = path.display()
+    )]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No space left where the file lies.
+    #[error(
+        "{path}: no space left to write; what was stored before is whole, the rest was not begun. \
+         Free some space, or use another --db",
+        path = path.display()
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No RUN is meant by the selector.
+    #[error(
+        "{selector:?}: no such RUN in {path}; `fsarena list` shows those there are",
+        path = path.display()
+    )]
+    NoSuchRun {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        selector: String,
+    },
+    /// More than one RUN is meant by the selector.
+    #[error(
+        "{selector:?} fits {count} RUNs in {path}; write more digits of the id",
+        path = path.display()
+    )]
+    AmbiguousRun {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        selector: String,
+        /// How many it fits.
+        count: usize,
+    },
+    /// A slot of the plan has its record already; a record never changes.
+    #[error("RUN {run}: trial {sequence} has its record already; a record never changes")]
+    AlreadyRecorded {
+        /// The RUN.
+        run: crate::RunId,
+        /// Number of the trial.
+        sequence: u32,
+    },
+    /// The record does not belong to this RUN's plan.
+    #[error("RUN {run}: trial {sequence} does not fit the plan: {detail}")]
+    NotInPlan {
+        /// The RUN.
+        run: crate::RunId,
+        /// Number of the trial.
+        sequence: u32,
+        /// What differs.
+        detail: String,
+    },
+    /// The plan itself is inconsistent.
+    #[error("the plan cannot be stored: {detail}")]
+    BadPlan {
+        /// What is wrong.
+        detail: String,
+    },
+    /// A record of a later version inside a database we can read.
+    #[error(
+        "{path}: RUN {run}, trial {sequence}: record of schema {found}, this program knows \
+         {known}; use the newer fsarena",
+        path = path.display()
+    )]
+    NewerRecord {
+        /// The file.
+        path: PathBuf,
+        /// The RUN.
+        run: crate::RunId,
+        /// Number of the trial.
+        sequence: u32,
+        /// Its schema.
+        found: u32,
+        /// [`fsarena_model::RECORD_SCHEMA`].
+        known: u32,
+    },
+    /// Anything else that SQLite says.
+    #[error("{path}: {source}", path = path.display())]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// Sorts an error of SQLite into ours.
+    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
+        let path = path.to_owned();
+        let code = source.sqlite_error_code();
+        let detail = source.to_string();
+        match code {
+            Some(Code::NotADatabase | Code::DatabaseCorrupt) => Self::Damaged { path, detail },
+            Some(Code::DiskFull) => Self::Full { path },
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { path },
+            Some(Code::CannotOpen | Code::ReadOnly | Code::PermissionDenied) => {
+                Self::Access { path, detail }
+            }
+            _ => Self::Sqlite { path, source },
+        }
+    }
+}

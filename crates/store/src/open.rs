@@ -1,0 +1,135 @@
+//! Opening: checks first, changes afterwards, and never over a file that is not ours.
+
+use crate::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use std::path::Path;
+use std::time::Duration;
+
+/// Migration number n is element n − 1.
+const MIGRATIONS: [&str; SCHEMA_VERSION as usize] = [include_str!("../migrations/0001_first.sql")];
+
+/// How long to wait for another process; a trial's record is written in milliseconds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Files up to this size are checked as a whole when opened (about 0.1 s for each 64 MiB).
+const QUICK_CHECK_MAX_BYTES: u64 = 64 << 20;
+
+impl Store {
+    /// Opens the database for writing; makes it, and its directories, where there is none.
+    ///
+    /// # Errors
+    /// When the file is damaged, foreign, of a newer layout, or cannot be opened.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent).map_err(|error| StoreError::Access {
+                path: parent.to_owned(),
+                detail: error.to_string(),
+            })?;
+        }
+        let store = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        let version = store.checked_version()?;
+        store.sql(|c| c.pragma_update(None, "journal_mode", "DELETE"))?;
+        if version < SCHEMA_VERSION {
+            store.migrate()?;
+        }
+        Ok(store)
+    }
+
+    /// Opens an existing database for reading.
+    ///
+    /// The file is opened for writing where that is allowed, because a journal that a crash left
+    /// must be rolled back before anybody can read; statements that write are refused.
+    ///
+    /// # Errors
+    /// As [`Store::open`], and when there is no such file.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing { path: path.to_owned() });
+        }
+        let store = Self::connect(path, OpenFlags::empty())?;
+        store.sql(|c| c.pragma_update(None, "query_only", true))?;
+        match store.checked_version()? {
+            0 => Err(StoreError::Missing { path: path.to_owned() }),
+            _ => Ok(store),
+        }
+    }
+
+    fn connect(path: &Path, create: OpenFlags) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
+        let connection = Connection::open_with_flags(path, flags)
+            .map_err(|error| StoreError::of(path, error))?;
+        let store = Self { connection, path: path.to_owned() };
+        store.sql(|c| {
+            c.busy_timeout(BUSY_TIMEOUT)?;
+            c.pragma_update(None, "foreign_keys", true)?;
+            c.pragma_update(None, "synchronous", "EXTRA")
+        })?;
+        Ok(store)
+    }
+
+    /// Runs statements and sorts their error.
+    pub(crate) fn sql<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        work(&self.connection).map_err(|error| StoreError::of(&self.path, error))
+    }
+
+    /// Reads only: whether this is a whole database of ours, and its version (0: an empty file).
+    fn checked_version(&self) -> Result<u32, StoreError> {
+        let application_id = self.sql(|c| read_i32(c, "application_id"))?;
+        let version = self.sql(|c| read_i32(c, "user_version"))?;
+        let tables: i64 =
+            self.sql(|c| c.query_row("SELECT count(*) FROM sqlite_schema", [], |r| r.get(0)))?;
+        let path = self.path.clone();
+        if application_id != APPLICATION_ID {
+            if application_id == 0 && version == 0 && tables == 0 {
+                return Ok(0);
+            }
+            return Err(StoreError::Foreign { path, application_id });
+        }
+        let found = u32::try_from(version).unwrap_or(0);
+        if found == 0 {
+            let detail = format!("its layout is numbered {version}");
+            return Err(StoreError::Damaged { path, detail });
+        }
+        if found > SCHEMA_VERSION {
+            return Err(StoreError::Newer { path, found, known: SCHEMA_VERSION });
+        }
+        self.quick_check()?;
+        Ok(found)
+    }
+
+    fn quick_check(&self) -> Result<(), StoreError> {
+        let size_bytes = std::fs::metadata(&self.path).map_or(0, |m| m.len());
+        if size_bytes > QUICK_CHECK_MAX_BYTES {
+            return Ok(());
+        }
+        let said: String =
+            self.sql(|c| c.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)))?;
+        if said == "ok" {
+            return Ok(());
+        }
+        let detail = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        Err(StoreError::Damaged { path: self.path.clone(), detail })
+    }
+
+    fn migrate(&self) -> Result<(), StoreError> {
+        self.sql(|c| {
+            let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
+            // Read again under the lock: another process may have been faster.
+            let version = read_i32(&transaction, "user_version")?;
+            let done = usize::try_from(version).unwrap_or(0);
+            for migration in MIGRATIONS.iter().skip(done) {
+                transaction.execute_batch(migration)?;
+            }
+            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            transaction.commit()
+        })
+    }
+}
+
+fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
+}

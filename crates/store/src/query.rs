@@ -1,0 +1,182 @@
+//! Reading: runs and plans as they were stored.
+
+use crate::write::{int, sha256};
+use crate::{Owner, RunId, Store, StoreError};
+use fsarena_model::run::{RunHeader, RunState};
+use rusqlite::{OptionalExtension as _, Row, params};
+
+/// One line of `fsarena list`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RunRow {
+    /// Number in this database.
+    pub id: RunId,
+    /// Unique id: 16 hex digits.
+    pub uid: String,
+    /// Name of the experiment.
+    pub experiment: String,
+    /// One line for people.
+    pub title: String,
+    /// Wall clock, ns since 1970.
+    pub created_unix_ns: u64,
+    /// How it stands.
+    pub state: RunState,
+    /// Why it stands so, where something was said.
+    pub note: Option<String>,
+    /// Trials that have a record.
+    pub trials_done: u32,
+    /// Trials in the schedule.
+    pub trials_planned: u32,
+}
+
+const SELECT_RUNS: &str = "SELECT id, uid, experiment, title, created_unix_ns, state, note,
+    (SELECT count(*) FROM slot JOIN trial ON trial.id = slot.id WHERE slot.run_id = run.id),
+    (SELECT count(*) FROM slot WHERE slot.run_id = run.id) FROM run";
+
+fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let state: String = row.get(5)?;
+    Ok(RunRow {
+        id: RunId(row.get(0)?),
+        uid: row.get(1)?,
+        experiment: row.get(2)?,
+        title: row.get(3)?,
+        created_unix_ns: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
+        state: match state.as_str() {
+            "done" => RunState::Done,
+            "interrupted" => RunState::Interrupted,
+            "failed" => RunState::Failed,
+            // The layout allows no fifth word.
+            _ => RunState::Running,
+        },
+        note: row.get(6)?,
+        trials_done: row.get(7)?,
+        trials_planned: row.get(8)?,
+    })
+}
+
+impl Store {
+    /// All RUNs, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        self.sql(|c| {
+            c.prepare(&format!("{SELECT_RUNS} ORDER BY id"))?.query_map([], run_row)?.collect()
+        })
+    }
+
+    /// One RUN's line.
+    ///
+    /// # Errors
+    /// When there is no such RUN or the database cannot be read.
+    pub fn run(&self, run: RunId) -> Result<RunRow, StoreError> {
+        let found = self.sql(|c| {
+            c.query_row(&format!("{SELECT_RUNS} WHERE id = ?"), [run.0], run_row).optional()
+        })?;
+        found.ok_or_else(|| self.no_such_run(run))
+    }
+
+    /// RUNs in state `running` with the processes that carry them out, alive or not.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn running(&self) -> Result<Vec<(RunId, String, Owner)>, StoreError> {
+        self.sql(|c| {
+            c.prepare(
+                "SELECT id, uid, owner_pid, owner_start_ticks, owner_boot_id FROM run
+                 WHERE state = 'running' ORDER BY id",
+            )?
+            .query_map([], |row| {
+                let owner = Owner {
+                    pid: row.get(2)?,
+                    start_ticks: u64::try_from(row.get::<_, i64>(3)?).unwrap_or(0),
+                    boot_id: row.get(4)?,
+                };
+                Ok((RunId(row.get(0)?), row.get(1)?, owner))
+            })?
+            .collect()
+        })
+    }
+
+    /// The RUN meant by `latest`, by its number, or by the first digits (four or more) of its id.
+    ///
+    /// # Errors
+    /// When none or several are meant, or the database cannot be read.
+    pub fn find(&self, selector: &str) -> Result<RunId, StoreError> {
+        let text = selector.trim();
+        let none =
+            || StoreError::NoSuchRun { path: self.path.clone(), selector: selector.to_owned() };
+        if text == "latest" {
+            let id: Option<i64> =
+                self.sql(|c| c.query_row("SELECT max(id) FROM run", [], |row| row.get(0)))?;
+            return id.map(RunId).ok_or_else(none);
+        }
+        if let Ok(number) = text.parse::<i64>() {
+            let found: Option<i64> = self.sql(|c| {
+                c.query_row("SELECT id FROM run WHERE id = ?", [number], |r| r.get(0)).optional()
+            })?;
+            if let Some(id) = found {
+                return Ok(RunId(id));
+            }
+        }
+        if text.len() < 4 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            return Err(none());
+        }
+        let found: Vec<i64> = self.sql(|c| {
+            c.prepare("SELECT id FROM run WHERE substr(uid, 1, ?) = ?")?
+                .query_map(params![int(text.len() as u64), text.to_ascii_lowercase()], |row| {
+                    row.get(0)
+                })?
+                .collect()
+        })?;
+        match found.as_slice() {
+            [] => Err(none()),
+            [id] => Ok(RunId(*id)),
+            several => Err(StoreError::AmbiguousRun {
+                path: self.path.clone(),
+                selector: selector.to_owned(),
+                count: several.len(),
+            }),
+        }
+    }
+
+    /// The latest RUN of an experiment that has at least one record.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn latest_of(&self, experiment: &str) -> Result<Option<RunId>, StoreError> {
+        self.sql(|c| {
+            c.query_row(
+                "SELECT max(slot.run_id) FROM slot JOIN trial ON trial.id = slot.id
+                 JOIN run ON run.id = slot.run_id WHERE run.experiment = ?",
+                [experiment],
+                |row| Ok(row.get::<_, Option<i64>>(0)?.map(RunId)),
+            )
+        })
+    }
+
+    /// What was known of a RUN before its first trial.
+    ///
+    /// # Errors
+    /// When there is no such RUN or it cannot be read.
+    pub fn header(&self, run: RunId) -> Result<RunHeader, StoreError> {
+        let found: Option<(String, String)> = self.sql(|c| {
+            c.query_row("SELECT raw, raw_sha256 FROM run WHERE id = ?", [run.0], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()
+        })?;
+        let (raw, sum) = found.ok_or_else(|| self.no_such_run(run))?;
+        let damaged = |what: &str| StoreError::Damaged {
+            path: self.path.clone(),
+            detail: format!("the plan of RUN {run}: {what}"),
+        };
+        if sha256(&raw) != sum {
+            return Err(damaged("its text does not fit its SHA-256"));
+        }
+        serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))
+    }
+
+    pub(crate) fn no_such_run(&self, run: RunId) -> StoreError {
+        StoreError::NoSuchRun { path: self.path.clone(), selector: run.to_string() }
+    }
+}

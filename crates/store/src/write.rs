@@ -1,0 +1,342 @@
+//! Writing: plans and states, each in one transaction. Records have a module of their own.
+
+use crate::{Owner, RunId, Store, StoreError};
+use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard};
+use fsarena_model::host::Host;
+use fsarena_model::run::{RunHeader, RunPlan, RunState};
+use rusqlite::{Transaction, TransactionBehavior, params};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+impl Store {
+    /// Stores a plan as a RUN in state `running`, owned by this process.
+    ///
+    /// # Errors
+    /// When the plan refers to what it does not contain, or the database cannot be written.
+    pub fn create_run(&self, header: &RunHeader, owner: &Owner) -> Result<RunId, StoreError> {
+        consistent(&header.plan)?;
+        let raw = serde_json::to_string(header)
+            .map_err(|error| StoreError::BadPlan { detail: error.to_string() })?;
+        self.transaction(|t| {
+            let run = insert_run(t, header, owner, &raw)?;
+            insert_host(t, run, &header.host)?;
+            let contenders = insert_contenders(t, run, &header.plan)?;
+            let workloads = insert_workloads(t, run, &header.plan)?;
+            let mut slot = t.prepare(
+                "INSERT INTO slot (run_id, sequence, block, position, contender_id, workload_id)
+                 VALUES (?, ?, ?, ?, ?, ?)",
+            )?;
+            for (sequence, planned) in header.plan.schedule.iter().enumerate() {
+                slot.execute(params![
+                    run,
+                    int(sequence as u64),
+                    planned.block,
+                    planned.position,
+                    contenders[planned.contender],
+                    workloads[planned.workload],
+                ])?;
+            }
+            let mut not_run = t.prepare(
+                "INSERT INTO not_run (run_id, place, contender_id, workload_id, reason)
+                 VALUES (?, ?, ?, ?, ?)",
+            )?;
+            for (place, row) in header.plan.not_run.iter().enumerate() {
+                let workload = row.workload.map(|w| workloads[w]);
+                let contender = contenders[row.contender];
+                not_run.execute(params![
+                    run,
+                    int(place as u64),
+                    contender,
+                    workload,
+                    row.reason
+                ])?;
+            }
+            Ok(RunId(run))
+        })
+    }
+
+    /// Sets how a RUN stands, with a word of explanation for people.
+    ///
+    /// # Errors
+    /// When there is no such RUN or the write fails.
+    pub fn set_state(
+        &self,
+        run: RunId,
+        state: RunState,
+        note: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let changed = self.transaction(|t| {
+            t.execute(
+                "UPDATE run SET state = ?, note = ? WHERE id = ?",
+                params![state.name(), note, run.0],
+            )
+        })?;
+        if changed == 0 { Err(self.no_such_run(run)) } else { Ok(()) }
+    }
+
+    /// Makes this process the owner of a RUN again and sets it running, to resume it.
+    ///
+    /// # Errors
+    /// When there is no such RUN or the write fails.
+    pub fn adopt(&self, run: RunId, owner: &Owner) -> Result<(), StoreError> {
+        let changed = self.transaction(|t| {
+            t.execute(
+                "UPDATE run SET state = 'running', note = NULL, owner_pid = ?,
+                 owner_start_ticks = ?, owner_boot_id = ? WHERE id = ?",
+                params![owner.pid, int(owner.start_ticks), owner.boot_id, run.0],
+            )
+        })?;
+        if changed == 0 { Err(self.no_such_run(run)) } else { Ok(()) }
+    }
+
+    /// Runs statements as one transaction: all of them, or none.
+    pub(crate) fn transaction<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.sql(|c| {
+            let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        })
+    }
+}
+
+/// An unsigned value as SQLite's signed one; what does not fit is cut (the raw text is exact).
+pub(crate) fn int(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// As [`int`], for a value that may be absent.
+pub(crate) fn int_if(value: Option<u64>) -> Option<i64> {
+    value.map(int)
+}
+
+/// SHA-256 of a raw text, 64 hex digits.
+pub(crate) fn sha256(text: &str) -> String {
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
+/// Refuses a plan whose parts refer to what is not there, or that has one contender twice.
+fn consistent(plan: &RunPlan) -> Result<(), StoreError> {
+    let (contenders, workloads) = (plan.contenders.len(), plan.workloads.len());
+    let bad = |detail: String| Err(StoreError::BadPlan { detail });
+    for (sequence, slot) in plan.schedule.iter().enumerate() {
+        if slot.contender >= contenders || slot.workload >= workloads {
+            return bad(format!(
+                "trial {sequence} names a contender or workload that is not there"
+            ));
+        }
+    }
+    for row in &plan.not_run {
+        if row.contender >= contenders || row.workload.is_some_and(|w| w >= workloads) {
+            return bad(format!("a row that is not run ({}) names what is not there", row.reason));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    for contender in &plan.contenders {
+        if !seen.insert(contender.id()) {
+            return bad(format!(
+                "two contenders are the same ({}); write them as replicates (`--fs {},{}`)",
+                contender.label, contender.levels.fs, contender.levels.fs
+            ));
+        }
+    }
+    let names: BTreeSet<&str> = plan.workloads.iter().map(|w| w.name.as_str()).collect();
+    if names.len() != workloads {
+        return bad("two workloads have the same name; rename one".to_owned());
+    }
+    Ok(())
+}
+
+fn insert_run(
+    t: &Transaction<'_>,
+    header: &RunHeader,
+    owner: &Owner,
+    raw: &str,
+) -> rusqlite::Result<i64> {
+    let plan = &header.plan;
+    t.execute(
+        "INSERT INTO run (uid, experiment, title, created_unix_ns, program_version, state, note,
+         owner_pid, owner_start_ticks, owner_boot_id, seed, blocks, compared_clock, scale, verify,
+         sample_period_ns, raw, raw_sha256)
+         VALUES (?, ?, ?, ?, ?, 'running', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            header.uid,
+            header.experiment,
+            header.title,
+            int(header.created_unix_ns),
+            header.program_version,
+            owner.pid,
+            int(owner.start_ticks),
+            owner.boot_id,
+            String::from(plan.seed),
+            plan.blocks,
+            plan.compared_clock.name(),
+            plan.scale,
+            plan.verify,
+            int(plan.sample_period_ns),
+            raw,
+            sha256(raw),
+        ],
+    )?;
+    Ok(t.last_insert_rowid())
+}
+
+fn insert_host(t: &Transaction<'_>, run: i64, host: &Host) -> rusqlite::Result<()> {
+    t.execute(
+        "INSERT INTO host (run_id, hostname, os, kernel_release, architecture, distribution,
+         cpu_model, cpus, memory_bytes, swap_bytes, boot_id, hypervisor, clocksource, governor,
+         page_reporting) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            run,
+            host.hostname,
+            host.os,
+            host.kernel_release,
+            host.architecture,
+            host.distribution,
+            host.cpu_model,
+            host.cpus,
+            int(host.memory_bytes),
+            int(host.swap_bytes),
+            host.boot_id,
+            host.hypervisor,
+            host.clocksource,
+            host.governor,
+            host.page_reporting,
+        ],
+    )?;
+    Ok(())
+}
+
+fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
+    let mut insert = t.prepare(
+        "INSERT INTO contender (run_id, place, identity, label, replicate, fs, device,
+         device_size_bytes, device_path, memory_bytes, cache, discard)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    let mut ids = Vec::with_capacity(plan.contenders.len());
+    for (place, contender) in plan.contenders.iter().enumerate() {
+        let levels = &contender.levels;
+        let (device, path) = match &levels.device {
+            DeviceLevel::Loop { .. } => ("loop", None),
+            DeviceLevel::Ram { .. } => ("ram", None),
+            DeviceLevel::Directory { path } => ("directory", Some(path.to_string_lossy())),
+        };
+        insert.execute(params![
+            run,
+            int(place as u64),
+            contender.id().0,
+            contender.label,
+            contender.replicate,
+            levels.fs.name,
+            device,
+            int_if(levels.device.size_bytes()),
+            path,
+            int_if(levels.memory_bytes),
+            cache_name(levels.cache),
+            match levels.discard {
+                Discard::None => "none",
+                Discard::On => "on",
+            },
+        ])?;
+        let id = t.last_insert_rowid();
+        insert_options(t, id, contender)?;
+        ids.push(id);
+    }
+    Ok(ids)
+}
+
+fn insert_options(t: &Transaction<'_>, id: i64, contender: &Contender) -> rusqlite::Result<()> {
+    let mut insert = t.prepare_cached(
+        "INSERT OR IGNORE INTO contender_option (contender_id, kind, name, value)
+         VALUES (?, ?, ?, ?)",
+    )?;
+    let fs = &contender.levels.fs;
+    for (name, value) in &fs.mkfs {
+        insert.execute(params![id, "mkfs", name, value])?;
+    }
+    for option in &fs.mount {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        insert.execute(params![id, "mount", name, value])?;
+    }
+    Ok(())
+}
+
+fn insert_workloads(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
+    let mut insert = t.prepare(
+        "INSERT INTO workload (run_id, place, name, title, files, size_bytes, dirs)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    let mut ids = Vec::with_capacity(plan.workloads.len());
+    for (place, workload) in plan.workloads.iter().enumerate() {
+        let set = &workload.dataset;
+        insert.execute(params![
+            run,
+            int(place as u64),
+            workload.name,
+            workload.title,
+            int(set.files),
+            int(set.size_bytes),
+            int(set.dirs),
+        ])?;
+        ids.push(t.last_insert_rowid());
+    }
+    Ok(ids)
+}
+
+/// Name in the schema.
+pub(crate) fn cache_name(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Cold => "cold",
+        Cache::Warm => "warm",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_testkit::records::{self, contender, small_files};
+
+    /// A full file system, simulated by a limit on pages: SQLite takes the same way out.
+    #[test]
+    fn a_full_disk_stores_nothing_half() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("records.db");
+        let store = Store::open(&path).unwrap();
+        let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 9);
+        let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+        let run = store.create_run(&header, &owner).unwrap();
+        let first = records::record(&header, 0);
+        store.put_record(run, &first).unwrap();
+
+        let pages: i64 = store.sql(|c| c.query_row("PRAGMA page_count", [], |r| r.get(0))).unwrap();
+        store.sql(|c| c.query_row(&limit(pages + 1), [], |_| Ok(()))).unwrap();
+        let mut large = records::record(&header, 1);
+        large.notices.push(fsarena_model::record::Notice {
+            code: "large".to_owned(),
+            text: "x".repeat(1 << 20),
+            remedy: None,
+        });
+        let error = store.put_record(run, &large).unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+        assert!(error.to_string().contains("Free some space"), "{error}");
+
+        store.sql(|c| c.query_row(&limit(1 << 30), [], |_| Ok(()))).unwrap();
+        assert_eq!(store.records(run).unwrap(), std::slice::from_ref(&first));
+        store.put_record(run, &large).unwrap();
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        assert_eq!(store.records(run).unwrap(), [first, large]);
+    }
+
+    fn limit(pages: i64) -> String {
+        format!("PRAGMA max_page_count = {pages}")
+    }
+}

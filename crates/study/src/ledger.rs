@@ -1,0 +1,174 @@
+//! Latency and device traffic of a row: merged histograms, bytes by window, write amplification.
+
+use crate::figures::{SpreadF, median};
+use fsarena_model::record::{PhaseRecord, TrialRecord, Window};
+use fsarena_model::sample::LatencyHistogram;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Latency of single ops, all trials of a row together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Latency {
+    /// Ops behind it.
+    pub ops: u64,
+    /// Half of the ops took no longer.
+    pub p50_ns: u64,
+    /// 90 % took no longer.
+    pub p90_ns: u64,
+    /// 99 % took no longer.
+    pub p99_ns: u64,
+    /// 99.9 % took no longer.
+    pub p999_ns: u64,
+    /// The longest, exact.
+    pub max_ns: u64,
+}
+
+impl Latency {
+    /// From the histograms of several phases; `None` where none has one.
+    #[must_use]
+    pub fn over<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<Self> {
+        let histograms: Vec<&LatencyHistogram> =
+            phases.into_iter().filter_map(|p| p.latency.as_ref()).collect();
+        let merged = merge(&histograms)?;
+        Some(Self {
+            ops: merged.count(),
+            p50_ns: merged.quantile_ns(0.5)?,
+            p90_ns: merged.quantile_ns(0.9)?,
+            p99_ns: merged.quantile_ns(0.99)?,
+            p999_ns: merged.quantile_ns(0.999)?,
+            max_ns: merged.max_ns,
+        })
+    }
+}
+
+/// One histogram of all; buckets of a finer one fall into those of the coarsest.
+fn merge(histograms: &[&LatencyHistogram]) -> Option<LatencyHistogram> {
+    let used: Vec<_> = histograms.iter().filter(|h| h.count() > 0).collect();
+    let precision_bits = used.iter().map(|h| h.precision_bits).min()?;
+    let mut buckets = BTreeMap::new();
+    for histogram in &used {
+        for &(lower_ns, hits) in &histogram.buckets {
+            *buckets.entry(coarser(lower_ns, precision_bits)).or_insert(0u64) += hits;
+        }
+    }
+    Some(LatencyHistogram {
+        precision_bits,
+        buckets: buckets.into_iter().collect(),
+        min_ns: used.iter().map(|h| h.min_ns).min()?,
+        max_ns: used.iter().map(|h| h.max_ns).max()?,
+        sum_ns: used.iter().fold(0, |sum, h| h.sum_ns.saturating_add(sum)),
+    })
+}
+
+/// Lower bound of the bucket that holds `ns` in a histogram of `precision_bits`.
+fn coarser(ns: u64, precision_bits: u32) -> u64 {
+    let highest_bit = 63 - ns.max(1).leading_zeros();
+    let shift = highest_bit.saturating_sub(precision_bits);
+    ns >> shift << shift
+}
+
+/// Bytes at the device from a phase's start to the end of a window, medians over trials.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct DeviceBytes {
+    /// End of the window.
+    pub window: Window,
+    /// Read from the device.
+    pub read_bytes: Option<u64>,
+    /// Written to the device.
+    pub written_bytes: Option<u64>,
+}
+
+const READ: &str = "device.read_bytes";
+const WRITTEN: &str = "device.written_bytes";
+const WINDOWS: [Window; 3] = [Window::Durable, Window::Drained, Window::Unmounted];
+
+/// One entry a window in which any trial saw a device.
+pub(crate) fn device_bytes(phases: &[&PhaseRecord]) -> Vec<DeviceBytes> {
+    let of = |window: Window, name: &str| {
+        median(phases.iter().filter_map(|p| p.windows.get(&window)?.get(name).copied()).collect())
+    };
+    WINDOWS
+        .into_iter()
+        .map(|window| DeviceBytes {
+            window,
+            read_bytes: of(window, READ),
+            written_bytes: of(window, WRITTEN),
+        })
+        .filter(|d| d.read_bytes.is_some() || d.written_bytes.is_some())
+        .collect()
+}
+
+/// Bytes written to the device up to the next unmount ÷ bytes written by the work in that time;
+/// `None` for a phase that does not write, or without a device.
+pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<SpreadF> {
+    let of = |&(record, at): &(&TrialRecord, usize)| {
+        let phase = record.phases.get(at)?;
+        if !phase.op.writes() {
+            return None;
+        }
+        let device_bytes = *phase.windows.get(&Window::Unmounted)?.get(WRITTEN)?;
+        let work_bytes: u64 = record
+            .phases
+            .get(at..phases_until_unmount(record, at))?
+            .iter()
+            .filter(|p| p.op.writes())
+            .map(|p| p.asked_bytes)
+            .sum();
+        (work_bytes > 0).then(|| device_bytes as f64 / work_bytes as f64)
+    };
+    SpreadF::of(pairs.iter().filter_map(of).collect())
+}
+
+/// Where the account of phase `at` ends: without a chill between two phases, the next unmount
+/// closes the account of both, so that the work of both has to stand below the line.
+fn phases_until_unmount(record: &TrialRecord, at: usize) -> usize {
+    let Some(start) = record.phases.get(at) else { return at };
+    let mut steps = record
+        .steps
+        .iter()
+        .skip_while(|s| !(s.step == "measure" && s.phase.as_deref() == Some(&start.name)))
+        .skip(1);
+    let more = steps
+        .by_ref()
+        .take_while(|s| s.step != "chill" && s.step != "teardown")
+        .filter(|s| s.step == "measure")
+        .count();
+    (at + 1 + more).min(record.phases.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(precision_bits: u32, buckets: &[(u64, u64)], max_ns: u64) -> LatencyHistogram {
+        LatencyHistogram {
+            precision_bits,
+            buckets: buckets.to_vec(),
+            min_ns: buckets[0].0,
+            max_ns,
+            sum_ns: 0,
+        }
+    }
+
+    #[test]
+    fn merging_adds_ops_and_keeps_the_exact_maximum() {
+        let a = histogram(6, &[(100, 10), (1024, 5)], 1030);
+        let b = histogram(6, &[(100, 1), (4096, 2)], 4100);
+        let merged = merge(&[&a, &b]).unwrap();
+        assert_eq!(merged.buckets, [(100, 11), (1024, 5), (4096, 2)]);
+        assert_eq!((merged.min_ns, merged.max_ns), (100, 4100));
+    }
+
+    #[test]
+    fn a_finer_histogram_falls_into_the_coarser_one() {
+        let fine = histogram(7, &[(1024, 1), (1032, 1)], 1039);
+        let coarse = histogram(6, &[(1024, 1)], 1030);
+        assert_eq!(merge(&[&fine, &coarse]).unwrap().buckets, [(1024, 3)]);
+    }
+
+    #[test]
+    fn nothing_recorded_is_no_latency() {
+        assert_eq!(merge(&[&LatencyHistogram::default()]), None);
+        assert_eq!(merge(&[]), None);
+    }
+}

@@ -1,0 +1,290 @@
+//! What has to be said beside the tables: what was not run, what failed, disturbances, space,
+//! content checks and the cost of sampling. The same words are said once, with a count.
+
+use crate::figures::{SpreadF, SpreadNs, median};
+use fsarena_model::contender::ContenderId;
+use fsarena_model::record::{Outcome, Space, TrialRecord};
+use fsarena_model::run::RunPlan;
+use serde::Serialize;
+
+/// A contender, or one workload on it, that was not run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct NotRunRow {
+    /// Label of the contender.
+    pub label: String,
+    /// Name of the workload; absent: all of them.
+    pub workload: Option<String>,
+    /// Why, and what would help.
+    pub reason: String,
+}
+
+/// Trials that ended early, for one cause.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FailureRow {
+    /// Label of the contender.
+    pub label: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Step or phase; absent where the trial was interrupted.
+    pub step: Option<String>,
+    /// What went wrong.
+    pub error: String,
+    /// What to do about it.
+    pub remedy: Option<String>,
+    /// Numbers of the trials.
+    pub sequences: Vec<u32>,
+}
+
+/// A notice, once, with the trials it was given in.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct NoticeRow {
+    /// Short name.
+    pub code: String,
+    /// One sentence.
+    pub text: String,
+    /// What to do.
+    pub remedy: Option<String>,
+    /// Trials that gave it.
+    pub trials: usize,
+    /// Labels of their contenders, in the order of the plan.
+    pub labels: Vec<String>,
+}
+
+/// Cost of the sampler over all phases.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct SamplerTotal {
+    /// Samples taken.
+    pub samples: u64,
+    /// Processor time of the sampling thread.
+    pub cpu_ns: u64,
+    /// Time it was running.
+    pub wall_ns: u64,
+    /// Samples that were due while an earlier one was still being taken.
+    pub missed_deadlines: u64,
+    /// Share of one processor, 0 to 1.
+    pub share: f64,
+}
+
+/// Content checks over all trials.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct VerifyTotal {
+    /// Trials that were checked.
+    pub trials: usize,
+    /// Files compared.
+    pub files: u64,
+    /// Bytes compared.
+    pub bytes: u64,
+    /// Files that differ, are missing or cannot be read.
+    pub bad_files: u64,
+    /// The first of them in words, at most 16.
+    pub examples: Vec<String>,
+}
+
+/// One workload on one contender: what is true of whole trials.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TrialRow {
+    /// Label of the contender.
+    pub label: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Trials with a reading of space.
+    pub n: usize,
+    /// Space used after the last phase, median.
+    pub used_bytes: Option<u64>,
+    /// Space used right after the first mount, median.
+    pub used_empty_bytes: Option<u64>,
+    /// Contents in the dataset at the end, median.
+    pub stored_bytes: Option<u64>,
+    /// (used − used when empty) ÷ contents stored; absent where nothing is left stored.
+    pub space_amplification: Option<SpreadF>,
+    /// Length of the last unmount.
+    pub unmount: Option<SpreadNs>,
+    /// Content checks.
+    pub verify: Option<VerifyTotal>,
+}
+
+pub(crate) fn not_run(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NotRunRow> {
+    let mut rows: Vec<NotRunRow> = plan
+        .not_run
+        .iter()
+        .map(|n| NotRunRow {
+            label: plan.contenders.get(n.contender).map_or_else(String::new, |c| c.label.clone()),
+            workload: n.workload.and_then(|w| plan.workloads.get(w)).map(|w| w.name.clone()),
+            reason: n.reason.clone(),
+        })
+        .collect();
+    for record in records {
+        if let Outcome::NotRun { reason } = &record.outcome {
+            let row = NotRunRow {
+                label: label(plan, &record.key.contender),
+                workload: Some(record.key.workload.clone()),
+                reason: reason.clone(),
+            };
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+    }
+    rows
+}
+
+pub(crate) fn failures(plan: &RunPlan, records: &[TrialRecord]) -> Vec<FailureRow> {
+    let mut rows: Vec<FailureRow> = Vec::new();
+    for record in records {
+        for (step, error, remedy) in causes(record) {
+            let row = FailureRow {
+                label: label(plan, &record.key.contender),
+                workload: record.key.workload.clone(),
+                step,
+                error,
+                remedy,
+                sequences: Vec::new(),
+            };
+            let same = |r: &FailureRow| FailureRow { sequences: Vec::new(), ..r.clone() } == row;
+            let at = rows.iter().position(same).unwrap_or_else(|| {
+                rows.push(row.clone());
+                rows.len() - 1
+            });
+            rows[at].sequences.push(record.key.sequence);
+        }
+    }
+    rows
+}
+
+type Cause = (Option<String>, String, Option<String>);
+
+/// Why a trial ended early. Where the trial says so itself, the phase is not asked again.
+fn causes(record: &TrialRecord) -> Vec<Cause> {
+    match &record.outcome {
+        Outcome::Failed { step, error, remedy } => {
+            vec![(Some(step.clone()), error.clone(), remedy.clone())]
+        }
+        Outcome::Interrupted => vec![(None, "interrupted".to_owned(), None)],
+        Outcome::NotRun { .. } => Vec::new(),
+        Outcome::Done => record
+            .phases
+            .iter()
+            .filter_map(|phase| {
+                let error = phase.error.as_ref()?;
+                let text = format!("{} {}: {}", error.call, error.path, error.text);
+                Some((Some(phase.name.clone()), text, None))
+            })
+            .collect(),
+    }
+}
+
+pub(crate) fn notices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NoticeRow> {
+    let mut rows: Vec<NoticeRow> = Vec::new();
+    for record in records {
+        let label = label(plan, &record.key.contender);
+        let mut said = record.notices.clone();
+        let served = record.filesystem.served_by.as_ref();
+        if let Some(driver) = served.filter(|_| !said.iter().any(|n| n.code == SERVED_BY)) {
+            said.push(fsarena_model::record::Notice {
+                code: SERVED_BY.to_owned(),
+                text: format!("{} is served by the {driver} driver", record.filesystem.name),
+                remedy: None,
+            });
+        }
+        let mut counted: Vec<usize> = Vec::new();
+        for notice in said {
+            let same = |r: &NoticeRow| r.code == notice.code && r.text == notice.text;
+            let at = rows.iter().position(same).unwrap_or_else(|| {
+                rows.push(NoticeRow {
+                    code: notice.code.clone(),
+                    text: notice.text.clone(),
+                    remedy: notice.remedy.clone(),
+                    trials: 0,
+                    labels: Vec::new(),
+                });
+                rows.len() - 1
+            });
+            if !counted.contains(&at) {
+                rows[at].trials += 1;
+                counted.push(at);
+            }
+            if !rows[at].labels.contains(&label) {
+                rows[at].labels.push(label.clone());
+            }
+        }
+    }
+    let place = |l: &String| plan.contenders.iter().position(|c| c.label == *l);
+    for row in &mut rows {
+        row.labels.sort_by_key(place);
+    }
+    rows
+}
+
+/// Code of the notice that another driver serves a file system.
+const SERVED_BY: &str = "served-by";
+
+pub(crate) fn sampler(records: &[TrialRecord]) -> Option<SamplerTotal> {
+    let mut total =
+        SamplerTotal { samples: 0, cpu_ns: 0, wall_ns: 0, missed_deadlines: 0, share: 0.0 };
+    for cost in records.iter().flat_map(|r| &r.phases).filter_map(|p| p.sampler) {
+        total.samples += cost.samples;
+        total.cpu_ns += cost.cpu_ns;
+        total.wall_ns += cost.wall_ns;
+        total.missed_deadlines += cost.missed_deadlines;
+    }
+    total.share = (total.wall_ns > 0).then(|| total.cpu_ns as f64 / total.wall_ns as f64)?;
+    Some(total)
+}
+
+pub(crate) fn verify<'a>(
+    records: impl IntoIterator<Item = &'a TrialRecord>,
+) -> Option<VerifyTotal> {
+    let mut total = VerifyTotal::default();
+    for report in records.into_iter().filter_map(|r| r.verify.as_ref()) {
+        total.trials += 1;
+        total.files += report.files;
+        total.bytes += report.bytes;
+        total.bad_files += report.bad_files;
+        let room = 16usize.saturating_sub(total.examples.len());
+        total.examples.extend(report.examples.iter().take(room).cloned());
+    }
+    (total.trials > 0).then_some(total)
+}
+
+pub(crate) fn trials(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialRow> {
+    let mut rows = Vec::new();
+    for workload in &plan.workloads {
+        for contender in &plan.contenders {
+            let id = contender.id();
+            let own: Vec<&TrialRecord> = records
+                .iter()
+                .filter(|r| r.key.workload == workload.name && r.key.contender == id)
+                .collect();
+            if !own.is_empty() {
+                rows.push(trial_row(contender.label.clone(), workload.name.clone(), &own));
+            }
+        }
+    }
+    rows
+}
+
+fn trial_row(label: String, workload: String, records: &[&TrialRecord]) -> TrialRow {
+    let spaces: Vec<Space> = records.iter().filter_map(|r| r.space).collect();
+    let of = |value: fn(&Space) -> u64| median(spaces.iter().map(value).collect());
+    let amplification = |s: &Space| {
+        let grown_bytes = s.used_bytes.saturating_sub(s.used_empty_bytes);
+        (s.stored_bytes > 0).then(|| grown_bytes as f64 / s.stored_bytes as f64)
+    };
+    TrialRow {
+        label,
+        workload,
+        n: spaces.len(),
+        used_bytes: of(|s| s.used_bytes),
+        used_empty_bytes: of(|s| s.used_empty_bytes),
+        stored_bytes: of(|s| s.stored_bytes),
+        space_amplification: SpreadF::of(spaces.iter().filter_map(amplification).collect()),
+        unmount: SpreadNs::of(records.iter().filter_map(|r| r.unmount_ns).collect()),
+        verify: verify(records.iter().copied()),
+    }
+}
+
+/// Label of a contender, or the short form of an id that the plan does not know.
+fn label(plan: &RunPlan, id: &ContenderId) -> String {
+    let found = plan.contenders.iter().find(|c| c.id() == *id);
+    found.map_or_else(|| id.short().to_owned(), |c| c.label.clone())
+}

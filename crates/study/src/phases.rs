@@ -1,0 +1,398 @@
+//! Tables of file systems: one table a workload and phase, one row a contender.
+//!
+//! Only phases that ran to their end count. Cold and warm trials of one contender are two rows, and
+//! so are trials with and without the memory limit that was asked for; ratios are taken only among
+//! rows that may be compared.
+
+use crate::cpu::CpuLoad;
+use crate::figures::{SpreadF, SpreadNs};
+use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
+use fsarena_model::record::{
+    CacheState, Clocks, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord,
+};
+use fsarena_model::run::{Clock, RateStyle, RunPlan};
+use fsarena_model::work::{Dataset, Op, Order, Phase, Workload};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One phase of one workload on all contenders.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PhaseTable {
+    /// Name of the workload.
+    pub workload: String,
+    /// Its title.
+    pub workload_title: String,
+    /// Its files.
+    pub dataset: Dataset,
+    /// Name of the phase.
+    pub phase: String,
+    /// Op.
+    pub op: Op,
+    /// Order of the files.
+    pub order: Order,
+    /// What its rate counts, in the RUN's rate style.
+    pub unit: RateUnit,
+    /// Rows with at least one complete phase; within a contender cold before warm.
+    pub rows: Vec<PhaseRow>,
+    /// Contenders of the plan without such a row.
+    pub absent: Vec<AbsentRow>,
+}
+
+/// What a rate counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateUnit {
+    /// Bytes of contents.
+    Bytes,
+    /// Files.
+    Files,
+}
+
+/// Files smaller than this are counted, not weighed, in the style [`RateStyle::Auto`].
+pub const SMALL_FILE_BYTES: u64 = 64 << 10;
+
+impl RateUnit {
+    /// What is counted for an op on these files.
+    #[must_use]
+    pub fn of(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
+        let whole_files = !matches!(op, Op::BigWrite | Op::BigRead);
+        match style {
+            _ if !op.moves_bytes() => Self::Files,
+            RateStyle::Auto if whole_files && dataset.size_bytes < SMALL_FILE_BYTES => Self::Files,
+            RateStyle::Auto | RateStyle::Article2003 => Self::Bytes,
+        }
+    }
+}
+
+/// One contender in one state of cache and memory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PhaseRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// State of the cache in all trials of this row.
+    pub cache: CacheState,
+    /// Why it is not cold although cold was asked for.
+    pub not_cold_because: Option<String>,
+    /// Memory limit in all trials of this row.
+    pub memory: MemoryView,
+    /// Trials behind this row.
+    pub n: usize,
+    /// Trials in the plan.
+    pub n_planned: usize,
+    /// The compared clock.
+    pub compared: Option<SpreadNs>,
+    /// The calls came back.
+    pub returned: Option<SpreadNs>,
+    /// syncfs done.
+    pub durable: Option<SpreadNs>,
+    /// Everything is where it shall lie.
+    pub drained: DrainedView,
+    /// Contents per second of the compared clock, bytes.
+    pub bytes_per_s: Option<SpreadF>,
+    /// Files per second of the compared clock.
+    pub files_per_s: Option<SpreadF>,
+    /// Contents per second of `returned` (the clock of the old articles), bytes.
+    pub returned_bytes_per_s: Option<SpreadF>,
+    /// Files per second of `returned`.
+    pub returned_files_per_s: Option<SpreadF>,
+    /// Load of the whole machine up to `durable`.
+    pub cpu: CpuLoad,
+    /// Latency of single ops.
+    pub latency: Option<Latency>,
+    /// Device traffic by window.
+    pub device: Vec<DeviceBytes>,
+    /// Bytes written to the device up to the unmount ÷ bytes written by the work.
+    pub write_amplification: Option<SpreadF>,
+    /// Median of the compared clock ÷ the best median among comparable rows; absent where there is
+    /// no other such row. A plain ratio: it says nothing about whether the difference is real.
+    pub ratio_of_medians: Option<f64>,
+    /// Trials whose contents were wrong when read again.
+    pub trials_with_bad_contents: usize,
+}
+
+/// The third clock over the trials of a row.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct DrainedView {
+    /// Trials that drained.
+    pub spread: Option<SpreadNs>,
+    /// Trials with nothing to drain.
+    pub no_device: usize,
+    /// Trials that did not drain.
+    pub not_drained: usize,
+    /// Why not, each reason once.
+    pub reasons: Vec<String>,
+}
+
+/// Memory limit of a row.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum MemoryView {
+    /// None was asked for.
+    Whole,
+    /// Limited as asked.
+    Limited {
+        /// Limit.
+        limit_bytes: u64,
+        /// By what.
+        by: String,
+    },
+    /// Asked for, and not to be had.
+    NotLimited {
+        /// Limit asked for.
+        limit_bytes: u64,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl From<&MemoryRecord> for MemoryView {
+    fn from(record: &MemoryRecord) -> Self {
+        match record.clone() {
+            MemoryRecord::Whole => Self::Whole,
+            MemoryRecord::Limited { limit_bytes, by, .. } => Self::Limited { limit_bytes, by },
+            MemoryRecord::NotLimited { limit_bytes, reason } => {
+                Self::NotLimited { limit_bytes, reason }
+            }
+        }
+    }
+}
+
+/// A contender without a figure in a table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct AbsentRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// Why there is none; the reasons stand in the lists of the study.
+    pub why: Absence,
+}
+
+/// Why a contender has no figure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absence {
+    /// Left out by the plan, or by the machine.
+    NotRun,
+    /// Its trials failed.
+    Failed,
+    /// Its trials were interrupted.
+    Interrupted,
+    /// No trial has a record yet.
+    NotYet,
+}
+
+/// All tables of a plan, in its order.
+pub(crate) fn tables(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseTable> {
+    let by_work = |name: &str| records.iter().filter(|r| r.key.workload == name).collect();
+    let mut tables = Vec::new();
+    for (at, workload) in plan.workloads.iter().enumerate() {
+        let records: Vec<&TrialRecord> = by_work(&workload.name);
+        for phase in workload.phases.iter().filter(|p| p.timed) {
+            tables.push(table(plan, at, workload, phase, &records));
+        }
+    }
+    tables
+}
+
+fn table(
+    plan: &RunPlan,
+    at: usize,
+    workload: &Workload,
+    phase: &Phase,
+    records: &[&TrialRecord],
+) -> PhaseTable {
+    let mut rows = Vec::new();
+    let mut absent = Vec::new();
+    for (index, contender) in plan.contenders.iter().enumerate() {
+        let id = contender.id();
+        let own: Vec<&TrialRecord> =
+            records.iter().copied().filter(|r| r.key.contender == id).collect();
+        let n_planned =
+            plan.schedule.iter().filter(|s| s.contender == index && s.workload == at).count();
+        let groups = groups(&own, &phase.name);
+        if groups.is_empty() {
+            let why = absence(plan, index, at, n_planned, &own);
+            absent.push(AbsentRow { contender: index, label: contender.label.clone(), why });
+        }
+        for ((_, memory), pairs) in groups {
+            let mut row = row(plan.compared_clock, &pairs);
+            row.contender = index;
+            row.label.clone_from(&contender.label);
+            row.memory = memory;
+            row.n_planned = n_planned;
+            rows.push(row);
+        }
+    }
+    set_ratios(&mut rows);
+    PhaseTable {
+        workload: workload.name.clone(),
+        workload_title: workload.title.clone(),
+        dataset: workload.dataset,
+        phase: phase.name.clone(),
+        op: phase.op,
+        order: phase.order,
+        unit: RateUnit::of(plan.rate, phase.op, &workload.dataset),
+        rows,
+        absent,
+    }
+}
+
+type Group<'a> = BTreeMap<(u8, MemoryView), Vec<(&'a TrialRecord, usize)>>;
+
+/// The complete phases of this name, by state of cache and memory; cold first.
+fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> {
+    let mut groups = Group::new();
+    for &record in records {
+        for (at, found) in record.phases.iter().enumerate() {
+            if found.name == phase && complete(found) {
+                let rank = match found.cache.state {
+                    CacheState::Cold => 0,
+                    CacheState::Warm => 1,
+                    CacheState::WarmByNature => 2,
+                };
+                let key = (rank, MemoryView::from(&found.memory));
+                groups.entry(key).or_default().push((record, at));
+            }
+        }
+    }
+    groups
+}
+
+/// Whether a phase ran to its end.
+#[must_use]
+pub fn complete(phase: &PhaseRecord) -> bool {
+    phase.error.is_none() && phase.clocks.durable_ns.is_some()
+}
+
+/// A phase's length by one of the clocks. What has no device has drained when it is durable.
+#[must_use]
+pub fn clock_ns(clocks: &Clocks, clock: Clock) -> Option<u64> {
+    match (clock, &clocks.drained) {
+        (Clock::Returned, _) => Some(clocks.returned_ns),
+        (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => clocks.durable_ns,
+        (Clock::Drained, drained) => drained.ns(),
+    }
+}
+
+fn row(clock: Clock, pairs: &[(&TrialRecord, usize)]) -> PhaseRow {
+    let phases: Vec<&PhaseRecord> =
+        pairs.iter().filter_map(|&(record, at)| record.phases.get(at)).collect();
+    let spread =
+        |clock| SpreadNs::of(phases.iter().filter_map(|p| clock_ns(&p.clocks, clock)).collect());
+    let first = phases[0];
+    let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
+    let cold = first.cache.state == CacheState::Cold;
+    let bad = |record: &TrialRecord| record.verify.as_ref().is_some_and(|v| v.bad_files > 0);
+    PhaseRow {
+        contender: 0,
+        label: String::new(),
+        cache: first.cache.state,
+        not_cold_because: (cold_asked && !cold).then(|| first.cache.why.clone()),
+        memory: MemoryView::Whole,
+        n: phases.len(),
+        n_planned: 0,
+        compared: spread(clock),
+        returned: spread(Clock::Returned),
+        durable: spread(Clock::Durable),
+        drained: drained(&phases),
+        bytes_per_s: rate(&phases, clock, asked_bytes),
+        files_per_s: rate(&phases, clock, files),
+        returned_bytes_per_s: rate(&phases, Clock::Returned, asked_bytes),
+        returned_files_per_s: rate(&phases, Clock::Returned, files),
+        cpu: CpuLoad::over(phases.iter().copied()),
+        latency: Latency::over(phases.iter().copied()),
+        device: device_bytes(&phases),
+        write_amplification: write_amplification(pairs),
+        ratio_of_medians: None,
+        trials_with_bad_contents: pairs.iter().filter(|&&(record, _)| bad(record)).count(),
+    }
+}
+
+/// Amount per second of a clock, one value a trial.
+fn rate(
+    phases: &[&PhaseRecord],
+    clock: Clock,
+    amount: fn(&PhaseRecord) -> Option<u64>,
+) -> Option<SpreadF> {
+    let of = |phase: &&PhaseRecord| {
+        let ns = clock_ns(&phase.clocks, clock).filter(|&ns| ns > 0)?;
+        Some(amount(phase)? as f64 * 1e9 / ns as f64)
+    };
+    SpreadF::of(phases.iter().filter_map(of).collect())
+}
+
+fn asked_bytes(phase: &PhaseRecord) -> Option<u64> {
+    phase.op.moves_bytes().then_some(phase.asked_bytes)
+}
+
+/// Ops are files, but for big files, where an op is one call.
+fn files(phase: &PhaseRecord) -> Option<u64> {
+    (!matches!(phase.op, Op::BigWrite | Op::BigRead)).then_some(phase.ops)
+}
+
+fn drained(phases: &[&PhaseRecord]) -> DrainedView {
+    let mut view = DrainedView {
+        spread: SpreadNs::of(phases.iter().filter_map(|p| p.clocks.drained.ns()).collect()),
+        ..DrainedView::default()
+    };
+    for phase in phases {
+        match &phase.clocks.drained {
+            Drained::NoDevice => view.no_device += 1,
+            Drained::NotDrained { reason } => {
+                view.not_drained += 1;
+                if !view.reasons.contains(reason) {
+                    view.reasons.push(reason.clone());
+                }
+            }
+            Drained::Frozen { .. } | Drained::Idle { .. } => {}
+        }
+    }
+    view
+}
+
+/// Rows that may stand in one ratio: all cold or all warm, and all with the memory asked for.
+fn comparable(row: &PhaseRow) -> (bool, bool) {
+    (row.cache == CacheState::Cold, matches!(row.memory, MemoryView::NotLimited { .. }))
+}
+
+fn set_ratios(rows: &mut [PhaseRow]) {
+    let medians: Vec<((bool, bool), Option<u64>)> = rows
+        .iter()
+        .map(|row| (comparable(row), row.compared.map(|s| s.median_ns).filter(|&ns| ns > 0)))
+        .collect();
+    for (row, &(class, own_ns)) in rows.iter_mut().zip(&medians) {
+        let like: Vec<u64> = medians.iter().filter(|m| m.0 == class).filter_map(|m| m.1).collect();
+        row.ratio_of_medians = match (own_ns, like.iter().min()) {
+            (Some(own_ns), Some(&best_ns)) if like.len() > 1 => {
+                Some(own_ns as f64 / best_ns as f64)
+            }
+            _ => None,
+        };
+    }
+}
+
+fn absence(
+    plan: &RunPlan,
+    contender: usize,
+    workload: usize,
+    n_planned: usize,
+    records: &[&TrialRecord],
+) -> Absence {
+    let left_out = plan
+        .not_run
+        .iter()
+        .any(|n| n.contender == contender && n.workload.is_none_or(|w| w == workload));
+    let ended = |wanted: fn(&Outcome) -> bool| records.iter().any(|r| wanted(&r.outcome));
+    if ended(|o| matches!(o, Outcome::Failed { .. } | Outcome::Done)) {
+        Absence::Failed
+    } else if ended(|o| matches!(o, Outcome::NotRun { .. })) || left_out || n_planned == 0 {
+        Absence::NotRun
+    } else if ended(|o| matches!(o, Outcome::Interrupted)) {
+        Absence::Interrupted
+    } else {
+        Absence::NotYet
+    }
+}

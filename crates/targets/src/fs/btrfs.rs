@@ -1,0 +1,288 @@
+//! Btrfs, made by mkfs.btrfs with every default written out.
+
+use super::options::{Rule, device_uuid, key_value, output_of, version_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use fsarena_model::contender::{Discard, FsLevel};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The Btrfs driver.
+pub(super) struct Btrfs;
+
+/// mkfs.btrfs refuses anything smaller, with metadata in two copies and data in one.
+const LEAST_BYTES: u64 = 114_294_784;
+
+const PROFILES: [&str; 2] = ["single", "dup"];
+const CHECKSUMS: [&str; 4] = ["crc32c", "xxhash", "sha256", "blake2"];
+const FEATURES: &str = "extref,skinny-metadata,no-holes";
+
+const OPTIONS: [(&str, &str); 6] = [
+    ("nodesize", "bytes of a tree node: 4096 to 65536; 16384"),
+    ("sectorsize", "bytes of a data block; 4096, which every kernel can mount"),
+    ("metadata_profile", "copies of metadata: dup (default) or single"),
+    ("data_profile", "copies of data: single (default) or dup"),
+    ("checksum", "crc32c (default), xxhash, sha256 or blake2"),
+    ("free_space_tree", "1 (default) or 0"),
+];
+
+struct Wanted<'a> {
+    nodesize: u64,
+    sectorsize: u64,
+    metadata: &'a str,
+    data: &'a str,
+    checksum: &'a str,
+    free_space_tree: bool,
+}
+
+fn wanted(level: &FsLevel) -> Result<Wanted<'_>, IllegalLevel> {
+    let rule = Rule { fs: "btrfs" };
+    let sectorsize = rule.power_of_two(level, "sectorsize", 4096, 65536, 4096)?;
+    Ok(Wanted {
+        nodesize: rule.power_of_two(level, "nodesize", sectorsize, 65536, 16384)?,
+        sectorsize,
+        metadata: rule.one_of(level, "metadata_profile", &PROFILES, "dup")?,
+        data: rule.one_of(level, "data_profile", &PROFILES, "single")?,
+        checksum: rule.one_of(level, "checksum", &CHECKSUMS, "crc32c")?,
+        free_space_tree: rule.flag(level, "free_space_tree", true)?,
+    })
+}
+
+impl FileSystem for Btrfs {
+    fn name(&self) -> &'static str {
+        "btrfs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Btrfs: copy on write, checksums of data, snapshots"
+    }
+
+    fn place(&self) -> Place {
+        Place::Block
+    }
+
+    fn kernel_type(&self) -> Option<&str> {
+        Some("btrfs")
+    }
+
+    fn tools(&self) -> Vec<ToolNeed> {
+        ["mkfs.btrfs", "btrfs"]
+            .map(|program| ToolNeed {
+                program: program.to_owned(),
+                package: Some("btrfs-progs".to_owned()),
+            })
+            .into()
+    }
+
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        rule.known(level, &OPTIONS)?;
+        let wanted = wanted(level)?;
+        let least = if wanted.data == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES };
+        rule.least_size(device_bytes, least)?;
+        rule.mount_words(level)?;
+        let plain = level.mount.iter().any(|option| matches!(&**option, "nodatacow" | "nodatasum"));
+        let packed = level.mount.iter().find(|option| key_value(option).0.starts_with("compress"));
+        if let (true, Some(option)) = (plain, packed) {
+            return Err(rule.broken(
+                format!("mount option {option} cannot go with nodatacow or nodatasum"),
+                "leave one of them out",
+            ));
+        }
+        Ok(())
+    }
+
+    fn mkfs_argv(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        device: &Path,
+        _device_bytes: u64,
+    ) -> Vec<String> {
+        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        let mut argv: Vec<String> = ["mkfs.btrfs", "-f", "-q"].map(str::to_owned).into();
+        if discard.is_none() {
+            argv.push("-K".to_owned());
+        }
+        let tree = if wanted.free_space_tree { "free-space-tree" } else { "^free-space-tree" };
+        let mut add = |flag: &str, value: &str| argv.extend([flag.to_owned(), value.to_owned()]);
+        add("-n", &wanted.nodesize.to_string());
+        add("-s", &wanted.sectorsize.to_string());
+        add("-m", wanted.metadata);
+        add("-d", wanted.data);
+        add("--checksum", wanted.checksum);
+        add("-O", FEATURES);
+        add("-R", tree);
+        add("-U", &device_uuid(device));
+        argv.push(device.display().to_string());
+        argv
+    }
+
+    fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
+        let mut options = level.mount.clone();
+        options.push(if discard.is_none() { "nodiscard" } else { "discard=async" }.to_owned());
+        options
+    }
+
+    fn effective_features(
+        &self,
+        device: &Path,
+        _mnt: Option<&Path>,
+    ) -> Result<BTreeMap<String, String>, FsError> {
+        let args = ["inspect-internal", "dump-super", "-f"];
+        parse_dump_super(&output_of("btrfs", "btrfs-progs", &args, device)?)
+    }
+
+    fn version(&self) -> Option<String> {
+        version_of("mkfs.btrfs", &["-V"])
+    }
+
+    fn content(&self, level: &FsLevel) -> ContentRule {
+        let value = |name: &str| {
+            level.mount.iter().map(|option| key_value(option)).find(|(key, _)| *key == name)
+        };
+        let inline = value("max_inline")
+            .and_then(|(_, text)| text?.parse::<fsarena_model::units::Bytes>().ok())
+            .map_or(2048, |bytes| bytes.0);
+        let compresses = level.mount.iter().any(|option| {
+            let (key, word) = key_value(option);
+            matches!(key, "compress" | "compress-force") && !matches!(word, Some("no" | "none"))
+        });
+        let block_bytes = wanted(level).map_or(4096, |wanted| wanted.sectorsize);
+        ContentRule { block_bytes, inline_max_bytes: inline, compresses }
+    }
+
+    fn freezes(&self) -> bool {
+        true
+    }
+
+    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
+        &OPTIONS
+    }
+}
+
+/// What of the superblock describes the file system and not its momentary state.
+const KEPT: [&str; 9] = [
+    "csum_type",
+    "total_bytes",
+    "sectorsize",
+    "nodesize",
+    "stripesize",
+    "num_devices",
+    "compat_flags",
+    "compat_ro_flags",
+    "incompat_flags",
+];
+
+/// Reads `btrfs inspect-internal dump-super -f`; the names of flags become `features`.
+fn parse_dump_super(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+    let mut map = BTreeMap::new();
+    let mut features: Vec<&str> = Vec::new();
+    let mut below_flags = false;
+    for line in text.lines() {
+        // The names of flags stand below their number: `( MIXED_BACKREF |`, `  NO_HOLES )`.
+        if line.starts_with('\t') && below_flags {
+            let name = line.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+            features.extend((!name.is_empty()).then_some(name));
+            continue;
+        }
+        let Some((key, value)) = line.split_once(char::is_whitespace) else { continue };
+        below_flags = key.starts_with("compat_") || key == "incompat_flags";
+        if KEPT.contains(&key) && !map.contains_key(key) {
+            map.insert(key.to_owned(), value.trim().to_owned());
+        }
+    }
+    features.sort_unstable();
+    features.dedup();
+    map.insert("features".to_owned(), features.join(" ").to_lowercase());
+    for needed in ["csum_type", "sectorsize", "nodesize", "incompat_flags"] {
+        if !map.contains_key(needed) {
+            let problem = format!("no line {needed}");
+            return Err(FsError::Malformed { tool: "btrfs inspect-internal", problem });
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DUMP: &str = "\
+superblock: bytenr=65536, device=/dev/loop0
+---------------------------------------------------------
+csum_type\t\t0 (crc32c)
+csum_size\t\t4
+flags\t\t\t0x1
+\t\t\t( WRITTEN )
+total_bytes\t\t536870912
+sectorsize\t\t4096
+nodesize\t\t16384
+compat_ro_flags\t\t0x3
+\t\t\t( FREE_SPACE_TREE |
+\t\t\t  FREE_SPACE_TREE_VALID )
+incompat_flags\t\t0x341
+\t\t\t( MIXED_BACKREF |
+\t\t\t  NO_HOLES )
+cache_generation\t0
+sys_chunk_array[2048]:
+\titem 0 key (FIRST_CHUNK_TREE CHUNK_ITEM 22020096)
+\t\tio_align 65536 io_width 65536 sector_size 4096
+";
+
+    fn level(mkfs: &[(&str, &str)], mount: &[&str]) -> FsLevel {
+        FsLevel {
+            mkfs: mkfs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            mount: mount.iter().map(|option| (*option).to_owned()).collect(),
+            ..FsLevel::plain("btrfs")
+        }
+    }
+
+    #[test]
+    fn superblock_is_read_and_its_chunks_are_not_features() {
+        let map = parse_dump_super(DUMP).unwrap();
+        assert_eq!(map["features"], "free_space_tree free_space_tree_valid mixed_backref no_holes");
+        assert_eq!(map["csum_type"], "0 (crc32c)");
+        assert_eq!(map["nodesize"], "16384");
+        let text = parse_dump_super("ERROR: bad magic").unwrap_err().to_string();
+        assert!(text.starts_with("btrfs inspect-internal: output not understood"), "{text}");
+    }
+
+    #[test]
+    fn every_default_is_written_out() {
+        let argv = Btrfs.mkfs_argv(&level(&[], &[]), Discard::None, Path::new("/dev/loop0"), 0);
+        let text = argv.join(" ");
+        assert!(
+            text.starts_with(
+                "mkfs.btrfs -f -q -K -n 16384 -s 4096 -m dup -d single --checksum crc32c -O \
+                 extref,skinny-metadata,no-holes -R free-space-tree -U "
+            ),
+            "{text}"
+        );
+        let on = Btrfs.mkfs_argv(&level(&[], &[]), Discard::On, Path::new("/dev/loop0"), 0);
+        assert!(!on.contains(&"-K".to_owned()));
+        let none = Btrfs.mount_options(&level(&[], &["noatime"]), Discard::None, None);
+        assert_eq!(none, ["noatime", "nodiscard"]);
+    }
+
+    #[test]
+    fn rules_are_said() {
+        let check = |mkfs: &[(&str, &str)], mount: &[&str], size| {
+            Btrfs.check(&level(mkfs, mount), Some(size)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[], &[], 114_294_784), Ok(()));
+        assert!(check(&[], &[], 100 << 20).unwrap_err().contains("--on loop:109M"));
+        assert!(check(&[("nodsize", "4096")], &[], 1 << 30).unwrap_err().contains("nodesize"));
+        assert!(check(&[("data_profile", "raid0")], &[], 1 << 30).unwrap_err().contains("dup"));
+        let both = check(&[], &["nodatacow", "compress=zstd"], 1 << 30).unwrap_err();
+        assert!(both.contains("cannot go with"), "{both}");
+    }
+
+    #[test]
+    fn compression_and_inlining_are_known_to_the_cold_proof() {
+        assert!(!Btrfs.content(&level(&[], &[])).compresses);
+        assert!(Btrfs.content(&level(&[], &["compress=zstd:3"])).compresses);
+        assert!(!Btrfs.content(&level(&[], &["compress=no"])).compresses);
+        assert_eq!(Btrfs.content(&level(&[], &[])).inline_max_bytes, 2048);
+        assert_eq!(Btrfs.content(&level(&[], &["max_inline=0"])).inline_max_bytes, 0);
+    }
+}

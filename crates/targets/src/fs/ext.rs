@@ -1,0 +1,389 @@
+//! ext2, ext3 and ext4: one format, three sets of features, made by mke2fs.
+//!
+//! Everything that /etc/mke2fs.conf could decide is written out. UUID and hash seed are the same
+//! each time: they seed the order of names in hashed directories, which would else differ from
+//! trial to trial.
+
+use super::options::{Rule, key_value, output_of, version_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use fsarena_model::contender::{Discard, FsLevel};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One of the three.
+pub(super) struct Ext {
+    name: &'static str,
+    summary: &'static str,
+    features: &'static [&'static str],
+}
+
+const COMMON: [&str; 6] =
+    ["sparse_super", "large_file", "filetype", "resize_inode", "dir_index", "ext_attr"];
+
+/// ext2: no journal.
+pub(super) const EXT2: Ext = Ext {
+    name: "ext2",
+    summary: "the second extended file system: block maps, no journal",
+    features: &COMMON,
+};
+
+/// ext3: ext2 with a journal.
+pub(super) const EXT3: Ext = Ext {
+    name: "ext3",
+    summary: "the third extended file system: ext2 with a journal",
+    features: &[
+        "has_journal",
+        "sparse_super",
+        "large_file",
+        "filetype",
+        "resize_inode",
+        "dir_index",
+        "ext_attr",
+    ],
+};
+
+/// ext4.
+pub(super) const EXT4: Ext = Ext {
+    name: "ext4",
+    summary: "the fourth extended file system: journal, extents, checksums",
+    features: &[
+        "has_journal",
+        "extent",
+        "huge_file",
+        "flex_bg",
+        "metadata_csum",
+        "64bit",
+        "dir_nlink",
+        "extra_isize",
+        "sparse_super",
+        "large_file",
+        "filetype",
+        "resize_inode",
+        "dir_index",
+        "ext_attr",
+    ],
+};
+
+const UUID: &str = "f5a2e4a0-0000-4000-8000-000000000001";
+const HASH_SEED: &str = "f5a2e4a0-0000-4000-8000-000000000002";
+
+const OPTIONS: [(&str, &str); 7] = [
+    ("block_size", "bytes of a block: 1024, 2048 or 4096 (default)"),
+    ("inode_size", "bytes of an inode: 128, 256 (default) to the block size"),
+    ("inode_ratio", "bytes of the device for each inode; 16384, under 512 MiB 4096"),
+    ("journal_size", "bytes of the journal; by default as mke2fs chooses for the size"),
+    ("features", "comma-separated additions to the features, ^name takes one away"),
+    ("reserved_percent", "blocks kept for root, in percent; 5"),
+    ("flex_bg_size", "block groups whose metadata lies together; 16 (ext4)"),
+];
+
+/// The values of a level, checked.
+struct Wanted {
+    block: u64,
+    inode: u64,
+    ratio: u64,
+    journal_mib: Option<u64>,
+    reserved: u64,
+    flex: Option<u64>,
+    features: Vec<String>,
+}
+
+impl Ext {
+    fn wanted(&self, level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> {
+        let rule = Rule { fs: self.name };
+        let device = device.unwrap_or(u64::MAX);
+        let features = self.features(level)?;
+        let has = |name: &str| features.iter().any(|feature| feature == name);
+        let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
+        let inode = rule.power_of_two(level, "inode_size", 128, block, 256)?;
+        let ratio_default = if device < 512 << 20 { 4096 } else { 16384 };
+        let ratio = rule.bytes(level, "inode_ratio", ratio_default)?;
+        if ratio < block || ratio > 64 << 20 {
+            return Err(rule.broken(
+                format!("inode_ratio = {ratio} is not between the block size and 64 MiB"),
+                format!("use {ratio_default}"),
+            ));
+        }
+        let journal_mib = self.journal(level, device, block, has("has_journal"))?;
+        let flex = rule.power_of_two(level, "flex_bg_size", 1, 1 << 20, 16)?;
+        if level.mkfs.contains_key("flex_bg_size") && !has("flex_bg") {
+            return Err(
+                rule.broken("flex_bg_size needs the feature flex_bg", "use ext4, or leave it out")
+            );
+        }
+        Ok(Wanted {
+            block,
+            inode,
+            ratio,
+            journal_mib,
+            reserved: rule.number(level, "reserved_percent", 0, 50, 5)?,
+            flex: has("flex_bg").then_some(flex),
+            features,
+        })
+    }
+
+    fn features(&self, level: &FsLevel) -> Result<Vec<String>, IllegalLevel> {
+        let rule = Rule { fs: self.name };
+        let mut all: Vec<String> = self.features.iter().map(|name| (*name).to_owned()).collect();
+        let Some(text) = level.mkfs.get("features") else { return Ok(all) };
+        for word in text.split(',').map(str::trim) {
+            let name = word.strip_prefix('^').unwrap_or(word);
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            if name.is_empty() || !name.chars().all(plain) {
+                return Err(rule.broken(
+                    format!("features: {word:?} is not the name of a feature"),
+                    "such as features = \"inline_data,^64bit\"",
+                ));
+            }
+            all.retain(|feature| feature != name);
+            if !word.starts_with('^') {
+                all.push(name.to_owned());
+            }
+        }
+        Ok(all)
+    }
+
+    /// The journal in MiB, where there is one.
+    fn journal(
+        &self,
+        level: &FsLevel,
+        device: u64,
+        block: u64,
+        has: bool,
+    ) -> Result<Option<u64>, IllegalLevel> {
+        let rule = Rule { fs: self.name };
+        if !has {
+            if level.mkfs.contains_key("journal_size") {
+                return Err(rule.broken(
+                    "journal_size: this file system has no journal",
+                    "use ext3 or ext4, or leave it out",
+                ));
+            }
+            return Ok(None);
+        }
+        let bytes = rule.bytes(level, "journal_size", default_journal(device, block))?;
+        let least = 1024 * block;
+        if bytes < least || !bytes.is_multiple_of(1 << 20) {
+            return Err(rule.broken(
+                format!("journal_size = {bytes} is not a whole number of MiB from {least} up"),
+                "a journal has 1024 blocks at least",
+            ));
+        }
+        if bytes > device / 2 {
+            return Err(rule.broken(
+                format!("a journal of {bytes} bytes takes more than half of the device"),
+                "use a larger device or a smaller journal_size",
+            ));
+        }
+        Ok(Some(bytes >> 20))
+    }
+
+    fn check_mount(&self, level: &FsLevel, journal: bool) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name };
+        rule.mount_words(level)?;
+        for option in &level.mount {
+            let (key, value) = key_value(option);
+            let needs_journal =
+                matches!(key, "data" | "commit" | "journal_checksum" | "journal_async_commit");
+            if needs_journal && !journal {
+                return Err(rule.broken(
+                    format!("mount option {option} needs a journal, and this has none"),
+                    "use ext3 or ext4, or leave it out",
+                ));
+            }
+            if key == "data" && !matches!(value, Some("ordered" | "writeback" | "journal")) {
+                return Err(rule.broken(
+                    format!("mount option {option} is not known"),
+                    "use data=ordered, data=writeback or data=journal",
+                ));
+            }
+            if self.name != "ext4" && matches!(key, "delalloc" | "auto_da_alloc" | "dioread_nolock")
+            {
+                return Err(rule.broken(
+                    format!("mount option {option} is only for ext4"),
+                    "use ext4, or leave it out",
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The size that mke2fs itself would choose (`ext2fs_default_journal_size`), bytes.
+fn default_journal(device: u64, block: u64) -> u64 {
+    let blocks = device / block;
+    let journal = match blocks {
+        0..32_768 => 1024,
+        32_768..262_144 => 4096,
+        262_144..524_288 => 8192,
+        524_288..4_194_304 => 16_384,
+        4_194_304..8_388_608 => 32_768,
+        8_388_608..16_777_216 => 65_536,
+        16_777_216..33_554_432 => 131_072,
+        _ => 262_144,
+    };
+    journal * block
+}
+
+impl FileSystem for Ext {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn summary(&self) -> &str {
+        self.summary
+    }
+
+    fn place(&self) -> Place {
+        Place::Block
+    }
+
+    fn kernel_type(&self) -> Option<&str> {
+        Some(self.name)
+    }
+
+    fn tools(&self) -> Vec<ToolNeed> {
+        ["mke2fs", "dumpe2fs"]
+            .map(|program| ToolNeed {
+                program: program.to_owned(),
+                package: Some("e2fsprogs".to_owned()),
+            })
+            .into()
+    }
+
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name };
+        rule.known(level, &OPTIONS)?;
+        let journal = self.features(level)?.iter().any(|feature| feature == "has_journal");
+        rule.least_size(device_bytes, if journal { 16 << 20 } else { 1 << 20 })?;
+        self.wanted(level, device_bytes)?;
+        self.check_mount(level, journal)
+    }
+
+    fn mkfs_argv(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        device: &Path,
+        device_bytes: u64,
+    ) -> Vec<String> {
+        let Ok(wanted) = self.wanted(level, Some(device_bytes)) else {
+            return Vec::new();
+        };
+        let discard = if discard.is_none() { "nodiscard" } else { "discard" };
+        let mut argv: Vec<String> =
+            ["mke2fs", "-t", self.name, "-T", "default", "-F", "-q"].map(str::to_owned).into();
+        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
+        add("-b", wanted.block.to_string());
+        add("-I", wanted.inode.to_string());
+        add("-i", wanted.ratio.to_string());
+        add("-m", wanted.reserved.to_string());
+        add("-e", "continue".to_owned());
+        add("-O", format!("none,{}", wanted.features.join(",")));
+        if let Some(mib) = wanted.journal_mib {
+            add("-J", format!("size={mib}"));
+        }
+        if let Some(flex) = wanted.flex {
+            add("-G", flex.to_string());
+        }
+        add("-U", UUID.to_owned());
+        add(
+            "-E",
+            format!(
+                "{discard},lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0,\
+                 hash_seed={HASH_SEED}"
+            ),
+        );
+        argv.push(device.display().to_string());
+        argv
+    }
+
+    fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
+        let mut options = level.mount.clone();
+        options.push(if discard.is_none() { "nodiscard" } else { "discard" }.to_owned());
+        options
+    }
+
+    fn effective_features(
+        &self,
+        device: &Path,
+        _mnt: Option<&Path>,
+    ) -> Result<BTreeMap<String, String>, FsError> {
+        parse_dumpe2fs(&output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?)
+    }
+
+    fn version(&self) -> Option<String> {
+        version_of("mke2fs", &["-V"])
+    }
+
+    fn content(&self, level: &FsLevel) -> ContentRule {
+        let wanted = self.wanted(level, None).ok();
+        let inline = wanted.as_ref().is_some_and(|w| w.features.iter().any(|f| f == "inline_data"));
+        ContentRule {
+            block_bytes: wanted.as_ref().map_or(4096, |wanted| wanted.block),
+            inline_max_bytes: if inline { wanted.map_or(0, |wanted| wanted.inode) } else { 0 },
+            compresses: false,
+        }
+    }
+
+    fn freezes(&self) -> bool {
+        true
+    }
+
+    fn served_by(&self, sys_root: &Path, device: &Path) -> Option<String> {
+        let name = device.file_name()?;
+        let by_ext4 = sys_root.join("fs/ext4").join(name).exists();
+        (self.name != "ext4" && by_ext4).then(|| "ext4".to_owned())
+    }
+
+    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
+        &OPTIONS
+    }
+}
+
+/// What of `dumpe2fs -h` describes the file system and not its momentary state.
+const KEPT: [&str; 20] = [
+    "Filesystem revision #",
+    "Filesystem features",
+    "Filesystem flags",
+    "Default mount options",
+    "Inode count",
+    "Block count",
+    "Reserved block count",
+    "Block size",
+    "Cluster size",
+    "Fragment size",
+    "Blocks per group",
+    "Inodes per group",
+    "Flex block group size",
+    "Inode size",
+    "Default directory hash",
+    "Directory Hash Seed",
+    "Journal features",
+    "Total journal size",
+    "Total journal blocks",
+    "Checksum type",
+];
+
+/// Reads `dumpe2fs -h`; keys in lower case with underscores.
+fn parse_dumpe2fs(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+    let mut map = BTreeMap::new();
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        if KEPT.contains(&key) {
+            let key = key.trim_end_matches(" #").to_lowercase().replace(' ', "_");
+            let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            map.insert(key, value);
+        }
+    }
+    for needed in ["filesystem_features", "block_size", "inode_size", "inode_count"] {
+        if !map.contains_key(needed) {
+            let problem = format!("no line \"{}\"", needed.replace('_', " "));
+            return Err(FsError::Malformed { tool: "dumpe2fs", problem });
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,85 @@
+//! tmpfs: memory, without a device. Warm by nature.
+
+use super::options::{Rule, key_value};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use fsarena_model::contender::{Discard, FsLevel};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The tmpfs driver.
+pub(super) struct Tmpfs;
+
+impl FileSystem for Tmpfs {
+    fn name(&self) -> &'static str {
+        "tmpfs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "memory of the kernel, without a device; never cold"
+    }
+
+    fn place(&self) -> Place {
+        Place::Memory
+    }
+
+    fn kernel_type(&self) -> Option<&str> {
+        Some("tmpfs")
+    }
+
+    fn tools(&self) -> Vec<ToolNeed> {
+        Vec::new()
+    }
+
+    fn check(&self, level: &FsLevel, _device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        rule.known(level, &[])?;
+        rule.mount_words(level)?;
+        if let Some(option) =
+            level.mount.iter().find(|option| matches!(key_value(option).0, "size" | "nr_blocks"))
+        {
+            return Err(rule.broken(
+                format!("mount option {option}: the size is that of the target"),
+                "use --on ram:SIZE",
+            ));
+        }
+        Ok(())
+    }
+
+    fn mkfs_argv(&self, _: &FsLevel, _: Discard, _: &Path, _: u64) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn mount_options(&self, level: &FsLevel, _: Discard, size: Option<u64>) -> Vec<String> {
+        let mut options = level.mount.clone();
+        options.extend(size.map(|bytes| format!("size={bytes}")));
+        let has = |name: &str| level.mount.iter().any(|option| key_value(option).0 == name);
+        // The kernel's default is half of the machine's memory in inodes; 0 would be no limit.
+        if !has("nr_inodes") {
+            options.push("nr_inodes=0".to_owned());
+        }
+        if !has("mode") {
+            options.push("mode=0755".to_owned());
+        }
+        options
+    }
+
+    fn effective_features(
+        &self,
+        _device: &Path,
+        _mnt: Option<&Path>,
+    ) -> Result<BTreeMap<String, String>, FsError> {
+        Ok(BTreeMap::new())
+    }
+
+    fn version(&self) -> Option<String> {
+        None
+    }
+
+    fn content(&self, _level: &FsLevel) -> ContentRule {
+        ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false }
+    }
+
+    fn freezes(&self) -> bool {
+        false
+    }
+}

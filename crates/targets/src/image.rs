@@ -1,0 +1,235 @@
+//! Images: files of ours that stand for a disk.
+//!
+//! An image is fully written with bytes that are not zero and do not repeat, so that no block of
+//! it is a hole, compresses away or is shared, and every mkfs gets the same sectors. It is never
+//! preallocated: a preallocated block has to be converted at its first write.
+
+use crate::error::TargetError;
+use crate::leftovers::ours;
+use rustix::fs::{Advice, Mode, OFlags, fadvise, fcntl_getfl, open};
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// Bytes of one write, and the alignment of a size.
+const CHUNK_BYTES: usize = 4 << 20;
+/// Alignment that every file system with direct I/O takes.
+const BLOCK_BYTES: usize = 4096;
+
+/// An image of ours; removed when dropped, unless kept.
+#[derive(Debug)]
+pub struct Image {
+    path: PathBuf,
+    file: File,
+    keep: bool,
+}
+
+impl Image {
+    /// Creates and fully writes an image; `progress` hears the bytes written so far.
+    ///
+    /// # Errors
+    /// When the name is not ours, the file is there already, or the space ends; nothing is left.
+    pub fn create(
+        path: &Path,
+        size_bytes: u64,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Self, TargetError> {
+        ours(path)?;
+        if size_bytes == 0 || !size_bytes.is_multiple_of(BLOCK_BYTES as u64) {
+            return Err(TargetError::state(
+                path,
+                format!("{size_bytes} bytes is not a whole number of blocks of {BLOCK_BYTES}"),
+                "give the size in whole MiB",
+            ));
+        }
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
+        let file = open(path, flags, Mode::RUSR | Mode::WUSR)
+            .map_err(|error| TargetError::io("create", path, error))?;
+        // From here on the image is removed when something fails.
+        let image = Self { path: path.to_owned(), file: File::from(file), keep: false };
+        image.fill(size_bytes, progress)?;
+        Ok(image)
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Leaves the image in place when this is dropped.
+    pub fn keep(&mut self) {
+        self.keep = true;
+    }
+
+    /// Removes the image, unless it is kept.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove(mut self) -> Result<(), TargetError> {
+        self.remove_now()
+    }
+
+    fn remove_now(&mut self) -> Result<(), TargetError> {
+        if self.keep {
+            return Ok(());
+        }
+        self.keep = true;
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(TargetError::io("remove", &self.path, error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn fill(&self, size_bytes: u64, progress: &mut dyn FnMut(u64)) -> Result<(), TargetError> {
+        let io = |call, error: std::io::Error| TargetError::io(call, &self.path, error);
+        let direct =
+            open(&self.path, OFlags::WRONLY | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty());
+        let mut out = match direct {
+            Ok(fd) => File::from(fd),
+            Err(_) => self.file.try_clone().map_err(|error| io("open", error))?,
+        };
+        let mut buffer = Aligned::filled();
+        let mut done = 0;
+        while done < size_bytes {
+            let length = usize::try_from(size_bytes - done).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+            let chunk = buffer.stamped(done, length);
+            match out.write_all(chunk) {
+                // Opened, but not written to, without the cache: go on with it.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && is_direct(&out) => {
+                    out =
+                        File::options().write(true).open(&self.path).map_err(|e| io("open", e))?;
+                    std::io::Seek::seek(&mut out, std::io::SeekFrom::Start(done))
+                        .map_err(|error| io("seek", error))?;
+                    continue;
+                }
+                result => result.map_err(|error| io("write", error))?,
+            }
+            done += length as u64;
+            progress(done);
+        }
+        self.file.sync_all().map_err(|error| io("fsync", error))?;
+        let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
+        Ok(())
+    }
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        let _ = self.remove_now();
+    }
+}
+
+fn is_direct(file: &File) -> bool {
+    fcntl_getfl(file).is_ok_and(|flags| flags.contains(OFlags::DIRECT))
+}
+
+/// Bytes that an image really takes where it lies.
+///
+/// # Errors
+/// When it cannot be looked at.
+pub fn allocated_bytes(image: &Path) -> Result<u64, TargetError> {
+    let meta = std::fs::metadata(image).map_err(|error| TargetError::io("stat", image, error))?;
+    Ok(meta.blocks().saturating_mul(512))
+}
+
+/// Writes zeros over the places where signatures of file systems lie: the first and last MiB, and
+/// the second superblock of btrfs.
+pub(crate) fn wipe_signatures(device: &File, size_bytes: u64) -> std::io::Result<()> {
+    use std::os::unix::fs::FileExt as _;
+    const MIB: u64 = 1 << 20;
+    let zeros = vec![0_u8; 1 << 20];
+    for start in [0, 64 * MIB, size_bytes.saturating_sub(MIB)] {
+        let length = size_bytes.saturating_sub(start).min(MIB);
+        let length = usize::try_from(length).unwrap_or(zeros.len());
+        device.write_all_at(&zeros[..length], start)?;
+    }
+    device.sync_all()
+}
+
+/// A buffer that direct I/O takes.
+struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Aligned {
+    /// Filled from a fixed generator (splitmix64), no byte zero.
+    fn filled() -> Self {
+        let mut bytes = vec![0; CHUNK_BYTES + BLOCK_BYTES];
+        let start = bytes.as_ptr().align_offset(BLOCK_BYTES);
+        let mut state = 0x0066_7361_7265_6e61_u64;
+        for word in bytes.chunks_exact_mut(8) {
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut mixed = state;
+            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            let mixed = (mixed ^ (mixed >> 31)) | 0x0101_0101_0101_0101;
+            word.copy_from_slice(&mixed.to_le_bytes());
+        }
+        Self { bytes, start }
+    }
+
+    /// The first `length` bytes, each block marked with its place in the image.
+    fn stamped(&mut self, offset: u64, length: usize) -> &[u8] {
+        let slice = &mut self.bytes[self.start..self.start + length];
+        for (index, block) in slice.chunks_mut(BLOCK_BYTES).enumerate() {
+            let place = offset + (index * BLOCK_BYTES) as u64;
+            block[..8].copy_from_slice(&(place | 1).to_le_bytes());
+        }
+        slice
+    }
+}
+
+/// Punches a hole, for the test that a hole is noticed.
+#[cfg(test)]
+pub(crate) fn punch(file: &File, offset: u64, length: u64) -> std::io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    Ok(fallocate(file, flags, offset, length)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_fully_written_and_removed_when_dropped() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        let path = dir.path().join("fsarena-image");
+        let mut heard = Vec::new();
+        let image = Image::create(&path, 5 << 20, &mut |done| heard.push(done)).unwrap();
+        assert_eq!(heard, [4 << 20, 5 << 20]);
+        assert!(allocated_bytes(&path).unwrap() >= 5 << 20);
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(bytes.len(), 5 << 20);
+        assert!(bytes.chunks(512).all(|sector| sector.iter().any(|byte| *byte != 0)));
+        assert_ne!(bytes[..4096], bytes[4 << 20..(4 << 20) + 4096], "blocks differ");
+        punch(image.file(), 0, 1 << 20).unwrap();
+        assert!(allocated_bytes(&path).unwrap() < 5 << 20, "a hole is seen");
+        drop(image);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn foreign_names_sizes_and_files_are_refused() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        let mut quiet = |_| {};
+        let foreign = dir.path().join("disk.img");
+        assert!(Image::create(&foreign, 1 << 20, &mut quiet).is_err());
+        let path = dir.path().join("fsarena-there");
+        assert!(Image::create(&path, 1000, &mut quiet).is_err());
+        std::fs::write(&path, "somebody's").unwrap();
+        assert!(Image::create(&path, 1 << 20, &mut quiet).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "somebody's", "left as it was");
+    }
+}

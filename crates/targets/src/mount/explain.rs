@@ -1,0 +1,79 @@
+//! Why the kernel refused to mount, in its own words and without the kernel log.
+//!
+//! mount(8) knows only an errno. The calls of the newer mount interface (fsopen(2)) tell which
+//! option is wrong: they are made again here, on a superblock that is never attached anywhere.
+
+use rustix::mount::{FsOpenFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsopen};
+use std::os::fd::OwnedFd;
+
+/// Options of the mount, not of the file system: fsconfig(2) does not know them.
+const MOUNT_ATTRIBUTES: [&str; 13] = [
+    "noatime",
+    "atime",
+    "relatime",
+    "norelatime",
+    "strictatime",
+    "nostrictatime",
+    "nodiratime",
+    "diratime",
+    "nodev",
+    "nosuid",
+    "noexec",
+    "defaults",
+    "nosymfollow",
+];
+
+/// What the kernel says about the options; else what mount(8) said.
+pub(super) fn refusal(fstype: &str, source: &str, options: &[String], said: &str) -> String {
+    let kernel = ask(fstype, source, options).unwrap_or_default();
+    if kernel.is_empty() { without_hint(said) } else { kernel }
+}
+
+fn ask(fstype: &str, source: &str, options: &[String]) -> Option<String> {
+    let fs = match fsopen(fstype, FsOpenFlags::FSOPEN_CLOEXEC) {
+        Ok(fs) => fs,
+        Err(rustix::io::Errno::NODEV) => {
+            return Some(format!("this kernel does not know the file system {fstype}"));
+        }
+        Err(_) => return None,
+    };
+    let _ = fsconfig_set_string(&fs, "source", source);
+    for option in options {
+        if MOUNT_ATTRIBUTES.contains(&option.as_str()) {
+            continue;
+        }
+        let result = match option.split_once('=') {
+            Some((key, value)) => fsconfig_set_string(&fs, key, value),
+            None => fsconfig_set_flag(&fs, option),
+        };
+        if let Err(error) = result {
+            let text = log(&fs).unwrap_or_else(|| std::io::Error::from(error).to_string());
+            return Some(format!("option {option} is refused: {text}"));
+        }
+    }
+    let error = fsconfig_create(&fs).err()?;
+    let text = log(&fs).unwrap_or_else(|| std::io::Error::from(error).to_string());
+    Some(format!("these options are refused together: {text}"))
+}
+
+/// The messages of the context, without their level (`e `, `w `, `i `).
+fn log(fs: &OwnedFd) -> Option<String> {
+    let mut lines = Vec::new();
+    let mut buffer = [0_u8; 1024];
+    // Each read gives one message, and ENODATA after the last.
+    while let Ok(length) = rustix::io::read(fs, &mut buffer) {
+        let text = String::from_utf8_lossy(&buffer[..length]).trim().to_owned();
+        lines.push(text.get(2..).unwrap_or_default().to_owned());
+        if length == 0 || lines.len() == 16 {
+            break;
+        }
+    }
+    lines.retain(|line| !line.is_empty());
+    (!lines.is_empty()).then(|| lines.join("; "))
+}
+
+/// Without the pointer to the kernel log, which holds other people's messages too.
+fn without_hint(said: &str) -> String {
+    let parts = said.split(" | ").filter(|part| !part.contains("dmesg"));
+    parts.collect::<Vec<_>>().join("; ")
+}

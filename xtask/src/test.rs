@@ -1,0 +1,72 @@
+//! `cargo xtask test`: set-up, checks, every test tier this machine allows, and the count.
+//!
+//! Each [`Step`] is carried out even if an earlier one failed. A step that cannot be carried out
+//! is "not run" with its reason and never counts as passed. The last line is always
+//! `N passed, N failed, N skipped`, where every test and every other step counts as one.
+
+mod leftovers;
+mod libtest;
+mod processes;
+mod setup;
+mod steps;
+mod tally;
+
+use std::time::{Duration, Instant};
+
+use processes::Session;
+use steps::Bench;
+use tally::{NotRun, Outcome, Tally};
+
+/// The whole task ends by itself within this time; what runs then is stopped and has failed.
+const TIME_MAX: Duration = Duration::from_secs(44 * 60);
+
+/// A part of the task.
+struct Step {
+    name: &'static str,
+    run: fn(&mut Bench) -> Outcome,
+}
+
+/// The cheap ones first. cargo-deny is waited for as late as possible, because it may still be
+/// under construction; the benchmark runs after it, on a quiet machine; leftovers come last.
+const STEPS: &[Step] = &[
+    Step { name: "set-up", run: steps::set_up },
+    Step { name: "format", run: steps::format },
+    Step { name: "tidy", run: steps::tidy },
+    Step { name: "clippy", run: steps::clippy },
+    Step { name: "docs", run: steps::docs },
+    Step { name: "tests", run: steps::tests },
+    Step { name: "serial tests", run: steps::serial_tests },
+    Step { name: "cargo deny", run: steps::deny },
+    Step { name: "benchmark", run: steps::benchmark },
+    Step { name: "leftovers", run: steps::leftovers },
+];
+
+/// Carries everything out; `Ok(false)` if anything failed.
+pub fn run() -> anyhow::Result<bool> {
+    let session = Session::start(crate::root(), TIME_MAX)?;
+    let mut bench = Bench::new(session);
+    let mut tally = Tally::default();
+    for (index, step) in STEPS.iter().enumerate() {
+        println!("[{}/{}] {}", index + 1, STEPS.len(), step.name);
+        let started = Instant::now();
+        let outcome = match bench.session.over() {
+            // Leftovers are looked for even then: that is when there are some.
+            Some(why) if step.name != "leftovers" => {
+                Outcome::not_run(vec![NotRun::new(step.name, why)])
+            }
+            _ => (step.run)(&mut bench),
+        };
+        for text in &outcome.output {
+            println!("{}", text.trim_end());
+        }
+        let seconds = started.elapsed().as_secs_f64();
+        println!("[{}/{}] {}: {} ({seconds:.1} s)", index + 1, STEPS.len(), step.name, outcome);
+        tally.add(step.name, outcome);
+    }
+    if let Some(why) = bench.session.over() {
+        tally.fail(&format!("the task did not reach its end: {why}"));
+    }
+    let seconds = bench.session.elapsed().as_secs_f64();
+    print!("\nWhole task: {seconds:.1} s, logs in target/xtask\n{}", tally.closing());
+    Ok(tally.failed() == 0)
+}

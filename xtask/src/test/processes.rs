@@ -1,0 +1,288 @@
+//! Starts the programs of the steps, each in its own process group, and ends them in time.
+//!
+//! Programs get no stdin. What they print goes into a file under `target/xtask`, stdout and stderr
+//! in the order in which they were written. Ctrl-C and the end of the time stop the whole group,
+//! first with a polite signal, so that tests can put their mounts away.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+/// How often a running program is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often a long step says that it is alive.
+const SPEAK_EVERY: Duration = Duration::from_secs(60);
+/// What a program gets between the polite signal and the other one.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The frame all programs run in: place, time and the wish to stop.
+pub struct Session {
+    /// The root of the checkout.
+    pub root: PathBuf,
+    logs: PathBuf,
+    started: Instant,
+    deadline: Instant,
+    stop: Arc<AtomicBool>,
+}
+
+/// How a program came to its end.
+#[derive(Debug)]
+pub enum End {
+    /// It ended with exit code 0.
+    Good,
+    /// It ended by itself with something else; the words say with what.
+    Bad(String),
+    /// It was stopped, or never started; the words say why.
+    Stopped(String),
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// How.
+    pub end: End,
+    /// Everything it printed.
+    pub text: String,
+}
+
+/// A program that runs.
+pub struct Job {
+    child: Child,
+    log: PathBuf,
+    started: Instant,
+    /// Nobody waited for it, so it must not stay behind.
+    waited: bool,
+}
+
+/// A program to be run.
+pub struct Call {
+    command: Command,
+    log: String,
+}
+
+impl Call {
+    /// `log` names the file its output goes to.
+    pub fn new(program: impl AsRef<OsStr>, log: &str) -> Call {
+        let mut command = Command::new(program);
+        command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
+        Call { command, log: log.replace(' ', "-") }
+    }
+
+    /// The cargo that runs this task.
+    pub fn cargo(log: &str) -> Call {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+        Call::new(cargo, log)
+    }
+
+    /// Adds arguments.
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
+        self.command.args(args);
+        self
+    }
+
+    /// Sets a variable of its environment.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
+        self.command.env(name, value);
+        self
+    }
+}
+
+impl Session {
+    /// Starts the clock; Ctrl-C and SIGTERM stop the session from here on.
+    pub fn start(root: PathBuf, time_max: Duration) -> anyhow::Result<Session> {
+        let logs = root.join("target/xtask");
+        std::fs::create_dir_all(&logs)
+            .with_context(|| format!("cannot create {}", logs.display()))?;
+        let stop = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, Arc::clone(&stop))
+                .context("cannot listen to signals")?;
+        }
+        let started = Instant::now();
+        Ok(Session { root, logs, started, deadline: started + time_max, stop })
+    }
+
+    /// Time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Time until the end.
+    pub fn remaining(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Why nothing more may run, if that is so.
+    pub fn over(&self) -> Option<String> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Some("interrupted".to_owned());
+        }
+        let minutes = (self.deadline - self.started).as_secs() / 60;
+        (Instant::now() >= self.deadline).then(|| format!("the {minutes} minutes are over"))
+    }
+
+    /// Runs a program to its end.
+    pub fn run(&self, call: Call) -> Ended {
+        match self.begin(call) {
+            Ok(job) => self.wait(job, self.deadline),
+            Err(text) => Ended { end: End::Stopped(text), text: String::new() },
+        }
+    }
+
+    /// Starts a program and returns while it runs.
+    pub fn begin(&self, mut call: Call) -> Result<Job, String> {
+        let log = self.logs.join(format!("{}.log", call.log));
+        let output = File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
+        let (out, err) =
+            output.map_err(|error| format!("cannot write {}: {error}", log.display()))?;
+        call.command.current_dir(&self.root).process_group(0);
+        call.command.stdin(Stdio::null()).stdout(out).stderr(err);
+        let program = call.command.get_program().to_owned();
+        match call.command.spawn() {
+            Ok(child) => Ok(Job { child, log, started: Instant::now(), waited: false }),
+            Err(error) => Err(format!("cannot start {}: {error}", Path::new(&program).display())),
+        }
+    }
+
+    /// Waits for a program, until `until` at most.
+    pub fn wait(&self, mut job: Job, until: Instant) -> Ended {
+        let mut spoken = Instant::now();
+        let end = loop {
+            match job.child.try_wait() {
+                Ok(Some(status)) => break judged(status),
+                Ok(None) => {}
+                Err(error) => break End::Stopped(format!("cannot be waited for: {error}")),
+            }
+            let late = Instant::now() >= until;
+            let reason = self.over().or_else(|| late.then(|| "took too long".to_owned()));
+            if let Some(reason) = reason {
+                job.stop();
+                break End::Stopped(reason);
+            }
+            if spoken.elapsed() >= SPEAK_EVERY {
+                spoken = Instant::now();
+                println!("  still running, {} min", job.started.elapsed().as_secs() / 60);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        };
+        job.waited = true;
+        let bytes = std::fs::read(&job.log).unwrap_or_default();
+        Ended { end, text: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+}
+
+impl Job {
+    /// Ends the whole group, politely at first.
+    fn stop(&mut self) {
+        let group = Pid::from_child(&self.child);
+        // It may have ended by itself a moment ago: then there is nothing to signal.
+        let _ = kill_process_group(group, Signal::TERM);
+        let patience = Instant::now() + GRACE;
+        while Instant::now() < patience {
+            let ended = !matches!(self.child.try_wait(), Ok(None));
+            if ended && test_kill_process_group(group).is_err() {
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        let _ = kill_process_group(group, Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if !self.waited {
+            self.stop();
+        }
+    }
+}
+
+fn judged(status: ExitStatus) -> End {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => End::Good,
+        (Some(code), _) => End::Bad(format!("exit code {code}")),
+        (None, signal) => End::Bad(format!("killed by signal {}", signal.unwrap_or_default())),
+    }
+}
+
+/// The absolute path of a program, looked for where a root shell would find it.
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path)
+        .chain(system)
+        .map(|dir| dir.join(program))
+        .find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(dir: &Path, time_max: Duration) -> Session {
+        Session::start(dir.to_path_buf(), time_max).unwrap()
+    }
+
+    fn shell(script: &str) -> Call {
+        Call::new("sh", "a log").args(["-c", script])
+    }
+
+    #[test]
+    fn output_of_both_kinds_is_kept_in_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let ended =
+            session(dir.path(), Duration::from_secs(60)).run(shell("echo a; echo b >&2; echo c"));
+        assert!(matches!(ended.end, End::Good));
+        assert_eq!(ended.text, "a\nb\nc\n");
+        assert!(dir.path().join("target/xtask/a-log.log").is_file());
+    }
+
+    #[test]
+    fn bad_ends_say_how() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(dir.path(), Duration::from_secs(60));
+        let end = |script| match session.run(shell(script)).end {
+            End::Bad(text) | End::Stopped(text) => text,
+            End::Good => String::new(),
+        };
+        assert_eq!(end("exit 3"), "exit code 3");
+        assert_eq!(end("kill -9 $$"), "killed by signal 9");
+        assert_eq!(end("read line || exit 4"), "exit code 4");
+        let ended = session.run(Call::new("no-such-program", "none"));
+        let End::Stopped(text) = ended.end else { panic!("{ended:?}") };
+        assert!(text.starts_with("cannot start no-such-program: "), "{text}");
+    }
+
+    #[test]
+    fn the_whole_group_is_stopped_when_the_time_is_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = session(dir.path(), Duration::from_millis(200));
+        let ended = session.run(shell("sleep 1000 & echo $!; wait"));
+        let End::Stopped(reason) = ended.end else { panic!("{ended:?}") };
+        assert_eq!(reason, "the 0 minutes are over");
+        let grandchild = format!("/proc/{}/cmdline", ended.text.trim());
+        let gone = |_| std::fs::read(&grandchild).unwrap_or_default().is_empty();
+        let waited = (0..100).any(|n| {
+            std::thread::sleep(Duration::from_millis(20));
+            gone(n)
+        });
+        assert!(waited, "{grandchild} still runs");
+        assert!(session.over().is_some());
+    }
+
+    #[test]
+    fn finds_programs_by_absolute_path() {
+        assert!(find("sh").is_some_and(|path| path.is_absolute()));
+        assert_eq!(find("no-such-program"), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! What the tests need from the system, and how it is got.
+//!
+//! On Debian and its relatives, as root, missing packages are installed; elsewhere they are named
+//! and the tests that need them say `not run`. Nothing is upgraded and nothing is removed.
+
+use std::path::Path;
+
+use super::processes::{Call, End, Session, find};
+use super::tally::{NotRun, Outcome};
+
+/// A program the tests start and the Debian package that brings it.
+type Need = (&'static str, &'static str);
+
+const NEEDS: &[Need] = &[
+    ("mkfs.ext4", "e2fsprogs"),
+    ("dumpe2fs", "e2fsprogs"),
+    ("mkfs.xfs", "xfsprogs"),
+    ("xfs_info", "xfsprogs"),
+    ("mkfs.btrfs", "btrfs-progs"),
+    ("btrfs", "btrfs-progs"),
+    ("fuse2fs", "fuse2fs"),
+    ("mount", "mount"),
+    ("losetup", "mount"),
+    ("wipefs", "util-linux"),
+];
+/// For kernels with modules: the kernel starts it when a file system is mounted.
+const MODULES: Need = ("modprobe", "kmod");
+/// Components of the toolchain, by the cargo command they bring.
+const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
+
+/// Installs what is missing and may be installed.
+pub fn run(session: &Session) -> Outcome {
+    let mut outcome = Outcome::default();
+    let components = components(session, &mut outcome);
+    let packages = packages(missing());
+    if !packages.is_empty() {
+        let reason = match forbidden() {
+            Some(reason) => Err(reason),
+            None => install(session, &packages, &mut outcome),
+        };
+        let still = self::packages(missing());
+        let reason = reason.err().unwrap_or_else(|| "the package does not bring it".to_owned());
+        for package in &still {
+            let why = format!("{reason}; install it by hand (`{package}` on Debian)");
+            outcome.not_run.push(NotRun::new(format!("set-up of {package}"), why));
+        }
+    }
+    outcome.passed = usize::from(components && outcome.not_run.is_empty());
+    outcome
+}
+
+fn missing() -> Vec<Need> {
+    let modules = Path::new("/proc/modules").exists().then_some(MODULES);
+    let needs = NEEDS.iter().copied().chain(modules);
+    needs.filter(|(program, _)| find(program).is_none()).collect()
+}
+
+/// Each package once, in order.
+fn packages(missing: Vec<Need>) -> Vec<&'static str> {
+    let mut packages: Vec<_> = missing.into_iter().map(|(_, package)| package).collect();
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+/// Why packages cannot be installed here.
+fn forbidden() -> Option<String> {
+    if find("apt-get").is_none() {
+        return Some("there is no apt-get here".to_owned());
+    }
+    let root = rustix::process::geteuid().is_root();
+    (!root).then(|| "only root may install it".to_owned())
+}
+
+fn install(session: &Session, packages: &[&str], outcome: &mut Outcome) -> Result<(), String> {
+    let apt = |log: &str, args: &[&str]| {
+        let wait = ["-o", "DPkg::Lock::Timeout=120", "-q", "-y"];
+        let call = Call::new("apt-get", log).env("DEBIAN_FRONTEND", "noninteractive");
+        let ended = session.run(call.args(wait).args(args));
+        match ended.end {
+            End::Good => Ok(()),
+            End::Bad(how) | End::Stopped(how) => {
+                let last = ended.text.lines().rev().find(|line| !line.trim().is_empty());
+                Err(format!("apt-get {}: {how}: {}", args[0], last.unwrap_or("no output")))
+            }
+        }
+    };
+    outcome.output.push(format!("  installing {}", packages.join(" ")));
+    // Old lists are tried too: a mirror that is down for updates may still have the packages.
+    let updated = apt("apt-update", &["update"]);
+    let mut args = vec!["install", "--no-install-recommends"];
+    args.extend(packages);
+    apt("apt-install", &args).map_err(|error| match updated {
+        Ok(()) => error,
+        Err(update) => format!("{update}; {error}"),
+    })
+}
+
+/// Adds rustfmt and clippy where rustup can.
+fn components(session: &Session, outcome: &mut Outcome) -> bool {
+    let mut all = true;
+    for (command, component) in COMPONENTS {
+        let there = || {
+            let call = Call::cargo(&format!("{component} version")).args([command, "--version"]);
+            matches!(session.run(call).end, End::Good)
+        };
+        if there() {
+            continue;
+        }
+        let call = Call::new("rustup", "rustup").args(["component", "add", component]);
+        let added = session.run(call);
+        if !there() {
+            all = false;
+            let why = match added.end {
+                End::Good => "rustup added it and cargo does not find it".to_owned(),
+                End::Bad(how) | End::Stopped(how) => format!("rustup could not add it: {how}"),
+            };
+            outcome.not_run.push(NotRun::new(format!("set-up of {component}"), why));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_named_once() {
+        let missing =
+            vec![("mkfs.xfs", "xfsprogs"), ("btrfs", "btrfs-progs"), ("xfs_info", "xfsprogs")];
+        assert_eq!(packages(missing), ["btrfs-progs", "xfsprogs"]);
+        assert!(packages(Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn programs_are_listed_once() {
+        let mut programs: Vec<_> = NEEDS.iter().map(|(program, _)| program).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        assert_eq!(programs.len(), NEEDS.len());
+    }
+}

@@ -1,0 +1,235 @@
+//! The steps of `cargo xtask test`, in their order.
+//!
+//! A step starts programs and reads what they print; it decides nothing about later steps.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::leftovers::Places;
+use super::libtest;
+use super::processes::{Call, End, Ended, Job, Session, find};
+use super::setup;
+use super::tally::{NotRun, Outcome};
+
+/// Tests with these words in their names use what a machine has only once: they run alone.
+const SERIAL: &[&str] = &["loop_", "fuse_", "vm_", "real_"];
+/// The kernel lets go of a loop device a moment after its last user.
+const LEFTOVERS_PATIENCE: Duration = Duration::from_secs(5);
+/// At the end of the time, this much is kept for the steps after cargo-deny.
+const DENY_RESERVE: Duration = Duration::from_secs(8 * 60);
+/// How much of a program's output is shown if it failed; the rest is in its log.
+const SHOWN_LINES: usize = 300;
+
+/// What the steps share.
+pub struct Bench {
+    /// Place, time and the wish to stop.
+    pub session: Session,
+    places: Places,
+    before: BTreeSet<String>,
+    deny: Deny,
+}
+
+/// Where cargo-deny stands.
+enum Deny {
+    There(PathBuf),
+    Coming(Job),
+    Missing(String),
+}
+
+impl Bench {
+    /// Notes what lies around before the tests, and gets cargo-deny under way.
+    pub fn new(session: Session) -> Bench {
+        let places = Places::of_this_machine(&session.root.join("target"));
+        let before = places.look();
+        let deny = find_deny(&session).map_or_else(|| build_deny(&session), Deny::There);
+        Bench { session, places, before, deny }
+    }
+
+    /// A check that is one program and passes if the program ends well.
+    fn check(&self, name: &str, call: Call) -> Outcome {
+        let Ended { end, text } = self.session.run(call);
+        match end {
+            End::Good => Outcome::passed(),
+            End::Bad(how) | End::Stopped(how) => {
+                Outcome::failed(format!("{name}: {how}"), tail(&text))
+            }
+        }
+    }
+}
+
+pub fn set_up(bench: &mut Bench) -> Outcome {
+    setup::run(&bench.session)
+}
+
+pub fn format(bench: &mut Bench) -> Outcome {
+    bench.check(
+        "cargo fmt",
+        Call::cargo("format").args(["fmt", "--all", "--", "--check", "--color=never"]),
+    )
+}
+
+pub fn tidy(bench: &mut Bench) -> Outcome {
+    // As a program of its own: the sources may be newer than this one.
+    bench.check("cargo xtask tidy", Call::cargo("tidy").args(["xtask", "tidy"]))
+}
+
+pub fn clippy(bench: &mut Bench) -> Outcome {
+    let args = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    bench.check("cargo clippy", Call::cargo("clippy").args(args))
+}
+
+pub fn docs(bench: &mut Bench) -> Outcome {
+    let call = Call::cargo("docs").args(["doc", "--workspace", "--no-deps"]);
+    bench.check("cargo doc", call.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+pub fn tests(bench: &mut Bench) -> Outcome {
+    let skip = SERIAL.iter().flat_map(|word| ["--skip", word]);
+    run_tests(bench, "tests", skip.collect())
+}
+
+pub fn serial_tests(bench: &mut Bench) -> Outcome {
+    let mut args = vec!["--test-threads=1"];
+    args.extend(SERIAL);
+    run_tests(bench, "serial tests", args)
+}
+
+fn run_tests(bench: &Bench, log: &str, args: Vec<&str>) -> Outcome {
+    let cargo = ["test", "--workspace", "--no-fail-fast", "--", "--show-output"];
+    let Ended { end, text } = bench.session.run(Call::cargo(log).args(cargo).args(args));
+    let mut outcome = libtest::parse(&text);
+    match end {
+        End::Good => {}
+        // The tests that failed have said so, unless one of them took its program with it.
+        End::Bad(_) if !outcome.failed.is_empty() => {
+            if outcome.failed.len() > outcome.output.len() {
+                outcome.output.push(tail(&text));
+            }
+        }
+        End::Bad(how) | End::Stopped(how) => {
+            outcome.failed.push(format!("cargo test: {how}"));
+            outcome.output.push(tail(&text));
+        }
+    }
+    outcome
+}
+
+/// The advisory database is left out: it is not reachable everywhere.
+pub fn deny(bench: &mut Bench) -> Outcome {
+    let state = std::mem::replace(&mut bench.deny, Deny::Missing("asked for twice".to_owned()));
+    let ready = match state {
+        Deny::There(path) => Ok(path),
+        Deny::Missing(why) => Err(why),
+        Deny::Coming(job) => {
+            let until = Instant::now() + bench.session.remaining().saturating_sub(DENY_RESERVE);
+            let Ended { end, text } = bench.session.wait(job, until);
+            match (end, find_deny(&bench.session)) {
+                (End::Good, Some(path)) => Ok(path),
+                (End::Good, None) => Err("was installed and cannot be found".to_owned()),
+                (End::Bad(how) | End::Stopped(how), _) => Err(explain(&how, &text)),
+            }
+        }
+    };
+    match ready {
+        Ok(path) => {
+            let args = ["check", "licenses", "bans", "sources"];
+            bench.check("cargo deny", Call::new(path, "cargo deny").args(args))
+        }
+        Err(why) => {
+            let why = format!("`cargo install --locked cargo-deny`: {why}");
+            Outcome::not_run(vec![NotRun::new("cargo deny", why)])
+        }
+    }
+}
+
+/// A copy on the PATH, or the one an earlier run has built.
+fn find_deny(session: &Session) -> Option<PathBuf> {
+    let own = session.root.join("target/tools/bin/cargo-deny");
+    find("cargo-deny").or_else(|| own.is_file().then_some(own))
+}
+
+/// Builds cargo-deny beside the other steps and behind them in priority.
+fn build_deny(session: &Session) -> Deny {
+    let tools = session.root.join("target/tools");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let call = Call::new("nice", "cargo-deny install")
+        .args(["-n", "15"])
+        .args([cargo])
+        .args(["install", "--locked", "--quiet", "cargo-deny", "--root"])
+        .args([&tools])
+        .env("CARGO_TARGET_DIR", tools.join("build"));
+    session.begin(call).map_or_else(Deny::Missing, Deny::Coming)
+}
+
+/// The benchmark, once and small, so that it does not rot; its figures mean nothing here.
+pub fn benchmark(bench: &mut Bench) -> Outcome {
+    let given = std::env::var_os("FSARENA_RAWLOOP").map(PathBuf::from);
+    let beside = bench.session.root.join("../shared/bench/rawloop.c");
+    let Some(reference) = given.or_else(|| beside.is_file().then_some(beside)) else {
+        let why = "no reference loop; name its C source in FSARENA_RAWLOOP";
+        return Outcome::not_run(vec![NotRun::new("benchmark", why)]);
+    };
+    let small = ["--pairs", "3", "--files", "2000", "--big-mib", "16", "--big-pairs", "1"];
+    let call = Call::cargo("benchmark").args(["xtask", "overhead", "--reference"]);
+    let call = call.args([reference]).args(small);
+    bench.check("cargo xtask overhead", call)
+}
+
+/// Whatever the tests have made must be gone.
+pub fn leftovers(bench: &mut Bench) -> Outcome {
+    let until = Instant::now() + LEFTOVERS_PATIENCE;
+    loop {
+        let left: Vec<String> = bench.places.look().difference(&bench.before).cloned().collect();
+        if left.is_empty() {
+            break;
+        }
+        if Instant::now() >= until {
+            let output = format!("left behind by the tests:\n  {}", left.join("\n  "));
+            return Outcome::failed("something was left behind", output);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let mut outcome = Outcome::passed();
+    outcome.output = bench.before.iter().map(|old| format!("  there before: {old}")).collect();
+    outcome
+}
+
+/// The reason in one line: how it ended and the last error it printed.
+fn explain(how: &str, text: &str) -> String {
+    let error = text.lines().rev().find(|line| line.trim_start().starts_with("error"));
+    let last = error.or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()));
+    format!("{how}: {}", last.unwrap_or("no output").trim())
+}
+
+/// The end of a long text.
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(SHOWN_LINES);
+    let cut =
+        if from > 0 { format!("({from} earlier lines are in the log)\n") } else { String::new() };
+    cut + &lines[from..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_loses_its_beginning_and_says_so() {
+        assert_eq!(tail("a\nb\n"), "a\nb");
+        let long = "x\n".repeat(SHOWN_LINES) + "last\n";
+        assert!(tail(&long).starts_with("(1 earlier lines are in the log)\nx\n"));
+        assert!(tail(&long).ends_with("\nlast"));
+    }
+
+    #[test]
+    fn reasons_name_the_error() {
+        assert_eq!(
+            explain("exit code 101", "a\nerror: no net\n  note: b\n"),
+            "exit code 101: error: no net"
+        );
+        assert_eq!(explain("took too long", "Compiling a\n\n"), "took too long: Compiling a");
+        assert_eq!(explain("exit code 1", ""), "exit code 1: no output");
+    }
+}

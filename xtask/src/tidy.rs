@@ -1,0 +1,127 @@
+//! `cargo xtask tidy`: house rules that neither the compiler nor clippy checks.
+//!
+//! Each rule is a pure function from the [`Tree`] of the repository's files to [`Finding`]s, so
+//! each is tested on small made-up trees. A rule reads; it never changes a file. To add one, write
+//! the function and its line in [`RULES`].
+
+mod code;
+mod layout;
+mod lines;
+mod manifests;
+mod modules;
+mod prose;
+mod sequences;
+mod tree;
+
+use std::fmt::Write;
+
+use tree::Tree;
+
+/// Something that breaks a house rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    file: String,
+    /// First line of a file is 1.
+    line: usize,
+    /// What is wrong and what to do about it.
+    text: String,
+    /// Advice is printed and does not fail the task.
+    advice: bool,
+}
+
+impl Finding {
+    fn new(file: &str, line: usize, text: impl Into<String>) -> Self {
+        Finding { file: file.to_owned(), line, text: text.into(), advice: false }
+    }
+
+    fn advice(file: &str, line: usize, text: impl Into<String>) -> Self {
+        Finding { advice: true, ..Finding::new(file, line, text) }
+    }
+}
+
+struct Rule {
+    name: &'static str,
+    check: fn(&Tree) -> Vec<Finding>,
+}
+
+const RULES: &[Rule] = &[
+    Rule { name: "dependency-direction", check: manifests::direction },
+    Rule { name: "sorted-dependencies", check: manifests::sorted },
+    Rule { name: "workspace-dependencies", check: manifests::inherited },
+    Rule { name: "lints", check: manifests::lints },
+    Rule { name: "unsafe-code", check: code::unsafe_code },
+    Rule { name: "processes", check: code::processes },
+    Rule { name: "module-docs", check: code::module_docs },
+    Rule { name: "unwrap", check: code::unwraps },
+    Rule { name: "unfinished", check: code::unfinished },
+    Rule { name: "columns", check: layout::columns },
+    Rule { name: "file-length", check: layout::file_length },
+    Rule { name: "drawers", check: layout::drawers },
+    Rule { name: "dead-files", check: modules::dead_files },
+    Rule { name: "changelog", check: prose::changelog },
+    Rule { name: "links", check: prose::links },
+    Rule { name: "machine-paths", check: prose::machine_paths },
+    Rule { name: "experiments", check: sequences::experiments },
+    Rule { name: "migrations", check: sequences::migrations },
+];
+
+/// Checks the checkout this program was built from; `Ok(false)` if a rule is broken.
+pub fn run() -> anyhow::Result<bool> {
+    let tree = Tree::read(&crate::root())?;
+    let (report, faults) = report(&tree);
+    print!("{report}");
+    println!("tidy: {} files, {} rules, {faults} broken", tree.len(), RULES.len());
+    Ok(faults == 0)
+}
+
+/// The findings of every rule as text, and how many of them are faults.
+fn report(tree: &Tree) -> (String, usize) {
+    let (mut text, mut faults) = (String::new(), 0);
+    for rule in RULES {
+        let mut findings = (rule.check)(tree);
+        findings.sort();
+        for finding in findings {
+            let kind = if finding.advice { "advice" } else { "broken" };
+            faults += usize::from(!finding.advice);
+            let Finding { file, line, text: what, .. } = finding;
+            writeln!(text, "{file}:{line}: {kind} {}: {what}", rule.name)
+                .expect("writing to a String cannot fail");
+        }
+    }
+    (text, faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn report_names_file_line_rule_and_remedy() {
+        let tree =
+            Tree::fake(&[("crates/plan/src/util.rs", "//! Things that fit nowhere else.\n")]);
+        let (text, faults) = report(&tree);
+        let line = text.lines().find(|line| line.contains("drawers")).expect("one drawer");
+        assert!(line.starts_with("crates/plan/src/util.rs:1: broken drawers: "), "{line}");
+        assert!(faults >= 1);
+    }
+
+    #[test]
+    fn advice_does_not_count_as_a_fault() {
+        let long = format!("//! A long file of many lines.\n{}", "const A: u8 = 0;\n".repeat(550));
+        let tree = Tree::fake(&[
+            ("crates/plan/Cargo.toml", "[package]\nname = \"fsarena-plan\"\n"),
+            ("crates/plan/src/lib.rs", &long),
+        ]);
+        let findings = layout::file_length(&tree);
+        assert_eq!(findings.len(), 1);
+        assert!(findings[0].advice);
+    }
+
+    #[test]
+    fn rule_names_are_unique() {
+        let mut names: Vec<_> = RULES.iter().map(|rule| rule.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), RULES.len());
+    }
+}

@@ -1,0 +1,117 @@
+//! Rules about the shape of files: columns, length, names.
+
+use super::Finding;
+use super::lines;
+use super::tree::Tree;
+
+/// Widest line; rustfmt keeps code to it and leaves comments and strings alone.
+const COLUMNS: usize = 100;
+/// A file longer than this should be cut into modules.
+const LINES_ADVISED: usize = 500;
+/// A file longer than this must be.
+const LINES_MAX: usize = 600;
+/// Names that say nothing about the contents, so that everything ends up inside.
+const DRAWERS: &[&str] = &["util", "utils", "misc", "common", "helper", "helpers", "stuff"];
+
+/// Lines of at most 100 characters.
+///
+/// Left out: text that spans lines and raw strings (golden blocks), comments with a URL, and
+/// manifests, where a dependency is one line.
+pub fn columns(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts() {
+        let wide = |line: &str| line.chars().count() > COLUMNS;
+        let checked = [".rs", ".toml", ".sql", ".sh", ".c"].iter().any(|end| path.ends_with(end));
+        if !checked || path.ends_with("Cargo.toml") || !text.lines().any(wide) {
+            continue;
+        }
+        let rust = path.ends_with(".rs").then(|| lines::cut(text));
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| wide(line)) {
+            let excused = match rust.as_ref().map(|lines| &lines[index]) {
+                Some(cut) => cut.in_text || cut.comment.contains("://"),
+                None => line.contains("://"),
+            };
+            if !excused {
+                let count = line.chars().count();
+                let text = format!("{count} columns of {COLUMNS}; break the line");
+                findings.push(Finding::new(path, index + 1, text));
+            }
+        }
+    }
+    findings
+}
+
+/// Files that can be read in one sitting.
+pub fn file_length(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.ending(".rs") {
+        let count = text.lines().count();
+        let say = |limit: usize| format!("{count} lines of {limit}; split it into modules");
+        if count > LINES_MAX {
+            findings.push(Finding::new(path, count, say(LINES_MAX)));
+        } else if count > LINES_ADVISED {
+            findings.push(Finding::advice(path, count, say(LINES_ADVISED)));
+        }
+    }
+    findings
+}
+
+/// No module or directory named after nothing.
+pub fn drawers(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for path in tree.paths().filter(|path| path.ends_with(".rs")) {
+        let mut names = path.split('/').map(|part| part.trim_end_matches(".rs"));
+        let drawer = names.find(|name| DRAWERS.contains(name));
+        if let Some(drawer) = drawer {
+            let text = format!("`{drawer}` is a drawer; name the module after what is in it");
+            findings.push(Finding::new(path, 1, text));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No line was found.
+    const NONE: [usize; 0] = [];
+
+    fn check(rule: fn(&Tree) -> Vec<Finding>, path: &str, text: &str) -> Vec<usize> {
+        rule(&Tree::fake(&[(path, text)])).into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn wide_lines() {
+        let wide = "x".repeat(101);
+        let path = "crates/plan/src/a.rs";
+        assert_eq!(check(columns, path, &format!("// a\n// {wide}\n")), [2]);
+        assert_eq!(check(columns, path, &format!("let a = \"{wide}\";\n")), [1]);
+        assert_eq!(check(columns, path, &format!("// https://example.org/{wide}\n")), NONE);
+        assert_eq!(check(columns, path, &format!("let a = r\"{wide}\";\n")), NONE);
+        assert_eq!(check(columns, path, &format!("f(\"\n{wide}\n\");\n")), NONE);
+        assert_eq!(check(columns, path, &format!("{}\n", "é".repeat(100))), NONE);
+        assert_eq!(check(columns, "experiments/a.toml", &format!("# {wide}\n")), [1]);
+        assert_eq!(check(columns, "Cargo.toml", &format!("# {wide}\n")), NONE);
+        assert_eq!(check(columns, "reference/a.csv", &format!("{wide}\n")), NONE);
+    }
+
+    #[test]
+    fn long_files() {
+        let of = |count: usize| "//\n".repeat(count);
+        let found = |count| file_length(&Tree::fake(&[("crates/plan/src/a.rs", &of(count))])).pop();
+        assert_eq!(found(500), None);
+        assert!(found(501).is_some_and(|found| found.advice));
+        assert!(found(600).is_some_and(|found| found.advice));
+        assert!(found(601).is_some_and(|found| !found.advice));
+    }
+
+    #[test]
+    fn drawers_are_found_by_their_name() {
+        assert_eq!(check(drawers, "crates/plan/src/util.rs", ""), [1]);
+        assert_eq!(check(drawers, "crates/common/src/lib.rs", ""), [1]);
+        assert_eq!(check(drawers, "crates/plan/tests/helpers/mod.rs", ""), [1]);
+        assert_eq!(check(drawers, "crates/plan/src/utilisation.rs", ""), NONE);
+        assert_eq!(check(drawers, "docs/common.md", ""), NONE);
+    }
+}

@@ -1,0 +1,197 @@
+//! Rules about text: the changelog's form, links that lead nowhere, paths of one machine.
+
+use super::Finding;
+use super::tree::{Tree, join, parent};
+
+const CHANGELOG: &str = "CHANGELOG.md";
+const GROUPS: &[&str] = &["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
+
+/// `CHANGELOG.md` keeps to <https://keepachangelog.com/en/1.1.0/>.
+pub fn changelog(tree: &Tree) -> Vec<Finding> {
+    let Some(text) = tree.text(CHANGELOG) else {
+        return vec![Finding::new(CHANGELOG, 1, "there is no changelog; keep one")];
+    };
+    let mut findings = Vec::new();
+    let mut fault = |index: usize, text: &str| {
+        findings.push(Finding::new(CHANGELOG, index + 1, text));
+    };
+    if text.lines().next() != Some("# Changelog") {
+        fault(0, "the first line is not `# Changelog`");
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let mut releases = 0;
+    let mut in_group = false;
+    for (index, line) in lines.iter().enumerate() {
+        if let Some(release) = line.strip_prefix("## ") {
+            releases += 1;
+            in_group = false;
+            if releases == 1 && release != "[Unreleased]" {
+                fault(index, "the first release is not `## [Unreleased]`; put it there");
+            } else if releases > 1 && !is_release(release) {
+                fault(index, "a release is written `## [1.2.3] - 2026-01-31`");
+            }
+        } else if let Some(group) = line.strip_prefix("### ") {
+            in_group = true;
+            let next = lines[index + 1..].iter().find(|line| !line.is_empty());
+            if !GROUPS.contains(&group) {
+                fault(index, &format!("unknown group; use one of {}", GROUPS.join(", ")));
+            } else if !next.is_some_and(|line| line.starts_with("- ")) {
+                fault(index, "the group is empty; write its entries as `- ` lines or leave it out");
+            }
+        } else if line.starts_with("- ") && !in_group {
+            fault(index, "the entry stands in no group; put it below `### Added`, `### Fixed`, …");
+        }
+    }
+    if releases == 0 {
+        fault(0, "there is no `## [Unreleased]`; add it");
+    }
+    findings
+}
+
+/// `[1.2.3] - 2026-01-31`
+fn is_release(text: &str) -> bool {
+    let Some((version, date)) = text.split_once(" - ") else { return false };
+    let version = version.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let numbers = |text: &str, between: char, lengths: &[usize]| {
+        let parts: Vec<&str> = text.split(between).collect();
+        parts.len() == lengths.len()
+            && parts.iter().zip(lengths).all(|(part, &length)| {
+                let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+                digits && (length == 0 || part.len() == length)
+            })
+    };
+    version.is_some_and(|version| numbers(version, '.', &[0, 0, 0]))
+        && numbers(date, '-', &[4, 2, 2])
+}
+
+/// Every link of a Markdown file to another file leads to one.
+pub fn links(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.ending(".md") {
+        for (line, target) in link_targets(text) {
+            let file = target.split(['#', '?']).next().unwrap_or_default();
+            let elsewhere = target.contains("://") || target.starts_with("mailto:");
+            if elsewhere || file.is_empty() {
+                continue;
+            }
+            if !join(parent(path), file).is_some_and(|file| tree.has(&file)) {
+                let text = format!("the link to `{target}` leads nowhere; correct or remove it");
+                findings.push(Finding::new(path, line, text));
+            }
+        }
+    }
+    findings
+}
+
+/// Line number and target of `[text](target)` and `[name]: target`, code left out.
+fn link_targets(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    let mut in_code = false;
+    for (index, line) in text.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        // Every second piece between backticks is code.
+        let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
+        for (at, _) in prose.match_indices("](") {
+            let rest = &prose[at + 2..];
+            let target = rest.split([')', ' ']).next().unwrap_or_default();
+            found.push((index + 1, target.trim_matches(['<', '>']).to_owned()));
+        }
+        if let Some((_, target)) = prose.strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
+            found.push((index + 1, target.trim().to_owned()));
+        }
+    }
+    found
+}
+
+/// No path that exists on one machine only.
+pub fn machine_paths(tree: &Tree) -> Vec<Finding> {
+    // Written in halves, so that this file does not break its own rule.
+    let places = ["/work", "/home", "/root", "/Users"].map(|place| format!("{place}/"));
+    let mut findings = Vec::new();
+    for (path, text) in tree.texts() {
+        for (index, line) in text.lines().enumerate() {
+            if let Some(place) = places.iter().find(|place| starts_a_path(line, place)) {
+                let text = format!(
+                    "`{place}…` exists on one machine only; use a relative path, or one below /srv \
+                     in an example"
+                );
+                findings.push(Finding::new(path, index + 1, text));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether an absolute path in `line` starts with `place` and goes on.
+fn starts_a_path(line: &str, place: &str) -> bool {
+    line.match_indices(place).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + place.len()..].chars().next();
+        let inside = |c: char| c.is_alphanumeric() || "._-~}*>)".contains(c);
+        !before.is_some_and(inside) && after.is_some_and(|c| c.is_alphanumeric() || c == '.')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// No line was found.
+    const NONE: [usize; 0] = [];
+
+    fn check(rule: fn(&Tree) -> Vec<Finding>, files: &[(&str, &str)]) -> Vec<usize> {
+        rule(&Tree::fake(files)).into_iter().map(|found| found.line).collect()
+    }
+
+    #[test]
+    fn changelog_form() {
+        let check = |text: &str| check(changelog, &[(CHANGELOG, text)]);
+        let good = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n\n## [0.1.0] - \
+                    2026-01-31\n\n### Fixed\n- Two.\n";
+        assert_eq!(check(good), NONE);
+        assert_eq!(check("# Changes\n\n## [Unreleased]\n"), [1]);
+        assert_eq!(check("# Changelog\n"), [1]);
+        assert_eq!(check("# Changelog\n## [0.1.0] - 2026-01-31\n"), [2]);
+        assert_eq!(check("# Changelog\n## [Unreleased]\n## 0.1.0\n"), [3]);
+        assert_eq!(check("# Changelog\n## [Unreleased]\n### New\n- One.\n"), [3]);
+        assert_eq!(check("# Changelog\n## [Unreleased]\n### Added\n\n"), [3]);
+        assert_eq!(check("# Changelog\n## [Unreleased]\n- One.\n"), [3]);
+        assert_eq!(changelog(&Tree::fake(&[])).len(), 1);
+    }
+
+    #[test]
+    fn release_headings() {
+        assert!(is_release("[1.20.3] - 2026-01-31"));
+        assert!(!is_release("[1.20] - 2026-01-31"));
+        assert!(!is_release("1.20.3 - 2026-01-31"));
+        assert!(!is_release("[1.20.3] - 31-01-2026"));
+        assert!(!is_release("[1.20.3]"));
+    }
+
+    #[test]
+    fn links_lead_somewhere() {
+        let readme = "[a](docs/a.md) [b](docs/) [c](https://example.org/x) [d](#here)\n\
+                      `[e](gone.md)`\n```\n[f](gone.md)\n```\n[g](docs/a.md#part \"title\")\n";
+        let docs = ("docs/a.md", "[up](../README.md)\n[x]: ../README.md\n");
+        assert_eq!(check(links, &[("README.md", readme), docs]), NONE);
+        assert_eq!(check(links, &[("README.md", "a\n[a](gone.md)\n")]), [2]);
+        assert_eq!(check(links, &[("docs/a.md", "[a](../../out.md)\n")]), [1]);
+        assert_eq!(check(links, &[("docs/a.md", "[name]: gone.md\n")]), [1]);
+    }
+
+    #[test]
+    fn paths_of_one_machine() {
+        let text = |place: &str| format!("see {place}\n");
+        let found = |place: &str| check(machine_paths, &[("docs/a.md", &text(place))]);
+        assert_eq!(found(&format!("{}/main", "/work")), [1]);
+        assert_eq!(found(&format!("`{}/anna/x`", "/home")), [1]);
+        assert_eq!(found(&format!("{}/.cargo", "/root")), [1]);
+        assert_eq!(found("crates/work/main"), NONE);
+        assert_eq!(found("the /home/ directory, /workload, /srv/images"), NONE);
+    }
+}
