@@ -1,6 +1,7 @@
 //! Where things are on this machine, and how to talk to this terminal.
 
 use anyhow::{Context as _, Result};
+use etcetera::BaseStrategy as _;
 use fsarena_report::{MIN_WIDTH, Style};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,9 +18,9 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Directories of fsarena for this user.
-fn directories() -> Result<directories::ProjectDirs> {
-    directories::ProjectDirs::from("", "", "fsarena")
+/// The user's directories by the XDG Base Directory Specification.
+fn directories() -> Result<etcetera::base_strategy::Xdg> {
+    etcetera::base_strategy::Xdg::new()
         .context("no home directory: set HOME, or name files with --db and --image-dir")
 }
 
@@ -27,7 +28,7 @@ fn directories() -> Result<directories::ProjectDirs> {
 pub fn database(asked: Option<&Path>) -> Result<PathBuf> {
     match asked {
         Some(path) => Ok(path.to_owned()),
-        None => Ok(directories()?.data_dir().join("fsarena.db")),
+        None => Ok(directories()?.data_dir().join("fsarena/fsarena.db")),
     }
 }
 
@@ -37,7 +38,7 @@ pub fn state_dir() -> Result<PathBuf> {
         return std::path::absolute(dir).context("FSARENA_STATE_DIR");
     }
     let dirs = directories()?;
-    Ok(dirs.state_dir().unwrap_or_else(|| dirs.data_local_dir()).to_owned())
+    Ok(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join("fsarena"))
 }
 
 /// Images: `--image-dir`, else `/var/tmp`, which is meant for large files that outlive a boot.
@@ -47,7 +48,7 @@ pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
 
 /// The directory to work in where there is no root and nothing else was named.
 pub fn own_directory() -> Result<PathBuf> {
-    let dir = directories()?.cache_dir().to_owned();
+    let dir = directories()?.cache_dir().join("fsarena");
     std::fs::create_dir_all(&dir).with_context(|| format!("{}", dir.display()))?;
     Ok(dir)
 }

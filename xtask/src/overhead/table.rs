@@ -102,8 +102,9 @@ fn print_comparison(title: &str, compared: &[Compared], pairs: &[Pair]) -> Resul
             (true, true) => format!("meets {:.2}", figure.ratio),
             (true, false) => format!("MISSES {:.2} (lower end {:.2})", figure.ratio, figure.low),
         };
+        let ratio_text = format!("{ratio:.3} {interval_text}");
         println!(
-            "  {:9} {:11.0} {:11.0}  {ratio:.3} {interval_text:18} {:8.1}  {:8.3}  {:8.3}  {verdict}",
+            "  {:9} {:11.0} {:11.0}  {ratio_text:24} {:8.1}  {:8.3}  {:8.3}  {verdict}",
             figure.op.name(),
             1e9 / median(&column(&|(_, reference)| reference.ns_per_op))?,
             1e9 / median(&column(&|(ours, _)| ours.ns_per_op))?,
