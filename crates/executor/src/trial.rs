@@ -342,7 +342,7 @@ impl Trial<'_> {
     }
 
     pub(crate) fn notice(&mut self, code: &str, text: String, remedy: Option<String>) {
-        self.record.notices.push(Notice { code: code.to_owned(), text, remedy });
+        self.record.notices.push(Notice { code: code.to_owned(), text, remedy, measure: None });
     }
 
     /// Capacity and use of the mounted file system by statvfs(3), bytes.

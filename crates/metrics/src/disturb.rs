@@ -115,6 +115,7 @@ fn counts(observed: &Observed<'_>) -> [Option<Notice>; 3] {
             "swapped",
             format!("{} were swapped during the phase", Bytes(swap_bytes)),
             "swapoff -a, stop other programs, or use a smaller dataset",
+            swap_bytes as f64,
         )
     });
     let killed = grown("vm.oom_kills").map(|tasks| {
@@ -122,6 +123,7 @@ fn counts(observed: &Observed<'_>) -> [Option<Notice>; 3] {
             "oom-kill",
             format!("the kernel killed {tasks} task(s) for lack of memory during the phase"),
             "raise the memory limit, or stop other programs",
+            tasks as f64,
         )
     });
     let balloon = grown("vm.balloon_inflated_bytes").map(|bytes| {
@@ -129,6 +131,7 @@ fn counts(observed: &Observed<'_>) -> [Option<Notice>; 3] {
             "balloon",
             format!("the hypervisor took {} of memory during the phase", Bytes(bytes)),
             "give the virtual machine memory of a fixed size",
+            bytes as f64,
         )
     });
     [swapped, killed, balloon]
@@ -137,11 +140,12 @@ fn counts(observed: &Observed<'_>) -> [Option<Notice>; 3] {
 fn above(share: Option<f64>, limit: f64, code: &str, what: &str, remedy: &str) -> Option<Notice> {
     let share = share.filter(|&share| share > limit)?;
     let text = format!("{:.1} % {what}; noticed above {} %", share * 100.0, limit * 100.0);
-    Some(notice(code, text, remedy))
+    Some(notice(code, text, remedy, share))
 }
 
-fn notice(code: &str, text: String, remedy: &str) -> Notice {
-    Notice { code: code.to_owned(), text, remedy: Some(remedy.to_owned()) }
+fn notice(code: &str, text: String, remedy: &str, measure: f64) -> Notice {
+    let (code, remedy) = (code.to_owned(), Some(remedy.to_owned()));
+    Notice { code, text, remedy, measure: Some(measure) }
 }
 
 fn value(observed: &Observed<'_>, name: &str) -> Option<u64> {

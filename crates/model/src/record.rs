@@ -282,7 +282,7 @@ pub struct Space {
 }
 
 /// Something to be said with a result, and what to do about it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Notice {
     /// Short name, such as `loop-in-memory`.
     pub code: String,
@@ -290,4 +290,8 @@ pub struct Notice {
     pub text: String,
     /// What to do, where something can be done.
     pub remedy: Option<String>,
+    /// The figure that the text states, where it states one: of many notices of one code, the one
+    /// with the largest stands for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<f64>,
 }

@@ -5,6 +5,7 @@ use crate::words::{bold, bytes, clean, count, grouped, state, utc, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::run::RunState;
 use fsarena_study::{Study, VerifyTotal};
+use std::collections::HashSet;
 
 /// Which RUN this is and how it stands.
 #[must_use]
@@ -111,17 +112,22 @@ fn not_run(study: &Study) -> Vec<String> {
 }
 
 fn notices(study: &Study) -> Vec<String> {
+    let labels = study.trials.iter().map(|row| &row.label).collect::<HashSet<_>>().len();
     let of = |row: &fsarena_study::NoticeRow| {
         let text = clean(&row.text);
         let text = text.trim_end().trim_end_matches('.');
         let remedy = row.remedy.as_ref().map(|r| format!(" {r}")).unwrap_or_default();
         let stop = if remedy.is_empty() { "" } else { "." };
+        let worst = if row.measure.is_some() && row.trials > 1 { "at worst, " } else { "" };
+        let everybody = row.labels.len() > 1 && row.labels.len() == labels;
         let who = if row.trials == study.trials_recorded {
             "all trials".to_owned()
+        } else if everybody {
+            format!("{} of {}, of every contender", row.trials, study.trials_recorded)
         } else {
             format!("{} of {}", count(row.trials, "trial"), row.labels.join(", "))
         };
-        format!("{text}{stop}{remedy} [{who}]")
+        format!("{worst}{text}{stop}{remedy} [{who}]")
     };
     study.notices.iter().map(of).collect()
 }

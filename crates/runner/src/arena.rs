@@ -14,7 +14,9 @@ use fsarena_targets::claim::{self, Claimed};
 use fsarena_targets::fs::{self, Place};
 use fsarena_targets::vet;
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 /// Where images in memory lie.
 const MEMORY_DIR: &str = "/dev/shm";
@@ -114,7 +116,13 @@ impl Arena {
                 let dir = if in_memory { Path::new(MEMORY_DIR) } else { request.image_dir };
                 let vetted = vet::vet_image_dir(dir, *size_bytes)?;
                 self.note(Entry::Image(vetted.image_path(&name)))?;
-                let mut report = |done: u64| progress.image(&name, done, *size_bytes);
+                let mut report = |done: u64| {
+                    progress.image(&name, done, *size_bytes);
+                    match request.interrupts.load(Ordering::SeqCst) {
+                        0 => ControlFlow::Continue(()),
+                        _ => ControlFlow::Break(()),
+                    }
+                };
                 Ok(claim::claim_image(&vetted, &name, *size_bytes, in_memory, &mut report)?)
             }
             DeviceLevel::Directory { path } => {

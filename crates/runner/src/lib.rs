@@ -100,6 +100,9 @@ pub enum RunError {
         /// The target.
         target: PathBuf,
     },
+    /// The user asked to stop before the first trial.
+    #[error("stopped")]
+    Stopped,
     /// Nothing in the plan can be run here.
     #[error("nothing to run: every contender is left out (reasons above)")]
     Nothing,
@@ -121,6 +124,9 @@ pub enum RunError {
 
 impl From<fsarena_targets::TargetError> for RunError {
     fn from(error: fsarena_targets::TargetError) -> Self {
+        if let fsarena_targets::TargetError::Stopped { .. } = error {
+            return Self::Stopped;
+        }
         Self::Target { remedy: error.remedy(), error: error.to_string() }
     }
 }
@@ -161,6 +167,10 @@ pub fn run(
     let done = arena
         .claim_targets(request, progress)
         .and_then(|()| trials(request, &arena, store, run, progress));
+    let done = match done {
+        Err(RunError::Stopped) => Ok(RunState::Interrupted),
+        done => done,
+    };
     let left = arena.close(request.keep, &mut |text| progress.say(text));
     match done {
         Ok(state) => {

@@ -323,6 +323,7 @@ mod tests {
             code: "large".to_owned(),
             text: "x".repeat(1 << 20),
             remedy: None,
+            measure: None,
         });
         let error = store.put_record(run, &large).unwrap_err();
         assert!(matches!(error, StoreError::Full { .. }), "{error:?}");

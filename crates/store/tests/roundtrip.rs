@@ -42,7 +42,12 @@ fn odd(header: &RunHeader, sequence: u32) -> TrialRecord {
         bad_files: 1,
         examples: vec!["f00000001: byte 0".to_owned()],
     });
-    record.notices.push(Notice { code: "x".to_owned(), text: "y".to_owned(), remedy: None });
+    record.notices.push(Notice {
+        code: "x".to_owned(),
+        text: "y".to_owned(),
+        remedy: None,
+        measure: None,
+    });
     let phase = &mut record.phases[0];
     phase.clocks.drained = Drained::NotDrained { reason: "cap".to_owned() };
     phase.clocks.durable_ns = None;

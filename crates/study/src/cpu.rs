@@ -3,8 +3,8 @@
 //! From `/proc/stat`, from the phase's start to `durable`; 100 % is the whole machine. Busy is
 //! user, nice, system, irq and softirq; idle is idle and iowait; time that the hypervisor took away
 //! (steal) is part of the whole but not of the work. The kernel counts in clock ticks of 10 ms, so
-//! a phase in which all processors together saw fewer than 100 ticks has no figure: a tick more or
-//! less would be more than a percent of it.
+//! phases in which all processors together saw fewer than 100 ticks have no figure: a tick more or
+//! less would be more than a percent of it. Short trials of one row are taken together.
 
 use crate::figures::SpreadF;
 use fsarena_model::record::{PhaseRecord, Window};
@@ -24,12 +24,13 @@ const IDLE: [&str; 3] = ["cpu.idle_ns", "cpu.iowait_ns", "cpu.steal_ns"];
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum CpuLoad {
-    /// Median of the trials that were long enough.
+    /// Median of the trials that were long enough; where none was, but all together were, their
+    /// busy time ÷ their whole time as one figure.
     Percent {
         /// Their spread, % of the whole machine.
         percent: SpreadF,
     },
-    /// All trials were under [`TOO_SHORT_TICKS`].
+    /// All trials together were under [`TOO_SHORT_TICKS`].
     TooShort,
     /// No trial has the counters.
     Unknown,
@@ -39,37 +40,32 @@ impl CpuLoad {
     /// The load of one phase.
     #[must_use]
     pub fn of_phase(phase: &PhaseRecord) -> Self {
-        let Some(counters) = phase.windows.get(&Window::Durable) else {
-            return Self::Unknown;
-        };
-        let Some((busy_ns, all_ns)) = busy_and_all(counters) else {
-            return Self::Unknown;
-        };
-        if all_ns < TOO_SHORT_TICKS * TICK_NS {
-            return Self::TooShort;
-        }
-        match SpreadF::of(vec![busy_ns as f64 * 100.0 / all_ns as f64]) {
-            Some(percent) => Self::Percent { percent },
-            None => Self::Unknown,
-        }
+        Self::over([phase])
     }
 
     /// The load over several phases, each of its own trial.
     #[must_use]
     pub fn over<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Self {
-        let mut values = Vec::new();
-        let mut too_short = false;
-        for phase in phases {
-            match Self::of_phase(phase) {
-                Self::Percent { percent } => values.push(percent.median),
-                Self::TooShort => too_short = true,
-                Self::Unknown => {}
-            }
-        }
-        match SpreadF::of(values) {
+        let times: Vec<(u64, u64)> = phases
+            .into_iter()
+            .filter_map(|phase| busy_and_all(phase.windows.get(&Window::Durable)?))
+            .collect();
+        Self::of_times(&times)
+    }
+
+    /// From busy and whole time of each trial, ns.
+    fn of_times(times: &[(u64, u64)]) -> Self {
+        let long = |all_ns: u64| all_ns >= TOO_SHORT_TICKS * TICK_NS;
+        let percent = |(busy_ns, all_ns): (u64, u64)| busy_ns as f64 * 100.0 / all_ns as f64;
+        let each = times.iter().copied().filter(|&(_, all_ns)| long(all_ns)).map(percent);
+        let together = times.iter().fold((0u64, 0u64), |sum, &(busy_ns, all_ns)| {
+            (sum.0.saturating_add(busy_ns), sum.1.saturating_add(all_ns))
+        });
+        let pooled = || long(together.1).then(|| SpreadF::of(vec![percent(together)])).flatten();
+        match SpreadF::of(each.collect()).or_else(pooled) {
             Some(percent) => Self::Percent { percent },
-            None if too_short => Self::TooShort,
-            None => Self::Unknown,
+            None if times.is_empty() => Self::Unknown,
+            None => Self::TooShort,
         }
     }
 }
@@ -82,4 +78,25 @@ fn busy_and_all(counters: &Counters) -> Option<(u64, u64)> {
     counters.get("cpu.idle_ns")?;
     let busy = sum(&BUSY);
     Some((busy, busy.saturating_add(sum(&IDLE))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn percent(times: &[(u64, u64)]) -> Option<f64> {
+        match CpuLoad::of_times(times) {
+            CpuLoad::Percent { percent } => Some(percent.median),
+            CpuLoad::TooShort | CpuLoad::Unknown => None,
+        }
+    }
+
+    #[test]
+    fn short_trials_are_taken_together() {
+        const TICK: u64 = TICK_NS;
+        assert_eq!(percent(&[(30 * TICK, 60 * TICK); 2]), Some(50.0));
+        assert_eq!(percent(&[(30 * TICK, 49 * TICK); 2]), None, "98 ticks in all");
+        assert_eq!(percent(&[(9 * TICK, 50 * TICK), (25 * TICK, 100 * TICK)]), Some(25.0));
+        assert_eq!(CpuLoad::of_times(&[]), CpuLoad::Unknown);
+    }
 }

@@ -3,7 +3,7 @@
 
 use crate::figures::{SpreadF, SpreadNs, median};
 use fsarena_model::contender::ContenderId;
-use fsarena_model::record::{Outcome, Space, TrialRecord};
+use fsarena_model::record::{Notice, Outcome, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub struct FailureRow {
 }
 
 /// A notice, once, with the trials it was given in.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct NoticeRow {
     /// Short name.
     pub code: String,
@@ -44,6 +44,8 @@ pub struct NoticeRow {
     pub text: String,
     /// What to do.
     pub remedy: Option<String>,
+    /// The largest of the figures that the notices state; `text` is the one with it.
+    pub measure: Option<f64>,
     /// Trials that gave it.
     pub trials: usize,
     /// Labels of their contenders, in the order of the plan.
@@ -180,25 +182,16 @@ pub(crate) fn notices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NoticeRow>
         let mut said = record.notices.clone();
         let served = record.filesystem.served_by.as_ref();
         if let Some(driver) = served.filter(|_| !said.iter().any(|n| n.code == SERVED_BY)) {
-            said.push(fsarena_model::record::Notice {
+            said.push(Notice {
                 code: SERVED_BY.to_owned(),
                 text: format!("{} is served by the {driver} driver", record.filesystem.name),
                 remedy: None,
+                measure: None,
             });
         }
         let mut counted: Vec<usize> = Vec::new();
         for notice in said {
-            let same = |r: &NoticeRow| r.code == notice.code && r.text == notice.text;
-            let at = rows.iter().position(same).unwrap_or_else(|| {
-                rows.push(NoticeRow {
-                    code: notice.code.clone(),
-                    text: notice.text.clone(),
-                    remedy: notice.remedy.clone(),
-                    trials: 0,
-                    labels: Vec::new(),
-                });
-                rows.len() - 1
-            });
+            let at = row_of(&mut rows, &notice);
             if !counted.contains(&at) {
                 rows[at].trials += 1;
                 counted.push(at);
@@ -213,6 +206,32 @@ pub(crate) fn notices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NoticeRow>
         row.labels.sort_by_key(place);
     }
     rows
+}
+
+/// Row that counts `notice`: notices with a figure count as one where their codes are equal, and
+/// the worst of them is shown.
+fn row_of(rows: &mut Vec<NoticeRow>, notice: &Notice) -> usize {
+    let same = |row: &NoticeRow| {
+        let alike =
+            if notice.measure.is_some() { row.measure.is_some() } else { row.text == notice.text };
+        row.code == notice.code && alike
+    };
+    let Some(at) = rows.iter().position(same) else {
+        rows.push(NoticeRow {
+            code: notice.code.clone(),
+            text: notice.text.clone(),
+            remedy: notice.remedy.clone(),
+            measure: notice.measure,
+            trials: 0,
+            labels: Vec::new(),
+        });
+        return rows.len() - 1;
+    };
+    if notice.measure > rows[at].measure {
+        rows[at].text.clone_from(&notice.text);
+        rows[at].measure = notice.measure;
+    }
+    at
 }
 
 /// Code of the notice that another driver serves a file system.

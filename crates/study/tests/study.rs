@@ -213,6 +213,7 @@ fn notices_are_said_once_with_their_trials() {
         code: "loop-in-memory".to_owned(),
         text: text.to_owned(),
         remedy: None,
+        measure: None,
     };
     for record in &mut records {
         record.notices.push(notice("a loop on tmpfs is memory"));
@@ -225,6 +226,22 @@ fn notices_are_said_once_with_their_trials() {
     assert_eq!(view.notices[1].text, "xfs is served by the other driver");
     assert_eq!(view.sampler.unwrap().samples, 180);
     assert!((view.sampler.unwrap().share - 0.001).abs() < 1e-12);
+}
+
+#[test]
+fn of_notices_with_a_figure_the_worst_is_shown() {
+    let (header, mut records) = sample();
+    for (record, share) in records.iter_mut().zip([0.06, 0.5, 0.2]) {
+        record.notices.push(Notice {
+            code: "steal".to_owned(),
+            text: format!("{share}"),
+            remedy: None,
+            measure: Some(share),
+        });
+    }
+    let view = done(&header, &records);
+    assert_eq!(view.notices.len(), 1);
+    assert_eq!((view.notices[0].text.as_str(), view.notices[0].trials), ("0.5", 3));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use fsarena_model::record::Notice;
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 /// A target that is ours until it is released.
@@ -131,7 +132,7 @@ pub fn claim_image(
     name: &str,
     size_bytes: u64,
     in_memory: bool,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
 ) -> Result<Claimed, TargetError> {
     our_name(dir.path(), name)?;
     if in_memory && !dir.in_memory() {
@@ -233,7 +234,12 @@ fn our_name(dir: &Path, name: &str) -> Result<(), TargetError> {
 }
 
 fn notice(code: &str, text: &str, remedy: &str) -> Notice {
-    Notice { code: code.to_owned(), text: text.to_owned(), remedy: Some(remedy.to_owned()) }
+    Notice {
+        code: code.to_owned(),
+        text: text.to_owned(),
+        remedy: Some(remedy.to_owned()),
+        measure: None,
+    }
 }
 
 fn image_notices(in_memory: bool, direct_io: bool, backing: &str) -> Vec<Notice> {

@@ -77,6 +77,12 @@ pub enum TargetError {
         /// What to do.
         remedy: Option<String>,
     },
+    /// The user asked to stop; what was begun is removed.
+    #[error("{}: stopped", path.display())]
+    Stopped {
+        /// What was being made.
+        path: PathBuf,
+    },
     /// The kernel refused to mount.
     #[error("mount -t {fstype} -o {options} {}: {problem}", source_path.display())]
     Mount {
@@ -108,7 +114,9 @@ impl TargetError {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Refused(_) | Self::Illegal(_) | Self::FileSystem(_) => None,
+            Self::Refused(_) | Self::Illegal(_) | Self::FileSystem(_) | Self::Stopped { .. } => {
+                None
+            }
             Self::Command(_) => Some("run the command by hand to see all it says".to_owned()),
             Self::NoSpace { .. } => {
                 Some("free some space, or name another directory with --image-dir".to_owned())

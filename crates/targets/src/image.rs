@@ -9,6 +9,7 @@ use crate::leftovers::ours;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fcntl_getfl, open};
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -26,14 +27,15 @@ pub struct Image {
 }
 
 impl Image {
-    /// Creates and fully writes an image; `progress` hears the bytes written so far.
+    /// Creates and fully writes an image; `progress` hears the bytes written so far and may end it.
     ///
     /// # Errors
-    /// When the name is not ours, the file is there already, or the space ends; nothing is left.
+    /// When the name is not ours, the file is there already, the space ends, or `progress` says so;
+    /// nothing is left.
     pub fn create(
         path: &Path,
         size_bytes: u64,
-        progress: &mut dyn FnMut(u64),
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<Self, TargetError> {
         ours(path)?;
         if size_bytes == 0 || !size_bytes.is_multiple_of(BLOCK_BYTES as u64) {
@@ -90,7 +92,11 @@ impl Image {
         }
     }
 
-    fn fill(&self, size_bytes: u64, progress: &mut dyn FnMut(u64)) -> Result<(), TargetError> {
+    fn fill(
+        &self,
+        size_bytes: u64,
+        progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<(), TargetError> {
         let io = |call, error: std::io::Error| TargetError::io(call, &self.path, error);
         let direct =
             open(&self.path, OFlags::WRONLY | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty());
@@ -115,7 +121,9 @@ impl Image {
                 result => result.map_err(|error| io("write", error))?,
             }
             done += length as u64;
-            progress(done);
+            if progress(done).is_break() {
+                return Err(TargetError::Stopped { path: self.path.clone() });
+            }
         }
         self.file.sync_all().map_err(|error| io("fsync", error))?;
         let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
@@ -207,7 +215,11 @@ mod tests {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         let path = dir.path().join("fsarena-image");
         let mut heard = Vec::new();
-        let image = Image::create(&path, 5 << 20, &mut |done| heard.push(done)).unwrap();
+        let image = Image::create(&path, 5 << 20, &mut |done| {
+            heard.push(done);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
         assert_eq!(heard, [4 << 20, 5 << 20]);
         assert!(allocated_bytes(&path).unwrap() >= 5 << 20);
         let bytes = std::fs::read(&path).unwrap();
@@ -223,11 +235,14 @@ mod tests {
     #[test]
     fn foreign_names_sizes_and_files_are_refused() {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        let mut quiet = |_| {};
+        let mut quiet = |_| ControlFlow::Continue(());
         let foreign = dir.path().join("disk.img");
         assert!(Image::create(&foreign, 1 << 20, &mut quiet).is_err());
         let path = dir.path().join("fsarena-there");
         assert!(Image::create(&path, 1000, &mut quiet).is_err());
+        let stopped = Image::create(&path, 64 << 20, &mut |_| ControlFlow::Break(()));
+        assert!(matches!(stopped, Err(TargetError::Stopped { .. })));
+        assert!(!path.exists(), "what was begun is removed");
         std::fs::write(&path, "somebody's").unwrap();
         assert!(Image::create(&path, 1 << 20, &mut quiet).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "somebody's", "left as it was");

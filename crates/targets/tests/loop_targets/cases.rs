@@ -132,8 +132,10 @@ fn loop_an_image_in_memory_is_said_to_be_memory() {
         return;
     }
     let name = format!("fsarena-test-{}", std::process::id());
-    let claimed =
-        fsarena_targets::claim::claim_image(&dir, &name, 16 << 20, true, &mut |_| {}).unwrap();
+    let claimed = fsarena_targets::claim::claim_image(&dir, &name, 16 << 20, true, &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
     assert!(matches!(claimed.target(), TargetSpec::Image { in_memory: true, .. }));
     let notices = claimed.notices();
     assert!(notices.iter().any(|notice| notice.text.contains("memory, not a disk")), "{notices:?}");

@@ -106,7 +106,8 @@ fn loop_a_full_image_directory_is_refused_with_the_missing_amount() {
     let text = vet::vet_image_dir(tree.path(), 1 << 20).unwrap_err().to_string();
     assert!(text.contains("a run of ours has mounted"), "{text}");
     let path = tree.path().join("fsarena-image");
-    let error = Image::create(&path, 200 << 20, &mut |_| {}).unwrap_err();
+    let error =
+        Image::create(&path, 200 << 20, &mut |_| std::ops::ControlFlow::Continue(())).unwrap_err();
     assert_eq!(error.errno(), Some(28), "ENOSPC: {error}");
     assert!(error.remedy().unwrap().contains("--image-dir"));
     assert!(!path.exists(), "the half image is gone");
@@ -120,7 +121,10 @@ fn loop_a_full_image_directory_is_refused_with_the_missing_amount() {
     let text = vet::vet_image_dir(&mnt, 64 << 20).unwrap_err().to_string();
     assert!(text.contains("32 MiB missing"), "{text}");
     let dir = vet::vet_image_dir(&mnt, 16 << 20).unwrap();
-    let error = claim_image(&dir, "fsarena-image", 64 << 20, true, &mut |_| {}).unwrap_err();
+    let error = claim_image(&dir, "fsarena-image", 64 << 20, true, &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap_err();
     assert!(matches!(error, TargetError::NoSpace { .. }), "{error}");
     rustix::mount::unmount(&mnt, rustix::mount::UnmountFlags::empty()).unwrap();
     let text = vet::vet_image_dir(stage.dir(), 1 << 50).unwrap_err().to_string();
@@ -175,8 +179,16 @@ fn loop_a_second_claim_of_one_name_is_refused_and_keeps_the_first() {
     let Some(stage) = Stage::enter() else { return };
     let claimed = stage.claim(1 << 20);
     let dir = vet::vet_image_dir(stage.dir(), 1 << 20).unwrap();
-    assert!(claim_image(&dir, "fsarena-image", 1 << 20, false, &mut |_| {}).is_err());
-    assert!(claim_image(&dir, "disk", 1 << 20, false, &mut |_| {}).is_err());
+    assert!(
+        claim_image(&dir, "fsarena-image", 1 << 20, false, &mut |_| {
+            std::ops::ControlFlow::Continue(())
+        })
+        .is_err()
+    );
+    assert!(
+        claim_image(&dir, "disk", 1 << 20, false, &mut |_| std::ops::ControlFlow::Continue(()))
+            .is_err()
+    );
     assert!(stage.image().exists());
     claimed.release().unwrap();
     stage.assert_nothing_left();

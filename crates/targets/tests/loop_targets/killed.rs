@@ -27,7 +27,10 @@ fn loop_victim() {
     let level = FsLevel::plain(&std::env::var(FS).unwrap());
     let driver = driver(&level).unwrap();
     let vetted = vet::vet_image_dir(&dir, 320 << 20).unwrap();
-    let claimed = claim_image(&vetted, "fsarena-image", 320 << 20, false, &mut |_| {}).unwrap();
+    let claimed = claim_image(&vetted, "fsarena-image", 320 << 20, false, &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
     let made = formatted(&claimed, &*driver, &level, Discard::None);
     let tree = mount(&made, &dir.join("mnt")).unwrap();
     std::fs::write(tree.path().join("file"), "x").unwrap();

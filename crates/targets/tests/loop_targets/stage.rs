@@ -50,7 +50,10 @@ impl Stage {
     /// An image of this size on a loop device.
     pub fn claim(&self, size_bytes: u64) -> Claimed {
         let dir = vet::vet_image_dir(self.dir(), size_bytes).unwrap();
-        claim_image(&dir, "fsarena-image", size_bytes, false, &mut |_| {}).unwrap()
+        claim_image(&dir, "fsarena-image", size_bytes, false, &mut |_| {
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap()
     }
 
     /// No mount, no loop device, no image.
