@@ -5,6 +5,7 @@
 //! them first, so a worker that joins after its buffers are touched does not pay for them: what is
 //! limited is the page cache and the kernel's own memory of the phase. Limits nothing but memory.
 
+use crate::relief::KernelUsage;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,6 +127,16 @@ impl MemoryCgroup {
             Version::V2 => "memory.peak",
         };
         fs::read_to_string(self.path.join(file)).ok()?.trim().parse().ok()
+    }
+
+    /// Where the kernel's own memory (inodes, directory entries) can be read.
+    #[must_use]
+    pub fn kernel_usage(&self) -> KernelUsage {
+        let (file, key) = match self.version {
+            Version::V1 => ("memory.kmem.usage_in_bytes", ""),
+            Version::V2 => ("memory.stat", "kernel "),
+        };
+        KernelUsage { file: self.path.join(file), key }
     }
 
     /// How many tasks the limit has killed.

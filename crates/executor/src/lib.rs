@@ -12,9 +12,10 @@
 
 pub mod cgroup;
 mod cold;
-mod fault;
+pub mod fault;
 mod measure;
 mod place;
+mod relief;
 pub mod stop;
 mod trial;
 pub mod worker;

@@ -6,13 +6,14 @@
 
 use crate::cgroup::MemoryCgroup;
 use crate::cold;
+use crate::relief::Relief;
 use crate::trial::{StepError, Trial, unix_ns};
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{
     Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, page_reporting_active, series,
 };
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
+use fsarena_model::record::{Clocks, Drained, MemoryRecord, Notice, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec};
 use fsarena_targets::fs::Place;
@@ -68,6 +69,7 @@ impl Trial<'_> {
         let sampler = self.start_sampler(&watch)?;
         let started_unix_ns = unix_ns();
         let before = sources.read()?;
+        let relief = self.start_relief(cgroup.as_ref(), &memory)?;
         let said = worker.go();
         let durable = sources.read()?;
         let report = match said {
@@ -79,8 +81,15 @@ impl Trial<'_> {
         let end = sources.read()?;
         let sampled = sampler.map(|sampler| sampler.stop());
         drop(worker);
-        if let (MemoryRecord::Limited { peak_bytes, .. }, Some(cgroup)) = (&mut memory, &cgroup) {
+        let syncs_made = relief.map_or(0, Relief::stop);
+        if let (MemoryRecord::Limited { peak_bytes, syncs, .. }, Some(cgroup)) =
+            (&mut memory, &cgroup)
+        {
             *peak_bytes = cgroup.peak_bytes();
+            *syncs = syncs_made;
+        }
+        if syncs_made > 0 {
+            self.record.notices.push(relief_notice(syncs_made));
         }
         let readings = Readings { before, durable, end };
         let mut record = self.phase_record(phase, &report, drained, memory, &readings);
@@ -96,6 +105,17 @@ impl Trial<'_> {
         self.account_contents(phase, &report);
         self.close_phase(record, readings.before);
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase)))
+    }
+
+    fn start_relief(
+        &self,
+        cgroup: Option<&MemoryCgroup>,
+        memory: &MemoryRecord,
+    ) -> Result<Option<Relief>, StepError> {
+        let (Some(cgroup), MemoryRecord::Limited { limit_bytes, .. }) = (cgroup, memory) else {
+            return Ok(None);
+        };
+        Ok(Some(Relief::start(cgroup, *limit_bytes, self.mounted_path()?)))
     }
 
     fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
@@ -187,9 +207,10 @@ impl Trial<'_> {
             Ok((cgroup, hierarchy.name().to_owned()))
         });
         match limited {
-            Ok((cgroup, by)) => {
-                (Some(cgroup), MemoryRecord::Limited { limit_bytes, by, peak_bytes: None })
-            }
+            Ok((cgroup, by)) => (
+                Some(cgroup),
+                MemoryRecord::Limited { limit_bytes, by, peak_bytes: None, syncs: 0 },
+            ),
             Err(reason) => (None, MemoryRecord::NotLimited { limit_bytes, reason }),
         }
     }
@@ -235,6 +256,18 @@ struct Readings {
     before: Snapshot,
     durable: Snapshot,
     end: Snapshot,
+}
+
+fn relief_notice(syncs: u64) -> Notice {
+    Notice {
+        code: "memory-relief".to_owned(),
+        text: format!(
+            "the file system was synced {syncs} time(s) in a phase to keep the kernel's own memory \
+             within the limit"
+        ),
+        remedy: Some("a larger memory limit (--memory) needs none".to_owned()),
+        measure: Some(syncs as f64),
+    }
 }
 
 /// The error of a phase whose op failed, with the remedy.

@@ -254,6 +254,10 @@ pub enum MemoryRecord {
         by: String,
         /// Highest use of the cgroup, where it tells.
         peak_bytes: Option<u64>,
+        /// How often the file system was synced during the phase because the kernel's own memory
+        /// was over half of the limit, as a machine of that size would have done by itself.
+        #[serde(default)]
+        syncs: u64,
     },
     /// Asked for, and not to be had.
     NotLimited {

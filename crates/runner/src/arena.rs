@@ -9,6 +9,7 @@ use crate::{Progress, Request, RunError};
 use fsarena_executor::cgroup::Hierarchy;
 use fsarena_model::contender::{DeviceLevel, Levels};
 use fsarena_model::record::Notice;
+use fsarena_model::run::RunPlan;
 use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::{self, Claimed};
 use fsarena_targets::fs::{self, Place};
@@ -50,7 +51,7 @@ impl Arena {
         database: &Path,
         owner: &fsarena_store::Owner,
     ) -> Result<Self, RunError> {
-        refuse_database_under_test(request, database)?;
+        check_database_place(&request.header.plan, database)?;
         let name = format!("fsarena-{}", request.header.uid);
         let journal = Journal::begin(
             request.state_dir,
@@ -218,16 +219,32 @@ fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
     }
 }
 
-/// The database is written between trials; in a directory under test that would be part of the work.
-fn refuse_database_under_test(request: &Request<'_>, database: &Path) -> Result<(), RunError> {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let database = real(database);
-    for contender in &request.header.plan.contenders {
+/// Refuses a database in a directory under test: it is written between trials, and that would be
+/// part of the work. Looks only, so that it can be asked before the database is opened.
+///
+/// # Errors
+/// [`RunError::DatabaseUnderTest`].
+pub fn check_database_place(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
+    let database = resolved(database);
+    for contender in &plan.contenders {
         if let DeviceLevel::Directory { path } = &contender.levels.device
-            && database.starts_with(real(path))
+            && database.starts_with(resolved(path))
         {
             return Err(RunError::DatabaseUnderTest { database, target: path.clone() });
         }
     }
     Ok(())
+}
+
+/// Absolute, and without symbolic links in the part that exists.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let existing = path.ancestors().find_map(|dir| Some((dir, dir.canonicalize().ok()?)));
+    match existing {
+        Some((dir, real)) => match path.strip_prefix(dir) {
+            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+            _ => real,
+        },
+        None => path,
+    }
 }

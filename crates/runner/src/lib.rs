@@ -13,6 +13,7 @@ mod recover;
 mod rules;
 mod session;
 
+pub use arena::check_database_place;
 pub use available::drop_unavailable;
 pub use journal::{JournalError, live_in};
 pub use recover::{Recovered, close_dead_runs, recover};
@@ -207,6 +208,7 @@ fn trials(
         let spec = trial_spec(request, arena, sequence, slot);
         let record = Session::start(request, arena.journal_path(), &spec)?
             .finish(&mut |step, phase| progress.step(step, phase));
+        fsarena_executor::fault::at("store");
         store.put_record(run, &record)?;
         progress.trial_done(&record);
         match record.outcome {

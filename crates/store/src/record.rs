@@ -344,7 +344,7 @@ type MemoryColumns<'a> = (&'static str, Option<u64>, Option<u64>, Option<&'a str
 fn memory_columns(memory: &MemoryRecord) -> MemoryColumns<'_> {
     match memory {
         MemoryRecord::Whole => ("whole", None, None, None),
-        MemoryRecord::Limited { limit_bytes, by, peak_bytes } => {
+        MemoryRecord::Limited { limit_bytes, by, peak_bytes, .. } => {
             ("limited", Some(*limit_bytes), *peak_bytes, Some(by))
         }
         MemoryRecord::NotLimited { limit_bytes, reason } => {

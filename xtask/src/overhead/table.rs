@@ -100,7 +100,10 @@ fn print_comparison(title: &str, compared: &[Compared], pairs: &[Pair]) -> Resul
         let verdict = match (judged, met) {
             (false, _) => String::new(),
             (true, true) => format!("meets {:.2}", figure.ratio),
-            (true, false) => format!("MISSES {:.2} (lower end {:.2})", figure.ratio, figure.low),
+            (true, false) if ratio >= figure.ratio => {
+                format!("meets {:.2}, lower end not {:.2}: more --pairs", figure.ratio, figure.low)
+            }
+            (true, false) => format!("MISSES {:.2}", figure.ratio),
         };
         let ratio_text = format!("{ratio:.3} {interval_text}");
         println!(

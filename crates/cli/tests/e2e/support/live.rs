@@ -1,0 +1,162 @@
+//! A run that is under way: caught in the middle of a timed phase, signalled, killed.
+
+use super::{LIMIT, Outputs, Ran, Scene, wait};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A started program, in a process group of its own.
+pub struct Live<'a> {
+    scene: &'a Scene,
+    child: Child,
+    files: Outputs,
+}
+
+impl Scene {
+    /// Starts the program and does not wait.
+    pub fn start(&self, args: &[&str]) -> Live<'_> {
+        self.start_command(self.command(args))
+    }
+
+    pub fn start_command(&self, mut command: Command) -> Live<'_> {
+        let files = self.redirect(&mut command);
+        let child = command.stdin(Stdio::null()).process_group(0).spawn().unwrap();
+        Live { scene: self, child, files }
+    }
+
+    /// An experiment of two blocks of one timed phase, `create`, that lasts long enough to be
+    /// caught; `fs` is empty for a directory.
+    pub fn long_experiment(&self, fs: &str, device: &str, more: &str) -> String {
+        let fs = if fs.is_empty() { String::new() } else { format!("fs = \"{fs}\"\n") };
+        let cache = if fs.is_empty() { "cache = \"warm\"\n" } else { "" };
+        let text = format!(
+            "schema = 1\nname = \"long\"\n[run]\nblocks = 2\nseed = 1\n\
+             [factors]\n{fs}device = \"{device}\"\n{cache}\
+             [[workload]]\nname = \"many\"\nfiles = 20000\nsize = \"256 B\"\n\
+             phases = [\"create\"]\n{more}"
+        );
+        self.write("long.toml", &text)
+    }
+}
+
+impl Live<'_> {
+    /// Waits until standard error has `text`.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        self.poll(text, |live| live.stderr().contains(text).then_some(()));
+    }
+
+    /// Waits until the phase of block `block` is under way (its first file is there), stops the
+    /// worker in its middle and gives its process id.
+    #[track_caller]
+    pub fn stop_in_phase(&mut self, block: u32) -> Pid {
+        self.wait_for(&format!("[{block}/2]"));
+        let worker = self.poll("worker", |live| live.worker());
+        let root = format!("/proc/{}/cwd", worker.as_raw_nonzero());
+        let begun = |dir: &str| {
+            fs::read_dir(dir).ok()?.flatten().find(|e| e.file_name().as_encoded_bytes()[0] == b'f')
+        };
+        self.poll("first file of the phase", |_| begun(&root));
+        kill_process(worker, Signal::STOP).expect("the worker is at work");
+        self.poll("worker to stop", |_| (state(worker)? == 'T').then_some(()));
+        worker
+    }
+
+    /// Sends a signal to the program alone.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+    }
+
+    /// Sends a signal to the program's process group, as a terminal does.
+    pub fn signal_group(&self, signal: Signal) {
+        kill_process_group(self.pid(), signal).unwrap();
+    }
+
+    /// `kill -9` of the program, its executor, its worker and all else in this scene.
+    pub fn kill_tree(&self) {
+        for pid in processes_of(self.scene) {
+            kill_dash_nine(pid);
+        }
+    }
+
+    /// The executors (outer, then inner where there are two).
+    pub fn executors(&self) -> Vec<Pid> {
+        processes_of(self.scene).into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
+    }
+
+    fn worker(&self) -> Option<Pid> {
+        processes_of(self.scene).into_iter().find(|pid| runs_as(*pid, "worker"))
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Ran {
+        wait(&mut self.child, &self.files)
+    }
+
+    pub fn stderr(&self) -> String {
+        fs::read_to_string(&self.files.err).unwrap()
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    #[track_caller]
+    fn poll<T>(&mut self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            if let Some(found) = look(self) {
+                return found;
+            }
+            if let Some(status) = self.child.try_wait().unwrap() {
+                panic!("ended ({status}) while {what:?} was awaited:\n{}", self.stderr());
+            }
+            assert!(Instant::now() < deadline, "no {what:?}:\n{}", self.stderr());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Drop for Live<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// All processes that were started in `scene`, oldest first; they inherit its state directory.
+pub fn processes_of(scene: &Scene) -> Vec<Pid> {
+    let mark = format!("FSARENA_STATE_DIR={}\0", scene.state().display());
+    let mark = mark.as_bytes();
+    let mut found: Vec<i32> = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|pid| {
+            let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environ.windows(mark.len()).any(|window| window == mark)
+        })
+        .collect();
+    found.sort_unstable();
+    found.into_iter().filter_map(Pid::from_raw).collect()
+}
+
+fn runs_as(pid: Pid, subcommand: &str) -> bool {
+    let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    line.split(|byte| *byte == 0).nth(1) == Some(subcommand.as_bytes())
+}
+
+/// `R`, `S`, `T`, … of proc(5).
+fn state(pid: Pid) -> Option<char> {
+    let path = format!("/proc/{}/stat", pid.as_raw_nonzero());
+    let text = fs::read_to_string(Path::new(&path)).ok()?;
+    text.rsplit_once(") ")?.1.chars().next()
+}
+
+pub fn kill_dash_nine(pid: Pid) {
+    // Gone already is as good.
+    let _ = kill_process(pid, Signal::KILL);
+}

@@ -1,0 +1,285 @@
+//! What the tests share: a scene of their own, the program in it, and what it said.
+
+mod clean;
+mod live;
+
+pub use clean::assert_nothing_left;
+pub use live::{Live, processes_of};
+
+use fsarena_model::record::TrialRecord;
+use fsarena_store::{RunRow, Store};
+use fsarena_targets::fs::{Availability, availability, driver};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_fsarena");
+/// No single start of the program takes this long here, not even on a slow machine.
+pub const LIMIT: Duration = Duration::from_secs(120);
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The world of one test: state, database and images in a directory that goes with it.
+pub struct Scene {
+    dir: tempfile::TempDir,
+    outputs: AtomicUsize,
+    _turn: Option<MutexGuard<'static, ()>>,
+}
+
+impl Scene {
+    /// One that may stand beside others.
+    pub fn new() -> Self {
+        // Not where tests lie, which a user without rights may not reach; and on a disk.
+        let place = if Path::new("/var/tmp").is_dir() {
+            PathBuf::from("/var/tmp")
+        } else {
+            std::env::temp_dir()
+        };
+        let dir = tempfile::Builder::new().prefix("fsarena-e2e-").tempdir_in(place).unwrap();
+        fs::create_dir(dir.path().join("images")).unwrap();
+        fs::create_dir(dir.path().join("said")).unwrap();
+        Self { dir, outputs: AtomicUsize::new(0), _turn: None }
+    }
+
+    /// One for loop devices and mounts; waits for its turn. `None`, with the reason printed, where
+    /// this machine or user cannot have them, or lacks one of `fs`.
+    pub fn privileged(fs: &[&str]) -> Option<Self> {
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reason) = why_not_here(fs) {
+            println!("not run: {reason}");
+            return None;
+        }
+        let mut scene = Self::new();
+        scene._turn = Some(turn);
+        Some(scene)
+    }
+
+    pub fn dir(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir().join(name)
+    }
+
+    pub fn images(&self) -> PathBuf {
+        self.path("images")
+    }
+
+    pub fn state(&self) -> PathBuf {
+        self.path("state")
+    }
+
+    pub fn db(&self) -> PathBuf {
+        self.path("results.db")
+    }
+
+    /// Writes a file of the test and gives its path as text.
+    pub fn write(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    /// Makes a directory of the test and gives its path as text.
+    pub fn make_dir(&self, name: &str) -> String {
+        let path = self.path(name);
+        fs::create_dir_all(&path).unwrap();
+        path.display().to_string()
+    }
+
+    /// The program with everything it writes in this scene.
+    pub fn command(&self, args: &[&str]) -> Command {
+        self.command_of(PROGRAM, args)
+    }
+
+    /// As [`Scene::command`], for another program that starts ours.
+    pub fn command_of(&self, program: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(args).current_dir(self.dir());
+        command.env("FSARENA_STATE_DIR", self.state()).env("FSARENA_DB", self.db());
+        command.env("FSARENA_IMAGE_DIR", self.images()).env("HOME", self.dir());
+        for name in ["FSARENA_FAULT", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    /// Runs to the end.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        self.finish(self.command(args))
+    }
+
+    /// Runs `run` with what most tests want: one block, and its images in the scene.
+    pub fn run_once(&self, args: &[&str]) -> Ran {
+        self.run(&[&["run", "--runs", "1", "--seed", "1"], args].concat())
+    }
+
+    /// Runs `command` to its end.
+    pub fn finish(&self, mut command: Command) -> Ran {
+        let files = self.redirect(&mut command);
+        let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+        wait(&mut child, &files)
+    }
+
+    /// Output goes to files: a pipe would be held open by whatever is left.
+    fn redirect(&self, command: &mut Command) -> Outputs {
+        let number = self.outputs.fetch_add(1, Ordering::SeqCst);
+        let out = self.path("said").join(format!("{number}.out"));
+        let err = self.path("said").join(format!("{number}.err"));
+        command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+        Outputs { out, err }
+    }
+
+    /// RUNs in the database as they stand.
+    pub fn runs(&self) -> Vec<RunRow> {
+        Store::open_read_only(&self.db()).unwrap().runs().unwrap()
+    }
+
+    /// The records of RUN number `run`, counted from 1, as `show --json` gives them.
+    pub fn records(&self, run: usize) -> Vec<TrialRecord> {
+        self.run(&["show", &run.to_string(), "--json"]).good().records()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        // After a failed test: what still runs is ours, and the program itself tidies up.
+        for pid in processes_of(self) {
+            live::kill_dash_nine(pid);
+        }
+        if std::thread::panicking() {
+            let _ = self.command(&["list"]).stdin(Stdio::null()).output();
+        }
+    }
+}
+
+/// Files with what a program says.
+pub struct Outputs {
+    out: PathBuf,
+    err: PathBuf,
+}
+
+fn wait(child: &mut Child, files: &Outputs) -> Ran {
+    let read = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+    let deadline = Instant::now() + LIMIT;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("did not end\n{}{}", read(&files.out), read(&files.err));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Ran { code: status.code(), stdout: read(&files.out), stderr: read(&files.err) }
+}
+
+/// What a program said, and how it ended.
+#[derive(Debug)]
+pub struct Ran {
+    /// Exit code; `None` after a signal.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// Fails the test unless it ended with `code`.
+    #[track_caller]
+    pub fn code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Fails the test unless it ended well.
+    #[track_caller]
+    pub fn good(self) -> Self {
+        self.code(0)
+    }
+
+    /// Fails the test unless all `words` are somewhere in what it said, however it was wrapped.
+    #[track_caller]
+    pub fn says(self, words: &[&str]) -> Self {
+        let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = flat(&format!("{}\n{}", self.stdout, self.stderr));
+        for word in words {
+            assert!(text.contains(&flat(word)), "{word:?} is not in\n{text}");
+        }
+        self
+    }
+
+    /// One refusal: one line of ours on standard error, nothing on standard output.
+    #[track_caller]
+    pub fn refused(self, code: i32, words: &[&str]) -> Self {
+        let ran = self.code(code).says(words);
+        let errors: Vec<&str> =
+            ran.stderr.lines().filter(|line| line.starts_with("fsarena: ")).collect();
+        assert_eq!(errors.len(), 1, "one error is wanted:\n{}", ran.stderr);
+        assert_eq!(ran.stdout, "", "data of a refused run");
+        ran
+    }
+
+    /// Standard output as one JSON document, with nothing before or after it.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}:\n{}", self.stdout))
+    }
+
+    /// The records in the JSON document of `run` and `show`.
+    #[track_caller]
+    pub fn records(&self) -> Vec<TrialRecord> {
+        serde_json::from_value(self.json()["records"].clone()).unwrap()
+    }
+}
+
+/// Why file systems cannot be made, mounted and measured here.
+fn why_not_here(file_systems: &[&str]) -> Option<String> {
+    if !is_root() {
+        return Some("needs root".to_owned());
+    }
+    if !Path::new("/dev/loop-control").exists() {
+        return Some("no /dev/loop-control".to_owned());
+    }
+    file_systems.iter().find_map(|name| {
+        let level = fsarena_model::contender::FsLevel::plain(name);
+        match availability(driver(&level).unwrap().as_ref(), Path::new("/proc")) {
+            Availability::Ready => None,
+            Availability::Missing { reason, .. } => Some(reason),
+        }
+    })
+}
+
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The program called `name`; `None`, with the reason printed, where it is not installed.
+pub fn tool(name: &str) -> Option<String> {
+    let found = fsarena_targets::cmd::find(name);
+    if found.is_none() {
+        println!("not run: {name} is not installed");
+    }
+    found.map(|tool| tool.path.display().to_string())
+}
+
+/// Smallest device of the tests on which `fs` is made.
+pub fn device_of(fs: &str) -> &'static str {
+    if fs == "xfs" { "loop:300M" } else { "loop:128M" }
+}
+
+/// Runs a program of the system that a test needs; its output.
+#[track_caller]
+pub fn sh(command: &str) -> String {
+    let ran = Command::new("/bin/sh").args(["-ec", command]).output().unwrap();
+    assert!(ran.status.success(), "{command}: {}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8_lossy(&ran.stdout).trim().to_owned()
+}
