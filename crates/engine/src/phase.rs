@@ -203,9 +203,10 @@ impl Prepared {
         })
     }
 
-    /// Runs the phase once and reports. A second call goes over the same files in the same order
-    /// with the same histogram, which then holds both: make a new one instead.
+    /// Runs the phase and reports. A second call goes over the same files in the same order and
+    /// counts into the same histogram.
     pub fn run<B: Backend>(&mut self, backend: &B) -> WorkerReport {
+        self.names.set(0);
         let timing = match self.latency.take() {
             None => self.timed(backend, &mut NoLatency),
             Some((mut histogram, clock)) => {

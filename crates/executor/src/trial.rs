@@ -205,9 +205,26 @@ impl Trial<'_> {
         }
         self.mounted = Some(mounted);
         if self.used_empty_bytes.is_none() {
+            // The first mount of the trial.
             self.used_empty_bytes = self.space_used().map(|(_, used)| used);
+            self.say_what_syncfs_means();
         }
         Ok(())
+    }
+
+    /// The kernel hands syncfs(2) on to a FUSE server only where that serves a block device itself
+    /// (fuseblk): `durable` is then no later than `returned`, and not what it says.
+    fn say_what_syncfs_means(&mut self) {
+        let fstype = self.record.filesystem.mounted_type.as_deref().unwrap_or_default();
+        if fstype != "fuse" && !fstype.starts_with("fuse.") {
+            return;
+        }
+        let text = format!(
+            "mounted as {fstype}: the kernel does not pass syncfs on to the program that serves \
+             it, so `durable` does not mean that anything has reached the device"
+        );
+        let remedy = "look at the bytes written up to the unmount beside it".to_owned();
+        self.notice("fuse-without-syncfs", text, Some(remedy));
     }
 
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {

@@ -73,7 +73,8 @@ pub struct CostRow {
     pub trial_written_bytes: u64,
     /// Whether these go to memory and not to a disk.
     pub in_memory: bool,
-    /// The weakest source among its times.
+    /// The weakest source among the times of its ops; that of the time around them (mkfs, mount,
+    /// chill) is among [`Cost::sources`].
     pub source: CostSource,
 }
 
@@ -167,13 +168,14 @@ fn row(plan: &RunPlan, contender: usize, number: usize, basis: &CostBasis) -> Co
     let fs = &levels.fs.name;
     let without_device = in_memory(levels) || levels.device.size_bytes().is_none();
     let share = if without_device { ASSUMED_WARM_SHARE } else { 1.0 };
-    let (mut ns, mut source) = given(basis.trial_overhead_ns, ASSUMED_TRIAL_NS * share);
-    let (around_ns, around) = given(basis.phase_overhead_ns, ASSUMED_PHASE_NS * share);
+    let (mut ns, _) = given(basis.trial_overhead_ns, ASSUMED_TRIAL_NS * share);
+    let (around_ns, _) = given(basis.phase_overhead_ns, ASSUMED_PHASE_NS * share);
+    let mut source = CostSource::Measured;
     for step in steps(workload, levels, plan.verify) {
         let (step_ns, step_source) = match &step {
             Step::Measure { phase } => {
                 let (ns, source) = phase_cost(basis, fs, workload, phase);
-                (ns + around_ns, source.max(around))
+                (ns + around_ns, source)
             }
             Step::Prepare { phase } => phase_cost(basis, fs, workload, phase),
             Step::Verify => {
@@ -247,6 +249,8 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
             cost.image_bytes = cost.image_bytes.saturating_add(image.size_bytes);
         }
     }
+    cost.sources.insert(given(basis.trial_overhead_ns, 0.0).1);
+    cost.sources.insert(given(basis.phase_overhead_ns, 0.0).1);
     for row in &rows {
         let written = row.trials.saturating_mul(row.trial_written_bytes);
         cost.trials += row.trials;

@@ -64,7 +64,14 @@ pub fn article_2003(
         }
     }
     let mut legend = "KB = 1024 bytes. CPU load: the whole machine is 100 %.".to_owned();
-    if study.is_some() {
+    if let Some(study) = study {
+        if (study.scale - 1.0).abs() > f64::EPSILON {
+            let scaled = format!(
+                " Ours: with datasets scaled by {}, not with as many files as the titles say.",
+                study.scale
+            );
+            legend.push_str(&scaled);
+        }
         legend.push_str(
             " Ours: medians over trials, CPU from start to `durable` in both tables (- where the \
              phase was too short for a figure).",

@@ -103,12 +103,13 @@ fn as_rows(cost: &Cost) -> PlanCost {
         source: source(row.source).to_owned(),
     });
     let sources: Vec<&str> = cost.sources.iter().map(|known| source(*known)).collect();
+    let times = format!("Times from: {}", sources.join(", "));
     PlanCost {
         rows: rows.collect(),
         total_s: cost.total_ns as f64 / 1e9,
         written_bytes: cost.disk_written_bytes,
         image_bytes: cost.image_bytes,
-        source: sources.join(", "),
+        source: times,
     }
 }
 

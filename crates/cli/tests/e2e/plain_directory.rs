@@ -1,1 +1,138 @@
-//! plain_directory
+//! A directory as the target: no root, no mkfs, nothing of the user's touched.
+
+use crate::support::{Scene, assert_nothing_left, is_root};
+use fsarena_model::record::{CacheState, Outcome};
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+const SMALL: [&str; 4] = ["--workload", "tiny-files", "--scale", "0.02"];
+/// Somebody without rights.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn life_in_a_directory() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    fs::write(scene.path("target/mine"), "mine").unwrap();
+    let ran = scene.run_once(&[&["--on", &target, "--verify"], &SMALL[..]].concat()).good();
+    ran.says(&["directory", "tiny-files / read-random"]);
+    assert_nothing_left(&scene);
+    let names: Vec<_> = fs::read_dir(&target).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert_eq!(names, ["mine"], "the user's files, and they alone");
+    let record = scene.records(1).remove(0);
+    assert_eq!(record.outcome, Outcome::Done);
+    assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+    for phase in &record.phases {
+        assert_eq!(phase.cache.state, CacheState::Warm, "a directory cannot be made cold");
+        assert_eq!(phase.ops, 200);
+        let durable_ns = phase.clocks.durable_ns.expect("syncfs was done");
+        assert!(phase.clocks.returned_ns <= durable_ns);
+    }
+}
+
+/// The program as seen by a user without rights: a copy that this user can reach, and a scene
+/// that belongs to them.
+fn as_nobody(scene: &Scene, args: &[&str]) -> Option<Command> {
+    if !is_root() {
+        println!("not run: needs root, to become somebody else");
+        return None;
+    }
+    let program = scene.path("program");
+    if !program.exists() {
+        fs::copy(crate::support::PROGRAM, &program).unwrap();
+    }
+    for dir in [scene.dir().to_owned(), scene.images(), scene.path("said")] {
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
+        std::os::unix::fs::chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let mut command = scene.command_of(&program.display().to_string(), args);
+    command.uid(NOBODY).gid(NOBODY);
+    Some(command)
+}
+
+/// Without root and without a word about the target: a directory, and one line on what root adds.
+#[test]
+fn without_root() {
+    let scene = Scene::new();
+    let args = [&["run", "--runs", "1"], &SMALL[..]].concat();
+    let Some(command) = as_nobody(&scene, &args) else { return };
+    let ran = scene.finish(command).good();
+    let lines = ran.stderr.lines().filter(|line| line.contains("root")).collect::<Vec<_>>();
+    assert_eq!(lines.len(), 1, "{}", ran.stderr);
+    assert!(lines[0].contains("not root: working in"), "{}", lines[0]);
+    assert!(lines[0].contains("as root, file systems would be made"), "{}", lines[0]);
+    ran.says(&["directory", "tiny-files / create"]);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+}
+
+#[test]
+fn without_root_in_a_named_directory() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    let args = [&["run", "--runs", "1", "--on", &target], &SMALL[..]].concat();
+    let Some(command) = as_nobody(&scene, &args) else { return };
+    scene.finish(command).code(2).says(&["not writable", "name a writable directory"]);
+    std::os::unix::fs::chown(&target, Some(NOBODY), Some(NOBODY)).unwrap();
+    let command = as_nobody(&scene, &args).unwrap();
+    scene.finish(command).good();
+    assert_nothing_left(&scene);
+}
+
+/// A loop device is refused with the reason and both ways out.
+#[test]
+fn without_root_there_is_no_loop_device() {
+    let scene = Scene::new();
+    let on = ["run", "--runs", "1", "--fs", "ext4,tmpfs", "--on", "loop:128M"];
+    let Some(command) = as_nobody(&scene, &[&on[..], &SMALL].concat()) else { return };
+    scene.finish(command).code(1).says(&["needs root", "nothing to run"]);
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn without_root_a_mixed_run_does_what_it_can() {
+    let scene = Scene::new();
+    let args = ["run", "--dry-run"];
+    let Some(command) = as_nobody(&scene, &args) else { return };
+    scene.finish(command).good().says(&["directory", "Nothing has been touched"]);
+    assert!(!scene.db().exists() && !scene.state().exists());
+    assert_nothing_left(&scene);
+}
+
+/// The work is done by the user that was named.
+#[test]
+fn work_as_another_user() {
+    if !is_root() {
+        println!("not run: needs root, to become somebody else");
+        return;
+    }
+    let scene = Scene::new();
+    // The directory of ours inside is made by root and given to the user.
+    fs::set_permissions(scene.dir(), fs::Permissions::from_mode(0o755)).unwrap();
+    let target = scene.make_dir("target");
+    let args = [&["--on", &target, "--user", "65534:65534"], &SMALL[..]].concat();
+    scene.run_once(&args).good();
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn a_dry_run_touches_nothing() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    for args in [
+        vec!["run", "--dry-run"],
+        vec!["run", "--dry-run", "--json"],
+        vec!["run", "2003-linux-vs-freebsd", "--dry-run"],
+        vec!["run", "--dry-run", "--on", &target, "--workload", "tiny-files"],
+    ] {
+        scene.run(&args).good();
+    }
+    assert!(!scene.db().exists(), "no database");
+    assert!(!scene.state().exists(), "no journal");
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
+    assert_nothing_left(&scene);
+    let plan = scene.run(&["run", "--dry-run", "--json"]).json();
+    assert_eq!(plan["kind"], "plan");
+}
