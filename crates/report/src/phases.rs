@@ -35,7 +35,7 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
 fn legend(study: &Study, ratios: bool, style: Style) -> String {
     let compared = study.compared_clock.name();
     let mut text = format!(
-        "Medians over trials, each a fresh file system. Compared: time to `{compared}`; rates are \
+        "Medians over trials, each from a reset state. Compared: time to `{compared}`; rates are \
          computed from it. CPU: the whole machine is 100 %, from start to `durable`"
     );
     let kb = style.rate.unwrap_or(study.rate_style) == RateStyle::Article2003;
@@ -99,7 +99,7 @@ fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) ->
     let common = common_memory(table);
     for row in &table.rows {
         let mut cells = vec![
-            label(row, common, &mut marks),
+            label(row, is_mixed(table), common, &mut marks),
             scale.rate(row),
             cpu(row.cpu),
             clock_cell(row, study.compared_clock),
@@ -153,12 +153,10 @@ fn title(table: &PhaseTable, memory: Option<&MemoryView>, width: usize, style: S
         format!("{} files of {}", crate::words::grouped(set.files), Bytes(set.size_bytes))
     };
     let mut state = String::new();
-    let any = |wanted: bool| table.rows.iter().any(|r| (r.cache == CacheState::Cold) == wanted);
-    match (any(true), any(false)) {
-        (true, false) => state.push_str("; cold"),
-        (false, true) => state.push_str("; warm"),
-        (true, true) => state.push_str("; cold, and warm where marked: these two are not compared"),
-        (false, false) => {}
+    if is_mixed(table) {
+        state.push_str("; cold (warm rows are not compared with cold ones)");
+    } else if let Some(row) = table.rows.first() {
+        state.push_str(if row.cache == CacheState::Cold { "; cold" } else { "; warm" });
     }
     if let Some(MemoryView::Limited { limit_bytes, by }) = memory {
         state.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
@@ -172,15 +170,21 @@ fn title(table: &PhaseTable, memory: Option<&MemoryView>, width: usize, style: S
     out
 }
 
-fn label(row: &PhaseRow, common: Option<&MemoryView>, marks: &mut Marks) -> String {
+/// Whether a table has cold and warm rows.
+fn is_mixed(table: &PhaseTable) -> bool {
+    let cold = table.rows.iter().filter(|row| row.cache == CacheState::Cold).count();
+    cold > 0 && cold < table.rows.len()
+}
+
+fn label(row: &PhaseRow, mixed: bool, common: Option<&MemoryView>, marks: &mut Marks) -> String {
     let mut notes = Vec::new();
     match (&row.not_cold_because, row.cache) {
         (Some(why), CacheState::WarmByNature) => notes.push(format!("warm by nature: {why}")),
         (Some(why), state) => {
             notes.push(format!("{}, though cold was asked for: {why}", cache(state)));
         }
-        (None, CacheState::Cold) => {}
-        (None, state) => notes.push(cache(state).to_owned()),
+        (None, CacheState::WarmByNature) => notes.push("warm by nature".to_owned()),
+        (None, _) => {}
     }
     match &row.memory {
         MemoryView::NotLimited { limit_bytes, reason } => {
@@ -199,7 +203,7 @@ fn label(row: &PhaseRow, common: Option<&MemoryView>, marks: &mut Marks) -> Stri
         notes
             .push(format!("WRONG CONTENTS after {}", count(row.trials_with_bad_contents, "trial")));
     }
-    let mut label = plain_label(row);
+    let mut label = plain_label(row, mixed);
     for note in notes {
         label.push(' ');
         label.push_str(&marks.mark(note));
@@ -207,8 +211,9 @@ fn label(row: &PhaseRow, common: Option<&MemoryView>, marks: &mut Marks) -> Stri
     label
 }
 
-fn plain_label(row: &PhaseRow) -> String {
-    let warm = if row.cache == CacheState::Cold { "" } else { " (warm)" };
+/// Warm is said where the table has cold rows too.
+fn plain_label(row: &PhaseRow, mixed: bool) -> String {
+    let warm = if mixed && row.cache != CacheState::Cold { " (warm)" } else { "" };
     format!("{}{warm}", row.label)
 }
 
@@ -260,7 +265,7 @@ pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
             let device = |window| row.device.iter().find(|d| d.window == window);
             let written = |window| bytes(device(window).and_then(|d| d.written_bytes));
             grid.row(vec![
-                plain_label(row),
+                plain_label(row, is_mixed(table)),
                 latency(|l| l.p50_ns),
                 latency(|l| l.p99_ns),
                 latency(|l| l.p999_ns),

@@ -123,8 +123,8 @@ fn phase_tables_80() {
     RUN 0123456789abcdef, 2026-01-01 00:00 UTC, interrupted, 17 of 18 trials.
     Not all trials were done: the figures are of those that were.
 
-    small-files / create: 5,000 files of 256 B, in order; cold, and warm where
-    marked: these two are not compared
+    small-files / create: 5,000 files of 256 B, in order; cold (warm rows are not
+    compared with cold ones)
     file system                 rate        CPU  durable  returned      drained    n
     --------------------------------------------------------------------------------
     ext4#1             4,717 files/s     25.0 %   1.06 s    500 ms       1.25 s    3
@@ -148,9 +148,9 @@ fn phase_tables_80() {
     [d] WRONG CONTENTS after 1 trial
     [e] warm by nature: it lives in memory
 
-    Medians over trials, each a fresh file system. Compared: time to `durable`;
-    rates are computed from it. CPU: the whole machine is 100 %, from start to
-    `durable`. Whether a difference is real is not decided here.
+    Medians over trials, each from a reset state. Compared: time to `durable`; rates
+    are computed from it. CPU: the whole machine is 100 %, from start to `durable`.
+    Whether a difference is real is not decided here.
 
     Contents
       - 15,000 files read again after 3 trials (3.66 MiB): 1 WRONG, missing or
@@ -212,9 +212,9 @@ fn article_style_80() {
     ext4         102400.00 KB/s  25.0 %   1.00 s          -    500 ms   1.25 s  1
     xfs          102400.00 KB/s  25.0 %   1.00 s          -    500 ms   1.25 s  1
 
-    Medians over trials, each a fresh file system. Compared: time to `durable`;
-    rates are computed from it. CPU: the whole machine is 100 %, from start to
-    `durable`; KB = 1024 bytes. Whether a difference is real is not decided here.
+    Medians over trials, each from a reset state. Compared: time to `durable`; rates
+    are computed from it. CPU: the whole machine is 100 %, from start to `durable`;
+    KB = 1024 bytes. Whether a difference is real is not decided here.
 
     Sampling took 80 samples and 0.10 % of one processor.
     ");
@@ -223,8 +223,8 @@ fn article_style_80() {
 #[test]
 fn ledger_80() {
     insta::assert_snapshot!(ledger_tables(&sample_study(), 80, plain()), @r"
-    small-files / create: 5,000 files of 256 B, in order; cold, and warm where
-    marked: these two are not compared
+    small-files / create: 5,000 files of 256 B, in order; cold (warm rows are not
+    compared with cold ones)
     file system          p50      p99      max   read   written  to unmount  w. amp.
     --------------------------------------------------------------------------------
     ext4#1           10.1 µs  10.1 µs  1.05 ms  4 KiB  2.44 MiB    3.66 MiB     3.00

@@ -123,7 +123,8 @@ fn failing_commands() {
     run(&file("mount.toml", mount)).code(1).says(&["no way", "exit code 4"]);
     let nothing = "mount = \"true {dev} {mnt}\"\n";
     run(&file("nothing.toml", nothing)).code(1).says(&["mounted nothing"]);
-    let missing = "mount = \"true {dev} {mnt}\"\nprograms = [\"mkfs.nosuch\"]\npackage = \"nosuch\"";
+    let missing =
+        "mount = \"true {dev} {mnt}\"\nprograms = [\"mkfs.nosuch\"]\npackage = \"nosuch\"";
     let missing = run(&file("missing.toml", missing)).code(1);
     missing.says(&["mkfs.nosuch is not installed", "nosuch"]);
     assert_nothing_left(&scene);
