@@ -1,15 +1,15 @@
 //! The command line: one definition yields parsing, help, man pages and completions.
 //!
-//! Parsing has no side effects. Texts that need a meaning (`--fs`, `--on`, sizes) are read later, by
-//! the crates that own that meaning.
+//! Parsing has no side effects. Texts that need a meaning (`--fs`, `--on`, sizes) are read later,
+//! by the crates that own that meaning.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
-/// fsarena makes file systems on the same sectors, runs real work on them, measures time, CPU, device
-/// traffic and latency, and repeats in random order.
+/// fsarena makes file systems on the same sectors, runs real work on them, measures time, CPU,
+/// device traffic and latency, and repeats in random order.
 #[derive(Parser, Debug)]
 #[command(name = "fsarena", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Cli {
@@ -79,8 +79,8 @@ pub struct RunArgs {
     /// A built-in experiment (see `fsarena experiments`) or a TOML file; `quick` where neither an
     /// experiment nor --workload is given.
     pub experiment: Option<String>,
-    /// File systems: NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…], separated by commas. A name twice is an
-    /// A/A comparison.
+    /// File systems: NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…], separated by commas. A name twice is
+    /// an A/A comparison.
     #[arg(long, value_name = "LIST")]
     pub fs: Option<String>,
     /// Where they lie: loop:SIZE, ram:SIZE or a directory; separated by commas.

@@ -1,8 +1,8 @@
 //! Faults on purpose, so that tests can see what they leave behind (docs/testing.md).
 //!
 //! `FSARENA_FAULT=panic:<step>` makes the executor panic, and `FSARENA_FAULT=hang:<step>` wait for
-//! ever, at the beginning of that step; never inside a timed phase. The runner has one such place of
-//! its own: `store`, between a trial and the storing of its record.
+//! ever, at the beginning of that step; never inside a timed phase. The runner has one such place
+//! of its own: `store`, between a trial and the storing of its record.
 
 /// Does what `FSARENA_FAULT` asks for at this step.
 ///

@@ -1,10 +1,10 @@
 //! One trial, from spec to record: the states of DESIGN §3 with the cold proof.
 //!
-//! The executor is a process of its own (this same binary with the argument `executor`). It reads one
-//! [`TrialSpec`] from standard input, says which step it is at and at last the
-//! [`TrialRecord`] on standard output, one JSON value a line, and stops on a line `stop` or the end
-//! of its input. As root it works in a mount and process namespace of its own, so that nothing it
-//! mounts or starts can outlive it, however it ends.
+//! The executor is a process of its own (this same binary with the argument `executor`). It reads
+//! one [`TrialSpec`] from standard input, says which step it is at and at last the [`TrialRecord`]
+//! on standard output, one JSON value a line, and stops on a line `stop` or the end of its input.
+//! As root it works in a mount and process namespace of its own, so that nothing it mounts or
+//! starts can outlive it, however it ends.
 //!
 //! It never talks to the database, never decides what comes next, and never measures with anything
 //! but the worker's clock and the kernel's counters.

@@ -1,8 +1,8 @@
 //! A timed phase: the worker is made ready, counters are read, the worker goes, counters are read
 //! again, the file system is drained, counters are read a last time.
 //!
-//! The three clocks start at the worker's first clock read. Between it and the worker's last one the
-//! executor only waits; the sampler is the one thread beside it, and its cost is in the record.
+//! The three clocks start at the worker's first clock read. Between it and the worker's last one
+//! the executor only waits; the sampler is the one thread beside it, and its cost is in the record.
 
 use crate::cgroup::MemoryCgroup;
 use crate::cold;

@@ -1,7 +1,7 @@
 //! The wish to stop: heard on standard input, obeyed between steps and in the middle of a phase.
 //!
-//! A line `stop`, or the end of input (the parent is gone), sets a flag and kills the worker that is
-//! being watched. The trial then unwinds through its teardown as always.
+//! A line `stop`, or the end of input (the parent is gone), sets a flag and kills the worker that
+//! is being watched. The trial then unwinds through its teardown as always.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::BufRead;

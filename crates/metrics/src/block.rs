@@ -2,8 +2,8 @@
 //!
 //! Documentation/block/stat.rst; printed by block/genhd.c (`part_stat_show`). Sectors here always
 //! have 512 B. Counts are 64 bits wide; times are printed as *unsigned 32-bit milliseconds* and
-//! wrap after 49.7 days of that time (queue time runs faster than the clock where requests overlap).
-//! Eleven values since 2.5, discards since 4.18 (15 values), flushes since 5.5 (17).
+//! wrap after 49.7 days of that time (queue time runs faster than the clock where requests
+//! overlap). Eleven values since 2.5, discards since 4.18 (15 values), flushes since 5.5 (17).
 
 use crate::catalog::{Decrease, Metric, Opened, Registration, Source};
 use crate::error::{Malformed, MetricError};

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 /// A latency histogram in logarithmic-linear buckets, nanoseconds.
 ///
-/// A value `v` below `2^(precision_bits + 1)` has a bucket of its own. Above, each power of two is
-/// divided into `2^precision_bits` equal buckets, so that a bucket is narrower than
-/// `v / 2^precision_bits` (the layout of HdrHistogram; G. Tene, hdrhistogram.org). Only buckets that
-/// were hit are kept.
+/// A value `v` below `2^(precision_bits + 1)` has a bucket of its own. Above, each power of two
+/// is divided into `2^precision_bits` equal buckets, so that a bucket is narrower than
+/// `v / 2^precision_bits` (the layout of HdrHistogram; G. Tene, hdrhistogram.org). Only buckets
+/// that were hit are kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LatencyHistogram {
     /// Divisions of a power of two, as an exponent.

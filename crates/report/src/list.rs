@@ -1,4 +1,4 @@
-//! The list of RUNs.
+//! The list of RUNs: one line each, newest last, as `fsarena list` shows it.
 
 use crate::Style;
 use crate::table::{Grid, Kind};

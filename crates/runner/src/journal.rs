@@ -2,12 +2,12 @@
 //!
 //! One file a RUN, one JSON value a line, each synced. The RUN holds a lock on it (flock, shared)
 //! for as long as it lives, and so does each executor; a lock ends with its process, however that
-//! ends. Whoever gets the exclusive lock therefore knows that all owners are dead, and may undo what
-//! the file lists. A live RUN cannot be mistaken for a dead one, even where a process id was used
-//! again. The owner is written down as well, so that people can read who it was.
+//! ends. Whoever gets the exclusive lock therefore knows that all owners are dead, and may undo
+//! what the file lists. A live RUN cannot be mistaken for a dead one, even where a process id was
+//! used again. The owner is written down as well, so that people can read who it was.
 //!
-//! The file is made under a temporary name, locked, and only then given its name: there is no moment
-//! at which it can be seen without its lock.
+//! The file is made under a temporary name, locked, and only then given its name: there is no
+//! moment at which it can be seen without its lock.
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};

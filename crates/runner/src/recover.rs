@@ -1,7 +1,8 @@
 //! Undoing what dead RUNs left, at every start.
 //!
 //! Only a journal whose lock can be had is touched: its owner and its executors are dead. What it
-//! lists is undone from the last entry to the first, each step harmless where there is nothing left.
+//! lists is undone from the last entry to the first, each step harmless where there is nothing
+//! left.
 
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_metrics::{Roots, process_start_ticks};

@@ -1,8 +1,8 @@
 //! One executor process: started, listened to, stopped when the user asks.
 //!
-//! It is in a process group of its own, so that a Ctrl-C at the terminal reaches this process alone,
-//! which then asks the executor to stop. A second Ctrl-C kills it: its mounts and processes go with
-//! its namespaces.
+//! It is in a process group of its own, so that a Ctrl-C at the terminal reaches this process
+//! alone, which then asks the executor to stop. A second Ctrl-C kills it: its mounts and processes
+//! go with its namespaces.
 
 use crate::{Request, RunError};
 use fsarena_executor::{ExecutorSays, blank_record};

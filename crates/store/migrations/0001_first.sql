@@ -235,10 +235,11 @@ BEGIN SELECT RAISE(ABORT, 'a plan never changes'); END;
 
 -- For people with an SQL prompt: one row a timed phase, with the words of the glossary.
 CREATE VIEW measured AS
-SELECT run.id AS run, run.experiment, slot.sequence AS trial, slot.block, contender.label AS contender,
-       contender.fs, workload.name AS workload, phase.name AS phase, phase.op, trial.outcome,
-       phase.returned_ns, phase.durable_ns, phase.drained_ns, phase.drained, phase.ops,
-       phase.asked_bytes, phase.cache_state, phase.memory, phase.error, phase.id AS phase_id
+SELECT run.id AS run, run.experiment, slot.sequence AS trial, slot.block,
+       contender.label AS contender, contender.fs, workload.name AS workload, phase.name AS phase,
+       phase.op, trial.outcome, phase.returned_ns, phase.durable_ns, phase.drained_ns,
+       phase.drained, phase.ops, phase.asked_bytes, phase.cache_state, phase.memory, phase.error,
+       phase.id AS phase_id
 FROM phase
 JOIN trial ON trial.id = phase.trial_id
 JOIN slot ON slot.id = trial.id

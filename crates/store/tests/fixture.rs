@@ -4,30 +4,11 @@
 
 use fsarena_model::record::{CacheState, Drained, Outcome, Window};
 use fsarena_model::run::RunState;
-use fsarena_store::{Owner, RunId, Store};
-use fsarena_testkit::records::{self, contender, small_files};
+use fsarena_store::{RunId, Store};
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("test_fixture").join(name)
-}
-
-/// Writes the fixture of the present layout: `cargo test -p fsarena-store -- --ignored`.
-/// To be run once, when a layout is released; never to repair a failing test.
-#[test]
-#[ignore = "writes the committed fixture"]
-fn write_layout_1() {
-    let path = fixture("layout-1.db");
-    assert!(!path.exists(), "a fixture is never written again");
-    let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
-    let header = records::header(contenders, vec![small_files()], 2);
-    let store = Store::open(&path).unwrap();
-    let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
-    let run = store.create_run(&header, &owner).unwrap();
-    for sequence in 0..3 {
-        store.put_record(run, &records::record(&header, sequence)).unwrap();
-    }
-    store.set_state(run, RunState::Interrupted, Some("Ctrl-C")).unwrap();
 }
 
 /// Values are written out here, not taken from the builder, which may change.

@@ -1,4 +1,4 @@
-//! `fsarena list`.
+//! `fsarena list`: the RUNs of the database, one line each.
 
 use super::open;
 use crate::args::ListArgs;
