@@ -102,10 +102,9 @@ impl Root {
 
 /// Makes the directories of a dataset; those that exist already stay.
 ///
-/// A directory is not a timed op: this is part of the preparation of a phase that creates files
-/// ([`run_phase`] and the worker call it before the first clock read). It touches nothing but the
-/// root and the new, empty directories, so a phase that creates files starts with these in the
-/// cache; phases that read, stat or delete are not preceded by it and touch nothing.
+/// A directory is not a timed op: this comes before a phase that creates files. In a trial it is a
+/// step of its own, before the caches are dropped, so that the directories are as cold as the rest;
+/// [`run_phase`] calls it right before the phase.
 ///
 /// # Errors
 /// mkdir(2)'s, naming the directory.

@@ -5,16 +5,15 @@
 //! [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before `go` means
 //! that nobody waits any longer: the worker leaves quietly.
 //!
-//! The process is the worker's own: it changes user, processors and working directory. It reads
-//! nothing below the root before `go`; for a phase that creates files it makes the directories
-//! ([`make_dirs`]).
+//! The process is the worker's own: it changes user, processors and working directory. It touches
+//! nothing below the root before `go`.
 
 use crate::backend::sync::Sync;
 use crate::buffer::warm_memory;
 use crate::phase::{EngineError, Prepared, Root, make_dirs};
 use crate::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::work::{Task, UserIds, WorkerSays, WorkerSpec};
+use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::{BufRead, Write};
@@ -55,6 +54,7 @@ enum Refusal {
 /// A task with everything it needs.
 enum Ready {
     Phase(Box<Prepared>),
+    MakeDirs(Dataset),
     Verify(Box<Verifier>),
 }
 
@@ -77,6 +77,10 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
     }
     let answer = match ready {
         Ready::Phase(mut prepared) => WorkerSays::Done(Box::new(prepared.run(&Sync::new(&root)))),
+        Ready::MakeDirs(dataset) => match make_dirs(&root, &dataset) {
+            Ok(()) => WorkerSays::Made,
+            Err(error) => WorkerSays::Refused(error.to_string()),
+        },
         Ready::Verify(mut verifier) => WorkerSays::Verified(verifier.run(&root)),
     };
     say(&mut output, &answer)
@@ -96,11 +100,9 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     let ready = match &spec.task {
         Task::Phase { phase, seed, latency } => {
             let prepared = Prepared::new(&spec.dataset, phase, seed, &spec.dataset_seed, *latency)?;
-            if phase.op.writes() {
-                make_dirs(&root, &spec.dataset)?;
-            }
             Ready::Phase(Box::new(prepared))
         }
+        Task::MakeDirs => Ready::MakeDirs(spec.dataset),
         Task::Verify { bs_bytes } => {
             Ready::Verify(Box::new(Verifier::new(&spec.dataset, *bs_bytes, &spec.dataset_seed)?))
         }

@@ -15,7 +15,9 @@ use fsarena_metrics::{
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, Notice, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
-use fsarena_model::work::{Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_model::work::{
+    Dataset, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
+};
 use fsarena_targets::fs::Place;
 use fsarena_targets::settle;
 use rustix::time::{ClockId, clock_gettime};
@@ -38,25 +40,15 @@ impl Trial<'_> {
             dataset: self.spec.workload.dataset,
             dataset_seed: self.spec.seed.child("dataset", 0),
             task,
-            warm_memory_bytes: self.warm_memory_bytes(op),
+            warm_memory_bytes: warm_memory_bytes(
+                &self.roots,
+                &self.spec.workload.dataset,
+                op,
+                self.spec.contender.levels.memory_bytes,
+            ),
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
         }
-    }
-
-    /// Free page reporting: memory that was idle for seconds is with the hypervisor, and its next
-    /// touch is up to nine times slower. Touching and freeing as much as the phase will need, right
-    /// before it, keeps that out of the figures.
-    fn warm_memory_bytes(&self, op: Op) -> u64 {
-        if !page_reporting_active(&self.roots) {
-            return 0;
-        }
-        let dataset = &self.spec.workload.dataset;
-        let blocks = dataset.size_bytes.next_multiple_of(4096).saturating_add(2048);
-        let data = if op == Op::Stat || op == Op::Delete { 2048 } else { blocks };
-        let limit = self.spec.contender.levels.memory_bytes.unwrap_or(u64::MAX);
-        let wanted = dataset.files.saturating_mul(data).min(limit).saturating_add(WARM_FLOOR_BYTES);
-        wanted.min(available_bytes(&self.roots) / 2)
     }
 
     pub(crate) fn measure(&mut self, phase: &Phase) -> Result<(), StepError> {
@@ -251,6 +243,21 @@ impl Trial<'_> {
     }
 }
 
+/// How much memory is to be touched before a phase.
+///
+/// Free page reporting: memory that was idle for seconds is with the hypervisor, and its next touch
+/// is up to nine times slower. Touching and freeing as much as the phase will need, right before
+/// it, keeps that out of the figures.
+fn warm_memory_bytes(roots: &Roots, dataset: &Dataset, op: Op, limit_bytes: Option<u64>) -> u64 {
+    if !page_reporting_active(roots) {
+        return 0;
+    }
+    let blocks = dataset.size_bytes.next_multiple_of(4096).saturating_add(2048);
+    let data = if op == Op::Stat || op == Op::Delete { 2048 } else { blocks };
+    let needed = dataset.files.saturating_mul(data).min(limit_bytes.unwrap_or(u64::MAX));
+    needed.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots) / 2)
+}
+
 /// Counters at the three moments of a phase.
 struct Readings {
     before: Snapshot,
@@ -272,21 +279,30 @@ fn relief_notice(syncs: u64) -> Notice {
 
 /// The error of a phase whose op failed, with the remedy.
 pub(crate) fn op_failure(error: &OpError, phase: &Phase) -> StepError {
-    let remedy = match rustix::io::Errno::from_raw_os_error(error.errno) {
-        rustix::io::Errno::NOSPC => {
-            "make the device larger (--on loop:SIZE) or the work smaller (--scale)"
-        }
-        rustix::io::Errno::DQUOT => "raise the quota, or choose another directory",
-        rustix::io::Errno::ROFS | rustix::io::Errno::IO => {
+    let remedy = remedy_for(error.errno).map(str::to_owned);
+    StepError::Failed { error: describe(error, phase), remedy }
+}
+
+/// What to do about an error of the system in the middle of the work.
+fn remedy_for(errno: i32) -> Option<&'static str> {
+    use rustix::io::Errno;
+    Some(match Errno::from_raw_os_error(errno) {
+        Errno::NOSPC => "make the device larger (--on loop:SIZE) or the work smaller (--scale)",
+        Errno::DQUOT => "raise the quota, or choose another directory",
+        Errno::ROFS | Errno::IO => {
             "see the kernel's log (dmesg): the file system or its device reported an error"
         }
-        rustix::io::Errno::ACCESS | rustix::io::Errno::PERM => {
-            "run as root, or choose a directory that you may write to"
-        }
-        rustix::io::Errno::NOMEM => "raise the memory limit (--memory)",
-        _ => return StepError::new(describe(error, phase)),
-    };
-    StepError::Failed { error: describe(error, phase), remedy: Some(remedy.to_owned()) }
+        Errno::ACCESS | Errno::PERM => "run as root, or choose a directory that you may write to",
+        Errno::NOMEM => "raise the memory limit (--memory)",
+        _ => return None,
+    })
+}
+
+/// The same for the words of a worker that could not begin, which end with the system's:
+/// `… (os error 28)`.
+pub(crate) fn remedy_in(words: &str) -> Option<&'static str> {
+    let number = words.rsplit_once("(os error ")?.1.split(')').next()?;
+    remedy_for(number.parse().ok()?)
 }
 
 fn describe(error: &OpError, phase: &Phase) -> String {
@@ -329,4 +345,49 @@ fn available_bytes(roots: &Roots) -> u64 {
         .and_then(|rest| rest.trim().strip_suffix("kB"))
         .and_then(|number| number.trim().parse::<u64>().ok())
         .map_or(0, |kib| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree with this much memory and a balloon with these features.
+    fn machine(features: &str) -> (tempfile::TempDir, Roots) {
+        let tree = tempfile::tempdir().expect("a directory for the tree");
+        let (proc, sys) = (tree.path().join("proc"), tree.path().join("sys"));
+        let roots = Roots { proc, sys, ..Roots::default() };
+        let balloon = roots.sys.join("bus/virtio/devices/virtio0");
+        std::fs::create_dir_all(balloon.join("driver")).expect("made");
+        std::fs::create_dir_all(&roots.proc).expect("made");
+        let files = [
+            (balloon.join("device"), "0x0005\n"),
+            (balloon.join("features"), features),
+            (roots.proc.join("meminfo"), "MemTotal: 9 kB\nMemAvailable:    4194304 kB\n"),
+        ];
+        files.iter().for_each(|(path, text)| std::fs::write(path, text).expect("written"));
+        (tree, roots)
+    }
+
+    #[test]
+    fn memory_is_touched_where_free_pages_are_reported() {
+        let set = |files| Dataset { files, size_bytes: 256, dirs: 0 };
+        let (_tree, roots) = machine("0000010000");
+        let bytes = |files, op, limit| warm_memory_bytes(&roots, &set(files), op, limit);
+        assert_eq!(bytes(1000, Op::Create, None), 1000 * 6144 + WARM_FLOOR_BYTES);
+        assert_eq!(bytes(1000, Op::Stat, None), 1000 * 2048 + WARM_FLOOR_BYTES);
+        let limited = bytes(1_000_000, Op::Read, Some(64 << 20));
+        assert_eq!(limited, (64 << 20) + WARM_FLOOR_BYTES, "no more than the phase may use");
+        assert_eq!(bytes(100_000_000, Op::Read, None), 2 << 30, "half of what there is");
+        let (_tree, roots) = machine("0000000000");
+        assert_eq!(warm_memory_bytes(&roots, &set(1000), Op::Create, None), 0);
+    }
+
+    #[test]
+    fn words_of_the_system_have_a_remedy() {
+        let full = "directory d00099: cannot make it: No space left on device (os error 28)";
+        assert!(remedy_in(full).is_some_and(|remedy| remedy.contains("larger")));
+        assert!(remedy_in("directory d00099: Permission denied (os error 13); see").is_some());
+        assert_eq!(remedy_in("File exists (os error 17)"), None);
+        assert_eq!(remedy_in("a bad spec"), None);
+    }
 }

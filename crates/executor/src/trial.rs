@@ -46,6 +46,10 @@ impl From<WorkerFailure> for StepError {
     fn from(failure: WorkerFailure) -> Self {
         match failure {
             WorkerFailure::Stopped => Self::Stopped,
+            WorkerFailure::Refused(reason) => {
+                let remedy = crate::measure::remedy_in(&reason).map(str::to_owned);
+                Self::Failed { error: reason, remedy }
+            }
             other => Self::new(other.to_string()),
         }
     }
@@ -164,6 +168,7 @@ impl Trial<'_> {
         match step {
             Step::Reset => self.reset(),
             Step::Mount => self.mount(),
+            Step::MakeDirs => self.make_dirs(),
             Step::Prepare { phase } => self.prepare(phase),
             Step::Settle => self.settle(),
             Step::Chill => self.chill(),
@@ -225,6 +230,15 @@ impl Trial<'_> {
         );
         let remedy = "look at the bytes written up to the unmount beside it".to_owned();
         self.notice("fuse-without-syncfs", text, Some(remedy));
+    }
+
+    fn make_dirs(&mut self) -> Result<(), StepError> {
+        let spec = self.worker_spec(Task::MakeDirs, fsarena_model::work::Op::Stat);
+        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        match worker.go()? {
+            WorkerSays::Made => Ok(()),
+            other => Err(StepError::new(format!("the worker answered {other:?}"))),
+        }
     }
 
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {

@@ -106,6 +106,8 @@ pub enum Step {
     Reset,
     /// Mount and read the effective options back.
     Mount,
+    /// Make the directories of the dataset; not measured.
+    MakeDirs,
     /// A phase that is not measured.
     Prepare {
         /// The phase.
@@ -133,6 +135,7 @@ impl Step {
         match self {
             Self::Reset => "reset",
             Self::Mount => "mount",
+            Self::MakeDirs => "make-dirs",
             Self::Prepare { .. } => "prepare",
             Self::Settle => "settle",
             Self::Chill => "chill",

@@ -193,6 +193,9 @@ pub enum Task {
         /// Whether every op's latency goes into the histogram.
         latency: bool,
     },
+    /// Make the directories of the dataset; not timed, and before the caches are dropped for a phase
+    /// that creates files in them.
+    MakeDirs,
     /// Read every file again and compare every byte with what was written.
     Verify {
         /// Bytes of one read call.
@@ -208,6 +211,8 @@ pub enum WorkerSays {
     Ready,
     /// A phase has ended (perhaps with an error in the middle).
     Done(Box<WorkerReport>),
+    /// The directories are there.
+    Made,
     /// A check has ended.
     Verified(VerifyReport),
     /// Nothing could be done; says why.

@@ -298,6 +298,11 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
     let directory = is_directory(&levels.device);
     if directory && name != "directory" {
         let path = device_text(&levels.device);
+        if path.starts_with("/dev/") {
+            return Legality::Forbidden(format!(
+                "{path}: real block devices are not supported yet; use loop:2G or ram:2G"
+            ));
+        }
         return Legality::Forbidden(format!(
             "{name} cannot be made in the directory {path}: use \"directory\" there, or loop:2G"
         ));

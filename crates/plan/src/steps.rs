@@ -53,6 +53,9 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
         }
     };
     let mut steps = vec![Step::Reset, Step::Mount];
+    if workload.dataset.dirs > 0 {
+        steps.push(Step::MakeDirs);
+    }
     steps.extend(prepare_phase(workload).map(|phase| Step::Prepare { phase }));
     let mut unchecked = verify;
     for phase in &workload.phases {

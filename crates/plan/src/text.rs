@@ -238,6 +238,11 @@ pub(crate) fn mount_options(
         let what = format!("{text:?}: {option:?} is not a mount option");
         return Err(PlanError::new(place, what, "write it as after `mount -o`, such as noatime"));
     }
+    // It would make a second identity of the same thing.
+    if options.iter().any(|option| option == "defaults") {
+        let what = format!("{text:?}: \"defaults\" stands for no options, beside none");
+        return Err(PlanError::new(place, what, "leave it out: a plain name has the defaults"));
+    }
     options.sort();
     let key = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
     if let Some(pair) = options.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {

@@ -9,7 +9,7 @@ use crate::{Progress, Request, RunError};
 use fsarena_executor::cgroup::Hierarchy;
 use fsarena_model::contender::{DeviceLevel, Levels};
 use fsarena_model::record::Notice;
-use fsarena_model::run::RunPlan;
+use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::{self, Claimed};
 use fsarena_targets::fs::{self, Place};
@@ -51,7 +51,6 @@ impl Arena {
         database: &Path,
         owner: &fsarena_store::Owner,
     ) -> Result<Self, RunError> {
-        check_database_place(&request.header.plan, database)?;
         let name = format!("fsarena-{}", request.header.uid);
         let journal = Journal::begin(
             request.state_dir,
@@ -219,12 +218,20 @@ fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
     }
 }
 
-/// Refuses a database in a directory under test: it is written between trials, and that would be
-/// part of the work. Looks only, so that it can be asked before the database is opened.
+/// What can be refused before anything is opened: a plan of which nothing can be run here, and a
+/// database in a directory under test, which is written between trials and would be part of the
+/// work.
 ///
 /// # Errors
-/// [`RunError::DatabaseUnderTest`].
-pub fn check_database_place(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
+/// [`RunError::Nothing`], [`RunError::DatabaseUnderTest`].
+pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
+    if plan.schedule.is_empty() {
+        let reason =
+            |row: &NotRun| format!("{}: {}", plan.contenders[row.contender].label, row.reason);
+        let mut reasons: Vec<String> = plan.not_run.iter().map(reason).collect();
+        reasons.dedup();
+        return Err(RunError::Nothing { reasons: reasons.join("; ") });
+    }
     let database = resolved(database);
     for contender in &plan.contenders {
         if let DeviceLevel::Directory { path } = &contender.levels.device

@@ -13,7 +13,7 @@ mod recover;
 mod rules;
 mod session;
 
-pub use arena::check_database_place;
+pub use arena::check;
 pub use available::drop_unavailable;
 pub use journal::{JournalError, live_in};
 pub use recover::{Recovered, close_dead_runs, recover};
@@ -105,8 +105,11 @@ pub enum RunError {
     #[error("stopped")]
     Stopped,
     /// Nothing in the plan can be run here.
-    #[error("nothing to run: every contender is left out (reasons above)")]
-    Nothing,
+    #[error("nothing to run: {reasons}")]
+    Nothing {
+        /// Each contender with its reason.
+        reasons: String,
+    },
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -159,9 +162,7 @@ pub fn run(
     store: &mut Store,
     progress: &mut dyn Progress,
 ) -> Result<Finished, RunError> {
-    if request.header.plan.schedule.is_empty() {
-        return Err(RunError::Nothing);
-    }
+    check(&request.header.plan, store.path())?;
     let owner = this_process();
     let mut arena = Arena::open(request, store.path(), &owner)?;
     let run = store.create_run(request.header, &owner)?;

@@ -23,7 +23,9 @@ use std::time::{Duration, Instant};
 
 /// Limit for a command that makes, mounts or unmounts a file system.
 const COMMAND_LIMIT: Duration = Duration::from_secs(30 * 60);
-/// Limit for a mount by a daemon to appear, and for a daemon to close its device.
+/// Limit for a mount to appear whose command has ended; its daemon may still be starting.
+const APPEAR_LIMIT: Duration = Duration::from_secs(10);
+/// Limit for a daemon to close its device.
 const DAEMON_LIMIT: Duration = Duration::from_secs(60);
 /// How long a busy mount is tried again.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
@@ -374,7 +376,7 @@ fn kernel_mount(
 
 /// Waits for a new mount at `mnt`; a daemon may still be starting.
 fn appeared(mnt: &Path, before: Option<u64>) -> Result<MountEntry, TargetError> {
-    let deadline = Instant::now() + DAEMON_LIMIT;
+    let deadline = Instant::now() + APPEAR_LIMIT;
     loop {
         match mountinfo::at(mnt) {
             Some(entry) if Some(entry.id) != before => return Ok(entry),

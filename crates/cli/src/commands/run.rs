@@ -7,12 +7,12 @@ use crate::exit;
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_metrics::Roots;
-use fsarena_model::contender::Cache;
+use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::work::UserIds;
 use fsarena_plan::{Experiment, Overrides};
-use fsarena_runner::{DriverRules, Request};
+use fsarena_runner::{DriverRules, Request, RunError};
 use fsarena_store::Store;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -24,14 +24,17 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
     let overrides = overrides(args)?;
     let experiment = experiment(args, &overrides)?;
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &DriverRules)?;
+    vet_directories(&plan)?;
     leave_out_what_is_missing(args, &mut plan)?;
     if args.dry_run {
         return dry_run(args, db, &plan);
     }
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
-    fsarena_runner::check_database_place(&plan, &context::database(db)?)
-        .map_err(|error| Usage(error.to_string()))?;
-    say_if_nothing_is_left(&plan);
+    let user = args.user.as_deref().map(user_ids).transpose()?;
+    fsarena_runner::check(&plan, &context::database(db)?).map_err(|error| match error {
+        RunError::DatabaseUnderTest { .. } => anyhow::Error::from(Usage(error.to_string())),
+        other => other.into(),
+    })?;
     if !confirmed(args, &plan)? {
         return Err(Usage("commands of the experiment file were not confirmed".to_owned()).into());
     }
@@ -43,7 +46,7 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
         program: &context::program(),
         image_dir: &image_dir,
         state_dir: &context::state_dir()?,
-        user: args.user.as_deref().map(user_ids).transpose()?,
+        user,
         cpus: &args.cpus,
         keep: args.keep,
         interrupts: &interrupts,
@@ -110,6 +113,16 @@ fn targets(list: &str) -> Result<Vec<String>> {
         .collect()
 }
 
+/// Directories of an experiment file are vetted as those of `--on` are, before anything is made.
+fn vet_directories(plan: &RunPlan) -> Result<()> {
+    for contender in &plan.contenders {
+        if let DeviceLevel::Directory { path } = &contender.levels.device {
+            fsarena_targets::vet::vet_directory(path).map_err(|error| Usage(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
 /// The experiment: a file, a built-in one, or one made of options alone.
 fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experiment> {
     let Some(name) = args.experiment.as_deref() else {
@@ -154,15 +167,6 @@ fn leave_out_what_is_missing(args: &RunArgs, plan: &mut RunPlan) -> Result<()> {
     install(&packages)?;
     fsarena_runner::drop_unavailable(plan, is_root, &roots.proc);
     Ok(())
-}
-
-/// Where everything is left out there will be no table to say why.
-fn say_if_nothing_is_left(plan: &RunPlan) {
-    if plan.schedule.is_empty() {
-        for row in &plan.not_run {
-            eprintln!("not run: {}: {}", plan.contenders[row.contender].label, row.reason);
-        }
-    }
 }
 
 fn install(packages: &[String]) -> Result<()> {

@@ -1,1 +1,249 @@
-//! bad_input
+//! Nonsense on the command line and in experiment files: one error, with the remedy, exit code 2,
+//! and nothing made. None of this needs a privilege.
+
+use crate::support::{Scene, assert_nothing_left};
+use std::fs;
+
+const WORK: [&str; 2] = ["--workload", "tiny-files"];
+
+/// Refused before anything was made: no database, no state, no image.
+#[track_caller]
+fn refused(scene: &Scene, args: &[&str], words: &[&str]) {
+    let ran = scene.run(&[&["run"], args].concat());
+    ran.refused(2, words);
+    assert_untouched(scene);
+}
+
+#[track_caller]
+fn assert_untouched(scene: &Scene) {
+    assert!(!scene.db().exists(), "a database was made");
+    assert!(!scene.state().exists(), "a journal was made");
+    assert_nothing_left(scene);
+}
+
+/// Options of one file system on one device, with a workload.
+#[track_caller]
+fn refused_fs(fs: &str, on: &str, words: &[&str]) {
+    let scene = Scene::new();
+    refused(&scene, &[&["--fs", fs, "--on", on], &WORK[..]].concat(), words);
+}
+
+#[track_caller]
+fn refused_option(option: &[&str], words: &[&str]) {
+    let scene = Scene::new();
+    let args = [&["--fs", "ext4", "--on", "loop:128M"], &WORK[..], option].concat();
+    refused(&scene, &args, words);
+}
+
+#[test]
+fn unknown_file_system() {
+    refused_fs("ex4", "loop:128M", &["unknown file system \"ex4\"; did you mean \"ext4\"?"]);
+}
+
+#[test]
+fn unknown_workload() {
+    let scene = Scene::new();
+    let args = ["--fs", "ext4", "--on", "loop:128M", "--workload", "smal-files"];
+    refused(&scene, &args, &["unknown workload \"smal-files\"; did you mean \"small-files\"?"]);
+}
+
+#[test]
+fn unknown_experiment() {
+    let scene = Scene::new();
+    refused(&scene, &["quik"], &["unknown experiment \"quik\"", "quick"]);
+    refused(&scene, &["none.toml"], &["none.toml: No such file", "quick"]);
+}
+
+#[test]
+fn unknown_option_of_a_file_system() {
+    let words = ["unknown mkfs option blok_size", "did you mean block_size?"];
+    refused_fs("ext4:mkfs.blok_size=4096", "loop:128M", &words);
+    refused_fs("ext4:mkfs.block_size=big", "loop:128M", &["block_size"]);
+    refused_fs("ext4:mkfs.block_size=3000", "loop:128M", &["block_size"]);
+}
+
+#[test]
+fn unknown_unit() {
+    refused_fs("ext4", "loop:128KB", &["KB is ambiguous", "KiB"]);
+    refused_fs("ext4", "loop:128X", &["unknown unit \"X\""]);
+    refused_fs("ext4", "loop:", &["has no size", "loop:2G"]);
+    refused_fs("ext4", "lop:1G", &["unknown device", "did you mean \"loop\""]);
+}
+
+#[test]
+fn bad_values() {
+    refused_option(&["--memory", "1M"], &["too small", "16 MiB or more"]);
+    refused_option(&["--memory", "64Q"], &["unknown unit"]);
+    refused_option(&["--cache", "lukewarm"], &["unknown cache state", "cold, warm"]);
+    refused_option(&["--discard", "maybe"], &["unknown discard policy", "none, on"]);
+    refused_option(&["--runs", "0"], &["use 1 to 1000"]);
+    refused_option(&["--scale", "0"], &["above 0"]);
+    refused_option(&["--scale", "nan"], &["above 0"]);
+    refused_option(&["--sample-period", "3x"], &["unknown unit \"x\""]);
+    refused_option(&["--user", "nobody"], &["65534:65534"]);
+}
+
+/// What the parser of the command line itself refuses.
+#[test]
+fn unknown_arguments() {
+    let scene = Scene::new();
+    for args in [&["run", "--nonsense"][..], &["walk"], &["run", "--runs", "many"], &[]] {
+        let ran = scene.run(args).code(2);
+        assert_eq!(ran.stdout, "", "{args:?}");
+        assert!(ran.stderr.contains("--help") || ran.stderr.contains("Usage"), "{}", ran.stderr);
+    }
+    assert_untouched(&scene);
+}
+
+#[test]
+fn impossible_combinations() {
+    refused_fs("ext2:data=journal", "loop:128M", &["needs a journal", "ext3 or ext4"]);
+    refused_fs("ext4:data=ordered:data=journal", "loop:128M", &["data"]);
+    refused_fs("tmpfs:size=5M", "loop:128M", &["size is that of the target"]);
+    refused_fs("ext4:defaults", "loop:128M", &["plain name"]);
+    refused_fs("directory", "loop:128M", &["works in a directory"]);
+}
+
+#[test]
+fn impossible_combination_of_tmpfs_and_a_journal() {
+    refused_fs("tmpfs:data=journal", "ram:128M", &["data=journal needs a journal", "ext4"]);
+}
+
+#[test]
+fn image_too_small() {
+    refused_fs("xfs", "loop:100M", &["too small", "300 MiB", "loop:300M"]);
+    refused_fs("btrfs", "loop:20M", &["too small"]);
+    let scene = Scene::new();
+    let big = ["--fs", "ext4", "--on", "loop:64M", "--workload", "big-file"];
+    refused(&scene, &big, &["too small for \"big-file\"", "or --scale"]);
+}
+
+#[test]
+fn directories_that_cannot_be_targets() {
+    let scene = Scene::new();
+    let here = |on: &str| [&["--on", on], &WORK[..]].concat().join(" ");
+    for (on, word) in [
+        ("/nonexistent/directory", "does not exist"),
+        ("/proc", "holds no files of users"),
+        ("/dev/null", "not a directory"),
+    ] {
+        let args = here(on);
+        refused(&scene, &args.split(' ').collect::<Vec<_>>(), &[word, "--on loop:SIZE"]);
+    }
+}
+
+/// The database is part of no work, by whatever path it is named.
+#[test]
+fn database_under_test() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    fs::create_dir(scene.path("target/deep")).unwrap();
+    std::os::unix::fs::symlink(&target, scene.path("link")).unwrap();
+    for db in ["target/x.db", "target/deep/x.db", "link/x.db", "target/new/x.db"] {
+        let db = scene.path(db).display().to_string();
+        let args = [&["--on", &target, "--db", &db], &WORK[..]].concat();
+        refused(&scene, &args, &["which is under test", "--db"]);
+    }
+    let link = scene.path("link").display().to_string();
+    let args = [&["--on", &link], &WORK[..]].concat();
+    let mut command = scene.command(&[&["run"], &args[..]].concat());
+    command.env("FSARENA_DB", scene.path("target/x.db"));
+    scene.finish(command).refused(2, &["which is under test"]);
+    let names = |dir: &str| fs::read_dir(dir).unwrap().count();
+    assert_eq!(names(&target), 1, "the target holds what it held");
+    assert_untouched(&scene);
+}
+
+/// Each text is an experiment file; the error names line and column.
+#[track_caller]
+fn refused_file(text: &str, words: &[&str]) {
+    let scene = Scene::new();
+    let file = scene.write("mine.toml", text);
+    for more in [&[][..], &["--dry-run"]] {
+        refused(&scene, &[&[file.as_str()], more].concat(), words);
+    }
+}
+
+fn file(factors: &str, rest: &str) -> String {
+    format!("schema = 1\nname = \"mine\"\n[factors]\n{factors}\n[[workload]]\n{rest}\n")
+}
+
+const EXT4: &str = "fs = \"ext4\"\ndevice = \"loop:128M\"";
+const TINY: &str = "use = \"tiny-files\"";
+
+#[test]
+fn file_that_is_not_toml() {
+    refused_file("schema = 1\nname = mine\n", &["mine.toml:2:8: not TOML", "toml.io"]);
+    refused_file("", &["mine.toml:1:1", "`schema` is missing"]);
+}
+
+#[test]
+fn file_with_unknown_words() {
+    let key = file("fs = \"ext4\"\ndevice = \"loop:128M\"\nmemmory = \"64M\"", TINY);
+    refused_file(&key, &["mine.toml:6:1: unknown key", "did you mean \"memory\"?"]);
+    let fs = file("fs = [\"xfs\", \"ex4\"]\ndevice = \"loop:320M\"", TINY);
+    refused_file(&fs, &["mine.toml:4:14", "unknown file system \"ex4\""]);
+    refused_file(&file(EXT4, "use = \"tiny-fils\""), &["mine.toml:7:7", "\"tiny-files\"?"]);
+    let unit = file("fs = \"ext4\"\ndevice = \"loop:128KB\"", TINY);
+    refused_file(&unit, &["mine.toml:5:10", "KB is ambiguous"]);
+}
+
+#[test]
+fn file_of_a_later_program() {
+    let text = file(EXT4, TINY).replace("schema = 1", "schema = 9");
+    refused_file(&text, &["mine.toml:1:10: schema 9", "use the program"]);
+}
+
+#[test]
+fn two_contenders_of_one_identity() {
+    let factors = "fs = [\"ext4\", \"ext4:noatime\"]\ndevice = \"loop:128M\"\n\
+                   [factors.ext4]\nmount = [\"defaults\", \"noatime\"]";
+    let words = ["mine.toml:4:15: two contenders are both ext4:noatime", "leave one out"];
+    refused_file(&file(factors, TINY), &words);
+    let sizes = "fs = \"ext4\"\ndevice = [\"loop:128M\", \"loop:131072K\"]";
+    refused_file(&file(sizes, TINY), &["mine.toml:5:24: the level of 5:11 again"]);
+}
+
+#[test]
+fn file_with_an_impossible_combination() {
+    let factors = "fs = [\"ext4\", \"ext2:data=journal\"]\ndevice = \"loop:128M\"";
+    refused_file(&file(factors, TINY), &["mine.toml:4:15", "needs a journal"]);
+    let small = "fs = \"xfs\"\ndevice = \"loop:100M\"";
+    refused_file(&file(small, TINY), &["mine.toml:4:6", "too small", "loop:300M"]);
+}
+
+#[test]
+fn file_that_names_a_block_device() {
+    let node = block_device();
+    let made = file(&format!("fs = \"ext4\"\ndevice = \"{node}\""), TINY);
+    refused_file(&made, &["real block devices are not supported yet"]);
+    let used = file(&format!("device = \"{node}\"\ncache = \"warm\""), TINY);
+    if node != NO_DEVICE {
+        refused_file(&used, &["real block devices are not supported yet"]);
+    }
+}
+
+const NO_DEVICE: &str = "/dev/vda";
+
+/// Some block device of this machine.
+fn block_device() -> String {
+    let names = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let nodes = names.map(|entry| format!("/dev/{}", entry.file_name().to_string_lossy()));
+    let mut there: Vec<String> = nodes.filter(|node| fs::metadata(node).is_ok()).collect();
+    there.sort();
+    there.pop().unwrap_or_else(|| NO_DEVICE.to_owned())
+}
+
+#[test]
+fn unknown_runs() {
+    let scene = Scene::new();
+    scene.run(&["show"]).refused(2, &["there is no database yet", "fsarena run"]);
+    assert_untouched(&scene);
+    let target = scene.make_dir("target");
+    let small = [&["--on", &target, "--scale", "0.01"], &WORK[..]].concat();
+    scene.run_once(&small).good();
+    scene.run(&["show", "7"]).code(1).says(&["no such RUN", "fsarena list"]);
+    scene.run(&["show", "nonsense"]).code(1).says(&["no such RUN", "fsarena list"]);
+    scene.run(&["reference", "1999"]).refused(2, &["no article of 1999", "2003"]);
+    assert_nothing_left(&scene);
+}

@@ -1,1 +1,196 @@
-//! loop_bad_input
+//! What goes wrong once there is a device: each failure is recorded with its remedy, and nothing
+//! is left.
+
+use crate::support::{PROGRAM, Scene, assert_nothing_left, sh, tool};
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::run::RunState;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+const SMALL: [&str; 4] = ["--workload", "tiny-files", "--scale", "0.02"];
+
+fn failure(record: &TrialRecord) -> (&str, &str, &str) {
+    match &record.outcome {
+        Outcome::Failed { step, error, remedy } => {
+            (step, error, remedy.as_deref().expect("a failure has a remedy"))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// No inode is left long before the space is used: the work before it is kept.
+#[test]
+fn disk_full_in_the_middle() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let work = ["--workload", "tiny-files", "--scale", "0.5"];
+    let on = ["--fs", "ext4:mkfs.inode_ratio=65536,ext4", "--on", "loop:128M"];
+    scene.run_once(&[&on[..], &work].concat()).code(1).says(&["No space left on device", "--on"]);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].state, RunState::Done);
+    let records = scene.records(1);
+    assert_eq!(records.len(), 2);
+    let full = records.iter().find(|record| record.outcome != Outcome::Done).unwrap();
+    let (step, error, remedy) = failure(full);
+    assert_eq!(step, "measure create");
+    assert!(error.contains("No space left on device"), "{error}");
+    assert!(remedy.contains("larger"), "{remedy}");
+    let phase = &full.phases[0];
+    assert!(phase.ops > 0 && phase.ops < 5000, "what was done is counted: {}", phase.ops);
+    assert_eq!(phase.error.as_ref().map(|error| error.errno), Some(28));
+    assert_eq!(full.phases.len(), 1, "nothing is done after it");
+}
+
+#[test]
+fn memory_full_in_the_middle() {
+    let Some(scene) = Scene::privileged(&["tmpfs"]) else { return };
+    let on = ["--fs", "tmpfs:nr_inodes=150", "--on", "ram:64M"];
+    scene.run_once(&[&on[..], &SMALL].concat()).code(1).says(&["No space left on device"]);
+    assert_nothing_left(&scene);
+    assert_eq!(failure(&scene.records(1)[0]).0, "measure create");
+}
+
+#[test]
+fn mkfs_fails() {
+    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
+    let tools = scene.make_dir("tools");
+    for name in ["mke2fs", "mkfs.ext4"] {
+        let path = Path::new(&tools).join(name);
+        fs::write(&path, "#!/bin/sh\necho 'mke2fs: broken on purpose' >&2\nexit 1\n").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let on = ["run", "--runs", "2", "--fs", "ext4,tmpfs", "--on", "loop:128M"];
+    let mut command = scene.command(&[&on[..], &SMALL].concat());
+    command.env("PATH", format!("{tools}:{}", std::env::var("PATH").unwrap_or_default()));
+    let ran = scene.finish(command).code(1).says(&["broken on purpose", "by hand", "tmpfs"]);
+    assert_nothing_left(&scene);
+    let records = scene.records(1);
+    let failed = |record: &&TrialRecord| record.outcome != Outcome::Done;
+    assert_eq!(records.iter().filter(failed).count(), 1, "said once, not in each block");
+    assert_eq!(records.len(), 3, "the others go on\n{}", ran.stdout);
+    assert_eq!(failure(records.iter().find(failed).unwrap()).0, "reset");
+}
+
+/// In a mount namespace in which `program` cannot be executed.
+fn without(scene: &Scene, program: &str, args: &[&str]) -> Option<crate::support::Ran> {
+    let unshare = tool("unshare")?;
+    let nothing = scene.write("nothing", "");
+    let path = fsarena_targets::cmd::find(program)?.path.canonicalize().unwrap();
+    let script = format!("mount --bind {nothing} {}; exec \"$@\"", path.display());
+    let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], args].concat();
+    Some(scene.finish(scene.command_of(&unshare, &all)))
+}
+
+/// A missing program is a row of its own with the package that brings it; the others run.
+#[test]
+fn missing_tool() {
+    let Some(scene) = Scene::privileged(&["xfs", "tmpfs"]) else { return };
+    let on = ["run", "--runs", "1", "--fs", "xfs,tmpfs", "--on", "loop:300M"];
+    let Some(ran) = without(&scene, "mkfs.xfs", &[&on[..], &SMALL].concat()) else { return };
+    ran.good().says(&[
+        "mkfs.xfs is not installed; install the package xfsprogs",
+        "apt-get install xfsprogs",
+        "--install-tools",
+        "not run",
+    ]);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.records(1).len(), 1);
+    let only = ["run", "--runs", "1", "--fs", "xfs", "--on", "loop:300M"];
+    let ran = without(&scene, "mkfs.xfs", &[&only[..], &SMALL].concat()).unwrap();
+    ran.code(1).says(&["nothing to run: xfs: mkfs.xfs is not installed", "xfsprogs"]);
+    assert_nothing_left(&scene);
+}
+
+/// A real device, a partition, a link to one: refused and unchanged.
+#[test]
+fn block_devices() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(losetup) = tool("losetup") else { return };
+    let mut before = "data of somebody ".repeat(200_000).into_bytes();
+    before.truncate(4096 * 512);
+    // A partition table of DOS: one entry (active, type 83h, from sector 64, 2048 long).
+    before[446..510].fill(0);
+    before[446..462].copy_from_slice(&[0x80, 0, 0, 0, 0x83, 0, 0, 0, 64, 0, 0, 0, 0, 8, 0, 0]);
+    before[510..512].copy_from_slice(&[0x55, 0xaa]);
+    let image = scene.path("disk").display().to_string();
+    fs::write(&image, &before).unwrap();
+    let device = sh(&format!("{losetup} -f -P --show {image}"));
+    let detach = Detach(losetup, device.clone());
+    let link = scene.path("link");
+    std::os::unix::fs::symlink(&device, &link).unwrap();
+    let partition = format!("{device}p1");
+    let mut targets = vec![device, link.display().to_string()];
+    if Path::new(&partition).exists() {
+        targets.push(partition);
+    }
+    let root = sh("findmnt -n -o SOURCE / || true");
+    if Path::new(&root).exists() {
+        targets.push(root);
+    }
+    for target in &targets {
+        for fs in [&["--fs", "ext4"][..], &[]] {
+            let args = [fs, &["--on", target], &SMALL[..]].concat();
+            let ran = scene.run_once(&args);
+            ran.refused(2, &["real block devices are not supported yet", "--on loop:SIZE"]);
+        }
+    }
+    drop(detach);
+    assert!(!scene.db().exists() && !scene.state().exists(), "nothing was made");
+    assert!(fs::read(&image).unwrap() == before, "the device is as it was");
+    assert_nothing_left(&scene);
+}
+
+/// A loop device of the test's own.
+struct Detach(String, String);
+
+impl Drop for Detach {
+    fn drop(&mut self) {
+        sh(&format!("{} -d {}", self.0, self.1));
+    }
+}
+
+/// The directory of images is too small, before or after a look at it.
+#[test]
+fn image_directory_full() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let small = scene.make_dir("small");
+    sh(&format!("mount -t tmpfs -o size=80M none {small}"));
+    let on = ["--fs", "ext4", "--on", "loop:128M", "--image-dir", &small];
+    let ran = scene.run_once(&[&on[..], &SMALL].concat());
+    sh(&format!("umount {small}"));
+    ran.code(1).says(&["80 MiB free", "missing", "--image-dir"]);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].state, RunState::Failed, "and why is kept with it");
+    assert!(scene.runs()[0].note.as_deref().is_some_and(|note| note.contains("free")));
+}
+
+#[test]
+fn image_directory_missing() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    for dir in ["/nonexistent/images", "/proc"] {
+        let on = ["--fs", "ext4", "--on", "loop:128M", "--image-dir", dir];
+        scene.run_once(&[&on[..], &SMALL].concat()).code(1).says(&[dir, "--image-dir"]);
+    }
+    assert_nothing_left(&scene);
+}
+
+/// Metadata that is read into the cache behind the program's back: the phase is not called cold,
+/// and the exit code says that what was asked for was not had.
+#[test]
+fn a_cold_phase_that_is_not_proved() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let text = "schema = 1\nname = \"warmed\"\n[run]\nblocks = 1\n[factors]\nfs = \"warmed\"\n\
+        device = \"loop:128M\"\n[[workload]]\nuse = \"tiny-files\"\nname = \"w\"\n\
+        phases = [\"stat\"]\n[[filesystem]]\nname = \"warmed\"\n\
+        create = \"mkfs.ext4 -q -F -E nodiscard {dev}\"\n\
+        mount = \"cat {dev} > /dev/null && mount -t ext4 {dev} {mnt} && cat {dev} > /dev/null\"\n";
+    let file = scene.write("warmed.toml", text);
+    let ran = scene.run(&["run", &file, "--yes", "--scale", "0.02"]);
+    ran.code(5).says(&["not all could be proved cold", "warm"]);
+    assert_nothing_left(&scene);
+    let record = scene.records(1).remove(0);
+    assert_eq!(record.outcome, Outcome::Done);
+    let cache = &record.phases[0].cache;
+    assert_eq!(cache.state, fsarena_model::record::CacheState::Warm, "{cache:?}");
+    assert!(cache.why.contains("delivered nothing"), "{}", cache.why);
+}

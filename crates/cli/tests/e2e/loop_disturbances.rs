@@ -1,7 +1,7 @@
 //! The known disturbances of a machine: handled, or detected and said.
 
 use crate::support::{Scene, assert_nothing_left, device_of, sh};
-use fsarena_model::record::TrialRecord;
+use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::PathBuf;
@@ -59,6 +59,26 @@ fn never_punched_xfs() {
 #[test]
 fn never_punched_btrfs() {
     never_punched("btrfs");
+}
+
+/// Free page reporting: what the phase will need was touched by the worker just before it.
+#[test]
+fn idle_memory_is_touched_before_a_phase() {
+    let Some(scene) = Scene::privileged(&["tmpfs"]) else { return };
+    if !fsarena_metrics::page_reporting_active(&fsarena_metrics::Roots::default()) {
+        println!("not run: this machine does not report free pages to a hypervisor");
+        return;
+    }
+    let experiment = scene.long_experiment("tmpfs", "ram:128M", "");
+    let mut live = scene.start(&["run", &experiment]);
+    let worker = live.stop_in_phase(1);
+    let status = fs::read_to_string(format!("/proc/{}/status", worker.as_raw_nonzero())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak_kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak_kib >= 20_000 * 6 + 64 * 1024, "only {peak_kib} KiB were touched");
+    live.signal(rustix::process::Signal::INT);
+    live.end().code(130);
+    assert_nothing_left(&scene);
 }
 
 /// Recently deleted inodes, aged allocators, lazy initialisation: every trial has a fresh file
@@ -161,6 +181,8 @@ fn cold_in_a_directory_is_not_believed() {
     let target = scene.make_dir("target");
     let on = ["--on", &target, "--cache", "cold"];
     let ran = scene.run_once(&[&on[..], &SMALL].concat());
-    ran.code(5).says(&["not proved"]);
+    ran.code(5).says(&["not all could be proved cold"]);
     assert_nothing_left(&scene);
+    let state = |phase: &PhaseRecord| phase.cache.state;
+    assert!(scene.records(1)[0].phases.iter().all(|phase| state(phase) == CacheState::Warm));
 }

@@ -108,6 +108,51 @@ fn killed_with_a_memory_limit() {
     killed(&scene, &["run", &experiment, "--memory", "64M"], Kill::Parent);
 }
 
+/// Also outside of a timed phase: at the beginning of each other step.
+#[test]
+fn killed_at_each_step() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    for step in ["reset", "mount", "settle", "chill", "measure", "teardown"] {
+        let mut command = scene.command(&["run", &experiment, "--scale", "0.05"]);
+        command.env("FSARENA_FAULT", format!("hang:{step}"));
+        let mut live = scene.start_command(command);
+        live.wait_for("asks for a hang");
+        kill(&live, Kill::Parent);
+        live.end();
+        scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+        assert_nothing_left(&scene);
+    }
+    assert!(scene.runs().iter().all(|run| run.state == RunState::Interrupted));
+}
+
+/// While the image is being written there is no trial yet.
+#[test]
+fn killed_while_the_image_is_written() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:512M", "");
+    let mut live = scene.start(&["run", &experiment]);
+    live.image_begun();
+    kill(&live, Kill::Parent);
+    live.end();
+    scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].trials_done, 0);
+}
+
+#[test]
+fn ctrl_c_while_the_image_is_written() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let experiment = scene.long_experiment("ext4", "loop:512M", "");
+    let mut live = scene.start(&["run", &experiment]);
+    live.image_begun();
+    live.signal_group(Signal::INT);
+    live.end().code(130);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    assert_eq!(scene.runs()[0].trials_done, 0);
+}
+
 /// The next start may as well be another run, also of an image in memory.
 #[test]
 fn killed_and_followed_by_a_run() {
@@ -169,8 +214,7 @@ fn ctrl_c_twice() {
     let mut command = scene.command(&["run", &experiment]);
     command.env("FSARENA_FAULT", "hang:measure");
     let mut live = scene.start_command(command);
-    live.wait_for("[1/2]");
-    std::thread::sleep(std::time::Duration::from_secs(1));
+    live.wait_for("asks for a hang");
     live.signal(Signal::INT);
     live.wait_for("stopping");
     std::thread::sleep(std::time::Duration::from_secs(1));

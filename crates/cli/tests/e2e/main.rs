@@ -4,6 +4,7 @@
 //! that nothing else was left on the machine. Tests of modules named `loop_…` and `fuse_…` need
 //! root and are serial; the others work in directories or are refused before anything is made.
 #![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
 mod bad_database;
 mod bad_input;

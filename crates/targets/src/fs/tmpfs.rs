@@ -42,6 +42,15 @@ impl FileSystem for Tmpfs {
                 "use --on ram:SIZE",
             ));
         }
+        let of_a_disk = ["barrier", "commit", "data", "discard", "journal_checksum", "nodiscard"];
+        if let Some(option) =
+            level.mount.iter().find(|option| of_a_disk.contains(&key_value(option).0))
+        {
+            return Err(rule.broken(
+                format!("mount option {option} needs a journal or a device, and this has none"),
+                "leave it out, or use ext4",
+            ));
+        }
         Ok(())
     }
 

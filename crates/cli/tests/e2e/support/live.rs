@@ -65,6 +65,13 @@ impl Live<'_> {
         worker
     }
 
+    /// Waits until the image is there and not yet whole.
+    #[track_caller]
+    pub fn image_begun(&mut self) {
+        let images = self.scene.images();
+        self.poll("image", |_| fs::read_dir(&images).ok()?.next()?.ok());
+    }
+
     /// Sends a signal to the program alone.
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
