@@ -8,6 +8,7 @@
 //! fewer pairs or files than the figures ask for run it without judging.
 
 mod pairs;
+mod sampler;
 mod table;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -89,10 +90,14 @@ pub fn run(args: &[String]) -> Result<()> {
         Err(error) => println!("both sides run at the usual priority (nice -20: {error})"),
     }
     print_instrument(options.files)?;
+    let share = sampler::measure(if options.judged() { 10 } else { 1 })?;
     let bench = Bench::new(&options)?;
     let small = bench.small_pairs()?;
     let title = format!("{} files of {FILE_BYTES} B", options.files);
-    let missed = print_pairs(&title, &FIGURES, &small)?;
+    let mut missed = print_pairs(&title, &FIGURES, &small)?;
+    if share >= sampler::SHARE_MAX {
+        missed.push("sampler".to_owned());
+    }
     if options.big_mib > 0 && options.big_pairs > 0 {
         let big = bench.big_pairs()?;
         let title =

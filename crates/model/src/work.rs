@@ -193,8 +193,8 @@ pub enum Task {
         /// Whether every op's latency goes into the histogram.
         latency: bool,
     },
-    /// Make the directories of the dataset; not timed, and before the caches are dropped for a phase
-    /// that creates files in them.
+    /// Make the directories of the dataset; not timed, and before the caches are dropped for a
+    /// phase that creates files in them.
     MakeDirs,
     /// Read every file again and compare every byte with what was written.
     Verify {

@@ -49,7 +49,7 @@ fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
         }
     }
     left.extend(children(&scene.images()).iter().map(|path| path.display().to_string()));
-    left.extend(below_named(&scene.dir().to_owned()));
+    left.extend(below_named(scene.dir()));
     left
 }
 
