@@ -46,11 +46,15 @@ pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
     std::path::absolute(asked.unwrap_or(Path::new("/var/tmp"))).context("--image-dir")
 }
 
-/// The directory to work in where there is no root and nothing else was named.
-pub fn own_directory() -> Result<PathBuf> {
+/// The directory to work in where there is no root and nothing else was named; made where that is
+/// allowed, else the nearest that is there.
+pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     let dir = directories()?.cache_dir().join("fsarena");
-    std::fs::create_dir_all(&dir).with_context(|| format!("{}", dir.display()))?;
-    Ok(dir)
+    if may_make {
+        std::fs::create_dir_all(&dir).with_context(|| format!("{}", dir.display()))?;
+    }
+    let there = dir.ancestors().find(|dir| dir.is_dir());
+    Ok(there.unwrap_or(Path::new("/")).to_owned())
 }
 
 /// Whether file systems may be made and mounted.

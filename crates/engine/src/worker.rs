@@ -93,10 +93,11 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
         return Err(Refusal::Schema(spec.schema));
     }
     pin(&spec.cpus)?;
+    // Entered as who started this: the way to the mount point need not be open to everybody.
+    let root = Root::enter(&spec.root)?;
     if let Some(ids) = spec.user {
         become_user(ids).map_err(|source| Refusal::User { ids, source })?;
     }
-    let root = Root::enter(&spec.root)?;
     let ready = match &spec.task {
         Task::Phase { phase, seed, latency } => {
             let prepared = Prepared::new(&spec.dataset, phase, seed, &spec.dataset_seed, *latency)?;

@@ -103,6 +103,10 @@ fn run(spec: &WorkerSpec) -> WorkerReport {
     if matches!(&spec.task, Task::Phase { phase, .. } if phase.op.writes()) {
         make_dirs(spec);
     }
+    run_alone(spec)
+}
+
+fn run_alone(spec: &WorkerSpec) -> WorkerReport {
     let mut worker = Worker::start();
     worker.give(spec);
     worker.report()
@@ -195,11 +199,15 @@ fn another_user_owns_what_it_creates() {
     assert_eq!((report.error, report.ops), (None, 50));
     let file = std::fs::metadata(dir.path().join("d00000/f00000000")).unwrap();
     assert_eq!((file.uid(), file.gid()), (65_534, 65_533));
-    std::fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
-    let mut worker = Worker::start();
-    worker.give(&WorkerSpec { user, ..spec(dir.path(), Op::Create) });
-    assert!(
-        worker.refusal().contains("Permission denied"),
-        "it is nobody before it opens the root"
-    );
+    // The way to the root may be closed to nobody; the root itself must be open.
+    let closed = tempfile::tempdir().unwrap();
+    let root = closed.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::set_permissions(&root, PermissionsExt::from_mode(0o777)).unwrap();
+    std::fs::set_permissions(closed.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    let report = run(&WorkerSpec { user, ..spec(&root, Op::Create) });
+    assert_eq!((report.error, report.ops), (None, 50));
+    std::fs::set_permissions(&root, PermissionsExt::from_mode(0o700)).unwrap();
+    let report = run_alone(&WorkerSpec { user, ..spec(&root, Op::Read) });
+    assert_eq!(report.error.unwrap().errno, 13, "it is nobody when it works");
 }

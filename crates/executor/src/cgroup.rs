@@ -5,7 +5,7 @@
 //! them first, so a worker that joins after its buffers are touched does not pay for them: what is
 //! limited is the page cache and the kernel's own memory of the phase. Limits nothing but memory.
 
-use crate::relief::KernelUsage;
+use crate::relief::Usage;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,11 @@ impl Hierarchy {
             // Needed once; harmless where it is on already.
             write(&self.root.join("cgroup.subtree_control"), "+memory")?;
         }
-        fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        match fs::create_dir(&path) {
+            // Of this RUN, which is alone with its name: an earlier trial could not remove it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            done => done.map_err(|error| format!("{}: {error}", path.display()))?,
+        }
         let cgroup = MemoryCgroup { path, version: self.version };
         let limit = limit_bytes.to_string();
         match self.version {
@@ -131,12 +135,22 @@ impl MemoryCgroup {
 
     /// Where the kernel's own memory (inodes, directory entries) can be read.
     #[must_use]
-    pub fn kernel_usage(&self) -> KernelUsage {
+    pub fn kernel_usage(&self) -> Usage {
         let (file, key) = match self.version {
             Version::V1 => ("memory.kmem.usage_in_bytes", ""),
             Version::V2 => ("memory.stat", "kernel "),
         };
-        KernelUsage { file: self.path.join(file), key }
+        Usage { file: self.path.join(file), key }
+    }
+
+    /// Where its whole use can be read.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        let file = match self.version {
+            Version::V1 => "memory.usage_in_bytes",
+            Version::V2 => "memory.current",
+        };
+        Usage { file: self.path.join(file), key: "" }
     }
 
     /// How many tasks the limit has killed.

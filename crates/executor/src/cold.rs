@@ -48,11 +48,12 @@ pub fn need(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
 
 /// The state of a phase's cache by its readings.
 ///
+/// `image_in_memory` says that the device's image cannot leave the page cache, because it lies there.
 /// `chilled` holds the readings taken at the last chill, `None` where there was none.
 #[must_use]
 pub fn judge(
     asked: Cache,
-    place: Place,
+    (place, image_in_memory): (Place, bool),
     chilled: Option<ColdProof>,
     need: Need,
     delivered_read_bytes: Option<u64>,
@@ -64,6 +65,9 @@ pub fn judge(
         Need::Data { bytes } => Some(bytes),
     };
     let (state, why) = match (place, asked, chilled) {
+        (Place::Elsewhere, ..) => {
+            (CacheState::Warm, "it has no device of its own that could prove it".to_owned())
+        }
         (Place::Memory, ..) => {
             (CacheState::WarmByNature, "the file system lives in memory".to_owned())
         }
@@ -71,7 +75,7 @@ pub fn judge(
         (_, Cache::Cold, None) => {
             (CacheState::Warm, "the caches were not dropped before this phase".to_owned())
         }
-        (_, Cache::Cold, Some(_)) => match objection(&proof, need) {
+        (_, Cache::Cold, Some(_)) => match objection(&proof, need, image_in_memory) {
             Some(objection) => (CacheState::Warm, objection),
             None => (CacheState::Cold, "proved".to_owned()),
         },
@@ -80,7 +84,7 @@ pub fn judge(
 }
 
 /// The first thing that keeps a chilled phase from being called cold.
-fn objection(proof: &ColdProof, need: Need) -> Option<String> {
+fn objection(proof: &ColdProof, need: Need, image_in_memory: bool) -> Option<String> {
     match proof.device_resident_pages {
         None => return Some("cachestat could not be read for the device".to_owned()),
         Some(0) => {}
@@ -88,9 +92,14 @@ fn objection(proof: &ColdProof, need: Need) -> Option<String> {
             return Some(format!("{pages} pages of the device were cached before the mount"));
         }
     }
-    // An image that lies in memory has no reading here: it cannot leave the page cache.
-    if let Some(pages @ 1..) = proof.backing_resident_pages {
-        return Some(format!("{pages} pages of the image were cached before the mount"));
+    match proof.backing_resident_pages {
+        Some(0) => {}
+        Some(pages) => {
+            return Some(format!("{pages} pages of the image were cached before the mount"));
+        }
+        // It cannot leave the page cache: that is where it lies.
+        None if image_in_memory => {}
+        None => return Some("cachestat could not be read for the image".to_owned()),
     }
     let Some(delivered) = proof.delivered_read_bytes else {
         return Some("the device does not say what it delivered".to_owned());
@@ -126,7 +135,7 @@ mod tests {
     }
 
     fn state(chilled: Option<ColdProof>, need: Need, delivered: Option<u64>) -> CacheState {
-        judge(Cache::Cold, Place::Block, chilled, need, delivered).state
+        judge(Cache::Cold, (Place::Block, false), chilled, need, delivered).state
     }
 
     #[test]
@@ -164,12 +173,15 @@ mod tests {
             assert_eq!(state(Some(proof), Need::Nothing, Some(0)), CacheState::Warm);
         }
         let in_memory = ColdProof { device_resident_pages: Some(0), ..ColdProof::default() };
-        assert_eq!(state(Some(in_memory), Need::Nothing, Some(0)), CacheState::Cold);
+        assert_eq!(state(Some(in_memory.clone()), Need::Nothing, Some(0)), CacheState::Warm);
+        let place = (Place::Block, true);
+        let record = judge(Cache::Cold, place, Some(in_memory), Need::Nothing, Some(0));
+        assert_eq!(record.state, CacheState::Cold);
     }
 
     #[test]
     fn memory_is_warm_by_nature_whatever_was_asked() {
-        let record = judge(Cache::Cold, Place::Memory, None, Need::Nothing, None);
+        let record = judge(Cache::Cold, (Place::Memory, false), None, Need::Nothing, None);
         assert_eq!(record.state, CacheState::WarmByNature);
     }
 }

@@ -13,6 +13,7 @@
 pub mod cgroup;
 mod cold;
 pub mod fault;
+mod limit;
 mod measure;
 mod place;
 mod relief;

@@ -4,8 +4,8 @@
 //! The three clocks start at the worker's first clock read. Between it and the worker's last one
 //! the executor only waits; the sampler is the one thread beside it, and its cost is in the record.
 
-use crate::cgroup::MemoryCgroup;
 use crate::cold;
+use crate::limit::relief_notice;
 use crate::relief::Relief;
 use crate::trial::{StepError, Trial, unix_ns};
 use crate::worker::ReadyWorker;
@@ -13,13 +13,14 @@ use fsarena_metrics::{
     Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, page_reporting_active, series,
 };
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::record::{Clocks, Drained, MemoryRecord, Notice, PhaseRecord, Window};
+use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
+use fsarena_model::spec::TargetSpec;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{
     Dataset, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
 };
 use fsarena_targets::fs::Place;
-use fsarena_targets::settle;
+use fsarena_targets::{cache, settle};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 
@@ -36,7 +37,7 @@ impl Trial<'_> {
     pub(crate) fn worker_spec(&self, task: Task, op: Op) -> WorkerSpec {
         WorkerSpec {
             schema: SPEC_SCHEMA,
-            root: self.mounted_path().map(Into::into).unwrap_or_default(),
+            root: self.work_root().unwrap_or_default(),
             dataset: self.spec.workload.dataset,
             dataset_seed: self.spec.seed.child("dataset", 0),
             task,
@@ -54,35 +55,30 @@ impl Trial<'_> {
     pub(crate) fn measure(&mut self, phase: &Phase) -> Result<(), StepError> {
         let spec = self.worker_spec(self.phase_task(phase, true), phase.op);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        let (cgroup, mut memory) = self.limit_memory(worker.pid());
+        self.limit_memory(worker.pid());
         let mut watch = self.watch(Some(worker.pid()));
-        watch.memory_cgroup = cgroup.as_ref().map(|cgroup| cgroup.path().to_owned());
+        watch.memory_cgroup = self.cgroup().map(|cgroup| cgroup.path().to_owned());
         let mut sources = Sources::open(&self.roots, &watch)?;
         let sampler = self.start_sampler(&watch)?;
         let started_unix_ns = unix_ns();
         let before = sources.read()?;
-        let relief = self.start_relief(cgroup.as_ref(), &memory)?;
+        let relief = self.start_relief()?;
         let said = worker.go();
         let durable = sources.read()?;
         let report = match said {
             Ok(WorkerSays::Done(report)) => *report,
             Ok(other) => return Err(StepError::new(format!("the worker answered {other:?}"))),
-            Err(failure) => return Err(explain_death(failure.into(), cgroup.as_ref(), &memory)),
+            Err(failure) => return Err(self.explain_death(failure.into())),
         };
         let drained = self.drain(report.start_monotonic_ns)?;
         let end = sources.read()?;
         let sampled = sampler.map(|sampler| sampler.stop());
         drop(worker);
-        let syncs_made = relief.map_or(0, Relief::stop);
-        if let (MemoryRecord::Limited { peak_bytes, syncs, .. }, Some(cgroup)) =
-            (&mut memory, &cgroup)
-        {
-            *peak_bytes = cgroup.peak_bytes();
-            *syncs = syncs_made;
+        let syncs = relief.map_or(0, Relief::stop);
+        if syncs > 0 {
+            self.record.notices.push(relief_notice(syncs));
         }
-        if syncs_made > 0 {
-            self.record.notices.push(relief_notice(syncs_made));
-        }
+        let memory = self.memory_record(syncs);
         let readings = Readings { before, durable, end };
         let mut record = self.phase_record(phase, &report, drained, memory, &readings);
         record.started_unix_ns = started_unix_ns;
@@ -97,17 +93,6 @@ impl Trial<'_> {
         self.account_contents(phase, &report);
         self.close_phase(record, readings.before);
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase)))
-    }
-
-    fn start_relief(
-        &self,
-        cgroup: Option<&MemoryCgroup>,
-        memory: &MemoryRecord,
-    ) -> Result<Option<Relief>, StepError> {
-        let (Some(cgroup), MemoryRecord::Limited { limit_bytes, .. }) = (cgroup, memory) else {
-            return Ok(None);
-        };
-        Ok(Some(Relief::start(cgroup, *limit_bytes, self.mounted_path()?)))
     }
 
     fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
@@ -133,19 +118,19 @@ impl Trial<'_> {
         let delivered = durable.get("device.read_bytes").copied();
         let cache = cold::judge(
             levels.cache,
-            self.driver.place(),
+            (self.driver.place(), self.image_in_memory()),
             self.chilled.take(),
             cold::need(phase.op, &self.spec.workload.dataset, &rule),
             delivered,
         );
         let wall_ns = readings.durable.monotonic_ns.saturating_sub(readings.before.monotonic_ns);
-        let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
+        let limited = matches!(memory, MemoryRecord::Limited { .. });
         let observed = disturb::Observed {
             counters: &durable,
             worker: &report.usage,
             wall_ns,
-            cpus,
-            memory_limited: levels.memory_bytes.is_some(),
+            cpus: processors(&self.roots),
+            memory_limited: limited,
         };
         self.record.notices.extend(disturb::notices(&observed));
         let mut windows = BTreeMap::from([(Window::Durable, durable)]);
@@ -174,7 +159,7 @@ impl Trial<'_> {
     }
 
     fn close_phase(&mut self, record: PhaseRecord, before: Snapshot) {
-        self.open_account = Some((self.record.phases.len(), before));
+        self.open_accounts.push((self.record.phases.len(), before));
         self.record.phases.push(record);
     }
 
@@ -188,32 +173,13 @@ impl Trial<'_> {
         }
     }
 
-    /// Puts the worker under the contender's memory limit.
-    fn limit_memory(&self, worker_pid: u32) -> (Option<MemoryCgroup>, MemoryRecord) {
-        let Some(limit_bytes) = self.spec.contender.levels.memory_bytes else {
-            return (None, MemoryRecord::Whole);
-        };
-        let limited = self.hierarchy.clone().and_then(|hierarchy| {
-            let cgroup = hierarchy.create(&self.spec.name, limit_bytes)?;
-            cgroup.add(worker_pid)?;
-            Ok((cgroup, hierarchy.name().to_owned()))
-        });
-        match limited {
-            Ok((cgroup, by)) => (
-                Some(cgroup),
-                MemoryRecord::Limited { limit_bytes, by, peak_bytes: None, syncs: 0 },
-            ),
-            Err(reason) => (None, MemoryRecord::NotLimited { limit_bytes, reason }),
-        }
-    }
-
     /// The third clock, from `start_monotonic_ns`.
     fn drain(&self, start_monotonic_ns: u64) -> Result<Drained, StepError> {
         if self.driver.place() == Place::Memory {
             return Ok(Drained::NoDevice);
         }
         if self.driver.freezes() {
-            match settle::freeze_thaw(self.mounted_path()?) {
+            match settle::freeze_thaw(&self.work_root()?) {
                 Ok(_) => {
                     let drained_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
                     return Ok(Drained::Frozen { drained_ns });
@@ -226,9 +192,17 @@ impl Trial<'_> {
             }
         }
         let Some(device) = self.device_name() else {
-            let reason = "its device is shared with the rest of the machine".to_owned();
+            let reason = match self.driver.place() {
+                Place::Elsewhere => "it has no device of its own to be watched",
+                _ => "its device is shared with the rest of the machine",
+            };
+            let reason = reason.to_owned();
             return Ok(Drained::NotDrained { reason });
         };
+        // A server in user space writes through the page cache of the device.
+        if let TargetSpec::Image { device, .. } = &self.spec.target {
+            cache::flush_device(device)?;
+        }
         let called_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
         Ok(match self.wait_idle(&device)? {
             settle::Quiet::Idle { busy_ns } => Drained::Idle { drained_ns: called_ns + busy_ns },
@@ -263,18 +237,6 @@ struct Readings {
     before: Snapshot,
     durable: Snapshot,
     end: Snapshot,
-}
-
-fn relief_notice(syncs: u64) -> Notice {
-    Notice {
-        code: "memory-relief".to_owned(),
-        text: format!(
-            "the file system was synced {syncs} time(s) in a phase to keep the kernel's own memory \
-             within the limit"
-        ),
-        remedy: Some("a larger memory limit (--memory) needs none".to_owned()),
-        measure: Some(syncs as f64),
-    }
 }
 
 /// The error of a phase whose op failed, with the remedy.
@@ -312,29 +274,17 @@ fn describe(error: &OpError, phase: &Phase) -> String {
     )
 }
 
-/// A worker that was killed by its own memory limit did not just end.
-fn explain_death(
-    error: StepError,
-    cgroup: Option<&MemoryCgroup>,
-    memory: &MemoryRecord,
-) -> StepError {
-    match (cgroup, memory) {
-        (Some(cgroup), MemoryRecord::Limited { limit_bytes, .. }) if cgroup.kills() > 0 => {
-            StepError::Failed {
-                error: format!(
-                    "the kernel killed the worker: {} of memory are not enough for this phase",
-                    fsarena_model::units::Bytes(*limit_bytes)
-                ),
-                remedy: Some("raise the memory limit (--memory)".to_owned()),
-            }
-        }
-        _ => error,
-    }
-}
-
 fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     (now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64)
+}
+
+/// Processors online: those that /proc/stat counts, whatever this process may use of them.
+fn processors(roots: &Roots) -> u32 {
+    let text = std::fs::read_to_string(roots.proc.join("stat")).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| line.strip_prefix("cpu"));
+    let own = lines.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).count();
+    u32::try_from(own).unwrap_or(1).max(1)
 }
 
 /// MemAvailable of /proc/meminfo, bytes; 0 where it does not say.

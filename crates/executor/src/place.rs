@@ -45,19 +45,32 @@ fn in_place(what: &'static str) -> impl Fn(io::Error) -> PlaceError {
 
 /// The outer process: makes the namespaces as root and runs `program executor --inside` in them.
 ///
-/// `parent` is the process that must be alive for this one to go on.
+/// `parent` is the process that must be alive for this one to go on. Where root may not make
+/// namespaces (a container), the answer is `None` and nothing has been started.
 ///
 /// # Errors
 /// When the inner process cannot be started.
-pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<ExitStatus, PlaceError> {
+pub fn executor_outside(
+    program: &Path,
+    parent: Option<u32>,
+) -> Result<Option<ExitStatus>, PlaceError> {
     if let Some(parent) = parent {
         namespace::death_signal(parent).map_err(in_place("death signal"))?;
     }
-    namespace::enter_private_mounts().map_err(in_place("mount namespace"))?;
-    namespace::unshare_pids().map_err(in_place("process namespace"))?;
+    let made = namespace::enter_private_mounts()
+        .map_err(in_place("mount namespace"))
+        .and_then(|()| namespace::unshare_pids().map_err(in_place("process namespace")));
+    match made {
+        Err(PlaceError::Namespace { source, .. })
+            if source.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            return Ok(None);
+        }
+        made => made?,
+    }
     let start = |source| PlaceError::Start { program: program.display().to_string(), source };
     let mut inner = Command::new(program).args(["executor", "--inside"]).spawn().map_err(start)?;
-    Ok(inner.wait()?)
+    Ok(Some(inner.wait()?))
 }
 
 /// The inner process: one spec in, one record out.

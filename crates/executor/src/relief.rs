@@ -4,8 +4,8 @@
 //! machine that is short of memory the kernel then wakes the flusher threads and goes on; in a
 //! memory cgroup nobody does that, and the kernel kills the task instead (seen here: ext3 and ext4
 //! reading 50,000 files under 64 MiB; not with `noatime`). So while a limited phase runs, a thread
-//! looks at the kernel's own memory in the cgroup, and where that is more than half of the limit it
-//! syncs the file system, at most five times a second. How often is part of the record.
+//! looks at the cgroup, and where it is nearly full and the kernel's own memory is more than half
+//! of it, syncs the file system, at most five times a second. How often is part of the record.
 
 use crate::cgroup::MemoryCgroup;
 use rustix::fs::{Mode, OFlags, open, syncfs};
@@ -31,7 +31,7 @@ impl Relief {
     pub fn start(cgroup: &MemoryCgroup, limit_bytes: u64, mounted: &Path) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (seen, mounted) = (Arc::clone(&stop), mounted.to_owned());
-        let usage = cgroup.kernel_usage();
+        let usage = [cgroup.kernel_usage(), cgroup.usage()];
         let thread = std::thread::Builder::new().name("fsarena-relief".to_owned());
         // Without a thread there is no relief, and the phase may end as the kernel sees fit.
         let thread = thread.spawn(move || watch(&seen, &usage, limit_bytes, &mounted)).ok();
@@ -59,14 +59,22 @@ impl Drop for Relief {
     }
 }
 
-fn watch(stop: &AtomicBool, usage: &KernelUsage, limit_bytes: u64, mounted: &PathBuf) -> u64 {
+fn watch(
+    stop: &AtomicBool,
+    [kernel, whole]: &[Usage; 2],
+    limit_bytes: u64,
+    mounted: &PathBuf,
+) -> u64 {
     let mut syncs = 0;
     loop {
         std::thread::park_timeout(PERIOD);
         if stop.load(Ordering::SeqCst) {
             return syncs;
         }
-        if usage.read_bytes().is_none_or(|used| used <= limit_bytes / 2) {
+        let over = |usage: &Usage, tenths: u64| {
+            usage.read_bytes().is_some_and(|used| used > limit_bytes / 10 * tenths)
+        };
+        if !over(kernel, 5) || !over(whole, 9) {
             continue;
         }
         // Opened only now: nothing touches the tree of a phase that needs no relief.
@@ -78,16 +86,16 @@ fn watch(stop: &AtomicBool, usage: &KernelUsage, limit_bytes: u64, mounted: &Pat
     }
 }
 
-/// Where the kernel's own memory in a cgroup can be read.
+/// Where a use of memory in a cgroup can be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct KernelUsage {
+pub struct Usage {
     /// File of the cgroup.
     pub file: PathBuf,
     /// Key of its line; empty where the file is the number alone.
     pub key: &'static str,
 }
 
-impl KernelUsage {
+impl Usage {
     /// Bytes in use, where the kernel tells.
     #[must_use]
     pub fn read_bytes(&self) -> Option<u64> {
@@ -106,10 +114,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("usage");
         std::fs::write(&file, "4096\n").unwrap();
-        assert_eq!(KernelUsage { file: file.clone(), key: "" }.read_bytes(), Some(4096));
+        assert_eq!(Usage { file: file.clone(), key: "" }.read_bytes(), Some(4096));
         std::fs::write(&file, "anon 1\nkernel 8192\nkernel_stack 3\n").unwrap();
-        assert_eq!(KernelUsage { file: file.clone(), key: "kernel " }.read_bytes(), Some(8192));
+        assert_eq!(Usage { file: file.clone(), key: "kernel " }.read_bytes(), Some(8192));
         std::fs::remove_file(&file).unwrap();
-        assert_eq!(KernelUsage { file, key: "" }.read_bytes(), None);
+        assert_eq!(Usage { file, key: "" }.read_bytes(), None);
     }
 }

@@ -5,6 +5,7 @@
 //! panic.
 
 use crate::cgroup::Hierarchy;
+use crate::limit::Memory;
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure};
 use crate::{ExecutorSays, fault};
@@ -73,8 +74,11 @@ pub(crate) struct Trial<'a> {
     pub(crate) hierarchy: Result<Hierarchy, String>,
     /// Readings of the last chill, for the phase that follows it.
     pub(crate) chilled: Option<ColdProof>,
-    /// Phase (index into the record) and its first reading, until the next unmount closes it.
-    pub(crate) open_account: Option<(usize, Snapshot)>,
+    /// Phases (index into the record) with their first readings, until the next unmount closes
+    /// them.
+    pub(crate) open_accounts: Vec<(usize, Snapshot)>,
+    /// The memory cgroup of this trial, from its first worker on.
+    pub(crate) memory: Option<Memory>,
     /// Bytes of contents in the file system by what the phases did.
     pub(crate) stored_bytes: u64,
     used_empty_bytes: Option<u64>,
@@ -112,17 +116,21 @@ pub fn run_trial(
         record,
         hierarchy: Hierarchy::find(&mountinfo),
         chilled: None,
-        open_account: None,
+        open_accounts: Vec::new(),
+        memory: None,
         stored_bytes: 0,
         used_empty_bytes: None,
         mounted: None,
         formatted: None,
     };
     trial.record.outcome = trial.run_steps(say);
-    if let Err(StepError::Failed { error, remedy }) = trial.teardown()
-        && trial.record.outcome == Outcome::Done
-    {
-        trial.record.outcome = Outcome::Failed { step: "teardown".to_owned(), error, remedy };
+    if let Err(StepError::Failed { error, remedy }) = trial.teardown() {
+        if trial.record.outcome == Outcome::Done {
+            trial.record.outcome = Outcome::Failed { step: "teardown".to_owned(), error, remedy };
+        } else {
+            // The first cause stays the outcome.
+            trial.notice("teardown-failed", format!("teardown: {error}"), remedy);
+        }
     }
     trial.record.elapsed_ns = elapsed_ns(began);
     trial.record
@@ -198,8 +206,15 @@ impl Trial<'_> {
     fn mount(&mut self) -> Result<(), StepError> {
         let formatted = self.formatted.as_ref().ok_or_else(|| out_of_order("mount", "reset"))?;
         let mounted = mount::mount(formatted, &self.mount_point())?;
-        if let Some(user) = self.spec.user {
-            hand_over(mounted.path(), user)?;
+        // The tree is touched here for the first mount of a trial only: never after a chill.
+        let is_first = self.used_empty_bytes.is_none();
+        let root = work_root(&mounted, self.spec);
+        if is_first && matches!(self.spec.target, TargetSpec::Directory { .. }) {
+            std::fs::create_dir(&root)
+                .map_err(|error| StepError::new(format!("{}: {error}", root.display())))?;
+        }
+        if let Some(user) = self.spec.user.filter(|_| is_first) {
+            hand_over(&root, user)?;
         }
         let effective: &mut Effective = &mut self.record.filesystem;
         effective.mounted_type = Some(mounted.fstype().to_owned());
@@ -233,6 +248,7 @@ impl Trial<'_> {
     }
 
     fn make_dirs(&mut self) -> Result<(), StepError> {
+        self.chilled = None;
         let spec = self.worker_spec(Task::MakeDirs, fsarena_model::work::Op::Stat);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         match worker.go()? {
@@ -242,9 +258,14 @@ impl Trial<'_> {
     }
 
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {
+        self.chilled = None;
         let spec = self.worker_spec(self.phase_task(phase, false), phase.op);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        match worker.go()? {
+        self.limit_memory(worker.pid());
+        let relief = self.start_relief()?;
+        let said = worker.go().map_err(|failure| self.explain_death(failure.into()))?;
+        drop(relief);
+        match said {
             WorkerSays::Done(report) => {
                 self.account_contents(phase, &report);
                 report.error.map_or(Ok(()), |error| Err(crate::measure::op_failure(&error, phase)))
@@ -254,9 +275,14 @@ impl Trial<'_> {
     }
 
     fn settle(&mut self) -> Result<(), StepError> {
-        settle::syncfs(self.mounted_path()?)?;
-        if let Some(device) = self.device_name() {
-            self.wait_idle(&device)?;
+        settle::syncfs(&self.work_root()?)?;
+        let Some(device) = self.device_name() else { return Ok(()) };
+        if self.wait_idle(&device)? == settle::Quiet::Capped {
+            self.notice(
+                "not-settled",
+                format!("{device} was not idle before a phase began"),
+                Some("end what else uses the device".to_owned()),
+            );
         }
         Ok(())
     }
@@ -287,6 +313,7 @@ impl Trial<'_> {
     }
 
     fn verify(&mut self) -> Result<(), StepError> {
+        self.chilled = None;
         let bs_bytes = self.spec.workload.phases.first().map_or(1 << 20, |phase| phase.bs_bytes);
         let spec = self.worker_spec(Task::Verify { bs_bytes }, fsarena_model::work::Op::Read);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
@@ -305,12 +332,17 @@ impl Trial<'_> {
             self.unmount()?;
         }
         if let Some(formatted) = self.formatted.take() {
-            formatted.destroy()?;
+            if self.spec.keep {
+                formatted.keep();
+            } else {
+                formatted.destroy()?;
+            }
         }
         Ok(())
     }
 
-    /// Unmounts, and closes the account of the last phase: what the unmount wrote is part of it.
+    /// Unmounts, and closes the accounts of the phases since the mount: what the unmount wrote is
+    /// part of them.
     fn unmount(&mut self) -> Result<(), StepError> {
         let Some(mounted) = self.mounted.take() else { return Ok(()) };
         match mounted.unmount() {
@@ -321,10 +353,15 @@ impl Trial<'_> {
                 return Err(error.into());
             }
         }
-        if let Some((index, start)) = self.open_account.take()
-            && self.device_name().is_some()
-        {
-            let end = Sources::open(&self.roots, &self.watch(None))?.read()?;
+        let accounts = std::mem::take(&mut self.open_accounts);
+        let TargetSpec::Image { device, .. } = &self.spec.target else { return Ok(()) };
+        if accounts.is_empty() || self.device_name().is_none() {
+            return Ok(());
+        }
+        // What a file system in user space left in the cache of the device is part of its work.
+        cache::flush_device(device)?;
+        let end = Sources::open(&self.roots, &self.watch(None))?.read()?;
+        for (index, start) in accounts {
             let counters = fsarena_metrics::delta(&start, &end);
             self.record.phases[index].windows.insert(Window::Unmounted, counters);
         }
@@ -336,9 +373,10 @@ impl Trial<'_> {
         self.spec.scratch_dir.join("mnt")
     }
 
-    pub(crate) fn mounted_path(&self) -> Result<&Path, StepError> {
+    /// The directory that holds the dataset.
+    pub(crate) fn work_root(&self) -> Result<PathBuf, StepError> {
         let mounted = self.mounted.as_ref().ok_or_else(|| out_of_order("work", "mount"))?;
-        Ok(mounted.path())
+        Ok(work_root(mounted, self.spec))
     }
 
     /// Kernel name of the device (`loop3`), where there is one of our own.
@@ -362,6 +400,10 @@ impl Trial<'_> {
         let drain = self.spec.drain;
         settle::wait_idle(&mut read, drain.idle_ns, drain.cap_ns)
             .map_err(|error| StepError::new(error.to_string()))
+    }
+
+    pub(crate) fn image_in_memory(&self) -> bool {
+        matches!(self.spec.target, TargetSpec::Image { in_memory: true, .. })
     }
 
     fn read_bytes(&self) -> Option<u64> {
@@ -415,6 +457,17 @@ pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
         unmount_ns: None,
         verify: None,
         notices: spec.notices.clone(),
+    }
+}
+
+/// The root of the file system; in a directory target a directory of this trial alone, so that it
+/// meets neither the grown directory nor the remembered names of the trial before.
+fn work_root(mounted: &Mounted, spec: &TrialSpec) -> PathBuf {
+    match spec.target {
+        TargetSpec::Directory { .. } => {
+            mounted.path().join(format!("fsarena-trial-{}", spec.key.sequence))
+        }
+        _ => mounted.path().to_owned(),
     }
 }
 

@@ -144,6 +144,9 @@ pub struct ExternalFs {
     /// Whether it needs a block device (`{dev}`).
     #[serde(default = "yes")]
     pub device: bool,
+    /// Whether it lives in memory alone (only without a device): warm by nature, nothing to drain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub memory: bool,
 }
 
 fn yes() -> bool {

@@ -1,14 +1,16 @@
 //! What a plan will cost: time, bytes written, images; each figure with its source.
 //!
 //! An estimate for `--dry-run` and for the question "shall I start this now?", no measurement. Time
-//! comes from earlier records where there are any, else from a calibration the caller made, else
-//! from assumptions that are stated as such. Bytes follow from the datasets: data in blocks of
-//! 4 KiB, [`METADATA_BYTES_PER_FILE`], and [`mkfs_bytes`] for making the file system.
+//! comes from earlier records of the same file system on the same kind of device where there are
+//! any, else from a calibration the caller made, else from assumptions that are stated as such: a
+//! file system in memory says nothing about the same one on a disk. Bytes follow from the datasets:
+//! data in blocks of 4 KiB, [`METADATA_BYTES_PER_FILE`], and [`mkfs_bytes`] for making the file
+//! system.
 
 use crate::fit::block_bytes;
 use crate::steps::{in_memory, prepare_phase, steps};
 use crate::text::device_text;
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{DeviceLevel, Levels};
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::Step;
 use fsarena_model::work::{Op, Phase, Workload};
@@ -32,19 +34,59 @@ pub struct OpCost {
     pub ns_per_byte: f64,
 }
 
+/// What a file system lay on when its costs were measured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum DeviceKind {
+    /// An image on a disk.
+    Loop,
+    /// An image in memory.
+    Ram,
+    /// A directory of a file system that was there already.
+    Directory,
+}
+
+impl DeviceKind {
+    const ALL: [Self; 3] = [Self::Loop, Self::Ram, Self::Directory];
+
+    /// The kind of a device.
+    #[must_use]
+    pub fn of(device: &DeviceLevel) -> Self {
+        match device {
+            DeviceLevel::Loop { .. } => Self::Loop,
+            DeviceLevel::Ram { .. } => Self::Ram,
+            DeviceLevel::Directory { .. } => Self::Directory,
+        }
+    }
+
+    /// `loop`, `ram` or `directory`, as records name them.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Loop => "loop",
+            Self::Ram => "ram",
+            Self::Directory => "directory",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// What is known of costs before the run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CostBasis {
-    /// Measured in earlier RUNs, by name of the file system and op.
-    pub measured: HashMap<(String, Op), OpCost>,
+    /// Measured in earlier RUNs, by name of the file system, what it lay on, and op.
+    pub measured: HashMap<(String, DeviceKind, Op), OpCost>,
     /// Measured just now, whatever the file system.
     pub calibrated: HashMap<Op, OpCost>,
     /// Time to write a byte of an image, measured, ns.
     pub image_ns_per_byte: Option<f64>,
-    /// Length of a trial outside its phases (mkfs, mount, teardown), measured, ns.
-    pub trial_overhead_ns: Option<f64>,
-    /// Time around each timed phase (settle, chill, drain), measured, ns.
-    pub phase_overhead_ns: Option<f64>,
+    /// Length of a trial outside its timed phases (mkfs, mount, settle, chill, drain, teardown),
+    /// measured in earlier RUNs, ns; by name of the file system and what it lay on.
+    pub trial_overheads_ns: HashMap<(String, DeviceKind), f64>,
 }
 
 /// Where a figure comes from.
@@ -73,9 +115,10 @@ pub struct CostRow {
     pub trial_written_bytes: u64,
     /// Whether these go to memory and not to a disk.
     pub in_memory: bool,
-    /// The weakest source among the times of its ops; that of the time around them (mkfs, mount,
-    /// chill) is among [`Cost::sources`].
+    /// The weakest source among the times of its ops.
     pub source: CostSource,
+    /// Source of the time around them (mkfs, mount, chill).
+    pub overhead_source: CostSource,
 }
 
 /// An image to be written.
@@ -133,15 +176,44 @@ const ASSUMED_PHASE_NS: f64 = 600_000_000.0;
 /// Without a device there is no mkfs to speak of, nothing to chill and to wait for.
 const ASSUMED_WARM_SHARE: f64 = 0.3;
 
+/// Whether a device of our own is made for the file system.
+fn has_device(levels: &Levels) -> bool {
+    let external = levels.fs.external.as_ref();
+    !in_memory(levels)
+        && external.is_none_or(|commands| commands.device)
+        && levels.device.size_bytes().is_some()
+}
+
+/// Kinds of device under which records of these levels are of use: its own, or any where the file
+/// system does not lie on it.
+fn kinds(levels: &Levels) -> impl Iterator<Item = DeviceKind> {
+    let own = DeviceKind::of(&levels.device);
+    let any = own != DeviceKind::Directory && !has_device(levels);
+    let others = DeviceKind::ALL.into_iter().filter(move |kind| any && *kind != own);
+    std::iter::once(own).chain(others)
+}
+
 impl CostBasis {
-    fn op(&self, fs: &str, op: Op) -> (OpCost, CostSource) {
-        if let Some(cost) = self.measured.get(&(fs.to_owned(), op)) {
+    fn op(&self, levels: &Levels, op: Op) -> (OpCost, CostSource) {
+        let measured = |kind| self.measured.get(&(levels.fs.name.clone(), kind, op));
+        if let Some(cost) = kinds(levels).find_map(measured) {
             (*cost, CostSource::Measured)
         } else if let Some(cost) = self.calibrated.get(&op) {
             (*cost, CostSource::Calibrated)
         } else {
             (assumed(op), CostSource::Assumed)
         }
+    }
+
+    /// Time of a trial around its phases, time around each of its timed phases.
+    fn overhead(&self, levels: &Levels) -> (f64, f64, CostSource) {
+        let measured = |kind| self.trial_overheads_ns.get(&(levels.fs.name.clone(), kind));
+        if let Some(ns) = kinds(levels).find_map(measured) {
+            // The measured time of a whole trial has that around its phases in it.
+            return (*ns, 0.0, CostSource::Measured);
+        }
+        let share = if has_device(levels) { 1.0 } else { ASSUMED_WARM_SHARE };
+        (ASSUMED_TRIAL_NS * share, ASSUMED_PHASE_NS * share, CostSource::Assumed)
     }
 }
 
@@ -152,11 +224,11 @@ fn given(value: Option<f64>, assumed: f64) -> (f64, CostSource) {
 /// Time of a phase and the source of the figure.
 fn phase_cost(
     basis: &CostBasis,
-    fs: &str,
+    levels: &Levels,
     workload: &Workload,
     phase: &Phase,
 ) -> (f64, CostSource) {
-    let (cost, source) = basis.op(fs, phase.op);
+    let (cost, source) = basis.op(levels, phase.op);
     let ops = phase.op.count(&workload.dataset, phase.bs_bytes) as f64;
     let bytes = if phase.op.moves_bytes() { workload.dataset.bytes() as f64 } else { 0.0 };
     (ops * cost.ns_per_op + bytes * cost.ns_per_byte, source)
@@ -165,21 +237,17 @@ fn phase_cost(
 fn row(plan: &RunPlan, contender: usize, number: usize, basis: &CostBasis) -> CostRow {
     let levels = &plan.contenders[contender].levels;
     let workload = &plan.workloads[number];
-    let fs = &levels.fs.name;
-    let without_device = in_memory(levels) || levels.device.size_bytes().is_none();
-    let share = if without_device { ASSUMED_WARM_SHARE } else { 1.0 };
-    let (mut ns, _) = given(basis.trial_overhead_ns, ASSUMED_TRIAL_NS * share);
-    let (around_ns, _) = given(basis.phase_overhead_ns, ASSUMED_PHASE_NS * share);
+    let (mut ns, around_ns, overhead_source) = basis.overhead(levels);
     let mut source = CostSource::Measured;
     for step in steps(workload, levels, plan.verify) {
         let (step_ns, step_source) = match &step {
             Step::Measure { phase } => {
-                let (ns, source) = phase_cost(basis, fs, workload, phase);
+                let (ns, source) = phase_cost(basis, levels, workload, phase);
                 (ns + around_ns, source)
             }
-            Step::Prepare { phase } => phase_cost(basis, fs, workload, phase),
+            Step::Prepare { phase } => phase_cost(basis, levels, workload, phase),
             Step::Verify => {
-                let (cost, source) = basis.op(fs, Op::Read);
+                let (cost, source) = basis.op(levels, Op::Read);
                 let dataset = &workload.dataset;
                 let bytes = dataset.bytes() as f64 * cost.ns_per_byte;
                 (dataset.files as f64 * cost.ns_per_op + bytes, source)
@@ -191,7 +259,8 @@ fn row(plan: &RunPlan, contender: usize, number: usize, basis: &CostBasis) -> Co
     }
     let files = block_bytes(workload)
         .saturating_add(workload.dataset.files.saturating_mul(METADATA_BYTES_PER_FILE));
-    let mkfs = if without_device { 0 } else { levels.device.size_bytes().map_or(0, mkfs_bytes) };
+    let device_bytes = levels.device.size_bytes().filter(|_| has_device(levels));
+    let mkfs = device_bytes.map_or(0, mkfs_bytes);
     let trials = plan.schedule.iter().filter(|s| (s.contender, s.workload) == (contender, number));
     CostRow {
         contender,
@@ -201,6 +270,7 @@ fn row(plan: &RunPlan, contender: usize, number: usize, basis: &CostBasis) -> Co
         trial_written_bytes: files.saturating_add(mkfs),
         in_memory: in_memory(levels) || matches!(levels.device, DeviceLevel::Ram { .. }),
         source,
+        overhead_source,
     }
 }
 
@@ -213,7 +283,7 @@ fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost>
     let mut images: BTreeMap<String, ImageCost> = BTreeMap::new();
     for row in rows {
         let levels = &plan.contenders[row.contender].levels;
-        let Some(size_bytes) = levels.device.size_bytes().filter(|_| !in_memory(levels)) else {
+        let Some(size_bytes) = levels.device.size_bytes().filter(|_| has_device(levels)) else {
             continue;
         };
         let (ns_per_byte, source) = given(basis.image_ns_per_byte, ASSUMED_IMAGE_NS_PER_BYTE);
@@ -249,13 +319,11 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
             cost.image_bytes = cost.image_bytes.saturating_add(image.size_bytes);
         }
     }
-    cost.sources.insert(given(basis.trial_overhead_ns, 0.0).1);
-    cost.sources.insert(given(basis.phase_overhead_ns, 0.0).1);
     for row in &rows {
         let written = row.trials.saturating_mul(row.trial_written_bytes);
         cost.trials += row.trials;
         cost.total_ns = cost.total_ns.saturating_add(row.trials.saturating_mul(row.trial_ns));
-        cost.sources.insert(row.source);
+        cost.sources.extend([row.source, row.overhead_source]);
         let sum = if row.in_memory {
             &mut cost.memory_written_bytes
         } else {

@@ -11,7 +11,7 @@ use crate::label::{Varies, label};
 use crate::options::{Overrides, apply};
 use crate::parse::is_directory;
 use crate::schedule::schedule;
-use crate::steps::warm_reason;
+use crate::steps::{in_memory, warm_reason};
 use crate::text::device_text;
 use crate::workload::scaled;
 use crate::{LIVES_IN_LIMITED_MEMORY, text};
@@ -313,7 +313,7 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
             "\"directory\" works in a directory, not on {text}: give it one, such as /var/tmp"
         ));
     }
-    if name == "tmpfs" && levels.memory_bytes.is_some() {
+    if in_memory(levels) && levels.memory_bytes.is_some() {
         return Legality::Never(LIVES_IN_LIMITED_MEMORY);
     }
     match rules.check(&levels.fs, levels.device.size_bytes()) {

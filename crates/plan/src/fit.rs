@@ -7,7 +7,8 @@
 use fsarena_model::work::Workload;
 
 /// Bytes that a workload needs on a device.
-pub(crate) fn needed_bytes(workload: &Workload) -> u64 {
+#[must_use]
+pub fn needed_bytes(workload: &Workload) -> u64 {
     let dataset = &workload.dataset;
     let file = u128::from(dataset.size_bytes.next_multiple_of(4096)) + 512;
     let dirs = u128::from(dataset.dirs) * (4096 + 512);

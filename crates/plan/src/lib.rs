@@ -31,6 +31,7 @@ pub use expand::{Rules, builtin_experiment, expand};
 pub use experiment::{
     ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
 };
+pub use fit::needed_bytes;
 pub use options::{Overrides, apply, from_options};
 pub use parse::parse;
 pub use schedule::{schedule, trial_seed};

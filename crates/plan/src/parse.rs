@@ -251,11 +251,15 @@ fn filesystems(root: &Table<'_>) -> Result<Vec<At<DefinedFs>>, PlanError> {
 
 fn external(table: &Table<'_>) -> Result<DefinedFs, PlanError> {
     const COMMANDS: [&str; 5] = ["create", "mount", "unmount", "destroy", "version"];
-    const OTHERS: [&str; 4] = ["name", "programs", "package", "device"];
+    const OTHERS: [&str; 5] = ["name", "programs", "package", "device", "memory"];
     table.only(&[&OTHERS[..], &COMMANDS[..]].concat())?;
     let node = table.need("name", "name = \"fuse2fs\"")?;
     let name = text::name(node.text("\"fuse2fs\"")?, &node.place, "a file system")?;
     let device = table.get("device").map_or(Ok(true), |node| node.flag())?;
+    let memory = table.get("memory").map_or(Ok(false), |node| node.flag())?;
+    if let Some(node) = table.get("memory").filter(|_| memory && device) {
+        return Err(node.error("memory = true with a device", "say device = false as well"));
+    }
     let mut commands = BTreeMap::new();
     for key in COMMANDS {
         let Some(node) = table.get(key) else { continue };
@@ -283,7 +287,7 @@ fn external(table: &Table<'_>) -> Result<DefinedFs, PlanError> {
     };
     let package = match table.get("package") {
         None => None,
-        Some(node) => Some(node.text("\"fuse2fs\"")?.to_owned()),
+        Some(node) => Some(package_name(node.text("\"fuse2fs\"")?, &node)?),
     };
     let mut take = |key: &str| commands.remove(key);
     let commands = ExternalFs {
@@ -295,8 +299,21 @@ fn external(table: &Table<'_>) -> Result<DefinedFs, PlanError> {
         programs,
         package,
         device,
+        memory,
     };
     Ok(DefinedFs { name, commands })
+}
+
+/// A name that Debian allows for a package (Policy 5.6.1), and that no program takes for an option.
+fn package_name(text: &str, node: &Node<'_>) -> Result<String, PlanError> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let good = text.len() > 1
+        && text.starts_with(allowed)
+        && text.chars().all(|c| allowed(c) || "+-.".contains(c));
+    if good {
+        return Ok(text.to_owned());
+    }
+    Err(node.error(format!("{text:?} is no name of a package"), "use a-z, 0-9, +, - and ."))
 }
 
 /// Refuses `{word}` that would not be filled in; `${word}` is the shell's.

@@ -11,14 +11,17 @@ pub fn warm_reason(levels: &Levels) -> Option<&'static str> {
         Some("a directory cannot be unmounted for us: its caches stay as the step before left them")
     } else if in_memory(levels) {
         Some("it has no device: warm by nature")
+    } else if levels.fs.external.as_ref().is_some_and(|commands| !commands.device) {
+        Some("it has no device of its own that could be made cold")
     } else {
         None
     }
 }
 
-/// Whether the file system lies on no device at all.
+/// Whether the file system lies in memory alone.
 pub(crate) fn in_memory(levels: &Levels) -> bool {
-    levels.fs.name == "tmpfs" || levels.fs.external.as_ref().is_some_and(|e| !e.device)
+    levels.fs.name == "tmpfs"
+        || levels.fs.external.as_ref().is_some_and(|commands| !commands.device && commands.memory)
 }
 
 /// The phase that writes the dataset of a workload which does not begin with writing it.

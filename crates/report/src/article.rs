@@ -1,12 +1,15 @@
 //! The table of the 2003 article in its own shape, with this machine's values beside it.
 //!
 //! Rows are the tests, columns the file systems, cells `rate / CPU load`; where the columns do not
-//! fit they continue in a further table. Published numbers are shown as published.
+//! fit they continue in a further table. Published numbers are shown as published; a value of ours
+//! that was not measured cold, in limited memory and by all planned trials is marked.
 
+use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, clean, width_of, wrap};
+use crate::words::{bold, bytes, clean, count, width_of, wrap};
 use crate::{MIN_WIDTH, Style};
-use fsarena_study::{CpuLoad, PhaseRow, RateUnit, Study};
+use fsarena_model::record::CacheState;
+use fsarena_study::{Absence, CpuLoad, MemoryView, PhaseRow, PhaseTable, RateUnit, Study};
 
 /// A row of the article: one piece of work on all its file systems.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,31 +57,56 @@ pub fn article_2003(
     out.push_str(&tables(rows, &published(rows), width));
     if let Some(study) = study {
         let compared = study.compared_clock.name();
+        let mut marks = Marks::default();
         let title = format!("This machine, RUN {}, by `returned` (as the article)", study.uid);
         out.push_str(&section(&title, width, style));
-        out.push_str(&tables(rows, &measured(rows, study, true), width));
+        out.push_str(&tables(rows, &measured(rows, study, true, &mut marks), width));
         if compared != "returned" {
             let title = format!("This machine, RUN {}, by `{compared}`", study.uid);
             out.push_str(&section(&title, width, style));
-            out.push_str(&tables(rows, &measured(rows, study, false), width));
+            out.push_str(&tables(rows, &measured(rows, study, false, &mut marks), width));
+        }
+        let notes = marks.render(width);
+        if !notes.is_empty() {
+            out.push_str(&notes);
+            out.push('\n');
         }
     }
-    let mut legend = "KB = 1024 bytes. CPU load: the whole machine is 100 %.".to_owned();
-    if let Some(study) = study {
-        if (study.scale - 1.0).abs() > f64::EPSILON {
-            let scaled = format!(
-                " Ours: with datasets scaled by {}, not with as many files as the titles say.",
-                study.scale
-            );
-            legend.push_str(&scaled);
-        }
-        legend.push_str(
-            " Ours: medians over trials, CPU from start to `durable` in both tables (- where the \
-             phase was too short for a figure).",
-        );
-    }
-    out.push_str(&wrap("", &legend, width));
+    out.push_str(&wrap("", &legend(study), width));
     out
+}
+
+fn legend(study: Option<&Study>) -> String {
+    let mut text = "KB = 1024 bytes. CPU load: the whole machine is 100 %.".to_owned();
+    let Some(study) = study else { return text };
+    if (study.scale - 1.0).abs() > f64::EPSILON {
+        let scaled = format!(
+            " Ours: with datasets scaled by {}, not with as many files as the titles say.",
+            study.scale
+        );
+        text.push_str(&scaled);
+    }
+    text.push_str(
+        " Ours: medians over trials, CPU from start to `durable` in both tables (- where the \
+         phase was too short for a figure). Without a mark: cold, of all planned trials",
+    );
+    let mut limits_bytes: Vec<u64> = study
+        .tables
+        .iter()
+        .flat_map(|table| &table.rows)
+        .filter_map(|row| match row.memory {
+            MemoryView::Limited { limit_bytes, .. } => Some(limit_bytes),
+            MemoryView::Whole | MemoryView::NotLimited { .. } => None,
+        })
+        .collect();
+    limits_bytes.sort_unstable();
+    limits_bytes.dedup();
+    if !limits_bytes.is_empty() {
+        let limits: Vec<String> = limits_bytes.iter().map(|&limit| bytes(Some(limit))).collect();
+        text.push_str(&format!(", in {} of memory", limits.join(" or ")));
+    }
+    text.push('.');
+    text
 }
 
 fn section(title: &str, width: usize, style: Style) -> String {
@@ -118,7 +146,7 @@ fn pair(unit: &str, value: f64, cpu_percent: Option<f64>) -> String {
     }
 }
 
-fn measured(rows: &[ArticleRow], study: &Study, returned: bool) -> Vec<Column> {
+fn measured(rows: &[ArticleRow], study: &Study, returned: bool, marks: &mut Marks) -> Vec<Column> {
     let mut labels: Vec<(usize, String)> = Vec::new();
     let of_rows = study.tables.iter().flat_map(|t| &t.rows).map(|r| (r.contender, &r.label));
     let absent = study.tables.iter().flat_map(|t| &t.absent).map(|a| (a.contender, &a.label));
@@ -128,37 +156,84 @@ fn measured(rows: &[ArticleRow], study: &Study, returned: bool) -> Vec<Column> {
         }
     }
     labels.sort();
-    let column = |(index, label): (usize, String)| Column {
+    let mut column = |(index, label): (usize, String)| Column {
         head: label,
-        cells: rows.iter().map(|row| cell(row, study, index, returned)).collect(),
+        cells: rows.iter().map(|row| cell(row, study, index, returned, marks)).collect(),
     };
-    labels.into_iter().map(column).collect()
+    labels.into_iter().map(&mut column).collect()
 }
 
-fn cell(row: &ArticleRow, study: &Study, contender: usize, returned: bool) -> String {
+fn cell(
+    row: &ArticleRow,
+    study: &Study,
+    contender: usize,
+    returned: bool,
+    marks: &mut Marks,
+) -> String {
     let Some((workload, phase)) = &row.ours else { return "-".to_owned() };
     let table = study.tables.iter().find(|t| t.workload == *workload && t.phase == *phase);
-    let found = table.and_then(|t| t.rows.iter().find(|r| r.contender == contender));
-    let Some(found) = found else {
-        let why = table.and_then(|t| t.absent.iter().find(|a| a.contender == contender));
-        return match why.map(|a| a.why) {
-            Some(fsarena_study::Absence::NotRun) => "not run".to_owned(),
-            Some(fsarena_study::Absence::Failed) => "failed".to_owned(),
-            _ => "-".to_owned(),
-        };
-    };
-    let unit = if row.unit == "files/s" { RateUnit::Files } else { RateUnit::Bytes };
-    match rate(found, unit, returned) {
-        Some(per_s) => {
-            let value = if unit == RateUnit::Files { per_s } else { per_s / 1024.0 };
-            let cpu_percent = match found.cpu {
-                CpuLoad::Percent { percent } => Some(percent.median),
-                CpuLoad::TooShort | CpuLoad::Unknown => None,
-            };
-            pair(&row.unit, value, cpu_percent)
-        }
-        None => "-".to_owned(),
+    let Some(table) = table else { return "-".to_owned() };
+    let groups: Vec<&PhaseRow> = table.rows.iter().filter(|r| r.contender == contender).collect();
+    let Some(shown) = shown(&groups) else { return absent(table, contender).to_owned() };
+    let text = if shown.n == 0 { "failed".to_owned() } else { value(shown, &row.unit, returned) };
+    marks.marked(text, notes(shown, &groups))
+}
+
+/// Why a contender has nothing to show.
+fn absent(table: &PhaseTable, contender: usize) -> &'static str {
+    match table.absent.iter().find(|a| a.contender == contender).map(|a| a.why) {
+        Some(Absence::NotRun) => "not run",
+        Some(Absence::Failed) => "failed",
+        _ => "-",
     }
+}
+
+fn value(row: &PhaseRow, unit: &str, returned: bool) -> String {
+    let of = if unit == "files/s" { RateUnit::Files } else { RateUnit::Bytes };
+    let Some(per_s) = rate(row, of, returned) else { return "-".to_owned() };
+    let value = if of == RateUnit::Files { per_s } else { per_s / 1024.0 };
+    let cpu_percent = match row.cpu {
+        CpuLoad::Percent { percent } => Some(percent.median),
+        CpuLoad::TooShort | CpuLoad::Unknown => None,
+    };
+    pair(unit, value, cpu_percent)
+}
+
+/// The group of trials that stands for a contender: one under the conditions of the article (cold,
+/// and no limit of memory missing) before one that is not, then the one of more trials.
+fn shown<'a>(groups: &[&'a PhaseRow]) -> Option<&'a PhaseRow> {
+    let as_asked = |row: &PhaseRow| {
+        row.cache == CacheState::Cold && !matches!(row.memory, MemoryView::NotLimited { .. })
+    };
+    // Of equals, the last is the greatest: backwards, so that it is the first.
+    groups.iter().rev().copied().max_by_key(|row| (row.n > 0, as_asked(row), row.n))
+}
+
+/// In what a value of ours is not like those of the article, or not of all its trials.
+fn notes(shown: &PhaseRow, groups: &[&PhaseRow]) -> Vec<String> {
+    let mut notes = conditions(shown);
+    if (1..shown.n_planned).contains(&shown.n) {
+        let mut text = format!("{} of {}", shown.n, count(shown.n_planned, "planned trial"));
+        for other in groups.iter().filter(|row| !std::ptr::eq(**row, shown) && row.n > 0) {
+            let mut why = conditions(other);
+            if why.is_empty() {
+                why.push("as asked".to_owned());
+            }
+            text.push_str(&format!("; not among them: {} {}", other.n, why.join(", ")));
+        }
+        notes.push(text);
+    }
+    notes.extend(wrong_contents(groups.iter().map(|row| row.trials_with_bad_contents).sum()));
+    notes
+}
+
+/// Conditions of a row that the article had not: warm caches, memory without a limit.
+fn conditions(row: &PhaseRow) -> Vec<String> {
+    let warm = not_cold(row)
+        .or_else(|| (row.cache != CacheState::Cold).then(|| "warm, as asked".to_owned()));
+    let whole =
+        (row.memory == MemoryView::Whole).then(|| "memory not limited, as asked".to_owned());
+    warm.into_iter().chain(not_limited(row)).chain(whole).collect()
 }
 
 fn rate(row: &PhaseRow, unit: RateUnit, returned: bool) -> Option<f64> {

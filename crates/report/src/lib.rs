@@ -7,6 +7,7 @@
 pub mod article;
 pub mod json;
 mod list;
+mod marks;
 mod notes;
 mod phases;
 mod plan;

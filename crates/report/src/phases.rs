@@ -1,8 +1,9 @@
 //! Tables of file systems, one a workload and phase.
 
+use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
 use crate::notes::{closing_notes, heading};
 use crate::table::{Grid, Kind};
-use crate::words::{Scale, bold, bytes, cache, clock, count, cpu, ns, wrap};
+use crate::words::{Scale, bold, bytes, clock, count, cpu, ns, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::record::{CacheState, Window};
 use fsarena_model::run::{Clock, RateStyle};
@@ -50,29 +51,6 @@ fn legend(study: &Study, ratios: bool, style: Style) -> String {
     text
 }
 
-/// Notes under a table, each text once, with its mark.
-#[derive(Default)]
-struct Marks(Vec<String>);
-
-impl Marks {
-    /// The mark of this text.
-    fn mark(&mut self, text: String) -> String {
-        let at = self.0.iter().position(|known| *known == text).unwrap_or_else(|| {
-            self.0.push(text);
-            self.0.len() - 1
-        });
-        mark(at)
-    }
-}
-
-/// `[a]` to `[z]`, then numbers.
-fn mark(at: usize) -> String {
-    match u8::try_from(at) {
-        Ok(letter @ 0..26) => format!("[{}]", char::from(b'a' + letter)),
-        _ => format!("[{}]", at + 1),
-    }
-}
-
 /// The table as text, and whether it has room for ratios.
 fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
     let scale = Scale::of(table, style.rate.unwrap_or(study.rate_style));
@@ -99,8 +77,8 @@ fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) ->
     let common = common_memory(table);
     for row in &table.rows {
         let mut cells = vec![
-            label(row, is_mixed(table), common, &mut marks),
-            scale.rate(row),
+            marks.marked(plain_label(row, is_mixed(table)), notes_of(row, common)),
+            if row.n == 0 { "failed".to_owned() } else { scale.rate(row) },
             cpu(row.cpu),
             clock_cell(row, study.compared_clock),
             range(row.compared),
@@ -127,9 +105,7 @@ fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) ->
     }
     let mut out = title(table, common, width, style);
     out.push_str(&grid.render(width));
-    for (at, text) in marks.0.iter().enumerate() {
-        out.push_str(&wrap(&format!("{} ", mark(at)), text, width));
-    }
+    out.push_str(&marks.render(width));
     (out, grid.shows("ratio", width))
 }
 
@@ -176,20 +152,10 @@ fn is_mixed(table: &PhaseTable) -> bool {
     cold > 0 && cold < table.rows.len()
 }
 
-fn label(row: &PhaseRow, mixed: bool, common: Option<&MemoryView>, marks: &mut Marks) -> String {
-    let mut notes = Vec::new();
-    match (&row.not_cold_because, row.cache) {
-        (Some(why), CacheState::WarmByNature) => notes.push(format!("warm by nature: {why}")),
-        (Some(why), state) => {
-            notes.push(format!("{}, though cold was asked for: {why}", cache(state)));
-        }
-        (None, CacheState::WarmByNature) => notes.push("warm by nature".to_owned()),
-        (None, _) => {}
-    }
+/// What is to be said of a row, beside its figures.
+fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<String> {
+    let mut notes: Vec<String> = not_cold(row).into_iter().chain(not_limited(row)).collect();
     match &row.memory {
-        MemoryView::NotLimited { limit_bytes, reason } => {
-            notes.push(format!("memory not limited to {}: {reason}", Bytes(*limit_bytes)));
-        }
         MemoryView::Limited { limit_bytes, by } if common.is_none() => {
             notes.push(format!("memory {} by {by}", Bytes(*limit_bytes)));
         }
@@ -199,16 +165,8 @@ fn label(row: &PhaseRow, mixed: bool, common: Option<&MemoryView>, marks: &mut M
         let (n, of) = (row.drained.not_drained, count(row.n, "trial"));
         notes.push(format!("not drained in {n} of {of}: {}", row.drained.reasons.join("; ")));
     }
-    if row.trials_with_bad_contents > 0 {
-        notes
-            .push(format!("WRONG CONTENTS after {}", count(row.trials_with_bad_contents, "trial")));
-    }
-    let mut label = plain_label(row, mixed);
-    for note in notes {
-        label.push(' ');
-        label.push_str(&marks.mark(note));
-    }
-    label
+    notes.extend(wrong_contents(row.trials_with_bad_contents));
+    notes
 }
 
 /// Warm is said where the table has cold rows too.

@@ -35,7 +35,7 @@ pub struct PlanCostRow {
     pub expected_s: Option<f64>,
     /// Bytes its trials write.
     pub written_bytes: u64,
-    /// Where its figure comes from (`12 earlier phases`, `calibration`).
+    /// Where its figure comes from (`earlier records`, `calibration, assumption`).
     pub source: String,
 }
 

@@ -7,7 +7,7 @@ use crate::journal::{Entry, Journal, Owner};
 use crate::recover::undo_entry;
 use crate::{Progress, Request, RunError};
 use fsarena_executor::cgroup::Hierarchy;
-use fsarena_model::contender::{DeviceLevel, Levels};
+use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::record::Notice;
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::spec::TargetSpec;
@@ -16,6 +16,7 @@ use fsarena_targets::fs::{self, Place};
 use fsarena_targets::vet;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -25,10 +26,12 @@ const MEMORY_DIR: &str = "/dev/shm";
 /// Everything that a RUN has made.
 pub(crate) struct Arena {
     name: String,
-    journal: Journal,
     entries: Vec<Entry>,
     scratch_dir: PathBuf,
-    claims: Vec<(DeviceLevel, Claimed)>,
+    claims: Vec<(DeviceLevel, Discard, Claimed)>,
+    is_closed: bool,
+    // Last: its lock must outlive what it lists.
+    journal: Journal,
 }
 
 /// The target of a trial, with what is to be said of it.
@@ -65,10 +68,11 @@ impl Arena {
         let scratch_dir = request.state_dir.join(&name);
         let mut arena = Self {
             name,
-            journal,
             entries: Vec::new(),
             scratch_dir: scratch_dir.clone(),
             claims: Vec::new(),
+            is_closed: false,
+            journal,
         };
         arena.note(Entry::Directory(scratch_dir.clone()))?;
         std::fs::create_dir_all(scratch_dir.join("mnt")).map_err(|source| RunError::Target {
@@ -93,12 +97,11 @@ impl Arena {
         let plan = &request.header.plan;
         for slot in &plan.schedule {
             let levels = &plan.contenders[slot.contender].levels;
-            let known = self.claims.iter().any(|(level, _)| *level == levels.device);
-            if known || place(levels) == Place::Memory {
+            if self.claim_of(levels).is_some() || !needs_claim(levels) {
                 continue;
             }
             let claimed = self.claim(&levels.device, request, progress)?;
-            self.claims.push((levels.device.clone(), claimed));
+            self.claims.push((levels.device.clone(), levels.discard, claimed));
         }
         Ok(())
     }
@@ -133,9 +136,19 @@ impl Arena {
         }
     }
 
+    /// The claim for these levels. Contenders that discard have an image of their own: the holes
+    /// they make in it must not be met by others.
+    fn claim_of(&self, levels: &Levels) -> Option<&Claimed> {
+        let found = self
+            .claims
+            .iter()
+            .find(|(device, discard, _)| *device == levels.device && *discard == levels.discard);
+        found.map(|(_, _, claimed)| claimed)
+    }
+
     /// The target for a contender with these levels.
     pub(crate) fn place_of(&self, levels: &Levels) -> PlaceOfTrial {
-        if place(levels) == Place::Memory {
+        if !needs_claim(levels) {
             let size_bytes = levels.device.size_bytes().unwrap_or(u64::MAX);
             return PlaceOfTrial {
                 target: TargetSpec::Memory { size_bytes },
@@ -143,16 +156,29 @@ impl Arena {
                 notices: Vec::new(),
             };
         }
-        let (_, claimed) = self
-            .claims
-            .iter()
-            .find(|(level, _)| *level == levels.device)
-            .expect("every device level of the schedule was claimed");
-        PlaceOfTrial {
-            target: claimed.target(),
-            facts: claimed.facts(),
-            notices: claimed.notices(),
+        let claimed = self.claim_of(levels).expect("every level of the schedule was claimed");
+        let mut notices = claimed.notices();
+        if levels.discard == Discard::On {
+            notices.push(discard_notice());
         }
+        if let TargetSpec::Directory { path } = claimed.target()
+            && lacks_journal(&path)
+        {
+            notices.push(no_journal_notice());
+        }
+        PlaceOfTrial { target: claimed.target(), facts: claimed.facts(), notices }
+    }
+
+    /// Journals the command that will undo what an external file system makes, before it makes it.
+    pub(crate) fn note_destroy(&mut self, levels: &Levels) -> Result<(), RunError> {
+        let Ok(driver) = fs::driver(&levels.fs) else { return Ok(()) };
+        let target = self.place_of(levels).target;
+        let plan = driver.mount_plan(&levels.fs, levels.discard, &target);
+        let Ok(fs::MountPlan::Commands { destroy: Some(command), .. }) = plan else {
+            return Ok(());
+        };
+        let entry = Entry::Destroy(command);
+        if self.entries.contains(&entry) { Ok(()) } else { self.note(entry) }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -169,11 +195,24 @@ impl Arena {
 
     /// Takes everything down, from the last to the first.
     pub(crate) fn close(mut self, keep: bool, say: &mut dyn FnMut(&str)) -> Left {
+        let left = self.take_down(keep);
+        if !left.failed.is_empty() {
+            say("not everything could be taken down; the next start of fsarena tries again");
+        }
+        left
+    }
+
+    fn take_down(&mut self, keep: bool) -> Left {
+        self.is_closed = true;
         let mut left = Left { kept: Vec::new(), failed: Vec::new() };
-        while let Some((_, mut claimed)) = self.claims.pop() {
-            if keep {
-                left.kept.extend(kept_path(&claimed.target()));
-                claimed.keep();
+        while let Some((_, _, mut claimed)) = self.claims.pop() {
+            if let Some(path) = kept_path(&claimed.target()).filter(|_| keep) {
+                // Without its line in the journal it would be removed if this process died now.
+                match self.journal.note(&Entry::Kept(path.clone())) {
+                    Ok(()) => claimed.keep(),
+                    Err(error) => left.failed.push(error.to_string()),
+                }
+                left.kept.push(path);
             }
             if let Err(errors) = claimed.release() {
                 left.failed.extend(errors.iter().map(ToString::to_string));
@@ -182,19 +221,18 @@ impl Arena {
         for entry in self.entries.iter().rev() {
             let kept = matches!(entry, Entry::Image(path) | Entry::Directory(path)
                 if left.kept.contains(path));
-            if kept {
+            // Each trial has run the command of its own external file system.
+            if kept || matches!(entry, Entry::Destroy(_)) {
                 continue;
             }
             if let Err(error) = undo_entry(entry, &left.kept) {
                 left.failed.push(error.to_string());
             }
         }
-        if left.failed.is_empty() {
-            if let Err(error) = self.journal.end() {
-                left.failed.push(error.to_string());
-            }
-        } else {
-            say("not everything could be taken down; the next start of fsarena tries again");
+        if left.failed.is_empty()
+            && let Err(error) = self.journal.end()
+        {
+            left.failed.push(error.to_string());
         }
         left
     }
@@ -206,8 +244,51 @@ impl Arena {
     }
 }
 
-fn place(levels: &Levels) -> Place {
-    fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place())
+impl Drop for Arena {
+    /// After an error or in a panic; what fails now is left to the next start.
+    fn drop(&mut self) {
+        if !self.is_closed {
+            self.take_down(false);
+        }
+    }
+}
+
+fn needs_claim(levels: &Levels) -> bool {
+    let place = fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place());
+    matches!(place, Place::Block | Place::Directory)
+}
+
+/// Whether `path` lies on an ext4 (or ext2 served by it) without a journal.
+fn lacks_journal(path: &Path) -> bool {
+    let Ok(meta) = std::fs::metadata(path) else { return false };
+    let device = rustix::fs::major(meta.dev());
+    let link = format!("/sys/dev/block/{device}:{}", rustix::fs::minor(meta.dev()));
+    let name = std::fs::canonicalize(link).ok().and_then(|real| real.file_name().map(Into::into));
+    let Some(name): Option<PathBuf> = name else { return false };
+    let task = Path::new("/sys/fs/ext4").join(name).join("journal_task");
+    std::fs::read_to_string(task).is_ok_and(|text| text.trim() == "<none>")
+}
+
+fn no_journal_notice() -> Notice {
+    Notice {
+        code: "directory-without-journal".to_owned(),
+        text: "the directory lies on an ext4 without a journal, which does not reuse inodes that \
+               were deleted in the last minutes: creating gets slower from trial to trial"
+            .to_owned(),
+        remedy: Some("as root, use --on loop:SIZE, or a directory elsewhere".to_owned()),
+        measure: None,
+    }
+}
+
+fn discard_notice() -> Notice {
+    Notice {
+        code: "discarded-image".to_owned(),
+        text: "contenders that discard share an image of their own, which has the holes that \
+               earlier trials made in it"
+            .to_owned(),
+        remedy: None,
+        measure: None,
+    }
 }
 
 fn kept_path(target: &TargetSpec) -> Option<PathBuf> {

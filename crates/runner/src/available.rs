@@ -1,6 +1,7 @@
 //! Which contenders this machine can run: kernel, programs, permission.
 
 use fsarena_model::run::{NotRun, RunPlan};
+use fsarena_model::units::Bytes;
 use fsarena_targets::fs::{self, Availability, Place};
 use std::path::Path;
 
@@ -28,10 +29,71 @@ pub fn drop_unavailable(plan: &mut RunPlan, is_root: bool, proc_root: &Path) -> 
             plan.not_run.push(NotRun { contender: index, workload: None, reason });
         }
     }
+    leave_memory_to_the_machine(plan, available_bytes(proc_root));
     let out: Vec<usize> =
         plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
-    plan.schedule.retain(|slot| !out.contains(&slot.contender));
+    let pairs: Vec<(usize, usize)> =
+        plan.not_run.iter().filter_map(|row| Some((row.contender, row.workload?))).collect();
+    plan.schedule.retain(|slot| {
+        !out.contains(&slot.contender) && !pairs.contains(&(slot.contender, slot.workload))
+    });
     packages.sort();
     packages.dedup();
     packages
+}
+
+/// A file system in memory that is filled beyond what is there would have the kernel kill whatever
+/// it likes.
+fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>) {
+    let Some(available_bytes) = available_bytes else { return };
+    for (contender, levels) in plan.contenders.iter().map(|c| &c.levels).enumerate() {
+        let place = fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place());
+        if place != Place::Memory {
+            continue;
+        }
+        for (workload, work) in plan.workloads.iter().enumerate() {
+            let needed_bytes = fsarena_plan::needed_bytes(work);
+            if needed_bytes > available_bytes / 10 * 9 {
+                let reason = format!(
+                    "it needs {} of memory, and {} are available",
+                    Bytes(needed_bytes),
+                    Bytes(available_bytes)
+                );
+                plan.not_run.push(NotRun { contender, workload: Some(workload), reason });
+            }
+        }
+    }
+}
+
+/// MemAvailable, where the kernel tells.
+fn available_bytes(proc_root: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(proc_root.join("meminfo")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::DriverRules;
+    use fsarena_plan::{Overrides, expand, from_options};
+
+    #[test]
+    fn a_file_system_in_memory_is_not_filled_beyond_it() {
+        let overrides = Overrides {
+            fs: Some("tmpfs".to_owned()),
+            on: vec!["loop:8G".to_owned()],
+            workloads: Some("big-file,small-files".to_owned()),
+            scale: Some(8.0),
+            ..Overrides::default()
+        };
+        let experiment = from_options(&overrides).unwrap();
+        let mut plan = expand(&experiment, &overrides, &DriverRules).unwrap();
+        let needed = fsarena_plan::needed_bytes(&plan.workloads[0]);
+        leave_memory_to_the_machine(&mut plan, Some(needed * 2));
+        assert!(plan.not_run.is_empty());
+        leave_memory_to_the_machine(&mut plan, Some(needed));
+        assert_eq!(plan.not_run.len(), 1, "{:?}", plan.not_run);
+        assert_eq!(plan.not_run[0].workload, Some(0));
+    }
 }

@@ -31,6 +31,8 @@ pub enum Entry {
     Directory(PathBuf),
     /// A cgroup.
     Cgroup(PathBuf),
+    /// A command that undoes what an external file system has made outside the image.
+    Destroy(String),
     /// The user asked to keep what the last entries made.
     Kept(PathBuf),
 }
@@ -84,7 +86,7 @@ impl Journal {
             .create_new(true)
             .open(&temporary)
             .map_err(at(&temporary))?;
-        let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+        let locked = flock(&file, FlockOperation::LockShared);
         locked.map_err(|errno| at(&temporary)(errno.into()))?;
         let mut journal = Self { path: temporary.clone(), file };
         journal.note(&Entry::Owner(owner.clone()))?;
@@ -114,7 +116,7 @@ impl Journal {
     ///
     /// # Errors
     /// When the file cannot be removed.
-    pub fn end(self) -> Result<(), JournalError> {
+    pub fn end(&self) -> Result<(), JournalError> {
         fs::remove_file(&self.path).map_err(at(&self.path))
     }
 }
@@ -184,6 +186,9 @@ pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<bool, Journal
     };
     for item in list {
         let path = item.map_err(at(dir))?.path();
+        if path.extension().and_then(|ending| ending.to_str()) != Some(ENDING) {
+            continue;
+        }
         let Ok(file) = File::open(&path) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             continue;
@@ -221,7 +226,9 @@ fn take(path: &Path) -> Result<Option<Orphan>, JournalError> {
     Ok(Some(Orphan { path: path.to_owned(), _lock: file, entries }))
 }
 
-/// Takes part in the life of the journal at `path`: the lock lasts until the result is dropped.
+/// Takes part in the life of the journal at `path`: the lock lasts until this process **and all
+/// that it starts** have ended or closed it, because the descriptor is inherited. The first process
+/// of a process namespace closes its files before its last children are gone.
 ///
 /// # Errors
 /// When it cannot be opened or is being undone already.
@@ -229,6 +236,8 @@ pub fn live_in(path: &Path) -> Result<File, JournalError> {
     let file = File::open(path).map_err(at(path))?;
     let locked = flock(&file, FlockOperation::NonBlockingLockShared);
     locked.map_err(|errno| at(path)(errno.into()))?;
+    let inherited = rustix::io::fcntl_setfd(&file, rustix::io::FdFlags::empty());
+    inherited.map_err(|errno| at(path)(errno.into()))?;
     Ok(file)
 }
 

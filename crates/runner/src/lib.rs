@@ -27,9 +27,15 @@ use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_model::work::UserIds;
 use fsarena_store::{RunId, Store, StoreError};
 use session::Session;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Failures of one contender in one workload after which it is left out of later blocks.
+const FAILURES_MAX: u32 = 2;
+
+/// Steps that fail the same way every time.
+const SET_UP: [&str; 3] = ["reset", "mount", "make-dirs"];
 
 /// What to run, and where things go.
 #[derive(Debug)]
@@ -168,7 +174,7 @@ pub fn run(
     let run = store.create_run(request.header, &owner)?;
     let done = arena
         .claim_targets(request, progress)
-        .and_then(|()| trials(request, &arena, store, run, progress));
+        .and_then(|()| trials(request, &mut arena, store, run, progress));
     let done = match done {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
@@ -180,7 +186,9 @@ pub fn run(
             Ok(Finished { run, state, kept: left.kept, left: left.failed })
         }
         Err(error) => {
-            store.set_state(run, RunState::Failed, Some(&error.to_string()))?;
+            left.failed.iter().for_each(|failure| progress.say(failure));
+            // The first cause is the one to tell.
+            let _ = store.set_state(run, RunState::Failed, Some(&error.to_string()));
             Err(error)
         }
     }
@@ -188,24 +196,26 @@ pub fn run(
 
 fn trials(
     request: &Request<'_>,
-    arena: &Arena,
+    arena: &mut Arena,
     store: &mut Store,
     run: RunId,
     progress: &mut dyn Progress,
 ) -> Result<RunState, RunError> {
     let plan = &request.header.plan;
-    // A pair that failed once would fail again in every block: it is said once.
-    let mut failed = HashSet::new();
+    // A pair that failed twice, or could not even be set up, would fail again in every block.
+    let mut failures: HashMap<(usize, usize), u32> = HashMap::new();
     for (sequence, slot) in plan.schedule.iter().enumerate() {
         if request.interrupts.load(Ordering::SeqCst) > 0 {
             return Ok(RunState::Interrupted);
         }
-        if failed.contains(&(slot.contender, slot.workload)) {
+        let pair = (slot.contender, slot.workload);
+        if failures.get(&pair).is_some_and(|&times| times >= FAILURES_MAX) {
             continue;
         }
         let contender = &plan.contenders[slot.contender];
         let workload = &plan.workloads[slot.workload];
         progress.trial(sequence + 1, plan.schedule.len(), &contender.label, &workload.name);
+        arena.note_destroy(&contender.levels)?;
         let spec = trial_spec(request, arena, sequence, slot);
         let record = Session::start(request, arena.journal_path(), &spec)?
             .finish(&mut |step, phase| progress.step(step, phase));
@@ -214,8 +224,9 @@ fn trials(
         progress.trial_done(&record);
         match record.outcome {
             Outcome::Interrupted => return Ok(RunState::Interrupted),
-            Outcome::Failed { .. } => {
-                failed.insert((slot.contender, slot.workload));
+            Outcome::Failed { step, .. } => {
+                let weight = if SET_UP.contains(&step.as_str()) { FAILURES_MAX } else { 1 };
+                *failures.entry(pair).or_default() += weight;
             }
             Outcome::Done | Outcome::NotRun { .. } => {}
         }
@@ -252,6 +263,6 @@ fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot
         drain: Drain::default(),
         user: request.user,
         cpus: request.cpus.to_vec(),
-        keep: request.keep,
+        keep: request.keep && sequence + 1 == plan.schedule.len(),
     }
 }

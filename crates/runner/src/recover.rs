@@ -6,14 +6,16 @@
 
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_metrics::{Roots, process_start_ticks};
-use fsarena_model::run::RunState;
 use fsarena_store::{Store, StoreError};
-use fsarena_targets::{TargetError, leftovers};
+use fsarena_targets::{TargetError, cmd, leftovers};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long to wait for executors of a dead RUN to be gone.
 const ENDING: Duration = Duration::from_secs(30);
+
+/// How long a command of an external file system may take.
+const DESTROYING: Duration = Duration::from_secs(60);
 
 /// What was undone.
 #[derive(Debug, Default)]
@@ -50,7 +52,7 @@ pub fn close_dead_runs(store: &mut Store) -> Result<(), StoreError> {
     for (run, _, owner) in store.running()? {
         let owner_alive = is_process(owner.pid, owner.start_ticks, &owner.boot_id);
         if !owner_alive {
-            store.set_state(run, RunState::Interrupted, Some("its process died"))?;
+            store.interrupt_if_running(run, "its process died")?;
         }
     }
     Ok(())
@@ -63,7 +65,7 @@ fn is_alive(owner: &Owner) -> bool {
 /// Whether process `pid` is the one that started at `start_ticks` of boot `boot_id`.
 fn is_process(pid: u32, start_ticks: u64, boot_id: &str) -> bool {
     let roots = Roots::default();
-    fsarena_metrics::boot_id(&roots).as_deref() == Some(boot_id)
+    fsarena_metrics::boot_id(&roots).unwrap_or_default() == boot_id
         && process_start_ticks(&roots, pid) == Some(start_ticks)
 }
 
@@ -96,6 +98,12 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
 pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<String>, TargetError> {
     let (path, removed) = match entry {
         Entry::Owner(_) | Entry::Kept(_) => return Ok(None),
+        Entry::Destroy(command) => {
+            // Where there is nothing left to destroy it fails, and where there is, the image that
+            // it holds cannot be taken down: the next entry says so.
+            let done = cmd::shell(command, DESTROYING).is_ok();
+            return Ok(done.then(|| command.clone()));
+        }
         Entry::Image(path) => {
             let detached = !leftovers::detach_loops_of(path)?.is_empty();
             if kept.contains(path) {

@@ -75,6 +75,21 @@ impl Store {
         if changed == 0 { Err(self.no_such_run(run)) } else { Ok(()) }
     }
 
+    /// Sets a RUN to interrupted if it is still called running: it may have ended since it was
+    /// looked at.
+    ///
+    /// # Errors
+    /// When the write fails.
+    pub fn interrupt_if_running(&self, run: RunId, note: &str) -> Result<(), StoreError> {
+        self.transaction(|t| {
+            t.execute(
+                "UPDATE run SET state = 'interrupted', note = ? WHERE id = ? AND state = 'running'",
+                params![note, run.0],
+            )
+        })?;
+        Ok(())
+    }
+
     /// Makes this process the owner of a RUN again and sets it running, to resume it.
     ///
     /// # Errors

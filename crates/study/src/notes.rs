@@ -2,6 +2,7 @@
 //! content checks and the cost of sampling. The same words are said once, with a count.
 
 use crate::figures::{SpreadF, SpreadNs, median};
+use crate::phases::has_bad_contents;
 use fsarena_model::contender::ContenderId;
 use fsarena_model::record::{Notice, Outcome, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -89,7 +90,7 @@ pub struct TrialRow {
     pub label: String,
     /// Name of the workload.
     pub workload: String,
-    /// Trials with a reading of space.
+    /// Trials with a reading of space; none of these figures comes from wrong contents.
     pub n: usize,
     /// Space used after the last phase, median.
     pub used_bytes: Option<u64>,
@@ -283,7 +284,9 @@ pub(crate) fn trials(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialRow> {
 }
 
 fn trial_row(label: String, workload: String, records: &[&TrialRecord]) -> TrialRow {
-    let spaces: Vec<Space> = records.iter().filter_map(|r| r.space).collect();
+    let right: Vec<&TrialRecord> =
+        records.iter().copied().filter(|r| !has_bad_contents(r)).collect();
+    let spaces: Vec<Space> = right.iter().filter_map(|r| r.space).collect();
     let of = |value: fn(&Space) -> u64| median(spaces.iter().map(value).collect());
     let amplification = |s: &Space| {
         let grown_bytes = s.used_bytes.saturating_sub(s.used_empty_bytes);
@@ -297,7 +300,7 @@ fn trial_row(label: String, workload: String, records: &[&TrialRecord]) -> Trial
         used_empty_bytes: of(|s| s.used_empty_bytes),
         stored_bytes: of(|s| s.stored_bytes),
         space_amplification: SpreadF::of(spaces.iter().filter_map(amplification).collect()),
-        unmount: SpreadNs::of(records.iter().filter_map(|r| r.unmount_ns).collect()),
+        unmount: SpreadNs::of(right.iter().filter_map(|r| r.unmount_ns).collect()),
         verify: verify(records.iter().copied()),
     }
 }

@@ -1,8 +1,9 @@
 //! Tables of file systems: one table a workload and phase, one row a contender.
 //!
-//! Only phases that ran to their end count. Cold and warm trials of one contender are two rows, and
-//! so are trials with and without the memory limit that was asked for; ratios are taken only among
-//! rows that may be compared.
+//! Only phases that ran to their end count, and no figure comes from a trial whose contents were
+//! wrong when read again: that is said instead. Cold and warm trials of one contender are two rows,
+//! and so are trials with and without the memory limit that was asked for; ratios are taken only
+//! among rows that may be compared.
 
 use crate::cpu::CpuLoad;
 use crate::figures::{SpreadF, SpreadNs};
@@ -14,6 +15,7 @@ use fsarena_model::run::{Clock, RateStyle, RunPlan};
 use fsarena_model::work::{Dataset, Op, Order, Phase, Workload};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::mem::{Discriminant, discriminant};
 
 /// One phase of one workload on all contenders.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -77,7 +79,7 @@ pub struct PhaseRow {
     pub not_cold_because: Option<String>,
     /// Memory limit in all trials of this row.
     pub memory: MemoryView,
-    /// Trials behind this row.
+    /// Trials behind the figures of this row; 0 where all of them had wrong contents.
     pub n: usize,
     /// Trials in the plan.
     pub n_planned: usize,
@@ -108,7 +110,7 @@ pub struct PhaseRow {
     /// Median of the compared clock ÷ the best median among comparable rows; absent where there is
     /// no other such row. A plain ratio: it says nothing about whether the difference is real.
     pub ratio_of_medians: Option<f64>,
-    /// Trials whose contents were wrong when read again.
+    /// Trials of this row whose contents were wrong when read again; in none of its figures.
     pub trials_with_bad_contents: usize,
 }
 
@@ -277,15 +279,24 @@ pub fn clock_ns(clocks: &Clocks, clock: Clock) -> Option<u64> {
     }
 }
 
-fn row(clock: Clock, pairs: &[(&TrialRecord, usize)]) -> PhaseRow {
+/// Whether the content check of a trial found files that are not as written. What such a trial
+/// took says nothing about the work: it did other work.
+pub(crate) fn has_bad_contents(record: &TrialRecord) -> bool {
+    record.verify.as_ref().is_some_and(|v| v.bad_files > 0)
+}
+
+/// The row of a group, which is never empty.
+fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
+    let pairs: Vec<(&TrialRecord, usize)> =
+        group.iter().copied().filter(|(record, _)| !has_bad_contents(record)).collect();
     let phases: Vec<&PhaseRecord> =
         pairs.iter().filter_map(|&(record, at)| record.phases.get(at)).collect();
     let spread =
         |clock| SpreadNs::of(phases.iter().filter_map(|p| clock_ns(&p.clocks, clock)).collect());
-    let first = phases[0];
+    let (record, at) = group[0];
+    let first = &record.phases[at];
     let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
     let cold = first.cache.state == CacheState::Cold;
-    let bad = |record: &TrialRecord| record.verify.as_ref().is_some_and(|v| v.bad_files > 0);
     PhaseRow {
         contender: 0,
         label: String::new(),
@@ -305,9 +316,9 @@ fn row(clock: Clock, pairs: &[(&TrialRecord, usize)]) -> PhaseRow {
         cpu: CpuLoad::over(phases.iter().copied()),
         latency: Latency::over(phases.iter().copied()),
         device: device_bytes(&phases),
-        write_amplification: write_amplification(pairs),
+        write_amplification: write_amplification(&pairs),
         ratio_of_medians: None,
-        trials_with_bad_contents: pairs.iter().filter(|&&(record, _)| bad(record)).count(),
+        trials_with_bad_contents: group.len() - pairs.len(),
     }
 }
 
@@ -353,21 +364,22 @@ fn drained(phases: &[&PhaseRecord]) -> DrainedView {
     view
 }
 
-/// Rows that may stand in one ratio: all cold or all warm, and all with the memory asked for.
-fn comparable(row: &PhaseRow) -> (bool, bool) {
-    (row.cache == CacheState::Cold, matches!(row.memory, MemoryView::NotLimited { .. }))
+/// Rows that may stand in one ratio: all cold or all warm; all in whole memory, all limited as
+/// asked, or all without the limit that was asked for.
+fn comparable(row: &PhaseRow) -> (bool, Discriminant<MemoryView>) {
+    (row.cache == CacheState::Cold, discriminant(&row.memory))
 }
 
 fn set_ratios(rows: &mut [PhaseRow]) {
-    let medians: Vec<((bool, bool), Option<u64>)> = rows
+    let medians: Vec<(_, Option<u64>)> = rows
         .iter()
         .map(|row| (comparable(row), row.compared.map(|s| s.median_ns).filter(|&ns| ns > 0)))
         .collect();
-    for (row, &(class, own_ns)) in rows.iter_mut().zip(&medians) {
-        let like: Vec<u64> = medians.iter().filter(|m| m.0 == class).filter_map(|m| m.1).collect();
+    for (row, (class, own_ns)) in rows.iter_mut().zip(&medians) {
+        let like: Vec<u64> = medians.iter().filter(|m| m.0 == *class).filter_map(|m| m.1).collect();
         row.ratio_of_medians = match (own_ns, like.iter().min()) {
             (Some(own_ns), Some(&best_ns)) if like.len() > 1 => {
-                Some(own_ns as f64 / best_ns as f64)
+                Some(*own_ns as f64 / best_ns as f64)
             }
             _ => None,
         };

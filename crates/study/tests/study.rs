@@ -6,7 +6,7 @@ use fsarena_model::record::{
 };
 use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunState};
 use fsarena_model::work::{OpError, VerifyReport};
-use fsarena_study::{Absence, CpuLoad, PhaseTable, RateUnit, Study, study};
+use fsarena_study::{Absence, CpuLoad, PhaseTable, RateUnit, SpreadNs, Study, study};
 use fsarena_testkit::records::{self, SECOND_NS, big_file, contender, small_files};
 
 /// ext4 and xfs, small files, three blocks; records 0, 2, 4 are ext4, 1, 3, 5 xfs.
@@ -244,20 +244,91 @@ fn of_notices_with_a_figure_the_worst_is_shown() {
     assert_eq!((view.notices[0].text.as_str(), view.notices[0].trials), ("0.5", 3));
 }
 
+fn wrong_contents(bad_files: u64) -> Option<VerifyReport> {
+    let examples = vec!["f00000001: byte 0".to_owned()];
+    Some(VerifyReport { files: 5000, bytes: 1_280_000, bad_files, examples })
+}
+
 #[test]
 fn wrong_contents_are_a_result_of_their_own() {
     let (header, mut records) = sample();
-    records[2].verify = Some(VerifyReport {
-        files: 5000,
-        bytes: 1_280_000,
-        bad_files: 2,
-        examples: vec!["f00000001: byte 0".to_owned()],
-    });
+    records[2].verify = wrong_contents(2);
     let view = done(&header, &records);
     assert_eq!(view.verify.as_ref().unwrap().bad_files, 2);
     assert_eq!(create(&view).rows[0].trials_with_bad_contents, 1);
-    assert_eq!(create(&view).rows[0].n, 3, "shown, and flagged");
+    assert_eq!((create(&view).rows[0].n, create(&view).rows[0].n_planned), (2, 3));
     assert_eq!(view.trials[1].verify, None);
+}
+
+#[test]
+fn what_did_not_keep_the_contents_is_in_no_figure() {
+    let (header, mut records) = sample();
+    // Fast, small and wrong: neither the best of the table nor in the medians of its row.
+    records[2].verify = wrong_contents(5000);
+    records[2].unmount_ns = Some(1);
+    records[2].space.as_mut().unwrap().used_bytes = 8 << 20;
+    let fast = &mut records[2].phases[0];
+    fast.clocks.returned_ns = 1;
+    fast.clocks.durable_ns = Some(2);
+    fast.clocks.drained = Drained::NotDrained { reason: "cap".to_owned() };
+    fast.latency.as_mut().unwrap().max_ns = u64::MAX;
+    fast.windows.values_mut().for_each(|counters| counters.values_mut().for_each(|v| *v = 1));
+    let view = done(&header, &records);
+    let row = &create(&view).rows[0];
+    let second = SpreadNs { n: 2, min_ns: SECOND_NS, median_ns: SECOND_NS, max_ns: SECOND_NS };
+    assert_eq!((row.compared, row.durable), (Some(second), Some(second)));
+    assert_eq!(row.returned.unwrap().min_ns, SECOND_NS / 2);
+    assert_eq!((row.drained.spread.unwrap().n, row.drained.not_drained), (2, 0));
+    assert!((row.files_per_s.unwrap().max - 5000.0).abs() < 1e-9);
+    assert!(row.latency.unwrap().max_ns < SECOND_NS);
+    assert_eq!(row.write_amplification.unwrap().n, 2);
+    assert_eq!(row.ratio_of_medians, Some(1.0));
+    assert_eq!(create(&view).rows[1].ratio_of_medians, Some(1.0));
+    let trials = &view.trials[0];
+    assert_eq!((trials.n, trials.space_amplification.unwrap().n), (2, 2));
+    assert_eq!(trials.unmount.unwrap().min_ns, SECOND_NS / 20);
+}
+
+#[test]
+fn a_row_with_only_wrong_contents_is_flagged_and_has_no_figure() {
+    let (header, mut records) = sample();
+    for at in [0, 2, 4] {
+        records[at].verify = wrong_contents(1);
+        records[at].phases[0].clocks.durable_ns = Some(2);
+    }
+    let view = done(&header, &records);
+    let row = &create(&view).rows[0];
+    assert_eq!((row.label.as_str(), row.n, row.n_planned), ("ext4", 0, 3));
+    assert_eq!(row.trials_with_bad_contents, 3);
+    assert_eq!((row.compared, row.returned, row.durable), (None, None, None));
+    assert_eq!((row.files_per_s, row.latency, row.ratio_of_medians), (None, None, None));
+    assert_eq!((row.cpu, row.device.as_slice()), (CpuLoad::Unknown, &[][..]));
+    assert_eq!(create(&view).rows[1].ratio_of_medians, None, "nothing to be compared with");
+}
+
+#[test]
+fn whole_and_limited_memory_are_never_in_one_ratio() {
+    let (header, mut records) = sample();
+    let limited = |limit_bytes| MemoryRecord::Limited {
+        limit_bytes,
+        by: "cgroup v2".to_owned(),
+        peak_bytes: None,
+        syncs: 3,
+    };
+    for at in [1, 3, 5] {
+        records[at].phases[0].memory = limited(64 << 20);
+    }
+    let view = done(&header, &records);
+    assert!(create(&view).rows.iter().all(|row| row.ratio_of_medians.is_none()));
+    for at in [0, 2, 4] {
+        records[at].phases[0].memory = limited(64 << 20);
+    }
+    let MemoryRecord::Limited { syncs, .. } = &mut records[0].phases[0].memory else { panic!() };
+    *syncs = 0;
+    let view = done(&header, &records);
+    let rows = &create(&view).rows;
+    assert_eq!(rows.len(), 2, "syncs are no group of their own");
+    assert!(rows.iter().all(|row| row.n == 3 && row.ratio_of_medians == Some(1.0)));
 }
 
 #[test]

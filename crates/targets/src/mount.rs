@@ -76,10 +76,16 @@ impl Formatted {
     /// When the command fails.
     pub fn destroy(&self) -> Result<(), TargetError> {
         let MountPlan::Commands { destroy: Some(command), .. } = &self.plan else { return Ok(()) };
-        if !self.destroyed.swap(true, Ordering::Relaxed) {
+        if !self.destroyed.load(Ordering::Relaxed) {
             cmd::shell(command, COMMAND_LIMIT)?;
+            self.destroyed.store(true, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Leaves an external file system as it is.
+    pub fn keep(self) {
+        self.destroyed.store(true, Ordering::Relaxed);
     }
 }
 
@@ -136,7 +142,7 @@ fn fits(target: &TargetSpec, driver: &dyn FileSystem) -> Result<(), TargetError>
     let name = driver.name();
     let (path, problem, remedy) = match (driver.place(), target) {
         (Place::Block, TargetSpec::Image { .. })
-        | (Place::Memory, TargetSpec::Memory { .. })
+        | (Place::Memory | Place::Elsewhere, TargetSpec::Memory { .. })
         | (Place::Directory, TargetSpec::Directory { .. }) => return Ok(()),
         (_, TargetSpec::Image { device, .. }) => {
             (device.as_path(), format!("{name} does not lie on a device"), "use --on ram:SIZE")

@@ -13,7 +13,11 @@ pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Re
         fsarena_executor::executor_inside(&program, parent, inside)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let status = fsarena_executor::executor_outside(&program, parent)?;
+    let Some(status) = fsarena_executor::executor_outside(&program, parent)? else {
+        // A container without the right to namespaces: a directory can be worked in all the same.
+        fsarena_executor::executor_inside(&program, parent, false)?;
+        return Ok(ExitCode::SUCCESS);
+    };
     Ok(status
         .code()
         .and_then(|code| u8::try_from(code).ok())

@@ -1,42 +1,41 @@
-//! The expected cost of a plan: from earlier records, else from a short calibration in memory.
+//! The expected cost of a plan: from earlier records of the same file system on the same kind of
+//! device, else from a short calibration in memory.
 
 use anyhow::Result;
 use fsarena_engine::{Root, run_phase};
 use fsarena_model::run::RunPlan;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, Op, Order, Phase};
-use fsarena_plan::cost::{CostSource, OpCost};
+use fsarena_plan::cost::{CostSource, DeviceKind, OpCost};
 use fsarena_plan::{Cost, CostBasis};
 use fsarena_report::{PlanCost, PlanCostRow};
-use fsarena_store::Store;
-use std::collections::HashMap;
+use fsarena_store::{Costs, Store};
+use std::collections::{BTreeSet, HashMap};
 
 /// Expected cost of `plan`.
 pub fn of(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
     let mut basis = CostBasis { calibrated: calibrate(), ..CostBasis::default() };
     if let Some(store) = store {
-        add_measured(&mut basis, store)?;
+        add_measured(&mut basis, store.costs()?);
     }
     Ok(as_rows(&fsarena_plan::estimate(plan, &basis)))
 }
 
-fn add_measured(basis: &mut CostBasis, store: &Store) -> Result<()> {
-    let costs = store.costs()?;
+/// What earlier records say, each figure for its own file system and kind of device.
+fn add_measured(basis: &mut CostBasis, costs: Costs) {
     for row in costs.ops {
+        let Some(device) = DeviceKind::named(&row.device) else { continue };
         let whole_ops = matches!(row.op, Op::BigWrite | Op::BigRead);
         let cost = match row.per_byte_ns {
             Some(ns_per_byte) if whole_ops => OpCost { ns_per_op: 0.0, ns_per_byte },
             _ => OpCost { ns_per_op: row.per_op_ns, ns_per_byte: 0.0 },
         };
-        basis.measured.insert((row.fs, row.op), cost);
+        basis.measured.insert((row.fs, device, row.op), cost);
     }
-    let overheads: Vec<f64> = costs.overheads.iter().map(|row| row.per_trial_ns).collect();
-    if !overheads.is_empty() {
-        basis.trial_overhead_ns = Some(overheads.iter().sum::<f64>() / overheads.len() as f64);
-        // The overhead of a whole trial has that of its phases in it.
-        basis.phase_overhead_ns = Some(0.0);
+    for row in costs.overheads {
+        let Some(device) = DeviceKind::named(&row.device) else { continue };
+        basis.trial_overheads_ns.insert((row.fs, device), row.per_trial_ns);
     }
-    Ok(())
 }
 
 /// How much longer an op takes on a cold disk file system than in memory, roughly: what a short
@@ -100,10 +99,9 @@ fn as_rows(cost: &Cost) -> PlanCost {
         trials: usize::try_from(row.trials).unwrap_or(usize::MAX),
         expected_s: Some(row.trial_ns as f64 * row.trials as f64 / 1e9),
         written_bytes: row.trial_written_bytes.saturating_mul(row.trials),
-        source: source(row.source).to_owned(),
+        source: sources(&[row.source, row.overhead_source].into()),
     });
-    let sources: Vec<&str> = cost.sources.iter().map(|known| source(*known)).collect();
-    let times = format!("Times from: {}", sources.join(", "));
+    let times = format!("Times from: {}", sources(&cost.sources));
     PlanCost {
         rows: rows.collect(),
         total_s: cost.total_ns as f64 / 1e9,
@@ -113,10 +111,58 @@ fn as_rows(cost: &Cost) -> PlanCost {
     }
 }
 
-fn source(source: CostSource) -> &'static str {
+/// All sources of a figure, the strongest first.
+fn sources(sources: &BTreeSet<CostSource>) -> String {
+    let names: Vec<&str> = sources.iter().map(|source| name(*source)).collect();
+    names.join(", ")
+}
+
+fn name(source: CostSource) -> &'static str {
     match source {
         CostSource::Measured => "earlier records",
         CostSource::Calibrated => "calibration",
         CostSource::Assumed => "assumption",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_store::{CostRow, OverheadRow};
+
+    #[test]
+    fn records_keep_their_kind_of_device() {
+        let row = |device: &str, per_op_ns| CostRow {
+            fs: "ext4".to_owned(),
+            device: device.to_owned(),
+            op: Op::Create,
+            phases: 3,
+            per_op_ns,
+            per_byte_ns: None,
+        };
+        let overhead = |device: &str, per_trial_ns| OverheadRow {
+            fs: "ext4".to_owned(),
+            device: device.to_owned(),
+            trials: 3,
+            per_trial_ns,
+        };
+        // The rows of the store come in the order of their names: `ram` after `loop`.
+        let costs = Costs {
+            ops: vec![row("loop", 60_000.0), row("ram", 1000.0)],
+            overheads: vec![overhead("loop", 2e9), overhead("ram", 1e8)],
+        };
+        let mut basis = CostBasis::default();
+        add_measured(&mut basis, costs);
+        let op = |kind| basis.measured[&("ext4".to_owned(), kind, Op::Create)].ns_per_op;
+        let overhead_ns = |kind| basis.trial_overheads_ns[&("ext4".to_owned(), kind)];
+        assert_eq!((op(DeviceKind::Loop), op(DeviceKind::Ram)), (60_000.0, 1000.0));
+        assert_eq!((overhead_ns(DeviceKind::Loop), overhead_ns(DeviceKind::Ram)), (2e9, 1e8));
+    }
+
+    #[test]
+    fn every_source_of_a_figure_is_named() {
+        let of = |list: &[CostSource]| sources(&list.iter().copied().collect());
+        assert_eq!(of(&[CostSource::Measured, CostSource::Measured]), "earlier records");
+        assert_eq!(of(&[CostSource::Assumed, CostSource::Measured]), "earlier records, assumption");
     }
 }

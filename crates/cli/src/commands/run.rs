@@ -25,19 +25,29 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
     let experiment = experiment(args, &overrides)?;
     let mut plan = fsarena_plan::expand(&experiment, &overrides, &DriverRules)?;
     vet_directories(&plan)?;
-    leave_out_what_is_missing(args, &mut plan)?;
     if args.dry_run {
+        say_what_is_missing(&leave_out_what_is_missing(&mut plan));
         return dry_run(args, db, &plan);
     }
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
     let user = args.user.as_deref().map(user_ids).transpose()?;
+    // Before anything that the experiment file names is run or installed.
+    if !confirmed(args, &plan)? {
+        return Err(Usage("commands of the experiment file were not confirmed".to_owned()).into());
+    }
+    let whole = plan.clone();
+    let packages = leave_out_what_is_missing(&mut plan);
+    if args.install_tools && !packages.is_empty() {
+        install(&packages)?;
+        plan = whole;
+        leave_out_what_is_missing(&mut plan);
+    } else {
+        say_what_is_missing(&packages);
+    }
     fsarena_runner::check(&plan, &context::database(db)?).map_err(|error| match error {
         RunError::DatabaseUnderTest { .. } => anyhow::Error::from(Usage(error.to_string())),
         other => other.into(),
     })?;
-    if !confirmed(args, &plan)? {
-        return Err(Usage("commands of the experiment file were not confirmed".to_owned()).into());
-    }
     let interrupts = signals::count_interrupts()?;
     let mut store = open::for_writing(db)?;
     let header = header(&experiment, plan);
@@ -64,7 +74,7 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
 fn overrides(args: &RunArgs) -> Result<Overrides> {
     let mut on = args.on.as_deref().map(targets).transpose()?.unwrap_or_default();
     if on.is_empty() && args.fs.is_none() && !context::is_root() {
-        let dir = context::own_directory()?;
+        let dir = context::own_directory(!args.dry_run)?;
         eprintln!(
             "not root: working in {} as it is; as root, file systems would be made, mounted and \
              compared on the same sectors, with cold caches",
@@ -148,25 +158,18 @@ fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experiment> {
     Ok(fsarena_plan::parse(&text, name)?)
 }
 
-/// Takes out what this machine cannot run; installs packages first where asked to.
-fn leave_out_what_is_missing(args: &RunArgs, plan: &mut RunPlan) -> Result<()> {
-    let roots = Roots::default();
-    let is_root = context::is_root();
-    let mut tried = plan.clone();
-    let packages = fsarena_runner::drop_unavailable(&mut tried, is_root, &roots.proc);
-    if packages.is_empty() || !args.install_tools {
-        if !packages.is_empty() {
-            eprintln!(
-                "missing programs: apt-get install {} brings them (--install-tools does it)",
-                packages.join(" ")
-            );
-        }
-        *plan = tried;
-        return Ok(());
+/// Takes out what this machine cannot run; the packages that would bring missing programs.
+fn leave_out_what_is_missing(plan: &mut RunPlan) -> Vec<String> {
+    fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default().proc)
+}
+
+fn say_what_is_missing(packages: &[String]) {
+    if !packages.is_empty() {
+        eprintln!(
+            "missing programs: apt-get install {} brings them (--install-tools does it)",
+            packages.join(" ")
+        );
     }
-    install(&packages)?;
-    fsarena_runner::drop_unavailable(plan, is_root, &roots.proc);
-    Ok(())
 }
 
 fn install(packages: &[String]) -> Result<()> {
@@ -178,7 +181,7 @@ fn install(packages: &[String]) -> Result<()> {
     eprintln!("installing {}", packages.join(", "));
     let limit = Duration::from_secs(600);
     fsarena_targets::cmd::run(&tool.path, &["update", "-q"], limit)?;
-    let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends"];
+    let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends", "--"];
     arguments.extend(packages.iter().map(String::as_str));
     fsarena_targets::cmd::run(&tool.path, &arguments, limit)?;
     Ok(())

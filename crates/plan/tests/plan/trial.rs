@@ -62,6 +62,7 @@ fn contents_are_checked_while_they_are_there() {
     insta::assert_snapshot!(life(&small, &cold, true), @r#"
     reset
     mount
+    make-dirs
     settle
     chill
     measure(create)
@@ -77,6 +78,7 @@ fn contents_are_checked_while_they_are_there() {
     insta::assert_snapshot!(life(&small, &cold, true), @r#"
     reset
     mount
+    make-dirs
     settle
     chill
     measure(create)

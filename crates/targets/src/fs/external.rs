@@ -112,7 +112,11 @@ impl FileSystem for External {
     }
 
     fn place(&self) -> Place {
-        if self.commands.device { Place::Block } else { Place::Memory }
+        match (self.commands.device, self.commands.memory) {
+            (true, _) => Place::Block,
+            (false, true) => Place::Memory,
+            (false, false) => Place::Elsewhere,
+        }
     }
 
     fn kernel_type(&self) -> Option<&str> {
@@ -238,6 +242,7 @@ mod tests {
             programs: Vec::new(),
             package: None,
             device: true,
+            memory: false,
         }
     }
 

@@ -30,6 +30,8 @@ pub enum Place {
     Memory,
     /// A directory of a file system that is there already.
     Directory,
+    /// Somewhere that is not known: a file system of commands without a device of its own.
+    Elsewhere,
 }
 
 /// A program that a driver needs.

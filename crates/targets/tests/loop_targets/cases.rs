@@ -188,6 +188,7 @@ fn fuse_external_fuse2fs_mounts_writes_reads_and_unmounts() {
         programs: vec!["fuse2fs".into()],
         package: Some("fuse2fs".into()),
         device: true,
+        memory: false,
     };
     let level = FsLevel { external: Some(commands), ..FsLevel::plain("fuse-ext4") };
     let driver = driver(&level).unwrap();

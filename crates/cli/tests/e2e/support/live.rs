@@ -54,12 +54,16 @@ impl Live<'_> {
     #[track_caller]
     pub fn stop_in_phase(&mut self, block: u32) -> Pid {
         self.wait_for(&format!("[{block}/2]"));
-        let worker = self.poll("worker", |live| live.worker());
-        let root = format!("/proc/{}/cwd", worker.as_raw_nonzero());
-        let begun = |dir: &str| {
-            fs::read_dir(dir).ok()?.flatten().find(|e| e.file_name().as_encoded_bytes()[0] == b'f')
-        };
-        self.poll("first file of the phase", |_| begun(&root));
+        let mut found = None;
+        let worker = self.poll("first file of the phase", |live| {
+            // There may be workers of untimed steps before.
+            if found.is_none_or(|pid| state(pid).is_none()) {
+                found = live.worker();
+            }
+            let root = format!("/proc/{}/cwd", found?.as_raw_nonzero());
+            let mut files = fs::read_dir(root).ok()?.flatten();
+            files.any(|file| file.file_name().as_encoded_bytes()[0] == b'f').then_some(found?)
+        });
         kill_process(worker, Signal::STOP).expect("the worker is at work");
         self.poll("worker to stop", |_| (state(worker)? == 'T').then_some(()));
         worker

@@ -1,0 +1,55 @@
+//! No line of any table is wider than asked.
+
+use crate::article::article_rows;
+use crate::{plain, sample};
+use fsarena_model::run::RunState;
+use fsarena_report::{PlanCost, article_2003, ledger_tables, phase_tables, plan_table, raw_values};
+use fsarena_study::study;
+use fsarena_testkit::records::SECOND_NS;
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr as _;
+
+fn fits(text: &str, width: usize) -> Result<(), TestCaseError> {
+    for line in text.lines() {
+        prop_assert!(line.width() <= width, "{} > {width}: {line:?}", line.width());
+        prop_assert!(!line.chars().any(char::is_control), "{line:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever stands in labels, reasons and errors, and however large the figures are.
+    #[test]
+    fn nothing_is_wider_than_asked(
+        label in ".{0,60}",
+        reason in ".{0,200}",
+        factor in 1u64..u64::MAX / SECOND_NS / 100,
+        width in 80usize..180,
+    ) {
+        let (mut header, mut records) = sample();
+        header.title.clone_from(&reason);
+        header.experiment.clone_from(&label);
+        header.plan.contenders[0].label.clone_from(&label);
+        header.plan.workloads[0].name.clone_from(&label);
+        header.plan.not_run[0].reason.clone_from(&reason);
+        for record in &mut records {
+            record.key.workload.clone_from(&label);
+            let phase = &mut record.phases[0];
+            phase.clocks.durable_ns = Some(factor * SECOND_NS);
+            phase.clocks.returned_ns = factor;
+            phase.cache.why.clone_from(&reason);
+        }
+        let study = study(&header, RunState::Interrupted, &records);
+        fits(&phase_tables(&study, width, plain()), width)?;
+        fits(&ledger_tables(&study, width, plain()), width)?;
+        fits(&raw_values(&header, &records, width, plain()), width)?;
+        fits(&plan_table(&header.plan, &PlanCost::default(), width, plain()), width)?;
+        let mut rows = article_rows();
+        rows[0].title.clone_from(&label);
+        rows[0].cells[0].column.clone_from(&reason);
+        rows[0].ours = Some((label, "create".to_owned()));
+        fits(&article_2003(&rows, Some(&study), width, plain()), width)?;
+    }
+}
