@@ -34,6 +34,9 @@ pub fn heading(study: &Study, width: usize, style: Style) -> String {
         state(study.state)
     );
     out.push_str(&wrap("", &line, width));
+    let place: Vec<String> =
+        std::iter::once(&study.machine).chain(&study.devices).map(|line| clean(line)).collect();
+    out.push_str(&wrap("", &format!("{}.", place.join("; ")), width));
     if study.state != RunState::Done && study.trials_recorded < study.trials_planned {
         let line = "Not all trials were done: the figures are of those that were.";
         out.push_str(&wrap("", line, width));

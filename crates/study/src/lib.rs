@@ -10,6 +10,7 @@ mod figures;
 mod ledger;
 mod notes;
 mod phases;
+mod place;
 
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
 pub use figures::{SpreadF, SpreadNs};
@@ -35,6 +36,10 @@ pub struct Study {
     pub title: String,
     /// Wall clock at its start, ns since 1970.
     pub created_unix_ns: u64,
+    /// The machine, in one line.
+    pub machine: String,
+    /// The devices, in one line each.
+    pub devices: Vec<String>,
     /// How it stands.
     pub state: RunState,
     /// Trials in the schedule.
@@ -72,6 +77,8 @@ pub fn study(header: &RunHeader, state: RunState, records: &[TrialRecord]) -> St
         experiment: header.experiment.clone(),
         title: header.title.clone(),
         created_unix_ns: header.created_unix_ns,
+        machine: place::machine(&header.host),
+        devices: place::devices(records),
         state,
         trials_planned: plan.schedule.len(),
         trials_recorded: records.len(),
