@@ -92,7 +92,7 @@ impl Trial<'_> {
         }
         self.account_contents(phase, &report);
         self.close_phase(record, readings.before);
-        report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase)))
+        report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.inodes_free())))
     }
 
     fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
@@ -239,11 +239,20 @@ struct Readings {
     end: Snapshot,
 }
 
-/// The error of a phase whose op failed, with the remedy.
-pub(crate) fn op_failure(error: &OpError, phase: &Phase) -> StepError {
-    let remedy = remedy_for(error.errno).map(str::to_owned);
+/// The error of a phase whose op failed, with the remedy. `inodes_free` is known where their number
+/// is fixed.
+pub(crate) fn op_failure(error: &OpError, phase: &Phase, inodes_free: Option<u64>) -> StepError {
+    let is_full = error.errno == rustix::io::Errno::NOSPC.raw_os_error();
+    let remedy = if is_full && inodes_free == Some(0) {
+        Some(OUT_OF_INODES.to_owned())
+    } else {
+        remedy_for(error.errno).map(str::to_owned)
+    };
     StepError::Failed { error: describe(error, phase), remedy }
 }
+
+const OUT_OF_INODES: &str = "its inodes are used up: ask mkfs for more (mkfs.inode_ratio), make the \
+     device larger (--on loop:SIZE), or the work smaller (--scale)";
 
 /// What to do about an error of the system in the middle of the work.
 fn remedy_for(errno: i32) -> Option<&'static str> {

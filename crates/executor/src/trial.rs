@@ -268,7 +268,9 @@ impl Trial<'_> {
         match said {
             WorkerSays::Done(report) => {
                 self.account_contents(phase, &report);
-                report.error.map_or(Ok(()), |error| Err(crate::measure::op_failure(&error, phase)))
+                report.error.map_or(Ok(()), |error| {
+                    Err(crate::measure::op_failure(&error, phase, self.inodes_free()))
+                })
             }
             other => Err(StepError::new(format!("the worker answered {other:?}"))),
         }
@@ -423,6 +425,12 @@ impl Trial<'_> {
         let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
         let total = stat.f_blocks.saturating_mul(stat.f_frsize);
         Some((total, total.saturating_sub(stat.f_bfree.saturating_mul(stat.f_frsize))))
+    }
+
+    /// Free inodes, where their number is fixed.
+    pub(crate) fn inodes_free(&self) -> Option<u64> {
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        (stat.f_files > 0).then_some(stat.f_ffree)
     }
 
     fn space(&self) -> Option<Space> {

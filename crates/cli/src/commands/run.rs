@@ -31,6 +31,7 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
     }
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
     let user = args.user.as_deref().map(user_ids).transpose()?;
+    check_cpus(&args.cpus)?;
     // Before anything that the experiment file names is run or installed.
     if !confirmed(args, &plan)? {
         return Err(Usage("commands of the experiment file were not confirmed".to_owned()).into());
@@ -256,6 +257,21 @@ fn header(experiment: &Experiment, plan: RunPlan) -> RunHeader {
 
 fn unix_time() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Refuses processors that this process may not use.
+fn check_cpus(cpus: &[usize]) -> Result<()> {
+    let allowed =
+        rustix::thread::sched_getaffinity(None).context("the processors of this process")?;
+    let known = |cpu: usize| cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu);
+    match cpus.iter().find(|&&cpu| !known(cpu)) {
+        Some(cpu) => Err(Usage(format!(
+            "--cpus: there is no processor {cpu} for this process, which may use {}",
+            allowed.count()
+        ))
+        .into()),
+        None => Ok(()),
+    }
 }
 
 fn user_ids(text: &str) -> Result<UserIds> {

@@ -1,12 +1,13 @@
 //! What goes wrong once there is a device: each failure is recorded with its remedy, and nothing
 //! is left.
 
-use crate::support::{PROGRAM, Scene, assert_nothing_left, sh, tool};
+use crate::support::{PROGRAM, Ran, Scene, assert_nothing_left, sh, tool};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 const SMALL: [&str; 4] = ["--workload", "tiny-files", "--scale", "0.02"];
 
@@ -34,7 +35,7 @@ fn disk_full_in_the_middle() {
     let (step, error, remedy) = failure(full);
     assert_eq!(step, "measure create");
     assert!(error.contains("No space left on device"), "{error}");
-    assert!(remedy.contains("larger"), "{remedy}");
+    assert!(remedy.contains("inodes are used up"), "{remedy}");
     let phase = &full.phases[0];
     assert!(phase.ops > 0 && phase.ops < 5000, "what was done is counted: {}", phase.ops);
     assert_eq!(phase.error.as_ref().map(|error| error.errno), Some(28));
@@ -72,13 +73,17 @@ fn mkfs_fails() {
 }
 
 /// In a mount namespace in which `program` cannot be executed.
-fn without(scene: &Scene, program: &str, args: &[&str]) -> Option<crate::support::Ran> {
+fn without(scene: &Scene, program: &str, args: &[&str]) -> Option<Ran> {
+    without_command(scene, program, args).map(|command| scene.finish(command))
+}
+
+fn without_command(scene: &Scene, program: &str, args: &[&str]) -> Option<Command> {
     let unshare = tool("unshare")?;
     let nothing = scene.write("nothing", "");
     let path = fsarena_targets::cmd::find(program)?.path.canonicalize().unwrap();
     let script = format!("mount --bind {nothing} {}; exec \"$@\"", path.display());
     let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], args].concat();
-    Some(scene.finish(scene.command_of(&unshare, &all)))
+    Some(scene.command_of(&unshare, &all))
 }
 
 /// A missing program is a row of its own with the package that brings it; the others run.
@@ -98,6 +103,31 @@ fn missing_tool() {
     let only = ["run", "--runs", "1", "--fs", "xfs", "--on", "loop:300M"];
     let ran = without(&scene, "mkfs.xfs", &[&only[..], &SMALL].concat()).unwrap();
     ran.code(1).says(&["nothing to run: xfs: mkfs.xfs is not installed", "xfsprogs"]);
+    assert_nothing_left(&scene);
+}
+
+/// `--install-tools` calls apt-get, and not in a dry run, which makes nothing either.
+#[test]
+fn a_dry_run_installs_nothing() {
+    let Some(scene) = Scene::privileged(&["xfs", "tmpfs"]) else { return };
+    let (tools, mark) = (scene.make_dir("tools"), scene.path("mark"));
+    let apt = Path::new(&tools).join("apt-get");
+    fs::write(&apt, format!("#!/bin/sh\necho \"$@\" >> {}\n", mark.display())).unwrap();
+    fs::set_permissions(apt, fs::Permissions::from_mode(0o755)).unwrap();
+    let on = ["run", "--runs", "1", "--fs", "xfs,tmpfs", "--on", "loop:300M", "--install-tools"];
+    let run = |more: &[&str]| {
+        let mut command = without_command(&scene, "mkfs.xfs", &[&on[..], &SMALL, more].concat())?;
+        command.env("PATH", format!("{tools}:{}", std::env::var("PATH").unwrap_or_default()));
+        Some(scene.finish(command))
+    };
+    let Some(ran) = run(&["--dry-run"]) else { return };
+    ran.good().says(&["mkfs.xfs is not installed", "Nothing has been touched"]);
+    assert!(!mark.exists(), "apt-get was called: {:?}", fs::read_to_string(&mark));
+    assert!(!scene.db().exists() && !scene.state().exists(), "nothing was made");
+    assert_nothing_left(&scene);
+    run(&[]).unwrap().good().says(&["installing xfsprogs", "not run"]);
+    let called = fs::read_to_string(&mark).unwrap();
+    assert!(called.ends_with("-- xfsprogs\n"), "{called}");
     assert_nothing_left(&scene);
 }
 
