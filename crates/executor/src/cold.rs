@@ -48,8 +48,8 @@ pub fn need(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
 
 /// The state of a phase's cache by its readings.
 ///
-/// `image_in_memory` says that the device's image cannot leave the page cache, because it lies there.
-/// `chilled` holds the readings taken at the last chill, `None` where there was none.
+/// `image_in_memory` says that the device's image cannot leave the page cache, because it lies
+/// there. `chilled` holds the readings taken at the last chill, `None` where there was none.
 #[must_use]
 pub fn judge(
     asked: Cache,

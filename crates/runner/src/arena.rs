@@ -177,7 +177,11 @@ impl Arena {
         let Ok(fs::MountPlan::Commands { destroy: Some(command), .. }) = plan else {
             return Ok(());
         };
-        let entry = Entry::Destroy(command);
+        let held = match target {
+            TargetSpec::Image { device, image, .. } => Some((device, image)),
+            _ => None,
+        };
+        let entry = Entry::Destroy { command, held };
         if self.entries.contains(&entry) { Ok(()) } else { self.note(entry) }
     }
 
@@ -222,7 +226,7 @@ impl Arena {
             let kept = matches!(entry, Entry::Image(path) | Entry::Directory(path)
                 if left.kept.contains(path));
             // Each trial has run the command of its own external file system.
-            if kept || matches!(entry, Entry::Destroy(_)) {
+            if kept || matches!(entry, Entry::Destroy { .. }) {
                 continue;
             }
             if let Err(error) = undo_entry(entry, &left.kept) {

@@ -32,7 +32,12 @@ pub enum Entry {
     /// A cgroup.
     Cgroup(PathBuf),
     /// A command that undoes what an external file system has made outside the image.
-    Destroy(String),
+    Destroy {
+        /// The command, with the device's path in it.
+        command: String,
+        /// The device and the image under it; absent for a file system without a device.
+        held: Option<(PathBuf, PathBuf)>,
+    },
     /// The user asked to keep what the last entries made.
     Kept(PathBuf),
 }

@@ -83,6 +83,10 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
         match undo_entry(entry, &kept) {
             Ok(Some(removed)) => recovered.removed.push(removed),
             Ok(None) => {}
+            // Nothing here can tell whether there is anything left to destroy: said, and done with.
+            Err(error) if matches!(entry, Entry::Destroy { held: None, .. }) => {
+                recovered.failed.push(error.to_string());
+            }
             Err(error) => failed.push(error.to_string()),
         }
     }
@@ -98,11 +102,19 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
 pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<String>, TargetError> {
     let (path, removed) = match entry {
         Entry::Owner(_) | Entry::Kept(_) => return Ok(None),
-        Entry::Destroy(command) => {
-            // Where there is nothing left to destroy it fails, and where there is, the image that
-            // it holds cannot be taken down: the next entry says so.
-            let done = cmd::shell(command, DESTROYING).is_ok();
-            return Ok(done.then(|| command.clone()));
+        // The first thing that is kept is noted after the last trial: each before it has run the
+        // command itself, and the last one's file system is to stay.
+        Entry::Destroy { .. } if !kept.is_empty() => return Ok(None),
+        Entry::Destroy { command, held } => {
+            // What the file system made holds its device, so a device that is free, or somebody
+            // else's by now (loop numbers come again), has nothing of ours on it to be destroyed.
+            if let Some((device, image)) = held
+                && !leftovers::loop_devices_of(image)?.contains(device)
+            {
+                return Ok(None);
+            }
+            cmd::shell(command, DESTROYING)?;
+            return Ok(Some(command.clone()));
         }
         Entry::Image(path) => {
             let detached = !leftovers::detach_loops_of(path)?.is_empty();
@@ -113,9 +125,125 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
         }
         Entry::Directory(path) => {
             leftovers::unmount_below(path)?;
+            if kept.contains(path) {
+                return Ok(None);
+            }
             (path, leftovers::remove_dir(path)?)
         }
         Entry::Cgroup(path) => (path, leftovers::remove_cgroup(path)?),
     };
     Ok(removed.then(|| path.display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Journal;
+    use std::fs;
+
+    /// The journal of a dead RUN in `dir` with these entries.
+    fn died(dir: &Path, entries: &[Entry]) {
+        let owner = Owner {
+            run: "0123456789abcdef".into(),
+            database: dir.join("db"),
+            pid: 1,
+            start_ticks: 0,
+            boot_id: "an earlier boot".into(),
+        };
+        let mut journal = Journal::begin(dir, &owner).unwrap();
+        entries.iter().for_each(|entry| journal.note(entry).unwrap());
+    }
+
+    fn image(dir: &Path, number: u32) -> PathBuf {
+        let path = dir.join(format!("fsarena-0123456789abcdef-{number}.img"));
+        fs::write(&path, "contents").unwrap();
+        path
+    }
+
+    fn directory(dir: &Path, number: u32) -> PathBuf {
+        let path = dir.join(format!("fsarena-0123456789abcdef-{number}"));
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("f00000000"), "contents").unwrap();
+        path
+    }
+
+    #[track_caller]
+    fn recovered(dir: &Path) -> Recovered {
+        let recovered = recover(dir).unwrap();
+        assert!(recovered.failed.is_empty(), "{:?}", recovered.failed);
+        assert_eq!(recovered.runs.len(), 1);
+        assert_eq!(recover(dir).unwrap().runs.len(), 0, "the journal is gone");
+        recovered
+    }
+
+    #[test]
+    fn what_was_kept_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let (kept, other) = (image(dir.path(), 0), image(dir.path(), 1));
+        let (kept_dir, other_dir) = (directory(dir.path(), 2), directory(dir.path(), 3));
+        let entries = [
+            Entry::Image(kept.clone()),
+            Entry::Image(other.clone()),
+            Entry::Directory(kept_dir.clone()),
+            Entry::Directory(other_dir.clone()),
+            Entry::Kept(kept.clone()),
+            Entry::Kept(kept_dir.clone()),
+        ];
+        died(dir.path(), &entries);
+        let removed = recovered(dir.path()).removed;
+        assert_eq!(removed, [other_dir, other].map(|path| path.display().to_string()));
+        assert_eq!(fs::read(&kept).unwrap(), b"contents");
+        assert!(kept_dir.join("f00000000").exists());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    fn destroy(command: String, held: Option<(&str, &Path)>) -> Entry {
+        let held = held.map(|(device, image)| (PathBuf::from(device), image.to_owned()));
+        Entry::Destroy { command, held }
+    }
+
+    #[test]
+    fn what_was_made_elsewhere_is_destroyed_while_its_image_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (image, mark) = (image(dir.path(), 0), dir.path().join("mark"));
+        let command = format!("test -e {} && echo x >> {}", image.display(), mark.display());
+        died(dir.path(), &[Entry::Image(image.clone()), destroy(command.clone(), None)]);
+        let removed = recovered(dir.path()).removed;
+        assert_eq!(removed, [command, image.display().to_string()]);
+        assert_eq!(fs::read_to_string(&mark).unwrap(), "x\n", "once");
+        assert!(!image.exists());
+    }
+
+    /// The number of a loop device comes again: with whatever somebody else attached.
+    #[test]
+    fn nothing_is_destroyed_on_a_device_that_is_not_ours_any_more() {
+        let dir = tempfile::tempdir().unwrap();
+        let (image, mark) = (image(dir.path(), 0), dir.path().join("mark"));
+        let command = format!("touch {}", mark.display());
+        let held = Some(("/dev/loop0", image.as_path()));
+        died(dir.path(), &[Entry::Image(image.clone()), destroy(command, held)]);
+        assert_eq!(recovered(dir.path()).removed, [image.display().to_string()]);
+        assert!(!mark.exists());
+    }
+
+    #[test]
+    fn what_was_kept_is_not_destroyed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (image, mark) = (image(dir.path(), 0), dir.path().join("mark"));
+        let touch = destroy(format!("touch {}", mark.display()), None);
+        died(dir.path(), &[Entry::Image(image.clone()), touch, Entry::Kept(image.clone())]);
+        assert!(recovered(dir.path()).removed.is_empty());
+        assert!(image.exists() && !mark.exists());
+    }
+
+    #[test]
+    fn a_destroy_that_fails_is_said_and_keeps_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let image = image(dir.path(), 0);
+        died(dir.path(), &[Entry::Image(image.clone()), destroy("exit 3".to_owned(), None)]);
+        let recovered = recover(dir.path()).unwrap();
+        assert_eq!(recovered.removed, [image.display().to_string()]);
+        assert!(recovered.failed[0].contains("exit 3"), "{:?}", recovered.failed);
+        assert_eq!(recover(dir.path()).unwrap().runs.len(), 0, "the journal is gone");
+    }
 }

@@ -188,6 +188,20 @@ fn file_with_unknown_words() {
     refused_file(&unit, &["mine.toml:5:10", "KB is ambiguous"]);
 }
 
+/// A package is named to a program that root runs: neither an option nor a file of somebody.
+#[test]
+fn file_with_a_package_that_is_none() {
+    let factors = "fs = \"mine\"\ndevice = \"loop:128M\"";
+    for package in ["-oFoo", "./x.deb"] {
+        let defined = format!(
+            "{TINY}\n[[filesystem]]\nname = \"mine\"\nmount = \"true {{dev}} {{mnt}}\"\n\
+             programs = [\"mkfs.nosuch\"]\npackage = \"{package}\""
+        );
+        let said = format!("mine.toml:12:11: \"{package}\" is no name of a package");
+        refused_file(&file(factors, &defined), &[&said]);
+    }
+}
+
 #[test]
 fn file_of_a_later_program() {
     let text = file(EXT4, TINY).replace("schema = 1", "schema = 9");

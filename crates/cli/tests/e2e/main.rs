@@ -11,6 +11,8 @@ mod bad_input;
 mod fuse_external;
 mod loop_bad_input;
 mod loop_disturbances;
+mod loop_external;
+mod loop_levels;
 mod loop_run;
 mod loop_safety;
 mod plain_directory;

@@ -2,6 +2,7 @@
 
 use crate::support::{Scene, assert_nothing_left, is_root};
 use fsarena_model::record::{CacheState, Outcome};
+use rustix::process::{Signal, kill_process};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -98,7 +99,55 @@ fn without_root_a_mixed_run_does_what_it_can() {
     let Some(command) = as_nobody(&scene, &args) else { return };
     scene.finish(command).good().says(&["directory", "Nothing has been touched"]);
     assert!(!scene.db().exists() && !scene.state().exists());
+    assert!(!scene.path(".cache").exists(), "the directory to work in is not made");
     assert_nothing_left(&scene);
+}
+
+/// Where root may not make namespaces, as in most containers, a directory can still be worked in.
+#[test]
+fn root_without_the_right_to_mount() {
+    if !is_root() {
+        println!("not run: needs root, to give a right up");
+        return;
+    }
+    let Some(setpriv) = crate::support::tool("setpriv") else { return };
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    let drop = ["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"];
+    let work = ["--workload", "small-files", "--scale", "0.01"];
+    let run = [crate::support::PROGRAM, "run", "--runs", "1", "--on", &target];
+    scene.finish(scene.command_of(&setpriv, &[&drop[..], &run, &work].concat())).good();
+    assert_nothing_left(&scene);
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
+    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    // What needs the right says so.
+    let mount =
+        ["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "unshare", "-m", "true"];
+    assert_ne!(scene.finish(scene.command_of(&setpriv, &mount)).code, Some(0), "it was given up");
+}
+
+/// A trial meets neither the grown directory nor the remembered names of the one before.
+#[test]
+fn each_trial_has_a_directory_of_its_own() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    let experiment = scene.long_experiment("", &target, "");
+    let mut live = scene.start(&["run", &experiment]);
+    let roots = [1, 2].map(|block| {
+        let worker = live.stop_in_phase(block);
+        let root = fs::read_link(format!("/proc/{}/cwd", worker.as_raw_nonzero())).unwrap();
+        let beside = fs::read_dir(root.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1, "what the trial before made is gone: {}", root.display());
+        kill_process(worker, Signal::CONT).unwrap();
+        root
+    });
+    live.end().good();
+    assert!(roots.iter().all(|root| root.starts_with(&target)), "{roots:?}");
+    assert!(roots[0].ends_with("fsarena-trial-0"), "{roots:?}");
+    assert!(roots[1].ends_with("fsarena-trial-1"), "{roots:?}");
+    assert_nothing_left(&scene);
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
+    assert!(scene.records(1).iter().all(|record| record.phases[0].ops == 20_000));
 }
 
 /// The work is done by the user that was named.

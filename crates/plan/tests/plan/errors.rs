@@ -425,3 +425,28 @@ fn of_the_command_line_names_the_option() {
       known: returned, durable, drained
     "#);
 }
+
+/// The name goes to a package manager that is run as root.
+#[test]
+fn of_packages() {
+    let named =
+        |name: &str| external(&format!("mount = \"m {{dev}} {{mnt}}\"\npackage = \"{name}\""));
+    let bad = all(&["-oFoo", "./x.deb", "a b", "Xfs", "x", ""].map(named));
+    insta::assert_snapshot!(bad, @r#"
+    t.toml:11:11: "-oFoo" is no name of a package
+      use a-z, 0-9, +, - and .
+    t.toml:11:11: "./x.deb" is no name of a package
+      use a-z, 0-9, +, - and .
+    t.toml:11:11: "a b" is no name of a package
+      use a-z, 0-9, +, - and .
+    t.toml:11:11: "Xfs" is no name of a package
+      use a-z, 0-9, +, - and .
+    t.toml:11:11: "x" is no name of a package
+      use a-z, 0-9, +, - and .
+    t.toml:11:11: "" is no name of a package
+      use a-z, 0-9, +, - and .
+    "#);
+    for good in ["fuse2fs", "g++-12", "libc6.1", "7zip"] {
+        assert!(plan(&named(good)).is_ok(), "{good}");
+    }
+}

@@ -1,0 +1,153 @@
+//! Levels that change how a trial is carried out: discard, memory, cache, user.
+
+use crate::support::{Scene, assert_nothing_left, sh};
+use fsarena_model::record::{CacheState, MemoryRecord, Outcome, Window};
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+
+const DEVICE_BYTES: u64 = 128 << 20;
+
+/// An experiment of one block on ext4; `factors` ends its table, `workloads` follows.
+fn experiment(scene: &Scene, factors: &str, workloads: &str) -> String {
+    let text = format!(
+        "schema = 1\nname = \"levels\"\n[run]\nblocks = 1\nseed = 1\n[factors]\nfs = \"ext4\"\n\
+         {factors}\n{workloads}"
+    );
+    scene.write("levels.toml", &text)
+}
+
+fn kept_images(scene: &Scene) -> Vec<PathBuf> {
+    let mut images: Vec<_> =
+        fs::read_dir(scene.images()).unwrap().flatten().map(|entry| entry.path()).collect();
+    images.sort();
+    images
+}
+
+/// Discards punch holes into an image: contenders that do not discard never meet it.
+#[test]
+fn each_discard_level_has_its_image() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let on = ["--fs", "ext4", "--on", "loop:128M", "--discard", "none,on", "--keep"];
+    let work = ["--workload", "tiny-files", "--scale", "0.02"];
+    scene.run_once(&[&on[..], &work].concat()).good();
+    let records = scene.records(1);
+    let images = kept_images(&scene);
+    // Images are made, and numbered, in the order of the trials that need them.
+    assert_eq!((records.len(), images.len()), (2, 2), "{images:?}");
+    for (record, image) in records.iter().zip(&images) {
+        assert_eq!(record.outcome, Outcome::Done);
+        let options = record.filesystem.mounted_options.as_deref().expect("read back");
+        let discards = options.split(',').any(|option| option == "discard");
+        let said = record.notices.iter().any(|notice| notice.code == "discarded-image");
+        assert_eq!(said, discards, "{:?}", record.notices);
+        let meta = fs::metadata(image).unwrap();
+        assert_eq!(meta.len(), DEVICE_BYTES);
+        let stored_bytes = meta.blocks() * 512;
+        if discards {
+            assert!(stored_bytes < DEVICE_BYTES / 2, "no holes: {stored_bytes}");
+        } else {
+            assert!(stored_bytes >= DEVICE_BYTES, "a hole in what nobody discards: {stored_bytes}");
+        }
+    }
+    let mut notices = records.iter().flat_map(|record| &record.notices);
+    assert!(notices.any(|notice| notice.code == "discarded-image"), "one of the two discards");
+    images.iter().for_each(|image| fs::remove_file(image).unwrap());
+    assert_nothing_left(&scene);
+}
+
+/// The work is done by another user below a state directory that this user may not enter, and
+/// nothing is touched between the chill and the phase.
+#[test]
+fn another_user_on_a_device() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    fs::set_permissions(scene.dir(), fs::Permissions::from_mode(0o700)).unwrap();
+    let work = "[[workload]]\nname = \"w\"\nfiles = 60\nsize = \"4 KiB\"\ndirs = 3\n\
+                phases = [\"create\", \"read\", \"stat\"]\n";
+    let file = experiment(&scene, "device = \"loop:128M\"", work);
+    scene.run(&["run", &file, "--user", "65534:65534", "--keep"]).good();
+    let record = scene.records(1).remove(0);
+    assert_eq!(record.outcome, Outcome::Done);
+    assert_eq!(record.phases.len(), 3);
+    for phase in &record.phases {
+        assert_eq!(phase.ops, 60);
+        assert_eq!(phase.cache.state, CacheState::Cold, "{}: {:?}", phase.name, phase.cache);
+    }
+    assert!(record.space.is_some_and(|space| space.stored_bytes == 60 * 4096));
+    let image = kept_images(&scene).remove(0);
+    let mount = scene.make_dir("look");
+    let owners = sh(&format!(
+        "mount -o loop,ro {} {mount}; stat -c %u:%g {mount}; \
+         find {mount}/d* -printf '%y %U:%G\\n' | sort | uniq -c; umount {mount}",
+        image.display()
+    ));
+    let owners: Vec<&str> = owners.split_whitespace().collect();
+    let files_and_dirs = ["3", "d", "65534:65534", "60", "f", "65534:65534"];
+    assert_eq!(owners, [&["65534:65534"][..], &files_and_dirs].concat());
+    fs::remove_file(image).unwrap();
+    assert_nothing_left(&scene);
+}
+
+/// One limit for all of a trial: what a phase or the preparation left in the cache is charged to
+/// it, so that a larger file has to come from the device also in a warm phase.
+#[test]
+fn a_warm_phase_cannot_hide_in_unlimited_cache() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    if let Err(reason) = fsarena_executor::cgroup::Hierarchy::find(&mounts) {
+        println!("not run: {reason}");
+        return;
+    }
+    let (limit, size) = (64 << 20, 128 << 20);
+    let big = |name: &str, phases: &str| {
+        format!(
+            "[[workload]]\nname = \"{name}\"\nfiles = 1\nsize = \"128 MiB\"\nbs = \"1 MiB\"\n\
+             phases = [{phases}]\n"
+        )
+    };
+    let work = big("written", "\"big-write\", \"big-read\"") + &big("prepared", "\"big-read\"");
+    let factors = "device = \"loop:256M\"\ncache = \"warm\"\nmemory = \"64M\"";
+    let file = experiment(&scene, factors, &work);
+    scene.run(&["run", &file]).good();
+    assert_nothing_left(&scene);
+    let records = scene.records(1);
+    let phases: Vec<_> = records.iter().flat_map(|record| &record.phases).collect();
+    assert_eq!(phases.len(), 3);
+    for phase in phases {
+        let MemoryRecord::Limited { limit_bytes, peak_bytes, .. } = &phase.memory else {
+            panic!("{}: {:?}", phase.name, phase.memory);
+        };
+        assert_eq!(*limit_bytes, limit);
+        assert!(peak_bytes.is_none_or(|peak| peak <= limit), "{}: {peak_bytes:?}", phase.name);
+        assert_eq!(phase.asked_bytes, size);
+        assert_eq!(phase.cache.state, CacheState::Warm);
+        if phase.name == "big-read" {
+            let read = phase.windows[&Window::Durable]["device.read_bytes"];
+            assert!(read >= size - limit, "{read} of {size} with {limit} of memory");
+        }
+    }
+}
+
+/// Warm phases share one mount; what its end writes is in the account of each.
+#[test]
+fn accounts_of_warm_phases_are_closed() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let work = "[[workload]]\nname = \"w\"\nfiles = 200\nsize = \"4 KiB\"\n\
+                phases = [\"create\", \"read\", \"delete\"]\n";
+    let file = experiment(&scene, "device = \"loop:128M\"\ncache = \"warm\"", work);
+    scene.run(&["run", &file]).good();
+    assert_nothing_left(&scene);
+    let record = scene.records(1).remove(0);
+    let names: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names, ["create", "read", "delete"]);
+    for phase in &record.phases {
+        assert_eq!(phase.cache.state, CacheState::Warm);
+        let windows: Vec<Window> = phase.windows.keys().copied().collect();
+        assert_eq!(windows, [Window::Durable, Window::Drained, Window::Unmounted]);
+        let written = |window| phase.windows[&window]["device.written_bytes"];
+        assert!(written(Window::Drained) <= written(Window::Unmounted), "{}", phase.name);
+    }
+    let unmounted =
+        |phase: usize| record.phases[phase].windows[&Window::Unmounted]["device.written_bytes"];
+    assert!(unmounted(0) >= unmounted(1) && unmounted(1) >= unmounted(2), "each to the same end");
+}
