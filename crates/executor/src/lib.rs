@@ -17,6 +17,7 @@ mod limit;
 mod measure;
 mod place;
 mod relief;
+mod space;
 pub mod stop;
 mod trial;
 pub mod worker;

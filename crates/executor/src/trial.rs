@@ -11,9 +11,7 @@ use crate::worker::{ReadyWorker, WorkerFailure};
 use crate::{ExecutorSays, fault};
 use fsarena_metrics::{Roots, Snapshot, Sources, Watch, block_stat};
 use fsarena_model::RECORD_SCHEMA;
-use fsarena_model::record::{
-    ColdProof, Effective, Notice, Outcome, Space, StepTime, TrialRecord, Window,
-};
+use fsarena_model::record::{ColdProof, Effective, Notice, Outcome, StepTime, TrialRecord, Window};
 use fsarena_model::spec::{Step, TargetSpec, TrialSpec};
 use fsarena_model::work::{Phase, Task, VerifyReport, WorkerSays};
 use fsarena_targets::fs::{FileSystem, Place};
@@ -81,7 +79,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) memory: Option<Memory>,
     /// Bytes of contents in the file system by what the phases did.
     pub(crate) stored_bytes: u64,
-    used_empty_bytes: Option<u64>,
+    pub(crate) used_empty_bytes: Option<u64>,
     // Declared last: dropped in this order, so that a mount goes before what it lies on.
     pub(crate) mounted: Option<Mounted>,
     formatted: Option<Formatted>,
@@ -418,33 +416,6 @@ impl Trial<'_> {
 
     pub(crate) fn notice(&mut self, code: &str, text: String, remedy: Option<String>) {
         self.record.notices.push(Notice { code: code.to_owned(), text, remedy, measure: None });
-    }
-
-    /// Capacity and use of the mounted file system by statvfs(3), bytes.
-    fn space_used(&self) -> Option<(u64, u64)> {
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
-        let total = stat.f_blocks.saturating_mul(stat.f_frsize);
-        Some((total, total.saturating_sub(stat.f_bfree.saturating_mul(stat.f_frsize))))
-    }
-
-    /// Free inodes, where their number is fixed.
-    pub(crate) fn inodes_free(&self) -> Option<u64> {
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
-        (stat.f_files > 0).then_some(stat.f_ffree)
-    }
-
-    fn space(&self) -> Option<Space> {
-        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
-        let (total_bytes, used_bytes) = self.space_used()?;
-        let fixed = stat.f_files > 0;
-        Some(Space {
-            total_bytes,
-            used_bytes,
-            used_empty_bytes: self.used_empty_bytes.unwrap_or(0),
-            stored_bytes: self.stored_bytes,
-            inodes_total: fixed.then_some(stat.f_files),
-            inodes_free: fixed.then_some(stat.f_ffree),
-        })
     }
 }
 
