@@ -79,8 +79,8 @@ pub struct RunArgs {
     /// A built-in experiment (see `fsarena experiments`) or a TOML file; `quick` where neither an
     /// experiment nor --workload is given.
     pub experiment: Option<String>,
-    /// File systems: NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…], separated by commas. A name twice is
-    /// an A/A comparison.
+    /// File systems, separated by commas; mount options and mkfs options follow after colons, as in
+    /// ext4:noatime or xfs:mkfs.block_size=1024. A name twice is an A/A comparison.
     #[arg(long, value_name = "LIST")]
     pub fs: Option<String>,
     /// Where they lie: loop:SIZE, ram:SIZE or a directory; separated by commas.

@@ -465,7 +465,7 @@ fn mismatch(report: &VerifyReport) -> Option<StepError> {
         error: format!(
             "{} of {} files do not hold what was written: {}",
             report.bad_files,
-            report.files,
+            report.files.saturating_add(report.bad_files),
             report.examples.join("; ")
         ),
         remedy: Some("check memory and device (dmesg); this result is of no use".to_owned()),

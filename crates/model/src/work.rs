@@ -276,7 +276,7 @@ pub struct OpError {
 /// Result of reading all contents again.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct VerifyReport {
-    /// Files whose every byte was compared.
+    /// Files that hold, byte for byte, what was written; the whole set is these and `bad_files`.
     pub files: u64,
     /// Bytes compared.
     pub bytes: u64,

@@ -80,7 +80,7 @@ pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
 fn contents(verify: &VerifyTotal) -> Vec<String> {
     let read = format!(
         "{} files read again after {} ({})",
-        grouped(verify.files),
+        grouped(verify.files.saturating_add(verify.bad_files)),
         count(verify.trials, "trial"),
         bytes(Some(verify.bytes))
     );

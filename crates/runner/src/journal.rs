@@ -12,7 +12,8 @@
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -82,13 +83,14 @@ impl Journal {
     /// # Errors
     /// When the directory or file cannot be made.
     pub fn begin(dir: &Path, owner: &Owner) -> Result<Self, JournalError> {
-        fs::create_dir_all(dir).map_err(at(dir))?;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(at(dir))?;
         let path = dir.join(format!("fsarena-{}.{ENDING}", owner.run));
         let temporary = path.with_extension("new");
         let file = OpenOptions::new()
             .append(true)
             .read(true)
             .create_new(true)
+            .mode(0o600)
             .open(&temporary)
             .map_err(at(&temporary))?;
         let locked = flock(&file, FlockOperation::LockShared);
@@ -216,16 +218,26 @@ fn is_young(path: &Path) -> bool {
 }
 
 /// The journal at `path`, unless somebody lives in it or another process has just removed it.
+///
+/// What a journal says is done as this user: one that another user could have written is not read.
 fn take(path: &Path) -> Result<Option<Orphan>, JournalError> {
-    let file = match File::open(path) {
+    let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0);
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(at(path)(error)),
     };
+    let meta = file.metadata().map_err(at(path))?;
+    let own = meta.uid() == rustix::process::geteuid().as_raw();
+    if !own || meta.mode() & 0o022 != 0 {
+        let why = "another user owns it or may write it, so it is not believed; remove it";
+        return Err(at(path)(io::Error::other(why)));
+    }
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !path.exists() {
         return Ok(None);
     }
-    let text = fs::read_to_string(path).map_err(at(path))?;
+    let mut text = String::new();
+    (&file).read_to_string(&mut text).map_err(at(path))?;
     // A last line cut short by a crash describes something that was not made yet.
     let entries = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     Ok(Some(Orphan { path: path.to_owned(), _lock: file, entries }))
@@ -296,6 +308,22 @@ mod tests {
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"{\"image\":\"fsar").unwrap();
         assert_eq!(orphans(dir.path()).unwrap()[0].entries.len(), 1);
+    }
+
+    #[test]
+    fn a_journal_that_others_may_write_is_not_believed() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let journal = Journal::begin(dir.path(), &owner("a")).unwrap();
+        let path = journal.path().to_owned();
+        drop(journal);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        let error = orphans(dir.path()).unwrap_err().to_string();
+        assert!(error.contains("not believed"), "{error}");
+        let link = dir.path().join("fsarena-b.journal");
+        fs::rename(&path, dir.path().join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
+        assert!(orphans(dir.path()).is_err(), "a link is not followed");
     }
 
     #[test]

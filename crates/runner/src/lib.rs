@@ -1,7 +1,7 @@
 //! Carries a schedule out: recovery first, then targets, then trial after trial, each record stored
 //! before the next trial begins.
 //!
-//! Everything made outside this process is written into the [`journal`] before it is made, and
+//! Everything made outside this process is written into a journal before it is made, and
 //! undone at the end; what a killed RUN could not undo is undone by the next start ([`recover`]).
 //! Nothing is decided here about results, and nothing is measured.
 #![forbid(unsafe_code)]
