@@ -3,6 +3,10 @@
 //! The identity is the SHA-256 of the canonical JSON (keys sorted, no white space) of the resolved
 //! levels, a `#` and the replicate number. Labels, titles and the order in which a user wrote
 //! options are not part of it; every level that can change a result is.
+//!
+//! Resolved means: axes multiplied out, `cold` and `discard` set to what the file system can do.
+//! The text of options is taken as given, and defaults are not filled in: `mkfs.block_size=4096`
+//! and no such option are two contenders, even where mkfs would choose 4096 anyway.
 
 use crate::seed::hex;
 use crate::units::Bytes;

@@ -183,9 +183,9 @@ impl fmt::Display for Nanos {
         let whole_s = (nanos + 500_000_000) / 1_000_000_000;
         match nanos {
             0..1_000 => write!(f, "{nanos} ns"),
-            1_000..1_000_000 => write!(f, "{} µs", three_digits(nanos as f64 / 1e3)),
-            1_000_000..1_000_000_000 => write!(f, "{} ms", three_digits(nanos as f64 / 1e6)),
-            1_000_000_000..120_000_000_000 => {
+            1_000..999_500 => write!(f, "{} µs", three_digits(nanos as f64 / 1e3)),
+            999_500..999_500_000 => write!(f, "{} ms", three_digits(nanos as f64 / 1e6)),
+            999_500_000..120_000_000_000 => {
                 write!(f, "{} s", three_digits(nanos as f64 / 1e9))
             }
             120_000_000_000..3_600_000_000_000 => {
@@ -255,6 +255,7 @@ mod tests {
         assert_eq!("30m".parse::<Nanos>().unwrap().0, 1_800_000_000_000);
         assert_eq!("0.5 s".parse::<Nanos>().unwrap().0, 500_000_000);
         assert_eq!(Nanos(7_310).to_string(), "7.31 µs");
+        assert_eq!(Nanos(999_700_000).to_string(), "1.00 s", "not 1000 ms");
         assert_eq!(Nanos(125_400_000_000).to_string(), "2m05s");
         assert_eq!(Nanos(3_720_000_000_000).to_string(), "1h02m");
     }

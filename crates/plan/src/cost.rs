@@ -10,7 +10,7 @@
 use crate::fit::block_bytes;
 use crate::steps::{in_memory, prepare_phase, steps};
 use crate::text::device_text;
-use fsarena_model::contender::{DeviceLevel, Levels};
+use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::Step;
 use fsarena_model::work::{Op, Phase, Workload};
@@ -84,8 +84,9 @@ pub struct CostBasis {
     pub calibrated: HashMap<Op, OpCost>,
     /// Time to write a byte of an image, measured, ns.
     pub image_ns_per_byte: Option<f64>,
-    /// Length of a trial outside its timed phases (mkfs, mount, settle, chill, drain, teardown),
-    /// measured in earlier RUNs, ns; by name of the file system and what it lay on.
+    /// Length of a trial around its work (mkfs, mount, directories, settle, chill, drain,
+    /// teardown), measured in earlier RUNs, ns; by name of the file system and what it lay on.
+    /// Neither timed phases nor the steps prepare and verify are in it: these are added apart.
     pub trial_overheads_ns: HashMap<(String, DeviceKind), f64>,
 }
 
@@ -126,6 +127,8 @@ pub struct CostRow {
 pub struct ImageCost {
     /// The device as written: `loop:2G`.
     pub device: String,
+    /// What its contenders do with discards: those that discard have an image of their own.
+    pub discard: Discard,
     /// Its size.
     pub size_bytes: u64,
     /// Whether it lies in memory.
@@ -141,7 +144,7 @@ pub struct ImageCost {
 pub struct Cost {
     /// One row per pair that is run, workload by workload.
     pub rows: Vec<CostRow>,
-    /// One per device that a file system is made on.
+    /// One per device that a file system is made on and discard policy.
     pub images: Vec<ImageCost>,
     /// Number of trials.
     pub trials: u64,
@@ -209,7 +212,7 @@ impl CostBasis {
     fn overhead(&self, levels: &Levels) -> (f64, f64, CostSource) {
         let measured = |kind| self.trial_overheads_ns.get(&(levels.fs.name.clone(), kind));
         if let Some(ns) = kinds(levels).find_map(measured) {
-            // The measured time of a whole trial has that around its phases in it.
+            // It has the time around each timed phase in it, and none of the steps that `row` adds.
             return (*ns, 0.0, CostSource::Measured);
         }
         let share = if has_device(levels) { 1.0 } else { ASSUMED_WARM_SHARE };
@@ -280,7 +283,7 @@ fn whole(ns: f64) -> u64 {
 }
 
 fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost> {
-    let mut images: BTreeMap<String, ImageCost> = BTreeMap::new();
+    let mut images: BTreeMap<(String, bool), ImageCost> = BTreeMap::new();
     for row in rows {
         let levels = &plan.contenders[row.contender].levels;
         let Some(size_bytes) = levels.device.size_bytes().filter(|_| has_device(levels)) else {
@@ -288,8 +291,10 @@ fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost>
         };
         let (ns_per_byte, source) = given(basis.image_ns_per_byte, ASSUMED_IMAGE_NS_PER_BYTE);
         let device = device_text(&levels.device);
-        images.entry(device.clone()).or_insert(ImageCost {
+        let discard = levels.discard;
+        images.entry((device.clone(), discard == Discard::On)).or_insert(ImageCost {
             device,
+            discard,
             size_bytes,
             in_memory: matches!(levels.device, DeviceLevel::Ram { .. }),
             write_ns: whole(size_bytes as f64 * ns_per_byte),

@@ -293,12 +293,18 @@ fn settings<'e>(
     all
 }
 
+/// Whether a path looks like a device node: `/dev/shm` and what ends with `/` are directories.
+fn names_a_device(path: &str) -> bool {
+    let shm = path == "/dev/shm" || path.starts_with("/dev/shm/");
+    path.starts_with("/dev/") && !path.ends_with('/') && !shm
+}
+
 fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
     let name = &levels.fs.name;
     let directory = is_directory(&levels.device);
     if directory && name != "directory" {
         let path = device_text(&levels.device);
-        if path.starts_with("/dev/") {
+        if names_a_device(&path) {
             return Legality::Forbidden(format!(
                 "{path}: real block devices are not supported yet; use loop:2G or ram:2G"
             ));

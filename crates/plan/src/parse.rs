@@ -268,11 +268,11 @@ fn external(table: &Table<'_>) -> Result<DefinedFs, PlanError> {
         commands.insert(key, command.to_owned());
     }
     let mount_node = table.need("mount", "mount = \"fuse2fs -o rw {dev} {mnt}\"")?;
-    if !commands["mount"].contains("{mnt}") {
+    if !braced(&commands["mount"]).contains(&"{mnt}") {
         let what = "`mount` does not say where: {mnt} is not in it";
         return Err(mount_node.error(what, "put {mnt} where the mount point belongs"));
     }
-    let uses_device = |key: &str| commands.get(key).is_some_and(|c| c.contains("{dev}"));
+    let uses_device = |key: &str| commands.get(key).is_some_and(|c| braced(c).contains(&"{dev}"));
     if device && !uses_device("create") && !uses_device("mount") {
         let what = "neither `create` nor `mount` uses {dev}";
         return Err(mount_node.error(what, "use it, or say device = false"));
@@ -316,23 +316,39 @@ fn package_name(text: &str, node: &Node<'_>) -> Result<String, PlanError> {
     Err(node.error(format!("{text:?} is no name of a package"), "use a-z, 0-9, +, - and ."))
 }
 
-/// Refuses `{word}` that would not be filled in; `${word}` is the shell's.
+/// What stands between single braces, these included; an open end is one too.
+///
+/// `${word}` is the shell's; `{{` and `}}` are braces. This is how commands are filled in.
+fn braced(command: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut rest = command;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (before, brace) = rest.split_at(at);
+        if brace.starts_with("{{") || brace.starts_with("}}") {
+            rest = &brace[2..];
+            continue;
+        }
+        let end = brace.find('}').map_or(brace.len(), |end| end + 1);
+        if !before.ends_with('$') {
+            found.push(&brace[..end]);
+        }
+        rest = &brace[end..];
+    }
+    found
+}
+
+/// Refuses a command with braces that would not be filled in.
 fn placeholders(command: &str, device: bool, node: &Node<'_>) -> Result<(), PlanError> {
     if command.trim().is_empty() {
         return Err(node.error("an empty command", "leave the key out"));
     }
-    for (at, _) in command.match_indices('{') {
-        let Some(length) = command[at..].find('}') else { continue };
-        let word = &command[at + 1..at + length];
-        let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphabetic());
-        if command[..at].ends_with('$') || !is_word {
-            continue;
+    for word in braced(command) {
+        if !["{dev}", "{mnt}", "{size}"].contains(&word) {
+            let remedy = "use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell, {{ and \
+                          }} are braces";
+            return Err(node.error(format!("{word} is not filled in"), remedy));
         }
-        if !["dev", "mnt", "size"].contains(&word) {
-            let remedy = "use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell";
-            return Err(node.error(format!("{{{word}}} is not filled in"), remedy));
-        }
-        if word == "dev" && !device {
+        if word == "{dev}" && !device {
             return Err(node.error("{dev} with device = false", "leave one of them out"));
         }
     }

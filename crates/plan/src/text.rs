@@ -187,6 +187,9 @@ pub(crate) fn size_text(size: u64) -> String {
 }
 
 /// A file system with its options: `name[:mount-option…][:mkfs.KEY=VALUE…]`.
+///
+/// No option begins with a digit: what does goes on with the value before it, as in
+/// `btrfs:compress=zstd:3`.
 pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> {
     if text.contains(',') {
         let what = format!("{text:?} holds a comma");
@@ -198,7 +201,7 @@ pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> 
     let fs_name = name(parts.next().unwrap_or_default(), place, "a file system")?;
     let mut mkfs = BTreeMap::new();
     let mut mount = Vec::new();
-    for part in parts {
+    for part in whole_options(parts, text, place)? {
         match part.strip_prefix("mkfs.") {
             Some(option) => {
                 let (key, value) = mkfs_option(option, text, place)?;
@@ -206,12 +209,34 @@ pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> 
                     return Err(twice(place, &format!("mkfs.{key}"), text));
                 }
             }
-            None => mount.push(part.to_owned()),
+            None => mount.push(part),
         }
     }
     let mount = mount_options(mount, text, place)?;
     let level = FsLevel { name: fs_name, mkfs, mount, external: None };
     Ok(FsEntry { level, text: text.trim().to_owned() })
+}
+
+/// The options between the colons, values with a colon put together again.
+fn whole_options<'t>(
+    parts: impl Iterator<Item = &'t str>,
+    text: &str,
+    place: &Place,
+) -> Result<Vec<String>, PlanError> {
+    let mut options: Vec<String> = Vec::new();
+    for part in parts {
+        if !part.starts_with(|c: char| c.is_ascii_digit()) {
+            options.push(part.to_owned());
+            continue;
+        }
+        let Some(before) = options.last_mut().filter(|option| !option.is_empty()) else {
+            let what = format!("{text:?}: there is no option before {part:?} that it goes on with");
+            return Err(PlanError::new(place, what, "write it like btrfs:compress=zstd:3"));
+        };
+        before.push(':');
+        before.push_str(part);
+    }
+    Ok(options)
 }
 
 fn mkfs_option(option: &str, text: &str, place: &Place) -> Result<(String, String), PlanError> {

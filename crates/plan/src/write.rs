@@ -140,6 +140,7 @@ fn external(out: &mut String, defined: &crate::experiment::DefinedFs) {
         line(out, "programs", &format!("[{}]", programs.join(", ")));
     }
     line(out, "device", &commands.device.to_string());
+    line(out, "memory", &commands.memory.to_string());
 }
 
 fn work(out: &mut String, workload: &Workload) {

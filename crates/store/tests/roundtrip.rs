@@ -1,7 +1,7 @@
 //! What is stored comes back as it was; what does not belong is refused.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, TrialRecord};
+use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::work::{Op, OpError, VerifyReport};
 use fsarena_store::{Owner, RunId, Store, StoreError};
@@ -190,6 +190,22 @@ fn costs_are_medians_of_complete_phases() {
     assert!(costs.ops.iter().all(|c| c.fs == "ext4"), "a failed trial is no estimate");
     assert_eq!(costs.overheads.len(), 1);
     assert!((costs.overheads[0].per_trial_ns - 2e9).abs() < 1.0, "5 s less three phases of 1 s");
+}
+
+#[test]
+fn work_that_is_not_timed_is_no_overhead() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    let mut record = records::record(&header, 0);
+    let around = record.elapsed_ns - record.phases.len() as u64 * SECOND_NS;
+    for (step, elapsed_ns) in [("make-dirs", 1), ("prepare", 10), ("prepare", 20), ("verify", 40)] {
+        record.steps.push(StepTime { step: step.to_owned(), phase: None, elapsed_ns });
+        record.elapsed_ns += elapsed_ns;
+    }
+    store.put_record(run, &record).unwrap();
+    let expected = (around + 1) as f64;
+    assert!((store.costs().unwrap().overheads[0].per_trial_ns - expected).abs() < 0.5);
 }
 
 #[test]

@@ -99,6 +99,24 @@ fn memory_and_disk_are_not_mixed() {
 }
 
 #[test]
+fn contenders_that_discard_have_an_image_of_their_own() {
+    let factors = "fs = [\"ext4\", \"xfs\"]\ndevice = \"loop:2G\"\ndiscard = [\"none\", \"on\"]";
+    let cost = estimate(&plan(&file(factors)).unwrap(), &CostBasis::default());
+    assert_eq!((cost.images.len(), cost.image_bytes), (2, 4 << 30));
+    assert!(cost.disk_written_bytes > 4 << 30);
+}
+
+#[test]
+fn work_that_is_not_timed_is_added_to_a_measured_overhead_once() {
+    let factors = "fs = \"xfs\"\ndevice = \"ram:1G\"";
+    let work = "name = \"w\"\nfiles = 10\nsize = 0\nphases = [\"read\"]";
+    let run = "[run]\nverify = true\n[factors]";
+    let text = file(factors).replace("use = \"small-files\"", work).replace("[factors]", run);
+    let cost = estimate(&plan(&text).unwrap(), &basis_of_a_ram_run("xfs"));
+    assert_eq!(cost.rows[0].trial_ns, 7 + 10 + 10 + 10, "overhead, prepare, read, verify");
+}
+
+#[test]
 fn quick_is_quick() {
     let quick = builtin::experiment("quick").unwrap();
     let plan = expand(&quick, &Overrides::default(), &TestRules).unwrap();

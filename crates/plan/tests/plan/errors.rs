@@ -298,6 +298,9 @@ fn of_file_systems_defined_by_commands() {
         external("mount = \"mymount {dev}\""),
         external("mount = \"mymount {mnt}\""),
         external("mount = \"mymount {dev} {mountpoint}\""),
+        external("mount = \"m {dev} {mnt}; awk '{ print $1 }'\""),
+        external("mount = \"m {dev} {{mnt}}\""),
+        external("mount = \"m {{dev}} {mnt}\""),
         external("device = false\nmount = \"mymount {dev} {mnt}\""),
         external("mount = \"\""),
         external(
@@ -315,7 +318,13 @@ fn of_file_systems_defined_by_commands() {
     t.toml:10:9: neither `create` nor `mount` uses {dev}
       use it, or say device = false
     t.toml:10:9: {mountpoint} is not filled in
-      use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell
+      use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell, {{ and }} are braces
+    t.toml:10:9: { print $1 } is not filled in
+      use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell, {{ and }} are braces
+    t.toml:10:9: `mount` does not say where: {mnt} is not in it
+      put {mnt} where the mount point belongs
+    t.toml:10:9: neither `create` nor `mount` uses {dev}
+      use it, or say device = false
     t.toml:11:9: {dev} with device = false
       leave one of them out
     t.toml:10:9: an empty command

@@ -202,6 +202,7 @@ fn fs_list() -> impl Strategy<Value = String> {
         "ext4:data=writeback:noatime",
         "xfs",
         "btrfs:compress=zstd",
+        "btrfs:compress=zstd:3",
         "tmpfs",
         "xfs:mkfs.block_size=1024",
         "ext2",
@@ -266,5 +267,50 @@ fn written_experiments_read_back() {
         let expand = |e| expand(e, &Overrides::default(), &TestRules).unwrap();
         assert_eq!(expand(&again), expand(&experiment), "{name}");
         assert_eq!(again.rows, experiment.rows);
+    }
+}
+
+#[test]
+fn written_file_systems_of_commands_read_back() {
+    let commands = "mount = \"mount -t my none {mnt}; awk '{{print}}' ${HOME}\"\nunmount = \"u\"\n\
+                    programs = [\"awk\"]\npackage = \"gawk\"\ndevice = false\nmemory = true";
+    let factors = "fs = \"my\"\ndevice = \"loop:1G\"";
+    let text = format!("{}[[filesystem]]\nname = \"my\"\n{commands}\n", file(factors));
+    let experiment = parse(&text, "t.toml").unwrap();
+    let again = parse(&to_toml(&experiment), "again.toml").unwrap();
+    let commands = |e: &fsarena_plan::Experiment| e.filesystems[0].value.commands.clone();
+    assert!(commands(&experiment).memory);
+    assert_eq!(commands(&again), commands(&experiment));
+    let expand = |e| expand(e, &Overrides::default(), &TestRules).unwrap();
+    assert_eq!(expand(&again), expand(&experiment));
+}
+
+#[test]
+fn a_value_may_have_a_colon_before_a_digit() {
+    let fs = "fs = \"btrfs:compress=zstd:3:noatime:mkfs.x=a:1:2\"\ndevice = \"loop:1G\"";
+    let plan = plan(&file(fs)).unwrap();
+    let level = &plan.contenders[0].levels.fs;
+    assert_eq!(level.mount, ["compress=zstd:3", "noatime"]);
+    assert_eq!(level.mkfs["x"], "a:1:2");
+    for odd in ["btrfs:3", "btrfs::3"] {
+        let error = crate::rules::plan(&file(&fs.replace("btrfs:compress=zstd:3", odd)));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("no option before \"3\""), "{error}");
+    }
+}
+
+#[test]
+fn a_directory_below_dev_is_not_called_a_block_device() {
+    for (path, device) in [
+        ("/dev/vda", true),
+        ("/dev/mapper/shm", true),
+        ("/dev/shm", false),
+        ("/dev/shm/x", false),
+        ("/dev/x/", false),
+    ] {
+        let error = plan(&file(&format!("fs = \"ext4\"\ndevice = \"{path}\""))).unwrap_err();
+        let error = error.to_string();
+        assert_eq!(error.contains("real block devices"), device, "{error}");
+        assert_eq!(error.contains("cannot be made in the directory"), !device, "{error}");
     }
 }
