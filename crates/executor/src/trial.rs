@@ -16,7 +16,7 @@ use fsarena_model::spec::{Step, TargetSpec, TrialSpec};
 use fsarena_model::work::{Phase, Task, VerifyReport, WorkerSays};
 use fsarena_targets::fs::{FileSystem, Place};
 use fsarena_targets::mount::{Formatted, Mounted};
-use fsarena_targets::{TargetError, cache, fs, mount, settle};
+use fsarena_targets::{TargetError, cache, fs, mount, mountinfo, settle};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -104,7 +104,7 @@ pub fn run_trial(
     };
     record.filesystem.name = driver.name().to_owned();
     record.filesystem.tool_version = driver.version();
-    let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mountinfo = mountinfo::text().unwrap_or_default();
     let mut trial = Trial {
         spec,
         program,

@@ -13,7 +13,7 @@ use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::{self, Claimed};
 use fsarena_targets::fs::{self, Place};
-use fsarena_targets::vet;
+use fsarena_targets::{mountinfo, vet};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
@@ -81,7 +81,7 @@ impl Arena {
         })?;
         let limited =
             request.header.plan.contenders.iter().any(|c| c.levels.memory_bytes.is_some());
-        let mountinfo = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let mountinfo = mountinfo::text().unwrap_or_default();
         if limited && let Ok(hierarchy) = Hierarchy::find(&mountinfo) {
             arena.note(Entry::Cgroup(hierarchy.path_of(&arena.name.clone())))?;
         }

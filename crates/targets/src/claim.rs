@@ -265,7 +265,9 @@ fn image_notices(in_memory: bool, direct_io: bool, backing: &str) -> Vec<Notice>
 
 /// What the directory lies on; gives the type.
 fn backing_facts(dir: &Path, facts: &mut BTreeMap<String, String>) -> String {
-    let Some(entry) = mountinfo::of_path(dir) else { return "an unknown file system".to_owned() };
+    let Ok(Some(entry)) = mountinfo::of_path(dir) else {
+        return "an unknown file system".to_owned();
+    };
     facts.insert("backing_fs".to_owned(), entry.fstype.clone());
     facts.insert("backing_options".to_owned(), entry.options());
     facts.insert("backing_source".to_owned(), entry.source);

@@ -135,8 +135,21 @@ fn tail(lines: &str) -> String {
 /// # Errors
 /// When it cannot be started, fails, or does not end in time.
 pub fn run<S: AsRef<OsStr>>(tool: &Path, args: &[S], timeout: Duration) -> Result<Ran, CmdError> {
+    run_with(tool, args, &[], timeout)
+}
+
+/// Runs a program likewise, with these variables in its environment too.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with<S: AsRef<OsStr>>(
+    tool: &Path,
+    args: &[S],
+    env: &[(&str, &str)],
+    timeout: Duration,
+) -> Result<Ran, CmdError> {
     let mut command = Command::new(tool);
-    command.args(args);
+    command.args(args).envs(env.iter().copied());
     let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
     run_command(command, shown, timeout)
 }

@@ -6,7 +6,7 @@
 
 use crate::error::TargetError;
 use crate::leftovers::ours;
-use rustix::fs::{Advice, Mode, OFlags, fadvise, fcntl_getfl, open};
+use rustix::fs::{Advice, Mode, OFlags, fadvise, fcntl_getfl, fcntl_setfl, open};
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::ControlFlow;
@@ -98,12 +98,9 @@ impl Image {
         progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
     ) -> Result<(), TargetError> {
         let io = |call, error: std::io::Error| TargetError::io(call, &self.path, error);
-        let direct =
-            open(&self.path, OFlags::WRONLY | OFlags::CLOEXEC | OFlags::DIRECT, Mode::empty());
-        let mut out = match direct {
-            Ok(fd) => File::from(fd),
-            Err(_) => self.file.try_clone().map_err(|error| io("open", error))?,
-        };
+        // By its descriptor alone: its name may be another file's by now.
+        let mut out = &self.file;
+        let _ = set_direct(out, true);
         let mut buffer = Aligned::filled();
         let mut done = 0;
         while done < size_bytes {
@@ -111,9 +108,8 @@ impl Image {
             let chunk = buffer.stamped(done, length);
             match out.write_all(chunk) {
                 // Opened, but not written to, without the cache: go on with it.
-                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && is_direct(&out) => {
-                    out =
-                        File::options().write(true).open(&self.path).map_err(|e| io("open", e))?;
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && is_direct(out) => {
+                    set_direct(out, false).map_err(|error| io("fcntl", error))?;
                     std::io::Seek::seek(&mut out, std::io::SeekFrom::Start(done))
                         .map_err(|error| io("seek", error))?;
                     continue;
@@ -125,6 +121,9 @@ impl Image {
                 return Err(TargetError::Stopped { path: self.path.clone() });
             }
         }
+        if is_direct(out) {
+            set_direct(out, false).map_err(|error| io("fcntl", error))?;
+        }
         self.file.sync_all().map_err(|error| io("fsync", error))?;
         let _ = fadvise(&self.file, 0, None, Advice::DontNeed);
         Ok(())
@@ -135,6 +134,13 @@ impl Drop for Image {
     fn drop(&mut self) {
         let _ = self.remove_now();
     }
+}
+
+/// Switches `O_DIRECT`; an error where the file system has none.
+fn set_direct(file: &File, on: bool) -> std::io::Result<()> {
+    let mut flags = fcntl_getfl(file)?;
+    flags.set(OFlags::DIRECT, on);
+    Ok(fcntl_setfl(file, flags)?)
 }
 
 fn is_direct(file: &File) -> bool {
@@ -246,5 +252,29 @@ mod tests {
         std::fs::write(&path, "somebody's").unwrap();
         assert!(Image::create(&path, 1 << 20, &mut quiet).is_err());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "somebody's", "left as it was");
+    }
+
+    #[test]
+    fn a_name_that_is_swapped_while_it_is_filled_leads_nowhere() {
+        let other_dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        let other = other_dir.path().join("theirs");
+        std::fs::write(&other, "somebody's").unwrap();
+        for parent in ["/var/tmp", "/dev/shm"].into_iter().filter(|dir| Path::new(dir).is_dir()) {
+            let dir = tempfile::tempdir_in(parent).unwrap();
+            let path = dir.path().join("fsarena-image");
+            let image = Image::create(&path, 9 << 20, &mut |done| {
+                if done == 4 << 20 {
+                    std::fs::remove_file(&path).unwrap();
+                    std::os::unix::fs::symlink(&other, &path).unwrap();
+                }
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+            assert_eq!(image.file().metadata().unwrap().len(), 9 << 20, "written to the end");
+            assert!(!is_direct(image.file()), "as it was opened");
+            drop(image);
+            assert!(path.symlink_metadata().is_err(), "the name is removed, not what it leads to");
+            assert_eq!(std::fs::read_to_string(&other).unwrap(), "somebody's");
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! Recovery: takes down what a dead run left. Each step is idempotent, and each refuses whatever
-//! has no `fsarena` in its file name. Whether the run is dead is decided by the caller.
+//! has a file name that does not begin with `fsarena-`. Whether the run is dead is decided by the
+//! caller.
 
 use crate::error::TargetError;
+use crate::mountinfo::MountEntry;
 use crate::{loopdev, mountinfo};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{UnmountFlags, unmount};
@@ -14,10 +16,10 @@ use std::time::{Duration, Instant};
 /// Limit for something busy to become free.
 const BUSY_LIMIT: Duration = Duration::from_secs(5);
 
-/// The last component must have `fsarena` in it.
+/// The last component must begin with `fsarena-`.
 pub(crate) fn ours(path: &Path) -> Result<(), TargetError> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-    if name.is_some_and(|name| name.contains("fsarena")) && path.is_absolute() {
+    let name = path.file_name().map(|name| name.as_encoded_bytes());
+    if name.is_some_and(|name| name.starts_with(b"fsarena-")) && path.is_absolute() {
         return Ok(());
     }
     Err(TargetError::state(path, "not made by fsarena, so it is left alone", ""))
@@ -69,13 +71,13 @@ pub fn detach_loops_of(image: &Path) -> Result<Vec<PathBuf>, TargetError> {
 /// What stays busy is detached from the tree.
 ///
 /// # Errors
-/// When the directory is not ours, or there is no right to unmount.
+/// When the directory is not ours, it is not known what is mounted, or there is no right to unmount.
 pub fn unmount_below(dir: &Path) -> Result<usize, TargetError> {
     ours(dir)?;
     let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     ours(&dir)?;
     let mut count = 0;
-    for entry in mountinfo::current().into_iter().rev() {
+    for entry in mounts()?.into_iter().rev() {
         if entry.mount_point.starts_with(&dir) {
             // A frozen file system would never let go of its device.
             let _ = crate::settle::thaw(&entry.mount_point);
@@ -84,6 +86,12 @@ pub fn unmount_below(dir: &Path) -> Result<usize, TargetError> {
         }
     }
     Ok(count)
+}
+
+/// What is mounted; nothing is removed where that is not known.
+fn mounts() -> Result<Vec<MountEntry>, TargetError> {
+    let path = Path::new("/proc/thread-self/mountinfo");
+    mountinfo::current().map_err(|error| TargetError::io("read", path, error))
 }
 
 fn unmount_or_detach(mount_point: &Path) -> Result<(), TargetError> {
@@ -160,9 +168,9 @@ fn our_unmounted_dir(dir: &Path) -> Result<Option<PathBuf>, TargetError> {
         Ok(_) => {}
     }
     let dir = dir.canonicalize().map_err(|error| TargetError::io("resolve", dir, error))?;
-    if let Some(entry) =
-        mountinfo::current().into_iter().find(|entry| entry.mount_point.starts_with(&dir))
-    {
+    // `link/` names what the link points to.
+    ours(&dir)?;
+    if let Some(entry) = mounts()?.into_iter().find(|entry| entry.mount_point.starts_with(&dir)) {
         return Err(TargetError::state(
             &entry.mount_point,
             "still mounted, so nothing below it is removed",
@@ -235,6 +243,10 @@ mod tests {
         };
         refused(remove_image(&file));
         refused(remove_dir(dir.path()));
+        let near = dir.path().join("my-fsarena-results");
+        fs::create_dir(&near).unwrap();
+        refused(remove_dir(&near));
+        assert!(empty_dir(&near).is_err());
         refused(remove_cgroup(Path::new("/sys/fs/cgroup/system.slice")));
         assert!(unmount_below(Path::new("/")).is_err());
         assert!(detach_loops_of(&file).is_err());
@@ -268,6 +280,8 @@ mod tests {
         std::os::unix::fs::symlink(&theirs, &link).unwrap();
         assert!(remove_dir(&link).is_err());
         assert!(empty_dir(&link).is_err());
+        assert!(remove_dir(&link.join("")).is_err(), "nor with a slash at its end");
+        assert!(empty_dir(&link.join("")).is_err());
         assert!(theirs.exists());
     }
 }

@@ -10,6 +10,7 @@ pub mod cache;
 pub mod claim;
 pub mod cmd;
 mod error;
+mod fiemap;
 pub mod fs;
 pub mod image;
 pub mod leftovers;

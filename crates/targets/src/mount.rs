@@ -10,7 +10,7 @@ use crate::cmd::{self, Ran};
 use crate::error::TargetError;
 use crate::fs::{FileSystem, FsError, MountPlan, external};
 use crate::mountinfo::{self, MountEntry};
-use crate::{cache, image, leftovers, loopdev};
+use crate::{cache, fiemap, image, leftovers, loopdev};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
 use rustix::fs::{Mode, OFlags, open};
@@ -115,6 +115,7 @@ pub fn format(
     fits(target, driver)?;
     let plan = driver.mount_plan(level, discard, target)?;
     if let TargetSpec::Directory { path } = target {
+        leftovers::ours(path)?;
         leftovers::empty_dir(path)?;
     }
     if let TargetSpec::Image { device, image, size_bytes, .. } = target {
@@ -132,6 +133,10 @@ pub fn format(
     };
     if let Some((program, args)) = formatted.argv.split_first() {
         formatted.mkfs_ns = run_tool(driver, program, args)?.elapsed_ns;
+    }
+    if let (TargetSpec::Image { device, image, size_bytes, .. }, Discard::None) = (target, discard)
+    {
+        write_unwritten(device, image, *size_bytes)?;
     }
     Ok(formatted)
 }
@@ -167,12 +172,21 @@ fn run_tool(driver: &dyn FileSystem, program: &str, args: &[String]) -> Result<R
         let missing = || FsError::MissingTool { program: program.to_owned(), package: package() };
         cmd::find(program).ok_or_else(missing)?.path
     };
-    Ok(cmd::run(&tool, args, COMMAND_LIMIT)?)
+    Ok(cmd::run_with(&tool, args, driver.mkfs_env(), COMMAND_LIMIT)?)
 }
 
-/// Overwrites signatures, having made sure that this is the loop device of our image and that
-/// nobody has it mounted.
+/// Overwrites signatures.
 fn wipe(device: &Path, our_image: &Path, size_bytes: u64) -> Result<(), TargetError> {
+    let file = open_ours(device, our_image)?;
+    image::wipe_signatures(&file, size_bytes)
+        .map_err(|error| TargetError::io("wipe", device, error))?;
+    drop(file);
+    cache::flush_device(device)
+}
+
+/// Opens the device for writing, having made sure that it is the loop device of our image and that
+/// nobody has it mounted.
+fn open_ours(device: &Path, our_image: &Path) -> Result<File, TargetError> {
     leftovers::ours(our_image)?;
     // O_EXCL on a block device fails while it is mounted, swapped to or held by another driver.
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
@@ -186,8 +200,26 @@ fn wipe(device: &Path, our_image: &Path, size_bytes: u64) -> Result<(), TargetEr
             "start the run again",
         ));
     }
-    image::wipe_signatures(&file, size_bytes)
-        .map_err(|error| TargetError::io("wipe", device, error))?;
+    Ok(file)
+}
+
+/// Writes the blocks of the image that mkfs has turned into unwritten ones.
+fn write_unwritten(device: &Path, our_image: &Path, size_bytes: u64) -> Result<(), TargetError> {
+    // What mkfs has left in the cache is written by then, so that these blocks hold only zeros.
+    cache::flush_device(device)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let image = open(our_image, flags, Mode::empty())
+        .map(File::from)
+        .map_err(|error| TargetError::io("open", our_image, error))?;
+    let ranges = fiemap::unwritten(&image)
+        .map_err(|error| TargetError::io("FS_IOC_FIEMAP", our_image, error))?
+        .unwrap_or_default();
+    if ranges.is_empty() {
+        return Ok(());
+    }
+    let file = open_ours(device, our_image)?;
+    fiemap::write_zeros(&file, &ranges, size_bytes)
+        .map_err(|error| TargetError::io("write zeros to", device, error))?;
     drop(file);
     cache::flush_device(device)
 }
@@ -262,7 +294,7 @@ impl Mounted {
             Unmount::Kernel { daemon_device } => (umount(&self.path)?, daemon_device.clone()),
             Unmount::Command { command, daemon_device } => {
                 let ran = cmd::shell(command, COMMAND_LIMIT)?;
-                if mountinfo::at(&self.path).is_some() {
+                if mounted_at(&self.path)?.is_some() {
                     return Err(TargetError::state(
                         &self.path,
                         format!("still mounted after \"{command}\""),
@@ -295,7 +327,8 @@ impl Drop for Mounted {
 /// When the kernel, mount(8) or the command refuses; the text has the options.
 pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> {
     if let TargetSpec::Directory { path } = formatted.target() {
-        let entry = mountinfo::of_path(path);
+        // Only for the record.
+        let entry = mountinfo::of_path(path).ok().flatten();
         return Ok(Mounted {
             path: path.clone(),
             fstype: entry.as_ref().map(|entry| entry.fstype.clone()).unwrap_or_default(),
@@ -305,7 +338,7 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
         });
     }
     let mnt = our_mount_point(mnt)?;
-    let before = mountinfo::at(&mnt).map(|entry| entry.id);
+    let before = mounted_at(&mnt)?.map(|entry| entry.id);
     let start = Instant::now();
     let device = match formatted.target() {
         TargetSpec::Image { device, .. } => Some(device.clone()),
@@ -380,11 +413,16 @@ fn kernel_mount(
     }
 }
 
+/// The topmost mount at `mnt`.
+fn mounted_at(mnt: &Path) -> Result<Option<MountEntry>, TargetError> {
+    mountinfo::at(mnt).map_err(|error| TargetError::io("read mountinfo for", mnt, error))
+}
+
 /// Waits for a new mount at `mnt`; a daemon may still be starting.
 fn appeared(mnt: &Path, before: Option<u64>) -> Result<MountEntry, TargetError> {
     let deadline = Instant::now() + APPEAR_LIMIT;
     loop {
-        match mountinfo::at(mnt) {
+        match mounted_at(mnt)? {
             Some(entry) if Some(entry.id) != before => return Ok(entry),
             _ if Instant::now() > deadline => {
                 return Err(TargetError::state(
@@ -399,7 +437,7 @@ fn appeared(mnt: &Path, before: Option<u64>) -> Result<MountEntry, TargetError> 
 }
 
 fn unmount_quietly(mnt: &Path, before: Option<u64>) -> Result<(), TargetError> {
-    match mountinfo::at(mnt) {
+    match mounted_at(mnt)? {
         Some(entry) if Some(entry.id) != before => umount(mnt).map(|_| ()),
         _ => Ok(()),
     }
@@ -478,3 +516,6 @@ fn parent_of(pid: &str) -> Option<String> {
 fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -129,7 +129,8 @@ pub fn vet_directory(dir: &Path) -> Result<VettedDirectory, Refusal> {
     const REMEDY: &str = "name a writable directory, or --on loop:SIZE";
     let path = writable_directory(dir, REMEDY)?;
     let magic = magic(&path, REMEDY)?;
-    let fs_type = mountinfo::of_path(&path).map_or_else(|| "unknown".to_owned(), |e| e.fstype);
+    let entry = mountinfo::of_path(&path).ok().flatten();
+    let fs_type = entry.map_or_else(|| "unknown".to_owned(), |entry| entry.fstype);
     Ok(VettedDirectory { path, fs_type, in_memory: matches!(magic, TMPFS | RAMFS) })
 }
 
@@ -163,7 +164,9 @@ fn writable_directory(dir: &Path, remedy: &str) -> Result<PathBuf, Refusal> {
     if path.to_str().is_none_or(|text| text.chars().any(char::is_control)) {
         return Err(refuse("its name is not plain UTF-8".to_owned()));
     }
-    if below_our_mount(&path) {
+    let below_ours = below_our_mount(&path)
+        .map_err(|error| refuse(format!("what it lies on is not known: mountinfo: {error}")))?;
+    if below_ours {
         return Err(refuse("lies on a file system that a run of ours has mounted".to_owned()));
     }
     accessat(CWD, &path, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
@@ -173,12 +176,12 @@ fn writable_directory(dir: &Path, remedy: &str) -> Result<PathBuf, Refusal> {
 
 /// Whether the path lies on a file system of ours: its source is our name, or a loop device over
 /// an image of ours.
-fn below_our_mount(path: &Path) -> bool {
-    mountinfo::of_path(path).is_some_and(|entry| {
+fn below_our_mount(path: &Path) -> std::io::Result<bool> {
+    Ok(mountinfo::of_path(path)?.is_some_and(|entry| {
         let image = loopdev::backing_file(Path::new(&entry.source));
         let name = image.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
         entry.source == "fsarena" || name.is_some_and(|name| name.starts_with("fsarena-"))
-    })
+    }))
 }
 
 fn magic(path: &Path, remedy: &str) -> Result<i64, Refusal> {

@@ -45,7 +45,7 @@ fn phase_tables_80() {
     Whether a difference is real is not decided here.
 
     Contents
-      - 15,000 files read again after 3 trials (3.66 MiB): 1 WRONG, missing or
+      - 15,001 files read again after 3 trials (3.66 MiB): 1 WRONG, missing or
         unreadable
     Failed
       - btrfs, small-files, measure (trials 5, 11): write f00000017: No space left

@@ -1,6 +1,7 @@
 //! ext2, ext3 and ext4: one format, three sets of features, made by mke2fs.
 //!
-//! Everything that /etc/mke2fs.conf could decide is written out. UUID and hash seed are the same
+//! What makes a difference is written out, and for the rest mke2fs goes by the defaults that are
+//! built into it: it is run without a configuration, so that /etc/mke2fs.conf decides nothing. UUID and hash seed are the same
 //! each time: they seed the order of names in hashed directories, which would else differ from
 //! trial to trial.
 
@@ -296,6 +297,11 @@ impl FileSystem for Ext {
         );
         argv.push(device.display().to_string());
         argv
+    }
+
+    fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {
+        // A file that is not there stands for the built-in one.
+        &[("MKE2FS_CONFIG", "/nonexistent")]
     }
 
     fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {

@@ -238,6 +238,11 @@ pub trait FileSystem: Send + Sync {
         None
     }
 
+    /// Variables that mkfs gets in its environment.
+    fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Names of our mkfs options (keys of [`FsLevel::mkfs`]), each with one line of explanation.
     fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
         &[]

@@ -11,8 +11,11 @@ use std::time::Duration;
 /// Limit for programs that only read.
 const READ_LIMIT: Duration = Duration::from_secs(60);
 
+/// For options that name another device: it would be written to.
+const OTHER_DEVICE: &str = "only the device of the target is used; leave it out";
+
 /// Mount options that would change what is measured behind the plan's back.
-const NOT_HERE: [(&str, &str); 10] = [
+const NOT_HERE: [(&str, &str); 15] = [
     ("ro", "the work writes; leave it out"),
     ("bind", "leave it out"),
     ("rbind", "leave it out"),
@@ -21,6 +24,11 @@ const NOT_HERE: [(&str, &str); 10] = [
     ("loop", "the device is attached already; leave it out"),
     ("offset", "the device is attached already; leave it out"),
     ("sizelimit", "use --on loop:SIZE"),
+    ("logdev", OTHER_DEVICE),
+    ("rtdev", OTHER_DEVICE),
+    ("device", OTHER_DEVICE),
+    ("journal_path", OTHER_DEVICE),
+    ("journal_dev", OTHER_DEVICE),
     ("discard", "write discard = \"on\", so that mkfs and mount agree"),
     ("nodiscard", "it is the default; leave it out"),
 ];
@@ -269,6 +277,10 @@ mod tests {
         assert!(check(&["discard"]).unwrap_err().contains("discard = \"on\""));
         assert!(check(&["a,b"]).unwrap_err().contains("one word"));
         assert!(check(&["logbufs=8", "logbufs=4"]).unwrap_err().contains("twice"));
+        for word in ["logdev=/dev/sda", "rtdev=/dev/sda", "device=/dev/sda", "journal_dev=0x801"] {
+            assert!(check(&[word]).unwrap_err().contains("only the device of the target"));
+        }
+        assert!(check(&["journal_path=/dev/sda"]).unwrap_err().contains("cannot be used"));
         assert!(check(&["ro"]).unwrap_err().contains("cannot be used"));
     }
 

@@ -44,7 +44,7 @@ struct Wanted {
 
 fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> {
     let rule = Rule { fs: "xfs" };
-    let device = device.unwrap_or(LEAST_BYTES);
+    let device = device.unwrap_or(u64::MAX);
     let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
     let log_default = (device / 2048).clamp(64 << 20, 2038 << 20).next_multiple_of(1 << 20);
     let log = rule.bytes(level, "log_size", log_default)?;
@@ -64,6 +64,17 @@ fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> 
         return Err(rule.broken(
             format!("agcount = {agcount} is under 2, or its groups are smaller than 64 MiB"),
             format!("the default is {agcount_default}"),
+        ));
+    }
+    // The log lies in one group, with the headers of the group before it.
+    if log + (1 << 20) > device / agcount {
+        return Err(rule.broken(
+            format!(
+                "log_size = {log} and 1 MiB more do not fit into one of agcount = {agcount} groups \
+                 of {} bytes",
+                device / agcount
+            ),
+            "use a smaller log_size, a smaller agcount or a larger device",
         ));
     }
     let finobt = rule.flag(level, "finobt", true)?;
@@ -296,6 +307,17 @@ realtime =none                   extsz=4096   blocks=0, rtextents=0
         assert!(check(&[("finobt", "0"), ("inobtcount", "1")], 1 << 30).is_err());
         assert!(check(&[("finobt", "0")], 1 << 30).is_ok());
         assert!(check(&[("agcount", "1000")], 1 << 30).unwrap_err().contains("64 MiB"));
+        for (options, size) in [
+            (&[("agcount", "16")][..], 1 << 30),
+            (&[("log_size", "256M")], 1 << 30),
+            (&[("log_size", "128M"), ("agcount", "8")], 1 << 30),
+        ] {
+            let text = check(options, size).unwrap_err();
+            assert!(text.contains("log_size = ") && text.contains("agcount = "), "{text}");
+        }
+        assert_eq!(check(&[("agcount", "15")], 1 << 30), Ok(()));
+        assert_eq!(check(&[("log_size", "255M")], 1 << 30), Ok(()));
+        assert_eq!(Xfs.check(&level(&[("log_size", "2038M"), ("agcount", "64")]), None), Ok(()));
         assert!(check(&[("block_size", "3000")], 1 << 30).unwrap_err().contains("power of two"));
     }
 }

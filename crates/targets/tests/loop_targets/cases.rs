@@ -6,9 +6,11 @@ use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::{claim_directory, claim_memory};
 use fsarena_targets::fs::driver;
 use fsarena_targets::mount::{format, mount};
-use fsarena_targets::{cache, image, settle, vet};
+use fsarena_targets::{cache, cmd, image, settle, vet};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 const ON_DEVICES: [&str; 5] = ["ext2", "ext3", "ext4", "xfs", "btrfs"];
 const SIZE: u64 = 320 << 20;
@@ -26,6 +28,8 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
         for _ in 0..2 {
             let made = formatted(&claimed, &*driver, &level, Discard::None);
             assert!(made.mkfs_ns() > 0 && made.mkfs_argv()[0].contains("mk"));
+            let extents = extents_of(&stage.image());
+            assert!(!extents.contains("unwritten"), "{name}: {extents}");
             let features = driver.effective_features(device(&target), None).unwrap();
             assert!(features.len() > 4, "{name}: {features:?}");
             let tree = mounted(&made, &stage);
@@ -54,6 +58,14 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
         claimed.release().unwrap();
         stage.assert_nothing_left();
     }
+}
+
+/// As filefrag of e2fsprogs says; nothing where the image's file system cannot tell.
+fn extents_of(image: &Path) -> String {
+    let filefrag = cmd::find("filefrag").expect("filefrag of e2fsprogs");
+    let args = [OsStr::new("-v"), image.as_os_str()];
+    let ran = cmd::run(&filefrag.path, &args, Duration::from_secs(60));
+    ran.map(|ran| ran.stdout).unwrap_or_default()
 }
 
 #[test]

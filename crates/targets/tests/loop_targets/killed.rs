@@ -86,7 +86,7 @@ fn loop_kill_in_private_mounts_takes_mount_and_device_away() {
     for name in ["ext4", "xfs", "btrfs"] {
         let Some(_) = ready(name) else { continue };
         let child = victim(&stage, name, &[PRIVATE]);
-        assert!(mountinfo::at(&stage.mnt()).is_none(), "not seen from outside");
+        assert!(mountinfo::at(&stage.mnt()).unwrap().is_none(), "not seen from outside");
         let device = leftovers::loop_devices_of(&stage.image()).unwrap().remove(0);
         kill(child);
         let deadline = Instant::now() + Duration::from_secs(10);
@@ -147,7 +147,7 @@ fn loop_what_is_kept_stays_until_it_is_unmounted() {
     mounted(&made, &stage).keep();
     claimed.keep();
     claimed.release().unwrap();
-    assert!(stage.image().exists() && mountinfo::at(&stage.mnt()).is_some());
+    assert!(stage.image().exists() && mountinfo::at(&stage.mnt()).unwrap().is_some());
     assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
     leftovers::detach_loops_of(&stage.image()).unwrap();
     leftovers::remove_image(&stage.image()).unwrap();
@@ -188,4 +188,25 @@ fn loop_daemons_die_with_their_pid_namespace() {
         assert_ne!(line, b"sleep\x004242\x00", "the daemon lives");
     }
     assert_ne!(std::fs::read_link("/proc/self").unwrap(), Path::new("1"));
+}
+
+#[test]
+fn loop_a_mount_point_that_is_not_utf8_does_not_open_the_way_to_removal() {
+    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+    use std::os::unix::ffi::OsStrExt as _;
+    let Some(stage) = Stage::enter() else { return };
+    let ours = stage.dir().join("fsarena-dir");
+    let odd = ours.join(std::ffi::OsStr::from_bytes(b"caf\xe9 \xff"));
+    std::fs::create_dir_all(&odd).unwrap();
+    mount("fsarena", &odd, "tmpfs", MountFlags::empty(), None).unwrap();
+    std::fs::write(odd.join("file"), "").unwrap();
+    let removed = leftovers::remove_dir(&ours);
+    let file_is_there = odd.join("file").exists();
+    let seen = mountinfo::at(&odd);
+    let count = leftovers::unmount_below(&ours);
+    let _ = unmount(&odd, UnmountFlags::DETACH);
+    assert!(removed.is_err() && file_is_there, "{removed:?}");
+    assert_eq!(seen.unwrap().unwrap().fstype, "tmpfs");
+    assert_eq!(count.unwrap(), 1);
+    assert!(leftovers::remove_dir(&ours).unwrap());
 }

@@ -59,6 +59,7 @@ impl Stage {
     /// No mount, no loop device, no image.
     pub fn assert_nothing_left(&self) {
         let left: Vec<_> = mountinfo::current()
+            .unwrap()
             .into_iter()
             .filter(|entry| entry.mount_point.starts_with(self.dir()))
             .collect();
