@@ -71,7 +71,8 @@ pub fn detach_loops_of(image: &Path) -> Result<Vec<PathBuf>, TargetError> {
 /// What stays busy is detached from the tree.
 ///
 /// # Errors
-/// When the directory is not ours, it is not known what is mounted, or there is no right to unmount.
+/// When the directory is not ours, it is not known what is mounted, or there is no right to
+/// unmount.
 pub fn unmount_below(dir: &Path) -> Result<usize, TargetError> {
     ours(dir)?;
     let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());

@@ -1,9 +1,9 @@
 //! ext2, ext3 and ext4: one format, three sets of features, made by mke2fs.
 //!
 //! What makes a difference is written out, and for the rest mke2fs goes by the defaults that are
-//! built into it: it is run without a configuration, so that /etc/mke2fs.conf decides nothing. UUID and hash seed are the same
-//! each time: they seed the order of names in hashed directories, which would else differ from
-//! trial to trial.
+//! built into it: it is run without a configuration, so that /etc/mke2fs.conf decides nothing. UUID
+//! and hash seed are the same each time: they seed the order of names in hashed directories, which
+//! would else differ from trial to trial.
 
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};

@@ -1,3 +1,5 @@
+//! What making and mounting promise that can be seen without a device.
+
 use super::*;
 use crate::fs::driver;
 
