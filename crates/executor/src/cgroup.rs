@@ -5,7 +5,6 @@
 //! them first, so a worker that joins after its buffers are touched does not pay for them: what is
 //! limited is the page cache and the kernel's own memory of the phase. Limits nothing but memory.
 
-use crate::relief::Usage;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -188,6 +187,25 @@ impl Drop for MemoryCgroup {
     }
 }
 
+/// Where a use of memory in a cgroup can be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// File of the cgroup.
+    pub file: PathBuf,
+    /// Key of its line; empty where the file is the number alone.
+    pub key: &'static str,
+}
+
+impl Usage {
+    /// Bytes in use, where the kernel tells.
+    #[must_use]
+    pub fn read_bytes(&self) -> Option<u64> {
+        let text = std::fs::read_to_string(&self.file).ok()?;
+        let mut lines = text.lines();
+        lines.find_map(|line| line.strip_prefix(self.key)?.trim().parse().ok())
+    }
+}
+
 fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
@@ -246,5 +264,17 @@ mod tests {
         for file in fs::read_dir(cgroup.path()).unwrap() {
             fs::remove_file(file.unwrap().path()).unwrap();
         }
+    }
+
+    #[test]
+    fn both_kinds_of_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("usage");
+        std::fs::write(&file, "4096\n").unwrap();
+        assert_eq!(Usage { file: file.clone(), key: "" }.read_bytes(), Some(4096));
+        std::fs::write(&file, "anon 1\nkernel 8192\nkernel_stack 3\n").unwrap();
+        assert_eq!(Usage { file: file.clone(), key: "kernel " }.read_bytes(), Some(8192));
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(Usage { file, key: "" }.read_bytes(), None);
     }
 }

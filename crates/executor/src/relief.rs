@@ -7,7 +7,7 @@
 //! looks at the cgroup, and where it is nearly full and the kernel's own memory is more than half
 //! of it, syncs the file system, at most five times a second. How often is part of the record.
 
-use crate::cgroup::MemoryCgroup;
+use crate::cgroup::{MemoryCgroup, Usage};
 use rustix::fs::{Mode, OFlags, open, syncfs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,41 +83,5 @@ fn watch(
         if root.is_ok_and(|root| syncfs(root).is_ok()) {
             syncs += 1;
         }
-    }
-}
-
-/// Where a use of memory in a cgroup can be read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Usage {
-    /// File of the cgroup.
-    pub file: PathBuf,
-    /// Key of its line; empty where the file is the number alone.
-    pub key: &'static str,
-}
-
-impl Usage {
-    /// Bytes in use, where the kernel tells.
-    #[must_use]
-    pub fn read_bytes(&self) -> Option<u64> {
-        let text = std::fs::read_to_string(&self.file).ok()?;
-        let mut lines = text.lines();
-        lines.find_map(|line| line.strip_prefix(self.key)?.trim().parse().ok())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_kinds_of_files_are_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("usage");
-        std::fs::write(&file, "4096\n").unwrap();
-        assert_eq!(Usage { file: file.clone(), key: "" }.read_bytes(), Some(4096));
-        std::fs::write(&file, "anon 1\nkernel 8192\nkernel_stack 3\n").unwrap();
-        assert_eq!(Usage { file: file.clone(), key: "kernel " }.read_bytes(), Some(8192));
-        std::fs::remove_file(&file).unwrap();
-        assert_eq!(Usage { file, key: "" }.read_bytes(), None);
     }
 }
