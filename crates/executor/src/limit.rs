@@ -1,5 +1,5 @@
-//! The memory limit of a trial: one cgroup for all its workers, so that pages which one phase left
-//! in the cache stay charged to the limit in the next.
+//! The memory limit of a trial: one cgroup for the workers of its phases, so that pages which one
+//! phase left in the cache stay charged to the limit in the next.
 
 use crate::cgroup::MemoryCgroup;
 use crate::relief::Relief;

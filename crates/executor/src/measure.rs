@@ -10,7 +10,8 @@ use crate::relief::Relief;
 use crate::trial::{StepError, Trial, unix_ns};
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{
-    Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, page_reporting_active, series,
+    Roots, Sampler, Snapshot, Sources, Watch, available_bytes, delta, disturb, monotonic_ns,
+    page_reporting_active, processors, series,
 };
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
@@ -21,7 +22,6 @@ use fsarena_model::work::{
 };
 use fsarena_targets::fs::Place;
 use fsarena_targets::{cache, settle};
-use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
 
 /// Memory touched before every phase beyond what its data take, bytes.
@@ -229,7 +229,7 @@ fn warm_memory_bytes(roots: &Roots, dataset: &Dataset, op: Op, limit_bytes: Opti
     let blocks = dataset.size_bytes.next_multiple_of(4096).saturating_add(2048);
     let data = if op == Op::Stat || op == Op::Delete { 2048 } else { blocks };
     let needed = dataset.files.saturating_mul(data).min(limit_bytes.unwrap_or(u64::MAX));
-    needed.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots) / 2)
+    needed.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots).unwrap_or(0) / 2)
 }
 
 /// Counters at the three moments of a phase.
@@ -281,29 +281,6 @@ fn describe(error: &OpError, phase: &Phase) -> String {
         "{} {}: {} (op {} of phase {})",
         error.call, error.path, error.text, error.op_index, phase.name
     )
-}
-
-fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    (now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64)
-}
-
-/// Processors online: those that /proc/stat counts, whatever this process may use of them.
-fn processors(roots: &Roots) -> u32 {
-    let text = std::fs::read_to_string(roots.proc.join("stat")).unwrap_or_default();
-    let lines = text.lines().filter_map(|line| line.strip_prefix("cpu"));
-    let own = lines.filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).count();
-    u32::try_from(own).unwrap_or(1).max(1)
-}
-
-/// MemAvailable of /proc/meminfo, bytes; 0 where it does not say.
-fn available_bytes(roots: &Roots) -> u64 {
-    let text = std::fs::read_to_string(roots.proc.join("meminfo")).unwrap_or_default();
-    text.lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .and_then(|rest| rest.trim().strip_suffix("kB"))
-        .and_then(|number| number.trim().parse::<u64>().ok())
-        .map_or(0, |kib| kib * 1024)
 }
 
 #[cfg(test)]

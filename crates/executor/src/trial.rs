@@ -222,8 +222,7 @@ impl Trial<'_> {
             effective.served_by = self.driver.served_by(&self.roots.sys, device);
         }
         self.mounted = Some(mounted);
-        if self.used_empty_bytes.is_none() {
-            // The first mount of the trial.
+        if is_first {
             self.used_empty_bytes = self.space_used().map(|(_, used)| used);
             self.say_what_syncfs_means();
         }

@@ -13,7 +13,13 @@ use fsarena_model::host::Host;
 pub fn host(roots: &Roots) -> Host {
     let kernel = |name: &str| text(&roots.proc.join("sys/kernel").join(name));
     let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
-    let [memory, swap] = memory_bytes(roots);
+    let [memory, swap] = meminfo(
+        roots,
+        &[
+            Keyed { key: b"MemTotal:", scale: Scale::Kib },
+            Keyed { key: b"SwapTotal:", scale: Scale::Kib },
+        ],
+    );
     let clocksource = "devices/system/clocksource/clocksource0/current_clocksource";
     let governor = "devices/system/cpu/cpu0/cpufreq/scaling_governor";
     Host {
@@ -25,7 +31,7 @@ pub fn host(roots: &Roots) -> Host {
         architecture: kernel("arch").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         distribution: distribution(roots),
         cpu_model: cpu_model(&cpuinfo),
-        cpus: cpus(roots, &cpuinfo),
+        cpus: processors(roots),
         memory_bytes: memory.unwrap_or(0),
         swap_bytes: swap.unwrap_or(0),
         boot_id: boot_id(roots).unwrap_or_default(),
@@ -59,9 +65,11 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
 }
 
 /// Processors online: the list in sysfs, else those in cpuinfo, else what this process may use.
-fn cpus(roots: &Roots, cpuinfo: &str) -> u32 {
+#[must_use]
+pub fn processors(roots: &Roots) -> u32 {
     let listed = text(&roots.sys.join("devices/system/cpu/online")).and_then(|list| count(&list));
     let counted = || {
+        let cpuinfo = text(&roots.proc.join("cpuinfo")).unwrap_or_default();
         let lines = cpuinfo.lines().filter(|line| line.starts_with("processor"));
         u32::try_from(lines.count()).ok().filter(|&count| count > 0)
     };
@@ -78,15 +86,19 @@ fn count(list: &str) -> Option<u32> {
     })
 }
 
-fn memory_bytes(roots: &Roots) -> [Option<u64>; 2] {
-    const KEYS: &[Keyed] = &[
-        Keyed { key: b"MemTotal:", scale: Scale::Kib },
-        Keyed { key: b"SwapTotal:", scale: Scale::Kib },
-    ];
-    let meminfo = std::fs::read(roots.proc.join("meminfo")).unwrap_or_default();
-    let mut values = [None; 2];
+/// MemAvailable of `/proc/meminfo`, bytes; `None` before kernel 3.14.
+#[must_use]
+pub fn available_bytes(roots: &Roots) -> Option<u64> {
+    let [available] = meminfo(roots, &[Keyed { key: b"MemAvailable:", scale: Scale::Kib }]);
+    available
+}
+
+/// Values of `/proc/meminfo` by key.
+fn meminfo<const N: usize>(roots: &Roots, keys: &'static [Keyed; N]) -> [Option<u64>; N] {
+    let text = std::fs::read(roots.proc.join("meminfo")).unwrap_or_default();
+    let mut values = [None; N];
     // A malformed line leaves its value empty here; `Sources::open` is where it is an error.
-    let _ = parse_keyed(&meminfo, KEYS, &mut values);
+    let _ = parse_keyed(&text, keys, &mut values);
     values
 }
 

@@ -38,11 +38,11 @@ pub use boot::{boot_id, page_reporting_active, process_start_ticks};
 pub use catalog::{Decrease, Kind, Metric, catalog};
 pub use delta::delta;
 pub use error::MetricError;
-pub use host::host;
+pub use host::{available_bytes, host, processors};
 pub use load::{Load, load_and_pressure};
 pub use sampler::Sampler;
 pub use samples::{SAMPLES_MAX, Samples, series};
-pub use sources::{Snapshot, Sources};
+pub use sources::{Snapshot, Sources, monotonic_ns};
 
 use std::path::PathBuf;
 

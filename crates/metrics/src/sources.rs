@@ -77,7 +77,8 @@ impl Sources {
 }
 
 /// `CLOCK_MONOTONIC`, ns: the clock of phases.
-pub(crate) fn monotonic_ns() -> u64 {
+#[must_use]
+pub fn monotonic_ns() -> u64 {
     nanos(rustix::time::ClockId::Monotonic)
 }
 

@@ -1,20 +1,20 @@
 //! Which contenders this machine can run: kernel, programs, permission.
 
+use fsarena_metrics::{Roots, available_bytes};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
 use fsarena_targets::fs::{self, Availability, Place};
-use std::path::Path;
 
 /// Takes out of `plan` what cannot be run here, each with its reason; returns the packages that
 /// would bring missing programs, without repetition.
 ///
 /// `is_root` says whether file systems may be made and mounted.
-pub fn drop_unavailable(plan: &mut RunPlan, is_root: bool, proc_root: &Path) -> Vec<String> {
+pub fn drop_unavailable(plan: &mut RunPlan, is_root: bool, roots: &Roots) -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
     for (index, contender) in plan.contenders.iter().enumerate() {
         let reason = match fs::driver(&contender.levels.fs) {
             Err(error) => Some(error.to_string()),
-            Ok(driver) => match fs::availability(driver.as_ref(), proc_root) {
+            Ok(driver) => match fs::availability(driver.as_ref(), &roots.proc) {
                 Availability::Missing { reason, package } => {
                     packages.extend(package);
                     Some(reason)
@@ -29,7 +29,7 @@ pub fn drop_unavailable(plan: &mut RunPlan, is_root: bool, proc_root: &Path) -> 
             plan.not_run.push(NotRun { contender: index, workload: None, reason });
         }
     }
-    leave_memory_to_the_machine(plan, available_bytes(proc_root));
+    leave_memory_to_the_machine(plan, available_bytes(roots));
     let out: Vec<usize> =
         plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
     let pairs: Vec<(usize, usize)> =
@@ -63,13 +63,6 @@ fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>)
             }
         }
     }
-}
-
-/// MemAvailable, where the kernel tells.
-fn available_bytes(proc_root: &Path) -> Option<u64> {
-    let text = std::fs::read_to_string(proc_root.join("meminfo")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::exit;
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_metrics::Roots;
-use fsarena_model::contender::{Cache, DeviceLevel};
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::work::UserIds;
@@ -68,7 +68,7 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
     let finished = finished?;
     let study = show::show(&store, finished.run, args.json, args.raw)?;
     closing_words(&store, &finished, args);
-    exit_code(&store, &finished, &study, args)
+    Ok(exit_code(&finished, &study, args))
 }
 
 /// What the options say, as text where a file has text.
@@ -161,7 +161,7 @@ fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experiment> {
 
 /// Takes out what this machine cannot run; the packages that would bring missing programs.
 fn leave_out_what_is_missing(plan: &mut RunPlan) -> Vec<String> {
-    fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default().proc)
+    fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default())
 }
 
 fn say_what_is_missing(packages: &[String]) {
@@ -302,27 +302,24 @@ fn closing_words(store: &Store, finished: &fsarena_runner::Finished, args: &RunA
 }
 
 fn exit_code(
-    store: &Store,
     finished: &fsarena_runner::Finished,
     study: &fsarena_study::Study,
     args: &RunArgs,
-) -> Result<ExitCode> {
+) -> ExitCode {
     if finished.state == RunState::Interrupted {
-        return Ok(ExitCode::from(exit::INTERRUPTED));
+        return ExitCode::from(exit::INTERRUPTED);
     }
     if !study.failures.is_empty() || !finished.left.is_empty() {
-        return Ok(ExitCode::from(exit::FAILED));
+        return ExitCode::from(exit::FAILED);
     }
-    let records = store.records(finished.run)?;
-    let mut phases = records.iter().flat_map(|record| &record.phases);
     // The plan does not ask a directory to be cold; a user who does shall not think that it was.
     let by_name = args.cache.as_deref() == Some("cold");
-    let unproved = phases.any(|phase| {
-        phase.cache.state == CacheState::Warm && (by_name || phase.cache.asked == Cache::Cold)
-    });
+    let mut rows = study.tables.iter().flat_map(|table| &table.rows);
+    let unproved = rows
+        .any(|row| row.cache == CacheState::Warm && (by_name || row.not_cold_because.is_some()));
     if unproved {
         eprintln!("cold phases were asked for, and not all could be proved cold: see the rows");
-        return Ok(ExitCode::from(exit::INVALID));
+        return ExitCode::from(exit::INVALID);
     }
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

@@ -1,8 +1,7 @@
 //! A directory of a file system that is there already: nothing is made, nothing is mounted.
 
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed, options::Rule};
+use super::{ContentRule, FileSystem, IllegalLevel, Place, ToolNeed, options::Rule};
 use fsarena_model::contender::{Discard, FsLevel};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The directory driver.
@@ -46,18 +45,6 @@ impl FileSystem for Directory {
 
     fn mount_options(&self, _: &FsLevel, _: Discard, _: Option<u64>) -> Vec<String> {
         Vec::new()
-    }
-
-    fn effective_features(
-        &self,
-        _device: &Path,
-        _mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
-        Ok(BTreeMap::new())
-    }
-
-    fn version(&self) -> Option<String> {
-        None
     }
 
     /// Nobody knows what lies below: no claim is made that contents must be read.

@@ -8,7 +8,6 @@ use super::{ContentRule, FileSystem, FsError, IllegalLevel, MountPlan, Place, To
 use crate::cmd;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
 use fsarena_model::spec::TargetSpec;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -202,14 +201,6 @@ impl FileSystem for External {
             unmount: optional(&self.commands.unmount)?,
             destroy: optional(&self.commands.destroy)?,
         })
-    }
-
-    fn effective_features(
-        &self,
-        _device: &Path,
-        _mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
-        Ok(BTreeMap::new())
     }
 
     fn version(&self) -> Option<String> {

@@ -220,10 +220,15 @@ pub trait FileSystem: Send + Sync {
         &self,
         device: &Path,
         mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError>;
+    ) -> Result<BTreeMap<String, String>, FsError> {
+        let _ = (device, mnt);
+        Ok(BTreeMap::new())
+    }
 
-    /// Version line of the program that makes it.
-    fn version(&self) -> Option<String>;
+    /// Version line of the program that makes it; absent where none does.
+    fn version(&self) -> Option<String> {
+        None
+    }
 
     /// How contents are stored.
     fn content(&self, level: &FsLevel) -> ContentRule;

@@ -1,9 +1,8 @@
 //! tmpfs: memory, without a device. Warm by nature.
 
 use super::options::{Rule, key_value};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use super::{ContentRule, FileSystem, IllegalLevel, Place, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The tmpfs driver.
@@ -70,18 +69,6 @@ impl FileSystem for Tmpfs {
             options.push("mode=0755".to_owned());
         }
         options
-    }
-
-    fn effective_features(
-        &self,
-        _device: &Path,
-        _mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
-        Ok(BTreeMap::new())
-    }
-
-    fn version(&self) -> Option<String> {
-        None
     }
 
     fn content(&self, _level: &FsLevel) -> ContentRule {
