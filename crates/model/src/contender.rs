@@ -8,6 +8,7 @@
 //! The text of options is taken as given, and defaults are not filled in: `mkfs.block_size=4096`
 //! and no such option are two contenders, even where mkfs would choose 4096 anyway.
 
+use crate::device::{QueueLevel, SsdPolicy};
 use crate::seed::hex;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,12 @@ pub struct Levels {
     /// Whether mkfs and mount may discard (which punches holes into an image).
     #[serde(default, skip_serializing_if = "Discard::is_none")]
     pub discard: Discard,
+    /// What is done to the device before each mkfs.
+    #[serde(default, skip_serializing_if = "SsdPolicy::is_none")]
+    pub ssd: SsdPolicy,
+    /// Settings of the device's queue.
+    #[serde(default, skip_serializing_if = "QueueLevel::is_default")]
+    pub queue: QueueLevel,
 }
 
 /// A file system with its options.
@@ -171,6 +178,29 @@ pub enum DeviceLevel {
         /// Size of the image, bytes.
         size_bytes: u64,
     },
+    /// A compressing memory device of the kernel (`zram`), made for the RUN.
+    Zram {
+        /// Its size, bytes.
+        size_bytes: u64,
+    },
+    /// A memory device of the kernel (`brd`), made for the RUN.
+    Brd {
+        /// Its size, bytes.
+        size_bytes: u64,
+    },
+    /// A device of the kernel that keeps contents in memory and answers at once (`null_blk`), made
+    /// for the RUN.
+    NullBlk {
+        /// Its size, bytes.
+        size_bytes: u64,
+    },
+    /// A block device of the user's. Its contents are lost; only with consent.
+    Block {
+        /// As written, such as `/dev/sdb` or `/dev/disk/by-id/…`.
+        path: PathBuf,
+        /// Its size, bytes.
+        size_bytes: u64,
+    },
     /// A directory of a file system that is there already; no mkfs.
     Directory {
         /// The user's directory; the work goes into a directory of ours below it.
@@ -179,11 +209,30 @@ pub enum DeviceLevel {
 }
 
 impl DeviceLevel {
+    /// Name of the kind, as in files and tables.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Loop { .. } => "loop",
+            Self::Ram { .. } => "ram",
+            Self::Zram { .. } => "zram",
+            Self::Brd { .. } => "brd",
+            Self::NullBlk { .. } => "null-blk",
+            Self::Block { .. } => "block",
+            Self::Directory { .. } => "directory",
+        }
+    }
+
     /// Size of the device in bytes, where it has one of its own.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         match self {
-            Self::Loop { size_bytes } | Self::Ram { size_bytes } => Some(*size_bytes),
+            Self::Loop { size_bytes }
+            | Self::Ram { size_bytes }
+            | Self::Zram { size_bytes }
+            | Self::Brd { size_bytes }
+            | Self::NullBlk { size_bytes }
+            | Self::Block { size_bytes, .. } => Some(*size_bytes),
             Self::Directory { .. } => None,
         }
     }
@@ -194,7 +243,10 @@ impl fmt::Display for DeviceLevel {
         match self {
             Self::Loop { size_bytes } => write!(f, "loop of {}", Bytes(*size_bytes)),
             Self::Ram { size_bytes } => write!(f, "memory of {}", Bytes(*size_bytes)),
-            Self::Directory { path } => write!(f, "{}", path.display()),
+            Self::Zram { size_bytes } => write!(f, "zram of {}", Bytes(*size_bytes)),
+            Self::Brd { size_bytes } => write!(f, "brd of {}", Bytes(*size_bytes)),
+            Self::NullBlk { size_bytes } => write!(f, "null_blk of {}", Bytes(*size_bytes)),
+            Self::Block { path, .. } | Self::Directory { path } => write!(f, "{}", path.display()),
         }
     }
 }
@@ -220,6 +272,22 @@ pub enum Discard {
     On,
 }
 
+impl Levels {
+    /// A file system with default options on a device, cold, everything else as it is.
+    #[must_use]
+    pub fn plain(fs: FsLevel, device: DeviceLevel) -> Self {
+        Self {
+            fs,
+            device,
+            memory_bytes: None,
+            cache: Cache::Cold,
+            discard: Discard::None,
+            ssd: SsdPolicy::None,
+            queue: QueueLevel::default(),
+        }
+    }
+}
+
 impl Discard {
     /// Whether this is the default.
     #[must_use]
@@ -233,13 +301,7 @@ mod tests {
     use super::*;
 
     fn levels(fs: FsLevel) -> Levels {
-        Levels {
-            fs,
-            device: DeviceLevel::Loop { size_bytes: 1 << 31 },
-            memory_bytes: None,
-            cache: Cache::Cold,
-            discard: Discard::None,
-        }
+        Levels::plain(fs, DeviceLevel::Loop { size_bytes: 1 << 31 })
     }
 
     #[test]

@@ -13,7 +13,10 @@
 #![forbid(unsafe_code)]
 
 pub mod contender;
+pub mod dataset;
+pub mod device;
 pub mod host;
+pub mod io;
 pub mod record;
 pub mod run;
 pub mod sample;

@@ -1,9 +1,10 @@
 //! The record of a trial: raw, immutable. Rates, percentages and verdicts are computed from it
 //! later and never stored in it.
 
+use crate::device::Conditioning;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
-use crate::work::{Op, OpError, Order, VerifyReport, WorkerUsage};
+use crate::work::{Io, Op, OpError, Order, ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -26,6 +27,9 @@ pub struct TrialRecord {
     pub filesystem: Effective,
     /// The device, by name of the fact (`logical_sector_bytes`, `scheduler`, …).
     pub device: BTreeMap<String, String>,
+    /// What the SSD policy did before mkfs.
+    #[serde(default)]
+    pub conditioning: Option<Conditioning>,
     /// Timed phases, in order.
     pub phases: Vec<PhaseRecord>,
     /// Space after the last phase.
@@ -104,6 +108,12 @@ pub struct PhaseRecord {
     pub op: Op,
     /// Order.
     pub order: Order,
+    /// Bytes of one read or write call; 0 in records of the first version, which did not say.
+    #[serde(default)]
+    pub bs_bytes: u64,
+    /// How the calls were made.
+    #[serde(default)]
+    pub io: Io,
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
     /// The three clocks.
@@ -112,8 +122,20 @@ pub struct PhaseRecord {
     pub ops: u64,
     /// Bytes that the calls moved.
     pub asked_bytes: u64,
+    /// Of these, written; absent where they are all of one kind.
+    #[serde(default)]
+    pub asked_written_bytes: Option<u64>,
     /// Latency of every op.
     pub latency: Option<LatencyHistogram>,
+    /// Latency of the writes alone, where reads and writes are mixed.
+    #[serde(default)]
+    pub write_latency: Option<LatencyHistogram>,
+    /// Each thread alone, where there were several.
+    #[serde(default)]
+    pub threads: Vec<ThreadReport>,
+    /// What a program that did the work says of itself.
+    #[serde(default)]
+    pub program: Option<ProgramReport>,
     /// Counters from the phase's start to the end of each window.
     pub windows: BTreeMap<Window, Counters>,
     /// The worker alone.
@@ -128,6 +150,22 @@ pub struct PhaseRecord {
     pub sampler: Option<SamplerCost>,
     /// Why it ended early.
     pub error: Option<OpError>,
+}
+
+impl PhaseRecord {
+    /// Bytes that the work itself wrote.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        let all = if self.op.writes() { self.asked_bytes } else { 0 };
+        self.asked_written_bytes.unwrap_or(all)
+    }
+
+    /// When the first and the last thread were done, after the phase's start.
+    #[must_use]
+    pub fn first_and_last_done_ns(&self) -> Option<(u64, u64)> {
+        let done = || self.threads.iter().map(|thread| thread.done_ns);
+        Some((done().min()?, done().max()?))
+    }
 }
 
 /// Lengths from the phase's first clock read.

@@ -1,10 +1,12 @@
 //! A RUN: one execution of an experiment, with its plan.
 
-use crate::contender::Contender;
+use crate::contender::{Contender, DeviceLevel};
+use crate::device::DeviceIdentity;
 use crate::host::Host;
 use crate::seed::Seed;
-use crate::work::Workload;
+use crate::work::{UserIds, Workload};
 use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 /// What is known of a RUN before its first trial.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -27,6 +29,46 @@ pub struct RunHeader {
     pub host: Host,
     /// What was planned.
     pub plan: RunPlan,
+    /// What else a resumed RUN must have again; absent in RUNs of the first version, which cannot
+    /// be resumed.
+    #[serde(default)]
+    pub place: Option<RunPlace>,
+}
+
+impl RunHeader {
+    /// What the device was known by that a path of the plan led to when the RUN began.
+    #[must_use]
+    pub fn device_at(&self, path: &Path) -> Option<&DeviceIdentity> {
+        let paths = self.plan.block_paths();
+        let index = paths.iter().position(|known| *known == path)?;
+        self.place.as_ref()?.devices.get(index)
+    }
+}
+
+/// Where and by what a RUN is carried out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RunPlace {
+    /// SHA-256 of the program's file, 64 hex digits.
+    pub program_sha256: String,
+    /// Directory of images.
+    pub image_dir: PathBuf,
+    /// User and group of the work.
+    pub user: Option<UserIds>,
+    /// Processors of the work; empty: any.
+    pub cpus: Vec<usize>,
+    /// The user's devices under test: those of [`RunPlan::block_paths`], in its order.
+    pub devices: Vec<DeviceIdentity>,
+}
+
+/// One uninterrupted piece of a RUN: the first, and one more for each resume.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct RunSession {
+    /// Wall clock at its start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// Boot in which it ran.
+    pub boot_id: String,
+    /// Number of the first trial that it did.
+    pub first_sequence: u32,
 }
 
 /// The plan of a RUN, fixed before block 1.
@@ -55,6 +97,24 @@ pub struct RunPlan {
     /// How rates are shown.
     #[serde(default)]
     pub rate: RateStyle,
+}
+
+impl RunPlan {
+    /// Paths of the user's block devices that trials work on, each once, in the order of the
+    /// contenders.
+    #[must_use]
+    pub fn block_paths(&self) -> Vec<&Path> {
+        let mut paths = Vec::new();
+        for (index, contender) in self.contenders.iter().enumerate() {
+            if let DeviceLevel::Block { path, .. } = &contender.levels.device
+                && !paths.contains(&path.as_path())
+                && self.schedule.iter().any(|slot| slot.contender == index)
+            {
+                paths.push(path.as_path());
+            }
+        }
+        paths
+    }
 }
 
 /// One trial in the schedule.

@@ -1,12 +1,13 @@
 //! The trial spec: everything the executor needs for one trial, as one JSON document.
 
 use crate::contender::{Contender, ContenderId};
+use crate::device::DeviceIdentity;
 use crate::record::Notice;
 use crate::seed::Seed;
 use crate::work::{Phase, UserIds, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// One trial: a workload on a contender in a block, from a reset state.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -73,18 +74,16 @@ pub struct TrialKey {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum TargetSpec {
-    /// A block device over an image of ours.
-    Image {
-        /// `/dev/loop3`.
+    /// A block device.
+    Block {
+        /// `/dev/loop3`, `/dev/zram1`, `/dev/sdb`.
         device: PathBuf,
-        /// The image.
-        image: PathBuf,
         /// Its size.
         size_bytes: u64,
-        /// Whether the loop reads and writes the image without the host's page cache.
-        direct_io: bool,
-        /// Whether the image lies in memory (then nothing here is about a disk).
+        /// Whether it lies in memory (then nothing here is about a disk).
         in_memory: bool,
+        /// What it is, and how to make sure that it still is.
+        under: Under,
     },
     /// Memory alone: a file system without a device.
     Memory {
@@ -98,10 +97,82 @@ pub enum TargetSpec {
     },
 }
 
+/// What a block device is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Under {
+    /// A loop device over an image of ours.
+    Image {
+        /// The image.
+        image: PathBuf,
+        /// Whether the loop reads and writes the image without the host's page cache.
+        direct_io: bool,
+    },
+    /// A memory device of the kernel that we made (zram, brd, null_blk).
+    Made {
+        /// What it was when it was made.
+        identity: DeviceIdentity,
+    },
+    /// A device of the user's, vetted and given up by them.
+    Real {
+        /// What it was when it was vetted.
+        identity: DeviceIdentity,
+        /// Signatures that lay on it and were given up, by name.
+        #[serde(default)]
+        signatures: Vec<String>,
+        /// What lies under it, where it is a loop device of the user's (or a part of one) and the
+        /// file still has its name: its pages may be cached a second time.
+        #[serde(default)]
+        backing_file: Option<PathBuf>,
+    },
+}
+
+impl TargetSpec {
+    /// The block device, where there is one.
+    #[must_use]
+    pub fn device(&self) -> Option<&Path> {
+        match self {
+            Self::Block { device, .. } => Some(device),
+            Self::Memory { .. } | Self::Directory { .. } => None,
+        }
+    }
+
+    /// The image under a loop device of ours.
+    #[must_use]
+    pub fn image(&self) -> Option<&Path> {
+        match self {
+            Self::Block { under: Under::Image { image, .. }, .. } => Some(image),
+            _ => None,
+        }
+    }
+
+    /// What identifies a device that is not a loop device of ours.
+    #[must_use]
+    pub fn identity(&self) -> Option<&DeviceIdentity> {
+        match self {
+            Self::Block {
+                under: Under::Made { identity } | Under::Real { identity, .. }, ..
+            } => Some(identity),
+            _ => None,
+        }
+    }
+
+    /// The file under a loop device of the user's.
+    #[must_use]
+    pub fn backing_file(&self) -> Option<&Path> {
+        match self {
+            Self::Block { under: Under::Real { backing_file, .. }, .. } => backing_file.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// One step of a trial (DESIGN §3).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "step", deny_unknown_fields)]
 pub enum Step {
+    /// Bring the device into the state that the SSD policy asks for.
+    Condition,
     /// Wipe, mkfs with every option explicit, read features back.
     Reset,
     /// Mount and read the effective options back.
@@ -133,6 +204,7 @@ impl Step {
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
+            Self::Condition => "condition",
             Self::Reset => "reset",
             Self::Mount => "mount",
             Self::MakeDirs => "make-dirs",

@@ -2,6 +2,9 @@
 
 use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
+
+pub use crate::dataset::{Dataset, DatasetState};
+pub use crate::io::{Backend, Fsync, Io, Sharing};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -17,34 +20,17 @@ pub struct Workload {
     pub dataset: Dataset,
     /// What is done with them.
     pub phases: Vec<Phase>,
+    /// The text of a fio job file, each of whose jobs is a phase; absent: the engine does the
+    /// work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fio: Option<String>,
 }
 
-/// The files of a workload: `files` of `size_bytes` each, in `dirs` directories.
-///
-/// File `i` is `f%08d` in directory `d%05d` number `i / ceil(files / dirs)`; with 0 directories all
-/// files lie in the root of the file system.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dataset {
-    /// Number of files.
-    pub files: u64,
-    /// Size of each, bytes.
-    pub size_bytes: u64,
-    /// Number of directories; 0 is flat.
-    pub dirs: u64,
-}
-
-impl Dataset {
-    /// Bytes of contents in the whole set.
+impl Workload {
+    /// What the phases before number `phase` have made of the dataset.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.files.saturating_mul(self.size_bytes)
-    }
-
-    /// Files in each directory but perhaps the last.
-    #[must_use]
-    pub fn files_per_dir(&self) -> u64 {
-        if self.dirs == 0 { self.files } else { self.files.div_ceil(self.dirs) }
+    pub fn state_before(&self, phase: usize) -> DatasetState {
+        self.phases.iter().take(phase).fold(DatasetState::default(), |state, p| p.leaves(state))
     }
 }
 
@@ -62,6 +48,66 @@ pub struct Phase {
     pub bs_bytes: u64,
     /// Whether the clock matters: an untimed phase only prepares.
     pub timed: bool,
+    /// How the calls are made.
+    #[serde(default, skip_serializing_if = "Io::is_default")]
+    pub io: Io,
+}
+
+impl Phase {
+    /// A timed phase in the order of creation, with blocking calls.
+    #[must_use]
+    pub fn new(name: &str, op: Op, bs_bytes: u64) -> Self {
+        Self {
+            name: name.to_owned(),
+            op,
+            order: Order::Sequential,
+            bs_bytes,
+            timed: true,
+            io: Io::default(),
+        }
+    }
+
+    /// Ops of the phase over `dataset`.
+    #[must_use]
+    pub fn count(&self, dataset: &Dataset) -> u64 {
+        let calls = |size_bytes: u64| size_bytes.div_ceil(self.bs_bytes.max(1));
+        match self.op {
+            Op::BigWrite | Op::BigRead | Op::BigOverwrite => match &dataset.sizes {
+                None => dataset.files.saturating_mul(calls(dataset.size_bytes)),
+                Some(_) => {
+                    let sizes = dataset.draw_sizes();
+                    (0..dataset.files).map(|file| calls(sizes.of(file))).sum()
+                }
+            },
+            Op::RandRead | Op::RandWrite | Op::RandRw => {
+                // Whole blocks only: the tail of a file is never the place of a random call.
+                let blocks = dataset.size_bytes / self.bs_bytes.max(1);
+                self.io.ops.unwrap_or(dataset.files.saturating_mul(blocks))
+            }
+            Op::Mkdir | Op::Rmdir => dataset.directories(),
+            Op::List => dataset.directories().max(1),
+            Op::Fio => 0,
+            _ => dataset.files,
+        }
+    }
+
+    /// What the phase makes of a dataset that it finds in `state`.
+    #[must_use]
+    pub fn leaves(&self, state: DatasetState) -> DatasetState {
+        let newest_version = state.newest_version.saturating_add(1);
+        match self.op {
+            Op::Overwrite | Op::BigOverwrite => {
+                DatasetState { oldest_version: newest_version, newest_version, ..state }
+            }
+            Op::RandWrite | Op::RandRw => DatasetState { newest_version, ..state },
+            Op::Append => DatasetState {
+                appended_bytes: state.appended_bytes.saturating_add(self.bs_bytes),
+                ..state
+            },
+            Op::Rename => DatasetState { renamed: !state.renamed, ..state },
+            _ => state,
+        }
+    }
 }
 
 /// One operation of a phase.
@@ -80,12 +126,53 @@ pub enum Op {
     BigWrite,
     /// Each file read from its start to its end; one op a read call.
     BigRead,
+    /// open(`O_WRONLY`), written over in place from start to end, close; one op a file.
+    Overwrite,
+    /// open(`O_WRONLY|O_APPEND`), one write of the block size, close; one op a file.
+    Append,
+    /// rename within its directory; one op a file.
+    Rename,
+    /// mkdir, from the root to the leaves; one op a directory.
+    Mkdir,
+    /// rmdir, from the leaves to the root; one op a directory.
+    Rmdir,
+    /// open of a directory, getdents64 to its end, close; one op a directory.
+    List,
+    /// Each file written over in place from start to end; one op a write call.
+    BigOverwrite,
+    /// Blocks of the files read in random order; one op a block.
+    #[serde(rename = "randread")]
+    RandRead,
+    /// Blocks of the files written over in random order; one op a block.
+    #[serde(rename = "randwrite")]
+    RandWrite,
+    /// Random reads and writes in a stated mixture; one op a block.
+    #[serde(rename = "randrw")]
+    RandRw,
+    /// A job of a fio job file.
+    Fio,
 }
 
 impl Op {
-    /// Every op, in the order of documentation.
-    pub const ALL: [Self; 6] =
-        [Self::Create, Self::Read, Self::Stat, Self::Delete, Self::BigWrite, Self::BigRead];
+    /// Every op of the engine, in the order of documentation.
+    pub const ALL: [Self; 16] = [
+        Self::Create,
+        Self::Read,
+        Self::Overwrite,
+        Self::Append,
+        Self::Stat,
+        Self::Rename,
+        Self::Delete,
+        Self::Mkdir,
+        Self::List,
+        Self::Rmdir,
+        Self::BigWrite,
+        Self::BigRead,
+        Self::BigOverwrite,
+        Self::RandRead,
+        Self::RandWrite,
+        Self::RandRw,
+    ];
 
     /// Its name in files and tables.
     #[must_use]
@@ -97,36 +184,75 @@ impl Op {
             Self::Delete => "delete",
             Self::BigWrite => "big-write",
             Self::BigRead => "big-read",
+            Self::Overwrite => "overwrite",
+            Self::Append => "append",
+            Self::Rename => "rename",
+            Self::Mkdir => "mkdir",
+            Self::Rmdir => "rmdir",
+            Self::List => "list",
+            Self::BigOverwrite => "big-overwrite",
+            Self::RandRead => "randread",
+            Self::RandWrite => "randwrite",
+            Self::RandRw => "randrw",
+            Self::Fio => "fio",
         }
+    }
+
+    /// Whether it makes the files of the dataset.
+    #[must_use]
+    pub fn creates(self) -> bool {
+        matches!(self, Self::Create | Self::BigWrite)
     }
 
     /// Whether the files must be there before the phase.
     #[must_use]
     pub fn needs_files(self) -> bool {
-        !matches!(self, Self::Create | Self::BigWrite)
+        !self.creates() && !matches!(self, Self::Mkdir | Self::Rmdir | Self::Fio)
     }
 
     /// Whether contents are moved, so that a rate in bytes means something.
     #[must_use]
     pub fn moves_bytes(self) -> bool {
-        !matches!(self, Self::Stat | Self::Delete)
+        self.reads() || self.writes()
     }
 
     /// Whether contents are written.
     #[must_use]
     pub fn writes(self) -> bool {
-        matches!(self, Self::Create | Self::BigWrite)
+        self.creates()
+            || matches!(
+                self,
+                Self::Overwrite
+                    | Self::Append
+                    | Self::BigOverwrite
+                    | Self::RandWrite
+                    | Self::RandRw
+                    | Self::Fio
+            )
     }
 
-    /// Ops of a phase over `dataset` with calls of `bs_bytes`.
+    /// Whether contents are read.
     #[must_use]
-    pub fn count(self, dataset: &Dataset, bs_bytes: u64) -> u64 {
-        match self {
-            Self::BigWrite | Self::BigRead => {
-                dataset.files.saturating_mul(dataset.size_bytes.div_ceil(bs_bytes.max(1)))
-            }
-            _ => dataset.files,
-        }
+    pub fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::BigRead | Self::RandRead | Self::RandRw | Self::Fio)
+    }
+
+    /// Whether an op is one call in a file, not a whole file or directory.
+    #[must_use]
+    pub fn is_big(self) -> bool {
+        matches!(self, Self::BigWrite | Self::BigRead | Self::BigOverwrite) || self.is_random()
+    }
+
+    /// Whether it goes over the blocks of its files in random order by itself.
+    #[must_use]
+    pub fn is_random(self) -> bool {
+        matches!(self, Self::RandRead | Self::RandWrite | Self::RandRw)
+    }
+
+    /// Whether it works on directories, not on files.
+    #[must_use]
+    pub fn is_about_dirs(self) -> bool {
+        matches!(self, Self::Mkdir | Self::Rmdir | Self::List)
     }
 }
 
@@ -156,6 +282,9 @@ pub struct WorkerSpec {
     pub root: PathBuf,
     /// The files.
     pub dataset: Dataset,
+    /// What earlier phases have made of them.
+    #[serde(default)]
+    pub state: DatasetState,
     /// Stamped into every sector: which dataset these bytes belong to.
     pub dataset_seed: Seed,
     /// What to do.
@@ -192,6 +321,15 @@ pub enum Task {
         seed: Seed,
         /// Whether every op's latency goes into the histogram.
         latency: bool,
+    },
+    /// Run one job of a fio job file below the root.
+    Fio {
+        /// Text of the job file.
+        job: String,
+        /// Name of the job.
+        section: String,
+        /// Only make its files (`--create_only=1`); nothing is measured.
+        lay_out: bool,
     },
     /// Make the directories of the dataset; not timed, and before the caches are dropped for a
     /// phase that creates files in them.
@@ -233,12 +371,52 @@ pub struct WorkerReport {
     pub ops: u64,
     /// Bytes that the calls moved.
     pub asked_bytes: u64,
+    /// Of these, written; absent where `asked_bytes` is all of one kind.
+    #[serde(default)]
+    pub asked_written_bytes: Option<u64>,
     /// Latency of every op.
     pub latency: Option<LatencyHistogram>,
+    /// Latency of the writes alone, where reads and writes are mixed.
+    #[serde(default)]
+    pub write_latency: Option<LatencyHistogram>,
     /// Where and why the phase ended early.
     pub error: Option<OpError>,
     /// Processor time and faults of the worker from the first to the last clock read.
     pub usage: WorkerUsage,
+    /// Each thread alone, where there were several.
+    #[serde(default)]
+    pub threads: Vec<ThreadReport>,
+    /// What a program that did the work says of itself.
+    #[serde(default)]
+    pub program: Option<ProgramReport>,
+}
+
+/// One thread of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ThreadReport {
+    /// When it left the start barrier, after the phase's first clock read.
+    pub started_ns: u64,
+    /// When its last op was done, after the phase's first clock read.
+    pub done_ns: u64,
+    /// Ops that it completed.
+    pub ops: u64,
+    /// Bytes that its calls moved.
+    pub asked_bytes: u64,
+}
+
+/// A program that did the work of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ProgramReport {
+    /// `fio`.
+    pub name: String,
+    /// Its version line.
+    pub version: String,
+    /// Its arguments.
+    pub argv: Vec<String>,
+    /// Length of the work by its own clock, without its start and end.
+    pub own_ns: Option<u64>,
+    /// Further figures of its own, by name.
+    pub figures: std::collections::BTreeMap<String, String>,
 }
 
 /// getrusage(2) of the worker over a phase.
@@ -261,8 +439,11 @@ pub struct WorkerUsage {
 /// An op that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OpError {
-    /// Number of the op within the phase, from 0.
+    /// Number of the op within the phase, from 0; with several threads, within the thread's part.
     pub op_index: u64,
+    /// Number of the thread, from 0, where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u32>,
     /// System call, such as `write`.
     pub call: String,
     /// Path relative to the root of the dataset.

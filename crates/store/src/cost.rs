@@ -20,7 +20,7 @@ pub struct Costs {
 pub struct CostRow {
     /// Name of the driver (`ext4`).
     pub fs: String,
-    /// `loop`, `ram` or `directory`.
+    /// Kind of the device (`loop`, `zram`, `block`, …).
     pub device: String,
     /// The op.
     pub op: Op,
@@ -40,7 +40,7 @@ pub struct CostRow {
 pub struct OverheadRow {
     /// Name of the driver.
     pub fs: String,
-    /// `loop`, `ram` or `directory`.
+    /// Kind of the device (`loop`, `zram`, `block`, …).
     pub device: String,
     /// Trials behind the figure.
     pub trials: u32,
@@ -54,7 +54,8 @@ const LATEST_TRIALS: u32 = 400;
 type Values = (Vec<f64>, Vec<f64>);
 
 impl Store {
-    /// Costs measured by the latest trials that ended well.
+    /// Costs measured by the latest trials that ended well. The time of an op is that of phases of
+    /// one thread with blocking, buffered calls and no fsync: others say nothing about them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -66,9 +67,11 @@ impl Store {
         let rows: Vec<(String, String, String, f64, f64, f64)> = self.sql(|c| {
             c.prepare(
                 "SELECT contender.fs, contender.device, phase.op, phase.durable_ns, phase.ops,
-                 phase.asked_bytes FROM phase JOIN slot ON slot.id = phase.trial_id
+                 phase.asked_bytes FROM phase JOIN trial ON trial.id = phase.trial_id
+                 JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
-                 WHERE phase.error IS NULL AND phase.durable_ns > 0 AND phase.ops > 0
+                 WHERE phase.threads = 1 AND phase.backend = 'sync' AND phase.direct = 0
+                 AND phase.fsync IN ('none', 'end') AND phase.error IS NULL AND phase.durable_ns > 0 AND phase.ops > 0
                  AND phase.trial_id IN
                  (SELECT id FROM trial WHERE outcome = 'done' ORDER BY id DESC LIMIT ?)",
             )?
@@ -102,7 +105,7 @@ impl Store {
                  coalesce((SELECT sum(durable_ns) FROM phase WHERE trial_id = trial.id), 0) -
                  coalesce((SELECT sum(elapsed_ns) FROM step WHERE trial_id = trial.id
                  AND step IN ('prepare', 'verify')), 0)
-                 FROM trial JOIN slot ON slot.id = trial.id
+                 FROM trial JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
                  WHERE trial.outcome = 'done' ORDER BY trial.id DESC LIMIT ?",
             )?

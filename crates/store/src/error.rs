@@ -109,13 +109,30 @@ pub enum StoreError {
         /// How many it fits.
         count: usize,
     },
-    /// A slot of the plan has its record already; a record never changes.
+    /// A slot of the plan has its record already; a record never changes, and only what was
+    /// interrupted is done again.
     #[error("RUN {run}: trial {sequence} has its record already; a record never changes")]
     AlreadyRecorded {
         /// The RUN.
         run: crate::RunId,
         /// Number of the trial.
         sequence: u32,
+    },
+    /// A living process carries the RUN out.
+    #[error(
+        "RUN {run}: process {pid} is carrying it out; wait for its end, or stop that process first"
+    )]
+    StillRunning {
+        /// The RUN.
+        run: crate::RunId,
+        /// The process.
+        pid: u32,
+    },
+    /// All trials of the RUN were done.
+    #[error("RUN {run}: it is done, nothing is left to resume; start it anew without --resume")]
+    Complete {
+        /// The RUN.
+        run: crate::RunId,
     },
     /// The record does not belong to this RUN's plan.
     #[error("RUN {run}: trial {sequence} does not fit the plan: {detail}")]

@@ -13,6 +13,8 @@ mod error;
 mod open;
 mod query;
 mod record;
+mod rows;
+mod session;
 mod write;
 
 pub use cost::{CostRow, Costs, OverheadRow};
@@ -24,7 +26,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

@@ -28,11 +28,13 @@ pub struct RunRow {
     pub trials_planned: u32,
 }
 
-const SELECT_RUNS: &str = "SELECT id, uid, experiment, title, created_unix_ns, state, note,
-    (SELECT count(*) FROM slot JOIN trial ON trial.id = slot.id WHERE slot.run_id = run.id),
+pub(crate) const SELECT_RUNS: &str =
+    "SELECT id, uid, experiment, title, created_unix_ns, state, note,
+    (SELECT count(DISTINCT trial.slot_id) FROM slot JOIN trial ON trial.slot_id = slot.id
+     WHERE slot.run_id = run.id),
     (SELECT count(*) FROM slot WHERE slot.run_id = run.id) FROM run";
 
-fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let state: String = row.get(5)?;
     Ok(RunRow {
         id: RunId(row.get(0)?),
@@ -146,7 +148,7 @@ impl Store {
     pub fn latest_of(&self, experiment: &str) -> Result<Option<RunId>, StoreError> {
         self.sql(|c| {
             c.query_row(
-                "SELECT max(slot.run_id) FROM slot JOIN trial ON trial.id = slot.id
+                "SELECT max(slot.run_id) FROM slot JOIN trial ON trial.slot_id = slot.id
                  JOIN run ON run.id = slot.run_id WHERE run.experiment = ?",
                 [experiment],
                 |row| Ok(row.get::<_, Option<i64>>(0)?.map(RunId)),

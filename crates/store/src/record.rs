@@ -1,11 +1,14 @@
-//! A trial's record: taken apart into rows when it is written, read back from its raw text.
+//! A trial's record: written as one transaction, read back from its raw text.
 
-use crate::write::{cache_name, int, int_if, sha256};
+use crate::rows::{
+    insert_counters, insert_phase, insert_rows, insert_series, insert_threads_and_program,
+    insert_trial,
+};
+use crate::write::sha256;
 use crate::{RunId, Store, StoreError};
-use fsarena_model::record::{CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord};
-use fsarena_model::sample::{LatencyHistogram, Series};
-use fsarena_model::work::Order;
-use rusqlite::{OptionalExtension as _, Transaction, params};
+use fsarena_model::record::TrialRecord;
+use fsarena_model::sample::Series;
+use rusqlite::{OptionalExtension as _, params};
 
 /// A slot of the plan, as far as a record must fit it.
 struct Planned {
@@ -13,18 +16,22 @@ struct Planned {
     uid: String,
     contender: String,
     workload: String,
-    recorded: bool,
+    /// Attempts with a record.
+    attempts: u32,
+    /// Outcome of the latest of them.
+    latest: Option<String>,
 }
 
 impl Store {
-    /// Stores what a trial left: all of it or nothing, on stable storage when this returns.
+    /// Stores what a trial left: all of it or nothing, on stable storage when this returns. A slot
+    /// whose latest attempt was interrupted takes one more.
     ///
     /// # Errors
     /// When the trial has a record already, does not fit the plan, or the write fails.
     pub fn put_record(&self, run: RunId, record: &TrialRecord) -> Result<(), StoreError> {
         let planned = self.planned(run, record)?;
         let sequence = record.key.sequence;
-        if planned.recorded {
+        if planned.latest.as_deref().is_some_and(|outcome| outcome != "interrupted") {
             return Err(StoreError::AlreadyRecorded { run, sequence });
         }
         let not_in_plan = |detail: String| StoreError::NotInPlan { run, sequence, detail };
@@ -34,10 +41,11 @@ impl Store {
             bare.phases.iter_mut().map(|phase| phase.series.take()).collect();
         let raw = serde_json::to_string(&bare).map_err(|error| not_in_plan(error.to_string()))?;
         let written = self.transaction(|t| {
-            insert_trial(t, planned.slot, &bare, &raw)?;
-            insert_rows(t, planned.slot, &bare)?;
+            let trial = insert_trial(t, planned.slot, planned.attempts + 1, &bare, &raw)?;
+            insert_rows(t, trial, &bare)?;
             for (place, (phase, series)) in bare.phases.iter().zip(&series).enumerate() {
-                let id = insert_phase(t, planned.slot, place, phase)?;
+                let id = insert_phase(t, trial, place, phase)?;
+                insert_threads_and_program(t, id, phase)?;
                 insert_counters(t, id, phase)?;
                 if let Some(series) = series {
                     insert_series(t, id, series)?;
@@ -58,7 +66,8 @@ impl Store {
         let found = self.sql(|c| {
             c.query_row(
                 "SELECT slot.id, run.uid, contender.identity, workload.name,
-                 EXISTS (SELECT 1 FROM trial WHERE trial.id = slot.id)
+                 (SELECT count(*) FROM trial WHERE slot_id = slot.id),
+                 (SELECT outcome FROM trial WHERE slot_id = slot.id ORDER BY attempt DESC LIMIT 1)
                  FROM slot JOIN run ON run.id = slot.run_id
                  JOIN contender ON contender.id = slot.contender_id
                  JOIN workload ON workload.id = slot.workload_id
@@ -70,7 +79,8 @@ impl Store {
                         uid: row.get(1)?,
                         contender: row.get(2)?,
                         workload: row.get(3)?,
-                        recorded: row.get(4)?,
+                        attempts: row.get(4)?,
+                        latest: row.get(5)?,
                     })
                 },
             )
@@ -86,23 +96,42 @@ impl Store {
         }
     }
 
-    /// The records of a RUN, in schedule order.
+    /// The records of a RUN, in schedule order; of several attempts at a trial, the latest.
     ///
     /// # Errors
     /// When there is no such RUN or a record is damaged.
     pub fn records(&self, run: RunId) -> Result<Vec<TrialRecord>, StoreError> {
+        let latest = "AND attempt = (SELECT max(attempt) FROM trial WHERE slot_id = slot.id)";
+        let read = self.read_records(run, latest)?;
+        Ok(read.into_iter().map(|(_, record)| record).collect())
+    }
+
+    /// All attempts of a RUN with their numbers, from 1: in schedule order, and the attempts at a
+    /// trial in theirs.
+    ///
+    /// # Errors
+    /// When there is no such RUN or a record is damaged.
+    pub fn attempts(&self, run: RunId) -> Result<Vec<(u32, TrialRecord)>, StoreError> {
+        self.read_records(run, "")
+    }
+
+    fn read_records(
+        &self,
+        run: RunId,
+        condition: &str,
+    ) -> Result<Vec<(u32, TrialRecord)>, StoreError> {
         self.run(run)?;
-        let rows: Vec<(u32, i64, String, String)> = self.sql(|c| {
-            c.prepare(
-                "SELECT slot.sequence, trial.id, trial.raw, trial.raw_sha256
-                 FROM trial JOIN slot ON slot.id = trial.id
-                 WHERE slot.run_id = ? ORDER BY slot.sequence",
-            )?
-            .query_map([run.0], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?)))?
+        let rows: Vec<(u32, u32, i64, String, String)> = self.sql(|c| {
+            c.prepare(&format!(
+                "SELECT slot.sequence, trial.attempt, trial.id, trial.raw, trial.raw_sha256
+                 FROM slot JOIN trial ON trial.slot_id = slot.id
+                 WHERE slot.run_id = ? {condition} ORDER BY slot.sequence, trial.attempt"
+            ))?
+            .query_map([run.0], |r| Ok((r.get(0)?, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?)))?
             .collect()
         })?;
         let mut records = Vec::with_capacity(rows.len());
-        for (sequence, trial, raw, sum) in rows {
+        for (sequence, attempt, trial, raw, sum) in rows {
             let damaged = |what: &str| self.damaged(run, sequence, what);
             if sha256(&raw) != sum {
                 return Err(damaged("its text does not fit its SHA-256"));
@@ -111,7 +140,7 @@ impl Store {
             let mut record: TrialRecord =
                 serde_json::from_str(&raw).map_err(|error| damaged(&error.to_string()))?;
             self.put_series_back(run, trial, &mut record)?;
-            records.push(record);
+            records.push((attempt, record));
         }
         Ok(records)
     }
@@ -194,189 +223,4 @@ fn fits(planned: &Planned, record: &TrialRecord) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn insert_trial(
-    t: &Transaction<'_>,
-    slot: i64,
-    record: &TrialRecord,
-    raw: &str,
-) -> rusqlite::Result<()> {
-    let (outcome, step, reason, remedy) = match &record.outcome {
-        Outcome::Done => ("done", None, None, None),
-        Outcome::NotRun { reason } => ("not-run", None, Some(reason), None),
-        Outcome::Failed { step, error, remedy } => {
-            ("failed", Some(step), Some(error), remedy.as_ref())
-        }
-        Outcome::Interrupted => ("interrupted", None, None, None),
-    };
-    let (fs, space) = (&record.filesystem, record.space.as_ref());
-    t.execute(
-        "INSERT INTO trial (id, outcome, failed_step, reason, remedy, started_unix_ns, elapsed_ns,
-         tool_version, mount_asked, mounted_type, mounted_options, served_by, used_bytes,
-         used_empty_bytes, stored_bytes, unmount_ns, verified_files, bad_files, raw, raw_sha256)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        params![
-            slot,
-            outcome,
-            step,
-            reason,
-            remedy,
-            int(record.started_unix_ns),
-            int(record.elapsed_ns),
-            fs.tool_version,
-            fs.mount_asked,
-            fs.mounted_type,
-            fs.mounted_options,
-            fs.served_by,
-            int_if(space.map(|s| s.used_bytes)),
-            int_if(space.map(|s| s.used_empty_bytes)),
-            int_if(space.map(|s| s.stored_bytes)),
-            int_if(record.unmount_ns),
-            int_if(record.verify.as_ref().map(|v| v.files)),
-            int_if(record.verify.as_ref().map(|v| v.bad_files)),
-            raw,
-            sha256(raw),
-        ],
-    )?;
-    Ok(())
-}
-
-/// Steps, facts and notices.
-fn insert_rows(t: &Transaction<'_>, trial: i64, record: &TrialRecord) -> rusqlite::Result<()> {
-    let mut step = t.prepare_cached(
-        "INSERT INTO step (trial_id, place, step, phase, elapsed_ns) VALUES (?, ?, ?, ?, ?)",
-    )?;
-    for (place, row) in record.steps.iter().enumerate() {
-        let place = int(place as u64);
-        step.execute(params![trial, place, row.step, row.phase, int(row.elapsed_ns)])?;
-    }
-    let mut fact =
-        t.prepare_cached("INSERT INTO fact (trial_id, about, name, value) VALUES (?, ?, ?, ?)")?;
-    for (about, facts) in [("device", &record.device), ("filesystem", &record.filesystem.features)]
-    {
-        for (name, value) in facts {
-            fact.execute(params![trial, about, name, value])?;
-        }
-    }
-    let mut notice = t.prepare_cached(
-        "INSERT INTO notice (trial_id, place, code, text, remedy) VALUES (?, ?, ?, ?, ?)",
-    )?;
-    for (place, row) in record.notices.iter().enumerate() {
-        notice.execute(params![trial, int(place as u64), row.code, row.text, row.remedy])?;
-    }
-    Ok(())
-}
-
-const INSERT_PHASE: &str = "INSERT INTO phase (trial_id, place, name, op, file_order,
-    started_unix_ns, returned_ns, durable_ns, drained, drained_ns, drained_reason, ops,
-    asked_bytes, cache_asked, cache_state, cache_why, memory, memory_limit_bytes,
-    memory_peak_bytes, memory_why, worker_user_ns, worker_system_ns, latency_precision_bits,
-    latency_min_ns, latency_max_ns, latency_sum_ns, latency_buckets, sampler_samples,
-    sampler_cpu_ns, sampler_wall_ns, error_op_index, error_errno, error)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-    ?, ?, ?, ?, ?)";
-
-fn insert_phase(
-    t: &Transaction<'_>,
-    trial: i64,
-    place: usize,
-    phase: &PhaseRecord,
-) -> rusqlite::Result<i64> {
-    let (drained, drained_reason) = match &phase.clocks.drained {
-        Drained::Frozen { .. } => ("frozen", None),
-        Drained::Idle { .. } => ("idle", None),
-        Drained::NoDevice => ("no-device", None),
-        Drained::NotDrained { reason } => ("not-drained", Some(reason)),
-    };
-    let (memory, limit, peak, why) = memory_columns(&phase.memory);
-    let latency = phase.latency.as_ref();
-    let number = |of: fn(&LatencyHistogram) -> u64| int_if(latency.map(of));
-    let sampler = phase.sampler.as_ref();
-    let error = phase.error.as_ref();
-    t.prepare_cached(INSERT_PHASE)?.execute(params![
-        trial,
-        int(place as u64),
-        phase.name,
-        phase.op.name(),
-        match phase.order {
-            Order::Sequential => "sequential",
-            Order::Random => "random",
-        },
-        int(phase.started_unix_ns),
-        int(phase.clocks.returned_ns),
-        int_if(phase.clocks.durable_ns),
-        drained,
-        int_if(phase.clocks.drained.ns()),
-        drained_reason,
-        int(phase.ops),
-        int(phase.asked_bytes),
-        cache_name(phase.cache.asked),
-        match phase.cache.state {
-            CacheState::Cold => "cold",
-            CacheState::Warm => "warm",
-            CacheState::WarmByNature => "warm-by-nature",
-        },
-        phase.cache.why,
-        memory,
-        int_if(limit),
-        int_if(peak),
-        why,
-        int(phase.worker.user_ns),
-        int(phase.worker.system_ns),
-        number(|h| u64::from(h.precision_bits)),
-        number(|h| h.min_ns),
-        number(|h| h.max_ns),
-        number(|h| h.sum_ns),
-        latency.map(|h| json(&h.buckets)),
-        int_if(sampler.map(|s| s.samples)),
-        int_if(sampler.map(|s| s.cpu_ns)),
-        int_if(sampler.map(|s| s.wall_ns)),
-        int_if(error.map(|e| e.op_index)),
-        error.map(|e| e.errno),
-        error.map(|e| format!("{} {}: {}", e.call, e.path, e.text)),
-    ])?;
-    Ok(t.last_insert_rowid())
-}
-
-type MemoryColumns<'a> = (&'static str, Option<u64>, Option<u64>, Option<&'a str>);
-
-fn memory_columns(memory: &MemoryRecord) -> MemoryColumns<'_> {
-    match memory {
-        MemoryRecord::Whole => ("whole", None, None, None),
-        MemoryRecord::Limited { limit_bytes, by, peak_bytes, .. } => {
-            ("limited", Some(*limit_bytes), *peak_bytes, Some(by))
-        }
-        MemoryRecord::NotLimited { limit_bytes, reason } => {
-            ("not-limited", Some(*limit_bytes), None, Some(reason))
-        }
-    }
-}
-
-fn insert_counters(t: &Transaction<'_>, id: i64, phase: &PhaseRecord) -> rusqlite::Result<()> {
-    let mut insert = t.prepare_cached(
-        "INSERT INTO counter (phase_id, window, name, value) VALUES (?, ?, ?, ?)",
-    )?;
-    for (window, counters) in &phase.windows {
-        for (name, value) in counters {
-            insert.execute(params![id, window.name(), name, int(*value)])?;
-        }
-    }
-    Ok(())
-}
-
-fn insert_series(t: &Transaction<'_>, id: i64, series: &Series) -> rusqlite::Result<()> {
-    t.prepare_cached("INSERT INTO series (phase_id, period_ns, t_ns) VALUES (?, ?, ?)")?
-        .execute(params![id, int(series.period_ns), json(&series.t_ns)])?;
-    let mut insert = t.prepare_cached(
-        "INSERT INTO series_column (phase_id, metric, readings) VALUES (?, ?, ?)",
-    )?;
-    for (metric, readings) in &series.columns {
-        insert.execute(params![id, metric, json(readings)])?;
-    }
-    Ok(())
-}
-
-fn json<T: serde::Serialize>(numbers: &T) -> String {
-    serde_json::to_string(numbers).expect("lists of integers are representable as JSON")
 }

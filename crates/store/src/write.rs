@@ -2,6 +2,7 @@
 
 use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard};
+use fsarena_model::device::WriteCache;
 use fsarena_model::host::Host;
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use rusqlite::{Transaction, TransactionBehavior, params};
@@ -75,34 +76,25 @@ impl Store {
         if changed == 0 { Err(self.no_such_run(run)) } else { Ok(()) }
     }
 
-    /// Sets a RUN to interrupted if it is still called running: it may have ended since it was
-    /// looked at.
+    /// Sets a RUN to interrupted if it is still called running by `owner`: since that one was
+    /// looked at, the RUN may have ended, or another process may have taken it up.
     ///
     /// # Errors
     /// When the write fails.
-    pub fn interrupt_if_running(&self, run: RunId, note: &str) -> Result<(), StoreError> {
+    pub fn interrupt_if_running(
+        &self,
+        run: RunId,
+        owner: &Owner,
+        note: &str,
+    ) -> Result<(), StoreError> {
         self.transaction(|t| {
             t.execute(
-                "UPDATE run SET state = 'interrupted', note = ? WHERE id = ? AND state = 'running'",
-                params![note, run.0],
+                "UPDATE run SET state = 'interrupted', note = ? WHERE id = ? AND state = 'running'
+                 AND owner_pid = ? AND owner_start_ticks = ? AND owner_boot_id = ?",
+                params![note, run.0, owner.pid, int(owner.start_ticks), owner.boot_id],
             )
         })?;
         Ok(())
-    }
-
-    /// Makes this process the owner of a RUN again and sets it running, to resume it.
-    ///
-    /// # Errors
-    /// When there is no such RUN or the write fails.
-    pub fn adopt(&self, run: RunId, owner: &Owner) -> Result<(), StoreError> {
-        let changed = self.transaction(|t| {
-            t.execute(
-                "UPDATE run SET state = 'running', note = NULL, owner_pid = ?,
-                 owner_start_ticks = ?, owner_boot_id = ? WHERE id = ?",
-                params![owner.pid, int(owner.start_ticks), owner.boot_id, run.0],
-            )
-        })?;
-        if changed == 0 { Err(self.no_such_run(run)) } else { Ok(()) }
     }
 
     /// Runs statements as one transaction: all of them, or none.
@@ -127,6 +119,11 @@ pub(crate) fn int(value: u64) -> i64 {
 /// As [`int`], for a value that may be absent.
 pub(crate) fn int_if(value: Option<u64>) -> Option<i64> {
     value.map(int)
+}
+
+/// A value of the model as JSON text.
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("values of the model are representable as JSON")
 }
 
 /// SHA-256 of a raw text, 64 hex digits.
@@ -233,16 +230,18 @@ fn insert_host(t: &Transaction<'_>, run: i64, host: &Host) -> rusqlite::Result<(
 fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
     let mut insert = t.prepare(
         "INSERT INTO contender (run_id, place, identity, label, replicate, fs, device,
-         device_size_bytes, device_path, memory_bytes, cache, discard)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         device_size_bytes, device_path, memory_bytes, cache, discard, ssd, scheduler,
+         read_ahead_bytes, write_cache)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.contenders.len());
     for (place, contender) in plan.contenders.iter().enumerate() {
         let levels = &contender.levels;
-        let (device, path) = match &levels.device {
-            DeviceLevel::Loop { .. } => ("loop", None),
-            DeviceLevel::Ram { .. } => ("ram", None),
-            DeviceLevel::Directory { path } => ("directory", Some(path.to_string_lossy())),
+        let path = match &levels.device {
+            DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => {
+                Some(path.to_string_lossy())
+            }
+            _ => None,
         };
         insert.execute(params![
             run,
@@ -251,7 +250,7 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
             contender.label,
             contender.replicate,
             levels.fs.name,
-            device,
+            levels.device.kind(),
             int_if(levels.device.size_bytes()),
             path,
             int_if(levels.memory_bytes),
@@ -260,6 +259,10 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
                 Discard::None => "none",
                 Discard::On => "on",
             },
+            levels.ssd.name(),
+            levels.queue.scheduler,
+            int_if(levels.queue.read_ahead_bytes),
+            levels.queue.write_cache.map(WriteCache::name),
         ])?;
         let id = t.last_insert_rowid();
         insert_options(t, id, contender)?;
@@ -286,8 +289,8 @@ fn insert_options(t: &Transaction<'_>, id: i64, contender: &Contender) -> rusqli
 
 fn insert_workloads(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
     let mut insert = t.prepare(
-        "INSERT INTO workload (run_id, place, name, title, files, size_bytes, dirs)
-         VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO workload (run_id, place, name, title, files, size_bytes, dirs, depth, name_bytes,
+         sizes, per_dir, fio) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.workloads.len());
     for (place, workload) in plan.workloads.iter().enumerate() {
@@ -300,6 +303,11 @@ fn insert_workloads(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::
             int(set.files),
             int(set.size_bytes),
             int(set.dirs),
+            set.levels(),
+            set.file_name_bytes(),
+            set.sizes.as_ref().map(json),
+            set.per_dir.as_ref().map(json),
+            workload.fio.is_some(),
         ])?;
         ids.push(t.last_insert_rowid());
     }

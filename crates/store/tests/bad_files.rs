@@ -2,6 +2,7 @@
 //! file stays as it was, byte for byte.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use fsarena_model::record::Notice;
 use fsarena_model::run::RunState;
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
@@ -39,8 +40,8 @@ fn refused(path: &Path, kind: fn(&StoreError) -> bool) -> String {
 fn a_newer_layout() {
     let (_dir, path) = sample();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
-    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 7, known: 1, .. }));
-    assert!(text.contains("schema 7, this program knows 1"), "{text}");
+    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 7, known: 2, .. }));
+    assert!(text.contains("schema 7, this program knows 2"), "{text}");
     assert!(text.contains("another --db"), "{text}");
 }
 
@@ -100,8 +101,13 @@ fn a_flipped_byte_inside_a_record_is_found() {
     let (_dir, path) = sample();
     let mut bytes = std::fs::read(&path).unwrap();
     let needle = b"\"started_unix_ns\":17672256";
-    let at = bytes.windows(needle.len()).position(|w| w == needle).unwrap();
-    bytes[at + needle.len() - 1] = b'7';
+    // Everywhere: pages that are no longer used hold copies.
+    let found: Vec<usize> =
+        (0..bytes.len() - needle.len()).filter(|&at| bytes[at..].starts_with(needle)).collect();
+    assert!(!found.is_empty());
+    for at in found {
+        bytes[at + needle.len() - 1] = b'7';
+    }
     std::fs::write(&path, &bytes).unwrap();
     let store = Store::open(&path).unwrap();
     let error = store.records(RunId(1)).unwrap_err();
@@ -138,20 +144,56 @@ fn nothing_there_and_nowhere_to_go() {
 
 #[test]
 fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
-    let (_dir, path) = sample();
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("records.db");
+    let works = vec![records::metadata(), records::fio_job()];
+    let header = records::header(vec![contender("ext4", "ext4", 1)], works, 1);
+    let store = Store::open(&path).unwrap();
+    let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+    let run = store.create_run(&header, &owner).unwrap();
+    store.put_session(run, &records::session("b", 0)).unwrap();
+    for sequence in 0..2 {
+        let mut record = records::record(&header, sequence);
+        record.notices.push(Notice {
+            code: "x".to_owned(),
+            text: "y".to_owned(),
+            remedy: None,
+            measure: None,
+        });
+        store.put_record(run, &record).unwrap();
+    }
+    drop(store);
     let raw = Connection::open(&path).unwrap();
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     for statement in [
         "UPDATE trial SET elapsed_ns = 1",
+        "UPDATE trial SET attempt = 9",
         "UPDATE phase SET durable_ns = 1",
         "UPDATE counter SET value = 1",
+        "UPDATE step SET elapsed_ns = 1",
+        "UPDATE fact SET value = ''",
+        "UPDATE notice SET text = ''",
+        "UPDATE thread SET ops = 1",
+        "UPDATE program SET own_ns = 1",
+        "UPDATE session SET boot_id = ''",
         "UPDATE run SET raw = '{}'",
     ] {
         let error = raw.execute(statement, []).unwrap_err().to_string();
         assert!(error.contains("never changes"), "{error}");
     }
     raw.execute("DELETE FROM run", []).unwrap();
-    for table in ["slot", "trial", "phase", "counter", "series_column", "contender", "host"] {
+    for table in [
+        "slot",
+        "trial",
+        "phase",
+        "counter",
+        "series_column",
+        "contender",
+        "host",
+        "thread",
+        "program",
+        "session",
+    ] {
         let left: i64 =
             raw.query_row(&format!("SELECT count(*) FROM {table}"), [], |r| r.get(0)).unwrap();
         assert_eq!(left, 0, "{table}");

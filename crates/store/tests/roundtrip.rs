@@ -1,11 +1,15 @@
 //! What is stored comes back as it was; what does not belong is refused.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::dataset::Distribution;
+use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
 use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::work::{Op, OpError, VerifyReport};
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, big_file, contender, small_files};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -57,6 +61,7 @@ fn odd(header: &RunHeader, sequence: u32) -> TrialRecord {
     phase.asked_bytes = u64::MAX;
     phase.error = Some(OpError {
         op_index: 17,
+        thread: None,
         call: "write".to_owned(),
         path: "f00000017".to_owned(),
         errno: 28,
@@ -95,14 +100,14 @@ fn owners_and_states() {
     let row = store.run(run).unwrap();
     assert_eq!((row.state, row.note.as_deref()), (RunState::Interrupted, Some("Ctrl-C")));
     let next = Owner { pid: 5, ..owner() };
-    store.adopt(run, &next).unwrap();
+    store.adopt(run, &next, |_| true).unwrap();
     assert_eq!(store.running().unwrap()[0].2, next);
     let error = store.set_state(RunId(99), RunState::Done, None).unwrap_err();
     assert!(error.to_string().contains("fsarena list"), "{error}");
 }
 
 #[test]
-fn a_slot_takes_one_record() {
+fn a_slot_takes_one_record_that_was_not_interrupted() {
     let (_dir, store) = new();
     let header = header();
     let run = store.create_run(&header, &owner()).unwrap();
@@ -241,4 +246,148 @@ fn two_writers_take_turns() {
     header.uid = "0123456789abcdef".to_owned();
     store.put_record(first, &records::record(&header, 0)).unwrap();
     assert_eq!(store.records(second).unwrap(), [theirs]);
+}
+
+/// Every kind of device and every new level, threads, programs and what was done before mkfs.
+#[test]
+fn the_whole_engine_and_real_devices_come_back() {
+    let (_dir, store) = new();
+    let mut contenders = Vec::new();
+    let levels = [
+        DeviceLevel::Ram { size_bytes: 1 << 30 },
+        DeviceLevel::Zram { size_bytes: 1 << 30 },
+        DeviceLevel::Brd { size_bytes: 1 << 30 },
+        DeviceLevel::NullBlk { size_bytes: 1 << 30 },
+        DeviceLevel::Block { path: "/dev/sdz".into(), size_bytes: 1 << 40 },
+        DeviceLevel::Directory { path: "/a".into() },
+    ];
+    for (at, device) in levels.into_iter().enumerate() {
+        let mut contender = contender(&format!("xfs {at}"), "xfs", 1);
+        contender.levels.device = device;
+        contender.levels.ssd = SsdPolicy::ALL[at % 3].1;
+        contender.levels.queue = QueueLevel {
+            scheduler: Some("kyber".to_owned()),
+            read_ahead_bytes: Some(4096),
+            write_cache: Some(WriteCache::ALL[at % 2].1),
+        };
+        contenders.push(contender);
+    }
+    let mut metadata = records::metadata();
+    metadata.dataset.depth = 2;
+    metadata.dataset.name_bytes = Some(255);
+    metadata.dataset.sizes = Some(Distribution::Weighted { values: vec![(0, 1)] });
+    let works = vec![metadata, records::database(), records::fio_job()];
+    let header = records::header(contenders, works, 1);
+    let run = store.create_run(&header, &owner()).unwrap();
+    let mut stored = Vec::new();
+    for sequence in 0..header.plan.schedule.len() as u32 {
+        let mut record = records::record(&header, sequence);
+        record.conditioning = Some(records::preconditioned(sequence % 2 == 0));
+        store.put_record(run, &record).unwrap();
+        stored.push(record);
+    }
+    assert_eq!(store.header(run).unwrap(), header);
+    assert_eq!(store.records(run).unwrap(), stored);
+    let kinds = ["block", "brd", "directory", "null-blk", "ram", "zram"];
+    let costs = store.costs().unwrap();
+    assert_eq!(costs.overheads.iter().map(|row| row.device.as_str()).collect::<Vec<_>>(), kinds);
+    let list = costs.ops.iter().find(|row| row.op == Op::List).unwrap();
+    assert_eq!(list.phases, 1);
+    assert!(costs.ops.iter().all(|row| row.op == Op::List), "the others had threads or fsync");
+
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(number("SELECT count(*) FROM thread"), 6 * (4 + 2));
+    assert_eq!(number("SELECT count(*) FROM program WHERE own_ns = 300000000"), 6);
+    let mixed = "SELECT count(*) FROM measured WHERE backend = 'io_uring' AND direct = 1
+                 AND iodepth = 32 AND bs_bytes = 4096 AND op = 'randrw'";
+    assert_eq!(number(mixed), 6);
+    let threaded = "SELECT count(*) FROM measured WHERE threads = 4 AND sharing = 'shared'
+                    AND fsync = 'op' AND first_done_ns = 400000000 AND last_done_ns = 500000000";
+    assert_eq!(number(threaded), 6);
+    let steady = "SELECT count(*) FROM trial
+                  WHERE json_extract(conditioning, '$.steady') AND conditioning IS NOT NULL";
+    assert_eq!(number(steady), 9);
+    let work = "SELECT depth * 1000 + name_bytes FROM workload WHERE sizes IS NOT NULL AND fio = 0";
+    assert_eq!(number(work), 2255);
+}
+
+#[test]
+fn what_was_interrupted_is_done_again() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    let first = records::record(&header, 0);
+    let mut broken = records::record(&header, 1);
+    broken.outcome = Outcome::Interrupted;
+    broken.phases.truncate(1);
+    let failed = odd(&header, 2);
+    for record in [&first, &broken, &failed] {
+        store.put_record(run, record).unwrap();
+    }
+    assert_eq!(store.done_sequences(run).unwrap(), BTreeSet::from([0, 2]));
+    assert_eq!(store.records(run).unwrap(), [first.clone(), broken.clone(), failed.clone()]);
+
+    let again = TrialRecord { started_unix_ns: 7, ..broken.clone() };
+    store.put_record(run, &again).unwrap();
+    assert_eq!(store.done_sequences(run).unwrap(), BTreeSet::from([0, 2]), "not yet");
+    let whole = records::record(&header, 1);
+    store.put_record(run, &whole).unwrap();
+    assert_eq!(store.done_sequences(run).unwrap(), BTreeSet::from([0, 1, 2]));
+    assert_eq!(store.records(run).unwrap(), [first.clone(), whole.clone(), failed.clone()]);
+    let attempts: Vec<(u32, TrialRecord)> =
+        vec![(1, first), (1, broken), (2, again), (3, whole.clone()), (1, failed)];
+    assert_eq!(store.attempts(run).unwrap(), attempts);
+    assert_eq!(store.run(run).unwrap().trials_done, 3, "attempts are not trials");
+    for sequence in 0..3 {
+        let refused = store.put_record(run, &records::record(&header, sequence)).unwrap_err();
+        assert!(matches!(refused, StoreError::AlreadyRecorded { .. }), "{refused}");
+    }
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    let seen: i64 = raw
+        .query_row("SELECT count(*) FROM measured WHERE trial = 1", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(seen, whole.phases.len() as i64, "the view has the latest attempt only");
+}
+
+#[test]
+fn sessions_are_counted_and_only_the_dead_are_succeeded() {
+    let (_dir, store) = new();
+    let header = header();
+    let run = store.create_run(&header, &owner()).unwrap();
+    let sessions = [records::session("b", 0), records::session("c", 5)];
+    store.put_session(run, &sessions[0]).unwrap();
+    assert_eq!(store.resumable().unwrap(), [], "it is running");
+    let next = Owner { pid: 5, start_ticks: 6, boot_id: "c".to_owned() };
+    let refused = store.adopt(run, &next, |of| *of == owner()).unwrap_err();
+    assert!(matches!(refused, StoreError::StillRunning { pid: 4711, .. }), "{refused}");
+    assert_eq!(store.running().unwrap()[0].2, owner(), "nothing was changed");
+    store.adopt(run, &next, |_| false).unwrap();
+    store.interrupt_if_running(run, &owner(), "its process died").unwrap();
+    assert_eq!(store.run(run).unwrap().state, RunState::Running, "it has another owner by now");
+    store.interrupt_if_running(run, &next, "its process died").unwrap();
+    assert_eq!(store.run(run).unwrap().state, RunState::Interrupted);
+    store.adopt(run, &next, |_| false).unwrap();
+    store.put_session(run, &sessions[1]).unwrap();
+    assert_eq!(store.sessions(run).unwrap(), sessions);
+    for state in [RunState::Interrupted, RunState::Failed] {
+        store.set_state(run, state, Some("why")).unwrap();
+        assert_eq!(store.resumable().unwrap().len(), 1);
+    }
+    store.adopt(run, &owner(), |_| true).unwrap();
+    let row = store.run(run).unwrap();
+    assert_eq!((row.state, row.note), (RunState::Running, None));
+    store.set_state(run, RunState::Done, None).unwrap();
+    let refused = store.adopt(run, &next, |_| false).unwrap_err();
+    assert!(matches!(refused, StoreError::Complete { .. }), "{refused}");
+    assert_eq!(store.resumable().unwrap(), []);
+    for error in [
+        store.adopt(RunId(9), &next, |_| false).unwrap_err(),
+        store.put_session(RunId(9), &sessions[0]).unwrap_err(),
+        store.sessions(RunId(9)).unwrap_err(),
+        store.done_sequences(RunId(9)).unwrap_err(),
+        store.attempts(RunId(9)).unwrap_err(),
+    ] {
+        assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
+    }
 }

@@ -27,8 +27,16 @@ impl Latency {
     /// From the histograms of several phases; `None` where none has one.
     #[must_use]
     pub fn over<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<Self> {
-        let histograms: Vec<&LatencyHistogram> =
-            phases.into_iter().filter_map(|p| p.latency.as_ref()).collect();
+        Self::merged(phases.into_iter().filter_map(|p| p.latency.as_ref()).collect())
+    }
+
+    /// As [`Latency::over`], of the writes of phases that mix them with reads.
+    #[must_use]
+    pub fn of_writes<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<Self> {
+        Self::merged(phases.into_iter().filter_map(|p| p.write_latency.as_ref()).collect())
+    }
+
+    fn merged(histograms: Vec<&LatencyHistogram>) -> Option<Self> {
         let merged = merge(&histograms)?;
         Some(Self {
             ops: merged.count(),
@@ -103,7 +111,7 @@ pub(crate) fn device_bytes(phases: &[&PhaseRecord]) -> Vec<DeviceBytes> {
 pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<SpreadF> {
     let of = |&(record, at): &(&TrialRecord, usize)| {
         let phase = record.phases.get(at)?;
-        if !phase.op.writes() {
+        if phase.written_bytes() == 0 {
             return None;
         }
         let device_bytes = *phase.windows.get(&Window::Unmounted)?.get(WRITTEN)?;
@@ -111,9 +119,7 @@ pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<Spr
             .phases
             .get(at..phases_until_unmount(record, at))?
             .iter()
-            .filter(|p| p.op.writes())
-            .map(|p| p.asked_bytes)
-            .sum();
+            .fold(0, |sum, p| p.written_bytes().saturating_add(sum));
         (work_bytes > 0).then(|| device_bytes as f64 / work_bytes as f64)
     };
     SpreadF::of(pairs.iter().filter_map(of).collect())

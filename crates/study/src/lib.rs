@@ -6,24 +6,32 @@
 #![forbid(unsafe_code)]
 
 mod cpu;
+mod crew;
+mod device;
 mod figures;
 mod ledger;
 mod notes;
 mod phases;
 mod place;
+mod rates;
 
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
+pub use crew::{ProgramView, ThreadsView};
+pub use device::{ConditioningRow, QueueRow};
 pub use figures::{SpreadF, SpreadNs};
 pub use ledger::{DeviceBytes, Latency};
-pub use notes::{FailureRow, NotRunRow, NoticeRow, SamplerTotal, TrialRow, VerifyTotal};
-pub use phases::{
-    Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable, RateUnit, SMALL_FILE_BYTES,
-    clock_ns, complete,
+pub use notes::{
+    FailureRow, NotRunRow, NoticeRow, PartialPhase, SamplerTotal, TrialRow, VerifyTotal,
 };
+pub use phases::{
+    Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable, clock_ns, complete,
+};
+pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
 
 use fsarena_model::record::TrialRecord;
-use fsarena_model::run::{Clock, RateStyle, RunHeader, RunState};
+use fsarena_model::run::{Clock, RateStyle, RunHeader, RunSession, RunState};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Everything that a table or document of one RUN shows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -40,6 +48,14 @@ pub struct Study {
     pub machine: String,
     /// The devices, in one line each.
     pub devices: Vec<String>,
+    /// What the SSD policies did before mkfs.
+    pub conditioning: Vec<ConditioningRow>,
+    /// How the queues of the devices were set.
+    pub queues: Vec<QueueRow>,
+    /// Uninterrupted pieces that it was done in; 0 where that is not stored.
+    pub sessions: usize,
+    /// Boots of the machine that these lie in.
+    pub boots: usize,
     /// How it stands.
     pub state: RunState,
     /// Trials in the schedule.
@@ -68,17 +84,28 @@ pub struct Study {
     pub verify: Option<VerifyTotal>,
 }
 
-/// Computes the views of a RUN.
+/// Computes the views of a RUN: of its plan, the pieces it was done in, and the latest attempt at
+/// each trial.
 #[must_use]
-pub fn study(header: &RunHeader, state: RunState, records: &[TrialRecord]) -> Study {
+pub fn study(
+    header: &RunHeader,
+    state: RunState,
+    sessions: &[RunSession],
+    records: &[TrialRecord],
+) -> Study {
     let plan = &header.plan;
+    let boots: BTreeSet<&str> = sessions.iter().map(|session| session.boot_id.as_str()).collect();
     Study {
         uid: header.uid.clone(),
         experiment: header.experiment.clone(),
         title: header.title.clone(),
         created_unix_ns: header.created_unix_ns,
         machine: place::machine(&header.host),
-        devices: place::devices(records),
+        devices: place::devices(plan, records),
+        conditioning: device::conditioning(plan, records),
+        queues: device::queues(plan, records),
+        sessions: sessions.len(),
+        boots: boots.len(),
         state,
         trials_planned: plan.schedule.len(),
         trials_recorded: records.len(),
@@ -89,7 +116,7 @@ pub fn study(header: &RunHeader, state: RunState, records: &[TrialRecord]) -> St
         trials: notes::trials(plan, records),
         not_run: notes::not_run(plan, records),
         failures: notes::failures(plan, records),
-        notices: notes::notices(plan, records),
+        notices: notes::notices(plan, sessions.len(), boots.len(), records),
         sampler: notes::sampler(records),
         verify: notes::verify(records),
     }

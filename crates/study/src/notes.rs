@@ -1,10 +1,11 @@
 //! What has to be said beside the tables: what was not run, what failed, disturbances, space,
 //! content checks and the cost of sampling. The same words are said once, with a count.
 
+use crate::device;
 use crate::figures::{SpreadF, SpreadNs, median};
-use crate::phases::has_bad_contents;
+use crate::phases::{complete, has_bad_contents};
 use fsarena_model::contender::ContenderId;
-use fsarena_model::record::{Notice, Outcome, Space, TrialRecord};
+use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
 use serde::Serialize;
 
@@ -32,8 +33,23 @@ pub struct FailureRow {
     pub error: String,
     /// What to do about it.
     pub remedy: Option<String>,
+    /// The phase that began and did not come to its end; its values are in no figure.
+    pub partial: Option<PartialPhase>,
     /// Numbers of the trials.
     pub sequences: Vec<u32>,
+}
+
+/// A phase that ended early, over the trials of one cause.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct PartialPhase {
+    /// Name of the phase.
+    pub phase: String,
+    /// Fewest ops that were done in a trial.
+    pub least_ops: u64,
+    /// Most ops that were done in a trial.
+    pub most_ops: u64,
+    /// Ops of the whole phase; absent where the plan does not know them.
+    pub planned_ops: Option<u64>,
 }
 
 /// A notice, once, with the trials it was given in.
@@ -134,35 +150,63 @@ pub(crate) fn not_run(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NotRunRow>
 pub(crate) fn failures(plan: &RunPlan, records: &[TrialRecord]) -> Vec<FailureRow> {
     let mut rows: Vec<FailureRow> = Vec::new();
     for record in records {
-        for (step, error, remedy) in causes(record) {
+        for (step, error, remedy, partial) in causes(record) {
             let row = FailureRow {
                 label: label(plan, &record.key.contender),
                 workload: record.key.workload.clone(),
                 step,
                 error,
                 remedy,
-                sequences: Vec::new(),
+                partial: partial.map(|phase| partial_phase(plan, record, phase)),
+                sequences: vec![record.key.sequence],
             };
-            let same = |r: &FailureRow| FailureRow { sequences: Vec::new(), ..r.clone() } == row;
-            let at = rows.iter().position(same).unwrap_or_else(|| {
-                rows.push(row.clone());
-                rows.len() - 1
-            });
-            rows[at].sequences.push(record.key.sequence);
+            add_failure(&mut rows, row);
         }
     }
     rows
 }
 
-type Cause = (Option<String>, String, Option<String>);
+/// Counts trials of one cause in one row.
+fn add_failure(rows: &mut Vec<FailureRow>, new: FailureRow) {
+    let phase = |row: &FailureRow| row.partial.as_ref().map(|partial| partial.phase.clone());
+    let same = |row: &&mut FailureRow| {
+        row.label == new.label
+            && row.workload == new.workload
+            && row.step == new.step
+            && row.error == new.error
+            && row.remedy == new.remedy
+            && phase(row) == phase(&new)
+    };
+    let Some(row) = rows.iter_mut().find(same) else { return rows.push(new) };
+    row.sequences.extend(new.sequences);
+    if let (Some(all), Some(one)) = (&mut row.partial, new.partial) {
+        all.least_ops = all.least_ops.min(one.least_ops);
+        all.most_ops = all.most_ops.max(one.most_ops);
+    }
+}
+
+fn partial_phase(plan: &RunPlan, record: &TrialRecord, phase: &PhaseRecord) -> PartialPhase {
+    let workload = plan.workloads.iter().find(|w| w.name == record.key.workload);
+    let planned = workload.and_then(|w| Some((w, w.phases.iter().find(|p| p.name == phase.name)?)));
+    PartialPhase {
+        phase: phase.name.clone(),
+        least_ops: phase.ops,
+        most_ops: phase.ops,
+        planned_ops: planned.map(|(w, p)| p.count(&w.dataset)).filter(|&ops| ops > 0),
+    }
+}
+
+/// Step, error, remedy and the phase that ended early.
+type Cause<'a> = (Option<String>, String, Option<String>, Option<&'a PhaseRecord>);
 
 /// Why a trial ended early. Where the trial says so itself, the phase is not asked again.
-fn causes(record: &TrialRecord) -> Vec<Cause> {
+fn causes(record: &TrialRecord) -> Vec<Cause<'_>> {
+    let early = || record.phases.iter().find(|phase| !complete(phase));
     match &record.outcome {
         Outcome::Failed { step, error, remedy } => {
-            vec![(Some(step.clone()), error.clone(), remedy.clone())]
+            vec![(Some(step.clone()), error.clone(), remedy.clone(), early())]
         }
-        Outcome::Interrupted => vec![(None, "interrupted".to_owned(), None)],
+        Outcome::Interrupted => vec![(None, "interrupted".to_owned(), None, early())],
         Outcome::NotRun { .. } => Vec::new(),
         Outcome::Done => record
             .phases
@@ -170,17 +214,29 @@ fn causes(record: &TrialRecord) -> Vec<Cause> {
             .filter_map(|phase| {
                 let error = phase.error.as_ref()?;
                 let text = format!("{} {}: {}", error.call, error.path, error.text);
-                Some((Some(phase.name.clone()), text, None))
+                Some((Some(phase.name.clone()), text, None, Some(phase)))
             })
             .collect(),
     }
 }
 
-pub(crate) fn notices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NoticeRow> {
+pub(crate) fn notices(
+    plan: &RunPlan,
+    sessions: usize,
+    boots: usize,
+    records: &[TrialRecord],
+) -> Vec<NoticeRow> {
     let mut rows: Vec<NoticeRow> = Vec::new();
+    let pieces = (sessions > 1).then(|| several_sessions(sessions, boots));
     for record in records {
         let label = label(plan, &record.key.contender);
-        let mut said = record.notices.clone();
+        let mut said: Vec<Notice> = pieces.iter().cloned().collect();
+        said.extend(record.notices.iter().cloned());
+        for notice in device::notices(plan, record) {
+            if !record.notices.iter().any(|known| known.code == notice.code) {
+                said.push(notice);
+            }
+        }
         let served = record.filesystem.served_by.as_ref();
         if let Some(driver) = served.filter(|_| !said.iter().any(|n| n.code == SERVED_BY)) {
             said.push(Notice {
@@ -207,6 +263,20 @@ pub(crate) fn notices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NoticeRow>
         row.labels.sort_by_key(place);
     }
     rows
+}
+
+/// What holds for the whole RUN once it was taken up again.
+fn several_sessions(sessions: usize, boots: usize) -> Notice {
+    let boots = if boots == 1 { "1 boot".to_owned() } else { format!("{boots} boots") };
+    Notice {
+        code: "several-sessions".to_owned(),
+        text: format!(
+            "measured in {sessions} sessions, {boots}: what changes from one to the other (memory \
+             layout, temperature, what else ran) is in the spread"
+        ),
+        remedy: None,
+        measure: None,
+    }
 }
 
 /// Row that counts `notice`: notices with a figure count as one where their codes are equal, and

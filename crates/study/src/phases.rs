@@ -6,13 +6,15 @@
 //! among rows that may be compared.
 
 use crate::cpu::CpuLoad;
+use crate::crew::{ProgramView, ThreadsView};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
+use crate::rates::{RateUnit, Rates};
 use fsarena_model::record::{
     CacheState, Clocks, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord,
 };
-use fsarena_model::run::{Clock, RateStyle, RunPlan};
-use fsarena_model::work::{Dataset, Op, Order, Phase, Workload};
+use fsarena_model::run::{Clock, RunPlan};
+use fsarena_model::work::{Dataset, Io, Op, Order, Phase, Workload};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
@@ -32,38 +34,16 @@ pub struct PhaseTable {
     pub op: Op,
     /// Order of the files.
     pub order: Order,
+    /// Bytes of one read or write call, as planned.
+    pub bs_bytes: u64,
+    /// How the calls are made, as planned.
+    pub io: Io,
     /// What its rate counts, in the RUN's rate style.
     pub unit: RateUnit,
     /// Rows with at least one complete phase; within a contender cold before warm.
     pub rows: Vec<PhaseRow>,
     /// Contenders of the plan without such a row.
     pub absent: Vec<AbsentRow>,
-}
-
-/// What a rate counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RateUnit {
-    /// Bytes of contents.
-    Bytes,
-    /// Files.
-    Files,
-}
-
-/// Files smaller than this are counted, not weighed, in the style [`RateStyle::Auto`].
-pub const SMALL_FILE_BYTES: u64 = 64 << 10;
-
-impl RateUnit {
-    /// What is counted for an op on these files.
-    #[must_use]
-    pub fn of(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
-        let whole_files = !matches!(op, Op::BigWrite | Op::BigRead);
-        match style {
-            _ if !op.moves_bytes() => Self::Files,
-            RateStyle::Auto if whole_files && dataset.size_bytes < SMALL_FILE_BYTES => Self::Files,
-            RateStyle::Auto | RateStyle::Article2003 => Self::Bytes,
-        }
-    }
 }
 
 /// One contender in one state of cache and memory.
@@ -91,18 +71,22 @@ pub struct PhaseRow {
     pub durable: Option<SpreadNs>,
     /// Everything is where it shall lie.
     pub drained: DrainedView,
-    /// Contents per second of the compared clock, bytes.
-    pub bytes_per_s: Option<SpreadF>,
-    /// Files per second of the compared clock.
-    pub files_per_s: Option<SpreadF>,
-    /// Contents per second of `returned` (the clock of the old articles), bytes.
-    pub returned_bytes_per_s: Option<SpreadF>,
-    /// Files per second of `returned`.
-    pub returned_files_per_s: Option<SpreadF>,
+    /// Rates by the compared clock.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// Rates by `returned` (the clock of the old articles).
+    #[serde(flatten, serialize_with = "Rates::serialize_returned")]
+    pub returned_rates: Rates,
+    /// First and last thread, where there were several.
+    pub threads: Option<ThreadsView>,
+    /// The program that did the work, where it was not the engine.
+    pub program: Option<ProgramView>,
     /// Load of the whole machine up to `durable`.
     pub cpu: CpuLoad,
     /// Latency of single ops.
     pub latency: Option<Latency>,
+    /// Latency of the writes alone, where reads and writes are mixed.
+    pub write_latency: Option<Latency>,
     /// Device traffic by window.
     pub device: Vec<DeviceBytes>,
     /// Bytes written to the device up to the unmount ÷ bytes written by the work.
@@ -112,6 +96,9 @@ pub struct PhaseRow {
     pub ratio_of_medians: Option<f64>,
     /// Trials of this row whose contents were wrong when read again; in none of its figures.
     pub trials_with_bad_contents: usize,
+    /// Trials of the contender in which the phase began and did not come to its end; in no row.
+    /// Stated once, in the contender's first row.
+    pub trials_partial: usize,
 }
 
 /// The third clock over the trials of a row.
@@ -178,8 +165,10 @@ pub struct AbsentRow {
 pub enum Absence {
     /// Left out by the plan, or by the machine.
     NotRun,
-    /// Its trials failed.
+    /// Its trials failed before the phase.
     Failed,
+    /// The phase began, and no trial came to its end.
+    Partial,
     /// Its trials were interrupted.
     Interrupted,
     /// No trial has a record yet.
@@ -216,15 +205,21 @@ fn table(
             plan.schedule.iter().filter(|s| s.contender == index && s.workload == at).count();
         let groups = groups(&own, &phase.name);
         if groups.is_empty() {
-            let why = absence(plan, index, at, n_planned, &own);
+            let why = if partial(&own, &phase.name) > 0 {
+                Absence::Partial
+            } else {
+                absence(plan, index, at, n_planned, &own)
+            };
             absent.push(AbsentRow { contender: index, label: contender.label.clone(), why });
         }
+        let mut trials_partial = partial(&own, &phase.name);
         for ((_, memory), pairs) in groups {
             let mut row = row(plan.compared_clock, &pairs);
             row.contender = index;
             row.label.clone_from(&contender.label);
             row.memory = memory;
             row.n_planned = n_planned;
+            row.trials_partial = std::mem::take(&mut trials_partial);
             rows.push(row);
         }
     }
@@ -232,10 +227,12 @@ fn table(
     PhaseTable {
         workload: workload.name.clone(),
         workload_title: workload.title.clone(),
-        dataset: workload.dataset,
+        dataset: workload.dataset.clone(),
         phase: phase.name.clone(),
         op: phase.op,
         order: phase.order,
+        bs_bytes: phase.bs_bytes,
+        io: phase.io.clone(),
         unit: RateUnit::of(plan.rate, phase.op, &workload.dataset),
         rows,
         absent,
@@ -261,6 +258,14 @@ fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> {
         }
     }
     groups
+}
+
+/// Trials in which the phase began and did not come to its end.
+fn partial(records: &[&TrialRecord], phase: &str) -> usize {
+    let began = |record: &&&TrialRecord| {
+        record.phases.iter().any(|found| found.name == phase && !complete(found))
+    };
+    records.iter().filter(began).count()
 }
 
 /// Whether a phase ran to its end.
@@ -309,39 +314,19 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         returned: spread(Clock::Returned),
         durable: spread(Clock::Durable),
         drained: drained(&phases),
-        bytes_per_s: rate(&phases, clock, asked_bytes),
-        files_per_s: rate(&phases, clock, files),
-        returned_bytes_per_s: rate(&phases, Clock::Returned, asked_bytes),
-        returned_files_per_s: rate(&phases, Clock::Returned, files),
+        rates: Rates::of(&phases, clock),
+        returned_rates: Rates::of(&phases, Clock::Returned),
+        threads: ThreadsView::over(&phases),
+        program: ProgramView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),
         latency: Latency::over(phases.iter().copied()),
+        write_latency: Latency::of_writes(phases.iter().copied()),
         device: device_bytes(&phases),
         write_amplification: write_amplification(&pairs),
         ratio_of_medians: None,
         trials_with_bad_contents: group.len() - pairs.len(),
+        trials_partial: 0,
     }
-}
-
-/// Amount per second of a clock, one value a trial.
-fn rate(
-    phases: &[&PhaseRecord],
-    clock: Clock,
-    amount: fn(&PhaseRecord) -> Option<u64>,
-) -> Option<SpreadF> {
-    let of = |phase: &&PhaseRecord| {
-        let ns = clock_ns(&phase.clocks, clock).filter(|&ns| ns > 0)?;
-        Some(amount(phase)? as f64 * 1e9 / ns as f64)
-    };
-    SpreadF::of(phases.iter().filter_map(of).collect())
-}
-
-fn asked_bytes(phase: &PhaseRecord) -> Option<u64> {
-    phase.op.moves_bytes().then_some(phase.asked_bytes)
-}
-
-/// Ops are files, but for big files, where an op is one call.
-fn files(phase: &PhaseRecord) -> Option<u64> {
-    (!matches!(phase.op, Op::BigWrite | Op::BigRead)).then_some(phase.ops)
 }
 
 fn drained(phases: &[&PhaseRecord]) -> DrainedView {

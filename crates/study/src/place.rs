@@ -2,8 +2,10 @@
 //!
 //! Names of hosts and users, serials and paths are left out: these lines are passed on.
 
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::host::Host;
 use fsarena_model::record::TrialRecord;
+use fsarena_model::run::RunPlan;
 use fsarena_model::units::Bytes;
 
 /// The machine: kernel, processors, memory, hypervisor.
@@ -21,9 +23,15 @@ pub(crate) fn machine(host: &Host) -> String {
 }
 
 /// The devices of the records, each once, in the order of first use.
-pub(crate) fn devices(records: &[TrialRecord]) -> Vec<String> {
+pub(crate) fn devices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for line in records.iter().filter_map(device) {
+    let state = common_state(plan);
+    let of = |record: &TrialRecord| {
+        let contender = plan.contenders.iter().find(|c| c.id() == record.key.contender);
+        let line = device(contender.map(|c| &c.levels.device), record)?;
+        Some(format!("{line}{state}"))
+    };
+    for line in records.iter().filter_map(of) {
         if !lines.contains(&line) {
             lines.push(line);
         }
@@ -31,9 +39,44 @@ pub(crate) fn devices(records: &[TrialRecord]) -> Vec<String> {
     lines
 }
 
-fn device(record: &TrialRecord) -> Option<String> {
+/// What was done to the devices of all contenders alike; what varies is in their labels.
+fn common_state(plan: &RunPlan) -> String {
+    let mut all = plan.contenders.iter().map(|contender| &contender.levels);
+    let Some(first) = all.next() else { return String::new() };
+    if !all.all(|levels| (levels.ssd, &levels.queue) == (first.ssd, &first.queue)) {
+        return String::new();
+    }
+    let policy = (!first.ssd.is_none()).then(|| format!(", {} before each mkfs", first.ssd.name()));
+    let queue = &first.queue;
+    let parts = [
+        policy,
+        queue.scheduler.as_ref().map(|name| format!(", I/O scheduler {name}")),
+        queue.read_ahead_bytes.map(|bytes| format!(", read-ahead {}", Bytes(bytes))),
+        queue.write_cache.map(|cache| format!(", write cache {}", cache.name())),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
+fn device(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<String> {
     let fact = |name: &str| record.device.get(name).map(String::as_str);
     let size_bytes = fact("size_bytes").and_then(|text| text.parse().ok()).map(Bytes);
+    let own_bytes = level.and_then(DeviceLevel::size_bytes).map(Bytes);
+    let sized = |name: &str| match size_bytes.or(own_bytes) {
+        Some(size) => format!("{name} of {size}"),
+        None => name.to_owned(),
+    };
+    let made = match level {
+        Some(DeviceLevel::Zram { .. }) => Some(("zram", "compressed memory")),
+        Some(DeviceLevel::Brd { .. }) => Some(("brd", "memory")),
+        Some(DeviceLevel::NullBlk { .. }) => Some(("null_blk", "memory that answers at once")),
+        // A file system in memory takes the size of the device and not the device.
+        Some(DeviceLevel::Block { .. }) if record.device.is_empty() => return None,
+        Some(DeviceLevel::Block { .. }) => return Some(sized(&hardware(&fact))),
+        _ => None,
+    };
+    if let Some((name, what)) = made {
+        return Some(format!("{}, {what}", sized(name)));
+    }
     let backing = fact("backing_fs")?;
     let way = match (fact("in_memory"), fact("direct_io")) {
         (Some("true"), _) => ", in memory",
@@ -45,6 +88,21 @@ fn device(record: &TrialRecord) -> Option<String> {
         Some(size) => format!("loop device over an image of {size} on {backing}{way}"),
         None => format!("a directory on {backing}{way}"),
     })
+}
+
+/// A block device of the user's, by what it says of itself.
+fn hardware<'a>(fact: &impl Fn(&str) -> Option<&'a str>) -> String {
+    if fact("backing_file").is_some() {
+        let place = if fact("in_memory") == Some("true") { " in memory" } else { "" };
+        return format!("loop device over a file{place}");
+    }
+    let turning = match fact("rotational") {
+        Some("1") => "rotating ",
+        Some("0") => "non-rotating ",
+        _ => "",
+    };
+    let model = fact("model").map(|model| format!(" {}", model.trim())).unwrap_or_default();
+    format!("{turning}block device{model}")
 }
 
 #[cfg(test)]

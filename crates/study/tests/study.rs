@@ -18,7 +18,7 @@ fn sample() -> (RunHeader, Vec<TrialRecord>) {
 }
 
 fn done(header: &RunHeader, records: &[TrialRecord]) -> Study {
-    study(header, RunState::Done, records)
+    study(header, RunState::Done, &[], records)
 }
 
 fn create(study: &Study) -> &PhaseTable {
@@ -36,15 +36,15 @@ fn medians_and_rates_of_the_compared_clock() {
     let spread = row.compared.unwrap();
     assert_eq!((spread.n, spread.min_ns, spread.median_ns), (3, SECOND_NS, 2 * SECOND_NS));
     assert_eq!(row.compared, row.durable);
-    assert!((row.bytes_per_s.unwrap().median - 640_000.0).abs() < 1e-6);
-    assert!((row.files_per_s.unwrap().median - 2500.0).abs() < 1e-9);
-    assert!((row.returned_files_per_s.unwrap().median - 10_000.0).abs() < 1e-9);
+    assert!((row.rates.bytes_per_s.unwrap().median - 640_000.0).abs() < 1e-6);
+    assert!((row.rates.files_per_s.unwrap().median - 2500.0).abs() < 1e-9);
+    assert!((row.returned_rates.files_per_s.unwrap().median - 10_000.0).abs() < 1e-9);
     assert!((row.ratio_of_medians.unwrap() - 2.0).abs() < 1e-9, "xfs took one second");
 
     header.plan.compared_clock = Clock::Returned;
     let row = &create(&done(&header, &records)).rows[0].clone();
     assert_eq!(row.compared, row.returned);
-    assert!((row.files_per_s.unwrap().median - 10_000.0).abs() < 1e-9);
+    assert!((row.rates.files_per_s.unwrap().median - 10_000.0).abs() < 1e-9);
 }
 
 #[test]
@@ -134,6 +134,7 @@ fn only_complete_phases_count_and_the_rest_is_said() {
         record.phases.truncate(1);
         record.phases[0].error = Some(OpError {
             op_index: 3,
+            thread: None,
             call: "write".to_owned(),
             path: "f00000003".to_owned(),
             errno: 28,
@@ -279,7 +280,7 @@ fn what_did_not_keep_the_contents_is_in_no_figure() {
     assert_eq!((row.compared, row.durable), (Some(second), Some(second)));
     assert_eq!(row.returned.unwrap().min_ns, SECOND_NS / 2);
     assert_eq!((row.drained.spread.unwrap().n, row.drained.not_drained), (2, 0));
-    assert!((row.files_per_s.unwrap().max - 5000.0).abs() < 1e-9);
+    assert!((row.rates.files_per_s.unwrap().max - 5000.0).abs() < 1e-9);
     assert!(row.latency.unwrap().max_ns < SECOND_NS);
     assert_eq!(row.write_amplification.unwrap().n, 2);
     assert_eq!(row.ratio_of_medians, Some(1.0));
@@ -301,7 +302,7 @@ fn a_row_with_only_wrong_contents_is_flagged_and_has_no_figure() {
     assert_eq!((row.label.as_str(), row.n, row.n_planned), ("ext4", 0, 3));
     assert_eq!(row.trials_with_bad_contents, 3);
     assert_eq!((row.compared, row.returned, row.durable), (None, None, None));
-    assert_eq!((row.files_per_s, row.latency, row.ratio_of_medians), (None, None, None));
+    assert_eq!((row.rates.files_per_s, row.latency, row.ratio_of_medians), (None, None, None));
     assert_eq!((row.cpu, row.device.as_slice()), (CpuLoad::Unknown, &[][..]));
     assert_eq!(create(&view).rows[1].ratio_of_medians, None, "nothing to be compared with");
 }
@@ -345,7 +346,7 @@ fn units_of_rates() {
 #[test]
 fn no_record_at_all_is_no_panic() {
     let (header, _) = sample();
-    let view = study(&header, RunState::Failed, &[]);
+    let view = study(&header, RunState::Failed, &[], &[]);
     assert_eq!((view.trials_recorded, view.tables.len()), (0, 3));
     assert_eq!((view.sampler, view.verify), (None, None));
 }

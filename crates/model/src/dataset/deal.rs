@@ -1,0 +1,116 @@
+//! How the work of a phase is dealt out to its threads, in numbers: what the engine's shares hold.
+//!
+//! A thread without work is no thread, and an op that never comes fills no queue: the plan and the
+//! engine refuse both by what is counted here.
+
+use super::Dataset;
+use crate::io::Sharing;
+use crate::work::{Op, Phase};
+
+/// Where piece `thread` of `threads` begins in `all`.
+#[inline(always)]
+#[must_use]
+pub fn piece(all: u64, thread: u64, threads: u64) -> u64 {
+    // Not all * thread / threads: that can overflow.
+    let (whole, rest) = (all / threads, all % threads);
+    whole * thread + rest * thread / threads
+}
+
+impl Dataset {
+    /// The first file of each of `threads` runs of leaf directories, and at the end the number of
+    /// files: where each thread has directories of its own.
+    #[must_use]
+    pub fn own_cuts(&self, threads: u64) -> Vec<u64> {
+        let starts = self.dir_starts();
+        let first_file = |dir: u64| match &starts {
+            Some(starts) => usize::try_from(dir).map_or(self.files, |dir| starts[dir]),
+            None if dir == self.dirs => self.files,
+            None => self.files_per_dir().saturating_mul(dir).min(self.files),
+        };
+        (0..=threads).map(|thread| first_file(piece(self.dirs, thread, threads))).collect()
+    }
+
+    /// Ops of the thread of `phase` that has the fewest: 0 where one has nothing to do. Adds up all
+    /// sizes where they are drawn and an op is a call.
+    #[must_use]
+    pub fn fewest_ops(&self, phase: &Phase) -> u64 {
+        let threads = u64::from(phase.io.threads.max(1));
+        let (op, shared) = (phase.op, phase.io.sharing == Sharing::Shared && threads > 1);
+        let in_cuts = |cuts: &[u64]| cuts.windows(2).map(|cut| cut[1] - cut[0]).min().unwrap_or(0);
+        if op.is_random() || op.is_about_dirs() || op == Op::Fio || threads == 1 {
+            return phase.count(self) / threads;
+        }
+        match (op.is_big(), shared) {
+            (true, shared) => self.fewest_calls(phase, threads, shared),
+            (false, true) => self.files / threads,
+            (false, false) => in_cuts(&self.own_cuts(threads)),
+        }
+    }
+
+    /// Calls in big files of the thread that has the fewest.
+    fn fewest_calls(&self, phase: &Phase, threads: u64, shared: bool) -> u64 {
+        let calls = |size_bytes: u64| size_bytes.div_ceil(phase.bs_bytes.max(1));
+        let sizes = self.draw_sizes();
+        if shared {
+            // A thread's piece of a file is never smaller than the first thread's.
+            let first = |size_bytes: u64| calls(size_bytes) / threads;
+            return if self.is_uniform() {
+                self.files.saturating_mul(first(self.size_bytes))
+            } else {
+                (0..self.files).map(|file| first(sizes.of(file))).fold(0, u64::saturating_add)
+            };
+        }
+        let of = |thread: u64| {
+            let files = piece(self.files, thread, threads)..piece(self.files, thread + 1, threads);
+            if self.is_uniform() {
+                (files.end - files.start).saturating_mul(calls(self.size_bytes))
+            } else {
+                files.map(|file| calls(sizes.of(file))).fold(0, u64::saturating_add)
+            }
+        };
+        (0..threads).map(of).min().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Distribution;
+    use crate::io::Io;
+
+    fn fewest(set: &Dataset, op: Op, threads: u32, sharing: Sharing) -> u64 {
+        let io = Io { threads, sharing, ..Io::default() };
+        set.fewest_ops(&Phase { io, ..Phase::new("p", op, 1000) })
+    }
+
+    #[test]
+    fn a_thread_whose_directories_are_empty_has_nothing() {
+        let set = Dataset::uniform(24, 1, 16);
+        // Two files in each of the first 12 directories.
+        assert_eq!(set.own_cuts(4), [0, 8, 16, 24, 24]);
+        assert_eq!(fewest(&set, Op::Create, 16, Sharing::Own), 0);
+        assert_eq!(fewest(&set, Op::Create, 4, Sharing::Own), 0);
+        assert_eq!(fewest(&set, Op::Create, 3, Sharing::Own), 4);
+        assert_eq!(fewest(&set, Op::Create, 16, Sharing::Shared), 1);
+        let values = vec![(0, 1), (9, 1)];
+        let per_dir = Distribution::Weighted { values };
+        let files = Dataset::files_of(20, &per_dir);
+        let drawn = Dataset { per_dir: Some(per_dir), ..Dataset::uniform(files, 1, 20) };
+        assert_eq!(fewest(&drawn, Op::Stat, 20, Sharing::Own), 0);
+        assert_eq!(fewest(&drawn, Op::Stat, 1, Sharing::Own), files);
+    }
+
+    #[test]
+    fn calls_are_counted_for_each_thread() {
+        let set = Dataset::uniform(3, 4500, 0);
+        assert_eq!(fewest(&set, Op::BigRead, 1, Sharing::Own), 15);
+        assert_eq!(fewest(&set, Op::BigRead, 2, Sharing::Own), 5);
+        assert_eq!(fewest(&set, Op::BigRead, 2, Sharing::Shared), 6);
+        assert_eq!(fewest(&set, Op::BigRead, 6, Sharing::Shared), 0);
+        assert_eq!(fewest(&set, Op::RandRead, 4, Sharing::Own), 3);
+        let sizes = Distribution::Weighted { values: vec![(0, 1), (4500, 1)] };
+        let drawn = Dataset { sizes: Some(sizes), ..Dataset::uniform(40, 4500, 0) };
+        assert_eq!(fewest(&drawn, Op::BigRead, 40, Sharing::Own), 0);
+        assert!(fewest(&drawn, Op::BigRead, 5, Sharing::Shared) > 10);
+    }
+}

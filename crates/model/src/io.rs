@@ -1,0 +1,140 @@
+//! How the calls of a phase are made: backend, depth, threads, and what is made durable meanwhile.
+
+use serde::{Deserialize, Serialize};
+
+/// How the calls of a phase are made. Names are those of fio where it has one.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Io {
+    /// By which interface of the kernel.
+    pub backend: Backend,
+    /// Without the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Ops in flight in each thread; more than 1 only with io_uring.
+    pub iodepth: u32,
+    /// What is made durable by the work itself, within `returned`.
+    pub fsync: Fsync,
+    /// Threads that share the work; they start together.
+    pub threads: u32,
+    /// How they share it.
+    pub sharing: Sharing,
+    /// Number of ops of a random phase, over all threads; absent: each block once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ops: Option<u64>,
+    /// Share of reads in `randrw`, percent.
+    pub rwmixread_percent: u32,
+}
+
+impl Default for Io {
+    fn default() -> Self {
+        Self {
+            backend: Backend::Sync,
+            direct: false,
+            iodepth: 1,
+            fsync: Fsync::None,
+            threads: 1,
+            sharing: Sharing::Own,
+            ops: None,
+            rwmixread_percent: 50,
+        }
+    }
+}
+
+impl Io {
+    /// Whether this is one thread of blocking, buffered calls.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Interface of the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// Blocking system calls.
+    #[default]
+    Sync,
+    /// io_uring(7).
+    IoUring,
+    /// mmap(2) and memory copies, for the contents of big files.
+    Mmap,
+    /// No call at all: what remains is the harness.
+    Null,
+}
+
+impl Backend {
+    /// Every backend, with its name in files and tables.
+    pub const ALL: [(&str, Self); 4] = [
+        ("sync", Self::Sync),
+        ("io_uring", Self::IoUring),
+        ("mmap", Self::Mmap),
+        ("null", Self::Null),
+    ];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}
+
+/// What a phase itself makes durable; this is part of its ops and of `returned`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fsync {
+    /// Nothing.
+    #[default]
+    None,
+    /// fsync(2) after every op that writes: what mail servers and databases do.
+    Op,
+    /// fsync(2) of each file before it is closed.
+    File,
+    /// fsync(2) of each directory when a thread has done its last file in it.
+    Dir,
+    /// syncfs(2) by each thread after its last op, within `returned`.
+    End,
+    /// Every write is durable when it returns (`O_DSYNC`).
+    Dsync,
+}
+
+impl Fsync {
+    /// Every policy, with its name in files and tables.
+    pub const ALL: [(&str, Self); 6] = [
+        ("none", Self::None),
+        ("op", Self::Op),
+        ("file", Self::File),
+        ("dir", Self::Dir),
+        ("end", Self::End),
+        ("dsync", Self::Dsync),
+    ];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}
+
+/// How threads share the work.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// Each thread has whole leaf directories (or whole big files) of its own.
+    #[default]
+    Own,
+    /// All threads work in the same directories, file by file in turn (or in the same big file,
+    /// each in its part of it).
+    Shared,
+}
+
+impl Sharing {
+    /// Both, with their names in files and tables.
+    pub const ALL: [(&str, Self); 2] = [("own", Self::Own), ("shared", Self::Shared)];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}

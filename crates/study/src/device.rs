@@ -1,0 +1,181 @@
+//! What was done to the devices before mkfs, and how their queues really were set.
+
+use crate::figures::{SpreadF, SpreadNs, median};
+use fsarena_model::contender::Contender;
+use fsarena_model::device::{Conditioning, WriteCache};
+use fsarena_model::record::{Notice, TrialRecord};
+use fsarena_model::run::RunPlan;
+use serde::Serialize;
+
+/// What the SSD policy of a contender did, over all its trials.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ConditioningRow {
+    /// Label of the contender.
+    pub label: String,
+    /// Name of the policy (`blkdiscard`, `precondition`).
+    pub policy: &'static str,
+    /// Trials before which it was carried out.
+    pub n: usize,
+    /// Bytes discarded, or written by the sequential fill; median.
+    pub whole_bytes: Option<u64>,
+    /// Time that it took, all of it.
+    pub elapsed: Option<SpreadNs>,
+    /// Rounds of random writes.
+    pub rounds: Option<SpreadF>,
+    /// Random writes per second in the last round.
+    pub last_round_ops_per_s: Option<SpreadF>,
+    /// Trials before which a steady state was found; absent where none was looked for.
+    pub steady: Option<usize>,
+    /// Why it could not be done, each reason once.
+    pub not_done: Vec<String>,
+}
+
+/// One row a contender that asks for a policy and has a trial.
+pub(crate) fn conditioning(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ConditioningRow> {
+    let of = |contender: &Contender| {
+        let id = contender.id();
+        let own: Vec<&Conditioning> = records
+            .iter()
+            .filter(|record| record.key.contender == id)
+            .filter_map(|record| record.conditioning.as_ref())
+            .collect();
+        let policy = contender.levels.ssd.name();
+        (!own.is_empty()).then(|| conditioning_row(contender.label.clone(), policy, &own))
+    };
+    plan.contenders.iter().filter_map(of).collect()
+}
+
+fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) -> ConditioningRow {
+    let (mut whole_bytes, mut elapsed_ns) = (Vec::new(), Vec::new());
+    let (mut rounds, mut last, mut steady, mut not_done) =
+        (Vec::new(), Vec::new(), None, Vec::new());
+    for &done in own {
+        match done {
+            Conditioning::Discarded { discarded_bytes, elapsed_ns: ns } => {
+                whole_bytes.push(*discarded_bytes);
+                elapsed_ns.push(*ns);
+            }
+            Conditioning::Preconditioned {
+                fill_bytes,
+                fill_ns,
+                rounds_ops_per_s,
+                steady: is_steady,
+                rounds_ns,
+                ..
+            } => {
+                whole_bytes.push(*fill_bytes);
+                elapsed_ns.push(fill_ns.saturating_add(*rounds_ns));
+                rounds.push(rounds_ops_per_s.len() as f64);
+                last.extend(rounds_ops_per_s.last());
+                *steady.get_or_insert(0) += usize::from(*is_steady);
+            }
+            Conditioning::NotDone { reason } if !not_done.contains(reason) => {
+                not_done.push(reason.clone());
+            }
+            Conditioning::NotDone { .. } => {}
+        }
+    }
+    ConditioningRow {
+        label,
+        policy,
+        n: elapsed_ns.len(),
+        whole_bytes: median(whole_bytes),
+        elapsed: SpreadNs::of(elapsed_ns),
+        rounds: SpreadF::of(rounds),
+        last_round_ops_per_s: SpreadF::of(last),
+        steady,
+        not_done,
+    }
+}
+
+/// Settings of the queue in trials of a contender, as read from the device.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct QueueRow {
+    /// Label of the contender.
+    pub label: String,
+    /// I/O scheduler.
+    pub scheduler: Option<String>,
+    /// Largest read-ahead, bytes.
+    pub read_ahead_bytes: Option<u64>,
+    /// `write back` or `write through`.
+    pub write_cache: Option<String>,
+    /// Trials with these settings.
+    pub trials: usize,
+}
+
+/// Effective settings, one row a contender; more where they changed between its trials. Empty
+/// where no record has any.
+pub(crate) fn queues(plan: &RunPlan, records: &[TrialRecord]) -> Vec<QueueRow> {
+    let mut rows: Vec<QueueRow> = Vec::new();
+    for contender in &plan.contenders {
+        let id = contender.id();
+        for record in records.iter().filter(|record| record.key.contender == id) {
+            let found = QueueRow { trials: 0, ..queue(contender.label.clone(), record) };
+            if found.scheduler.is_none() && found.read_ahead_bytes.is_none() {
+                continue;
+            }
+            let same = |row: &QueueRow| QueueRow { trials: 0, ..row.clone() } == found;
+            let at = rows.iter().position(same).unwrap_or_else(|| {
+                rows.push(found.clone());
+                rows.len() - 1
+            });
+            rows[at].trials += 1;
+        }
+    }
+    rows
+}
+
+fn queue(label: String, record: &TrialRecord) -> QueueRow {
+    let fact = |name: &str| record.device.get(name).cloned();
+    let kib = fact("read_ahead_kib").and_then(|text| text.parse::<u64>().ok());
+    QueueRow {
+        label,
+        scheduler: fact("scheduler"),
+        read_ahead_bytes: kib.map(|kib| kib.saturating_mul(1024)),
+        write_cache: fact("write_cache"),
+        trials: 1,
+    }
+}
+
+/// What has to be said of the device of a trial: a state that is not as asked.
+pub(crate) fn notices(plan: &RunPlan, record: &TrialRecord) -> Vec<Notice> {
+    let mut said = Vec::new();
+    let mut say = |code: &str, text: String, remedy: &str| {
+        said.push(Notice {
+            code: code.to_owned(),
+            text,
+            remedy: Some(remedy.to_owned()),
+            measure: None,
+        });
+    };
+    match &record.conditioning {
+        Some(Conditioning::Preconditioned { steady: false, .. }) => say(
+            "not-steady",
+            "preconditioning ended before the device was steady: its speed still changes".into(),
+            "Take the figures of this device with care, or precondition for longer.",
+        ),
+        Some(Conditioning::NotDone { reason }) => say(
+            "not-conditioned",
+            format!("the device was not brought into the stated state before mkfs: {reason}"),
+            "Its flash is as earlier work left it.",
+        ),
+        _ => {}
+    }
+    let contender = plan.contenders.iter().find(|c| c.id() == record.key.contender);
+    let Some(asked) = contender.map(|c| &c.levels.queue) else { return said };
+    let is = queue(String::new(), record);
+    let mut compare = |what: &str, asked: Option<String>, is: Option<String>| {
+        if let (Some(asked), Some(is)) = (asked, is)
+            && asked != is
+        {
+            let text = format!("the {what} of the device was {is}, not {asked} as asked");
+            say("queue-not-as-asked", text, "The figures are of what it was.");
+        }
+    };
+    compare("I/O scheduler", asked.scheduler.clone(), is.scheduler);
+    let kib = |bytes: u64| format!("{} KiB", bytes / 1024);
+    compare("read-ahead", asked.read_ahead_bytes.map(kib), is.read_ahead_bytes.map(kib));
+    let cache = asked.write_cache.map(WriteCache::kernel_text).map(str::to_owned);
+    compare("write cache", cache, is.write_cache);
+    said
+}
