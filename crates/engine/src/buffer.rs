@@ -20,6 +20,9 @@ pub struct Pages {
     len: usize,
 }
 
+// SAFETY: the mapping is this value's own, tied to no thread; access is by the usual borrows.
+unsafe impl Send for Pages {}
+
 impl Pages {
     /// `len` bytes of zeros.
     ///

@@ -6,7 +6,8 @@
 
 use crate::backend::null::Null;
 use crate::clock::{TickClock, monotonic_cost_ns};
-use crate::phase::{EngineError, Prepared};
+use crate::error::EngineError;
+use crate::phase::{Job, Prepared};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, Op, Order, Phase};
 
@@ -67,11 +68,12 @@ fn op_ns(
     bs_bytes: u64,
     latency: bool,
 ) -> Result<f64, EngineError> {
-    let phase = Phase { name: "calibrate".to_owned(), op, order, bs_bytes, timed: true };
+    let phase = Phase { order, ..Phase::new("calibrate", op, bs_bytes) };
     let seed = Seed::from_number(0);
     let mut least = f64::INFINITY;
     for _ in 0..5 {
-        let report = Prepared::new(dataset, &phase, &seed, &seed, latency)?.run(&Null);
+        let job = Job { latency, ..Job::new(dataset, &phase, seed, seed) };
+        let report = Prepared::new(&job)?.run(&Null);
         let elapsed_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
         least = least.min(elapsed_ns as f64 / report.ops.max(1) as f64);
     }
@@ -84,7 +86,7 @@ mod tests {
 
     #[test]
     fn every_op_has_a_cost() {
-        let dataset = Dataset { files: 500, size_bytes: 5000, dirs: 3 };
+        let dataset = Dataset::uniform(500, 5000, 3);
         for op in Op::ALL {
             for order in [Order::Sequential, Order::Random] {
                 let cost = harness_cost(&dataset, op, order, 4096).unwrap();

@@ -46,6 +46,16 @@ impl Histogram {
         self.sum_ns = self.sum_ns.wrapping_add(latency_ns);
     }
 
+    /// Adds what another thread counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (hits, more) in self.hits.iter_mut().zip(other.hits.iter()) {
+            *hits += more;
+        }
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.sum_ns = self.sum_ns.wrapping_add(other.sum_ns);
+    }
+
     /// What goes into a report: only the buckets that were hit.
     #[must_use]
     pub fn to_model(&self) -> LatencyHistogram {
@@ -93,6 +103,8 @@ pub trait Recorder {
     fn start(&mut self);
     /// An op has ended.
     fn lap(&mut self);
+    /// An op that wrote has ended, in a phase that mixes reads and writes.
+    fn lap_write(&mut self);
 }
 
 /// Latency is not wanted.
@@ -105,6 +117,9 @@ impl Recorder for NoLatency {
 
     #[inline(always)]
     fn lap(&mut self) {}
+
+    #[inline(always)]
+    fn lap_write(&mut self) {}
 }
 
 /// Chained latencies: the read that ends one op begins the next, so that every ns of the phase
@@ -115,12 +130,24 @@ pub struct Chained<'a, T> {
     ticker: T,
     last: u64,
     histogram: &'a mut Histogram,
+    writes: Option<&'a mut Histogram>,
 }
 
 impl<'a, T: Ticker> Chained<'a, T> {
-    /// A recorder that counts into `histogram`.
-    pub fn new(ticker: T, histogram: &'a mut Histogram) -> Self {
-        Self { ticker, last: 0, histogram }
+    /// A recorder that counts into `histogram`, and writes of a mixture also into `writes`.
+    pub fn new(ticker: T, histogram: &'a mut Histogram, writes: Option<&'a mut Histogram>) -> Self {
+        Self { ticker, last: 0, histogram, writes }
+    }
+
+    /// Ends an op; how long it took, ns.
+    #[inline(always)]
+    fn end(&mut self) -> u64 {
+        let now = self.ticker.now();
+        // Saturating: counters of two processors may be some ticks apart.
+        let latency_ns = self.ticker.ns(now.saturating_sub(self.last));
+        self.histogram.record(latency_ns);
+        self.last = now;
+        latency_ns
     }
 }
 
@@ -132,10 +159,15 @@ impl<T: Ticker> Recorder for Chained<'_, T> {
 
     #[inline(always)]
     fn lap(&mut self) {
-        let now = self.ticker.now();
-        // Saturating: counters of two processors may be some ticks apart.
-        self.histogram.record(self.ticker.ns(now.saturating_sub(self.last)));
-        self.last = now;
+        self.end();
+    }
+
+    #[inline(always)]
+    fn lap_write(&mut self) {
+        let latency_ns = self.end();
+        if let Some(writes) = &mut self.writes {
+            writes.record(latency_ns);
+        }
     }
 }
 
@@ -172,6 +204,19 @@ mod tests {
         assert_eq!((model.count(), model.min_ns, model.max_ns), (4, 90, 5_000_000));
         assert_eq!(model.sum_ns, 5_001_491);
         assert_eq!(model.quantile_ns(0.25), Some(90));
+    }
+
+    #[test]
+    fn merged_histograms_are_those_of_all_values() {
+        let (mut all, mut parts) = (Histogram::new(), [Histogram::new(), Histogram::new()]);
+        for ns in 0..1000 {
+            all.record(ns * ns);
+            parts[(ns % 2) as usize].record(ns * ns);
+        }
+        let [mut sum, other] = parts;
+        sum.merge(&other);
+        sum.merge(&Histogram::new());
+        assert_eq!(sum.to_model(), all.to_model());
     }
 
     proptest! {

@@ -10,28 +10,47 @@
 //! |---|---|
 //! | [`clock`] | `CLOCK_MONOTONIC` for the ends of a phase, the time stamp counter for ops |
 //! | [`hist`] | fixed-size latency histogram |
-//! | [`pattern`] | names of files and the order they are taken in |
+//! | [`names`] | names of files and directories |
+//! | [`pattern`] | the order files are taken in |
+//! | [`permute`] | a permutation of blocks that needs no memory |
+//! | [`share`] | which part of a phase is one thread's |
 //! | [`buffer`] | page-aligned, pre-faulted memory |
 //! | [`stamp`] | contents that say whose bytes they are |
-//! | [`backend`] | the seam: real calls, or none at all |
-//! | [`phase`] | one phase from preparation to report |
+//! | [`backend`] | the seam: real calls, memory copies, or nothing at all |
+//! | [`uring`] | io_uring: loops of its own, since ops overlap |
+//! | [`root`] | the directory that the dataset lies in |
+//! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
+//! | [`program`] | programs that do the work in place of the engine |
 //! | [`worker`] | the worker process: protocol on standard input and output |
 //! | [`calibrate`] | what the harness itself costs |
 //!
-//! This crate knows nothing of experiments, records or reports, and starts no process.
+//! This crate knows nothing of experiments, records or reports. The only process it starts is a
+//! program that is the work itself.
 
 pub mod backend;
 pub mod buffer;
 pub mod calibrate;
+mod check;
 pub mod clock;
+mod crew;
+mod error;
 pub mod hist;
+pub mod names;
 mod op;
 pub mod pattern;
+pub mod permute;
 pub mod phase;
+pub mod program;
+pub mod root;
+pub mod share;
 pub mod stamp;
+pub mod uring;
+mod usage;
 pub mod verify;
 pub mod worker;
 
-pub use phase::{EngineError, Root, run_phase};
+pub use error::EngineError;
+pub use phase::{Job, Prepared, run_phase};
+pub use root::Root;
 pub use worker::{WorkerError, worker_main};

@@ -1,128 +1,78 @@
 //! One phase: prepare, run between two clock reads, report.
 
 use crate::backend::Backend;
+use crate::backend::mmap::Mmap;
+use crate::backend::null::Null;
 use crate::backend::sync::Sync;
 use crate::buffer::Pages;
-use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
-use crate::hist::{Chained, Histogram, NoLatency, Recorder};
-use crate::op::{self, Failure, Material, Tally};
-use crate::pattern::{FileNames, InOrder, Permuted, TooManyNames, Walk, dir_name, random_order};
-use crate::stamp::Contents;
+use crate::check;
+use crate::clock::{TickClock, monotonic_ns};
+use crate::crew::{Gate, Hand, Latency, Outcome, Sizes};
+use crate::error::EngineError;
+use crate::hist::{Chained, Histogram, NoLatency};
+use crate::names::{DirNames, FileNames};
+use crate::op;
+use crate::pattern::random_order;
+pub use crate::root::make_dirs;
+use crate::root::{Root, SECTOR_BYTES};
+use crate::share::Share;
+use crate::stamp::{Contents, Span};
+use crate::{uring, usage};
 use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, Op, OpError, Order, Phase, WorkerReport, WorkerUsage};
-use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
+use fsarena_model::work::{
+    Backend as Interface, Dataset, DatasetState, Fsync, Op, OpError, Order, Phase, WorkerReport,
+};
 use rustix::io::Errno;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::Arc;
 
-/// Why a phase or a check could not be prepared.
-#[derive(Debug, thiserror::Error)]
-pub enum EngineError {
-    /// The root cannot be opened.
-    #[error("dataset root {path}: cannot open it as a directory: {source}")]
-    Root {
-        /// The root.
-        path: PathBuf,
-        /// Why.
-        source: Errno,
-    },
-    /// A directory of the dataset cannot be made.
-    #[error("directory {name} of the dataset: cannot make it: {source}")]
-    MakeDir {
-        /// Its name below the root.
-        name: String,
-        /// Why.
-        source: Errno,
-    },
-    /// The names do not hold the numbers.
-    #[error(transparent)]
-    Names(#[from] TooManyNames),
-    /// A call of no bytes.
-    #[error("phase {phase}: bs_bytes is 0; give the bytes of one call, such as 1048576")]
-    NoBlockSize {
-        /// The phase.
-        phase: String,
-    },
-    /// No memory for buffers.
-    #[error("buffers for calls of {bs_bytes} bytes: {source}; use a smaller block size")]
-    Memory {
-        /// Bytes of one call.
-        bs_bytes: u64,
-        /// Why.
-        source: Errno,
-    },
+/// Bytes of the buffer that `list` reads entries into: what glibc's readdir(3) uses.
+const LIST_BYTES: usize = 32 * 1024;
+
+/// A phase over a dataset, as it is ordered.
+#[derive(Debug, Clone)]
+pub struct Job<'a> {
+    /// The files.
+    pub dataset: &'a Dataset,
+    /// What earlier phases have made of them.
+    pub state: DatasetState,
+    /// The phase.
+    pub phase: &'a Phase,
+    /// Where its random order comes from.
+    pub seed: Seed,
+    /// Stamped into every sector.
+    pub dataset_seed: Seed,
+    /// Whether every op's latency is recorded.
+    pub latency: bool,
+    /// Logical sector of the device, bytes ([`Root::sector_bytes`]); for direct I/O.
+    pub sector_bytes: u64,
 }
 
-/// The root of a dataset, opened but not read.
-#[derive(Debug)]
-pub struct Root {
-    dir: OwnedFd,
-    /// Whether it is the working directory of this process, so that paths need no descriptor.
-    entered: bool,
-}
+impl<'a> Job<'a> {
+    /// A phase over a dataset as it was created, with latencies, on sectors of 512 bytes.
+    #[must_use]
+    pub fn new(dataset: &'a Dataset, phase: &'a Phase, seed: Seed, dataset_seed: Seed) -> Self {
+        let (state, sector_bytes) = (DatasetState::default(), SECTOR_BYTES);
+        Self { dataset, state, phase, seed, dataset_seed, latency: true, sector_bytes }
+    }
 
-impl Root {
-    /// Opens `path`; nothing in it is looked at.
+    /// Prepares the phase, runs it below `root` and reports: what a worker does, in one call. A
+    /// phase that creates files finds their directories made.
     ///
     /// # Errors
-    /// When it is no directory that this user may open.
-    pub fn open(path: &Path) -> Result<Self, EngineError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let dir = rustix::fs::open(path, flags, Mode::empty())
-            .map_err(|source| EngineError::Root { path: path.to_owned(), source })?;
-        Ok(Self { dir, entered: false })
-    }
-
-    /// Opens `path` and makes it the working directory of the whole process: lookups then start at
-    /// `AT_FDCWD` and save the search for a descriptor in each call. For a worker, which has its
-    /// process to itself.
-    ///
-    /// # Errors
-    /// As [`Root::open`], and where this user may not enter the directory.
-    pub fn enter(path: &Path) -> Result<Self, EngineError> {
-        let root = Self::open(path)?;
-        rustix::process::fchdir(&root.dir)
-            .map_err(|source| EngineError::Root { path: path.to_owned(), source })?;
-        Ok(Self { entered: true, ..root })
-    }
-
-    /// Where lookups start.
-    #[must_use]
-    pub fn lookup(&self) -> BorrowedFd<'_> {
-        if self.entered { rustix::fs::CWD } else { self.dir.as_fd() }
-    }
-
-    /// The directory itself (syncfs(2) wants a real descriptor).
-    #[must_use]
-    pub fn dir(&self) -> BorrowedFd<'_> {
-        self.dir.as_fd()
-    }
-}
-
-/// Makes the directories of a dataset; those that exist already stay.
-///
-/// A directory is not a timed op: this comes before a phase that creates files. In a trial it is a
-/// step of its own, before the caches are dropped, so that the directories are as cold as the rest;
-/// [`run_phase`] calls it right before the phase.
-///
-/// # Errors
-/// mkdir(2)'s, naming the directory.
-pub fn make_dirs(root: &Root, dataset: &Dataset) -> Result<(), EngineError> {
-    for dir in 0..dataset.dirs {
-        let name = dir_name(dir);
-        match rustix::fs::mkdirat(root.lookup(), name.as_str(), Mode::from_raw_mode(0o755)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(source) => return Err(EngineError::MakeDir { name, source }),
+    /// When it cannot be prepared. A failure *in* the phase is part of the report.
+    pub fn run(&self, root: &Root) -> Result<WorkerReport, EngineError> {
+        let mut prepared = Prepared::new(self)?;
+        if self.phase.op.creates() && self.phase.io.backend != Interface::Null {
+            make_dirs(root, self.dataset)?;
         }
+        Ok(prepared.run_on(root))
     }
-    Ok(())
 }
 
-/// Prepares a phase, runs it with real calls and reports: what a worker does, in one call.
+/// Prepares a phase over a dataset as it was created, runs it and reports.
 ///
 /// # Errors
-/// When it cannot be prepared. A failure *in* the phase is part of the report.
+/// As [`Job::run`].
 pub fn run_phase(
     root: &Root,
     dataset: &Dataset,
@@ -131,217 +81,400 @@ pub fn run_phase(
     dataset_seed: Seed,
     latency: bool,
 ) -> Result<WorkerReport, EngineError> {
-    let mut prepared = Prepared::new(dataset, phase, &seed, &dataset_seed, latency)?;
-    if phase.op.writes() {
-        make_dirs(root, dataset)?;
-    }
-    Ok(prepared.run(&Sync::new(root)))
+    let sector_bytes = root.sector_bytes();
+    Job { latency, sector_bytes, ..Job::new(dataset, phase, seed, dataset_seed) }.run(root)
 }
 
 /// A phase that is ready to run: everything allocated, filled and touched.
 #[derive(Debug)]
 pub struct Prepared {
-    op: Op,
-    files: u32,
-    size_bytes: u64,
-    names: FileNames,
-    /// The permutation; `None` in order.
-    order: Option<Vec<u32>>,
-    contents: Option<Contents>,
-    landing: Pages,
-    /// Histogram and clock; `None` where latency is not wanted.
-    latency: Option<(Histogram, TickClock)>,
-}
-
-/// The clock reads of a phase and what happened between them.
-#[derive(Debug)]
-struct Timing {
-    start_ns: u64,
-    returned_ns: u64,
-    durable_ns: Result<u64, Errno>,
-    usage: WorkerUsage,
-    tally: Tally,
+    phase: Phase,
+    /// One a thread.
+    hands: Vec<Hand>,
 }
 
 impl Prepared {
-    /// Prepares `phase` over `dataset`: touches no file.
+    /// Prepares a phase: touches no file.
     ///
     /// # Errors
-    /// When the numbers do not fit or there is no memory.
-    pub fn new(
-        dataset: &Dataset,
-        phase: &Phase,
-        seed: &Seed,
-        dataset_seed: &Seed,
-        latency: bool,
-    ) -> Result<Self, EngineError> {
-        if phase.bs_bytes == 0 && phase.op.moves_bytes() {
-            return Err(EngineError::NoBlockSize { phase: phase.name.clone() });
-        }
-        let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
-        let names = FileNames::new(dataset)?;
-        #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
-        let files = dataset.files as u32;
-        let contents = if phase.op.writes() {
-            Some(Contents::new(dataset, phase.bs_bytes, dataset_seed).map_err(memory)?)
-        } else {
-            None
-        };
-        let reads = matches!(phase.op, Op::Read | Op::BigRead);
-        let landing_bytes = if reads { phase.bs_bytes.min(dataset.size_bytes) } else { 0 };
-        let landing = usize::try_from(landing_bytes).map_err(|_| Errno::NOMEM);
-        Ok(Self {
-            op: phase.op,
-            files,
-            size_bytes: dataset.size_bytes,
+    /// When its settings cannot go together, the numbers do not fit or there is no memory.
+    pub fn new(job: &Job<'_>) -> Result<Self, EngineError> {
+        let (dataset, phase) = (job.dataset, job.phase);
+        check::phase(dataset, &job.state, phase, job.sector_bytes)?;
+        let mut names = FileNames::new(dataset)?;
+        names.take_second(job.state.renamed);
+        let common = Common {
             names,
-            order: (phase.order == Order::Random).then(|| random_order(files, seed)),
-            contents,
-            landing: landing.and_then(Pages::new).map_err(memory)?,
-            latency: latency.then(|| (Histogram::new(), TickClock::choose())),
-        })
-    }
-
-    /// Runs the phase and reports. A second call goes over the same files in the same order and
-    /// counts into the same histogram.
-    pub fn run<B: Backend>(&mut self, backend: &B) -> WorkerReport {
-        self.names.set(0);
-        let timing = match self.latency.take() {
-            None => self.timed(backend, &mut NoLatency),
-            Some((mut histogram, clock)) => {
-                let timing = match clock {
-                    TickClock::Tsc(tsc) => {
-                        self.timed(backend, &mut Chained::new(tsc.ticker(), &mut histogram))
-                    }
-                    TickClock::Monotonic => {
-                        let ticker = crate::clock::Monotonic;
-                        self.timed(backend, &mut Chained::new(ticker, &mut histogram))
-                    }
-                };
-                self.latency = Some((histogram, clock));
-                timing
-            }
+            dirs: DirNames::new(dataset)?,
+            sizes: Sizes {
+                draw: Arc::new(dataset.draw_sizes()),
+                appended_bytes: job.state.appended_bytes,
+            },
+            clock: job.latency.then(TickClock::choose),
         };
-        self.report(timing)
+        let hands = (0..phase.io.threads).map(|thread| common.hand(job, thread));
+        Ok(Self { phase: phase.clone(), hands: hands.collect::<Result<_, _>>()? })
     }
 
-    /// The timed part: from the first clock read to the one after syncfs.
-    fn timed<B: Backend, R: Recorder>(&mut self, backend: &B, recorder: &mut R) -> Timing {
-        let before = Usage::now();
-        compiler_fence(Ordering::SeqCst);
-        let start_ns = monotonic_ns();
-        recorder.start();
-        let tally = self.work(backend, recorder);
-        let returned_ns = monotonic_ns();
-        compiler_fence(Ordering::SeqCst);
-        let usage = Usage::now().since(&before);
-        let durable_ns = backend.sync().map(|()| monotonic_ns());
-        Timing { start_ns, returned_ns, durable_ns, usage, tally }
+    /// Runs the phase below `root` with the backend that it names.
+    pub fn run_on(&mut self, root: &Root) -> WorkerReport {
+        let io = self.phase.io.clone();
+        match io.backend {
+            Interface::Sync => self.run(&Sync::new(root, &io)),
+            Interface::Null => self.run(&Null),
+            Interface::Mmap => self.run(&Mmap::new(root, self.phase.op)),
+            Interface::IoUring => self.run_threads(
+                |hand, gate| uring::run_thread(root, hand, gate),
+                || rustix::fs::syncfs(root.dir()),
+                || root.free_bytes(),
+            ),
+        }
     }
 
-    /// Chooses the walk, once.
-    #[inline(always)]
-    fn work<B: Backend, R: Recorder>(&mut self, backend: &B, recorder: &mut R) -> Tally {
-        let work = Material {
-            names: &mut self.names,
-            files: self.files,
-            contents: self.contents.as_mut(),
-            landing: self.landing.as_mut_slice(),
-            size_bytes: self.size_bytes,
+    /// Runs the phase with `backend` and reports. A second call goes over the same files in the
+    /// same order and counts into the same histograms.
+    pub fn run<B: Backend + std::marker::Sync>(&mut self, backend: &B) -> WorkerReport {
+        self.run_threads(
+            |hand, gate| run_hand(hand, backend, gate),
+            || backend.sync(),
+            || backend.free_bytes(),
+        )
+    }
+
+    /// Runs `work` with each hand, the first on this thread; then makes all durable by `sync`.
+    /// `free_bytes` are asked for after all clocks, to explain a failure.
+    fn run_threads(
+        &mut self,
+        work: impl Fn(&mut Hand, &Gate) -> Outcome + std::marker::Sync,
+        sync: impl FnOnce() -> Result<(), Errno>,
+        free_bytes: impl Fn() -> Option<u64>,
+    ) -> WorkerReport {
+        let gate = Gate::new(self.phase.io.threads);
+        for hand in &mut self.hands {
+            hand.left_in_dirs.clone_from(&hand.in_dirs);
+        }
+        let outcomes = match self.hands.as_mut_slice() {
+            [alone] => Ok(vec![work(alone, &gate)]),
+            hands => in_threads(hands, &gate, &work),
         };
-        match &self.order {
-            None => run_op(self.op, backend, work, InOrder, recorder),
-            Some(order) => run_op(self.op, backend, work, Permuted(order), recorder),
+        let durable_ns = sync().map(|()| monotonic_ns());
+        match outcomes {
+            Ok(outcomes) => self.report(gate.start_ns(), &outcomes, durable_ns, free_bytes),
+            Err(source) => not_started(&source),
         }
     }
 
     /// Words and model values, after the clock.
-    fn report(&self, timing: Timing) -> WorkerReport {
-        let Tally { ops, bytes, failure } = timing.tally;
-        let mut error = failure.map(|failure| self.op_error(ops, failure));
-        if let (Err(errno), None) = (timing.durable_ns, &error) {
-            error = Some(OpError {
-                op_index: ops,
-                call: "syncfs".to_owned(),
-                path: ".".to_owned(),
-                errno: errno.raw_os_error(),
-                text: errno.to_string(),
-            });
-        }
-        // A clock that left CLOCK_MONOTONIC behind measured nothing: missing is a value.
-        let latency = self.latency.as_ref().filter(|(_, clock)| clock.drift() <= MAX_DRIFT);
-        WorkerReport {
-            start_monotonic_ns: timing.start_ns,
-            returned_monotonic_ns: timing.returned_ns,
-            durable_monotonic_ns: timing.durable_ns.ok(),
+    fn report(
+        &self,
+        start_ns: u64,
+        outcomes: &[Outcome],
+        durable_ns: Result<u64, Errno>,
+        free_bytes: impl Fn() -> Option<u64>,
+    ) -> WorkerReport {
+        let total = |count: fn(&Outcome) -> u64| outcomes.iter().map(count).sum::<u64>();
+        let ops = total(|outcome| outcome.tally.ops);
+        let mut report = WorkerReport {
+            start_monotonic_ns: start_ns,
+            returned_monotonic_ns: outcomes.iter().map(|one| one.done_ns).max().unwrap_or(start_ns),
+            durable_monotonic_ns: durable_ns.ok(),
             ops,
-            asked_bytes: bytes,
-            latency: latency.map(|(histogram, _)| histogram.to_model()),
-            error,
-            usage: timing.usage,
+            asked_bytes: total(|outcome| outcome.tally.bytes),
+            usage: usage::sum(outcomes.iter().map(|outcome| outcome.usage)),
+            ..WorkerReport::default()
+        };
+        if self.phase.op == Op::RandRw {
+            report.asked_written_bytes = Some(total(|outcome| outcome.tally.written_bytes));
         }
+        if outcomes.len() > 1 {
+            report.threads = outcomes.iter().map(|outcome| outcome.report(start_ns)).collect();
+        }
+        // Who failed first stopped the others.
+        report.error = self
+            .hands
+            .iter()
+            .zip(outcomes)
+            .filter(|(_, outcome)| outcome.tally.failure.is_some())
+            .min_by_key(|(_, outcome)| outcome.done_ns)
+            .and_then(|(hand, outcome)| hand.op_error(&outcome.tally, free_bytes));
+        if let (Err(errno), None) = (durable_ns, &report.error) {
+            report.error = Some(sync_error(ops, errno));
+        }
+        self.latencies(&mut report);
+        report
     }
 
-    fn op_error(&self, op_index: u64, failure: Failure) -> OpError {
-        let text = match failure.errno {
-            Some(errno) => errno.to_string(),
-            None if failure.call == "read" => "fewer bytes than the file should hold".to_owned(),
-            None => "fewer bytes taken than given".to_owned(),
+    /// The histograms of all threads together; missing where one of them is.
+    fn latencies(&self, report: &mut WorkerReport) {
+        let merge = |pick: fn(&Latency) -> Option<&Histogram>| {
+            let mut all = Histogram::new();
+            for hand in &self.hands {
+                all.merge(pick(hand.latency()?)?);
+            }
+            Some(all.to_model())
         };
-        OpError {
-            op_index,
-            call: failure.call.to_owned(),
-            path: self.names.as_str().to_owned(),
-            errno: failure.errno.map_or(0, Errno::raw_os_error),
-            text,
-        }
+        report.latency = merge(|latency| Some(&latency.all));
+        report.write_latency = merge(|latency| latency.writes.as_ref());
     }
 }
 
-/// Chooses the loop, once.
-#[inline(always)]
-fn run_op<B: Backend, R: Recorder, W: Walk>(
-    op: Op,
-    backend: &B,
-    work: Material<'_>,
-    walk: W,
-    recorder: &mut R,
-) -> Tally {
-    match op {
-        Op::Create => op::create(backend, work, walk, recorder),
-        Op::Read => op::read(backend, work, walk, recorder),
-        Op::Stat => op::stat(backend, work, walk, recorder),
-        Op::Delete => op::delete(backend, work, walk, recorder),
-        Op::BigWrite => op::big_write(backend, work, walk, recorder),
-        Op::BigRead => op::big_read(backend, work, walk, recorder),
+/// The failure of the syncfs that ends a phase, after `ops` ops.
+pub(crate) fn sync_error(ops: u64, errno: Errno) -> OpError {
+    OpError {
+        op_index: ops,
+        thread: None,
+        call: "syncfs".to_owned(),
+        path: ".".to_owned(),
+        errno: errno.raw_os_error(),
+        text: errno.to_string(),
     }
 }
 
-/// getrusage(2) of this thread.
-struct Usage(libc::rusage);
+/// The first hand here, each other on a thread of its own.
+fn in_threads(
+    hands: &mut [Hand],
+    gate: &Gate,
+    work: &(impl Fn(&mut Hand, &Gate) -> Outcome + std::marker::Sync),
+) -> Result<Vec<Outcome>, std::io::Error> {
+    let Some((first, others)) = hands.split_first_mut() else { return Ok(vec![]) };
+    std::thread::scope(|scope| {
+        let mut started = Vec::with_capacity(others.len());
+        for hand in others {
+            let builder = std::thread::Builder::new();
+            let alone = move || {
+                // Not with io_uring: its ring is closed by another thread, after the last clock
+                // read, and its files are not in the table.
+                let own = hand.io.backend == Interface::Sync && own_descriptors();
+                let outcome = work(hand, gate);
+                if own {
+                    close_own_descriptors();
+                }
+                outcome
+            };
+            match builder.spawn_scoped(scope, alone) {
+                Ok(thread) => started.push(thread),
+                Err(error) => {
+                    gate.cancel();
+                    return Err(error);
+                }
+            }
+        }
+        let mut outcomes = Vec::with_capacity(started.len() + 1);
+        outcomes.push(work(first, gate));
+        for thread in started {
+            let outcome = thread.join();
+            outcomes.push(outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        Ok(outcomes)
+    })
+}
 
-impl Usage {
-    fn now() -> Self {
-        // SAFETY: rusage is plain integers, for which all zeros are a value.
-        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a live rusage. With these arguments it cannot fail.
-        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
-        Self(usage)
+/// Gives this thread a table of descriptors, a working directory and credentials of its own, as a
+/// process has. In a shared table each open and close of one thread waits for those of the others:
+/// 8 to 10 % of a small file, which are no work of the file system. Where the kernel has no memory
+/// for them they stay shared, and the answer is `false`.
+fn own_descriptors() -> bool {
+    let flags = rustix::thread::UnshareFlags::FILES | rustix::thread::UnshareFlags::FS;
+    // SAFETY: descriptors that exist stay open under their numbers in the new table. Those that
+    // this thread opens from now on are used by it alone and closed by it, or with its table. The
+    // working directory is the same, and nobody changes it.
+    let own = unsafe { rustix::thread::unshare_unsafe(flags) }.is_ok();
+    own_credentials();
+    own
+}
+
+/// Gives this thread credentials of its own, equal to those it has: each open file counts the
+/// users of its opener's, and threads would pass that count from processor to processor.
+fn own_credentials() {
+    // Setting the same capabilities again is allowed to everybody, and copies (capset(2)).
+    if let Ok(same) = rustix::thread::capabilities(None) {
+        let _ = rustix::thread::set_capabilities(None, same);
+    }
+}
+
+/// Closes all of this thread's own table. The kernel would do it too, but only after the thread has
+/// been joined, and a copy of the root's descriptor would keep the file system mounted till then.
+fn close_own_descriptors() {
+    // SAFETY: the table is this thread's alone ([`own_descriptors`]), its work is done, and nothing
+    // that is used from here on has a descriptor: the originals are in the table of the others.
+    unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) };
+}
+
+/// The report of a phase whose threads could not be made.
+fn not_started(source: &std::io::Error) -> WorkerReport {
+    let now_ns = monotonic_ns();
+    WorkerReport {
+        start_monotonic_ns: now_ns,
+        returned_monotonic_ns: now_ns,
+        error: Some(OpError {
+            op_index: 0,
+            thread: None,
+            call: "clone".to_owned(),
+            path: ".".to_owned(),
+            errno: source.raw_os_error().unwrap_or(0),
+            text: format!("cannot start a thread: {source}; use fewer threads"),
+        }),
+        ..WorkerReport::default()
+    }
+}
+
+/// One thread with blocking calls: chooses the recorder, once.
+fn run_hand<B: Backend>(hand: &mut Hand, backend: &B, gate: &Gate) -> Outcome {
+    let by = (backend, gate);
+    let files = if hand.op.is_random() { hand.share.files() as usize } else { 0 };
+    let mut open = Vec::with_capacity(files);
+    let Some(mut latency) = hand.latency.take() else {
+        return hand.timed(gate, |hand| op::run(hand, by, &mut NoLatency, &mut open));
+    };
+    let Latency { clock, all, writes } = &mut latency;
+    let outcome = match clock {
+        TickClock::Tsc(tsc) => {
+            let mut recorder = Chained::new(tsc.ticker(), all, writes.as_mut());
+            hand.timed(gate, |hand| op::run(hand, by, &mut recorder, &mut open))
+        }
+        TickClock::Monotonic => {
+            let mut recorder = Chained::new(crate::clock::Monotonic, all, writes.as_mut());
+            hand.timed(gate, |hand| op::run(hand, by, &mut recorder, &mut open))
+        }
+    };
+    hand.latency = Some(latency);
+    outcome
+}
+
+/// What the hands of a phase are made from.
+struct Common {
+    names: FileNames,
+    dirs: DirNames,
+    sizes: Sizes,
+    clock: Option<TickClock>,
+}
+
+impl Common {
+    fn hand(&self, job: &Job<'_>, thread: u32) -> Result<Hand, EngineError> {
+        let (dataset, phase) = (job.dataset, job.phase);
+        let share = Share::of(dataset, phase, thread, &job.seed)?;
+        let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
+        let call_bytes = phase.bs_bytes.min(self.largest());
+        let read_align = if phase.io.direct { job.sector_bytes } else { 1 };
+        let landing_bytes = match phase.op {
+            Op::List => Ok(LIST_BYTES),
+            op if op.reads() => usize::try_from(call_bytes.next_multiple_of(read_align)),
+            _ => Ok(0),
+        };
+        let landing = landing_bytes.map_err(|_| Errno::NOMEM).and_then(Pages::new);
+        let mut second = self.names.clone();
+        second.take_second(!job.state.renamed);
+        let ordered = match share {
+            Share::Files(files) => files.count,
+            Share::Parts(part) => part.files.count,
+            Share::Dirs(dirs) => dirs.count,
+            Share::Blocks(_) => 0,
+        };
+        Ok(Hand {
+            thread,
+            op: phase.op,
+            bs_bytes: phase.bs_bytes,
+            io: phase.io.clone(),
+            share,
+            order: (phase.order == Order::Random && !phase.op.is_random())
+                .then(|| random_order(ordered, &job.seed, thread)),
+            names: self.names.clone(),
+            second,
+            dirs: self.dirs.clone(),
+            sizes: self.sizes.clone(),
+            contents: self.contents(job).map_err(memory)?,
+            landing: landing.map_err(memory)?,
+            read_align,
+            mixture: job.seed.child("mixture", 0).tag(),
+            left_in_dirs: vec![],
+            lane: None,
+            in_dirs: self.in_dirs(&share, phase),
+            latency: self.clock.map(|clock| Latency {
+                clock,
+                all: Histogram::new(),
+                writes: (phase.op == Op::RandRw).then(Histogram::new),
+            }),
+        })
     }
 
-    fn since(&self, before: &Self) -> WorkerUsage {
-        let (now, before) = (&self.0, &before.0);
-        let time_ns = |time: &libc::timeval| {
-            (time.tv_sec * 1_000_000 + time.tv_usec).cast_unsigned().saturating_mul(1000)
-        };
-        let since = |now: i64, before: i64| (now - before).max(0).cast_unsigned();
-        WorkerUsage {
-            user_ns: time_ns(&now.ru_utime).saturating_sub(time_ns(&before.ru_utime)),
-            system_ns: time_ns(&now.ru_stime).saturating_sub(time_ns(&before.ru_stime)),
-            minor_faults: since(now.ru_minflt, before.ru_minflt),
-            major_faults: since(now.ru_majflt, before.ru_majflt),
-            voluntary_switches: since(now.ru_nvcsw, before.ru_nvcsw),
-            involuntary_switches: since(now.ru_nivcsw, before.ru_nivcsw),
+    /// Where the largest file ends.
+    fn largest(&self) -> u64 {
+        self.sizes.draw.most().saturating_add(self.sizes.appended_bytes)
+    }
+
+    fn contents(&self, job: &Job<'_>) -> Result<Option<Contents>, Errno> {
+        let phase = job.phase;
+        if !phase.op.writes() {
+            return Ok(None);
         }
+        let mut end_bytes = self.largest();
+        let aligned = phase.op != Op::Append;
+        if !aligned {
+            end_bytes = end_bytes.saturating_add(phase.bs_bytes);
+        }
+        let span = Span { end_bytes, call_bytes: phase.bs_bytes, aligned };
+        let version = phase.leaves(job.state).newest_version;
+        Contents::new(span, version, &job.dataset_seed).map(Some)
+    }
+
+    /// How many files of `share` lie in each leaf directory, where directories are to be synced.
+    fn in_dirs(&self, share: &Share, phase: &Phase) -> Vec<u32> {
+        let changes = phase.op.writes() || op::changes_names(phase.op);
+        let (files, part) = match share {
+            Share::Files(files) => (*files, None),
+            Share::Parts(part) => (part.files, Some(part)),
+            Share::Dirs(_) | Share::Blocks(_) => return vec![],
+        };
+        if phase.io.fsync != Fsync::Dir || !changes {
+            return vec![];
+        }
+        let mut counts = vec![];
+        for k in 0..files.count {
+            let file = files.file(k);
+            // A file in which a thread has no part is not one of its files.
+            let range = part.map(|part| part.range(self.sizes.of(file)));
+            if range.is_some_and(|(from, to)| from == to) {
+                continue;
+            }
+            let dir = self.names.dir_of(file) as usize;
+            if counts.len() <= dir {
+                counts.resize(dir + 1, 0);
+            }
+            counts[dir] += 1;
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::{Failure, Tally};
+
+    /// What is said of a call that did less than asked, of 1000 bytes, with so much space left.
+    fn told(op: Op, call: &'static str, free_bytes: Option<u64>) -> (i32, String) {
+        let dataset = Dataset::uniform(2, 5000, 0);
+        let phase = Phase::new("p", op, 1000);
+        let seed = Seed::from_number(1);
+        let mut prepared = Prepared::new(&Job::new(&dataset, &phase, seed, seed)).unwrap();
+        let failure = Some(Failure { call, errno: None });
+        let report = prepared.run_threads(
+            |hand, gate| hand.timed(gate, |_| Tally { failure, ..Tally::default() }),
+            || Ok(()),
+            || free_bytes,
+        );
+        let error = report.error.unwrap();
+        (error.errno, error.text)
+    }
+
+    #[test]
+    fn a_short_write_on_a_full_file_system_found_no_space() {
+        let full = (Errno::NOSPC.raw_os_error(), Errno::NOSPC.to_string());
+        assert_eq!(told(Op::Create, "write", Some(0)), full);
+        assert_eq!(told(Op::RandWrite, "write", Some(999)), full);
+        let short = (0, "fewer bytes taken than given".to_owned());
+        assert_eq!(told(Op::Create, "write", Some(1000)), short);
+        assert_eq!(told(Op::Create, "write", None), short);
+        assert_eq!(told(Op::Read, "read", Some(0)).0, 0);
     }
 }

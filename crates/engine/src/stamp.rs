@@ -22,7 +22,6 @@
 
 use crate::buffer::Pages;
 use fsarena_model::seed::Seed;
-use fsarena_model::work::Dataset;
 use rustix::io::Errno;
 
 /// Distance between stamps.
@@ -37,6 +36,8 @@ pub const LAYOUT_VERSION: u16 = 1;
 pub const FIRST_VERSION: u16 = 1;
 
 const MAGIC: [u8; 4] = *b"fsar";
+/// Where the version of a sector stands in it.
+pub const VERSION_BYTE: usize = 6;
 const FILE_WORD: usize = 16;
 const OFFSET_WORD: usize = 24;
 
@@ -86,83 +87,90 @@ impl Stamp {
     }
 }
 
+/// Which bytes of files a phase takes, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// Where the largest file ends, bytes.
+    pub end_bytes: u64,
+    /// Largest call, bytes.
+    pub call_bytes: u64,
+    /// Whether all calls begin at a multiple of `call_bytes`.
+    pub aligned: bool,
+}
+
 /// The contents of a dataset's files, a call at a time.
 #[derive(Debug)]
 pub struct Contents {
     pages: Pages,
-    /// Bytes of a file.
-    size_bytes: u64,
+    /// Distance at which offsets come back to the start of the buffer; 0: never.
+    period: u64,
     /// Bytes of a full call.
     call_bytes: usize,
-    /// Whether a file is written in one call.
-    whole: bool,
 }
 
 impl Contents {
-    /// Generates what calls of at most `bs_bytes` need; the stamps are those of file 0, offset 0
-    /// and following.
+    /// Generates what calls within `span` need; the stamps are those of file 0, offset 0 and
+    /// following, in `version`.
     ///
     /// # Errors
     /// When there is not so much memory.
-    pub fn new(dataset: &Dataset, bs_bytes: u64, seed: &Seed) -> Result<Self, Errno> {
-        let whole = dataset.size_bytes <= bs_bytes;
-        let call_bytes =
-            usize::try_from(bs_bytes.min(dataset.size_bytes).max(1)).map_err(|_| Errno::NOMEM)?;
-        let len = if whole || call_bytes.is_multiple_of(PERIOD_BYTES) {
+    pub fn new(span: Span, version: u16, seed: &Seed) -> Result<Self, Errno> {
+        let to_usize = |bytes: u64| usize::try_from(bytes).map_err(|_| Errno::NOMEM);
+        let call_bytes = to_usize(span.call_bytes.min(span.end_bytes).max(1))?;
+        let wrapped = if span.aligned && call_bytes.is_multiple_of(PERIOD_BYTES) {
             call_bytes
-        } else if PERIOD_BYTES.is_multiple_of(call_bytes) {
+        } else if span.aligned && PERIOD_BYTES.is_multiple_of(call_bytes) {
             PERIOD_BYTES
         } else {
-            PERIOD_BYTES + call_bytes
+            PERIOD_BYTES.checked_add(call_bytes).ok_or(Errno::NOMEM)?
         };
+        let whole = span.end_bytes <= wrapped as u64;
+        let len = if whole { to_usize(span.end_bytes.max(1))? } else { wrapped };
+        let period = if whole { 0 } else { PERIOD_BYTES as u64 };
         let mut pages =
             Pages::new(len.checked_next_multiple_of(SECTOR_BYTES).ok_or(Errno::NOMEM)?)?;
         let bytes = pages.as_mut_slice();
-        let period = bytes.len().min(PERIOD_BYTES);
-        seed.child("contents", 0).rng().fill(&mut bytes[..period]);
-        for at in (period..bytes.len()).step_by(PERIOD_BYTES) {
+        let first = bytes.len().min(PERIOD_BYTES);
+        seed.child("contents", 0).rng().fill(&mut bytes[..first]);
+        for at in (first..bytes.len()).step_by(PERIOD_BYTES) {
             let end = bytes.len().min(at + PERIOD_BYTES);
             bytes.copy_within(..end - at, at);
         }
-        let (layout, version, dataset_tag) = (LAYOUT_VERSION, FIRST_VERSION, seed.tag());
+        let (layout, dataset_tag) = (LAYOUT_VERSION, seed.tag());
         for (number, sector) in bytes.chunks_exact_mut(SECTOR_BYTES).enumerate() {
             let offset = (number * SECTOR_BYTES) as u64;
             let stamp = Stamp { layout, version, dataset_tag, file: 0, offset };
             sector[..STAMP_BYTES].copy_from_slice(&stamp.encode());
         }
-        Ok(Self { pages, size_bytes: dataset.size_bytes, call_bytes, whole })
+        Ok(Self { pages, period, call_bytes })
     }
 
-    /// Bytes of a file.
+    /// Bytes of the largest call.
     #[must_use]
-    pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
+    pub fn call_bytes(&self) -> usize {
+        self.call_bytes
     }
 
-    /// Whether a file goes in one call.
-    #[must_use]
-    pub fn is_whole(&self) -> bool {
-        self.whole
-    }
-
-    /// The whole of file `file`; only where it goes in one call.
+    /// The first `len` bytes of file `file`, all in one call: where the buffer holds the largest
+    /// file, the offsets in the stamps are right already.
     #[inline(always)]
-    pub fn whole_file(&mut self, file: u64) -> &[u8] {
-        debug_assert!(self.whole, "a file of several calls is taken with call()");
-        let len = self.size_bytes as usize;
+    pub fn whole_file(&mut self, file: u64, len: usize) -> &[u8] {
+        if self.period != 0 {
+            return self.call(file, 0, len);
+        }
         let bytes = self.pages.as_mut_slice();
-        for sector in bytes.chunks_exact_mut(SECTOR_BYTES) {
+        let end = len.next_multiple_of(SECTOR_BYTES);
+        for sector in bytes[..end].chunks_exact_mut(SECTOR_BYTES) {
             sector[FILE_WORD..OFFSET_WORD].copy_from_slice(&file.to_le_bytes());
         }
         &bytes[..len]
     }
 
-    /// What file `file` holds at `offset`: a full call's worth, or less at its end.
+    /// What file `file` holds in `len` bytes at `offset`; at most a full call.
     #[inline(always)]
-    pub fn call(&mut self, file: u64, offset: u64) -> &[u8] {
-        let left = self.size_bytes.saturating_sub(offset);
-        let len = left.min(self.call_bytes as u64) as usize;
-        let base = if self.whole { offset } else { offset % PERIOD_BYTES as u64 } as usize;
+    pub fn call(&mut self, file: u64, offset: u64, len: usize) -> &[u8] {
+        debug_assert!(len <= self.call_bytes, "more than the span that was prepared");
+        let base = if self.period == 0 { offset } else { offset % PERIOD_BYTES as u64 } as usize;
         let bytes = self.pages.as_mut_slice();
         let first = base - base % SECTOR_BYTES;
         let end = (base + len).next_multiple_of(SECTOR_BYTES);
@@ -174,6 +182,28 @@ impl Contents {
         }
         &bytes[base..base + len]
     }
+
+    /// The same contents in memory of their own: for calls that are in flight together.
+    ///
+    /// # Errors
+    /// When there is not so much memory.
+    pub(crate) fn twin(&self) -> Result<Self, Errno> {
+        let mut pages = Pages::new(self.pages.as_slice().len())?;
+        pages.as_mut_slice().copy_from_slice(self.pages.as_slice());
+        Ok(Self { pages, period: self.period, call_bytes: self.call_bytes })
+    }
+
+    /// All of the memory that calls are taken from.
+    pub(crate) fn memory(&self) -> &[u8] {
+        self.pages.as_slice()
+    }
+
+    /// Copies what [`Contents::call`] gives into `bytes`: for calls that are in flight together,
+    /// each with a buffer of its own.
+    #[inline(always)]
+    pub fn fill(&mut self, file: u64, offset: u64, bytes: &mut [u8]) {
+        bytes.copy_from_slice(self.call(file, offset, bytes.len()));
+    }
 }
 
 #[cfg(test)]
@@ -182,15 +212,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn file(size_bytes: u64, bs_bytes: u64, number: u64) -> Vec<u8> {
-        let dataset = Dataset { files: 10, size_bytes, dirs: 0 };
-        let mut contents = Contents::new(&dataset, bs_bytes, &Seed::from_number(5)).unwrap();
-        if contents.is_whole() {
-            return contents.whole_file(number).to_vec();
+        let span = Span { end_bytes: size_bytes, call_bytes: bs_bytes, aligned: true };
+        let mut contents = Contents::new(span, FIRST_VERSION, &Seed::from_number(5)).unwrap();
+        if size_bytes <= bs_bytes {
+            return contents.whole_file(number, size_bytes as usize).to_vec();
         }
         let mut bytes = Vec::new();
         while (bytes.len() as u64) < size_bytes {
             let offset = bytes.len() as u64;
-            bytes.extend_from_slice(contents.call(number, offset));
+            let len = (size_bytes - offset).min(bs_bytes) as usize;
+            bytes.extend_from_slice(contents.call(number, offset, len));
         }
         bytes
     }
@@ -207,6 +238,14 @@ mod tests {
         }
         assert_eq!(Stamp::decode(&[0; 512]), None);
         assert_eq!(Stamp::decode(&bytes[..31]), None);
+    }
+
+    #[test]
+    fn whole_files_between_parts_of_larger_ones() {
+        let span = Span { end_bytes: 3 << 20, call_bytes: 1 << 20, aligned: true };
+        let mut contents = Contents::new(span, FIRST_VERSION, &Seed::from_number(5)).unwrap();
+        contents.call(1, 2 << 20, 1 << 20);
+        assert!(contents.whole_file(2, 5000) == file(5000, 5000, 2));
     }
 
     #[test]
@@ -235,6 +274,17 @@ mod tests {
             prop_assert!(whole == file(size, 4096, number));
             prop_assert!(whole == file(size, 1 << 20, number));
             prop_assert!(whole == file(size, 2 << 20, number));
+        }
+
+        #[test]
+        fn any_part_is_that_of_the_whole(from in 0usize..2_400_000, len in 1usize..90_000) {
+            let whole = file(2_500_000, 4_000_000, 3);
+            let span = Span { end_bytes: 2_500_000, call_bytes: 90_000, aligned: false };
+            let mut contents =
+                Contents::new(span, FIRST_VERSION, &Seed::from_number(5)).unwrap();
+            let mut part = vec![0; len];
+            contents.fill(3, from as u64, &mut part);
+            prop_assert!(part == whole[from..from + len]);
         }
     }
 }

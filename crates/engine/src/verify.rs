@@ -1,17 +1,22 @@
 //! Reads every file again and compares every byte with what the engine would have written.
 //!
 //! A mismatch is a result, not an error: it names the file, the first byte that differs, and whose
-//! bytes were found there where a stamp tells.
+//! bytes were found there where a stamp tells. What earlier phases made of the files (second names,
+//! appended bytes, newer contents) is followed: a sector may carry any version between the oldest
+//! and the newest that the phases can have left in it.
 
 use crate::buffer::Pages;
-use crate::pattern::FileNames;
-use crate::phase::{EngineError, Root};
-use crate::stamp::{Contents, SECTOR_BYTES, Stamp};
+use crate::crew::Sizes;
+use crate::error::EngineError;
+use crate::names::FileNames;
+use crate::root::Root;
+use crate::stamp::{Contents, SECTOR_BYTES, Span, Stamp, VERSION_BYTE};
 use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, VerifyReport};
+use fsarena_model::work::{Dataset, DatasetState, VerifyReport};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::sync::Arc;
 
 /// Examples kept in a report.
 const MAX_EXAMPLES: usize = 16;
@@ -19,30 +24,46 @@ const MAX_EXAMPLES: usize = 16;
 /// A check that is ready to run.
 #[derive(Debug)]
 pub struct Verifier {
-    dataset: Dataset,
+    files: u64,
+    state: DatasetState,
     dataset_tag: u64,
     names: FileNames,
+    sizes: Sizes,
     contents: Contents,
     landing: Pages,
 }
 
 impl Verifier {
-    /// Prepares a check in calls of `bs_bytes`: touches no file.
+    /// Prepares a check of `dataset` in `state`, in calls of `bs_bytes` (rounded up to whole
+    /// sectors): touches no file.
     ///
     /// # Errors
     /// When the numbers do not fit or there is no memory.
-    pub fn new(dataset: &Dataset, bs_bytes: u64, seed: &Seed) -> Result<Self, EngineError> {
+    pub fn new(
+        dataset: &Dataset,
+        state: &DatasetState,
+        bs_bytes: u64,
+        seed: &Seed,
+    ) -> Result<Self, EngineError> {
         if bs_bytes == 0 {
             return Err(EngineError::NoBlockSize { phase: "verify".to_owned() });
         }
         let memory = |source| EngineError::Memory { bs_bytes, source };
-        let landing_bytes = bs_bytes.min(dataset.size_bytes).max(1);
-        let landing = usize::try_from(landing_bytes).map_err(|_| Errno::NOMEM);
+        let (draw, appended_bytes) = (Arc::new(dataset.draw_sizes()), state.appended_bytes);
+        let largest = dataset.sizes.as_ref().map_or(dataset.size_bytes, |sizes| sizes.max());
+        let end_bytes = largest.saturating_add(appended_bytes);
+        let call_bytes = bs_bytes.min(end_bytes).max(1).next_multiple_of(SECTOR_BYTES as u64);
+        let span = Span { end_bytes, call_bytes, aligned: true };
+        let landing = usize::try_from(call_bytes).map_err(|_| Errno::NOMEM);
+        let mut names = FileNames::new(dataset)?;
+        names.take_second(state.renamed);
         Ok(Self {
-            dataset: *dataset,
+            files: dataset.files,
+            state: *state,
             dataset_tag: seed.tag(),
-            names: FileNames::new(dataset)?,
-            contents: Contents::new(dataset, bs_bytes, seed).map_err(memory)?,
+            names,
+            sizes: Sizes { draw, appended_bytes },
+            contents: Contents::new(span, state.newest_version, seed).map_err(memory)?,
             landing: landing.and_then(Pages::new).map_err(memory)?,
         })
     }
@@ -52,12 +73,12 @@ impl Verifier {
     pub fn run(&mut self, root: &Root) -> VerifyReport {
         let mut report = VerifyReport::default();
         #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
-        for file in 0..self.dataset.files as u32 {
+        for file in 0..self.files as u32 {
             self.names.set(file);
-            match self.file(root, u64::from(file)) {
+            match self.file(root, file) {
                 Ok(()) => {
                     report.files += 1;
-                    report.bytes += self.dataset.size_bytes;
+                    report.bytes += self.sizes.of(file);
                 }
                 Err(wrong) => {
                     report.bad_files += 1;
@@ -71,24 +92,27 @@ impl Verifier {
     }
 
     /// What is wrong with a file, in words.
-    fn file(&mut self, root: &Root, file: u64) -> Result<(), String> {
+    fn file(&mut self, root: &Root, file: u32) -> Result<(), String> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(root.lookup(), self.names.as_c_str(), flags, Mode::empty())
             .map_err(|errno| match errno {
                 Errno::NOENT => "is missing".to_owned(),
                 other => format!("cannot be opened: {other}"),
             })?;
-        let size = self.dataset.size_bytes;
+        let size = self.sizes.of(file);
+        let call_bytes = self.landing.as_slice().len() as u64;
         let mut offset = 0;
         while offset < size {
-            let wanted = self.contents.call(file, offset);
-            let found = &mut self.landing.as_mut_slice()[..wanted.len()];
+            let len = (size - offset).min(call_bytes) as usize;
+            let wanted = self.contents.call(u64::from(file), offset, len);
+            let found = &mut self.landing.as_mut_slice()[..len];
             let got = read_full(&opened, found)
                 .map_err(|errno| format!("cannot be read at byte {offset}: {errno}"))?;
-            if let Some(at) = first_difference(wanted, &found[..got]) {
-                return Err(self.difference(file, offset, at, got));
+            let found = &mut found[..got];
+            if let Some(at) = first_difference(wanted, found, &self.state) {
+                return Err(self.difference(file, (offset, len), at, got));
             }
-            if got < wanted.len() {
+            if got < len {
                 return Err(format!("ends at byte {} of {size}", offset + got as u64));
             }
             offset += got as u64;
@@ -100,36 +124,60 @@ impl Verifier {
         }
     }
 
-    /// Describes the byte `at` of the call at `offset` that brought `got` bytes.
-    fn difference(&mut self, file: u64, offset: u64, at: usize, got: usize) -> String {
-        let wanted = self.contents.call(file, offset)[at];
+    /// Describes the byte `at` of the call of `len` bytes at `offset` that brought `got` bytes.
+    fn difference(
+        &mut self,
+        file: u32,
+        (offset, len): (u64, usize),
+        at: usize,
+        got: usize,
+    ) -> String {
+        let wanted = self.contents.call(u64::from(file), offset, len)[at];
         let found = &self.landing.as_slice()[..got];
         let position = offset + at as u64;
         let mut text = format!("byte {position} is 0x{:02x} instead of 0x{wanted:02x}", found[at]);
         let sector_start = position - position % SECTOR_BYTES as u64;
-        let stamp = sector_start
-            .checked_sub(offset)
-            .and_then(|start| Stamp::decode(&found[usize::try_from(start).ok()?..]));
-        if let Some(stamp) = stamp {
-            let right = stamp.dataset_tag == self.dataset_tag
-                && (stamp.file, stamp.offset) == (file, sector_start);
-            if !right {
-                let whose = if stamp.dataset_tag == self.dataset_tag { "this" } else { "another" };
-                text += &format!(
-                    "; its sector belongs to file {} offset {} of {whose} dataset",
-                    stamp.file, stamp.offset
-                );
-            }
+        // Calls begin at sectors.
+        let Some(stamp) = Stamp::decode(&found[at - at % SECTOR_BYTES..]) else { return text };
+        let (oldest, newest) = (self.state.oldest_version, self.state.newest_version);
+        if stamp.dataset_tag != self.dataset_tag
+            || (stamp.file, stamp.offset) != (u64::from(file), sector_start)
+        {
+            let whose = if stamp.dataset_tag == self.dataset_tag { "this" } else { "another" };
+            text += &format!(
+                "; its sector belongs to file {} offset {} of {whose} dataset",
+                stamp.file, stamp.offset
+            );
+        } else if !(oldest..=newest).contains(&stamp.version) {
+            text += &format!(
+                "; its sector holds version {}, and {oldest} to {newest} are right",
+                stamp.version
+            );
         }
         text
     }
 }
 
-/// Where the bytes found begin to differ from those wanted.
-fn first_difference(wanted: &[u8], found: &[u8]) -> Option<usize> {
+/// Where the bytes found begin to differ from those wanted. Where a sector of `found` carries one
+/// of the versions that are right, the newest is put in its place first.
+fn first_difference(wanted: &[u8], found: &mut [u8], state: &DatasetState) -> Option<usize> {
     // The comparison of slices is memcmp; only a mismatch is searched byte by byte.
     let wanted = &wanted[..found.len()];
-    if wanted == found { None } else { wanted.iter().zip(found).position(|(w, f)| w != f) }
+    if wanted == found {
+        return None;
+    }
+    let newest = state.newest_version.to_le_bytes();
+    for sector in found.chunks_mut(SECTOR_BYTES) {
+        let Some(field) = sector.get_mut(VERSION_BYTE..) else { continue };
+        let len = field.len().min(newest.len());
+        let mut version = newest;
+        version[..len].copy_from_slice(&field[..len]);
+        let version = u16::from_le_bytes(version);
+        if (state.oldest_version..=state.newest_version).contains(&version) {
+            field[..len].copy_from_slice(&newest[..len]);
+        }
+    }
+    wanted.iter().zip(found).position(|(wanted, found)| wanted != found)
 }
 
 /// Fills `bytes` as far as the file reaches.

@@ -8,9 +8,11 @@
 //! The process is the worker's own: it changes user, processors and working directory. It touches
 //! nothing below the root before `go`.
 
-use crate::backend::sync::Sync;
 use crate::buffer::warm_memory;
-use crate::phase::{EngineError, Prepared, Root, make_dirs};
+use crate::error::EngineError;
+use crate::phase::{Job, Prepared};
+use crate::program::{FioRun, ProgramError};
+use crate::root::{Root, make_dirs};
 use crate::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
@@ -47,6 +49,8 @@ enum Refusal {
     Warm { bytes: u64, source: Errno },
     #[error(transparent)]
     Engine(#[from] EngineError),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
     #[error("expected the line \"go\", got {0:?}")]
     NotGo(String),
 }
@@ -56,6 +60,7 @@ enum Ready {
     Phase(Box<Prepared>),
     MakeDirs(Dataset),
     Verify(Box<Verifier>),
+    Fio(Box<FioRun>),
 }
 
 /// The worker's whole life.
@@ -76,7 +81,8 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
         return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
     }
     let answer = match ready {
-        Ready::Phase(mut prepared) => WorkerSays::Done(Box::new(prepared.run(&Sync::new(&root)))),
+        Ready::Phase(mut prepared) => WorkerSays::Done(Box::new(prepared.run_on(&root))),
+        Ready::Fio(fio) => WorkerSays::Done(Box::new(fio.run(&root))),
         Ready::MakeDirs(dataset) => match make_dirs(&root, &dataset) {
             Ok(()) => WorkerSays::Made,
             Err(error) => WorkerSays::Refused(error.to_string()),
@@ -98,14 +104,19 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     if let Some(ids) = spec.user {
         become_user(ids).map_err(|source| Refusal::User { ids, source })?;
     }
+    let (dataset, dataset_seed, state) = (&spec.dataset, spec.dataset_seed, spec.state);
     let ready = match &spec.task {
         Task::Phase { phase, seed, latency } => {
-            let prepared = Prepared::new(&spec.dataset, phase, seed, &spec.dataset_seed, *latency)?;
-            Ready::Phase(Box::new(prepared))
+            let (seed, latency, sector_bytes) = (*seed, *latency, root.sector_bytes());
+            let job = Job { dataset, state, phase, seed, dataset_seed, latency, sector_bytes };
+            Ready::Phase(Box::new(Prepared::new(&job)?))
         }
-        Task::MakeDirs => Ready::MakeDirs(spec.dataset),
+        Task::Fio { job, section, lay_out } => {
+            Ready::Fio(Box::new(FioRun::prepare(job, section, *lay_out, &dataset_seed)?))
+        }
+        Task::MakeDirs => Ready::MakeDirs(spec.dataset.clone()),
         Task::Verify { bs_bytes } => {
-            Ready::Verify(Box::new(Verifier::new(&spec.dataset, *bs_bytes, &spec.dataset_seed)?))
+            Ready::Verify(Box::new(Verifier::new(dataset, &state, *bs_bytes, &dataset_seed)?))
         }
     };
     let bytes = spec.warm_memory_bytes;

@@ -1,144 +1,127 @@
 //! Between the first and the last clock read of a phase nothing is allocated or freed.
 //!
 //! A backend that passes every call on to the real one notes how often the allocator of this
-//! thread had been called by then: the first call of a phase, the last one and all between must see
-//! the same number. A second test closes the gap before the first call and after the last: a phase
-//! of many ops calls the allocator exactly as often as one of few.
+//! thread had been called by then: the first call of a thread, the last one and all between must
+//! see the same number. A second test closes the gap before the first call and after the last: a
+//! phase of many ops calls the allocator exactly as often as one of few.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_engine::backend::Backend;
-use fsarena_engine::backend::sync::Sync;
-use fsarena_engine::phase::{Prepared, Root, make_dirs};
-use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, Op, Order, Phase};
-use rustix::io::Errno;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-use std::ffi::CStr;
+mod support;
 
-struct Counting;
+use fsarena_engine::backend::sync::Sync;
+use fsarena_engine::root::make_dirs;
+use fsarena_engine::{Job, Prepared, Root};
+use fsarena_model::work::{Dataset, DatasetState, Fsync, Io, Op, Order, Phase, Sharing};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use support::counting::{Counting, calls};
+use support::{Asking, seed};
 
 thread_local! {
-    static CALLS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    // A thread that is ending has no counter any more; nothing is measured there.
-    let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
-}
-
-fn calls() -> u64 {
-    CALLS.with(Cell::get)
-}
-
-// SAFETY: every request is passed unchanged to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        count();
-        // SAFETY: as above; the pointer came from `alloc` of the same allocator.
-        unsafe { System.dealloc(pointer, layout) }
-    }
+    /// Allocator calls at this thread's first call of a phase: `None` before it.
+    static FIRST: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
 }
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Real calls, and the range of allocator counts seen by them.
-struct Watching<'a> {
-    real: Sync<'a>,
-    first: Cell<u64>,
-    last: Cell<u64>,
+/// An order in which every op finds what it needs.
+const OPS: [Op; 18] = [
+    Op::Mkdir,
+    Op::Create,
+    Op::Read,
+    Op::Overwrite,
+    Op::Stat,
+    Op::List,
+    Op::BigRead,
+    Op::BigOverwrite,
+    Op::RandRead,
+    Op::RandWrite,
+    Op::RandRw,
+    Op::Rename,
+    Op::Append,
+    Op::Delete,
+    Op::BigWrite,
+    Op::Rename,
+    Op::Delete,
+    Op::Rmdir,
+];
+
+/// Whether `op` can be done with `io` over `dataset`: the rest is refused and tested elsewhere.
+fn is_legal(op: Op, io: &Io, dataset: &Dataset) -> bool {
+    let shared = io.sharing == Sharing::Shared && io.threads > 1;
+    (!op.is_random() || dataset.size_bytes >= 1000)
+        && !(shared && (op.is_about_dirs() || op == Op::BigWrite))
 }
 
-impl Watching<'_> {
-    fn look(&self) {
-        let now = calls();
-        self.first.set(self.first.get().min(now));
-        self.last.set(self.last.get().max(now));
-    }
-}
-
-impl<'a> Backend for Watching<'a> {
-    type File = <Sync<'a> as Backend>::File;
-
-    fn create(&self, path: &CStr) -> Result<Self::File, Errno> {
-        self.look();
-        self.real.create(path)
-    }
-
-    fn open(&self, path: &CStr) -> Result<Self::File, Errno> {
-        self.look();
-        self.real.open(path)
-    }
-
-    fn write(&self, file: Self::File, bytes: &[u8]) -> Result<usize, Errno> {
-        self.look();
-        self.real.write(file, bytes)
-    }
-
-    fn read(&self, file: Self::File, bytes: &mut [u8]) -> Result<usize, Errno> {
-        self.look();
-        self.real.read(file, bytes)
-    }
-
-    fn close(&self, file: Self::File) -> Result<(), Errno> {
-        self.look();
-        self.real.close(file)
-    }
-
-    fn stat(&self, path: &CStr) -> Result<(), Errno> {
-        self.look();
-        self.real.stat(path)
-    }
-
-    fn unlink(&self, path: &CStr) -> Result<(), Errno> {
-        self.look();
-        self.real.unlink(path)
-    }
-
-    /// Comes after the last clock read of the loop.
-    fn sync(&self) -> Result<(), Errno> {
-        self.look();
-        Ok(())
-    }
-}
-
-/// Runs every op over `dataset`; for each, how often the allocator was called from the first call
-/// to syncfs, and in the whole of `run`.
-fn allocator_calls(dataset: &Dataset, order: Order, latency: bool) -> Vec<(Op, u64, u64)> {
-    let dir = tempfile::tempdir().unwrap();
+/// Runs every op over `dataset`; for each, how often the allocator was called by any thread from
+/// its first call to its last, and in the whole of `run` by this one.
+fn allocator_calls(dataset: &Dataset, order: Order, latency: bool, io: &Io) -> Vec<(Op, u64, u64)> {
+    let dir = support::temp_dir();
     let root = Root::open(dir.path()).unwrap();
-    let seed = Seed::from_number(1);
-    make_dirs(&root, dataset).unwrap();
-    let ops = [Op::Create, Op::Read, Op::Stat, Op::Delete, Op::BigWrite, Op::BigRead, Op::Delete];
-    let run = |op: Op| {
-        let phase = Phase { name: "x".to_owned(), op, order, bs_bytes: 1000, timed: true };
-        let mut prepared = Prepared::new(dataset, &phase, &seed, &seed, latency).unwrap();
-        let (first, last) = (Cell::new(u64::MAX), Cell::new(0));
-        let backend = Watching { real: Sync::new(&root), first, last };
+    let mut state = DatasetState::default();
+    let mut results = vec![];
+    for op in OPS {
+        if !is_legal(op, io, dataset) {
+            if op == Op::Mkdir {
+                make_dirs(&root, dataset).unwrap();
+            }
+            if op == Op::BigWrite {
+                let create = Phase::new("instead", Op::Create, 1000);
+                support::run(dir.path(), dataset, &mut state, &create);
+            }
+            continue;
+        }
+        let phase = Phase { order, io: io.clone(), ..Phase::new("x", op, 1000) };
+        let job = Job { state, latency, ..Job::new(dataset, &phase, seed(), seed()) };
+        let mut prepared = Prepared::new(&job).unwrap();
+        let most = AtomicU64::new(0);
+        // Each phase has a number, by which a thread knows its first call in it.
+        static PHASES: AtomicU64 = AtomicU64::new(0);
+        let number = PHASES.fetch_add(1, Ordering::Relaxed);
+        let ask = |call: &str| {
+            // What makes all durable comes after the last clock read of the loop.
+            if call != "sync" || io.fsync == Fsync::End {
+                let (_, first) =
+                    FIRST.get().filter(|first| first.0 == number).unwrap_or_else(|| {
+                        FIRST.set(Some((number, calls())));
+                        (number, calls())
+                    });
+                // The last sync is made by the thread that also collects what the others did.
+                let between = calls() - first;
+                if call != "sync" || io.threads == 1 {
+                    most.fetch_max(between, Ordering::Relaxed);
+                }
+            }
+            Ok(())
+        };
+        let backend = Asking { real: Sync::new(&root, io), ask };
         let before = calls();
         let report = prepared.run(&backend);
         // The report's own buckets grow with the spread of the latencies: not part of the phase.
         let whole = calls() - before;
-        assert_eq!((report.error, report.ops), (None, op.count(dataset, 1000)), "{op:?}");
-        (op, backend.last.get() - backend.first.get(), whole)
-    };
-    ops.into_iter().map(run).collect()
+        if state.appended_bytes == 0 {
+            assert_eq!((report.error, report.ops), (None, phase.count(dataset)), "{op:?}");
+        } else {
+            assert_eq!(report.error, None, "{op:?}");
+        }
+        results.push((op, most.load(Ordering::Relaxed), whole));
+        state = phase.leaves(state);
+        if op == Op::Delete {
+            state.appended_bytes = 0;
+        }
+    }
+    results
 }
 
 #[test]
 fn nothing_is_allocated_from_the_first_call_to_syncfs() {
+    let one = Io::default();
     for order in [Order::Sequential, Order::Random] {
         for size_bytes in [0, 256, 3500] {
             for latency in [true, false] {
-                let dataset = Dataset { files: 300, size_bytes, dirs: 7 };
-                for (op, between, _) in allocator_calls(&dataset, order, latency) {
+                let dataset = Dataset::uniform(300, size_bytes, 7);
+                for (op, between, _) in allocator_calls(&dataset, order, latency, &one) {
                     assert_eq!(between, 0, "{op:?} {order:?} {size_bytes}");
                 }
             }
@@ -147,10 +130,25 @@ fn nothing_is_allocated_from_the_first_call_to_syncfs() {
 }
 
 #[test]
+fn nothing_is_allocated_by_any_thread_or_policy() {
+    let dataset = Dataset::uniform(90, 3500, 7);
+    for sharing in [Sharing::Own, Sharing::Shared] {
+        for fsync in [Fsync::None, Fsync::Op, Fsync::Dir, Fsync::End] {
+            let io = Io { threads: 3, sharing, fsync, ..Io::default() };
+            for (op, between, _) in allocator_calls(&dataset, Order::Sequential, true, &io) {
+                assert_eq!(between, 0, "{op:?} {io:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn many_ops_allocate_no_more_than_few() {
     for order in [Order::Sequential, Order::Random] {
-        let few = Dataset { files: 2, size_bytes: 256, dirs: 1 };
-        let many = Dataset { files: 2000, size_bytes: 256, dirs: 1 };
-        assert_eq!(allocator_calls(&few, order, false), allocator_calls(&many, order, false));
+        for io in [Io::default(), Io { fsync: Fsync::Op, ..Io::default() }] {
+            let calls =
+                |files| allocator_calls(&Dataset::uniform(files, 1256, 1), order, false, &io);
+            assert_eq!(calls(2), calls(300));
+        }
     }
 }

@@ -1,26 +1,27 @@
 //! Phases with real calls in a temporary directory: what is left behind, what is reported.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests
 
-use fsarena_engine::phase::{Root, run_phase};
+mod support;
+
 use fsarena_engine::stamp::Stamp;
-use fsarena_engine::verify::Verifier;
+use fsarena_engine::{Root, run_phase};
 use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, Op, Order, Phase, VerifyReport, WorkerReport};
+use fsarena_model::work::{
+    Dataset, DatasetState, Io, Op, Order, Phase, VerifyReport, WorkerReport,
+};
 use std::fs;
 use std::path::Path;
-
-const SEED: u64 = 11;
+use support::SEED;
 
 fn run_in(dir: &Path, dataset: &Dataset, op: Op, order: Order, bs_bytes: u64) -> WorkerReport {
     let root = Root::open(dir).unwrap();
-    let phase = Phase { name: op.name().to_owned(), op, order, bs_bytes, timed: true };
+    let phase = Phase { order, ..Phase::new(op.name(), op, bs_bytes) };
     let seed = Seed::from_number(SEED);
     run_phase(&root, dataset, &phase, seed.child("phase", 1), seed, true).unwrap()
 }
 
 fn verify(dir: &Path, dataset: &Dataset, bs_bytes: u64) -> VerifyReport {
-    let mut verifier = Verifier::new(dataset, bs_bytes, &Seed::from_number(SEED)).unwrap();
-    verifier.run(&Root::open(dir).unwrap())
+    support::verify(dir, dataset, &DatasetState::default(), bs_bytes)
 }
 
 #[test]
@@ -32,12 +33,13 @@ fn every_op_does_its_work_and_counts_it() {
         (2, 3_000_001, 0, 1 << 20, Order::Sequential),
         (5, 0, 2, 4096, Order::Sequential),
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let dataset = Dataset { files, size_bytes, dirs };
+        let dir = support::temp_dir();
+        let dataset = Dataset::uniform(files, size_bytes, dirs);
         for op in [Op::Create, Op::Read, Op::Stat, Op::BigRead, Op::Delete, Op::BigWrite] {
             let report = run_in(dir.path(), &dataset, op, order, bs_bytes);
             assert_eq!(report.error, None, "{op:?}");
-            assert_eq!(report.ops, op.count(&dataset, bs_bytes), "{op:?}");
+            let phase = Phase::new("p", op, bs_bytes);
+            assert_eq!(report.ops, phase.count(&dataset), "{op:?}");
             let bytes = if op.moves_bytes() { dataset.bytes() } else { 0 };
             assert_eq!(report.asked_bytes, bytes, "{op:?}");
             let latency = report.latency.unwrap();
@@ -45,7 +47,7 @@ fn every_op_does_its_work_and_counts_it() {
             let elapsed = report.returned_monotonic_ns - report.start_monotonic_ns;
             assert!(latency.sum_ns as f64 <= elapsed as f64 * 1.01, "chained within the phase");
             assert!(report.durable_monotonic_ns.unwrap() >= report.returned_monotonic_ns);
-            if op == Op::Create || op == Op::BigWrite {
+            if op.creates() {
                 let report = verify(dir.path(), &dataset, 5000);
                 assert_eq!((report.files, report.bad_files), (files, 0), "{report:?}");
                 assert_eq!(report.bytes, dataset.bytes());
@@ -57,8 +59,8 @@ fn every_op_does_its_work_and_counts_it() {
 #[test]
 fn files_carry_names_mode_and_stamps_of_the_dataset() {
     use std::os::unix::fs::PermissionsExt as _;
-    let dir = tempfile::tempdir().unwrap();
-    let dataset = Dataset { files: 10, size_bytes: 700, dirs: 3 };
+    let dir = support::temp_dir();
+    let dataset = Dataset::uniform(10, 700, 3);
     run_in(dir.path(), &dataset, Op::Create, Order::Sequential, 4096);
     let path = dir.path().join("d00002/f00000009");
     let bytes = fs::read(&path).unwrap();
@@ -72,8 +74,8 @@ fn files_carry_names_mode_and_stamps_of_the_dataset() {
 
 #[test]
 fn a_failure_in_the_middle_names_op_call_and_path() {
-    let dir = tempfile::tempdir().unwrap();
-    let dataset = Dataset { files: 10, size_bytes: 256, dirs: 0 };
+    let dir = support::temp_dir();
+    let dataset = Dataset::uniform(10, 256, 0);
     fs::write(dir.path().join("f00000004"), "in the way").unwrap();
     let report = run_in(dir.path(), &dataset, Op::Create, Order::Sequential, 4096);
     assert_eq!((report.ops, report.asked_bytes), (4, 4 * 256));
@@ -89,8 +91,8 @@ fn a_failure_in_the_middle_names_op_call_and_path() {
 
 #[test]
 fn a_short_read_is_an_error_without_errno() {
-    let dir = tempfile::tempdir().unwrap();
-    let dataset = Dataset { files: 3, size_bytes: 256, dirs: 0 };
+    let dir = support::temp_dir();
+    let dataset = Dataset::uniform(3, 256, 0);
     run_in(dir.path(), &dataset, Op::Create, Order::Sequential, 4096);
     fs::write(dir.path().join("f00000001"), "short").unwrap();
     for op in [Op::Read, Op::BigRead] {
@@ -102,32 +104,34 @@ fn a_short_read_is_an_error_without_errno() {
 
 #[test]
 fn what_cannot_be_prepared_is_refused_with_a_remedy() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = support::temp_dir();
     let missing = Root::open(&dir.path().join("nowhere")).unwrap_err();
     assert!(missing.to_string().contains("nowhere"), "{missing}");
     let root = Root::open(dir.path()).unwrap();
     let seed = Seed::from_number(1);
-    let (op, order) = (Op::Read, Order::Sequential);
-    let mut phase = Phase { name: "r".to_owned(), op, order, bs_bytes: 0, timed: true };
-    let dataset = Dataset { files: 1, size_bytes: 1, dirs: 0 };
+    let mut phase = Phase::new("r", Op::Read, 0);
+    let dataset = Dataset::uniform(1, 1, 0);
     let error = run_phase(&root, &dataset, &phase, seed, seed, true).unwrap_err();
     assert!(error.to_string().contains("bs_bytes"), "{error}");
     phase.bs_bytes = 4096;
-    let dataset = Dataset { files: 1 << 40, size_bytes: 1, dirs: 0 };
+    let dataset = Dataset::uniform(1 << 40, 1, 0);
     let error = run_phase(&root, &dataset, &phase, seed, seed, true).unwrap_err();
     assert!(error.to_string().contains("use fewer"), "{error}");
     fs::write(dir.path().join("d00000"), "a file").unwrap();
     phase.op = Op::Create;
-    let dataset = Dataset { files: 1, size_bytes: 1, dirs: 1 };
+    let dataset = Dataset::uniform(1, 1, 1);
     let report = run_phase(&root, &dataset, &phase, seed, seed, true).unwrap();
     assert_eq!(report.error.unwrap().errno, 20, "not a directory");
+    phase.io = Io { iodepth: 4, ..Io::default() };
+    let error = run_phase(&root, &dataset, &phase, seed, seed, true).unwrap_err();
+    assert!(error.to_string().contains("io_uring"), "{error}");
 }
 
 /// Each way of being wrong is found in its file and nowhere else.
 #[test]
 fn verify_finds_every_kind_of_damage() {
-    let dir = tempfile::tempdir().unwrap();
-    let dataset = Dataset { files: 20, size_bytes: 10_000, dirs: 2 };
+    let dir = support::temp_dir();
+    let dataset = Dataset::uniform(20, 10_000, 2);
     run_in(dir.path(), &dataset, Op::Create, Order::Sequential, 4096);
     let path = |file: u32| dir.path().join(format!("d{:05}/f{file:08}", file / 10));
     let change = |file: u32, change: &dyn Fn(&mut Vec<u8>)| {
@@ -160,15 +164,13 @@ fn verify_finds_every_kind_of_damage() {
         for (example, wanted) in report.examples.iter().zip(wanted) {
             assert!(example.starts_with(wanted), "{example} instead of {wanted}");
         }
-        if bs_bytes > 100 {
-            assert!(report.examples[5].contains("belongs to file 12 offset 0 of this dataset"));
-        }
+        assert!(report.examples[5].contains("belongs to file 12 offset 0 of this dataset"));
     }
 }
 
 #[test]
 fn verify_keeps_a_few_examples_only() {
-    let dir = tempfile::tempdir().unwrap();
-    let report = verify(dir.path(), &Dataset { files: 100, size_bytes: 1, dirs: 0 }, 4096);
+    let dir = support::temp_dir();
+    let report = verify(dir.path(), &Dataset::uniform(100, 1, 0), 4096);
     assert_eq!((report.bad_files, report.examples.len()), (100, 16));
 }

@@ -5,7 +5,8 @@ use fsarena_engine::worker_main;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
-    Dataset, Op, Order, Phase, Task, UserIds, WorkerReport, WorkerSays, WorkerSpec,
+    Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds, WorkerReport, WorkerSays,
+    WorkerSpec,
 };
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -76,12 +77,12 @@ impl Worker {
 }
 
 fn spec(root: &Path, op: Op) -> WorkerSpec {
-    let (order, bs_bytes) = (Order::Random, 4096);
-    let phase = Phase { name: op.name().to_owned(), op, order, bs_bytes, timed: true };
+    let phase = Phase { order: Order::Random, ..Phase::new(op.name(), op, 4096) };
     WorkerSpec {
         schema: SPEC_SCHEMA,
         root: root.to_owned(),
-        dataset: Dataset { files: 50, size_bytes: 300, dirs: 4 },
+        dataset: Dataset::uniform(50, 300, 4),
+        state: DatasetState::default(),
         dataset_seed: Seed::from_number(1),
         task: Task::Phase { phase, seed: Seed::from_number(2), latency: true },
         warm_memory_bytes: 1 << 20,
@@ -100,7 +101,7 @@ fn make_dirs(spec: &WorkerSpec) {
 }
 
 fn run(spec: &WorkerSpec) -> WorkerReport {
-    if matches!(&spec.task, Task::Phase { phase, .. } if phase.op.writes()) {
+    if matches!(&spec.task, Task::Phase { phase, .. } if phase.op.creates()) {
         make_dirs(spec);
     }
     run_alone(spec)
@@ -167,6 +168,18 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
     assert!(refused(&WorkerSpec { cpus: vec![99_999], ..good.clone() }).contains("99999"));
     let greedy = WorkerSpec { warm_memory_bytes: 1 << 60, ..good.clone() };
     assert!(refused(&greedy).contains("warm_memory_bytes"));
+    let mut mixed = good.clone();
+    let Task::Phase { phase, .. } = &mut mixed.task else { panic!() };
+    phase.io.threads = 51;
+    assert!(refused(&mixed).contains("51 threads for 50 files"));
+    let named = Dataset { name_bytes: Some(256), ..good.dataset.clone() };
+    assert!(refused(&WorkerSpec { dataset: named, ..good.clone() }).contains("NAME_MAX"));
+    let fio = Task::Fio {
+        job: "[a]\nfilename=/etc/passwd\n".to_owned(),
+        section: "a".to_owned(),
+        lay_out: false,
+    };
+    assert!(refused(&WorkerSpec { task: fio, ..good.clone() }).contains("fio"));
     let mut worker = Worker::start();
     worker.tell(r#"{"schema":1,"surprise":true}"#);
     assert!(worker.refusal().contains("surprise"));
@@ -175,6 +188,33 @@ fn what_cannot_be_done_is_refused_with_the_reason() {
     assert_eq!(worker.answer(), WorkerSays::Ready);
     worker.tell("stop");
     assert!(worker.refusal().contains("stop"));
+}
+
+#[test]
+fn threads_share_a_phase_and_its_processors() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut state = DatasetState::default();
+    for (op, sharing) in [
+        (Op::Create, Sharing::Own),
+        (Op::Overwrite, Sharing::Shared),
+        (Op::Rename, Sharing::Own),
+        (Op::RandWrite, Sharing::Shared),
+    ] {
+        let mut spec = WorkerSpec { cpus: vec![0], state, ..spec(dir.path(), op) };
+        let Task::Phase { phase, .. } = &mut spec.task else { panic!() };
+        phase.io = Io { threads: 3, sharing, ..Io::default() };
+        phase.bs_bytes = 100;
+        state = phase.leaves(state);
+        let report = run(&spec);
+        assert_eq!((report.error, report.threads.len()), (None, 3), "{op:?}");
+    }
+    let task = Task::Verify { bs_bytes: 4096 };
+    let mut worker = Worker::start();
+    worker.give(&WorkerSpec { task, state, ..spec(dir.path(), Op::Read) });
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("go");
+    let WorkerSays::Verified(report) = worker.answer() else { panic!("no check") };
+    assert_eq!((report.files, report.bad_files), (50, 0), "{report:?}");
 }
 
 #[test]

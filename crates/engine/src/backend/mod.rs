@@ -1,65 +1,88 @@
 //! The seam between the loop and the kernel.
 //!
 //! A backend is chosen once a phase and monomorphised into the loop: no table of functions, no
-//! branch an op. [`sync`] makes the real, blocking calls; [`null`] makes none and so bounds what
-//! the harness itself can do. A backend must not allocate, lock, log or format.
+//! branch an op. Flags of open (`O_DIRECT`, `O_DSYNC`) are decided when the backend is made.
+//! [`sync`] makes the real, blocking calls; [`mmap`] moves the contents of big files by memory
+//! copies; [`null`] makes no call and so bounds what the harness itself can do. A backend must not
+//! allocate, lock, log or format. Threads of a phase share one.
 
+pub mod mmap;
 pub mod null;
 pub mod sync;
 
 use rustix::io::Errno;
 use std::ffi::CStr;
 
-/// What the ops of a phase are made of. Paths are relative to the root of the dataset.
+/// What the ops of a phase are made of. Paths are relative to the root of the dataset. Every
+/// method fails with the error of its call.
+#[expect(clippy::missing_errors_doc, reason = "said once, above")]
 pub trait Backend {
-    /// An open file; closed with [`Backend::close`] and by nothing else.
+    /// An open file or directory; closed with [`Backend::close`] and by nothing else.
     type File: Copy;
 
-    /// open(`O_CREAT|O_WRONLY|O_EXCL`, 0644).
-    ///
-    /// # Errors
-    /// The call's.
-    fn create(&self, path: &CStr) -> Result<Self::File, Errno>;
+    /// Whether calls always say where: its files have no position of their own.
+    const BY_OFFSET: bool = false;
+
+    /// open(`O_CREAT|O_WRONLY|O_EXCL`, 0644). The file will get `size_bytes`; only a backend that
+    /// must know it beforehand looks at that.
+    fn create(&self, path: &CStr, size_bytes: u64) -> Result<Self::File, Errno>;
 
     /// open(`O_RDONLY`).
-    ///
-    /// # Errors
-    /// The call's.
     fn open(&self, path: &CStr) -> Result<Self::File, Errno>;
 
+    /// open(`O_WRONLY`), to write over what is there.
+    fn open_write(&self, path: &CStr) -> Result<Self::File, Errno>;
+
+    /// open(`O_RDWR`), for reads and writes in one file.
+    fn open_both(&self, path: &CStr) -> Result<Self::File, Errno>;
+
+    /// open(`O_WRONLY|O_APPEND`).
+    fn open_append(&self, path: &CStr) -> Result<Self::File, Errno>;
+
+    /// open(`O_RDONLY|O_DIRECTORY`).
+    fn open_dir(&self, path: &CStr) -> Result<Self::File, Errno>;
+
     /// One write(2); how many bytes it took.
-    ///
-    /// # Errors
-    /// The call's.
     fn write(&self, file: Self::File, bytes: &[u8]) -> Result<usize, Errno>;
 
     /// One read(2); how many bytes it gave.
-    ///
-    /// # Errors
-    /// The call's.
     fn read(&self, file: Self::File, bytes: &mut [u8]) -> Result<usize, Errno>;
 
+    /// One pwrite(2) at `offset` bytes; how many bytes it took.
+    fn write_at(&self, file: Self::File, offset: u64, bytes: &[u8]) -> Result<usize, Errno>;
+
+    /// One pread(2) at `offset` bytes; how many bytes it gave.
+    fn read_at(&self, file: Self::File, offset: u64, bytes: &mut [u8]) -> Result<usize, Errno>;
+
+    /// fsync(2) of a file or directory.
+    fn fsync(&self, file: Self::File) -> Result<(), Errno>;
+
     /// close(2).
-    ///
-    /// # Errors
-    /// The call's.
     fn close(&self, file: Self::File) -> Result<(), Errno>;
 
     /// stat(2).
-    ///
-    /// # Errors
-    /// The call's.
     fn stat(&self, path: &CStr) -> Result<(), Errno>;
 
     /// unlink(2).
-    ///
-    /// # Errors
-    /// The call's.
     fn unlink(&self, path: &CStr) -> Result<(), Errno>;
 
-    /// syncfs(2) of the file system of the root; called after the last clock read of the loop.
-    ///
-    /// # Errors
-    /// The call's.
+    /// rename(2).
+    fn rename(&self, from: &CStr, to: &CStr) -> Result<(), Errno>;
+
+    /// mkdir(2), mode 0755.
+    fn mkdir(&self, path: &CStr) -> Result<(), Errno>;
+
+    /// rmdir(2).
+    fn rmdir(&self, path: &CStr) -> Result<(), Errno>;
+
+    /// getdents64(2) through `buffer` until the end; how many entries there are, with `.` and `..`
+    /// where the file system gives them.
+    fn list(&self, dir: Self::File, buffer: &mut [u8]) -> Result<u64, Errno>;
+
+    /// syncfs(2) of the file system of the root.
     fn sync(&self) -> Result<(), Errno>;
+
+    /// Bytes that the file system of the root has left, asked after the clocks of a phase; `None`
+    /// where nobody knows.
+    fn free_bytes(&self) -> Option<u64>;
 }

@@ -9,19 +9,44 @@ use std::hint::black_box;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Null;
 
+/// Keeps the compiler from leaving out the making of a name.
+#[inline(always)]
+fn use_up(path: &CStr) -> Result<(), Errno> {
+    black_box(path.as_ptr());
+    Ok(())
+}
+
 impl Backend for Null {
     type File = ();
 
     #[inline(always)]
-    fn create(&self, path: &CStr) -> Result<(), Errno> {
-        black_box(path.as_ptr());
-        Ok(())
+    fn create(&self, path: &CStr, _size_bytes: u64) -> Result<(), Errno> {
+        use_up(path)
     }
 
     #[inline(always)]
     fn open(&self, path: &CStr) -> Result<(), Errno> {
-        black_box(path.as_ptr());
-        Ok(())
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn open_write(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn open_both(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn open_append(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn open_dir(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
     }
 
     #[inline(always)]
@@ -35,23 +60,64 @@ impl Backend for Null {
     }
 
     #[inline(always)]
+    fn write_at(&self, (): (), offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        black_box(offset);
+        Ok(black_box(bytes).len())
+    }
+
+    #[inline(always)]
+    fn read_at(&self, (): (), offset: u64, bytes: &mut [u8]) -> Result<usize, Errno> {
+        black_box(offset);
+        Ok(black_box(bytes).len())
+    }
+
+    #[inline(always)]
+    fn fsync(&self, (): ()) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    #[inline(always)]
     fn close(&self, (): ()) -> Result<(), Errno> {
         Ok(())
     }
 
     #[inline(always)]
     fn stat(&self, path: &CStr) -> Result<(), Errno> {
-        black_box(path.as_ptr());
-        Ok(())
+        use_up(path)
     }
 
     #[inline(always)]
     fn unlink(&self, path: &CStr) -> Result<(), Errno> {
-        black_box(path.as_ptr());
-        Ok(())
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn rename(&self, from: &CStr, to: &CStr) -> Result<(), Errno> {
+        use_up(from)?;
+        use_up(to)
+    }
+
+    #[inline(always)]
+    fn mkdir(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn rmdir(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn list(&self, (): (), buffer: &mut [u8]) -> Result<u64, Errno> {
+        black_box(buffer);
+        Ok(0)
     }
 
     fn sync(&self) -> Result<(), Errno> {
         Ok(())
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        None
     }
 }

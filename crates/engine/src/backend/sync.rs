@@ -6,11 +6,13 @@
 //! close of a file (of 1440 ns), no difference for stat.
 
 use super::Backend;
-use crate::phase::Root;
+use crate::root::Root;
+use fsarena_model::work::{Fsync, Io};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::ffi::CStr;
+use std::mem::MaybeUninit;
 
 /// The real calls, relative to a [`Root`].
 #[derive(Debug, Clone, Copy)]
@@ -18,13 +20,20 @@ pub struct Sync<'a> {
     root: &'a Root,
     /// Where paths start; copied out of `root` so that the loop does not look it up.
     lookup: BorrowedFd<'a>,
+    /// What the phase adds to each open for reading.
+    read_flags: OFlags,
+    /// What the phase adds to each open for writing.
+    write_flags: OFlags,
 }
 
 impl<'a> Sync<'a> {
-    /// A backend for the tree below `root`.
+    /// A backend for the tree below `root`, whose files are opened as `io` says.
     #[must_use]
-    pub fn new(root: &'a Root) -> Self {
-        Self { root, lookup: root.lookup() }
+    pub fn new(root: &'a Root, io: &Io) -> Self {
+        let direct = if io.direct { OFlags::DIRECT } else { OFlags::empty() };
+        let dsync = if io.fsync == Fsync::Dsync { OFlags::DSYNC } else { OFlags::empty() };
+        let (read_flags, write_flags) = (direct, direct | dsync);
+        Self { root, lookup: root.lookup(), read_flags, write_flags }
     }
 
     #[inline(always)]
@@ -37,8 +46,8 @@ impl<'a> Sync<'a> {
 /// Borrows a descriptor that this module opened.
 #[inline(always)]
 fn borrow<'a>(file: RawFd) -> BorrowedFd<'a> {
-    // SAFETY: the loop passes only descriptors that `create` or `open` gave it and that it has not
-    // closed yet; the borrow ends with the call it is made for.
+    // SAFETY: the loop passes only descriptors that an open of this backend gave it and that it has
+    // not closed yet; the borrow ends with the call it is made for.
     unsafe { BorrowedFd::borrow_raw(file) }
 }
 
@@ -46,13 +55,34 @@ impl Backend for Sync<'_> {
     type File = RawFd;
 
     #[inline(always)]
-    fn create(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::CREATE | OFlags::WRONLY | OFlags::EXCL)
+    fn create(&self, path: &CStr, _size_bytes: u64) -> Result<RawFd, Errno> {
+        let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::EXCL;
+        self.open_with(path, flags | self.write_flags)
     }
 
     #[inline(always)]
     fn open(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::RDONLY)
+        self.open_with(path, OFlags::RDONLY | self.read_flags)
+    }
+
+    #[inline(always)]
+    fn open_write(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::WRONLY | self.write_flags)
+    }
+
+    #[inline(always)]
+    fn open_both(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::RDWR | self.write_flags)
+    }
+
+    #[inline(always)]
+    fn open_append(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::WRONLY | OFlags::APPEND | self.write_flags)
+    }
+
+    #[inline(always)]
+    fn open_dir(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
     #[inline(always)]
@@ -63,6 +93,21 @@ impl Backend for Sync<'_> {
     #[inline(always)]
     fn read(&self, file: RawFd, bytes: &mut [u8]) -> Result<usize, Errno> {
         rustix::io::read(borrow(file), bytes)
+    }
+
+    #[inline(always)]
+    fn write_at(&self, file: RawFd, offset: u64, bytes: &[u8]) -> Result<usize, Errno> {
+        rustix::io::pwrite(borrow(file), bytes, offset)
+    }
+
+    #[inline(always)]
+    fn read_at(&self, file: RawFd, offset: u64, bytes: &mut [u8]) -> Result<usize, Errno> {
+        rustix::io::pread(borrow(file), bytes, offset)
+    }
+
+    #[inline(always)]
+    fn fsync(&self, file: RawFd) -> Result<(), Errno> {
+        rustix::fs::fsync(borrow(file))
     }
 
     #[inline(always)]
@@ -83,7 +128,41 @@ impl Backend for Sync<'_> {
         rustix::fs::unlinkat(self.lookup, path, AtFlags::empty())
     }
 
+    #[inline(always)]
+    fn rename(&self, from: &CStr, to: &CStr) -> Result<(), Errno> {
+        rustix::fs::renameat(self.lookup, from, self.lookup, to)
+    }
+
+    #[inline(always)]
+    fn mkdir(&self, path: &CStr) -> Result<(), Errno> {
+        rustix::fs::mkdirat(self.lookup, path, Mode::from_raw_mode(0o755))
+    }
+
+    #[inline(always)]
+    fn rmdir(&self, path: &CStr) -> Result<(), Errno> {
+        rustix::fs::unlinkat(self.lookup, path, AtFlags::REMOVEDIR)
+    }
+
+    #[inline(always)]
+    fn list(&self, dir: RawFd, buffer: &mut [u8]) -> Result<u64, Errno> {
+        let (start, len) = (buffer.as_mut_ptr().cast::<MaybeUninit<u8>>(), buffer.len());
+        // SAFETY: the same bytes, borrowed for this call. RawDir lets only the kernel write into
+        // them, which never takes a byte's value away.
+        let space = unsafe { std::slice::from_raw_parts_mut(start, len) };
+        let mut entries = RawDir::new(borrow(dir), space);
+        let mut count = 0;
+        while let Some(entry) = entries.next() {
+            entry?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
     fn sync(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.root.dir())
+    }
+
+    fn free_bytes(&self) -> Option<u64> {
+        self.root.free_bytes()
     }
 }

@@ -1,0 +1,288 @@
+//! The threads of a phase: what each holds in its hands, and the gate they start behind.
+//!
+//! A [`Hand`] is all that one thread needs, made before the clock runs. The first hand works on
+//! the thread that runs the phase, so that one thread alone needs no other (and keeps the kernel's
+//! short way for descriptors of a process with one thread). The leader waits until all others stand
+//! at the [`Gate`], reads the clock and opens it; nobody sleeps there, since being woken takes
+//! longer than many an op. A thread that fails stops the others at their next op.
+
+use crate::buffer::Pages;
+use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
+use crate::hist::Histogram;
+use crate::names::{DirNames, FileNames};
+use crate::op::Tally;
+use crate::share::Share;
+use crate::stamp::Contents;
+use crate::usage::Usage;
+use fsarena_model::dataset::Draw;
+use fsarena_model::work::{Io, Op, OpError, ThreadReport, WorkerUsage};
+use rustix::io::Errno;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
+
+/// Sizes of files as a phase finds them or makes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Sizes {
+    pub draw: Arc<Draw>,
+    /// Bytes that were appended to each.
+    pub appended_bytes: u64,
+}
+
+impl Sizes {
+    /// Bytes of file `file`.
+    #[inline(always)]
+    pub fn of(&self, file: u32) -> u64 {
+        self.draw.of(u64::from(file)) + self.appended_bytes
+    }
+}
+
+/// Where the latencies of a thread go.
+#[derive(Debug)]
+pub(crate) struct Latency {
+    pub clock: TickClock,
+    pub all: Histogram,
+    /// Writes alone, where they are mixed with reads.
+    pub writes: Option<Histogram>,
+}
+
+/// All that one thread of a phase needs; in cache lines of its own (two, since they are fetched in
+/// pairs).
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Hand {
+    pub thread: u32,
+    pub op: Op,
+    pub bs_bytes: u64,
+    pub io: Io,
+    pub share: Share,
+    /// Permutation of the thread's files or directories; `None`: by number.
+    pub order: Option<Vec<u32>>,
+    /// Stands on the current file, or on the one that failed.
+    pub names: FileNames,
+    /// Where a rename goes.
+    pub second: FileNames,
+    /// Stands on the current directory (ops about directories).
+    pub dirs: DirNames,
+    pub sizes: Sizes,
+    /// What is written; its stamps carry the version of the phase.
+    pub contents: Option<Contents>,
+    /// Where reads put bytes: as long as the largest call. Of `list`: the buffer.
+    pub landing: Pages,
+    /// What a read's length is rounded up to (direct I/O at the end of a file), bytes.
+    pub read_align: u64,
+    /// Salt of the mixture of reads and writes.
+    pub mixture: u64,
+    /// Files of this thread in each leaf directory; empty unless directories are to be synced.
+    pub in_dirs: Vec<u32>,
+    /// Of these, those that are still to be done.
+    pub left_in_dirs: Vec<u32>,
+    /// Ring of the last run: kept, so that it goes after the last clock read of the phase.
+    pub lane: Option<crate::uring::Lane>,
+    pub latency: Option<Latency>,
+}
+
+/// What a thread did, in clock readings.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub started_ns: u64,
+    pub done_ns: u64,
+    pub usage: WorkerUsage,
+    pub tally: Tally,
+}
+
+impl Hand {
+    /// Waits at the gate and does `work` between two clock reads. Whatever `work` needs is made
+    /// before this is called.
+    #[inline(always)]
+    pub fn timed(&mut self, gate: &Gate, work: impl FnOnce(&mut Self) -> Tally) -> Outcome {
+        let Some((before, started_ns)) = gate.pass(self.thread == 0) else {
+            return Outcome::default();
+        };
+        let tally = work(self);
+        let done_ns = monotonic_ns();
+        compiler_fence(Ordering::SeqCst);
+        if tally.failure.is_some() {
+            gate.stop();
+        }
+        Outcome { started_ns, done_ns, usage: Usage::now().since(&before), tally }
+    }
+
+    /// The failure of `tally` in words. A write that took less than it was given says no error;
+    /// where the space that is left is less than a call, it is what the next would say: no space.
+    pub fn op_error(
+        &self,
+        tally: &Tally,
+        free_bytes: impl FnOnce() -> Option<u64>,
+    ) -> Option<OpError> {
+        let failure = tally.failure?;
+        let op_index = tally.failed_op.unwrap_or(tally.ops);
+        let is_full = || {
+            let call_bytes = self.contents.as_ref().map_or(0, Contents::call_bytes) as u64;
+            failure.call == "write" && free_bytes().is_some_and(|free| free < call_bytes)
+        };
+        let errno = failure.errno.or_else(|| is_full().then_some(Errno::NOSPC));
+        let text = match errno {
+            Some(errno) => errno.to_string(),
+            None if failure.call == "read" => "fewer bytes than the file should hold".to_owned(),
+            None => "fewer bytes taken than given".to_owned(),
+        };
+        let path = if failure.call == "syncfs" {
+            "."
+        } else if self.op.is_about_dirs() {
+            self.dirs.as_str()
+        } else {
+            self.names.as_str()
+        };
+        Some(OpError {
+            op_index,
+            thread: (self.io.threads > 1).then_some(self.thread),
+            call: failure.call.to_owned(),
+            path: path.to_owned(),
+            errno: errno.map_or(0, Errno::raw_os_error),
+            text,
+        })
+    }
+
+    /// Its latencies, unless its clock left `CLOCK_MONOTONIC` behind and so measured nothing:
+    /// missing is a value.
+    pub fn latency(&self) -> Option<&Latency> {
+        self.latency.as_ref().filter(|latency| latency.clock.drift() <= MAX_DRIFT)
+    }
+}
+
+impl Outcome {
+    /// What goes into a report, for a phase that began at `start_ns`.
+    pub fn report(&self, start_ns: u64) -> ThreadReport {
+        ThreadReport {
+            started_ns: self.started_ns.saturating_sub(start_ns),
+            done_ns: self.done_ns.saturating_sub(start_ns),
+            ops: self.tally.ops,
+            asked_bytes: self.tally.bytes,
+        }
+    }
+}
+
+/// Where the threads of a phase wait for each other, and learn that one of them failed.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    /// Threads besides the leader.
+    others: u32,
+    ready: AtomicU32,
+    open: AtomicBool,
+    cancelled: AtomicBool,
+    start_ns: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl Gate {
+    /// A gate for `threads` threads, of which one opens it.
+    pub fn new(threads: u32) -> Self {
+        Self {
+            others: threads.saturating_sub(1),
+            ready: AtomicU32::new(0),
+            open: AtomicBool::new(false),
+            cancelled: AtomicBool::new(false),
+            start_ns: AtomicU64::new(0),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits for all; what this thread had used then, and when it went through, `CLOCK_MONOTONIC`
+    /// ns. The leader reads the phase's start right before it opens. `None` where the phase was
+    /// called off.
+    #[inline(always)]
+    fn pass(&self, leader: bool) -> Option<(Usage, u64)> {
+        if leader {
+            while self.ready.load(Ordering::Acquire) < self.others {
+                std::thread::yield_now();
+            }
+            // Of the phase, but for the clock: the call itself takes a part of a µs.
+            let used = Usage::now();
+            compiler_fence(Ordering::SeqCst);
+            let start_ns = monotonic_ns();
+            self.start_ns.store(start_ns, Ordering::Relaxed);
+            self.open.store(true, Ordering::Release);
+            return Some((used, start_ns));
+        }
+        self.ready.fetch_add(1, Ordering::Release);
+        while !self.open.load(Ordering::Acquire) {
+            if self.cancelled.load(Ordering::Relaxed) {
+                return None;
+            }
+            std::thread::yield_now();
+        }
+        let used = Usage::now();
+        compiler_fence(Ordering::SeqCst);
+        Some((used, monotonic_ns()))
+    }
+
+    /// Sends everybody home before the start.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// First clock read of the phase.
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns.load(Ordering::Relaxed)
+    }
+
+    /// A thread failed: the others end at their next op.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether to end.
+    #[inline(always)]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_passes_before_all_are_there() {
+        let gate = Gate::new(3);
+        let passed = std::thread::scope(|scope| {
+            let others = [0, 1].map(|_| scope.spawn(|| gate.pass(false)));
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            assert!(others.iter().all(|other| !other.is_finished()));
+            let leader = gate.pass(true);
+            let others = others.map(|other| other.join().unwrap());
+            [leader].into_iter().chain(others).map(|one| one.unwrap().1).collect::<Vec<_>>()
+        });
+        assert!(passed.iter().all(|&at_ns| at_ns >= gate.start_ns()));
+    }
+
+    #[test]
+    fn waiting_at_the_gate_is_not_used_by_the_phase() {
+        let gate = Gate::new(2);
+        let used_ns = |leader| {
+            let before = gate.pass(leader).unwrap().0;
+            let used = Usage::now().since(&before);
+            used.user_ns + used.system_ns
+        };
+        let late = || std::thread::sleep(std::time::Duration::from_millis(100));
+        let used_ns = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                late();
+                used_ns(false)
+            });
+            // It turns at the gate meanwhile.
+            [used_ns(true), other.join().unwrap()]
+        });
+        assert!(used_ns.iter().all(|&ns| ns < 20_000_000), "{used_ns:?}");
+    }
+
+    #[test]
+    fn a_phase_called_off_lets_nobody_through() {
+        let gate = Gate::new(2);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| gate.pass(false));
+            gate.cancel();
+            assert!(other.join().unwrap().is_none());
+        });
+    }
+}

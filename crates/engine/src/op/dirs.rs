@@ -1,0 +1,77 @@
+//! Directories, one op a directory.
+
+use super::{Failure, Tally, at, close_after, sync_dir};
+use crate::backend::Backend;
+use crate::crew::{Gate, Hand};
+use crate::hist::Recorder;
+use crate::names::DirNames;
+use crate::share::DirShare;
+use fsarena_model::work::{Fsync, Op};
+
+/// Runs the op of `hand` over its directories.
+#[inline(never)]
+pub(super) fn run<B: Backend, R: Recorder>(
+    hand: &mut Hand,
+    share: DirShare,
+    order: Option<&[u32]>,
+    (backend, gate): (&B, &Gate),
+    recorder: &mut R,
+) -> Tally {
+    let Hand { dirs, landing, op, io, .. } = hand;
+    let (op, fsync) = (*op, io.fsync);
+    let mut tally = Tally::default();
+    for index in 0..share.count {
+        let at_index = |index: u32| {
+            let k = order.map_or(index, |order| order[index as usize]);
+            // The last directory is the deepest: they go away from the end.
+            share.first + if op == Op::Rmdir { share.count - 1 - k } else { k }
+        };
+        dirs.set(at_index(index));
+        let path = dirs.as_c_str();
+        let mut outcome = match op {
+            Op::Mkdir => at("mkdir", backend.mkdir(path)).map(|()| 0),
+            Op::Rmdir => at("rmdir", backend.rmdir(path)).map(|()| 0),
+            _ => list(backend, path, landing.as_mut_slice()),
+        };
+        if op != Op::List && matches!(fsync, Fsync::Op | Fsync::Dir) && outcome.is_ok() {
+            let next = (index + 1 < share.count).then(|| at_index(index + 1));
+            outcome = sync_parent(backend, dirs, fsync, next).and(outcome);
+        }
+        if !tally.count(outcome) {
+            break;
+        }
+        recorder.lap();
+        if gate.is_stopped() {
+            break;
+        }
+    }
+    tally
+}
+
+/// open, getdents64 to the end, close.
+#[inline(always)]
+fn list<B: Backend>(
+    backend: &B,
+    path: &std::ffi::CStr,
+    buffer: &mut [u8],
+) -> Result<usize, Failure> {
+    let dir = at("open", backend.open_dir(path))?;
+    let listed = at("getdents64", backend.list(dir, buffer)).map(|_| 0);
+    close_after(backend, dir, listed)
+}
+
+/// Syncs the directory that holds the current one: after each op, or when the next op lies
+/// elsewhere.
+#[cold]
+fn sync_parent<B: Backend>(
+    backend: &B,
+    dirs: &mut DirNames,
+    fsync: Fsync,
+    next: Option<u32>,
+) -> Result<(), Failure> {
+    let parent = dirs.parent();
+    if fsync == Fsync::Dir && next.is_some_and(|next| dirs.parent_of(next) == parent) {
+        return Ok(());
+    }
+    dirs.with(parent, |path| sync_dir(backend, path))
+}

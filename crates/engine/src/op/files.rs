@@ -1,0 +1,178 @@
+//! Whole files, one op a file.
+
+use super::{Failure, Parents, Tally, at, close_after, each_file, full, settle_after};
+use crate::backend::Backend;
+use crate::crew::{Gate, Hand};
+use crate::hist::Recorder;
+use crate::names::FileNames;
+use crate::pattern::Walk;
+use crate::stamp::Contents;
+use fsarena_model::work::Fsync;
+use rustix::io::Errno;
+
+/// Directories that are synced when all is done in them, if so.
+fn when_done(left: &mut [u32]) -> Parents<'_> {
+    Parents { each: false, left }
+}
+
+/// Writes `size_bytes` of file `number` from its start in calls of at most `bs_bytes`.
+#[inline(always)]
+fn write_all<B: Backend>(
+    backend: &B,
+    file: B::File,
+    contents: &mut Contents,
+    (number, size_bytes, bs_bytes): (u32, u64, u64),
+) -> Result<usize, Failure> {
+    if size_bytes <= bs_bytes {
+        if size_bytes == 0 {
+            return Ok(0);
+        }
+        let bytes = contents.whole_file(u64::from(number), size_bytes as usize);
+        return full("write", bytes.len(), backend.write(file, bytes));
+    }
+    let mut offset = 0;
+    while offset < size_bytes {
+        let len = (size_bytes - offset).min(bs_bytes) as usize;
+        let bytes = contents.call(u64::from(number), offset, len);
+        full("write", len, backend.write(file, bytes))?;
+        offset += len as u64;
+    }
+    Ok(size_bytes as usize)
+}
+
+/// open by `open`, write all, sync, close: one op a file.
+#[inline(always)]
+fn write_files<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    (backend, gate): (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+    open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
+) -> Tally {
+    let Hand { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = hand;
+    let Some(contents) = contents else { return Tally::default() };
+    let (bs_bytes, fsync) = (*bs_bytes, io.fsync);
+    let parents = when_done(left_in_dirs);
+    each_file((backend, gate), (names, walk), parents, recorder, |name, number| {
+        let size_bytes = sizes.of(number);
+        let file = at("open", open(name, size_bytes))?;
+        let written = write_all(backend, file, contents, (number, size_bytes, bs_bytes));
+        settle_after(backend, fsync, file, written)
+    })
+}
+
+/// open, write, close.
+#[inline(never)]
+pub(super) fn create<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    by: (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    write_files(hand, by, walk, recorder, |name, size| by.0.create(name.as_c_str(), size))
+}
+
+/// open, write over what is there, close.
+#[inline(never)]
+pub(super) fn overwrite<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    by: (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    write_files(hand, by, walk, recorder, |name, _| by.0.open_write(name.as_c_str()))
+}
+
+/// open, one write behind the end, close.
+#[inline(never)]
+pub(super) fn append<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    (backend, gate): (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    let Hand { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = hand;
+    let Some(contents) = contents else { return Tally::default() };
+    let (len, fsync) = (*bs_bytes as usize, io.fsync);
+    let parents = when_done(left_in_dirs);
+    each_file((backend, gate), (names, walk), parents, recorder, |name, number| {
+        let bytes = contents.call(u64::from(number), sizes.of(number), len);
+        let file = at("open", backend.open_append(name.as_c_str()))?;
+        let written = full("write", len, backend.write(file, bytes));
+        settle_after(backend, fsync, file, written)
+    })
+}
+
+/// open, read to the known size, close.
+#[inline(never)]
+pub(super) fn read<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    (backend, gate): (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    let Hand { names, landing, sizes, bs_bytes, read_align, .. } = hand;
+    let (landing, bs_bytes, align) = (landing.as_mut_slice(), *bs_bytes, *read_align as usize);
+    each_file((backend, gate), (names, walk), when_done(&mut []), recorder, |name, number| {
+        let size_bytes = sizes.of(number);
+        let file = at("open", backend.open(name.as_c_str()))?;
+        let mut offset = 0;
+        let mut got = Ok(0);
+        while offset < size_bytes {
+            let len = (size_bytes - offset).min(bs_bytes) as usize;
+            let asked = if align > 1 { len.next_multiple_of(align) } else { len };
+            if let Err(failure) = full("read", len, backend.read(file, &mut landing[..asked])) {
+                got = Err(failure);
+                break;
+            }
+            offset += len as u64;
+            got = Ok(offset as usize);
+        }
+        close_after(backend, file, got)
+    })
+}
+
+/// stat.
+#[inline(never)]
+pub(super) fn stat<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    (backend, gate): (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    let at_names = (&mut hand.names, walk);
+    each_file((backend, gate), at_names, when_done(&mut []), recorder, |name, _| {
+        at("stat", backend.stat(name.as_c_str())).map(|()| 0)
+    })
+}
+
+/// rename to the second name, or back to the first.
+#[inline(never)]
+pub(super) fn rename<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    (backend, gate): (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    let Hand { names, second, left_in_dirs, io, .. } = hand;
+    let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
+    each_file((backend, gate), (names, walk), parents, recorder, |name, _| {
+        second.follow(name);
+        at("rename", backend.rename(name.as_c_str(), second.as_c_str())).map(|()| 0)
+    })
+}
+
+/// unlink.
+#[inline(never)]
+pub(super) fn delete<B: Backend, R: Recorder, W: Walk>(
+    hand: &mut Hand,
+    (backend, gate): (&B, &Gate),
+    walk: W,
+    recorder: &mut R,
+) -> Tally {
+    let Hand { names, left_in_dirs, io, .. } = hand;
+    let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
+    each_file((backend, gate), (names, walk), parents, recorder, |name, _| {
+        at("unlink", backend.unlink(name.as_c_str())).map(|()| 0)
+    })
+}

@@ -1,0 +1,187 @@
+//! Blocks of big files in random order, one op a block.
+//!
+//! All files are opened before the first block (its op holds that) and closed after the last: what
+//! is measured is I/O in open files, as databases and virtual machines do it.
+
+use super::{Failure, Tally, at, full};
+use crate::backend::Backend;
+use crate::crew::{Gate, Hand};
+use crate::hist::Recorder;
+use crate::share::BlockShare;
+use fsarena_model::dataset::mix;
+use fsarena_model::work::{Fsync, Op};
+
+/// Whether op `op` (its number within the phase) of a mixture reads.
+#[inline(always)]
+pub(crate) fn is_read(salt: u64, op: u64, read_percent: u32) -> bool {
+    ((mix(op ^ salt) >> 32) * 100) >> 32 < u64::from(read_percent)
+}
+
+/// Runs the op of `hand` over its blocks. `open` has room for all files.
+#[inline(always)]
+pub(super) fn run<B: Backend, R: Recorder>(
+    hand: &mut Hand,
+    share: BlockShare,
+    by: (&B, &Gate),
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    open.clear();
+    if let Err(failure) = open_all(hand, share.files, by.0, open) {
+        close_all(by.0, open, Fsync::None, Ok(0)).ok();
+        return Tally { failure: Some(failure), ..Tally::default() };
+    }
+    match hand.op {
+        Op::RandRead => read(hand, share, by, recorder, open),
+        Op::RandWrite => write(hand, share, by, recorder, open),
+        _ => mixed(hand, share, by, recorder, open),
+    }
+}
+
+fn open_all<B: Backend>(
+    hand: &mut Hand,
+    files: u32,
+    backend: &B,
+    open: &mut Vec<B::File>,
+) -> Result<(), Failure> {
+    for number in 0..files {
+        hand.names.set(number);
+        let path = hand.names.as_c_str();
+        let opened = match hand.op {
+            Op::RandRead => backend.open(path),
+            Op::RandWrite => backend.open_write(path),
+            _ => backend.open_both(path),
+        };
+        open.push(at("open", opened)?);
+    }
+    Ok(())
+}
+
+/// Syncs where the phase wants it and closes all; the first failure counts.
+#[cold]
+fn close_all<B: Backend>(
+    backend: &B,
+    open: &mut Vec<B::File>,
+    fsync: Fsync,
+    mut outcome: Result<usize, Failure>,
+) -> Result<usize, Failure> {
+    for file in open.drain(..) {
+        if fsync == Fsync::File && outcome.is_ok() {
+            outcome = at("fsync", backend.fsync(file)).and(outcome);
+        }
+        let closed = at("close", backend.close(file));
+        outcome = outcome.and_then(|bytes| closed.map(|()| bytes));
+    }
+    outcome
+}
+
+/// Runs `one` for each block; it says how many bytes it moved, and whether it wrote them.
+#[inline(always)]
+fn each_block<B: Backend, R: Recorder>(
+    (hand, share, fsync): (&mut Hand, BlockShare, Fsync),
+    (backend, gate): (&B, &Gate),
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+    mut one: impl FnMut(&mut Hand, B::File, u64, (u32, u64)) -> (Result<usize, Failure>, bool),
+) -> Tally {
+    let mut tally = Tally::default();
+    for k in 0..share.count {
+        let (number, offset) = share.place(k);
+        let (mut outcome, wrote) = one(hand, open[number as usize], k, (number, offset));
+        let stopped = gate.is_stopped();
+        if outcome.is_err() || k + 1 == share.count || stopped {
+            hand.names.set(number);
+            outcome = close_all(backend, open, fsync, outcome);
+        }
+        if wrote {
+            tally.written_bytes += *outcome.as_ref().unwrap_or(&0) as u64;
+        }
+        if !tally.count(outcome) {
+            return tally;
+        }
+        if wrote {
+            recorder.lap_write()
+        } else {
+            recorder.lap()
+        }
+        if stopped {
+            return tally;
+        }
+    }
+    tally
+}
+
+#[inline(always)]
+fn read_block<B: Backend>(
+    backend: &B,
+    hand: &mut Hand,
+    file: B::File,
+    offset: u64,
+) -> Result<usize, Failure> {
+    let into = hand.landing.as_mut_slice();
+    full("read", into.len(), backend.read_at(file, offset, into))
+}
+
+#[inline(always)]
+fn write_block<B: Backend>(
+    backend: &B,
+    hand: &mut Hand,
+    file: B::File,
+    (number, offset): (u32, u64),
+) -> Result<usize, Failure> {
+    let len = hand.bs_bytes as usize;
+    let Some(contents) = &mut hand.contents else { return Ok(0) };
+    let bytes = contents.call(u64::from(number), offset, len);
+    let written = full("write", len, backend.write_at(file, offset, bytes))?;
+    if hand.io.fsync == Fsync::Op {
+        at("fsync", backend.fsync(file))?;
+    }
+    Ok(written)
+}
+
+#[inline(never)]
+fn read<B: Backend, R: Recorder>(
+    hand: &mut Hand,
+    share: BlockShare,
+    by: (&B, &Gate),
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    let what = (hand, share, Fsync::None);
+    each_block(what, by, recorder, open, |hand, file, _, (_, offset)| {
+        (read_block(by.0, hand, file, offset), false)
+    })
+}
+
+#[inline(never)]
+fn write<B: Backend, R: Recorder>(
+    hand: &mut Hand,
+    share: BlockShare,
+    by: (&B, &Gate),
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    let fsync = hand.io.fsync;
+    each_block((hand, share, fsync), by, recorder, open, |hand, file, _, place| {
+        (write_block(by.0, hand, file, place), false)
+    })
+}
+
+#[inline(never)]
+fn mixed<B: Backend, R: Recorder>(
+    hand: &mut Hand,
+    share: BlockShare,
+    by: (&B, &Gate),
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    let (fsync, salt) = (hand.io.fsync, hand.mixture);
+    let read_percent = hand.io.rwmixread_percent;
+    each_block((hand, share, fsync), by, recorder, open, |hand, file, k, place| {
+        if is_read(salt, share.first + k, read_percent) {
+            (read_block(by.0, hand, file, place.1), false)
+        } else {
+            (write_block(by.0, hand, file, place), true)
+        }
+    })
+}

@@ -1,0 +1,376 @@
+//! A program that does the work of a phase: fio, run for one phase of a job file.
+//!
+//! `worker.rs` calls it for `Task::Fio` in two steps, as it does for phases of our own:
+//!
+//! ```text
+//! // before `ready`: parses, refuses, asks fio for its version and lets it parse (not in the tree)
+//! let fio = FioRun::prepare(&job, &section, lay_out, &spec.dataset_seed)?;   // ProgramError
+//! // after `go`: one run, to the report
+//! let report: WorkerReport = fio.run(&root);
+//! ```
+//!
+//! `section` is the name of the phase (that of the first job of its group). A lay-out of a phase
+//! that makes its own files does nothing and reports no ops.
+//!
+//! fio gets a job file that was written anew ([`fsarena_fio`]), on its standard input, and the root
+//! of the trial as its working directory: the way to the root need not be open to the user who does
+//! the work, and no path of the machine stands in a job. Job file and output are in anonymous
+//! memory: nothing of ours is written to any file system. Before `go` fio is only asked things, and
+//! never with the root as its working directory, because it looks for the files of a job while it
+//! parses.
+//!
+//! The phase lasts from right before fio is started to its end, so it holds fio's own start
+//! (0.1 s to 0.3 s); `own_ns` of the report is the time of the work by fio's clock. fio has a clock
+//! for each job and none for all, so there is no `own_ns` where jobs start at different times.
+
+use crate::Root;
+use crate::clock::monotonic_ns;
+use crate::phase::sync_error;
+use crate::usage::Usage;
+use fsarena_fio::{FioError, JobFile, Outcome, OutputError, PhaseRun, version_of};
+use fsarena_model::seed::Seed;
+use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
+use rustix::fd::{AsRawFd as _, OwnedFd};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+/// Output of fio that is read, bytes; a job of 1000 clones prints about 8 MB.
+const OUTPUT_MAX_BYTES: u64 = 256 << 20;
+/// Oldest fio whose latencies are in nanoseconds.
+const OLDEST_MAJOR: u32 = 3;
+/// Where fio is when it is only asked something: not in the tree under test.
+const ELSEWHERE: &str = "/";
+/// What fio is told to do when its worker dies. Not KILL: its jobs are processes of their own, and
+/// only fio itself can end them (within about a second).
+const DEATH_SIGNAL: Signal = Signal::TERM;
+
+/// Why a job cannot be run here.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The job file is refused.
+    #[error("fio job file: {0}")]
+    Job(#[from] FioError),
+    /// It has no such phase.
+    #[error("fio job file: no phase is called {name:?}; there are: {known}")]
+    NoPhase {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// There is no fio.
+    #[error("fio is not installed (looked in {looked_in}); install the package fio")]
+    Missing {
+        /// The directories.
+        looked_in: String,
+    },
+    /// Its version is too old, or not told.
+    #[error("{program} calls itself {said:?}; fio {OLDEST_MAJOR}.0 or newer is needed")]
+    Version {
+        /// Its path.
+        program: PathBuf,
+        /// What `fio --version` printed.
+        said: String,
+    },
+    /// fio does not understand the job.
+    #[error("fio does not take the job: {said}; see fio --cmdhelp=all for the keys of this fio")]
+    NotTaken {
+        /// What it printed.
+        said: String,
+    },
+    /// fio cannot be started, or there is no memory for its input and output.
+    #[error("{program}: cannot be run: {source}")]
+    Run {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A phase of a job file that is ready to run.
+#[derive(Debug)]
+pub struct FioRun {
+    /// Name of the phase.
+    name: String,
+    program: PathBuf,
+    /// Version line of the program.
+    version: String,
+    /// `None` where there is nothing to lay out.
+    phase: Option<(PhaseRun, Streams)>,
+}
+
+/// Standard streams of a run, in anonymous memory.
+#[derive(Debug)]
+struct Streams {
+    input: File,
+    output: File,
+    errors: File,
+}
+
+impl Streams {
+    fn new(input: &str) -> io::Result<Self> {
+        let memory = |name: &str| -> io::Result<File> {
+            let fd: OwnedFd = memfd_create(name, MemfdFlags::CLOEXEC)?;
+            Ok(File::from(fd))
+        };
+        let mut job = memory("fsarena-fio-job")?;
+        job.write_all(input.as_bytes())?;
+        job.rewind()?;
+        let (output, errors) = (memory("fsarena-fio-output")?, memory("fsarena-fio-errors")?);
+        Ok(Self { input: job, output, errors })
+    }
+
+    /// Gives them to `command`.
+    fn attach(&self, command: &mut Command) -> io::Result<()> {
+        command.stdin(Stdio::from(self.input.try_clone()?));
+        command.stdout(Stdio::from(self.output.try_clone()?));
+        command.stderr(Stdio::from(self.errors.try_clone()?));
+        Ok(())
+    }
+
+    /// What was printed on standard output and standard error.
+    fn read(&mut self) -> io::Result<(String, String)> {
+        let text = |file: &mut File| -> io::Result<String> {
+            let mut bytes = Vec::new();
+            file.rewind()?;
+            file.take(OUTPUT_MAX_BYTES).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        Ok((text(&mut self.output)?, text(&mut self.errors)?))
+    }
+}
+
+impl FioRun {
+    /// Reads and checks the job, finds fio, asks for its version and lets it parse the job. Touches
+    /// nothing below the root.
+    ///
+    /// # Errors
+    /// When the job is refused, by us or by fio, and when there is no fio.
+    pub fn prepare(
+        job: &str,
+        phase: &str,
+        lay_out: bool,
+        seed: &Seed,
+    ) -> Result<Self, ProgramError> {
+        let file = JobFile::parse(job, "job")?;
+        if !file.phases().iter().any(|known| known.name == phase) {
+            let known: Vec<&str> = file.phases().iter().map(|known| known.name.as_str()).collect();
+            let known = known.join(", ");
+            return Err(ProgramError::NoPhase { name: phase.to_owned(), known });
+        }
+        let program = find_fio()?;
+        let failed = |source| ProgramError::Run { program: program.clone(), source };
+        let (_, said, _) = ask(&program, &["--version".to_owned()], "").map_err(failed)?;
+        let version = said.trim().to_owned();
+        if version_of(&version).is_none_or(|major| major < OLDEST_MAJOR) {
+            return Err(ProgramError::Version { program, said: version });
+        }
+        let phase_run = file.for_phase(phase, lay_out, seed.tag());
+        let ready = match phase_run {
+            None => None,
+            Some(run) => {
+                let (status, output, errors) =
+                    ask(&program, &run.check_args, &run.job_file).map_err(failed)?;
+                if !status.success() {
+                    let said = first_lines(&format!("{errors}\n{output}"));
+                    return Err(ProgramError::NotTaken { said });
+                }
+                let streams = Streams::new(&run.job_file).map_err(failed)?;
+                Some((run, streams))
+            }
+        };
+        Ok(Self { name: phase.to_owned(), program, version, phase: ready })
+    }
+
+    /// Runs fio below `root` and reports. A failure is part of the report.
+    #[must_use]
+    pub fn run(self, root: &Root) -> WorkerReport {
+        let Self { name, program, version, phase } = self;
+        let Some((phase, mut streams)) = phase else { return nothing_to_do(root) };
+        let mut command = command(&program, &phase.args);
+        let prepared = streams.attach(&mut command);
+        inside(&mut command, root);
+        let used_before = Usage::of_children();
+        let start_ns = monotonic_ns();
+        let ended = prepared.and_then(|()| command.spawn()).and_then(|mut fio| fio.wait());
+        let returned_ns = monotonic_ns();
+        if ended.as_ref().map_or(true, |status| status.signal().is_some()) {
+            end_orphans();
+        }
+        let synced = rustix::fs::syncfs(root.dir());
+        let durable_ns = monotonic_ns();
+        let usage = Usage::of_children().since(&used_before);
+
+        let mut argv = vec![program.display().to_string()];
+        argv.extend(phase.args.iter().cloned());
+        let outcome = streams
+            .read()
+            .map_err(Failure::Streams)
+            .and_then(|(out, err)| Outcome::parse(&out, &err).map_err(Failure::Output));
+        let (status_error, outcome) = (failed_to_end(&name, &ended), outcome);
+        let mut report = WorkerReport {
+            start_monotonic_ns: start_ns,
+            returned_monotonic_ns: returned_ns,
+            durable_monotonic_ns: synced.is_ok().then_some(durable_ns),
+            usage,
+            ..WorkerReport::default()
+        };
+        let mut program = ProgramReport {
+            name: "fio".to_owned(),
+            version,
+            argv,
+            own_ns: None,
+            figures: BTreeMap::new(),
+        };
+        match outcome {
+            Ok(outcome) => {
+                report.ops = outcome.ops;
+                report.asked_bytes = outcome.asked_bytes;
+                report.asked_written_bytes = Some(outcome.written_bytes);
+                report.latency = outcome.latency;
+                report.write_latency = outcome.write_latency;
+                report.error = outcome.error.or(status_error);
+                program.own_ns = phase.starts_at_once.then_some(outcome.own_ns);
+                program.figures = outcome.figures;
+            }
+            Err(failure) => {
+                let words = failure.to_string();
+                // A fio that was killed or never started says nothing, and why is known.
+                report.error = status_error
+                    .filter(|_| !matches!(&ended, Ok(status) if status.signal().is_none()))
+                    .or_else(|| Some(op_error(&name, "fio", 0, words)));
+            }
+        }
+        if let (Err(errno), None) = (synced, &report.error) {
+            report.error = Some(sync_error(report.ops, errno));
+        }
+        program.figures.insert("randseed".to_owned(), phase.randseed.to_string());
+        report.program = Some(program);
+        report
+    }
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("fio's output cannot be read: {0}")]
+    Streams(io::Error),
+    #[error(transparent)]
+    Output(OutputError),
+}
+
+/// A report of a phase in which nothing had to be done.
+fn nothing_to_do(root: &Root) -> WorkerReport {
+    let start_ns = monotonic_ns();
+    let synced = rustix::fs::syncfs(root.dir());
+    WorkerReport {
+        start_monotonic_ns: start_ns,
+        returned_monotonic_ns: start_ns,
+        durable_monotonic_ns: synced.is_ok().then(monotonic_ns),
+        asked_written_bytes: Some(0),
+        error: synced.err().map(|errno| sync_error(0, errno)),
+        ..WorkerReport::default()
+    }
+}
+
+fn op_error(phase: &str, call: &str, errno: i32, words: String) -> OpError {
+    let text = format!("fio phase {phase}: {words}");
+    OpError { op_index: 0, thread: None, call: call.to_owned(), path: ".".to_owned(), errno, text }
+}
+
+/// What is wrong with how fio ended; nothing where it ended well.
+fn failed_to_end(phase: &str, ended: &io::Result<ExitStatus>) -> Option<OpError> {
+    match ended {
+        Ok(status) if status.success() => None,
+        Ok(status) => Some(op_error(phase, "fio", 0, format!("fio ended with {status}"))),
+        Err(error) => {
+            let errno = error.raw_os_error().unwrap_or(0);
+            Some(op_error(phase, "execve", errno, format!("fio cannot be started: {error}")))
+        }
+    }
+}
+
+/// The first executable `fio` in `PATH` and the usual directories, as an absolute path.
+fn find_fio() -> Result<PathBuf, ProgramError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut dirs: Vec<PathBuf> =
+        std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
+    dirs.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from));
+    dirs.dedup();
+    let executable = |path: &PathBuf| {
+        let meta = path.metadata();
+        meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    dirs.iter().map(|dir| dir.join("fio")).find(executable).ok_or_else(|| {
+        let looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+        ProgramError::Missing { looked_in: looked_in.join(":") }
+    })
+}
+
+/// fio with a fixed environment: nothing of the user's changes what a job means.
+fn command(program: &Path, args: &[String]) -> Command {
+    let mut command = Command::new(program);
+    command.args(args).env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C");
+    command
+}
+
+/// Runs fio for an answer: status, standard output, standard error.
+fn ask(program: &Path, args: &[String], input: &str) -> io::Result<(ExitStatus, String, String)> {
+    let mut streams = Streams::new(input)?;
+    let mut command = command(program, args);
+    streams.attach(&mut command)?;
+    let status = command.current_dir(ELSEWHERE).status()?;
+    let (output, errors) = streams.read()?;
+    Ok((status, output, errors))
+}
+
+/// The first lines that say something, as one.
+fn first_lines(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.take(3).collect::<Vec<_>>().join(" / ")
+}
+
+/// Lets `command` start in the root, and die with this process.
+fn inside(command: &mut Command, root: &Root) {
+    let parent = rustix::process::getpid();
+    let root = root.dir().as_raw_fd();
+    let start = move || {
+        // SAFETY: takes numbers only, and is async-signal-safe; the caller keeps the descriptor
+        // open until the child has started.
+        if unsafe { libc::fchdir(root) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        rustix::process::set_parent_process_death_signal(Some(DEATH_SIGNAL))?;
+        // A parent that died before that line will send no signal.
+        if rustix::process::getppid() != Some(parent) {
+            return Err(io::Error::from(Errno::SRCH));
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made: no memory, no lock.
+    unsafe { command.pre_exec(start) };
+    // Jobs that outlive a fio that was killed come back to this process: see `end_orphans`.
+    let _ = rustix::process::set_child_subreaper(Some(parent));
+}
+
+/// Ends the jobs of a fio that was killed (the memory limit of a trial can do that): each is a
+/// process with a session of its own, and works on until it is done.
+fn end_orphans() {
+    let task = format!("/proc/self/task/{}/children", rustix::process::getpid().as_raw_pid());
+    let children = std::fs::read_to_string(task).unwrap_or_default();
+    for pid in children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()) {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let Some(pid) = Pid::from_raw(pid).filter(|_| name.trim() == "fio") else { continue };
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+        let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
+    }
+}

@@ -1,0 +1,258 @@
+//! Which part of a phase is one thread's: a pure description, without files and without memory.
+//!
+//! The shares of all threads of a phase are disjoint and together the whole of it. `own` gives each
+//! thread whole leaf directories (or whole big files), `shared` takes turns in the same ones (or a
+//! part of each big file); the blocks of a random phase are one permutation, cut into pieces.
+
+use crate::error::EngineError;
+use crate::permute::Permutation;
+use fsarena_model::dataset::piece;
+use fsarena_model::seed::Seed;
+use fsarena_model::work::{Dataset, Op, Phase, Sharing};
+
+/// What one thread of a phase does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// Whole files.
+    Files(FileShare),
+    /// A part of every file.
+    Parts(PartShare),
+    /// Directories.
+    Dirs(DirShare),
+    /// Blocks in random order.
+    Blocks(BlockShare),
+}
+
+/// Whole files: `first`, `first + step`, …
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileShare {
+    /// Number of the first.
+    pub first: u32,
+    /// Distance to the next.
+    pub step: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl FileShare {
+    /// The number of the `k`-th.
+    #[inline(always)]
+    #[must_use]
+    pub fn file(&self, k: u32) -> u32 {
+        self.first + k * self.step
+    }
+}
+
+/// The same part of every file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartShare {
+    /// All files.
+    pub files: FileShare,
+    /// Number of the thread.
+    pub thread: u64,
+    /// Threads of the phase.
+    pub threads: u64,
+    /// Where parts may be cut, bytes.
+    pub bs_bytes: u64,
+}
+
+impl PartShare {
+    /// The bytes of a file of `size_bytes` that are this thread's: from, to.
+    #[inline(always)]
+    #[must_use]
+    pub fn range(&self, size_bytes: u64) -> (u64, u64) {
+        let blocks = size_bytes.div_ceil(self.bs_bytes);
+        let cut = |thread| (piece(blocks, thread, self.threads) * self.bs_bytes).min(size_bytes);
+        (cut(self.thread), cut(self.thread + 1))
+    }
+}
+
+/// Directories in the order of [`crate::names::DirNames`], one behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DirShare {
+    /// Number of the first.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+}
+
+/// Places of a random phase: a piece of the permutation of all whole blocks of all files, which
+/// starts again in another order when it is used up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlockShare {
+    /// The permutation of the first turn.
+    pub order: Permutation,
+    /// Number of the first op within the phase.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+    /// Files of the dataset.
+    pub files: u32,
+    /// Whole blocks of one file.
+    pub per_file: u64,
+    /// Bytes of a block.
+    pub bs_bytes: u64,
+}
+
+impl BlockShare {
+    /// File and offset (bytes) of the `k`-th op.
+    #[inline(always)]
+    #[must_use]
+    pub fn place(&self, k: u64) -> (u32, u64) {
+        let index = self.first + k;
+        let number = if index < self.order.len() {
+            self.order.of(index)
+        } else {
+            let (turn, index) = (index / self.order.len(), index % self.order.len());
+            self.order.again(turn).of(index)
+        };
+        if self.files == 1 {
+            return (0, number * self.bs_bytes);
+        }
+        let (file, block) = (number / self.per_file, number % self.per_file);
+        #[expect(clippy::cast_possible_truncation, reason = "a file of the dataset: 32 bits")]
+        (file as u32, block * self.bs_bytes)
+    }
+}
+
+impl Share {
+    /// What thread `thread` of `phase` over `dataset` does; `seed` is that of the phase.
+    ///
+    /// # Errors
+    /// When there is less to do than threads, or the op cannot be shared in that way.
+    #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
+    pub fn of(
+        dataset: &Dataset,
+        phase: &Phase,
+        thread: u32,
+        seed: &Seed,
+    ) -> Result<Self, EngineError> {
+        let threads = phase.io.threads.max(1);
+        enough(dataset, phase)?;
+        let (t, n) = (u64::from(thread), u64::from(threads));
+        let range = |all: u64| (piece(all, t, n), piece(all, t + 1, n));
+        let run = |(from, to): (u64, u64)| FileShare {
+            first: from as u32,
+            step: 1,
+            count: (to - from) as u32,
+        };
+        if phase.op.is_random() {
+            return Ok(Self::Blocks(blocks(dataset, phase, range, seed)));
+        }
+        if phase.op.is_about_dirs() {
+            let all = dataset.directories();
+            let all = if phase.op == Op::List { all.max(1) } else { all };
+            let (from, to) = range(all);
+            return Ok(Self::Dirs(DirShare { first: from as u32, count: (to - from) as u32 }));
+        }
+        let shared = phase.io.sharing == Sharing::Shared && threads > 1;
+        if shared && phase.op.is_big() {
+            let (files, bs_bytes) = (run((0, dataset.files)), phase.bs_bytes.max(1));
+            return Ok(Self::Parts(PartShare { files, thread: t, threads: n, bs_bytes }));
+        }
+        if shared {
+            let count = (dataset.files.saturating_sub(t)).div_ceil(n) as u32;
+            return Ok(Self::Files(FileShare { first: thread, step: threads, count }));
+        }
+        if threads == 1 {
+            return Ok(Self::Files(run((0, dataset.files))));
+        }
+        if phase.op.is_big() {
+            return Ok(Self::Files(run(range(dataset.files))));
+        }
+        let cuts = dataset.own_cuts(n);
+        Ok(Self::Files(run((cuts[thread as usize], cuts[thread as usize + 1]))))
+    }
+
+    /// Files that the thread works in.
+    #[must_use]
+    pub fn files(&self) -> u32 {
+        match self {
+            Self::Files(files) => files.count,
+            Self::Parts(part) => part.files.count,
+            Self::Dirs(_) => 0,
+            Self::Blocks(blocks) => blocks.files,
+        }
+    }
+}
+
+fn blocks(
+    dataset: &Dataset,
+    phase: &Phase,
+    range: impl Fn(u64) -> (u64, u64),
+    seed: &Seed,
+) -> BlockShare {
+    let bs_bytes = phase.bs_bytes.max(1);
+    let per_file = dataset.size_bytes / bs_bytes;
+    let order = Permutation::new(dataset.files * per_file, seed.child("blocks", 0).tag());
+    let (from, to) = range(phase.count(dataset));
+    #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
+    let files = dataset.files as u32;
+    BlockShare { order, first: from, count: to - from, files, per_file, bs_bytes }
+}
+
+/// Whether there is something to do for each thread.
+fn enough(dataset: &Dataset, phase: &Phase) -> Result<(), EngineError> {
+    let (op, threads) = (phase.op, u64::from(phase.io.threads.max(1)));
+    let refuse =
+        |what: String, remedy| Err(EngineError::Mix { phase: phase.name.clone(), what, remedy });
+    if op.is_random() {
+        let blocks = dataset.size_bytes.checked_div(phase.bs_bytes).unwrap_or(0);
+        if dataset.files.checked_mul(blocks).is_none_or(|all| all == 0) {
+            let bytes = (dataset.files, dataset.size_bytes, phase.bs_bytes);
+            let what = format!(
+                "{} files of {} bytes hold no block of {} bytes",
+                bytes.0, bytes.1, bytes.2
+            );
+            return refuse(what, "use larger files or a smaller bs");
+        }
+    }
+    if threads > 1 {
+        let (there, what, remedy) = portions(dataset, phase);
+        if there < threads {
+            return refuse(format!("{threads} threads for {there} {what}"), remedy);
+        }
+    }
+    // Directories are made and removed level by level, and may be fewer than ops in flight.
+    let depth = if op.is_about_dirs() { 1 } else { u64::from(phase.io.iodepth) };
+    if threads == 1 && depth <= 1 {
+        return Ok(());
+    }
+    match dataset.fewest_ops(phase) {
+        0 if threads > 1 => refuse(
+            format!("{threads} threads, and one of them has nothing to do"),
+            "use fewer threads, more files, fewer directories, or sharing = \"shared\"",
+        ),
+        // No op at all: nothing is said of a queue then.
+        0 => Ok(()),
+        ops if ops < depth => refuse(
+            format!("iodepth {depth}, and a thread has {ops} ops"),
+            "use a smaller iodepth, fewer threads, or more ops",
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// What is dealt out to threads: how many there are, what they are, and what helps where they are
+/// too few.
+fn portions(dataset: &Dataset, phase: &Phase) -> (u64, &'static str, &'static str) {
+    let op = phase.op;
+    let shared = phase.io.sharing == Sharing::Shared;
+    if op.is_random() || (op.is_big() && shared) {
+        return (phase.count(dataset), "ops", "use fewer threads");
+    }
+    if op.is_about_dirs() {
+        let dirs = dataset.directories();
+        let dirs = if op == Op::List { dirs.max(1) } else { dirs };
+        return (dirs, "directories", "use fewer threads or more directories");
+    }
+    let threads = u64::from(phase.io.threads);
+    if !shared && !op.is_big() && dataset.files >= threads {
+        let remedy = "give each thread one of its own (dirs), or use sharing = \"shared\"";
+        return (dataset.dirs, "directories", remedy);
+    }
+    (dataset.files, "files", "use fewer threads or more files")
+}
+
+#[cfg(test)]
+mod tests;

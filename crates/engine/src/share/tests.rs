@@ -1,0 +1,193 @@
+//! Shares against each other: nothing twice, nothing left out.
+
+use super::*;
+use fsarena_model::dataset::Distribution;
+use fsarena_model::work::Io;
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+fn phase(op: Op, threads: u32, sharing: Sharing) -> Phase {
+    Phase { io: Io { threads, sharing, ..Io::default() }, ..Phase::new("p", op, 1000) }
+}
+
+fn shares(dataset: &Dataset, phase: &Phase) -> Vec<Share> {
+    let seed = Seed::from_number(1);
+    let share = |thread| Share::of(dataset, phase, thread, &seed);
+    (0..phase.io.threads).map(share).collect::<Result<_, _>>().unwrap()
+}
+
+/// All that the shares name, each as a number of its own; fails where one comes twice.
+fn union(dataset: &Dataset, phase: &Phase) -> HashSet<u64> {
+    let mut all = HashSet::new();
+    let mut add = |number| assert!(all.insert(number), "{number} comes twice");
+    for share in shares(dataset, phase) {
+        match share {
+            Share::Files(files) => {
+                (0..files.count).for_each(|k| add(u64::from(files.file(k))));
+            }
+            Share::Dirs(dirs) => (0..dirs.count).for_each(|k| add(u64::from(dirs.first + k))),
+            Share::Blocks(blocks) => (0..blocks.count).for_each(|k| {
+                let (file, offset) = blocks.place(k);
+                assert!(offset + blocks.bs_bytes <= dataset.size_bytes);
+                add(u64::from(file) << 32 | offset);
+            }),
+            Share::Parts(part) => {
+                let (from, to) = part.range(dataset.size_bytes);
+                assert!(from.is_multiple_of(part.bs_bytes) || from == to);
+                (from..to).for_each(&mut add);
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn own_is_whole_directories() {
+    let per_dir = Distribution::Uniform { min: 0, max: 9 };
+    let files = Dataset::files_of(20, &per_dir);
+    let set = Dataset { per_dir: Some(per_dir), ..Dataset::uniform(files, 1, 20) };
+    let starts = set.dir_starts().unwrap();
+    for share in shares(&set, &phase(Op::Stat, 3, Sharing::Own)) {
+        let Share::Files(files) = share else { panic!("{share:?}") };
+        assert!(starts.contains(&u64::from(files.first)));
+        assert!(starts.contains(&u64::from(files.first + files.count)));
+    }
+}
+
+#[test]
+fn shared_takes_turns() {
+    let set = Dataset::uniform(10, 1, 0);
+    let [Share::Files(first), Share::Files(second), Share::Files(third)] =
+        shares(&set, &phase(Op::Create, 3, Sharing::Shared))[..]
+    else {
+        panic!()
+    };
+    assert_eq!((first.file(0), first.file(3), first.count), (0, 9, 4));
+    assert_eq!((second.file(0), second.file(2), second.count), (1, 7, 3));
+    assert_eq!((third.file(0), third.count), (2, 3));
+}
+
+#[test]
+fn more_ops_than_blocks_begin_again_in_another_order() {
+    let mut randread = phase(Op::RandRead, 2, Sharing::Own);
+    randread.io.ops = Some(30);
+    let set = Dataset::uniform(2, 5500, 0);
+    let places: Vec<_> = shares(&set, &randread)
+        .iter()
+        .flat_map(|share| {
+            let Share::Blocks(blocks) = *share else { panic!() };
+            (0..blocks.count).map(move |k| blocks.place(k))
+        })
+        .collect();
+    assert_eq!(places.len(), 30);
+    let turns: Vec<_> = places.chunks(10).collect();
+    for turn in &turns {
+        assert_eq!(turn.iter().collect::<HashSet<_>>().len(), 10, "each block once a turn");
+    }
+    assert!(turns[0] != turns[1] && turns[1] != turns[2]);
+}
+
+#[test]
+fn threads_may_share_one_big_file() {
+    let set = Dataset::uniform(1, 5500, 0);
+    let read = phase(Op::BigRead, 4, Sharing::Shared);
+    let ranges: Vec<(u64, u64)> = shares(&set, &read)
+        .iter()
+        .map(|share| {
+            let Share::Parts(part) = share else { panic!("{share:?}") };
+            part.range(5500)
+        })
+        .collect();
+    assert!(ranges.windows(2).all(|pair| pair[0].1 == pair[1].0), "{ranges:?}");
+    assert_eq!((ranges[0].0, ranges[3].1), (0, 5500));
+    assert!(
+        Share::of(&set, &phase(Op::BigRead, 7, Sharing::Shared), 0, &Seed::from_number(1)).is_err()
+    );
+}
+
+#[test]
+fn less_to_do_than_threads_is_refused() {
+    let refusal = |dataset: &Dataset, phase: &Phase| {
+        Share::of(dataset, phase, 0, &Seed::from_number(1)).unwrap_err().to_string()
+    };
+    let set = Dataset::uniform(3, 5000, 2);
+    for sharing in [Sharing::Own, Sharing::Shared] {
+        let text = refusal(&set, &phase(Op::Create, 4, sharing));
+        assert!(text.contains("4 threads for 3 files"), "{text}");
+    }
+    let text = refusal(&set, &phase(Op::Create, 3, Sharing::Own));
+    assert!(text.contains("3 threads for 2 directories") && text.contains("shared"), "{text}");
+    let text = refusal(&set, &phase(Op::List, 3, Sharing::Own));
+    assert!(text.contains("3 threads for 2 directories"), "{text}");
+    let mut randread = phase(Op::RandRead, 3, Sharing::Own);
+    randread.io.ops = Some(2);
+    assert!(refusal(&set, &randread).contains("3 threads for 2 ops"));
+    assert!(shares(&set, &phase(Op::BigRead, 3, Sharing::Own)).len() == 3);
+    let none = phase(Op::RandRead, 1, Sharing::Own);
+    assert!(refusal(&Dataset::uniform(3, 999, 0), &none).contains("no block"));
+}
+
+#[test]
+fn a_thread_without_work_is_refused() {
+    let refusal = |dataset: &Dataset, phase: &Phase| {
+        Share::of(dataset, phase, 0, &Seed::from_number(1)).unwrap_err().to_string()
+    };
+    // Two files in each of the first 12 directories.
+    let text = refusal(&Dataset::uniform(24, 1, 16), &phase(Op::Create, 16, Sharing::Own));
+    assert!(text.contains("16 threads, and one of them has nothing to do"), "{text}");
+    // One call in each file: all of it would be one thread's.
+    let text = refusal(&Dataset::uniform(8, 1000, 0), &phase(Op::BigRead, 4, Sharing::Shared));
+    assert!(text.contains("nothing to do"), "{text}");
+}
+
+#[test]
+fn more_ops_in_flight_than_there_are_is_refused() {
+    let set = Dataset::uniform(20, 1000, 4);
+    let ring = |op, threads, iodepth| {
+        let mut phase = phase(op, threads, Sharing::Own);
+        phase.io.iodepth = iodepth;
+        enough(&set, &phase).map_err(|error| error.to_string())
+    };
+    assert_eq!(ring(Op::Create, 2, 10), Ok(()));
+    let text = ring(Op::Create, 2, 11).unwrap_err();
+    assert!(text.contains("iodepth 11, and a thread has 10 ops"), "{text}");
+    assert!(ring(Op::RandRead, 1, 21).is_err() && ring(Op::RandRead, 1, 20).is_ok());
+    assert!(ring(Op::Mkdir, 1, 8).is_ok());
+}
+
+proptest! {
+    /// What the threads do is together the whole, and nothing is done twice.
+    #[test]
+    fn shares_are_disjoint_and_complete(
+        files in 1u64..300, size_bytes in 1000u64..9000, dirs in 0u64..30, depth in 0u32..3,
+        threads in 1u32..9, shared: bool, op in 0usize..Op::ALL.len(),
+        drawn: bool,
+    ) {
+        let op = Op::ALL[op];
+        let sharing = if shared { Sharing::Shared } else { Sharing::Own };
+        let mut dataset = Dataset { depth, ..Dataset::uniform(files, size_bytes, dirs) };
+        if drawn && dirs > 0 {
+            let per_dir = Distribution::Uniform { min: 0, max: 11 };
+            dataset.files = Dataset::files_of(dirs, &per_dir);
+            dataset.per_dir = Some(per_dir);
+        }
+        let phase = phase(op, threads, sharing);
+        prop_assume!(enough(&dataset, &phase).is_ok());
+        let all = union(&dataset, &phase);
+        for share in shares(&dataset, &phase) {
+            let some = match share {
+                Share::Files(files) => files.count > 0,
+                Share::Parts(part) => part.range(size_bytes).0 < part.range(size_bytes).1,
+                Share::Dirs(dirs) => dirs.count > 0 || threads == 1,
+                Share::Blocks(blocks) => blocks.count > 0,
+            };
+            prop_assert!(some || dataset.files == 0, "{share:?}");
+        }
+        let wanted = match op {
+            op if shared && threads > 1 && op.is_big() && !op.is_random() => size_bytes,
+            op if op.is_big() && !op.is_random() => dataset.files,
+            _ => phase.count(&dataset),
+        };
+        prop_assert_eq!(all.len() as u64, wanted);
+    }
+}

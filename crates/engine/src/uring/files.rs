@@ -1,0 +1,521 @@
+//! Whole files and names: create, read, overwrite, append, stat, rename, delete, mkdir, rmdir, with
+//! `iodepth` of them in flight.
+//!
+//! A slot works on one file at a time, in *volleys*: chains of entries that the kernel carries out
+//! one after the other, so that a file of one call costs one turn through the ring and not three.
+//! A volley is
+//!
+//! ```text
+//! open ─LINK→ read or write ─HARDLINK→ fsync ─HARDLINK→ close
+//! ```
+//!
+//! or the part of it that is due: files of several calls begin with open and the first call, go on
+//! with one call a volley and end with the last call, fsync and close. Files are opened into the
+//! ring's own table, so that the entries after the open know where it is. A hard link goes on after
+//! a failure: whatever was opened is closed. Where a middle volley fails, one of its own closes.
+//!
+//! Names lie in memory of the slot, which stays as it is until all of the volley has completed.
+
+use super::paths::{PATH_BYTES, PATHS, Paths, parent};
+use super::ring::{Buffers, Ring, Shape, errno};
+use super::watch::Watch;
+use super::{Failed, Outcome, sync_dir};
+use crate::buffer::Pages;
+use crate::op::Failure;
+use crate::stamp::Contents;
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{DestinationSlot, Fd, Fixed};
+use io_uring::{IoUring, SubmissionQueue, opcode};
+use rustix::fd::{AsRawFd as _, BorrowedFd};
+use rustix::fs::{AtFlags, OFlags};
+use rustix::io::Errno;
+use std::ffi::CStr;
+
+/// One op: a file or a directory.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece {
+    /// Its number.
+    pub number: u64,
+    /// Bytes that are read or written; 0 for ops on names.
+    pub bytes: u64,
+    /// Offset of the first of them within the file; not 0 for an append.
+    pub offset: u64,
+    /// What comes before the next piece is begun.
+    pub then: Then,
+}
+
+/// What comes before the piece after a piece is begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Nothing.
+    Next,
+    /// All that is in flight ends: directories are made before those in them.
+    Drain,
+    /// The same, and then the piece's parent directory is synced.
+    SyncParent,
+}
+
+/// Where the files of a thread come from.
+pub(crate) trait Pieces {
+    /// Goes to the next file.
+    fn next(&mut self) -> Option<Piece>;
+    /// Path of the current file.
+    fn path(&self) -> &CStr;
+    /// The path that a rename gives the current file.
+    fn new_path(&mut self) -> &CStr;
+    /// What the file shall hold in `len` bytes at `offset`, in the own contents of `slot`; `None`
+    /// where slots have none.
+    fn own(&mut self, slot: usize, number: u64, offset: u64, len: usize) -> Option<&[u8]>;
+    /// Puts what the file shall hold at `offset` into `bytes`.
+    fn fill(&mut self, number: u64, offset: u64, bytes: &mut [u8]);
+    /// A file is done: syncs its directory where that is due.
+    fn done(&mut self, number: u64, lookup: BorrowedFd<'_>) -> Result<(), Failure>;
+}
+
+/// What is done to each file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// Opened so, written, closed.
+    Write(OFlags),
+    /// Opened so, read, closed.
+    Read(OFlags),
+    /// statx(2).
+    Stat,
+    /// renameat2(2).
+    Rename,
+    /// unlinkat(2) with these flags.
+    Unlink(AtFlags),
+    /// mkdirat(2).
+    Mkdir,
+}
+
+impl Deed {
+    /// Whether contents are moved.
+    fn moves(self) -> bool {
+        matches!(self, Self::Write(_) | Self::Read(_))
+    }
+
+    /// The call that a failure of its own entry is laid to.
+    fn call(self) -> &'static str {
+        match self {
+            Self::Write(_) => "write",
+            Self::Read(_) => "read",
+            Self::Stat => "stat",
+            Self::Rename => "rename",
+            Self::Unlink(flags) if flags.contains(AtFlags::REMOVEDIR) => "rmdir",
+            Self::Unlink(_) => "unlink",
+            Self::Mkdir => "mkdir",
+        }
+    }
+}
+
+/// What a loop has to know of its phase.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules {
+    /// What is done.
+    pub deed: Deed,
+    /// Bytes of one call at most; the buffers are as large.
+    pub bs_bytes: u32,
+    /// Whether fsync(2) comes before close(2), or for names: fsync(2) of the parent directory.
+    pub sync: bool,
+    /// Bytes that a read asks for: a multiple of this (`O_DIRECT`), else 1.
+    pub read_align: u32,
+}
+
+/// What an entry of a volley was; the high half of its user data.
+const OPEN: u64 = 0;
+const DEED: u64 = 1;
+const SYNC: u64 = 2;
+const CLOSE: u64 = 3;
+const KIND_SHIFT: u32 = 32;
+
+/// A place for a file in flight.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    began: u64,
+    op: u64,
+    number: u64,
+    /// Bytes to move, and those moved by complete volleys.
+    bytes: u64,
+    done: u64,
+    offset: u64,
+    /// Bytes of the call under way.
+    len: u32,
+    /// Completions to come.
+    pending: u8,
+    opened: bool,
+    failed: bool,
+}
+
+/// All that is made before the phase.
+#[derive(Debug)]
+pub(crate) struct FileLane {
+    ring: Ring,
+    slots: Box<[Slot]>,
+    free: Vec<u32>,
+    paths: Pages,
+    /// Where statx(2) puts its answers; one for each slot.
+    answers: Box<[libc::statx]>,
+    /// Whether it was left with ops in flight, whose memory the kernel may still use.
+    pub busy: bool,
+}
+
+impl FileLane {
+    /// A lane of `depth` slots, with `own` contents that outlive it. One that is busy must never
+    /// be dropped.
+    pub fn new(depth: u32, rules: &Rules, own: &[Contents]) -> Result<Self, Failure> {
+        let needs_buffers = rules.deed.moves() && own.is_empty();
+        let buffer_bytes = if needs_buffers { rules.bs_bytes as usize } else { 0 };
+        let ring = Ring::new(Shape { slots: depth, chain: 4, buffer_bytes, files: depth }, own)?;
+        let no_memory = |errno| Failure { call: "mmap", errno: Some(errno) };
+        // SAFETY: statx is plain integers, for which all zeros are a value.
+        let nothing: libc::statx = unsafe { std::mem::zeroed() };
+        Ok(Self {
+            ring,
+            slots: vec![Slot::default(); depth as usize].into(),
+            free: Vec::with_capacity(depth as usize),
+            paths: Pages::new(depth as usize * PATHS * PATH_BYTES).map_err(no_memory)?,
+            answers: vec![nothing; depth as usize].into(),
+            busy: false,
+        })
+    }
+
+    /// Runs all pieces, or until one fails; what was in flight then is waited for.
+    pub fn run<P: Pieces, W: Watch>(
+        &mut self,
+        lookup: BorrowedFd<'_>,
+        rules: Rules,
+        pieces: &mut P,
+        watch: &mut W,
+    ) -> Outcome {
+        self.free.clear();
+        self.free.extend((0..self.slots.len() as u32).rev());
+        self.busy = true;
+        let (ring, buffers) = self.ring.parts();
+        let mut running = Running {
+            lookup,
+            rules,
+            pieces,
+            watch,
+            buffers,
+            slots: &mut self.slots,
+            free: &mut self.free,
+            paths: Paths::new(&mut self.paths),
+            answers: self.answers.as_mut_ptr(),
+            issued: 0,
+            then: None,
+            outcome: Outcome::default(),
+        };
+        let drained = running.run(ring);
+        let outcome = running.outcome;
+        self.busy = !drained;
+        outcome
+    }
+}
+
+/// A phase under way in one thread.
+struct Running<'a, P, W> {
+    lookup: BorrowedFd<'a>,
+    rules: Rules,
+    pieces: &'a mut P,
+    watch: &'a mut W,
+    buffers: Buffers<'a>,
+    slots: &'a mut [Slot],
+    free: &'a mut Vec<u32>,
+    paths: Paths<'a>,
+    answers: *mut libc::statx,
+    issued: u64,
+    /// What comes before the next piece, and the slot that says so.
+    then: Option<(usize, Then)>,
+    outcome: Outcome,
+}
+
+impl<P: Pieces, W: Watch> Running<'_, P, W> {
+    /// `false` where it was left with ops in flight.
+    fn run(&mut self, ring: &mut IoUring) -> bool {
+        let mut now = self.watch.now();
+        let (submitter, mut queue, mut done) = ring.split();
+        let depth = self.slots.len();
+        let mut more = true;
+        loop {
+            while more
+                && self.outcome.failed.is_none()
+                && self.then.is_none()
+                && !self.free.is_empty()
+            {
+                more = self.begin(&mut queue, now);
+            }
+            if self.free.len() == depth {
+                return true;
+            }
+            queue.sync();
+            let entered = submitter.submit_and_wait(1);
+            now = self.watch.now();
+            if let Err(error) = entered
+                && !self.outcome.survives(errno(&error), self.issued)
+            {
+                return false;
+            }
+            queue.sync();
+            done.sync();
+            for completion in &mut done {
+                let (data, result) = (completion.user_data(), completion.result());
+                self.complete(&mut queue, data, result, &mut now);
+            }
+            // Tells the kernel what was taken: else it sees old completions, and does not wait.
+            done.sync();
+        }
+    }
+
+    /// Takes the next file into a free slot; `false` when there is none.
+    #[inline(always)]
+    fn begin(&mut self, queue: &mut SubmissionQueue<'_>, now: u64) -> bool {
+        let Some(piece) = self.pieces.next() else { return false };
+        let Some(slot) = self.free.pop() else { return true };
+        let place = slot as usize;
+        let path = self.pieces.path().to_bytes();
+        self.paths.put(place, 0, path);
+        if self.rules.sync && !self.rules.deed.moves() {
+            self.paths.put(place, 2, parent(path));
+        }
+        if self.rules.deed == Deed::Rename {
+            self.paths.put(place, 1, self.pieces.new_path().to_bytes());
+        }
+        self.slots[place] = Slot {
+            began: now,
+            op: self.issued,
+            number: piece.number,
+            bytes: piece.bytes,
+            offset: piece.offset,
+            ..Slot::default()
+        };
+        self.issued += 1;
+        if piece.then != Then::Next {
+            self.then = Some((place, piece.then));
+        }
+        if self.rules.deed.moves() {
+            self.volley(queue, place);
+        } else {
+            self.name_volley(queue, place);
+        }
+        true
+    }
+
+    /// Puts an entry into the queue.
+    #[inline(always)]
+    fn push(
+        &mut self,
+        queue: &mut SubmissionQueue<'_>,
+        place: usize,
+        kind: u64,
+        entry: Entry,
+        link: Flags,
+    ) {
+        let entry = entry.user_data(place as u64 | kind << KIND_SHIFT).flags(link);
+        // SAFETY: names, buffer, answer and table entry of the slot stay as they are until all of
+        // its entries have completed, for ever where they do not (see `Lane`); the queue has four
+        // entries for each slot.
+        let pushed = unsafe { queue.push(&entry) };
+        debug_assert!(pushed.is_ok(), "the queue holds all slots");
+        self.slots[place].pending += 1;
+    }
+
+    /// The next chain of a file whose contents are moved.
+    #[inline(always)]
+    fn volley(&mut self, queue: &mut SubmissionQueue<'_>, place: usize) {
+        let slot = self.slots[place];
+        let file = Fixed(place as u32);
+        let len = (slot.bytes - slot.done).min(u64::from(self.rules.bs_bytes)) as u32;
+        let last = slot.done + u64::from(len) == slot.bytes;
+        self.slots[place].len = len;
+        if !slot.opened {
+            self.push_open(queue, place);
+        }
+        let link = if last { Flags::IO_HARDLINK } else { Flags::empty() };
+        if len > 0 {
+            let entry = if matches!(self.rules.deed, Deed::Write(_)) {
+                self.write(place, file, len)
+            } else {
+                let asked = len.next_multiple_of(self.rules.read_align).min(self.rules.bs_bytes);
+                self.buffers.read(place, file, asked, slot.done)
+            };
+            self.push(queue, place, DEED, entry, link);
+        }
+        if last {
+            if self.rules.sync {
+                let entry = opcode::Fsync::new(file).build();
+                self.push(queue, place, SYNC, entry, Flags::IO_HARDLINK);
+            }
+            self.push(queue, place, CLOSE, opcode::Close::new(file).build(), Flags::empty());
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, place: usize, file: Fixed, len: u32) -> Entry {
+        let slot = self.slots[place];
+        let offset = slot.offset + slot.done;
+        if let Some(bytes) = self.pieces.own(place, slot.number, offset, len as usize) {
+            return self.buffers.write_own(place, file, bytes, offset);
+        }
+        self.pieces.fill(slot.number, offset, &mut self.buffers.of(place)[..len as usize]);
+        self.buffers.write(place, file, len, offset)
+    }
+
+    /// The open at the head of a chain: nothing follows where it fails.
+    #[inline(always)]
+    fn push_open(&mut self, queue: &mut SubmissionQueue<'_>, place: usize) {
+        let (Deed::Write(flags) | Deed::Read(flags)) = self.rules.deed else { return };
+        let entry = self.open(place, 0, flags);
+        self.push(queue, place, OPEN, entry, Flags::IO_LINK);
+    }
+
+    #[inline(always)]
+    fn open(&self, place: usize, which: usize, flags: OFlags) -> Entry {
+        let path = self.paths.at(place, which).cast_const().cast();
+        opcode::OpenAt::new(Fd(self.lookup.as_raw_fd()), path)
+            .file_index(DestinationSlot::try_from_slot_target(place as u32).ok())
+            .flags(flags.bits().cast_signed())
+            .mode(0o644)
+            .build()
+    }
+
+    /// The chain of an op on a name: the op, and fsync of its directory where the phase wants it.
+    #[inline(always)]
+    fn name_volley(&mut self, queue: &mut SubmissionQueue<'_>, place: usize) {
+        let at = Fd(self.lookup.as_raw_fd());
+        let path = self.paths.at(place, 0).cast_const().cast::<libc::c_char>();
+        let entry = match self.rules.deed {
+            Deed::Stat => {
+                let answer = self.answers.wrapping_add(place).cast();
+                opcode::Statx::new(at, path, answer).mask(libc::STATX_BASIC_STATS).build()
+            }
+            Deed::Rename => {
+                let to = self.paths.at(place, 1).cast_const().cast();
+                opcode::RenameAt::new(at, path, at, to).build()
+            }
+            Deed::Unlink(flags) => {
+                let flags = flags.bits().cast_signed();
+                opcode::UnlinkAt::new(at, path).flags(flags).build()
+            }
+            Deed::Mkdir => opcode::MkDirAt::new(at, path).mode(0o755).build(),
+            Deed::Write(_) | Deed::Read(_) => return,
+        };
+        if !self.rules.sync {
+            self.push(queue, place, DEED, entry, Flags::empty());
+            return;
+        }
+        self.push(queue, place, DEED, entry, Flags::IO_LINK);
+        let open = self.open(place, 2, OFlags::RDONLY | OFlags::DIRECTORY);
+        self.push(queue, place, OPEN, open, Flags::IO_LINK);
+        let file = Fixed(place as u32);
+        self.push(queue, place, SYNC, opcode::Fsync::new(file).build(), Flags::IO_HARDLINK);
+        self.push(queue, place, CLOSE, opcode::Close::new(file).build(), Flags::empty());
+    }
+
+    /// Works off one completion.
+    #[inline(always)]
+    fn complete(
+        &mut self,
+        queue: &mut SubmissionQueue<'_>,
+        user_data: u64,
+        result: i32,
+        now: &mut u64,
+    ) {
+        let (place, kind) = ((user_data & 0xffff_ffff) as usize, user_data >> KIND_SHIFT);
+        let slot = &mut self.slots[place];
+        slot.pending -= 1;
+        let wanted = if kind == DEED && self.rules.deed.moves() { slot.len as i32 } else { 0 };
+        match kind {
+            OPEN => slot.opened |= result >= 0,
+            CLOSE => slot.opened &= result == -libc::ECANCELED,
+            _ => {}
+        }
+        if result != wanted {
+            self.complete_badly(place, kind, result);
+        }
+        let slot = self.slots[place];
+        if slot.pending > 0 {
+            return;
+        }
+        if slot.failed && slot.opened {
+            let close = opcode::Close::new(Fixed(place as u32)).build();
+            self.push(queue, place, CLOSE, close, Flags::empty());
+            return;
+        }
+        self.slots[place].done += u64::from(slot.len);
+        if !slot.failed && slot.opened {
+            self.volley(queue, place);
+            return;
+        }
+        self.end(place, now);
+    }
+
+    /// The file of a slot is done with, well or badly.
+    #[inline(always)]
+    fn end(&mut self, place: usize, now: &mut u64) {
+        let slot = self.slots[place];
+        self.free.push(place as u32);
+        let mut good = !slot.failed;
+        if good && let Err(failure) = self.pieces.done(slot.number, self.lookup) {
+            good = false;
+            self.outcome.fail(Failed { op: slot.op, file: slot.number, failure });
+        }
+        if self.free.len() == self.slots.len()
+            && let Some((last, then)) = self.then.take()
+            && then == Then::SyncParent
+        {
+            good &= self.sync_parent(last);
+            *now = self.watch.now();
+        }
+        if !good {
+            return;
+        }
+        self.outcome.ops += 1;
+        self.outcome.bytes += slot.bytes;
+        let write = matches!(self.rules.deed, Deed::Write(_));
+        if write {
+            self.outcome.written_bytes += slot.bytes;
+        }
+        self.watch.op(slot.began, *now, write);
+    }
+
+    /// Syncs the parent of the path in slot `place`, with blocking calls: nothing is in flight.
+    /// Whether that went well; after a failure it is left out.
+    #[cold]
+    fn sync_parent(&mut self, place: usize) -> bool {
+        if self.outcome.failed.is_some() {
+            return true;
+        }
+        // SAFETY: `put` wrote a path and its NUL there, and nothing is in flight that uses it.
+        let path = unsafe { CStr::from_ptr(self.paths.at(place, 0).cast_const().cast()) };
+        // Copied to the slot's place for it, which is another one, to have a NUL behind it.
+        let dir = self.paths.put(place, 2, parent(path.to_bytes()));
+        // SAFETY: as above.
+        let dir = unsafe { CStr::from_ptr(dir) };
+        let Err(failure) = sync_dir(self.lookup, dir) else { return true };
+        let slot = self.slots[place];
+        self.outcome.fail(Failed { op: slot.op, file: slot.number, failure });
+        false
+    }
+
+    #[cold]
+    fn complete_badly(&mut self, place: usize, kind: u64, result: i32) {
+        if kind == OPEN && result >= 0 {
+            return;
+        }
+        let slot = &mut self.slots[place];
+        slot.failed = true;
+        if result == -libc::ECANCELED {
+            return; // An entry before it failed, which speaks for both.
+        }
+        let call = match kind {
+            OPEN => "open",
+            SYNC => "fsync",
+            CLOSE => "close",
+            _ => self.rules.deed.call(),
+        };
+        let errno = (result < 0).then(|| Errno::from_raw_os_error(-result));
+        let failure = Failure { call, errno };
+        self.outcome.fail(Failed { op: slot.op, file: slot.number, failure });
+    }
+}

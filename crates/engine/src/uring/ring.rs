@@ -1,0 +1,412 @@
+//! The ring itself: what the kernel can do, how it is set up, what is registered with it.
+//!
+//! Setup flags, from the best to the plainest, as the kernel has them (io_uring_setup(2)):
+//! `SINGLE_ISSUER` and `DEFER_TASKRUN` (6.1: completions are worked off by the thread that waits,
+//! without an interrupt of it), `COOP_TASKRUN` (5.19), none. That is a matter of speed; whatever
+//! changes the *meaning* of a phase (an opcode that is missing, a kernel without io_uring) is an
+//! error, never something else done quietly.
+
+use crate::buffer::Pages;
+use crate::op::Failure;
+use crate::stamp::Contents;
+use fsarena_model::work::{Fsync, Io, Op};
+use io_uring::types::Fixed;
+use io_uring::{IoUring, Probe, opcode, squeue};
+use rustix::io::Errno;
+use std::io;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// Why io_uring cannot be used for a phase.
+#[derive(Debug, thiserror::Error)]
+pub enum UringError {
+    /// The kernel has no io_uring, or was built without it.
+    #[error("io_uring: this kernel has none (io_uring_setup: {0}); use backend = \"sync\"")]
+    Missing(Errno),
+    /// It is there and forbidden.
+    #[error(
+        "io_uring: not allowed (io_uring_setup: {0}); see sysctl kernel.io_uring_disabled and the \
+         seccomp profile of a container, or use backend = \"sync\""
+    )]
+    Forbidden(Errno),
+    /// It cannot be set up for another reason.
+    #[error("io_uring: cannot set up a ring: {0}; see the limit of locked memory (ulimit -l)")]
+    Setup(Errno),
+    /// The kernel does not say which opcodes it has.
+    #[error("io_uring: IORING_REGISTER_PROBE (Linux 5.6): {0}; use backend = \"sync\"")]
+    Probe(Errno),
+    /// The kernel is too old for a phase.
+    #[error("io_uring: {op} needs {what}, which this kernel lacks; use backend = \"sync\"")]
+    Lacks {
+        /// The phase's op.
+        op: &'static str,
+        /// The opcode or feature.
+        what: &'static str,
+    },
+    /// No kernel can do that.
+    #[error("io_uring: there is no opcode for {op} in any kernel; use backend = \"sync\"")]
+    NoOpcode {
+        /// The phase's op.
+        op: &'static str,
+    },
+    /// More in flight than a ring holds.
+    #[error("io_uring: iodepth {iodepth} is not within 1 to {MAX_IODEPTH}")]
+    Depth {
+        /// What was asked for.
+        iodepth: u32,
+    },
+    /// More in flight than files may be open (each op in flight may have one of its own).
+    #[error(
+        "io_uring: iodepth {iodepth} needs room for as many open files, and this process may open \
+         {limit}; use a lower iodepth, or a higher limit (ulimit -n)"
+    )]
+    Files {
+        /// What was asked for.
+        iodepth: u32,
+        /// RLIMIT_NOFILE.
+        limit: u64,
+    },
+}
+
+/// Most ops in flight: four entries each in the largest submission queue (`IORING_MAX_ENTRIES`,
+/// 32768) would allow 8192; more than 4096 serves nobody.
+pub const MAX_IODEPTH: u32 = 4096;
+
+/// Opcodes by number and name.
+type Need = (u8, &'static str);
+
+const OPENAT: Need = (opcode::OpenAt::CODE, "IORING_OP_OPENAT (Linux 5.6)");
+const CLOSE: Need = (opcode::Close::CODE, "IORING_OP_CLOSE (Linux 5.6)");
+const READ: Need = (opcode::Read::CODE, "IORING_OP_READ (Linux 5.6)");
+const WRITE: Need = (opcode::Write::CODE, "IORING_OP_WRITE (Linux 5.6)");
+const FSYNC: Need = (opcode::Fsync::CODE, "IORING_OP_FSYNC (Linux 5.1)");
+const STATX: Need = (opcode::Statx::CODE, "IORING_OP_STATX (Linux 5.6)");
+const RENAMEAT: Need = (opcode::RenameAt::CODE, "IORING_OP_RENAMEAT (Linux 5.11)");
+const UNLINKAT: Need = (opcode::UnlinkAt::CODE, "IORING_OP_UNLINKAT (Linux 5.11)");
+const MKDIRAT: Need = (opcode::MkDirAt::CODE, "IORING_OP_MKDIRAT (Linux 5.15)");
+
+/// What `op` needs; `None` where no kernel has an opcode for it.
+fn needs(op: Op) -> Option<&'static [Need]> {
+    Some(match op {
+        Op::Create | Op::Overwrite | Op::Append => &[OPENAT, WRITE, CLOSE],
+        Op::Read => &[OPENAT, READ, CLOSE],
+        Op::Stat => &[STATX],
+        Op::Rename => &[RENAMEAT],
+        Op::Delete | Op::Rmdir => &[UNLINKAT],
+        Op::Mkdir => &[MKDIRAT],
+        Op::BigWrite | Op::BigOverwrite | Op::RandWrite => &[WRITE],
+        Op::BigRead | Op::RandRead => &[READ],
+        Op::RandRw => &[READ, WRITE],
+        Op::List | Op::Fio => return None,
+    })
+}
+
+/// Whether a slot of `op` opens files into the table of the ring, in a chain with what follows.
+fn opens_in_chains(op: Op, fsync: Fsync) -> bool {
+    let about_names = matches!(op, Op::Rename | Op::Delete | Op::Mkdir | Op::Rmdir);
+    (about_names && fsync == Fsync::Op)
+        || matches!(op, Op::Create | Op::Overwrite | Op::Append | Op::Read)
+}
+
+/// Asks the kernel whether it can run `op`: comes before the phase.
+///
+/// # Errors
+/// Says which part is missing.
+pub fn check(op: Op, io: &Io) -> Result<(), UringError> {
+    if io.iodepth == 0 || io.iodepth > MAX_IODEPTH {
+        return Err(UringError::Depth { iodepth: io.iodepth });
+    }
+    let limit = crate::check::open_files();
+    if limit <= u64::from(io.iodepth) {
+        return Err(UringError::Files { iodepth: io.iodepth, limit });
+    }
+    let needs = needs(op).ok_or(UringError::NoOpcode { op: op.name() })?;
+    let ring = setup(8).map_err(|source| match source {
+        Errno::NOSYS => UringError::Missing(source),
+        Errno::PERM | Errno::ACCESS => UringError::Forbidden(source),
+        _ => UringError::Setup(source),
+    })?;
+    let mut probe = Probe::new();
+    let probed = ring.submitter().register_probe(&mut probe);
+    probed.map_err(|error| UringError::Probe(errno(&error)))?;
+    let lacks = |what| UringError::Lacks { op: op.name(), what };
+    let chained = opens_in_chains(op, io.fsync);
+    let opens: &[Need] = if chained { &[OPENAT, CLOSE] } else { &[] };
+    let syncs: &[Need] = if matches!(io.fsync, Fsync::Op | Fsync::File) { &[FSYNC] } else { &[] };
+    for (code, what) in needs.iter().chain(opens).chain(syncs) {
+        if !probe.is_supported(*code) {
+            return Err(lacks(what));
+        }
+    }
+    if chained && !ring.params().is_feature_linked_file() {
+        return Err(lacks("IORING_FEAT_LINKED_FILE (Linux 5.17)"));
+    }
+    Ok(())
+}
+
+/// The error number of a call of the io_uring crate, whose errors all come from the kernel.
+pub(super) fn errno(error: &io::Error) -> Errno {
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+/// Sets up a ring with the best flags that the kernel takes.
+///
+/// Rings count as locked memory of a user who is not root, and those of a phase or process that has
+/// just ended do so for some ms more: where that is the obstacle, it is waited for.
+fn setup(entries: u32) -> Result<IoUring, Errno> {
+    for _ in 0..SETUP_TRIES {
+        match setup_once(entries) {
+            Err(Errno::NOMEM) => std::thread::sleep(Duration::from_millis(10)),
+            other => return other,
+        }
+    }
+    setup_once(entries)
+}
+
+const SETUP_TRIES: u32 = 50;
+
+fn setup_once(entries: u32) -> Result<IoUring, Errno> {
+    let mut best = IoUring::builder();
+    best.setup_single_issuer().setup_defer_taskrun();
+    let mut good = IoUring::builder();
+    good.setup_coop_taskrun();
+    for builder in [best, good] {
+        match builder.build(entries) {
+            Ok(ring) => return Ok(ring),
+            // A flag that it does not know.
+            Err(error) if errno(&error) == Errno::INVAL => {}
+            Err(error) => return Err(errno(&error)),
+        }
+    }
+    IoUring::new(entries).map_err(|error| errno(&error))
+}
+
+/// A ring with one buffer a slot and a table of files, all registered.
+pub(super) struct Ring {
+    ring: IoUring,
+    /// The buffers of all slots, one behind the other; they go after the ring.
+    buffers: Pages,
+    /// Distance of two buffers; whole pages.
+    stride: usize,
+    /// Whether the buffers are registered (fixed).
+    fixed: bool,
+}
+
+/// What a ring is made for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    /// Ops in flight.
+    pub slots: u32,
+    /// Entries that one op may put into the queue at once.
+    pub chain: u32,
+    /// Bytes of the buffer of a slot.
+    pub buffer_bytes: usize,
+    /// Files in the table.
+    pub files: u32,
+}
+
+impl std::fmt::Debug for Ring {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ring").field("stride", &self.stride).field("fixed", &self.fixed).finish()
+    }
+}
+
+/// Buffers begin at this distance or a multiple of it (`O_DIRECT` asks for it).
+const ALIGN_BYTES: usize = 4096;
+/// Largest buffer that can be registered (`io_sqe_buffer_register`).
+const MAX_REGISTERED_BYTES: usize = 1 << 30;
+/// Most buffers that any kernel registers (UIO_MAXIOV).
+const MAX_REGISTERED: usize = 1024;
+
+impl Ring {
+    /// A ring with buffers, and a table of files that are not open yet; it belongs to the calling
+    /// thread. `own` are the contents of the slots, if each has its own, which stay where they are
+    /// as long as the ring lives. An empty op goes through the ring, so that what the kernel
+    /// allocates at the first one is there.
+    pub fn new(shape: Shape, own: &[Contents]) -> Result<Self, Failure> {
+        let failed = |call| move |errno| Failure { call, errno: Some(errno) };
+        let no_memory = failed("mmap");
+        let stride = shape.buffer_bytes.checked_next_multiple_of(ALIGN_BYTES);
+        let all = stride.and_then(|stride| stride.checked_mul(shape.slots as usize));
+        let (Some(stride), Some(all)) = (stride, all) else {
+            return Err(no_memory(Errno::NOMEM));
+        };
+        let buffers = Pages::new(all).map_err(no_memory)?;
+        let entries = (shape.slots * shape.chain).next_power_of_two();
+        let ring = setup(entries).map_err(failed("io_uring_setup"))?;
+        let mut ring = Self { ring, buffers, stride, fixed: false };
+        let registered =
+            ring.register_buffers(all, own).and_then(|()| ring.register_files(shape.files));
+        registered.map_err(failed("io_uring_register"))?;
+        ring.first_op().map_err(failed("io_uring_enter"))?;
+        ring.keep_to_own_cpus();
+        Ok(ring)
+    }
+
+    fn first_op(&mut self) -> Result<(), Errno> {
+        // SAFETY: an empty op uses no memory.
+        let pushed = unsafe { self.ring.submission().push(&opcode::Nop::new().build()) };
+        debug_assert!(pushed.is_ok(), "the queue is empty");
+        self.ring.submit_and_wait(1).map_err(|error| errno(&error))?;
+        self.ring.completion().for_each(drop);
+        Ok(())
+    }
+
+    /// A table of `files` files that are not open yet. Its size is limited by RLIMIT_NOFILE.
+    fn register_files(&self, files: u32) -> Result<(), Errno> {
+        if files == 0 {
+            return Ok(());
+        }
+        let empty = vec![-1; files as usize];
+        self.ring.submitter().register_files(&empty).map_err(|error| errno(&error))
+    }
+
+    /// Threads that the kernel starts for ops that block run where this thread may run: they do not
+    /// inherit that. Of no consequence where the kernel (before 5.14) cannot do it.
+    fn keep_to_own_cpus(&self) {
+        // SAFETY: cpu_set_t is plain integers, for which all zeros are a value.
+        let mut own: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live set of the size given.
+        let got = unsafe { libc::sched_getaffinity(0, size_of_val(&own), &raw mut own) };
+        if got == 0 {
+            self.ring.submitter().register_iowq_aff(&own).ok();
+        }
+    }
+
+    /// Registers the buffers, and behind them the contents of the slots, where the limit of locked
+    /// memory allows it; they work without.
+    fn register_buffers(&mut self, all: usize, own: &[Contents]) -> Result<(), Errno> {
+        // Without any read there are no buffers, but the number stands for them all the same.
+        let all = all.max(1);
+        let buffers = self.buffers.as_slice().as_ptr();
+        let mut iovecs = vec![(buffers, all)];
+        iovecs.extend(own.iter().map(|own| (own.memory().as_ptr(), own.memory().len())));
+        if iovecs.len() > MAX_REGISTERED || iovecs.iter().any(|one| one.1 > MAX_REGISTERED_BYTES) {
+            return Ok(());
+        }
+        let iovec = |(start, iov_len): (*const u8, usize)| libc::iovec {
+            iov_base: start.cast_mut().cast(),
+            iov_len,
+        };
+        let iovecs: Vec<_> = iovecs.into_iter().map(iovec).collect();
+        // SAFETY: each is a mapping of its own that never moves (also where it has a page and no
+        // byte), given back only when the ring has nothing in flight: else its lane is never
+        // dropped. The caller keeps the contents of the slots as long.
+        match unsafe { self.ring.submitter().register_buffers(&iovecs) } {
+            Ok(()) => {
+                self.fixed = true;
+                Ok(())
+            }
+            // RLIMIT_MEMLOCK of a user who is not root.
+            Err(error) if matches!(errno(&error), Errno::NOMEM | Errno::PERM) => Ok(()),
+            Err(error) => Err(errno(&error)),
+        }
+    }
+
+    /// The ring and its buffers, for the loop.
+    pub fn parts(&mut self) -> (&mut IoUring, Buffers<'_>) {
+        let start = self.buffers.as_mut_slice().as_mut_ptr();
+        let buffers =
+            Buffers { start, stride: self.stride, fixed: self.fixed, borrow: PhantomData };
+        (&mut self.ring, buffers)
+    }
+}
+
+/// The buffers of a ring's slots.
+pub(super) struct Buffers<'a> {
+    start: *mut u8,
+    stride: usize,
+    fixed: bool,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+impl Buffers<'_> {
+    /// The buffer of a slot that is not in flight.
+    #[inline(always)]
+    pub fn of(&mut self, slot: usize) -> &mut [u8] {
+        // SAFETY: `start` is the beginning of at least (slot + 1) * stride bytes (slots are those
+        // the ring was made for). Only this slot's bytes are borrowed, and callers ask only for
+        // slots of which nothing is in flight, so that the kernel does not touch them meanwhile.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(slot * self.stride), self.stride) }
+    }
+
+    /// A read into the buffer of `slot`.
+    #[inline(always)]
+    pub fn read(&self, slot: usize, file: Fixed, len: u32, offset: u64) -> squeue::Entry {
+        let start = self.start.wrapping_add(slot * self.stride);
+        if self.fixed {
+            opcode::ReadFixed::new(file, start, len, 0).offset(offset).build()
+        } else {
+            opcode::Read::new(file, start, len).offset(offset).build()
+        }
+    }
+
+    /// A write from the buffer of `slot`.
+    #[inline(always)]
+    pub fn write(&self, slot: usize, file: Fixed, len: u32, offset: u64) -> squeue::Entry {
+        let start = self.start.wrapping_add(slot * self.stride);
+        self.write_from((start, 0), file, len, offset)
+    }
+
+    /// A write of bytes from the own contents of `slot`.
+    #[inline(always)]
+    pub fn write_own(&self, slot: usize, file: Fixed, bytes: &[u8], offset: u64) -> squeue::Entry {
+        #[expect(clippy::cast_possible_truncation, reason = "calls and slots have fewer")]
+        let (index, len) = (slot as u16 + 1, bytes.len() as u32);
+        self.write_from((bytes.as_ptr(), index), file, len, offset)
+    }
+
+    #[inline(always)]
+    fn write_from(
+        &self,
+        (start, index): (*const u8, u16),
+        file: Fixed,
+        len: u32,
+        offset: u64,
+    ) -> squeue::Entry {
+        if self.fixed {
+            opcode::WriteFixed::new(file, start, len, index).offset(offset).build()
+        } else {
+            opcode::Write::new(file, start, len).offset(offset).build()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_op_but_list_has_opcodes() {
+        for op in Op::ALL {
+            assert_eq!(needs(op).is_none(), op == Op::List, "{op:?}");
+        }
+        assert!(opens_in_chains(Op::Create, Fsync::None) && opens_in_chains(Op::Delete, Fsync::Op));
+        assert!(
+            !opens_in_chains(Op::Delete, Fsync::Dir) && !opens_in_chains(Op::RandRead, Fsync::Op)
+        );
+    }
+
+    #[test]
+    fn depths_out_of_range_are_refused_before_the_kernel_is_asked() {
+        for iodepth in [0, MAX_IODEPTH + 1] {
+            let refused = check(Op::Read, &Io { iodepth, ..Io::default() }).unwrap_err();
+            assert!(matches!(refused, UringError::Depth { .. }), "{refused}");
+        }
+    }
+
+    #[test]
+    fn buffers_of_slots_lie_apart_on_pages() {
+        let shape = Shape { slots: 3, chain: 1, buffer_bytes: 5000, files: 0 };
+        let Ok(mut ring) = Ring::new(shape, &[]) else {
+            println!("not run: no ring here");
+            return;
+        };
+        let (_, mut buffers) = ring.parts();
+        for slot in 0..3 {
+            assert_eq!(buffers.of(slot).as_ptr().addr() % ALIGN_BYTES, 0);
+            buffers.of(slot).fill(slot as u8);
+        }
+        assert!((0..3).all(|slot| buffers.of(slot) == [slot as u8; 8192]));
+    }
+}

@@ -1,0 +1,64 @@
+//! When ops of a ring began and ended.
+//!
+//! The chained recorder of blocking calls does not fit here: several ops are under way at once. One
+//! clock read stands for all ops that one `io_uring_enter` brought back, and for the beginning of
+//! those that take their places. So with one op in flight the latencies are chained as those of
+//! blocking calls are, and with more each op is timed from its submission to the moment its end was
+//! seen, at a cost that becomes smaller the more come back at once.
+
+use crate::clock::Ticker;
+use crate::hist::Histogram;
+
+/// Where latencies of ops in flight go.
+pub trait Watch {
+    /// Reads the clock.
+    fn now(&self) -> u64;
+    /// An op that was begun and ended at these readings; `write`: whether it wrote.
+    fn op(&mut self, began: u64, ended: u64, write: bool);
+}
+
+/// Latency is not wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct NoWatch;
+
+impl Watch for NoWatch {
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn op(&mut self, _began: u64, _ended: u64, _write: bool) {}
+}
+
+/// Counts into a histogram, and writes of a mixture also into one of their own.
+#[derive(Debug)]
+pub struct Timed<'a, T> {
+    ticker: T,
+    all: &'a mut Histogram,
+    writes: Option<&'a mut Histogram>,
+}
+
+impl<'a, T: Ticker> Timed<'a, T> {
+    /// Counts into `all`, writes also into `writes`.
+    pub fn new(ticker: T, all: &'a mut Histogram, writes: Option<&'a mut Histogram>) -> Self {
+        Self { ticker, all, writes }
+    }
+}
+
+impl<T: Ticker> Watch for Timed<'_, T> {
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.ticker.now()
+    }
+
+    #[inline(always)]
+    fn op(&mut self, began: u64, ended: u64, write: bool) {
+        // Saturating: counters of two processors may be some ticks apart.
+        let latency_ns = self.ticker.ns(ended.saturating_sub(began));
+        self.all.record(latency_ns);
+        if write && let Some(writes) = &mut self.writes {
+            writes.record(latency_ns);
+        }
+    }
+}
