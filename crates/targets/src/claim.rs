@@ -1,60 +1,204 @@
-//! Claims: an image with its loop device, memory, or a directory of ours, held until released.
+//! Claims: a device, memory or a directory that is ours until it is released.
 //!
-//! Dropping a claim releases it as far as it goes, also while a panic unwinds. When the process is
-//! killed, the loop device detaches itself and the image is left to [`crate::leftovers`].
+//! Each kind of device is one file below this one and one line in `KINDS`. Dropping a claim
+//! releases it as far as it goes, also while a panic unwinds. When the process is killed, a loop
+//! device detaches itself; what stays (an image, a directory, a device that was made) was told to
+//! [`Hooks::will_make`] before, and is left to [`crate::leftovers`].
 
+mod brd;
+mod directory;
+mod facts;
+mod image;
+mod null_blk;
+mod real;
+mod zram;
+
+pub use directory::claim_directory;
+pub use image::claim_image;
+
+use crate::devices::Roots;
 use crate::error::TargetError;
-use crate::image::Image;
-use crate::leftovers;
-use crate::loopdev::LoopDevice;
-use crate::mountinfo;
-use crate::vet::{IMAGE_MARGIN_BYTES, VettedDirectory, VettedImageDir, free_bytes};
+use crate::fs::Availability;
+use crate::queue;
+use crate::vet::VettedDevice;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::device::DeviceIdentity;
 use fsarena_model::record::Notice;
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+
+/// Something that outlives this process, and what removes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Made {
+    /// An image: [`crate::leftovers::remove_image`].
+    Image(PathBuf),
+    /// A directory: [`crate::leftovers::remove_dir`].
+    Directory(PathBuf),
+    /// A device of the kernel: [`crate::leftovers::remove_made`].
+    Device(DeviceIdentity),
+}
+
+/// What a claim tells while it is made.
+pub trait Hooks {
+    /// This is about to be made, or cannot do harm yet: to be written down now.
+    ///
+    /// # Errors
+    /// When it cannot be written down; then it is not made.
+    fn will_make(&mut self, what: &Made) -> Result<(), String>;
+
+    /// Bytes of the image that are written; may end the claim.
+    fn written(&mut self, bytes: u64) -> ControlFlow<()>;
+}
+
+/// What a claim needs beside the level.
+pub struct Order<'a> {
+    /// Name of what is made, beginning with `fsarena-`.
+    pub name: &'a str,
+    /// Directory of images.
+    pub image_dir: &'a Path,
+    /// Directory of images in memory.
+    pub memory_dir: &'a Path,
+    /// The user's block device, vetted with their consent; for a level of that kind alone.
+    pub vetted: Option<&'a VettedDevice>,
+    /// Hears of everything that is made.
+    pub hooks: &'a mut dyn Hooks,
+}
+
+impl Order<'_> {
+    fn will_make(&mut self, path: &Path, what: &Made) -> Result<(), TargetError> {
+        self.hooks.will_make(what).map_err(|error| {
+            let problem = format!("not made, because it could not be written down: {error}");
+            TargetError::state(path, problem, "see that the journal can be written")
+        })
+    }
+}
+
+/// One kind of device.
+trait Kind: Sync {
+    /// As [`DeviceLevel::kind`].
+    fn name(&self) -> &'static str;
+
+    /// One line for lists.
+    fn summary(&self) -> &'static str;
+
+    /// Whether this machine has it. Looks, and changes nothing.
+    fn availability(&self, roots: &Roots, modules: &Path) -> Availability;
+
+    /// Claims a device for the level, which is of this kind.
+    fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError>;
+
+    /// Whether a device of this identity was made by this kind.
+    fn has_made(&self, identity: &DeviceIdentity) -> bool {
+        let _ = identity;
+        false
+    }
+
+    /// Removes such a device, if it is still there and the same; true where it was.
+    fn remove(&self, identity: &DeviceIdentity) -> Result<bool, TargetError> {
+        let _ = identity;
+        Ok(false)
+    }
+}
+
+/// Every kind of device; a new one is its file and its line here.
+static KINDS: [&dyn Kind; 7] = [
+    &image::LOOP,
+    &image::RAM,
+    &zram::Zram,
+    &brd::Brd,
+    &null_blk::NullBlk,
+    &real::Real,
+    &directory::Directory,
+];
+
+/// The kinds of devices, with one line each.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.iter().map(|kind| (kind.name(), kind.summary()))
+}
+
+/// Whether this machine has devices of this kind (as [`DeviceLevel::kind`]); a kind that is not
+/// known is missing.
+#[must_use]
+pub fn device_availability(kind: &str, roots: &Roots) -> Availability {
+    availability_with(kind, roots, Path::new("/lib/modules"))
+}
+
+fn availability_with(kind: &str, roots: &Roots, modules: &Path) -> Availability {
+    match KINDS.iter().find(|known| known.name() == kind) {
+        Some(known) => known.availability(roots, modules),
+        None => missing(format!("there is no kind of device called {kind:?}")),
+    }
+}
+
+fn missing(reason: impl Into<String>) -> Availability {
+    Availability::Missing { reason: reason.into(), package: None }
+}
+
+/// Claims a target for the level: vets what needs no consent, tells the hooks what is made, makes
+/// it, and holds it.
+///
+/// # Errors
+/// When this machine has no such device, or it cannot be had; nothing is left then.
+pub fn claim(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
+    let place = Path::new(level.kind());
+    let none = || TargetError::state(place, "no such kind of device", "");
+    let kind = KINDS.iter().find(|kind| kind.name() == level.kind()).ok_or_else(none)?;
+    let ready = kind.availability(&Roots::default(), Path::new("/lib/modules"));
+    if let Availability::Missing { reason, .. } = ready {
+        return Err(TargetError::state(place, reason, "use --on loop:SIZE"));
+    }
+    kind.claim(level, order)
+}
+
+/// Removes a device that a dead run has made. Only in the boot that it was made in: `diskseq`
+/// begins anew with each.
+pub(crate) fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError> {
+    match KINDS.iter().find(|kind| kind.has_made(identity)) {
+        Some(kind) => kind.remove(identity),
+        None => Err(TargetError::state(
+            &identity.path,
+            "not a device that fsarena makes, so it is left alone",
+            "",
+        )),
+    }
+}
+
+/// What a claim holds.
+trait Held: Debug + Send {
+    /// Leaves what was made in place when it is released.
+    fn keep(&mut self);
+
+    /// Lets go and undoes; a second time there is nothing to do.
+    fn release(&mut self) -> Vec<TargetError>;
+}
+
+/// Nothing to undo: memory that is taken by a mount.
+#[derive(Debug)]
+struct Nothing;
+
+impl Held for Nothing {
+    fn keep(&mut self) {}
+
+    fn release(&mut self) -> Vec<TargetError> {
+        Vec::new()
+    }
+}
 
 /// A target that is ours until it is released.
 #[derive(Debug)]
 pub struct Claimed {
-    // Before the image: fields are dropped in this order.
-    loop_device: Option<LoopDevice>,
-    image: Option<Image>,
-    directory: Option<OurDirectory>,
+    held: Box<dyn Held>,
     target: TargetSpec,
     facts: BTreeMap<String, String>,
     notices: Vec<Notice>,
-    kept: bool,
-}
-
-/// A directory of ours; removed with its contents when dropped, unless kept.
-#[derive(Debug)]
-struct OurDirectory {
-    path: PathBuf,
-    keep: bool,
 }
 
 impl Drop for Claimed {
     fn drop(&mut self) {
-        self.let_go_if_kept();
-    }
-}
-
-impl OurDirectory {
-    fn remove_now(&mut self) -> Result<(), TargetError> {
-        if self.keep {
-            return Ok(());
-        }
-        self.keep = true;
-        leftovers::remove_dir(&self.path).map(|_| ())
-    }
-}
-
-impl Drop for OurDirectory {
-    fn drop(&mut self) {
-        let _ = self.remove_now();
+        let _ = self.held.release();
     }
 }
 
@@ -65,10 +209,15 @@ impl Claimed {
         self.target.clone()
     }
 
-    /// Facts of the device, by name: `logical_sector_bytes`, `scheduler`, `backing_fs`, …
+    /// Facts of the device, by name: `logical_sector_bytes`, `scheduler`, `backing_fs`, `model`, …
+    /// Those of its queue are as they are now.
     #[must_use]
     pub fn facts(&self) -> BTreeMap<String, String> {
-        self.facts.clone()
+        let mut facts = self.facts.clone();
+        if let Some(name) = queue::name_of(&self.target) {
+            facts.extend(facts::of_queue(Path::new("/sys"), &name));
+        }
+        facts
     }
 
     /// What has to be said with every result on this target.
@@ -77,105 +226,20 @@ impl Claimed {
         self.notices.clone()
     }
 
-    /// Leaves the image or the directory in place when the claim is released; the loop device is
-    /// detached with its last mount.
+    /// Leaves what was made in place when the claim is released; a loop device is detached with its
+    /// last mount.
     pub fn keep(&mut self) {
-        self.kept = true;
-        if let Some(image) = &mut self.image {
-            image.keep();
-        }
-        if let Some(directory) = &mut self.directory {
-            directory.keep = true;
-        }
+        self.held.keep();
     }
 
-    fn let_go_if_kept(&mut self) {
-        if self.kept
-            && let Some(device) = self.loop_device.take()
-        {
-            device.let_go();
-        }
-    }
-
-    /// Detaches the device and removes the image or directory, unless it is kept.
+    /// Lets go of the device and removes what was made, unless it is kept.
     ///
     /// # Errors
-    /// Everything that went wrong; an image whose device is still in use is left in place, for
-    /// recovery to find.
+    /// Everything that went wrong; what is still in use is left in place, for recovery to find.
     pub fn release(mut self) -> Result<(), Vec<TargetError>> {
-        let mut errors = Vec::new();
-        self.let_go_if_kept();
-        if let Some(Err(error)) = self.loop_device.take().map(LoopDevice::detach) {
-            errors.push(error);
-            if let Some(image) = &mut self.image {
-                image.keep();
-            }
-        }
-        if let Some(Err(error)) = self.image.take().map(Image::remove) {
-            errors.push(error);
-        }
-        if let Some(Err(error)) = self.directory.take().map(|mut dir| dir.remove_now()) {
-            errors.push(error);
-        }
+        let errors = self.held.release();
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
-}
-
-/// Makes an image of `size_bytes`, fully written, and attaches a loop device to it. `name` begins
-/// with `fsarena-`; `progress` hears the bytes written so far. With `in_memory` the directory must
-/// lie in memory.
-///
-/// # Errors
-/// When there is no room, no right, or no free loop device; nothing is left then.
-pub fn claim_image(
-    dir: &VettedImageDir,
-    name: &str,
-    size_bytes: u64,
-    in_memory: bool,
-    progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Result<Claimed, TargetError> {
-    our_name(dir.path(), name)?;
-    if in_memory && !dir.in_memory() {
-        return Err(TargetError::state(
-            dir.path(),
-            "an image in memory was asked for, and this directory does not lie in memory",
-            "use a directory on tmpfs, such as /dev/shm, or --on loop:SIZE",
-        ));
-    }
-    // Vetting may be long ago.
-    let needed_bytes = size_bytes.saturating_add(IMAGE_MARGIN_BYTES);
-    let free = free_bytes(dir.path()).map_err(|e| TargetError::io("statvfs", dir.path(), e))?;
-    if free < needed_bytes {
-        return Err(TargetError::NoSpace {
-            dir: dir.path().to_owned(),
-            free_bytes: free,
-            needed_bytes,
-        });
-    }
-    let image = Image::create(&dir.image_path(name), size_bytes, progress)?;
-    let device = LoopDevice::attach(image.file(), image.path())?;
-    let target = TargetSpec::Image {
-        device: device.path().to_owned(),
-        image: image.path().to_owned(),
-        size_bytes,
-        direct_io: device.direct_io(),
-        in_memory: dir.in_memory(),
-    };
-    let mut facts = block_facts(Path::new("/sys"), device.path());
-    facts.insert("direct_io".to_owned(), device.direct_io().to_string());
-    facts.insert("in_memory".to_owned(), dir.in_memory().to_string());
-    facts.insert("size_bytes".to_owned(), size_bytes.to_string());
-    let backing = backing_facts(dir.path(), &mut facts);
-    let notices = image_notices(dir.in_memory(), device.direct_io(), &backing);
-    Ok(Claimed {
-        loop_device: Some(device),
-        image: Some(image),
-        directory: None,
-        target,
-        facts,
-        notices,
-        kept: false,
-    })
 }
 
 /// Claims memory for a file system without a device; nothing is taken before it is mounted.
@@ -185,43 +249,10 @@ pub fn claim_image(
 pub fn claim_memory(size_bytes: u64) -> Result<Claimed, TargetError> {
     let facts = [("in_memory", "true".to_owned()), ("size_bytes", size_bytes.to_string())];
     Ok(Claimed {
-        loop_device: None,
-        image: None,
-        directory: None,
+        held: Box::new(Nothing),
         target: TargetSpec::Memory { size_bytes },
         facts: facts.map(|(name, value)| (name.to_owned(), value)).into(),
         notices: Vec::new(),
-        kept: false,
-    })
-}
-
-/// Makes a directory of ours, called `name`, in the user's.
-///
-/// # Errors
-/// When it is there already or cannot be made.
-pub fn claim_directory(dir: &VettedDirectory, name: &str) -> Result<Claimed, TargetError> {
-    our_name(dir.path(), name)?;
-    let path = dir.ours(name);
-    fs::create_dir(&path).map_err(|error| TargetError::io("mkdir", &path, error))?;
-    let mut facts = BTreeMap::new();
-    facts.insert("in_memory".to_owned(), dir.in_memory().to_string());
-    backing_facts(dir.path(), &mut facts);
-    let mut notices = Vec::new();
-    if dir.in_memory() {
-        notices.push(notice(
-            "directory-in-memory",
-            "the directory lies on tmpfs: this is memory, not a disk",
-            "name a directory on a disk",
-        ));
-    }
-    Ok(Claimed {
-        loop_device: None,
-        image: None,
-        target: TargetSpec::Directory { path: path.clone() },
-        directory: Some(OurDirectory { path, keep: false }),
-        facts,
-        notices,
-        kept: false,
     })
 }
 
@@ -242,65 +273,10 @@ fn notice(code: &str, text: &str, remedy: &str) -> Notice {
     }
 }
 
-fn image_notices(in_memory: bool, direct_io: bool, backing: &str) -> Vec<Notice> {
-    let mut notices = Vec::new();
-    if in_memory {
-        notices.push(notice(
-            "loop-in-memory",
-            "the image lies on tmpfs: a loop on tmpfs is memory, not a disk",
-            "name a directory on a disk with --image-dir to compare disks",
-        ));
-    } else if !direct_io {
-        notices.push(notice(
-            "loop-buffered",
-            &format!(
-                "the loop device goes through the page cache of {backing}, which takes no direct \
-                 I/O: everything is cached twice, and durable means no more than that cache allows"
-            ),
-            "name a directory on a file system with direct I/O with --image-dir",
-        ));
-    }
-    notices
+/// A level of another kind; the registry never lets that happen.
+fn wrong_level(level: &DeviceLevel) -> TargetError {
+    TargetError::state(Path::new(level.kind()), "not a level of this kind of device", "")
 }
 
-/// What the directory lies on; gives the type.
-fn backing_facts(dir: &Path, facts: &mut BTreeMap<String, String>) -> String {
-    let Ok(Some(entry)) = mountinfo::of_path(dir) else {
-        return "an unknown file system".to_owned();
-    };
-    facts.insert("backing_fs".to_owned(), entry.fstype.clone());
-    facts.insert("backing_options".to_owned(), entry.options());
-    facts.insert("backing_source".to_owned(), entry.source);
-    entry.fstype
-}
-
-/// Facts from `/sys/block/X/queue`; what is missing is left out.
-fn block_facts(sys_root: &Path, device: &Path) -> BTreeMap<String, String> {
-    const FILES: [(&str, &str); 9] = [
-        ("logical_sector_bytes", "logical_block_size"),
-        ("physical_sector_bytes", "physical_block_size"),
-        ("scheduler", "scheduler"),
-        ("rotational", "rotational"),
-        ("write_cache", "write_cache"),
-        ("read_ahead_kib", "read_ahead_kb"),
-        ("requests", "nr_requests"),
-        ("discard_max_bytes", "discard_max_bytes"),
-        ("max_request_kib", "max_sectors_kb"),
-    ];
-    let queue = sys_root.join("block").join(device.file_name().unwrap_or_default()).join("queue");
-    let mut facts = BTreeMap::new();
-    for (name, file) in FILES {
-        if let Ok(text) = fs::read_to_string(queue.join(file)) {
-            facts.insert(name.to_owned(), chosen(text.trim()).to_owned());
-        }
-    }
-    facts
-}
-
-/// `none` of `mq-deadline [none]`.
-fn chosen(text: &str) -> &str {
-    match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
-        Some((word, _)) => word,
-        None => text,
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -137,7 +137,7 @@ impl Drop for Image {
 }
 
 /// Switches `O_DIRECT`; an error where the file system has none.
-fn set_direct(file: &File, on: bool) -> std::io::Result<()> {
+pub(crate) fn set_direct(file: &File, on: bool) -> std::io::Result<()> {
     let mut flags = fcntl_getfl(file)?;
     flags.set(OFlags::DIRECT, on);
     Ok(fcntl_setfl(file, flags)?)
@@ -171,23 +171,19 @@ pub(crate) fn wipe_signatures(device: &File, size_bytes: u64) -> std::io::Result
 }
 
 /// A buffer that direct I/O takes.
-struct Aligned {
+pub(crate) struct Aligned {
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Aligned {
     /// Filled from a fixed generator (splitmix64), no byte zero.
-    fn filled() -> Self {
+    pub(crate) fn filled() -> Self {
         let mut bytes = vec![0; CHUNK_BYTES + BLOCK_BYTES];
         let start = bytes.as_ptr().align_offset(BLOCK_BYTES);
         let mut state = 0x0066_7361_7265_6e61_u64;
         for word in bytes.chunks_exact_mut(8) {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = state;
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            let mixed = (mixed ^ (mixed >> 31)) | 0x0101_0101_0101_0101;
+            let mixed = splitmix(&mut state) | 0x0101_0101_0101_0101;
             word.copy_from_slice(&mixed.to_le_bytes());
         }
         Self { bytes, start }
@@ -202,6 +198,29 @@ impl Aligned {
         }
         slice
     }
+
+    /// `length` bytes from a place that depends on `salt`, each block marked with a number of its
+    /// own: no two blocks that are written with different salts are the same.
+    pub(crate) fn varied(&mut self, salt: u64, length: usize) -> &[u8] {
+        let mut state = salt;
+        let choices = (CHUNK_BYTES - length) / BLOCK_BYTES + 1;
+        let choice = usize::try_from(splitmix(&mut state) % choices as u64).unwrap_or(0);
+        let start = self.start + choice * BLOCK_BYTES;
+        let slice = &mut self.bytes[start..start + length];
+        for block in slice.chunks_mut(BLOCK_BYTES) {
+            block[..8].copy_from_slice(&(splitmix(&mut state) | 1).to_le_bytes());
+        }
+        slice
+    }
+}
+
+/// The next number of the generator splitmix64.
+pub(crate) fn splitmix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
 /// Punches a hole, for the test that a hole is noticed.

@@ -13,6 +13,11 @@ use std::os::fd::{AsRawFd as _, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Logical sector of our loop devices, bytes: that of the disks most file systems were made for.
+pub const LOOP_SECTOR_BYTES: u32 = 512;
+
+/// `_IO(0x12, 93)` of `linux/fs.h`.
+const BLKROSET: libc::Ioctl = 0x125d;
 const LOOP_CLR_FD: libc::Ioctl = 0x4C01;
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
 const LOOP_CONFIGURE: libc::Ioctl = 0x4C0A;
@@ -32,10 +37,10 @@ const DETACH_LIMIT: Duration = Duration::from_secs(10);
 /// `struct loop_info64`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct LoopInfo64 {
-    device: u64,
-    inode: u64,
-    rdevice: u64,
+pub(crate) struct LoopInfo64 {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) rdevice: u64,
     offset: u64,
     size_limit: u64,
     number: u32,
@@ -104,7 +109,12 @@ impl LoopDevice {
             let path = PathBuf::from(format!("/dev/loop{number}"));
             let device = open_device(&path)?;
             match configure(&device, image, image_path) {
-                Ok(()) => return Self::attached(path, device),
+                Ok(()) => {
+                    make_writable(&device)
+                        .map_err(|error| TargetError::io("BLKROSET", &path, error))?;
+                    flush_again(&path)?;
+                    return Self::attached(path, device);
+                }
                 // Somebody else was faster; the kernel will name another one.
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => last = error,
                 Err(error) => return Err(TargetError::io("LOOP_CONFIGURE", &path, error)),
@@ -186,6 +196,28 @@ fn open_device(path: &Path) -> Result<File, TargetError> {
     }
 }
 
+/// Lets the kernel flush the device again where an earlier user of the number has told it not to
+/// (`write_cache`, kept beyond the image): nothing would be durable, and nobody would know.
+fn flush_again(path: &Path) -> Result<(), TargetError> {
+    let name = path.file_name().unwrap_or_default();
+    let file = Path::new("/sys/block").join(name).join("queue/write_cache");
+    match fs::read_to_string(&file) {
+        Ok(text) if text.trim() == "write through" => fs::write(&file, "write back")
+            .map_err(|error| TargetError::io("switch flushes on", &file, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Lifts a write protection (`blockdev --setro`) that an earlier user of the number has left: the
+/// kernel keeps it beyond the image that it was meant for.
+fn make_writable(device: &File) -> io::Result<()> {
+    let read_only: libc::c_int = 0;
+    // SAFETY: BLKROSET reads one int, which `read_only` is, and keeps no pointer to it.
+    let result =
+        unsafe { libc::ioctl(device.as_raw_fd(), BLKROSET, std::ptr::from_ref(&read_only)) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 fn configure(device: &File, image: &File, image_path: &Path) -> io::Result<()> {
     match configure_with(device, image, image_path, LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
@@ -201,8 +233,12 @@ fn configure_with(device: &File, image: &File, image_path: &Path, flags: u32) ->
     let name = image_path.as_os_str().as_encoded_bytes();
     let length = name.len().min(63);
     info.file_name[..length].copy_from_slice(&name[..length]);
-    let config =
-        LoopConfig { fd: fd_number(image.as_raw_fd())?, block_size: 512, info, reserved: [0; 8] };
+    let config = LoopConfig {
+        fd: fd_number(image.as_raw_fd())?,
+        block_size: LOOP_SECTOR_BYTES,
+        info,
+        reserved: [0; 8],
+    };
     // SAFETY: LOOP_CONFIGURE reads one `struct loop_config`, which `config` is, and keeps no
     // pointer to it; both descriptors are open.
     let result =
@@ -214,7 +250,8 @@ fn fd_number(fd: RawFd) -> io::Result<u32> {
     u32::try_from(fd).map_err(io::Error::other)
 }
 
-fn status(device: &File) -> io::Result<LoopInfo64> {
+/// What the device lies over.
+pub(crate) fn status(device: &File) -> io::Result<LoopInfo64> {
     let mut info = EMPTY_INFO;
     // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64`, which `info` is; every bit
     // pattern is valid for its fields.

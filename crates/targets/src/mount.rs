@@ -1,228 +1,29 @@
-//! Formatted and mounted targets as typed states: what is formatted can be mounted, what is
-//! mounted can be unmounted, and each undoes itself when dropped.
+//! Mounted targets: a typed state that undoes itself when dropped.
 //!
-//! Works from a [`TargetSpec`], in whichever process holds it; before every mkfs the device is
-//! checked again to be the loop device of our image.
+//! Works from a [`Formatted`], in whichever process holds it. Mounts only where some part of the
+//! path is ours, and never starts a helper such as `mount.nilfs2`, which would leave a daemon
+//! behind.
 
+mod daemon;
 mod explain;
 
-use crate::cmd::{self, Ran};
+use crate::cmd;
+use crate::devices::block_number;
 use crate::error::TargetError;
-use crate::fs::{FileSystem, FsError, MountPlan, external};
+use crate::format::{COMMAND_LIMIT, Formatted};
+use crate::fs::{FsError, MountPlan, external};
 use crate::mountinfo::{self, MountEntry};
-use crate::{cache, fiemap, image, leftovers, loopdev};
-use fsarena_model::contender::{Discard, FsLevel};
+use crate::reopen;
 use fsarena_model::spec::TargetSpec;
-use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{UnmountFlags, unmount};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Limit for a command that makes, mounts or unmounts a file system.
-const COMMAND_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// Limit for a mount to appear whose command has ended; its daemon may still be starting.
 const APPEAR_LIMIT: Duration = Duration::from_secs(10);
-/// Limit for a daemon to close its device.
-const DAEMON_LIMIT: Duration = Duration::from_secs(60);
 /// How long a busy mount is tried again.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
-
-/// A target with a fresh file system. Dropping it runs the `destroy` command of an external one.
-#[derive(Debug)]
-pub struct Formatted {
-    target: TargetSpec,
-    plan: MountPlan,
-    argv: Vec<String>,
-    mkfs_ns: u64,
-    destroyed: AtomicBool,
-}
-
-impl Formatted {
-    /// The command that made it, with the program's name first; empty where nothing was made.
-    #[must_use]
-    pub fn mkfs_argv(&self) -> &[String] {
-        &self.argv
-    }
-
-    /// The `-o` text that mount will get; the whole command of an external file system.
-    #[must_use]
-    pub fn mount_asked(&self) -> String {
-        match &self.plan {
-            MountPlan::Kernel { options, .. } => options.join(","),
-            MountPlan::Commands { mount, .. } => external::shown(mount),
-            MountPlan::Nothing => String::new(),
-        }
-    }
-
-    /// Length of mkfs alone.
-    #[must_use]
-    pub fn mkfs_ns(&self) -> u64 {
-        self.mkfs_ns
-    }
-
-    /// The target.
-    #[must_use]
-    pub fn target(&self) -> &TargetSpec {
-        &self.target
-    }
-
-    /// Runs the `destroy` command of an external file system, if it has one and it has not run
-    /// yet. It must not be mounted.
-    ///
-    /// # Errors
-    /// When the command fails.
-    pub fn destroy(&self) -> Result<(), TargetError> {
-        let MountPlan::Commands { destroy: Some(command), .. } = &self.plan else { return Ok(()) };
-        if !self.destroyed.load(Ordering::Relaxed) {
-            cmd::shell(command, COMMAND_LIMIT)?;
-            self.destroyed.store(true, Ordering::Relaxed);
-        }
-        Ok(())
-    }
-
-    /// Leaves an external file system as it is.
-    pub fn keep(self) {
-        self.destroyed.store(true, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Formatted {
-    fn drop(&mut self) {
-        let _ = self.destroy();
-    }
-}
-
-/// Makes the file system anew: old signatures are overwritten, then mkfs runs. A directory is
-/// emptied; for memory there is nothing to do.
-///
-/// # Errors
-/// When the level is illegal, the device is not that of our image, or mkfs fails.
-pub fn format(
-    target: &TargetSpec,
-    driver: &dyn FileSystem,
-    level: &FsLevel,
-    discard: Discard,
-) -> Result<Formatted, TargetError> {
-    let (device, size_bytes) = match target {
-        TargetSpec::Image { device, size_bytes, .. } => (Some(device.as_path()), Some(*size_bytes)),
-        TargetSpec::Memory { size_bytes } => (None, Some(*size_bytes)),
-        TargetSpec::Directory { .. } => (None, None),
-    };
-    driver.check(level, size_bytes)?;
-    fits(target, driver)?;
-    let plan = driver.mount_plan(level, discard, target)?;
-    if let TargetSpec::Directory { path } = target {
-        leftovers::ours(path)?;
-        leftovers::empty_dir(path)?;
-    }
-    if let TargetSpec::Image { device, image, size_bytes, .. } = target {
-        wipe(device, image, *size_bytes)?;
-    }
-    let nowhere = Path::new("");
-    let argv = driver.mkfs_argv(level, discard, device.unwrap_or(nowhere), size_bytes.unwrap_or(0));
-    // Made before mkfs runs: what a failing create has begun, destroy undoes.
-    let mut formatted = Formatted {
-        target: target.clone(),
-        plan,
-        argv,
-        mkfs_ns: 0,
-        destroyed: AtomicBool::new(false),
-    };
-    if let Some((program, args)) = formatted.argv.split_first() {
-        formatted.mkfs_ns = run_tool(driver, program, args)?.elapsed_ns;
-    }
-    if let (TargetSpec::Image { device, image, size_bytes, .. }, Discard::None) = (target, discard)
-    {
-        write_unwritten(device, image, *size_bytes)?;
-    }
-    Ok(formatted)
-}
-
-/// A file system for devices needs a device, and the other way round.
-fn fits(target: &TargetSpec, driver: &dyn FileSystem) -> Result<(), TargetError> {
-    use crate::fs::Place;
-    let name = driver.name();
-    let (path, problem, remedy) = match (driver.place(), target) {
-        (Place::Block, TargetSpec::Image { .. })
-        | (Place::Memory | Place::Elsewhere, TargetSpec::Memory { .. })
-        | (Place::Directory, TargetSpec::Directory { .. }) => return Ok(()),
-        (_, TargetSpec::Image { device, .. }) => {
-            (device.as_path(), format!("{name} does not lie on a device"), "use --on ram:SIZE")
-        }
-        (_, TargetSpec::Memory { .. }) => {
-            (Path::new(name), "it does not live in memory alone".to_owned(), "use --on loop:SIZE")
-        }
-        (_, TargetSpec::Directory { path }) => (
-            path.as_path(),
-            format!("{name} cannot be made in a directory"),
-            "use --on loop:SIZE, or the file system \"directory\"",
-        ),
-    };
-    Err(TargetError::state(path, problem, remedy))
-}
-
-fn run_tool(driver: &dyn FileSystem, program: &str, args: &[String]) -> Result<Ran, TargetError> {
-    let tool = if program.starts_with('/') {
-        PathBuf::from(program)
-    } else {
-        let package = || driver.tools().into_iter().find(|need| need.program == program)?.package;
-        let missing = || FsError::MissingTool { program: program.to_owned(), package: package() };
-        cmd::find(program).ok_or_else(missing)?.path
-    };
-    Ok(cmd::run_with(&tool, args, driver.mkfs_env(), COMMAND_LIMIT)?)
-}
-
-/// Overwrites signatures.
-fn wipe(device: &Path, our_image: &Path, size_bytes: u64) -> Result<(), TargetError> {
-    let file = open_ours(device, our_image)?;
-    image::wipe_signatures(&file, size_bytes)
-        .map_err(|error| TargetError::io("wipe", device, error))?;
-    drop(file);
-    cache::flush_device(device)
-}
-
-/// Opens the device for writing, having made sure that it is the loop device of our image and that
-/// nobody has it mounted.
-fn open_ours(device: &Path, our_image: &Path) -> Result<File, TargetError> {
-    leftovers::ours(our_image)?;
-    // O_EXCL on a block device fails while it is mounted, swapped to or held by another driver.
-    let flags = OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC;
-    let file = open(device, flags, Mode::empty())
-        .map(File::from)
-        .map_err(|error| TargetError::io("open for mkfs", device, error))?;
-    if loopdev::backing_file(device).as_deref() != Some(our_image) {
-        return Err(TargetError::state(
-            device,
-            format!("is not the loop device of {} any more", our_image.display()),
-            "start the run again",
-        ));
-    }
-    Ok(file)
-}
-
-/// Writes the blocks of the image that mkfs has turned into unwritten ones.
-fn write_unwritten(device: &Path, our_image: &Path, size_bytes: u64) -> Result<(), TargetError> {
-    // What mkfs has left in the cache is written by then, so that these blocks hold only zeros.
-    cache::flush_device(device)?;
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let image = open(our_image, flags, Mode::empty())
-        .map(File::from)
-        .map_err(|error| TargetError::io("open", our_image, error))?;
-    let ranges = fiemap::unwritten(&image)
-        .map_err(|error| TargetError::io("FS_IOC_FIEMAP", our_image, error))?
-        .unwrap_or_default();
-    if ranges.is_empty() {
-        return Ok(());
-    }
-    let file = open_ours(device, our_image)?;
-    fiemap::write_zeros(&file, &ranges, size_bytes)
-        .map_err(|error| TargetError::io("write zeros to", device, error))?;
-    drop(file);
-    cache::flush_device(device)
-}
 
 /// A mounted file system, or a directory. Dropping it unmounts.
 #[derive(Debug)]
@@ -306,7 +107,7 @@ impl Mounted {
         };
         self.how = Unmount::Nothing;
         let Some(device) = device else { return Ok(ns) };
-        wait_closed(&device)?;
+        daemon::wait_closed(&device)?;
         Ok(nanos(start.elapsed()))
     }
 }
@@ -324,7 +125,8 @@ impl Drop for Mounted {
 /// `mnt` is not used.
 ///
 /// # Errors
-/// When the kernel, mount(8) or the command refuses; the text has the options.
+/// When the device is another one than was claimed, before or after, or somebody uses it; when the
+/// kernel, mount(8) or the command refuses: the text has the options.
 pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> {
     if let TargetSpec::Directory { path } = formatted.target() {
         // Only for the record.
@@ -339,12 +141,10 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
     }
     let mnt = our_mount_point(mnt)?;
     let before = mounted_at(&mnt)?.map(|entry| entry.id);
+    formatted.check_before_use()?;
     let start = Instant::now();
-    let device = match formatted.target() {
-        TargetSpec::Image { device, .. } => Some(device.clone()),
-        _ => None,
-    };
-    let how = match &formatted.plan {
+    let device = formatted.target().device().map(Path::to_owned);
+    let how = match formatted.plan() {
         MountPlan::Kernel { fstype, source, options } => {
             kernel_mount(fstype, source, options, &mnt)?;
             Unmount::Kernel { daemon_device: None }
@@ -370,9 +170,28 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
         Mounted { path: mnt, fstype: String::new(), options: String::new(), mount_ns: 0, how };
     let entry = appeared(&mounted.path, before)?;
     mounted.mount_ns = nanos(start.elapsed());
+    // What is wrong is unmounted as `mounted` is dropped.
+    lies_on_target(formatted, &entry)?;
     mounted.options = entry.options();
     mounted.fstype = entry.fstype;
     Ok(mounted)
+}
+
+/// Makes sure that what was mounted is the device that was claimed: it was let go of between the
+/// last look and the mount. Holds from now on, because the mount holds the device.
+fn lies_on_target(formatted: &Formatted, entry: &MountEntry) -> Result<(), TargetError> {
+    let target = formatted.target();
+    reopen::still_ours(target)?;
+    let (Some(device), MountPlan::Kernel { .. }) = (target.device(), formatted.plan()) else {
+        return Ok(());
+    };
+    let wanted = block_number(device).map(|(major, minor)| format!("{major}:{minor}"));
+    // A btrfs has a number of no device, whose major is 0.
+    if entry.device.starts_with("0:") || wanted.as_ref() == Some(&entry.device) {
+        return Ok(());
+    }
+    let problem = format!("another device was mounted in its place: {}", entry.device);
+    Err(TargetError::state(device, problem, "find out who changed it, and start again"))
 }
 
 /// The mount point without symbolic links; some part of its path must be ours.
@@ -458,64 +277,6 @@ fn umount(mnt: &Path) -> Result<u64, TargetError> {
     }
 }
 
-/// Waits until no other process has the device open: umount2 of a FUSE file system comes back
-/// before its daemon has written everything and ended.
-fn wait_closed(device: &Path) -> Result<(), TargetError> {
-    let deadline = Instant::now() + DAEMON_LIMIT;
-    // As this /proc counts: it may be that of an outer PID namespace.
-    let own = std::fs::read_link("/proc/self").unwrap_or_default().display().to_string();
-    // Whoever holds the claim has the device open too, and is not waited for.
-    while let Some(pid) = opener(device, &own) {
-        if Instant::now() > deadline {
-            return Err(TargetError::state(
-                device,
-                format!("process {pid} still has it open after the unmount"),
-                "end it; the file system may not be written completely",
-            ));
-        }
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    Ok(())
-}
-
-/// A process that has the device open and was started after the mount: not this one, and none of
-/// its ancestors.
-fn opener(device: &Path, own: &str) -> Option<String> {
-    let ancestors = ancestors(own);
-    let processes = std::fs::read_dir("/proc").ok()?;
-    processes.flatten().find_map(|entry| {
-        let pid = entry.file_name().into_string().ok()?;
-        if !pid.bytes().all(|byte| byte.is_ascii_digit()) || ancestors.contains(&pid) {
-            return None;
-        }
-        let fds = std::fs::read_dir(entry.path().join("fd")).ok()?;
-        let open =
-            fds.flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == device));
-        open.then_some(pid)
-    })
-}
-
-/// The process and its parents up to process 1.
-fn ancestors(pid: &str) -> Vec<String> {
-    let mut all = vec![pid.to_owned()];
-    while let Some(parent) = all.last().and_then(|pid| parent_of(pid)) {
-        if parent == "0" || all.contains(&parent) {
-            break;
-        }
-        all.push(parent);
-    }
-    all
-}
-
-fn parent_of(pid: &str) -> Option<String> {
-    let text = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("PPid:"))?;
-    Some(line.trim().to_owned())
-}
-
 fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
-
-#[cfg(test)]
-mod tests;

@@ -56,7 +56,7 @@ fn parse_line(line: &[u8]) -> Option<MountEntry> {
     Some(MountEntry {
         id: text(0)?.parse().ok()?,
         device: text(2)?,
-        mount_point: PathBuf::from(OsString::from_vec(unescaped(words.get(4)?))),
+        mount_point: unescaped_path(words.get(4)?),
         mount_options: text(5)?,
         fstype: text(dash + 1)?,
         source: lossy(unescaped(words.get(dash + 2)?)),
@@ -67,6 +67,11 @@ fn parse_line(line: &[u8]) -> Option<MountEntry> {
 fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// A path as the kernel writes it into its tables, as it is.
+pub(crate) fn unescaped_path(text: &[u8]) -> PathBuf {
+    PathBuf::from(OsString::from_vec(unescaped(text)))
 }
 
 /// Undoes `\040` and its like.

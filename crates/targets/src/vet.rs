@@ -1,5 +1,11 @@
 //! Which paths may become targets. Looks, and changes nothing.
 
+mod block;
+mod consent;
+
+pub use block::{VettedDevice, vet_block};
+pub use consent::{ConsentError, WipeConsent};
+
 use crate::error::Refusal;
 use crate::{loopdev, mountinfo};
 use fsarena_model::units::Bytes;
@@ -153,9 +159,9 @@ fn writable_directory(dir: &Path, remedy: &str) -> Result<PathBuf, Refusal> {
         FileType::BlockDevice => {
             return Err(Refusal::new(
                 dir,
-                "this is a block device, and real block devices are not supported yet",
-                "use --on loop:SIZE (an image), --on ram:SIZE, or a directory of a file system on \
-                 that device",
+                "is a block device, not a directory",
+                "give the device itself with --on and --wipe, or name a directory of a file \
+                 system on it",
             ));
         }
         _ => return Err(refuse("is not a directory".to_owned())),
@@ -198,15 +204,18 @@ fn magic(path: &Path, remedy: &str) -> Result<i64, Refusal> {
     }
 }
 
-/// A tmpfs may promise more than the machine has.
-fn enough_memory(dir: &Path, needed: u64) -> Result<(), Refusal> {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = text
-        .lines()
+/// Memory that may be used without swapping, bytes. `proc_root` is `/proc`.
+pub(crate) fn available_bytes(proc_root: &Path) -> Option<u64> {
+    let text = std::fs::read_to_string(proc_root.join("meminfo")).unwrap_or_default();
+    text.lines()
         .find_map(|line| line.strip_prefix("MemAvailable:"))
         .and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<u64>().ok())
-        .map(|kib| kib << 10);
-    match available {
+        .map(|kib| kib << 10)
+}
+
+/// A tmpfs may promise more than the machine has.
+fn enough_memory(dir: &Path, needed: u64) -> Result<(), Refusal> {
+    match available_bytes(Path::new("/proc")) {
         Some(bytes) if bytes < needed => Err(Refusal::new(
             dir,
             format!(

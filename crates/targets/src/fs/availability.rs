@@ -38,7 +38,7 @@ pub fn availability_with(
         && !kernel_has(kernel_type, proc_root, modules_root)
     {
         let reason = format!(
-            "this kernel does not know {kernel_type} (not in {}, and no module of that name)",
+            "this kernel has no {kernel_type} (not in {}, and no module of that name)",
             proc_root.join("filesystems").display()
         );
         return Availability::Missing { reason, package: None };
@@ -62,13 +62,18 @@ fn kernel_has(kernel_type: &str, proc_root: &Path, modules_root: &Path) -> bool 
     if listed.lines().any(|line| line.split_whitespace().last() == Some(kernel_type)) {
         return true;
     }
+    has_module(kernel_type, proc_root, modules_root)
+}
+
+/// Whether a module of this name is installed for the running kernel, loaded or not.
+pub(crate) fn has_module(name: &str, proc_root: &Path, modules_root: &Path) -> bool {
     let release = fs::read_to_string(proc_root.join("sys/kernel/osrelease")).unwrap_or_default();
     let release = release.trim();
     if release.is_empty() {
         return false;
     }
     let modules = fs::read_to_string(modules_root.join(release).join("modules.dep"));
-    let name = format!("/{kernel_type}.ko");
+    let name = format!("/{name}.ko");
     modules.unwrap_or_default().lines().any(|line| {
         let path = line.split(':').next().unwrap_or_default();
         path.contains(&name)
@@ -92,7 +97,7 @@ mod tests {
             availability_with(&*xfs, proc_root, dir.path(), &SearchPath::from_env())
         };
         let Availability::Missing { reason, package } = ask(&proc_root) else { panic!() };
-        assert!(reason.contains("does not know xfs") && package.is_none(), "{reason}");
+        assert!(reason.contains("this kernel has no xfs") && package.is_none(), "{reason}");
         fs::write(proc_root.join("sys/kernel/osrelease"), "6.18.0\n").unwrap();
         fs::create_dir(dir.path().join("6.18.0")).unwrap();
         fs::write(dir.path().join("6.18.0/modules.dep"), "kernel/fs/xfs/xfs.ko.xz: a.ko\n")

@@ -1,7 +1,7 @@
 //! Btrfs, made by mkfs.btrfs with every default written out.
 
 use super::options::{Rule, device_uuid, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,21 +56,8 @@ impl FileSystem for Btrfs {
         "Btrfs: copy on write, checksums of data, snapshots"
     }
 
-    fn place(&self) -> Place {
-        Place::Block
-    }
-
-    fn kernel_type(&self) -> Option<&str> {
-        Some("btrfs")
-    }
-
     fn tools(&self) -> Vec<ToolNeed> {
-        ["mkfs.btrfs", "btrfs"]
-            .map(|program| ToolNeed {
-                program: program.to_owned(),
-                package: Some("btrfs-progs".to_owned()),
-            })
-            .into()
+        ToolNeed::all(&["mkfs.btrfs", "btrfs"], "btrfs-progs")
     }
 
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
@@ -123,11 +110,7 @@ impl FileSystem for Btrfs {
         options
     }
 
-    fn effective_features(
-        &self,
-        device: &Path,
-        _mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
         let args = ["inspect-internal", "dump-super", "-f"];
         parse_dump_super(&output_of("btrfs", "btrfs-progs", &args, device)?)
     }

@@ -6,7 +6,7 @@
 //! would else differ from trial to trial.
 
 use super::options::{Rule, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -235,21 +235,8 @@ impl FileSystem for Ext {
         self.summary
     }
 
-    fn place(&self) -> Place {
-        Place::Block
-    }
-
-    fn kernel_type(&self) -> Option<&str> {
-        Some(self.name)
-    }
-
     fn tools(&self) -> Vec<ToolNeed> {
-        ["mke2fs", "dumpe2fs"]
-            .map(|program| ToolNeed {
-                program: program.to_owned(),
-                package: Some("e2fsprogs".to_owned()),
-            })
-            .into()
+        ToolNeed::all(&["mke2fs", "dumpe2fs"], "e2fsprogs")
     }
 
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
@@ -304,17 +291,7 @@ impl FileSystem for Ext {
         &[("MKE2FS_CONFIG", "/nonexistent")]
     }
 
-    fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
-        let mut options = level.mount.clone();
-        options.push(if discard.is_none() { "nodiscard" } else { "discard" }.to_owned());
-        options
-    }
-
-    fn effective_features(
-        &self,
-        device: &Path,
-        _mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
         parse_dumpe2fs(&output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?)
     }
 

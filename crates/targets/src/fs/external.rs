@@ -186,7 +186,7 @@ impl FileSystem for External {
         target: &TargetSpec,
     ) -> Result<MountPlan, FsError> {
         let (dev, size_bytes) = match target {
-            TargetSpec::Image { device, size_bytes, .. } => {
+            TargetSpec::Block { device, size_bytes, .. } => {
                 (Some(device.as_path()), Some(*size_bytes))
             }
             TargetSpec::Memory { size_bytes } => (None, Some(*size_bytes)),

@@ -8,10 +8,15 @@ mod btrfs;
 mod directory;
 mod ext;
 pub mod external;
+mod f2fs;
+mod jfs;
+mod nilfs2;
 mod options;
+mod reiserfs;
 mod tmpfs;
 mod xfs;
 
+pub(crate) use availability::has_module;
 pub use availability::{Availability, availability, availability_with};
 use external::External;
 
@@ -41,6 +46,17 @@ pub struct ToolNeed {
     pub program: String,
     /// Debian package that brings it, where known.
     pub package: Option<String>,
+}
+
+impl ToolNeed {
+    /// Programs of one package.
+    fn all(programs: &[&str], package: &str) -> Vec<Self> {
+        let need = |program: &&str| Self {
+            program: (*program).to_owned(),
+            package: Some(package.to_owned()),
+        };
+        programs.iter().map(need).collect()
+    }
 }
 
 /// What the cold proof has to know of how contents are stored.
@@ -151,10 +167,14 @@ pub trait FileSystem: Send + Sync {
     fn summary(&self) -> &str;
 
     /// What it lies on.
-    fn place(&self) -> Place;
+    fn place(&self) -> Place {
+        Place::Block
+    }
 
     /// Its type as in `/proc/filesystems`, where it is the kernel's.
-    fn kernel_type(&self) -> Option<&str>;
+    fn kernel_type(&self) -> Option<&str> {
+        Some(self.name())
+    }
 
     /// Programs that it needs.
     fn tools(&self) -> Vec<ToolNeed>;
@@ -183,7 +203,12 @@ pub trait FileSystem: Send + Sync {
         level: &FsLevel,
         discard: Discard,
         size_bytes: Option<u64>,
-    ) -> Vec<String>;
+    ) -> Vec<String> {
+        let _ = size_bytes;
+        let mut options = level.mount.clone();
+        options.push(if discard.is_none() { "nodiscard" } else { "discard" }.to_owned());
+        options
+    }
 
     /// How it is mounted and unmounted. Pure.
     ///
@@ -197,7 +222,7 @@ pub trait FileSystem: Send + Sync {
     ) -> Result<MountPlan, FsError> {
         let fstype = self.kernel_type().unwrap_or(self.name()).to_owned();
         Ok(match target {
-            TargetSpec::Image { device, size_bytes, .. } => MountPlan::Kernel {
+            TargetSpec::Block { device, size_bytes, .. } => MountPlan::Kernel {
                 fstype,
                 source: device.display().to_string(),
                 options: self.mount_options(level, discard, Some(*size_bytes)),
@@ -211,17 +236,13 @@ pub trait FileSystem: Send + Sync {
         })
     }
 
-    /// Features and sizes as the file system on the device itself tells them; `mnt` is the mount
-    /// point where it is mounted. Empty where there is nothing to ask.
+    /// Features and sizes as the file system on the device itself tells them. Empty where there is
+    /// nothing to ask.
     ///
     /// # Errors
     /// When the program is missing, fails, or is not understood.
-    fn effective_features(
-        &self,
-        device: &Path,
-        mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
-        let _ = (device, mnt);
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
+        let _ = device;
         Ok(BTreeMap::new())
     }
 
@@ -254,12 +275,17 @@ pub trait FileSystem: Send + Sync {
     }
 }
 
-static BUILTIN: [&dyn FileSystem; 7] = [
+/// Every driver of this program; a new one is its file and its line here.
+static BUILTIN: [&dyn FileSystem; 11] = [
     &ext::EXT2,
     &ext::EXT3,
     &ext::EXT4,
     &xfs::Xfs,
     &btrfs::Btrfs,
+    &f2fs::F2fs,
+    &jfs::Jfs,
+    &nilfs2::Nilfs2,
+    &reiserfs::ReiserFs,
     &tmpfs::Tmpfs,
     &directory::Directory,
 ];
@@ -270,29 +296,39 @@ pub fn builtin() -> &'static [&'static dyn FileSystem] {
     &BUILTIN
 }
 
+/// A driver: one of this program, or one made of the commands of an experiment file.
+pub enum Driver {
+    /// One of [`builtin`].
+    Builtin(&'static dyn FileSystem),
+    /// Made of commands.
+    External(Box<External>),
+}
+
+impl std::ops::Deref for Driver {
+    type Target = dyn FileSystem;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Builtin(driver) => *driver,
+            Self::External(driver) => &**driver,
+        }
+    }
+}
+
 /// The driver of a level: one of ours, or the commands in the level.
 ///
 /// # Errors
 /// When there is none of this name; lists the known ones.
-pub fn driver(level: &FsLevel) -> Result<Box<dyn FileSystem>, UnknownFs> {
+pub fn driver(level: &FsLevel) -> Result<Driver, UnknownFs> {
     if let Some(commands) = &level.external {
-        return Ok(Box::new(External::new(&level.name, commands.clone())));
+        return Ok(Driver::External(Box::new(External::new(&level.name, commands.clone()))));
     }
-    let found: Option<Box<dyn FileSystem>> = match level.name.as_str() {
-        "ext2" => Some(Box::new(ext::EXT2)),
-        "ext3" => Some(Box::new(ext::EXT3)),
-        "ext4" => Some(Box::new(ext::EXT4)),
-        "xfs" => Some(Box::new(xfs::Xfs)),
-        "btrfs" => Some(Box::new(btrfs::Btrfs)),
-        "tmpfs" => Some(Box::new(tmpfs::Tmpfs)),
-        "directory" => Some(Box::new(directory::Directory)),
-        _ => None,
-    };
-    found.ok_or_else(|| {
-        let known: Vec<String> = builtin().iter().map(|fs| fs.name().to_owned()).collect();
-        let nearest = options::nearest(&level.name, known.iter().map(String::as_str));
-        UnknownFs { name: level.name.clone(), nearest: nearest.map(str::to_owned), known }
-    })
+    if let Some(found) = builtin().iter().find(|fs| fs.name() == level.name) {
+        return Ok(Driver::Builtin(*found));
+    }
+    let known: Vec<String> = builtin().iter().map(|fs| fs.name().to_owned()).collect();
+    let nearest = options::nearest(&level.name, known.iter().map(String::as_str));
+    Err(UnknownFs { name: level.name.clone(), nearest: nearest.map(str::to_owned), known })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! XFS, made by mkfs.xfs with every default written out.
 
 use super::options::{Rule, device_uuid, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Place, ToolNeed};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ const LEAST_BYTES: u64 = 300 << 20;
 
 const OPTIONS: [(&str, &str); 12] = [
     ("block_size", "bytes of a block: 512 (no checksums: refused) to 4096 (default)"),
-    ("sector_size", "bytes of a sector: 512 (default) to the block size"),
+    ("sector_size", "bytes of a sector, 512 to the block size; that of the device"),
     ("inode_size", "bytes of an inode: 512 (default), 1024 or 2048"),
     ("agcount", "allocation groups; 4, more above 4 TiB"),
     ("log_size", "bytes of the log; 1/2048 of the device, between 64 MiB and 2038 MiB"),
@@ -29,7 +29,8 @@ const OPTIONS: [(&str, &str); 12] = [
 
 struct Wanted {
     block: u64,
-    sector: u64,
+    /// Absent: the physical sector of the device, which mkfs.xfs knows and this does not.
+    sector: Option<u64>,
     inode: u64,
     agcount: u64,
     log: u64,
@@ -84,7 +85,10 @@ fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> 
     }
     Ok(Wanted {
         block,
-        sector: rule.power_of_two(level, "sector_size", 512, block, 512)?,
+        sector: match level.mkfs.contains_key("sector_size") {
+            true => Some(rule.power_of_two(level, "sector_size", 512, block, 512)?),
+            false => None,
+        },
         inode: rule.power_of_two(level, "inode_size", 512, 2048.min(block / 2), 512)?,
         agcount,
         log,
@@ -107,21 +111,8 @@ impl FileSystem for Xfs {
         "XFS: allocation groups, extents, delayed logging"
     }
 
-    fn place(&self) -> Place {
-        Place::Block
-    }
-
-    fn kernel_type(&self) -> Option<&str> {
-        Some("xfs")
-    }
-
     fn tools(&self) -> Vec<ToolNeed> {
-        ["mkfs.xfs", "xfs_db"]
-            .map(|program| ToolNeed {
-                program: program.to_owned(),
-                package: Some("xfsprogs".to_owned()),
-            })
-            .into()
+        ToolNeed::all(&["mkfs.xfs", "xfs_db"], "xfsprogs")
     }
 
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
@@ -147,7 +138,9 @@ impl FileSystem for Xfs {
         let bit = u8::from;
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
         add("-b", format!("size={}", wanted.block));
-        add("-s", format!("size={}", wanted.sector));
+        if let Some(bytes) = wanted.sector {
+            add("-s", format!("size={bytes}"));
+        }
         add(
             "-m",
             format!(
@@ -168,18 +161,8 @@ impl FileSystem for Xfs {
         argv
     }
 
-    fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
-        let mut options = level.mount.clone();
-        options.push(if discard.is_none() { "nodiscard" } else { "discard" }.to_owned());
-        options
-    }
-
     /// Through xfs_db, which reads the device whether it is mounted or not, and writes nothing.
-    fn effective_features(
-        &self,
-        device: &Path,
-        _mnt: Option<&Path>,
-    ) -> Result<BTreeMap<String, String>, FsError> {
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
         parse_info(&output_of("xfs_db", "xfsprogs", &["-r", "-c", "info"], device)?)
     }
 
@@ -290,7 +273,7 @@ realtime =none                   extsz=4096   blocks=0, rtextents=0
             Xfs.mkfs_argv(&level(&[]), discard, Path::new("/dev/loop0"), 1 << 30).join(" ")
         };
         let text = argv(Discard::None);
-        assert!(text.starts_with("mkfs.xfs -f -q -K -b size=4096 -s size=512 -m crc=1,finobt=1"));
+        assert!(text.starts_with("mkfs.xfs -f -q -K -b size=4096 -m crc=1,finobt=1"));
         for part in ["-d agcount=4,noalign", "-l internal,size=67108864,version=2", "rmapbt=0"] {
             assert!(text.contains(part), "{text}");
         }

@@ -4,8 +4,9 @@ use crate::stage::{Stage, device, formatted, mounted, ready};
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
 use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::{claim_directory, claim_memory};
+use fsarena_targets::format::format;
 use fsarena_targets::fs::driver;
-use fsarena_targets::mount::{format, mount};
+use fsarena_targets::mount::mount;
 use fsarena_targets::{cache, cmd, image, settle, vet};
 use std::ffi::OsStr;
 use std::fs;
@@ -30,7 +31,7 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
             assert!(made.mkfs_ns() > 0 && made.mkfs_argv()[0].contains("mk"));
             let extents = extents_of(&stage.image());
             assert!(!extents.contains("unwritten"), "{name}: {extents}");
-            let features = driver.effective_features(device(&target), None).unwrap();
+            let features = driver.effective_features(device(&target)).unwrap();
             assert!(features.len() > 4, "{name}: {features:?}");
             let tree = mounted(&made, &stage);
             assert_eq!(tree.fstype(), name);
@@ -39,10 +40,7 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
             assert!(!options.iter().any(|o| o.starts_with("discard")), "{}", tree.options());
             fs::write(tree.path().join("file"), b"contents").unwrap();
             settle::syncfs(tree.path()).unwrap();
-            assert_eq!(
-                driver.effective_features(device(&target), Some(tree.path())).unwrap().len(),
-                features.len()
-            );
+            assert_eq!(driver.effective_features(device(&target)).unwrap().len(), features.len());
             let served = driver.served_by(Path::new("/sys"), device(&target));
             println!("{name}: {} served by {served:?}", tree.options());
             if driver.freezes() {
@@ -148,7 +146,7 @@ fn loop_an_image_in_memory_is_said_to_be_memory() {
         std::ops::ControlFlow::Continue(())
     })
     .unwrap();
-    assert!(matches!(claimed.target(), TargetSpec::Image { in_memory: true, .. }));
+    assert!(matches!(claimed.target(), TargetSpec::Block { in_memory: true, .. }));
     let notices = claimed.notices();
     assert!(notices.iter().any(|notice| notice.text.contains("memory, not a disk")), "{notices:?}");
     claimed.release().unwrap();

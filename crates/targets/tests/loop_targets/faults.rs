@@ -3,11 +3,12 @@
 
 use crate::stage::{Stage, device, formatted, mounted, ready};
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::spec::TargetSpec;
+use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_targets::claim::{claim_image, claim_memory};
+use fsarena_targets::format::format;
 use fsarena_targets::fs::driver;
 use fsarena_targets::image::Image;
-use fsarena_targets::mount::{format, mount};
+use fsarena_targets::mount::mount;
 use fsarena_targets::{TargetError, vet};
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -143,8 +144,8 @@ fn loop_block_devices_are_refused_also_behind_links() {
             vet::vet_directory(path).unwrap_err().to_string(),
             vet::vet_image_dir(path, 0).unwrap_err().to_string(),
         ] {
-            assert!(text.contains("real block devices are not supported yet"), "{text}");
-            assert!(text.contains("--on loop:SIZE"), "{text}");
+            assert!(text.contains("is a block device, not a directory"), "{text}");
+            assert!(text.contains("--wipe"), "{text}");
         }
     }
     assert!(vet::vet_directory(Path::new("/proc/sys")).is_err());
@@ -159,13 +160,12 @@ fn loop_mkfs_is_refused_on_a_device_that_is_not_ours_any_more() {
     let Some(stage) = Stage::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
     let claimed = stage.claim(64 << 20);
-    let TargetSpec::Image { device, size_bytes, .. } = claimed.target() else { panic!() };
-    let other = TargetSpec::Image {
+    let TargetSpec::Block { device, size_bytes, .. } = claimed.target() else { panic!() };
+    let other = TargetSpec::Block {
         device,
-        image: stage.dir().join("fsarena-other"),
         size_bytes,
-        direct_io: false,
         in_memory: false,
+        under: Under::Image { image: stage.dir().join("fsarena-other"), direct_io: false },
     };
     let level = FsLevel::plain("ext4");
     let text = format(&other, &*ext4, &level, Discard::None).unwrap_err().to_string();

@@ -4,7 +4,12 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests, with their helpers")]
 
 mod cases;
+mod conditions;
+mod exchanged;
 mod faults;
 mod killed;
+mod made;
+mod older;
+mod real;
 mod stage;
 mod variants;

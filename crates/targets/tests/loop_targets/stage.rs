@@ -4,8 +4,9 @@
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::{Claimed, claim_image};
-use fsarena_targets::fs::{Availability, FileSystem, availability, driver};
-use fsarena_targets::mount::{Formatted, Mounted, format, mount};
+use fsarena_targets::format::{Formatted, format};
+use fsarena_targets::fs::{Availability, Driver, FileSystem, availability, driver};
+use fsarena_targets::mount::{Mounted, mount};
 use fsarena_targets::{leftovers, mountinfo, vet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -70,7 +71,7 @@ impl Stage {
 }
 
 /// The driver of this name where it can be used here.
-pub fn ready(name: &str) -> Option<Box<dyn FileSystem>> {
+pub fn ready(name: &str) -> Option<Driver> {
     let driver = driver(&FsLevel::plain(name)).unwrap();
     match availability(&*driver, Path::new("/proc")) {
         Availability::Ready => Some(driver),
@@ -83,7 +84,7 @@ pub fn ready(name: &str) -> Option<Box<dyn FileSystem>> {
 
 pub fn device(target: &TargetSpec) -> &Path {
     match target {
-        TargetSpec::Image { device, .. } => device,
+        TargetSpec::Block { device, .. } => device,
         other => panic!("no device: {other:?}"),
     }
 }

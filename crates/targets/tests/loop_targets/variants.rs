@@ -13,7 +13,7 @@ type Variant = (
     (&'static str, &'static str),
 );
 
-const VARIANTS: [Variant; 12] = [
+const VARIANTS: [Variant; 13] = [
     ("ext2", &[("block_size", "1024"), ("inode_size", "128")], &[], ("block_size", "1024")),
     ("ext3", &[("journal_size", "8M")], &["data=journal"], ("total_journal_size", "8M")),
     ("ext4", &[("journal_size", "64M")], &["data=writeback"], ("total_journal_size", "64M")),
@@ -22,6 +22,7 @@ const VARIANTS: [Variant; 12] = [
     ("ext4", &[("inode_ratio", "64K"), ("flex_bg_size", "8")], &[], ("flex_block_group_size", "8")),
     ("xfs", &[("block_size", "1024"), ("agcount", "2")], &[], ("meta.agcount", "2")),
     ("xfs", &[("reflink", "0"), ("rmapbt", "1")], &["logbufs=8"], ("meta.rmapbt", "1")),
+    ("xfs", &[("sector_size", "1024")], &[], ("meta.sectsz", "1024")),
     ("xfs", &[("finobt", "0"), ("inode_size", "1024")], &[], ("meta.finobt", "0")),
     ("xfs", &[("bigtime", "0"), ("dir_block_size", "8192")], &[], ("naming.bsize", "8192")),
     ("btrfs", &[("nodesize", "4096"), ("checksum", "xxhash")], &[], ("nodesize", "4096")),
@@ -32,7 +33,7 @@ fn try_level(stage: &Stage, claimed: &Claimed, level: &FsLevel, read_back: (&str
     let Some(driver) = ready(&level.name) else { return };
     let made = formatted(claimed, &*driver, level, Discard::None);
     let target = claimed.target();
-    let features = driver.effective_features(device(&target), None).unwrap();
+    let features = driver.effective_features(device(&target)).unwrap();
     assert_eq!(features.get(read_back.0).map(String::as_str), Some(read_back.1), "{level}");
     let tree = mounted(&made, stage);
     for option in &level.mount {

@@ -1,0 +1,81 @@
+//! Directories of ours in a directory of the user's.
+
+use super::{Claimed, Held, Kind, Made, Order, facts, notice, our_name, wrong_level};
+use crate::devices::Roots;
+use crate::error::TargetError;
+use crate::fs::Availability;
+use crate::leftovers;
+use crate::vet::{VettedDirectory, vet_directory};
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::spec::TargetSpec;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A directory.
+pub(super) struct Directory;
+
+impl Kind for Directory {
+    fn name(&self) -> &'static str {
+        "directory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a directory of a file system that is mounted already; needs no root"
+    }
+
+    fn availability(&self, _roots: &Roots, _modules: &Path) -> Availability {
+        Availability::Ready
+    }
+
+    fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
+        let DeviceLevel::Directory { path } = level else { return Err(wrong_level(level)) };
+        let vetted = vet_directory(path)?;
+        let ours = vetted.ours(order.name);
+        order.will_make(&ours, &Made::Directory(ours.clone()))?;
+        claim_directory(&vetted, order.name)
+    }
+}
+
+/// Makes a directory of ours, called `name`, in the user's.
+///
+/// # Errors
+/// When it is there already or cannot be made.
+pub fn claim_directory(dir: &VettedDirectory, name: &str) -> Result<Claimed, TargetError> {
+    our_name(dir.path(), name)?;
+    let path = dir.ours(name);
+    fs::create_dir(&path).map_err(|error| TargetError::io("mkdir", &path, error))?;
+    let mut facts = BTreeMap::new();
+    facts.insert("in_memory".to_owned(), dir.in_memory().to_string());
+    facts::of_backing(dir.path(), &mut facts);
+    let mut notices = Vec::new();
+    if dir.in_memory() {
+        notices.push(notice(
+            "directory-in-memory",
+            "the directory lies on tmpfs: this is memory, not a disk",
+            "name a directory on a disk",
+        ));
+    }
+    let target = TargetSpec::Directory { path: path.clone() };
+    Ok(Claimed { held: Box::new(OurDirectory { path, done: false }), target, facts, notices })
+}
+
+/// The directory, removed with its contents.
+#[derive(Debug)]
+struct OurDirectory {
+    path: PathBuf,
+    done: bool,
+}
+
+impl Held for OurDirectory {
+    fn keep(&mut self) {
+        self.done = true;
+    }
+
+    fn release(&mut self) -> Vec<TargetError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Vec::new();
+        }
+        leftovers::remove_dir(&self.path).err().into_iter().collect()
+    }
+}

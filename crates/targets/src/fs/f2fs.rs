@@ -1,0 +1,294 @@
+//! F2FS, made by mkfs.f2fs (f2fs-tools), written by its manual page and
+//! Documentation/filesystems/f2fs.rst.
+//!
+//! The share of over-provisioned segments is chosen by mkfs from the size where no option names it,
+//! and is read back. Heap-based allocation is off, the default of mkfs since 1.9.
+
+use super::options::{Rule, device_uuid, key_value, output_of, version_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use fsarena_model::contender::{Discard, FsLevel};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The F2FS driver.
+pub(super) struct F2fs;
+
+/// mkfs.f2fs refuses anything smaller, with one segment a section.
+const LEAST_BYTES: u64 = 52 << 20;
+
+/// Contents that lie in the inode: 923 addresses of 4 bytes, less the first and the place of
+/// inline attributes where there are none.
+const INLINE_BYTES: u64 = 3688;
+
+/// Features of `-O`, and whether they need `extra_attr`. Left out: `casefold` (it needs an
+/// encoding) and zoned devices.
+const FEATURES: [(&str, bool); 11] = [
+    ("encrypt", false),
+    ("extra_attr", false),
+    ("project_quota", true),
+    ("inode_checksum", true),
+    ("flexible_inline_xattr", true),
+    ("quota", false),
+    ("inode_crtime", true),
+    ("lost_found", false),
+    ("verity", false),
+    ("sb_checksum", false),
+    ("compression", true),
+];
+
+const OPTIONS: [(&str, &str); 4] = [
+    ("features", "comma-separated features of mkfs.f2fs -O; none"),
+    ("overprovision_percent", "segments kept for the cleaner; by default as mkfs.f2fs chooses"),
+    ("segments_per_section", "segments of 2 MiB cleaned together: 1 (default) to 16"),
+    ("sections_per_zone", "sections that each log is kept apart by: 1 (default) to 16"),
+];
+
+struct Wanted {
+    features: Vec<String>,
+    overprovision: Option<u64>,
+    section: u64,
+    zone: u64,
+}
+
+impl Wanted {
+    /// What mkfs.f2fs asks for. A small share of over-provisioned segments needs a large device:
+    /// the cleaner keeps twice its inverse in segments, and six more (`get_best_overprovision`).
+    fn least_bytes(&self) -> u64 {
+        let reserved = self.overprovision.map_or(0, |percent| 2 * (100 / percent + 1) + 6);
+        let one = ((reserved << 21) + (32 << 20)).max(LEAST_BYTES);
+        one * self.section * self.zone
+    }
+}
+
+fn wanted(level: &FsLevel) -> Result<Wanted, IllegalLevel> {
+    let rule = Rule { fs: "f2fs" };
+    let overprovision = match level.mkfs.contains_key("overprovision_percent") {
+        true => Some(rule.number(level, "overprovision_percent", 1, 60, 5)?),
+        false => None,
+    };
+    Ok(Wanted {
+        features: features(level)?,
+        overprovision,
+        section: rule.number(level, "segments_per_section", 1, 16, 1)?,
+        zone: rule.number(level, "sections_per_zone", 1, 16, 1)?,
+    })
+}
+
+fn features(level: &FsLevel) -> Result<Vec<String>, IllegalLevel> {
+    let rule = Rule { fs: "f2fs" };
+    let Some(text) = level.mkfs.get("features") else { return Ok(Vec::new()) };
+    let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
+    for word in &words {
+        let Some((_, needs_extra)) = FEATURES.iter().find(|(name, _)| name == word) else {
+            let known: Vec<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
+            return Err(rule.broken(
+                format!("features: {word:?} is not known"),
+                format!("known: {}", known.join(", ")),
+            ));
+        };
+        if *needs_extra && !words.iter().any(|other| other == "extra_attr") {
+            return Err(rule.broken(
+                format!("features: {word} needs extra_attr"),
+                format!("write features = \"extra_attr,{text}\""),
+            ));
+        }
+    }
+    Ok(words)
+}
+
+impl FileSystem for F2fs {
+    fn name(&self) -> &'static str {
+        "f2fs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "F2FS: log-structured, made for flash"
+    }
+
+    fn tools(&self) -> Vec<ToolNeed> {
+        ToolNeed::all(&["mkfs.f2fs", "dump.f2fs"], "f2fs-tools")
+    }
+
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        rule.known(level, &OPTIONS)?;
+        let wanted = wanted(level)?;
+        rule.least_size(device_bytes, wanted.least_bytes())?;
+        rule.mount_words(level)?;
+        let packs = level.mount.iter().find(|option| key_value(option).0.starts_with("compress"));
+        if let Some(option) = packs
+            && !wanted.features.iter().any(|feature| feature == "compression")
+        {
+            return Err(rule.broken(
+                format!("mount option {option} needs the feature compression"),
+                "write features = \"extra_attr,compression\"",
+            ));
+        }
+        Ok(())
+    }
+
+    fn mkfs_argv(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        device: &Path,
+        _device_bytes: u64,
+    ) -> Vec<String> {
+        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        let trim = if discard.is_none() { "0" } else { "1" };
+        // -r: the same number in the first checkpoint each time.
+        let mut argv: Vec<String> =
+            ["mkfs.f2fs", "-f", "-q", "-r", "-t", trim].map(str::to_owned).into();
+        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
+        if !wanted.features.is_empty() {
+            add("-O", wanted.features.join(","));
+        }
+        if let Some(percent) = wanted.overprovision {
+            add("-o", percent.to_string());
+        }
+        add("-s", wanted.section.to_string());
+        add("-z", wanted.zone.to_string());
+        add("-R", "0:0".to_owned());
+        add("-U", device_uuid(device));
+        argv.push(device.display().to_string());
+        argv
+    }
+
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
+        parse_dump(&output_of("dump.f2fs", "f2fs-tools", &["-d", "1"], device)?)
+    }
+
+    fn version(&self) -> Option<String> {
+        version_of("mkfs.f2fs", &["-V"])
+    }
+
+    fn content(&self, level: &FsLevel) -> ContentRule {
+        let plain = level.mount.iter().any(|option| option == "noinline_data");
+        ContentRule {
+            block_bytes: 4096,
+            inline_max_bytes: if plain { 0 } else { INLINE_BYTES },
+            compresses: level.mount.iter().any(|option| option.starts_with("compress")),
+        }
+    }
+
+    fn freezes(&self) -> bool {
+        true
+    }
+
+    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
+        &OPTIONS
+    }
+}
+
+/// What of the superblock and the checkpoint describes the file system and not its momentary state.
+const KEPT: [&str; 15] = [
+    "major_ver",
+    "minor_ver",
+    "log_sectorsize",
+    "log_blocksize",
+    "log_blocks_per_seg",
+    "segs_per_sec",
+    "secs_per_zone",
+    "block_count",
+    "segment_count",
+    "segment_count_ckpt",
+    "segment_count_sit",
+    "segment_count_nat",
+    "segment_count_main",
+    "rsvd_segment_count",
+    "overprov_segment_count",
+];
+
+/// Reads `dump.f2fs -d 1`: `segs_per_sec   [0x 1 : 1]`, and the names of the features.
+fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+    let mut map = BTreeMap::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("Info: superblock features = ") {
+            let names = rest.split_once(':').map_or("", |(_, names)| names.trim());
+            map.insert("features".to_owned(), names.to_owned());
+        }
+        let Some((key, value)) = line.split_once('[') else { continue };
+        let value = value.trim_end_matches(']').rsplit(':').next().unwrap_or_default().trim();
+        if KEPT.contains(&key.trim()) {
+            map.entry(key.trim().to_owned()).or_insert_with(|| value.to_owned());
+        }
+    }
+    for needed in ["features", "log_blocksize", "segs_per_sec", "segment_count_main"] {
+        if !map.contains_key(needed) {
+            let problem = format!("no {needed}");
+            return Err(FsError::Malformed { tool: "dump.f2fs", problem });
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DUMP: &str = "\
+Info: superblock features = 2928 :  extra_attr inode_checksum compression
+Info: superblock encrypt level = 0, salt = 00
+| Super block                                            |
+magic                         \t\t[0xf2f52010 : 4076150800]
+volum_name                    \t\t[]
+log_blocksize                 \t\t[0x       c : 12]
+segs_per_sec                  \t\t[0x       1 : 1]
+segment_count_main            \t\t[0x      78 : 120]
+checkpoint_ver                \t\t[0x6b8b4567 : 1804289383]
+overprov_segment_count        \t\t[0x      25 : 37]
+alloc_type[CURSEG_HOT_NODE]   \t\t[0x       0 : 0]
+";
+
+    fn level(mkfs: &[(&str, &str)], mount: &[&str]) -> FsLevel {
+        FsLevel {
+            mkfs: mkfs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            mount: mount.iter().map(|option| (*option).to_owned()).collect(),
+            ..FsLevel::plain("f2fs")
+        }
+    }
+
+    #[test]
+    fn the_dump_is_read() {
+        let map = parse_dump(DUMP).unwrap();
+        assert_eq!(map["features"], "extra_attr inode_checksum compression");
+        assert_eq!(map["segment_count_main"], "120");
+        assert_eq!(map["overprov_segment_count"], "37");
+        assert!(!map.contains_key("checkpoint_ver"), "{map:?}");
+        let text = parse_dump("Error: Can't find a valid F2FS").unwrap_err().to_string();
+        assert!(text.starts_with("dump.f2fs: output not understood"), "{text}");
+    }
+
+    #[test]
+    fn nothing_is_discarded_unless_asked() {
+        let argv = |discard| {
+            F2fs.mkfs_argv(&level(&[], &[]), discard, Path::new("/dev/loop0"), 1 << 30).join(" ")
+        };
+        assert!(
+            argv(Discard::None).starts_with("mkfs.f2fs -f -q -r -t 0 -s 1 -z 1 -R 0:0 -U f5a2e4a0")
+        );
+        assert!(argv(Discard::On).contains("-t 1"));
+        assert_eq!(F2fs.mount_options(&level(&[], &[]), Discard::None, None), ["nodiscard"]);
+    }
+
+    #[test]
+    fn rules_are_said() {
+        let check = |mkfs: &[(&str, &str)], mount: &[&str], size| {
+            F2fs.check(&level(mkfs, mount), Some(size)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[], &[], LEAST_BYTES), Ok(()));
+        assert!(check(&[], &[], LEAST_BYTES - 1).unwrap_err().contains("--on loop:52M"));
+        assert!(
+            check(&[("overprovision_percent", "1")], &[], 1 << 28).unwrap_err().contains("448M")
+        );
+        let text = check(&[("features", "compression")], &[], 1 << 30).unwrap_err();
+        assert!(text.contains("\"extra_attr,compression\""), "{text}");
+        assert!(check(&[("features", "casefold")], &[], 1 << 30).unwrap_err().contains("known"));
+        let text = check(&[], &["compress_algorithm=lz4"], 1 << 30).unwrap_err();
+        assert!(text.contains("needs the feature compression"), "{text}");
+        let packed = level(&[("features", "extra_attr,compression")], &["compress_extension=*"]);
+        assert_eq!(F2fs.check(&packed, Some(1 << 30)), Ok(()));
+        assert!(F2fs.content(&packed).compresses);
+        assert_eq!(F2fs.content(&level(&[], &["noinline_data"])).inline_max_bytes, 0);
+    }
+}

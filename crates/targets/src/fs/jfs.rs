@@ -1,0 +1,195 @@
+//! JFS, made by jfs_mkfs (jfsutils), written by its manual page and
+//! Documentation/admin-guide/jfs.rst.
+
+use super::options::{Rule, output_of, version_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use fsarena_model::contender::{Discard, FsLevel};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The JFS driver.
+pub(super) struct Jfs;
+
+/// jfs_mkfs refuses anything smaller.
+const LEAST_BYTES: u64 = 16 << 20;
+/// Largest inline log, MiB.
+const LOG_MAX_MIB: u64 = 128;
+
+const OPTIONS: [(&str, &str); 2] = [
+    ("log_size", "bytes of the log, whole MiB; 0.4 % of the device, as jfs_mkfs chooses"),
+    ("case_insensitive", "1: names as OS/2 compares them; 0"),
+];
+
+struct Wanted {
+    log_mib: u64,
+    case_insensitive: bool,
+}
+
+fn wanted(level: &FsLevel, device_bytes: Option<u64>) -> Result<Wanted, IllegalLevel> {
+    let rule = Rule { fs: "jfs" };
+    let device = device_bytes.unwrap_or(u64::MAX);
+    let default_mib = (device / 250).div_ceil(1 << 20).clamp(1, LOG_MAX_MIB);
+    let log = rule.bytes(level, "log_size", default_mib << 20)?;
+    let most = (LOG_MAX_MIB << 20).min((device / 10).max(1 << 20));
+    if !log.is_multiple_of(1 << 20) || log == 0 || log > most {
+        return Err(rule.broken(
+            format!("log_size = {log} is not a whole number of MiB from 1 MiB to {most} bytes"),
+            format!("a log has {LOG_MAX_MIB} MiB and a tenth of the device at most"),
+        ));
+    }
+    let case_insensitive = rule.flag(level, "case_insensitive", false)?;
+    Ok(Wanted { log_mib: log >> 20, case_insensitive })
+}
+
+impl FileSystem for Jfs {
+    fn name(&self) -> &'static str {
+        "jfs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "JFS: the journaled file system of IBM, extents and B+ trees"
+    }
+
+    fn tools(&self) -> Vec<ToolNeed> {
+        ToolNeed::all(&["jfs_mkfs", "jfs_tune"], "jfsutils")
+    }
+
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        rule.known(level, &OPTIONS)?;
+        rule.least_size(device_bytes, LEAST_BYTES)?;
+        wanted(level, device_bytes)?;
+        rule.mount_words(level)
+    }
+
+    /// jfs_mkfs never discards.
+    fn mkfs_argv(
+        &self,
+        level: &FsLevel,
+        _discard: Discard,
+        device: &Path,
+        device_bytes: u64,
+    ) -> Vec<String> {
+        let Ok(wanted) = wanted(level, Some(device_bytes)) else { return Vec::new() };
+        let mut argv: Vec<String> = ["jfs_mkfs", "-q"].map(str::to_owned).into();
+        if wanted.case_insensitive {
+            argv.push("-O".to_owned());
+        }
+        argv.extend(["-s".to_owned(), wanted.log_mib.to_string()]);
+        argv.extend(["-L", "fsarena"].map(str::to_owned));
+        argv.push(device.display().to_string());
+        argv
+    }
+
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
+        parse_tune(&output_of("jfs_tune", "jfsutils", &["-l"], device)?)
+    }
+
+    fn version(&self) -> Option<String> {
+        // It begins with the path that it was started by.
+        let line = version_of("jfs_mkfs", &["-V"])?;
+        Some(line.rsplit('/').next().unwrap_or(&line).to_owned())
+    }
+
+    /// Only directories and symbolic links lie in the inode.
+    fn content(&self, _level: &FsLevel) -> ContentRule {
+        ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false }
+    }
+
+    fn freezes(&self) -> bool {
+        true
+    }
+
+    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
+        &OPTIONS
+    }
+}
+
+/// What of `jfs_tune -l` describes the file system and not its momentary state.
+const KEPT: [&str; 7] = [
+    "JFS magic number",
+    "JFS version",
+    "JFS flags",
+    "Aggregate block size",
+    "Aggregate size",
+    "Physical block size",
+    "Allocation group size",
+];
+
+/// Reads `jfs_tune -l`; keys in lower case with underscores.
+fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+    let mut map = BTreeMap::new();
+    for line in text.lines() {
+        let Some((key, value)) = line.split_once(':') else { continue };
+        if KEPT.contains(&key) {
+            let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            map.insert(key.to_lowercase().replace(' ', "_"), value);
+        }
+    }
+    for needed in ["jfs_version", "jfs_flags", "aggregate_block_size"] {
+        if !map.contains_key(needed) {
+            let problem = format!("no line \"{}\"", needed.replace('_', " "));
+            return Err(FsError::Malformed { tool: "jfs_tune", problem });
+        }
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TUNE: &str = "\
+jfs_tune version 1.1.15, 04-Mar-2011
+
+JFS filesystem superblock:
+
+JFS magic number:\t'JFS1'
+JFS version:\t\t1
+JFS state:\t\tclean
+JFS flags:\t\tJFS_LINUX  JFS_COMMIT  JFS_GROUPCOMMIT  JFS_INLINELOG  
+Aggregate block size:\t4096 bytes
+Aggregate size:\t\t521816 blocks
+Filesystem creation:\tSat Nov 21 23:22:27 2026
+Volume label:\t\t''
+";
+
+    fn level(mkfs: &[(&str, &str)]) -> FsLevel {
+        FsLevel {
+            mkfs: mkfs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            ..FsLevel::plain("jfs")
+        }
+    }
+
+    #[test]
+    fn the_superblock_is_read() {
+        let map = parse_tune(TUNE).unwrap();
+        assert_eq!(map["jfs_flags"], "JFS_LINUX JFS_COMMIT JFS_GROUPCOMMIT JFS_INLINELOG");
+        assert_eq!(map["aggregate_block_size"], "4096 bytes");
+        assert_eq!(map.len(), 5, "neither its date nor its state: {map:?}");
+        assert!(parse_tune("jfs_tune version 1.1.15").is_err());
+    }
+
+    #[test]
+    fn the_log_is_written_out_as_jfs_mkfs_would_choose_it() {
+        let argv = |mkfs: &[(&str, &str)], bytes| {
+            Jfs.mkfs_argv(&level(mkfs), Discard::None, Path::new("/dev/loop0"), bytes).join(" ")
+        };
+        assert_eq!(argv(&[], 256 << 20), "jfs_mkfs -q -s 2 -L fsarena /dev/loop0");
+        assert_eq!(argv(&[], 1 << 40), "jfs_mkfs -q -s 128 -L fsarena /dev/loop0");
+        let own = argv(&[("log_size", "8M"), ("case_insensitive", "1")], 256 << 20);
+        assert_eq!(own, "jfs_mkfs -q -O -s 8 -L fsarena /dev/loop0");
+    }
+
+    #[test]
+    fn rules_are_said() {
+        let check = |mkfs: &[(&str, &str)], size| {
+            Jfs.check(&level(mkfs), Some(size)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[], LEAST_BYTES), Ok(()));
+        assert!(check(&[], 15 << 20).unwrap_err().contains("--on loop:16M"));
+        assert!(check(&[("log_size", "64M")], 256 << 20).unwrap_err().contains("a tenth"));
+        assert!(check(&[("log_size", "1000")], 1 << 30).unwrap_err().contains("whole number"));
+        assert!(check(&[("block_size", "1024")], 1 << 30).unwrap_err().contains("unknown"));
+    }
+}

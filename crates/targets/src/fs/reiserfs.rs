@@ -1,0 +1,232 @@
+//! ReiserFS 3.6, made by mkreiserfs (reiserfsprogs), written by its manual page and mount(8). Linux
+//! 6.13 has taken it out of the kernel.
+//!
+//! Neither mkreiserfs nor its driver in the kernel discards: the discard level makes no difference.
+
+use super::options::{Rule, device_uuid, output_of, version_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use fsarena_model::contender::{Discard, FsLevel};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The ReiserFS driver.
+pub(super) struct ReiserFs;
+
+const HASHES: [&str; 3] = ["r5", "tea", "rupasov"];
+/// Files up to this size may have their tail, or all they hold, in the tree.
+const TAIL_BYTES: u64 = 16 << 10;
+
+const OPTIONS: [(&str, &str); 3] = [
+    ("block_size", "bytes of a block: 1024, 2048 or 4096 (default)"),
+    ("hash", "order of names: r5 (default), tea or rupasov"),
+    ("journal_blocks", "blocks of the journal, 513 to 32749 (less for small blocks); 8193"),
+];
+
+struct Wanted<'a> {
+    block: u64,
+    hash: &'a str,
+    journal: u64,
+}
+
+fn wanted(level: &FsLevel) -> Result<Wanted<'_>, IllegalLevel> {
+    let rule = Rule { fs: "reiserfs" };
+    let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
+    // It lies between the superblock at 64 KiB and the second bitmap, which a bitmap of one block
+    // for each bit is away.
+    let most = (8 * block - 65_536 / block - 2).min(32_749);
+    Ok(Wanted {
+        block,
+        hash: rule.one_of(level, "hash", &HASHES, "r5")?,
+        journal: rule.number(level, "journal_blocks", 513, most, most.min(8193))?,
+    })
+}
+
+impl FileSystem for ReiserFs {
+    fn name(&self) -> &'static str {
+        "reiserfs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "ReiserFS 3.6: one balanced tree, tails packed; in Linux up to 6.12"
+    }
+
+    fn tools(&self) -> Vec<ToolNeed> {
+        ToolNeed::all(&["mkreiserfs", "debugreiserfs"], "reiserfsprogs")
+    }
+
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        rule.known(level, &OPTIONS)?;
+        let wanted = wanted(level)?;
+        // The journal, the blocks before it, and room for a tree.
+        rule.least_size(device_bytes, (wanted.journal + 1024) * wanted.block)?;
+        rule.mount_words(level)?;
+        if let Some(option) = level.mount.iter().find(|option| option.starts_with("jdev")) {
+            return Err(rule.broken(
+                format!("mount option {option} cannot be used here"),
+                "only the device of the target is used; leave it out",
+            ));
+        }
+        Ok(())
+    }
+
+    fn mkfs_argv(&self, level: &FsLevel, _: Discard, device: &Path, _: u64) -> Vec<String> {
+        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        // -f -f: also on a whole disk, and without a question.
+        let mut argv: Vec<String> =
+            ["mkreiserfs", "-q", "-f", "-f", "--format", "3.6"].map(str::to_owned).into();
+        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
+        add("-b", wanted.block.to_string());
+        add("-s", wanted.journal.to_string());
+        // At most half of the journal, and 1024 blocks of 4096 bytes or as many as that in smaller
+        // ones.
+        add("-t", (wanted.journal / 2).min(1024 * wanted.block / 4096).max(256).to_string());
+        add("-h", wanted.hash.to_owned());
+        add("-u", device_uuid(device));
+        argv.push(device.display().to_string());
+        argv
+    }
+
+    fn mount_options(&self, level: &FsLevel, _: Discard, _: Option<u64>) -> Vec<String> {
+        level.mount.clone()
+    }
+
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
+        parse_debug(&output_of("debugreiserfs", "reiserfsprogs", &[], device)?)
+    }
+
+    fn version(&self) -> Option<String> {
+        version_of("mkreiserfs", &["-V"])
+    }
+
+    fn content(&self, level: &FsLevel) -> ContentRule {
+        let plain = level.mount.iter().any(|option| option == "notail");
+        let block_bytes = wanted(level).map_or(4096, |wanted| wanted.block);
+        let inline_max_bytes = if plain { 0 } else { TAIL_BYTES };
+        ContentRule { block_bytes, inline_max_bytes, compresses: false }
+    }
+
+    fn freezes(&self) -> bool {
+        true
+    }
+
+    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
+        &OPTIONS
+    }
+}
+
+/// Reads `debugreiserfs`: its lines are prose and `key: value`.
+fn parse_debug(text: &str) -> Result<BTreeMap<String, String>, FsError> {
+    const KEPT: [(&str, &str); 4] = [
+        ("Count of blocks on the device", "blocks"),
+        ("Blocksize", "block_size"),
+        ("Number of bitmaps", "bitmaps"),
+        ("Hash function used to sort names", "hash"),
+    ];
+    let mut map = BTreeMap::new();
+    let mut keep = |name: &str, value: &str| {
+        map.insert(name.to_owned(), value.trim().trim_matches('"').to_owned());
+    };
+    for line in text.lines().map(str::trim) {
+        if let Some((key, value)) = line.split_once(':')
+            && let Some((_, name)) = KEPT.iter().find(|(known, _)| *known == key)
+        {
+            keep(name, value);
+        } else if let Some(format) = after(line, "of format ") {
+            keep("format", format);
+        } else if let Some(rest) = line.strip_prefix("Max transaction length ") {
+            keep("transaction_max_blocks", first_word(rest));
+        } else if let Some(rest) = line.strip_prefix("Size ") {
+            keep("journal_blocks", first_word(rest));
+        }
+    }
+    for needed in ["format", "block_size", "hash", "journal_blocks"] {
+        if !map.contains_key(needed) {
+            let problem = format!("no {}", needed.replace('_', " "));
+            return Err(FsError::Malformed { tool: "debugreiserfs", problem });
+        }
+    }
+    Ok(map)
+}
+
+/// The word behind `mark`.
+fn after<'a>(line: &'a str, mark: &str) -> Option<&'a str> {
+    line.split_once(mark).map(|(_, rest)| first_word(rest))
+}
+
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEBUG: &str = "
+Filesystem state: consistent
+
+Reiserfs super block in block 16 on 0x700 of format 3.6 with standard journal
+Count of blocks on the device: 65536
+Number of bitmaps: 2
+Blocksize: 4096
+Free blocks (count of blocks - used [journal, bitmaps, data, reserved] blocks): 57323
+Hash function used to sort names: \"r5\"
+Journal parameters:
+\tDevice [0x0]
+\tSize 8193 blocks (including 1 for journal header) (first block 18)
+\tMax transaction length 1024 blocks
+UUID: 5edc8b91-b88a-4b26-b405-8897056e7c92
+";
+
+    fn level(mkfs: &[(&str, &str)], mount: &[&str]) -> FsLevel {
+        FsLevel {
+            mkfs: mkfs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            mount: mount.iter().map(|option| (*option).to_owned()).collect(),
+            ..FsLevel::plain("reiserfs")
+        }
+    }
+
+    #[test]
+    fn the_superblock_is_read() {
+        let map = parse_debug(DEBUG).unwrap();
+        for (key, value) in [
+            ("format", "3.6"),
+            ("block_size", "4096"),
+            ("hash", "r5"),
+            ("journal_blocks", "8193"),
+            ("transaction_max_blocks", "1024"),
+            ("blocks", "65536"),
+        ] {
+            assert_eq!(map.get(key).map(String::as_str), Some(value), "{key}");
+        }
+        assert!(parse_debug("not a reiserfs").is_err());
+    }
+
+    #[test]
+    fn every_default_is_written_out() {
+        let argv = ReiserFs.mkfs_argv(&level(&[], &[]), Discard::None, Path::new("/dev/loop0"), 0);
+        assert!(
+            argv.join(" ").starts_with(
+                "mkreiserfs -q -f -f --format 3.6 -b 4096 -s 8193 -t 1024 -h r5 -u f5a2e4a0-"
+            ),
+            "{argv:?}"
+        );
+        let none = ReiserFs.mount_options(&level(&[], &["notail"]), Discard::On, None);
+        assert_eq!(none, ["notail"], "it knows no discard");
+    }
+
+    #[test]
+    fn rules_are_said() {
+        let check = |mkfs: &[(&str, &str)], mount: &[&str], size| {
+            ReiserFs.check(&level(mkfs, mount), Some(size)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[], &[], 37 << 20), Ok(()));
+        assert!(check(&[], &[], 36 << 20).unwrap_err().contains("--on loop:37M"));
+        assert!(check(&[("hash", "md5")], &[], 1 << 30).unwrap_err().contains("rupasov"));
+        assert!(check(&[("journal_blocks", "512")], &[], 1 << 30).unwrap_err().contains("513"));
+        let small = check(&[("block_size", "1024"), ("journal_blocks", "8193")], &[], 1 << 30);
+        assert!(small.unwrap_err().contains("513 to 8126"));
+        assert!(check(&[], &["jdev=/dev/sda"], 1 << 30).unwrap_err().contains("leave it out"));
+        assert_eq!(ReiserFs.content(&level(&[], &["notail"])).inline_max_bytes, 0);
+    }
+}
