@@ -2,6 +2,7 @@
 
 use crate::error::PlanError;
 use crate::experiment::Experiment;
+use crate::parse::Files;
 use crate::tree::Source;
 use crate::{parse, workload};
 use fsarena_model::work::Workload;
@@ -33,6 +34,11 @@ pub const WORKLOADS: &[Builtin] = &[
     builtin!("experiments/workloads", "small-files"),
     builtin!("experiments/workloads", "tiny-files"),
     builtin!("experiments/workloads", "big-file"),
+    builtin!("experiments/workloads", "metadata-threads"),
+    builtin!("experiments/workloads", "fsync-latency"),
+    builtin!("experiments/workloads", "random-io"),
+    builtin!("experiments/workloads", "mail-server"),
+    builtin!("experiments/workloads", "database"),
 ];
 
 /// The experiment of this name, read.
@@ -58,7 +64,8 @@ pub fn workload(name: &str) -> Option<Workload> {
 fn read(builtin: &Builtin) -> Result<Workload, PlanError> {
     let source = Source { file: builtin.name, text: builtin.text };
     let document = source.parse()?;
-    Ok(workload::read(&source.root(&document))?.value)
+    let files = Files { file: builtin.name, read: None };
+    Ok(workload::read(&source.root(&document), &files)?.value)
 }
 
 /// Names of the experiments.

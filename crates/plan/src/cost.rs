@@ -4,20 +4,26 @@
 //! comes from earlier records of the same file system on the same kind of device where there are
 //! any, else from a calibration the caller made, else from assumptions that are stated as such: a
 //! file system in memory says nothing about the same one on a disk. Bytes follow from the datasets:
-//! data in blocks of 4 KiB, [`METADATA_BYTES_PER_FILE`], and [`mkfs_bytes`] for making the file
-//! system.
+//! data in blocks of 4 KiB, [`METADATA_BYTES_PER_FILE`], what is written over and appended,
+//! [`FSYNC_BYTES`] for each fsync, [`mkfs_bytes`] for making the file system, and
+//! [`conditioning_bytes`] for the device before it.
 
-use crate::fit::block_bytes;
-use crate::steps::{in_memory, prepare_phase, steps};
+mod conditioning;
+mod sums;
+
+pub use conditioning::conditioning_bytes;
+pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
+
+use crate::steps::{has_own_device, in_memory, prepare_phase, steps};
 use crate::text::device_text;
+use conditioning::conditioning_ns;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
+use fsarena_model::device::SsdPolicy;
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::Step;
-use fsarena_model::work::{Op, Phase, Workload};
+use fsarena_model::work::{Backend, Op, Phase, Workload};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-
-/// Allowance for inode, directory entry and their journal, per file.
-pub const METADATA_BYTES_PER_FILE: u64 = 1024;
+use sums::{Sums, moved_bytes, syncs};
 
 /// Allowance for mkfs: 2 % of the device, up to 128 MiB (inode tables and a journal).
 #[must_use]
@@ -41,12 +47,29 @@ pub enum DeviceKind {
     Loop,
     /// An image in memory.
     Ram,
+    /// A compressing memory device of the kernel.
+    Zram,
+    /// A memory device of the kernel.
+    Brd,
+    /// A device of the kernel that answers at once.
+    NullBlk,
+    /// A block device of the user's.
+    Block,
     /// A directory of a file system that was there already.
     Directory,
 }
 
 impl DeviceKind {
-    const ALL: [Self; 3] = [Self::Loop, Self::Ram, Self::Directory];
+    /// Every kind, with the name that records have for it.
+    pub const ALL: [(&str, Self); 7] = [
+        ("loop", Self::Loop),
+        ("ram", Self::Ram),
+        ("zram", Self::Zram),
+        ("brd", Self::Brd),
+        ("null-blk", Self::NullBlk),
+        ("block", Self::Block),
+        ("directory", Self::Directory),
+    ];
 
     /// The kind of a device.
     #[must_use]
@@ -54,24 +77,24 @@ impl DeviceKind {
         match device {
             DeviceLevel::Loop { .. } => Self::Loop,
             DeviceLevel::Ram { .. } => Self::Ram,
+            DeviceLevel::Zram { .. } => Self::Zram,
+            DeviceLevel::Brd { .. } => Self::Brd,
+            DeviceLevel::NullBlk { .. } => Self::NullBlk,
+            DeviceLevel::Block { .. } => Self::Block,
             DeviceLevel::Directory { .. } => Self::Directory,
         }
     }
 
-    /// `loop`, `ram` or `directory`, as records name them.
+    /// Its name in records.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Loop => "loop",
-            Self::Ram => "ram",
-            Self::Directory => "directory",
-        }
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
     }
 
     /// The kind of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.name() == name)
+        Self::ALL.iter().find(|known| known.0 == name).map(|known| known.1)
     }
 }
 
@@ -114,6 +137,8 @@ pub struct CostRow {
     pub trial_ns: u64,
     /// Expected bytes that one trial writes.
     pub trial_written_bytes: u64,
+    /// Of these, what conditioning of the device writes before the trial.
+    pub conditioning_bytes: u64,
     /// Whether these go to memory and not to a disk.
     pub in_memory: bool,
     /// The weakest source among the times of its ops.
@@ -127,7 +152,8 @@ pub struct CostRow {
 pub struct ImageCost {
     /// The device as written: `loop:2G`.
     pub device: String,
-    /// What its contenders do with discards: those that discard have an image of their own.
+    /// Whether its contenders discard, in their file systems or before mkfs: those that do have an
+    /// image of their own.
     pub discard: Discard,
     /// Its size.
     pub size_bytes: u64,
@@ -154,21 +180,29 @@ pub struct Cost {
     pub disk_written_bytes: u64,
     /// Expected bytes written to memory (`ram`, tmpfs), images included.
     pub memory_written_bytes: u64,
+    /// Of both, what conditioning of devices writes.
+    pub conditioning_bytes: u64,
     /// Space that images take on disks while it runs.
     pub image_bytes: u64,
     /// Sources used; the last is the weakest.
     pub sources: BTreeSet<CostSource>,
 }
 
-/// Assumed where nothing was measured: a file system on a loop device over a fast disk, cold.
+/// Assumed where nothing was measured: a file system on a loop device over a fast disk, cold, with
+/// one thread and one op at a time. More of either are taken for no faster.
 fn assumed(op: Op) -> OpCost {
     let (ns_per_op, ns_per_byte) = match op {
-        Op::Create => (60_000.0, 2.0),
+        Op::Create | Op::Rename | Op::Mkdir | Op::Rmdir => (60_000.0, 2.0),
         Op::Read => (150_000.0, 1.0),
+        // Read for its place, then written.
+        Op::Overwrite | Op::Append => (150_000.0, 2.0),
         Op::Stat => (10_000.0, 0.0),
+        Op::List => (300_000.0, 0.0),
         Op::Delete => (30_000.0, 0.0),
-        Op::BigWrite => (0.0, 2.0),
+        Op::BigWrite | Op::BigOverwrite | Op::Fio => (0.0, 2.0),
         Op::BigRead => (0.0, 1.0),
+        Op::RandRead => (100_000.0, 1.0),
+        Op::RandWrite | Op::RandRw => (100_000.0, 2.0),
     };
     OpCost { ns_per_op, ns_per_byte }
 }
@@ -178,21 +212,20 @@ const ASSUMED_TRIAL_NS: f64 = 1_000_000_000.0;
 const ASSUMED_PHASE_NS: f64 = 600_000_000.0;
 /// Without a device there is no mkfs to speak of, nothing to chill and to wait for.
 const ASSUMED_WARM_SHARE: f64 = 0.3;
-
-/// Whether a device of our own is made for the file system.
-fn has_device(levels: &Levels) -> bool {
-    let external = levels.fs.external.as_ref();
-    !in_memory(levels)
-        && external.is_none_or(|commands| commands.device)
-        && levels.device.size_bytes().is_some()
-}
+/// An op of the null backend.
+const NULL_NS_PER_OP: f64 = 100.0;
+/// An fsync on a disk, and on what lies in memory. Records do not tell phases with it from those
+/// without: it is always added.
+const FSYNC_NS: f64 = 2_000_000.0;
+const FSYNC_IN_MEMORY_NS: f64 = 50_000.0;
 
 /// Kinds of device under which records of these levels are of use: its own, or any where the file
 /// system does not lie on it.
 fn kinds(levels: &Levels) -> impl Iterator<Item = DeviceKind> {
     let own = DeviceKind::of(&levels.device);
-    let any = own != DeviceKind::Directory && !has_device(levels);
-    let others = DeviceKind::ALL.into_iter().filter(move |kind| any && *kind != own);
+    let any = own != DeviceKind::Directory && !has_own_device(levels);
+    let others =
+        DeviceKind::ALL.into_iter().map(|known| known.1).filter(move |kind| any && *kind != own);
     std::iter::once(own).chain(others)
 }
 
@@ -215,7 +248,7 @@ impl CostBasis {
             // It has the time around each timed phase in it, and none of the steps that `row` adds.
             return (*ns, 0.0, CostSource::Measured);
         }
-        let share = if has_device(levels) { 1.0 } else { ASSUMED_WARM_SHARE };
+        let share = if has_own_device(levels) { 1.0 } else { ASSUMED_WARM_SHARE };
         (ASSUMED_TRIAL_NS * share, ASSUMED_PHASE_NS * share, CostSource::Assumed)
     }
 }
@@ -228,16 +261,41 @@ fn given(value: Option<f64>, assumed: f64) -> (f64, CostSource) {
 fn phase_cost(
     basis: &CostBasis,
     levels: &Levels,
-    workload: &Workload,
+    (workload, sums): (&Workload, &Sums),
     phase: &Phase,
 ) -> (f64, CostSource) {
+    let set = &workload.dataset;
+    let ops = phase.count(set) as f64;
+    if phase.io.backend == Backend::Null {
+        return (ops * NULL_NS_PER_OP, CostSource::Assumed);
+    }
     let (cost, source) = basis.op(levels, phase.op);
-    let ops = phase.op.count(&workload.dataset, phase.bs_bytes) as f64;
-    let bytes = if phase.op.moves_bytes() { workload.dataset.bytes() as f64 } else { 0.0 };
-    (ops * cost.ns_per_op + bytes * cost.ns_per_byte, source)
+    let fsync_ns = if is_memory(levels) { FSYNC_IN_MEMORY_NS } else { FSYNC_NS };
+    let waits = syncs(phase, set) as f64 * fsync_ns;
+    let bytes = moved_bytes(phase, set, sums) as f64;
+    (ops * cost.ns_per_op + bytes * cost.ns_per_byte + waits, source)
 }
 
-fn row(plan: &RunPlan, contender: usize, number: usize, basis: &CostBasis) -> CostRow {
+/// Whether what is written stays in memory.
+fn is_memory(levels: &Levels) -> bool {
+    let device = match levels.device {
+        DeviceLevel::Ram { .. }
+        | DeviceLevel::Zram { .. }
+        | DeviceLevel::Brd { .. }
+        | DeviceLevel::NullBlk { .. } => true,
+        DeviceLevel::Loop { .. } | DeviceLevel::Block { .. } | DeviceLevel::Directory { .. } => {
+            false
+        }
+    };
+    device || in_memory(levels)
+}
+
+fn row(
+    plan: &RunPlan,
+    (contender, number): (usize, usize),
+    sums: &Sums,
+    basis: &CostBasis,
+) -> CostRow {
     let levels = &plan.contenders[contender].levels;
     let workload = &plan.workloads[number];
     let (mut ns, around_ns, overhead_source) = basis.overhead(levels);
@@ -245,33 +303,33 @@ fn row(plan: &RunPlan, contender: usize, number: usize, basis: &CostBasis) -> Co
     for step in steps(workload, levels, plan.verify) {
         let (step_ns, step_source) = match &step {
             Step::Measure { phase } => {
-                let (ns, source) = phase_cost(basis, levels, workload, phase);
+                let (ns, source) = phase_cost(basis, levels, (workload, sums), phase);
                 (ns + around_ns, source)
             }
-            Step::Prepare { phase } => phase_cost(basis, levels, workload, phase),
+            Step::Prepare { phase } => phase_cost(basis, levels, (workload, sums), phase),
             Step::Verify => {
                 let (cost, source) = basis.op(levels, Op::Read);
-                let dataset = &workload.dataset;
-                let bytes = dataset.bytes() as f64 * cost.ns_per_byte;
-                (dataset.files as f64 * cost.ns_per_op + bytes, source)
+                let bytes = sums.dataset_bytes as f64 * cost.ns_per_byte;
+                (workload.dataset.files as f64 * cost.ns_per_op + bytes, source)
             }
             _ => continue,
         };
         ns += step_ns;
         source = source.max(step_source);
     }
-    let files = block_bytes(workload)
-        .saturating_add(workload.dataset.files.saturating_mul(METADATA_BYTES_PER_FILE));
-    let device_bytes = levels.device.size_bytes().filter(|_| has_device(levels));
+    let device_bytes = levels.device.size_bytes().filter(|_| has_own_device(levels));
     let mkfs = device_bytes.map_or(0, mkfs_bytes);
+    let conditioning_bytes = conditioning_bytes(levels);
+    let written = sums.written_bytes.saturating_add(mkfs).saturating_add(conditioning_bytes);
     let trials = plan.schedule.iter().filter(|s| (s.contender, s.workload) == (contender, number));
     CostRow {
         contender,
         workload: number,
         trials: trials.count() as u64,
-        trial_ns: whole(ns),
-        trial_written_bytes: files.saturating_add(mkfs),
-        in_memory: in_memory(levels) || matches!(levels.device, DeviceLevel::Ram { .. }),
+        trial_ns: whole(ns + conditioning_ns(levels)),
+        trial_written_bytes: written,
+        conditioning_bytes,
+        in_memory: is_memory(levels),
         source,
         overhead_source,
     }
@@ -282,16 +340,25 @@ fn whole(ns: f64) -> u64 {
     ns.round() as u64
 }
 
+/// Whether a discard makes holes in an image: then it has one of its own.
+fn has_holes(levels: &Levels) -> bool {
+    levels.discard == Discard::On || levels.ssd == SsdPolicy::Blkdiscard
+}
+
 fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost> {
     let mut images: BTreeMap<(String, bool), ImageCost> = BTreeMap::new();
     for row in rows {
         let levels = &plan.contenders[row.contender].levels;
-        let Some(size_bytes) = levels.device.size_bytes().filter(|_| has_device(levels)) else {
+        let (DeviceLevel::Loop { size_bytes } | DeviceLevel::Ram { size_bytes }) = levels.device
+        else {
             continue;
         };
+        if !has_own_device(levels) {
+            continue;
+        }
         let (ns_per_byte, source) = given(basis.image_ns_per_byte, ASSUMED_IMAGE_NS_PER_BYTE);
         let device = device_text(&levels.device);
-        let discard = levels.discard;
+        let discard = if has_holes(levels) { Discard::On } else { Discard::None };
         images.entry((device.clone(), discard == Discard::On)).or_insert(ImageCost {
             device,
             discard,
@@ -309,9 +376,10 @@ fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost>
 pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
     let pairs: BTreeSet<(usize, usize)> =
         plan.schedule.iter().map(|slot| (slot.workload, slot.contender)).collect();
+    let sums: Vec<Sums> = plan.workloads.iter().map(Sums::of).collect();
     let rows: Vec<CostRow> = pairs
         .into_iter()
-        .map(|(workload, contender)| row(plan, contender, workload, basis))
+        .map(|(workload, contender)| row(plan, (contender, workload), &sums[workload], basis))
         .collect();
     let mut cost = Cost { images: images(plan, &rows, basis), ..Cost::default() };
     for image in &cost.images {
@@ -326,6 +394,8 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
     }
     for row in &rows {
         let written = row.trials.saturating_mul(row.trial_written_bytes);
+        let conditioning = row.trials.saturating_mul(row.conditioning_bytes);
+        cost.conditioning_bytes = cost.conditioning_bytes.saturating_add(conditioning);
         cost.trials += row.trials;
         cost.total_ns = cost.total_ns.saturating_add(row.trials.saturating_mul(row.trial_ns));
         cost.sources.extend([row.source, row.overhead_source]);
@@ -345,5 +415,5 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
 pub fn ops_per_trial(workload: &Workload) -> u64 {
     let prepare = prepare_phase(workload);
     let phases = prepare.iter().chain(&workload.phases);
-    phases.map(|phase| phase.op.count(&workload.dataset, phase.bs_bytes)).sum()
+    phases.map(|phase| phase.count(&workload.dataset)).sum()
 }

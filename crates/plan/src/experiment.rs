@@ -5,6 +5,7 @@
 
 use crate::error::Place;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs, FsLevel};
+use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::work::Workload;
 use std::collections::BTreeMap;
@@ -91,6 +92,14 @@ pub struct Factors {
     pub cache: Vec<At<Cache>>,
     /// Discard policies.
     pub discard: Vec<At<Discard>>,
+    /// What is done to the device before each mkfs.
+    pub ssd: Vec<At<SsdPolicy>>,
+    /// I/O schedulers; `None` leaves the device's own.
+    pub scheduler: Vec<At<Option<String>>>,
+    /// Largest read-ahead, bytes; `None` leaves it as it is.
+    pub read_ahead: Vec<At<Option<u64>>>,
+    /// How the kernel treats the write cache; `None` leaves it as it is.
+    pub write_cache: Vec<At<Option<WriteCache>>>,
     /// Further axes of one file system, by its name.
     pub of_fs: BTreeMap<String, At<FsAxes>>,
 }

@@ -1,31 +1,165 @@
-//! Whether a dataset fits a device, before anything is written.
+//! Whether a workload fits a device, before anything is written.
 //!
 //! A rule of thumb for every file system alike: data in blocks of 4 KiB, 512 B of metadata a file,
+//! a block a directory, room to write once more what is overwritten (some never write in place),
 //! and 12 % for the rest (journal, tables, reserved blocks). Whether a file system can be made that
 //! small at all is its own rule and asked elsewhere.
 
-use fsarena_model::work::Workload;
+use crate::error::PlanError;
+use crate::expand::Rules;
+use crate::experiment::Experiment;
+use crate::steps::is_null;
+use crate::text::{device_text, size_text};
+use crate::workload::{PATH_MAX, is_aligned, longest_path_bytes};
+use fsarena_model::contender::{Contender, DeviceLevel, Levels};
+use fsarena_model::run::NotRun;
+use fsarena_model::units::Bytes;
+use fsarena_model::work::{Op, Phase, Workload};
 
-/// Bytes that a workload needs on a device.
+/// Block of a file system.
+const BLOCK_BYTES: u64 = 4096;
+/// Metadata of a file or a directory.
+const INODE_BYTES: u64 = 512;
+/// Room for the names of ours in the path of a directory.
+const OWN_NAMES_BYTES: u64 = 64;
+
+/// Bytes that a workload needs on a device; none where it makes no call. Adds all sizes up where
+/// they are drawn: some ns a file.
 #[must_use]
 pub fn needed_bytes(workload: &Workload) -> u64 {
+    if is_null(workload) {
+        return 0;
+    }
     let dataset = &workload.dataset;
-    let file = u128::from(dataset.size_bytes.next_multiple_of(4096)) + 512;
-    let dirs = u128::from(dataset.dirs) * (4096 + 512);
-    let all = (u128::from(dataset.files) * file + dirs) * 112 / 100;
+    let files = u128::from(dataset.files) * u128::from(INODE_BYTES);
+    let dirs = u128::from(dataset.directories()) * u128::from(BLOCK_BYTES + INODE_BYTES);
+    let again = workload.phases.iter().map(|phase| rewritten_bytes(workload, phase)).max();
+    let data = u128::from(block_bytes(workload)) + u128::from(again.unwrap_or(0));
+    let all = (data + files + dirs) * 112 / 100;
     u64::try_from(all).unwrap_or(u64::MAX)
 }
 
-/// Data of a workload in blocks of 4 KiB.
+/// Data of a workload in blocks of 4 KiB, with all that is appended.
 pub(crate) fn block_bytes(workload: &Workload) -> u64 {
     let dataset = &workload.dataset;
-    dataset.files.saturating_mul(dataset.size_bytes.next_multiple_of(4096))
+    let appended = workload.state_before(workload.phases.len()).appended_bytes;
+    let blocks = |size: u64| size.saturating_add(appended).div_ceil(BLOCK_BYTES);
+    let count = if dataset.is_uniform() {
+        dataset.files.saturating_mul(blocks(dataset.size_bytes))
+    } else {
+        let sizes = dataset.draw_sizes();
+        let all = (0..dataset.files).map(|file| blocks(sizes.of(file)));
+        all.fold(0, u64::saturating_add)
+    };
+    count.saturating_mul(BLOCK_BYTES)
+}
+
+/// What a phase writes over, at most the whole dataset.
+fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
+    match phase.op {
+        Op::Overwrite | Op::BigOverwrite => workload.dataset.bytes(),
+        Op::RandWrite | Op::RandRw => {
+            let all = phase.count(&workload.dataset).saturating_mul(phase.bs_bytes);
+            all.min(workload.dataset.bytes())
+        }
+        _ => 0,
+    }
+}
+
+/// Why a workload cannot be done on a device, and what to do.
+fn obstacle(
+    workload: &Workload,
+    needed: u64,
+    device: &DeviceLevel,
+    rules: &dyn Rules,
+) -> Option<(String, String)> {
+    let (text, name) = (device_text(device), &workload.name);
+    if device.size_bytes().is_some_and(|size| size < needed) {
+        let mib = size_text(needed.div_ceil(1 << 20).saturating_mul(1 << 20));
+        return Some((
+            format!("{text} is too small for {name:?}, which needs {}", Bytes(needed)),
+            format!("use a device of {mib} or more, or --scale below 1"),
+        ));
+    }
+    if let DeviceLevel::Directory { path } = device {
+        let root = path.as_os_str().len() as u64 + OWN_NAMES_BYTES;
+        if root + longest_path_bytes(&workload.dataset) >= PATH_MAX {
+            return Some((
+                format!("paths of {name:?} in {text} would be longer than {PATH_MAX} bytes"),
+                "use a shorter directory, less depth, or a shorter name_length".to_owned(),
+            ));
+        }
+    }
+    let sector = rules.logical_sector_bytes(device)?;
+    let odd = |number: &usize| {
+        workload.phases[*number].io.direct && !is_aligned(workload, *number, sector)
+    };
+    (0..workload.phases.len()).find(odd).map(|number| {
+        let what = format!(
+            "phase {:?} of {name:?} makes direct calls that are no multiples of the sector of \
+             {text}, {sector} B",
+            workload.phases[number].name
+        );
+        (what, format!("use a bs and sizes that are multiples of {sector}"))
+    })
+}
+
+/// Why calls that are to go past the page cache would not on this file system.
+fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
+    if !workload.phases.iter().any(|phase| phase.io.direct) {
+        return None;
+    }
+    let name = &levels.fs.name;
+    if name == "tmpfs" {
+        return Some("tmpfs is the page cache: there is nothing direct about it".to_owned());
+    }
+    let mut options = levels.fs.mount.iter().flat_map(|option| option.split(','));
+    let journals_data = options.any(|option| option.trim() == "data=journal");
+    (matches!(name.as_str(), "ext3" | "ext4") && journals_data).then(|| {
+        format!("{name} with data=journal ignores O_DIRECT and goes through the page cache")
+    })
+}
+
+/// Leaves out pairs of which the device cannot take the workload, or the file system not its direct
+/// calls; a workload that no device can take is an error.
+pub(crate) fn fit(
+    experiment: &Experiment,
+    contenders: &[Contender],
+    workloads: &[Workload],
+    rules: &dyn Rules,
+    not_run: &mut Vec<NotRun>,
+) -> Result<(), PlanError> {
+    for (number, workload) in workloads.iter().enumerate() {
+        let needed = needed_bytes(workload);
+        let against = |device: &DeviceLevel| obstacle(workload, needed, device, rules);
+        let devices = &experiment.factors.device;
+        let obstacles: Vec<_> = devices.iter().map(|device| against(&device.value)).collect();
+        if obstacles.iter().all(Option::is_some)
+            && let (Some(device), Some(Some((what, remedy)))) = (devices.last(), obstacles.last())
+        {
+            return Err(PlanError::new(&device.place, what, remedy));
+        }
+        for (contender, levels) in contenders.iter().map(|c| &c.levels).enumerate() {
+            let out = not_run.iter().any(|n| n.contender == contender && n.workload.is_none());
+            let device = devices.iter().position(|device| device.value == levels.device);
+            let obstacle = device.and_then(|device| obstacles.get(device)).and_then(Option::as_ref);
+            let reason = obstacle.map(|(reason, _)| reason.clone());
+            let Some(reason) = reason.or_else(|| not_direct(workload, levels)) else { continue };
+            if !out {
+                not_run.push(NotRun { contender, workload: Some(number), reason });
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::builtin;
+    use fsarena_model::contender::FsLevel;
+    use fsarena_model::dataset::{Dataset, Distribution};
+    use fsarena_model::work::Backend;
 
     #[test]
     fn need_is_blocks_inodes_and_an_eighth() {
@@ -35,5 +169,55 @@ mod tests {
         let mut huge = tiny;
         huge.dataset.files = u64::MAX;
         assert_eq!(needed_bytes(&huge), u64::MAX);
+    }
+
+    #[test]
+    fn what_is_appended_and_overwritten_needs_room() {
+        let mut work = builtin::workload("tiny-files").unwrap();
+        work.phases = vec![Phase::new("append", Op::Append, 4096)];
+        assert_eq!(block_bytes(&work), 10_000 * 8192, "256 B and 4 KiB are two blocks");
+        work.phases = vec![Phase::new("overwrite", Op::Overwrite, 4096)];
+        let again = 10_000 * 256;
+        assert_eq!(needed_bytes(&work), (10_000 * 4608 + again + 100 * 4608) * 112 / 100);
+    }
+
+    #[test]
+    fn what_makes_no_call_needs_no_room() {
+        let mut work = builtin::workload("tiny-files").unwrap();
+        for phase in &mut work.phases {
+            phase.io.backend = Backend::Null;
+        }
+        assert_eq!(needed_bytes(&work), 0);
+    }
+
+    #[test]
+    fn direct_calls_are_not_for_what_ignores_them() {
+        let mut work = builtin::workload("big-file").unwrap();
+        let device = DeviceLevel::Loop { size_bytes: 1 << 30 };
+        let on = |name: &str, mount: &[&str]| {
+            let mut fs = FsLevel::plain(name);
+            fs.mount = mount.iter().map(|option| (*option).to_owned()).collect();
+            Levels::plain(fs, device.clone())
+        };
+        assert_eq!(not_direct(&work, &on("tmpfs", &[])), None);
+        work.phases[0].io.direct = true;
+        assert!(not_direct(&work, &on("tmpfs", &[])).unwrap().contains("page cache"));
+        assert_eq!(
+            not_direct(&work, &on("ext4", &["noatime", "data=journal"])).unwrap(),
+            "ext4 with data=journal ignores O_DIRECT and goes through the page cache"
+        );
+        assert!(not_direct(&work, &on("ext3", &["data=journal"])).is_some());
+        assert_eq!(not_direct(&work, &on("ext4", &["data=ordered"])), None);
+        assert_eq!(not_direct(&work, &on("xfs", &[])), None);
+    }
+
+    #[test]
+    fn drawn_sizes_are_added_up_in_blocks() {
+        let mut work = builtin::workload("tiny-files").unwrap();
+        let values = vec![(1, 1), (4097, 1)];
+        let sizes = Some(Distribution::Weighted { values });
+        work.dataset = Dataset { sizes, ..Dataset::uniform(1000, 4097, 0) };
+        let small = (0..1000).filter(|&file| work.dataset.draw_sizes().of(file) == 1).count();
+        assert_eq!(block_bytes(&work), (small as u64 + 2 * (1000 - small as u64)) * 4096);
     }
 }

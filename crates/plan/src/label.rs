@@ -3,9 +3,10 @@
 //! `ext4`, `ext4 data=writeback`, `xfs block_size=1024 on ram:1G`, `ext4#2`. Labels are for people
 //! and no part of an identity.
 
-use crate::steps::in_memory;
-use crate::text::{device_text, size_text};
-use fsarena_model::contender::{Cache, Contender, Discard, FsLevel};
+use crate::steps::{has_own_device, in_memory};
+use crate::text::{LEFT, device_text, size_text};
+use fsarena_model::contender::{Cache, Contender, Discard, FsLevel, Levels};
+use fsarena_model::device::WriteCache;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which factors have more than one level.
@@ -15,6 +16,10 @@ pub(crate) struct Varies {
     pub(crate) memory: bool,
     pub(crate) cache: bool,
     pub(crate) discard: bool,
+    pub(crate) ssd: bool,
+    pub(crate) scheduler: bool,
+    pub(crate) read_ahead: bool,
+    pub(crate) write_cache: bool,
 }
 
 /// Puts the labels in.
@@ -49,10 +54,33 @@ pub(crate) fn label(contenders: &mut [Contender], varies: Varies) {
             let none = levels.discard == Discard::None;
             label.push_str(if none { " no-discard" } else { " discard" });
         }
+        if has_own_device(levels) {
+            device_settings(&mut label, levels, varies);
+        }
         if arms[&identity(contender)] > 1 {
             label.push_str(&format!("#{}", contender.replicate));
         }
         contender.label = label;
+    }
+}
+
+/// What was done to the device, and how its queue is set.
+fn device_settings(label: &mut String, levels: &Levels, varies: Varies) {
+    let queue = &levels.queue;
+    if varies.ssd {
+        label.push_str(&format!(" ssd={}", levels.ssd.name()));
+    }
+    if varies.scheduler {
+        let scheduler = queue.scheduler.as_deref().unwrap_or(LEFT);
+        label.push_str(&format!(" scheduler={scheduler}"));
+    }
+    if varies.read_ahead {
+        let size = queue.read_ahead_bytes.map_or(LEFT.to_owned(), size_text);
+        label.push_str(&format!(" read_ahead={size}"));
+    }
+    if varies.write_cache {
+        let cache = queue.write_cache.map_or(LEFT, WriteCache::name);
+        label.push_str(&format!(" write_cache={cache}"));
     }
 }
 

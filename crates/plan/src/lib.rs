@@ -10,11 +10,13 @@
 
 pub mod builtin;
 pub mod cost;
+mod cross;
 mod error;
 mod expand;
 mod experiment;
 mod fit;
 mod label;
+mod notices;
 mod options;
 mod parse;
 pub mod reference;
@@ -32,8 +34,9 @@ pub use experiment::{
     ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
 };
 pub use fit::needed_bytes;
+pub use notices::notices;
 pub use options::{Overrides, apply, from_options};
-pub use parse::parse;
+pub use parse::{ReadFile, parse, parse_with};
 pub use schedule::{schedule, trial_seed};
 pub use steps::{steps, warm_reason};
 pub use write::to_toml;

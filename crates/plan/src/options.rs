@@ -8,7 +8,11 @@ use crate::builtin;
 use crate::error::{Place, PlanError};
 use crate::experiment::{At, Experiment};
 use crate::parse::{MAX_BLOCKS, add_workload, is_directory, push_level};
+use crate::text::names_a_device;
+use crate::workload::of_fio_file;
 use crate::{text, workload, write};
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::work::Workload;
 
 /// Options of the command line, as text where a file has text.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -17,8 +21,11 @@ pub struct Overrides {
     pub fs: Option<String>,
     /// `--on`, each: `loop:2G`, `ram:512M`, `/a/directory` (made absolute by the caller).
     pub on: Vec<String>,
-    /// `--workload`: `small-files,big-file`: names of the experiment's or of the built-in ones.
+    /// `--workload`: `small-files,big-file`: names of the experiment's or of the built-in ones, or
+    /// paths of fio job files, which end in `.fio`.
     pub workloads: Option<String>,
+    /// The job files that `workloads` names ([`Overrides::fio_paths`]), each with its text.
+    pub fio_files: Vec<(String, String)>,
     /// `--runs`: number of blocks.
     pub runs: Option<u32>,
     /// `--seed`.
@@ -33,6 +40,14 @@ pub struct Overrides {
     pub cache: Option<String>,
     /// `--discard`: `none`, `on` or both.
     pub discard: Option<String>,
+    /// `--ssd`: `none`, `blkdiscard`, `precondition`, a comma list.
+    pub ssd: Option<String>,
+    /// `--scheduler`: `none,bfq`; `default` leaves it as it is.
+    pub scheduler: Option<String>,
+    /// `--read-ahead`: `128K,4M`; `default` leaves it as it is.
+    pub read_ahead: Option<String>,
+    /// `--write-cache`: `write-back`, `write-through`, `default`, a comma list.
+    pub write_cache: Option<String>,
     /// `--compare`: `returned`, `durable`, `drained`.
     pub compare: Option<String>,
     /// `--sample-period`: `100 ms`, `0 ms` for none.
@@ -41,6 +56,15 @@ pub struct Overrides {
     pub rate: Option<String>,
     /// `--verify`; where it is absent, the experiment's own setting holds.
     pub verify: bool,
+}
+
+impl Overrides {
+    /// Paths of the job files that `workloads` names: the caller reads them into `fio_files`.
+    #[must_use]
+    pub fn fio_paths(&self) -> Vec<&str> {
+        let names = self.workloads.as_deref().unwrap_or_default();
+        names.split(',').map(str::trim).filter(|name| is_fio(name)).collect()
+    }
 }
 
 /// The experiment with every option put in but `--scale`; its `text` stays as it was read.
@@ -80,7 +104,7 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
         run.rate = text::rate(text, &Place::Option("--rate"))?;
     }
     if let Some(names) = &overrides.workloads {
-        changed.workloads = pick_workloads(experiment, names)?;
+        changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
         changed.rows.retain(|row| there(&row.workload));
     }
@@ -97,24 +121,34 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     if !overrides.on.is_empty() {
         let place = Place::Option("--on");
         factors.device = axis(&devices(&overrides.on), &place, text::device)?;
-        if overrides.fs.is_none() && factors.device.iter().all(|d| is_directory(&d.value)) {
+        let directory = |d: &At<DeviceLevel>| is_directory(&d.value) && !names_a_device(&d.value);
+        if overrides.fs.is_none() && factors.device.iter().all(directory) {
             factors.fs.clear();
         } else if factors.fs.is_empty() {
             let remedy = "name them: --fs ext4,xfs";
             return Err(PlanError::new(&place, "this device needs file systems", remedy));
         }
     }
-    if let Some(text) = &overrides.memory {
-        let place = Place::Option("--memory");
-        factors.memory = axis(&pieces(text, &place)?, &place, text::memory)?;
-    }
-    if let Some(text) = &overrides.cache {
-        let place = Place::Option("--cache");
-        factors.cache = axis(&pieces(text, &place)?, &place, text::cache)?;
-    }
-    if let Some(text) = &overrides.discard {
-        let place = Place::Option("--discard");
-        factors.discard = axis(&pieces(text, &place)?, &place, text::discard)?;
+    put(&mut factors.memory, "--memory", overrides.memory.as_ref(), text::memory)?;
+    put(&mut factors.cache, "--cache", overrides.cache.as_ref(), text::cache)?;
+    put(&mut factors.discard, "--discard", overrides.discard.as_ref(), text::discard)?;
+    put(&mut factors.ssd, "--ssd", overrides.ssd.as_ref(), text::ssd)?;
+    put(&mut factors.scheduler, "--scheduler", overrides.scheduler.as_ref(), text::scheduler)?;
+    put(&mut factors.read_ahead, "--read-ahead", overrides.read_ahead.as_ref(), text::read_ahead)?;
+    let write_cache = overrides.write_cache.as_ref();
+    put(&mut factors.write_cache, "--write-cache", write_cache, text::write_cache)
+}
+
+/// Replaces an axis by that of an option, where it is given.
+fn put<T: PartialEq>(
+    axis_of: &mut Vec<At<T>>,
+    option: &'static str,
+    written: Option<&String>,
+    read: impl Fn(&str, &Place) -> Result<T, PlanError>,
+) -> Result<(), PlanError> {
+    if let Some(text) = written {
+        let place = Place::Option(option);
+        *axis_of = axis(&pieces(text, &place)?, &place, read)?;
     }
     Ok(())
 }
@@ -160,13 +194,15 @@ fn devices(texts: &[String]) -> Vec<&str> {
 fn pick_workloads(
     experiment: &Experiment,
     names: &str,
-) -> Result<Vec<At<fsarena_model::work::Workload>>, PlanError> {
+    fio_files: &[(String, String)],
+) -> Result<Vec<At<Workload>>, PlanError> {
     let place = Place::Option("--workload");
     let mut picked = Vec::new();
     for name in pieces(names, &place)? {
         let own = experiment.workloads.iter().find(|workload| workload.value.name == name);
         let workload = match own {
             Some(workload) => workload.value.clone(),
+            None if is_fio(name) => fio(name, fio_files, &place)?,
             None => workload::named(name, &place).map_err(|_| {
                 let own = experiment.workloads.iter().map(|w| w.value.name.as_str());
                 let mut known: Vec<&str> = own.chain(builtin::workload_names()).collect();
@@ -178,6 +214,19 @@ fn pick_workloads(
         add_workload(&mut picked, At::new(workload, &place))?;
     }
     Ok(picked)
+}
+
+fn is_fio(name: &str) -> bool {
+    name.ends_with(".fio")
+}
+
+/// The workload of a job file that the caller has read.
+fn fio(path: &str, files: &[(String, String)], place: &Place) -> Result<Workload, PlanError> {
+    let Some((_, text)) = files.iter().find(|(known, _)| known == path) else {
+        let what = format!("the job file {path:?} was not read");
+        return Err(PlanError::new(place, what, "name a file that is there"));
+    };
+    of_fio_file(path, text)
 }
 
 /// The experiment that the options alone describe; `text` is its equivalent as a file.

@@ -12,19 +12,52 @@ use crate::text;
 use crate::tree::{Node, Source, Table};
 use crate::workload;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs};
+use fsarena_model::device::SsdPolicy;
 use fsarena_model::work::Workload;
 use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
 
 /// Most blocks of a RUN.
 pub(crate) const MAX_BLOCKS: u64 = 1000;
 const KEYS: [&str; 9] =
     ["schema", "name", "title", "question", "run", "factors", "filesystem", "workload", "row"];
 
-/// Reads an experiment; `file` is its name for errors.
+/// What reads a file that an experiment names.
+pub type ReadFile<'r> = &'r dyn Fn(&Path) -> io::Result<String>;
+
+/// The files that an experiment names: where they are looked for, and by whom they are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Files<'r> {
+    /// The experiment's own, as the user gave it.
+    pub(crate) file: &'r str,
+    /// Absent where no file is read.
+    pub(crate) read: Option<ReadFile<'r>>,
+}
+
+/// Reads an experiment that names no other file; `file` is its name for errors.
 ///
 /// # Errors
 /// The first thing that is wrong, with line, column and a remedy.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
+    read(text, &Files { file, read: None })
+}
+
+/// Reads an experiment, and with `read` the files that it names. These are looked for beside
+/// `file`.
+///
+/// # Errors
+/// The first thing that is wrong, with line, column and a remedy.
+pub fn parse_with(
+    text: &str,
+    file: &str,
+    read_file: ReadFile<'_>,
+) -> Result<Experiment, PlanError> {
+    read(text, &Files { file, read: Some(read_file) })
+}
+
+fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
+    let file = files.file;
     let source = Source { file, text };
     let document = source.parse()?;
     let root = source.root(&document);
@@ -42,7 +75,7 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
     let factors_node = root.need("factors", "a table [factors] with fs and device")?;
     let factors = factors(&factors_node.table("[factors]")?)?;
     let filesystems = filesystems(&root)?;
-    let workloads = workloads(&root)?;
+    let workloads = workloads(&root, files)?;
     let rows = rows(&root, &workloads)?;
     Ok(Experiment {
         title: line("title")?.unwrap_or_else(|| name.clone()),
@@ -123,7 +156,21 @@ pub(crate) fn push_level<T: PartialEq>(
     Ok(())
 }
 
-const NAMED: [&str; 5] = ["fs", "device", "memory", "cache", "discard"];
+const NAMED: [&str; 9] =
+    ["fs", "device", "memory", "cache", "discard", "ssd", "scheduler", "read_ahead", "write_cache"];
+
+/// An axis that may be absent: then it is one level.
+fn optional<T: PartialEq>(
+    table: &Table<'_>,
+    key: &str,
+    (example, absent): (&str, T),
+    read: impl Fn(&str, &Place) -> Result<T, PlanError>,
+) -> Result<Vec<At<T>>, PlanError> {
+    match table.get(key) {
+        None => Ok(vec![At::new(absent, &Place::Default)]),
+        Some(node) => axis(&node, example, |node| read(node.text(example)?, &node.place)),
+    }
+}
 
 fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let mut fs: Vec<At<FsEntry>> = Vec::new();
@@ -140,14 +187,13 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
         None => vec![At::new(None, &Place::Default)],
         Some(node) => axis(&node, "\"64M\"", |n| text::memory(&n.scalar("\"64M\"")?, &n.place))?,
     };
-    let cache = match table.get("cache") {
-        None => vec![At::new(Cache::Cold, &Place::Default)],
-        Some(node) => axis(&node, "\"cold\"", |n| text::cache(n.text("\"cold\"")?, &n.place))?,
-    };
-    let discard = match table.get("discard") {
-        None => vec![At::new(Discard::None, &Place::Default)],
-        Some(node) => axis(&node, "\"none\"", |n| text::discard(n.text("\"none\"")?, &n.place))?,
-    };
+    let cache = optional(table, "cache", ("\"cold\"", Cache::Cold), text::cache)?;
+    let discard = optional(table, "discard", ("\"none\"", Discard::None), text::discard)?;
+    let ssd = optional(table, "ssd", ("\"blkdiscard\"", SsdPolicy::None), text::ssd)?;
+    let scheduler = optional(table, "scheduler", ("\"bfq\"", None), text::scheduler)?;
+    let read_ahead = optional(table, "read_ahead", ("\"128 KiB\"", None), text::read_ahead)?;
+    let write_cache = ("\"write-through\"", None);
+    let write_cache = optional(table, "write_cache", write_cache, text::write_cache)?;
     let of_fs = fs_tables(table, &fs)?;
     if fs.is_empty()
         && let Some(device) = device.iter().find(|device| !is_directory(&device.value))
@@ -155,7 +201,18 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
         let remedy = "add fs = [\"ext4\", \"xfs\"] (only directories go without)";
         return Err(PlanError::new(&device.place, "this device needs file systems", remedy));
     }
-    Ok(Factors { fs, device, memory, cache, discard, of_fs })
+    Ok(Factors {
+        fs,
+        device,
+        memory,
+        cache,
+        discard,
+        ssd,
+        scheduler,
+        read_ahead,
+        write_cache,
+        of_fs,
+    })
 }
 
 /// The tables `[factors.NAME]`, each for a plain element of `fs`.
@@ -355,10 +412,10 @@ fn placeholders(command: &str, device: bool, node: &Node<'_>) -> Result<(), Plan
     Ok(())
 }
 
-fn workloads(root: &Table<'_>) -> Result<Vec<At<Workload>>, PlanError> {
+fn workloads(root: &Table<'_>, files: &Files<'_>) -> Result<Vec<At<Workload>>, PlanError> {
     let mut workloads = Vec::new();
     for table in tables(root, "workload")? {
-        add_workload(&mut workloads, workload::read(&table)?)?;
+        add_workload(&mut workloads, workload::read(&table, files)?)?;
     }
     if workloads.is_empty() {
         root.need("workload", "[[workload]] with use = \"small-files\"")?;

@@ -1,8 +1,9 @@
 //! The life of a trial as a list of steps; the executor does them in this order and nothing else.
 
+use crate::workload::lays_out;
 use fsarena_model::contender::{Cache, DeviceLevel, Levels};
 use fsarena_model::spec::Step;
-use fsarena_model::work::{Op, Order, Phase, Workload};
+use fsarena_model::work::{Backend, Op, Phase, Workload};
 
 /// Why a trial at these levels cannot be cold, where it cannot.
 #[must_use]
@@ -18,66 +19,105 @@ pub fn warm_reason(levels: &Levels) -> Option<&'static str> {
     }
 }
 
+/// Whether a device is made, or given up, for the file system.
+pub(crate) fn has_own_device(levels: &Levels) -> bool {
+    let external = levels.fs.external.as_ref();
+    !in_memory(levels)
+        && external.is_none_or(|commands| commands.device)
+        && levels.device.size_bytes().is_some()
+}
+
 /// Whether the file system lies in memory alone.
 pub(crate) fn in_memory(levels: &Levels) -> bool {
     levels.fs.name == "tmpfs"
         || levels.fs.external.as_ref().is_some_and(|commands| !commands.device && commands.memory)
 }
 
+/// Smallest calls of the phase that prepares: it shall not take longer than it has to.
+const PREPARE_BS_BYTES: u64 = 1 << 20;
+
+/// Whether a workload makes no call at all.
+pub(crate) fn is_null(workload: &Workload) -> bool {
+    workload.fio.is_none() && workload.phases.iter().all(|phase| phase.io.backend == Backend::Null)
+}
+
 /// The phase that writes the dataset of a workload which does not begin with writing it.
 pub(crate) fn prepare_phase(workload: &Workload) -> Option<Phase> {
     let first = workload.phases.first()?;
-    if !first.op.needs_files() {
+    if !first.op.needs_files() || workload.dataset.files == 0 || is_null(workload) {
         return None;
     }
-    let big = workload.phases.iter().any(|phase| phase.op == Op::BigRead);
-    Some(Phase {
-        name: "prepare".to_owned(),
-        op: if big { Op::BigWrite } else { Op::Create },
-        order: Order::Sequential,
-        bs_bytes: first.bs_bytes,
-        timed: false,
-    })
+    let big = workload.phases.iter().any(|phase| phase.op.is_big());
+    let op = if big { Op::BigWrite } else { Op::Create };
+    let bs_bytes = first.bs_bytes.max(PREPARE_BS_BYTES);
+    Some(Phase { timed: false, ..Phase::new("prepare", op, bs_bytes) })
+}
+
+/// Whether the directories are made before the first phase.
+fn needs_dirs(workload: &Workload) -> bool {
+    let makes_them = workload.phases.first().is_some_and(|phase| phase.op == Op::Mkdir);
+    workload.dataset.dirs > 0 && workload.fio.is_none() && !makes_them && !is_null(workload)
 }
 
 /// The steps of one trial.
 ///
+/// Directories are made first, unless the first phase makes them; then the files, where the first
+/// phase needs them. fio lays the files that a phase needs out itself: the same phase, untimed,
+/// stands before it.
+///
 /// With cold caches, settle and chill stand before every timed phase: also before the first, whose
 /// bitmaps and inode tables then come from the device. With warm caches only settle does. A check
-/// of the contents (where `verify` was asked for) stands before a deletion, else at the end, and
-/// reads from the device where the caches can be made cold.
+/// of the contents (where `verify` was asked for) stands before a deletion, else at the end. It
+/// reads from the device wherever the caches can be made cold, also where warm ones were asked
+/// for: what the page cache holds proves nothing. Only the engine knows what it wrote: nothing is
+/// checked after fio, nor where nothing was written.
 #[must_use]
 pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
-    let cold = levels.cache == Cache::Cold && warm_reason(levels).is_none();
-    let settle = |steps: &mut Vec<Step>| {
+    let can_chill = warm_reason(levels).is_none();
+    let cold = can_chill && levels.cache == Cache::Cold;
+    let settle = |steps: &mut Vec<Step>, chill: bool| {
         steps.push(Step::Settle);
-        if cold {
+        if chill {
             steps.push(Step::Chill);
         }
     };
-    let mut steps = vec![Step::Reset, Step::Mount];
-    if workload.dataset.dirs > 0 {
+    let mut steps = Vec::new();
+    if !levels.ssd.is_none() {
+        steps.push(Step::Condition);
+    }
+    steps.extend([Step::Reset, Step::Mount]);
+    if needs_dirs(workload) {
         steps.push(Step::MakeDirs);
     }
     steps.extend(prepare_phase(workload).map(|phase| Step::Prepare { phase }));
-    let mut unchecked = verify;
+    let mut unchecked = verify && can_verify(workload);
     for phase in &workload.phases {
         if unchecked && phase.op == Op::Delete {
-            settle(&mut steps);
+            settle(&mut steps, can_chill);
             steps.push(Step::Verify);
             unchecked = false;
         }
+        if lays_out(workload, phase) {
+            steps.push(Step::Prepare { phase: Phase { timed: false, ..phase.clone() } });
+        }
         if phase.timed {
-            settle(&mut steps);
+            settle(&mut steps, cold);
             steps.push(Step::Measure { phase: phase.clone() });
         } else {
             steps.push(Step::Prepare { phase: phase.clone() });
         }
     }
     if unchecked {
-        settle(&mut steps);
+        settle(&mut steps, can_chill);
         steps.push(Step::Verify);
     }
     steps.push(Step::Teardown);
     steps
+}
+
+/// Whether there are contents at some point whose every byte the engine knows.
+fn can_verify(workload: &Workload) -> bool {
+    let written =
+        prepare_phase(workload).is_some() || workload.phases.iter().any(|phase| phase.op.creates());
+    workload.fio.is_none() && !is_null(workload) && written
 }

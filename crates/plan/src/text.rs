@@ -5,7 +5,9 @@
 
 use crate::error::{Place, PlanError};
 use crate::experiment::FsEntry;
+use crate::workload::PATH_MAX;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel};
+use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::units::{BadQuantity, Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -81,6 +83,49 @@ pub(crate) fn discard(text: &str, place: &Place) -> Result<Discard, PlanError> {
     word(text, place, "discard policy", &[("none", Discard::None), ("on", Discard::On)])
 }
 
+/// The word for a setting that stays as it is.
+pub(crate) const LEFT: &str = "default";
+/// Largest read-ahead: far above what any device has.
+const MAX_READ_AHEAD_BYTES: u64 = 1 << 30;
+/// Longest name of a scheduler (`ELV_NAME_MAX` of the kernel).
+const MAX_SCHEDULER_BYTES: usize = 16;
+
+/// `none`, `blkdiscard` or `precondition`.
+pub(crate) fn ssd(text: &str, place: &Place) -> Result<SsdPolicy, PlanError> {
+    word(text, place, "SSD policy", &SsdPolicy::ALL)
+}
+
+/// The name of an I/O scheduler; which there are is known to the kernel alone.
+pub(crate) fn scheduler(text: &str, place: &Place) -> Result<Option<String>, PlanError> {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+    if text.is_empty() || text.len() > MAX_SCHEDULER_BYTES || !text.chars().all(legal) {
+        let what = format!("{text:?} is no name of an I/O scheduler");
+        let remedy = "use none, mq-deadline, kyber or bfq, or \"default\" to leave it as it is";
+        return Err(PlanError::new(place, what, remedy));
+    }
+    Ok(Some(text.to_owned()).filter(|text| text != LEFT))
+}
+
+/// A read-ahead in whole KiB, or `default`.
+pub(crate) fn read_ahead(text: &str, place: &Place) -> Result<Option<u64>, PlanError> {
+    if text == LEFT {
+        return Ok(None);
+    }
+    let size = bytes(text, place)?;
+    if size > MAX_READ_AHEAD_BYTES || !size.is_multiple_of(1024) {
+        let what = format!("a read-ahead of {}", Bytes(size));
+        let remedy = format!("use whole KiB up to {}", Bytes(MAX_READ_AHEAD_BYTES));
+        return Err(PlanError::new(place, what, remedy));
+    }
+    Ok(Some(size))
+}
+
+/// `write-back`, `write-through`, or `default`.
+pub(crate) fn write_cache(text: &str, place: &Place) -> Result<Option<WriteCache>, PlanError> {
+    let [back, through] = WriteCache::ALL.map(|(name, cache)| (name, Some(cache)));
+    word(text, place, "write cache", &[back, through, (LEFT, None)])
+}
+
 /// A clock.
 pub(crate) fn clock(text: &str, place: &Place) -> Result<Clock, PlanError> {
     let clocks = [Clock::Returned, Clock::Durable, Clock::Drained];
@@ -122,9 +167,17 @@ pub(crate) fn period(text: &str, place: &Place) -> Result<u64, PlanError> {
     ))
 }
 
-/// A device: `loop:SIZE`, `ram:SIZE` or an absolute directory.
+/// The kinds of device that are made for a RUN.
+const MADE: [&str; 5] = ["loop", "ram", "zram", "brd", "null_blk"];
+
+/// A device: `loop:SIZE` and the like, or an absolute path. Whether a path is a block device or a
+/// directory is not known here: it is read as a directory.
 pub(crate) fn device(text: &str, place: &Place) -> Result<DeviceLevel, PlanError> {
     if text.starts_with('/') {
+        if text.len() as u64 >= PATH_MAX {
+            let what = format!("a path of {} bytes", text.len());
+            return Err(PlanError::new(place, what, format!("the kernel takes {}", PATH_MAX - 1)));
+        }
         return Ok(DeviceLevel::Directory { path: PathBuf::from(text) });
     }
     let (kind, size) = match text.split_once(':') {
@@ -134,14 +187,20 @@ pub(crate) fn device(text: &str, place: &Place) -> Result<DeviceLevel, PlanError
     let make: fn(u64) -> DeviceLevel = match kind {
         "loop" => |size_bytes| DeviceLevel::Loop { size_bytes },
         "ram" => |size_bytes| DeviceLevel::Ram { size_bytes },
+        "zram" => |size_bytes| DeviceLevel::Zram { size_bytes },
+        "brd" => |size_bytes| DeviceLevel::Brd { size_bytes },
+        "null_blk" => |size_bytes| DeviceLevel::NullBlk { size_bytes },
         _ if kind.starts_with('.') || kind.contains('/') => {
             let what = format!("{text:?} is a relative path");
             return Err(PlanError::new(place, what, "write the whole path, from /"));
         }
         _ => {
-            let error = PlanError::unknown(place, "device", kind, &["loop", "ram"]);
-            let remedy =
-                format!("{} (a device is loop:SIZE, ram:SIZE or /a/directory)", error.remedy);
+            let error = PlanError::unknown(place, "device", kind, &MADE);
+            let remedy = format!(
+                "{} (a device is {}, /dev/NAME or /a/directory)",
+                error.remedy,
+                MADE.map(|kind| format!("{kind}:SIZE")).join(", ")
+            );
             return Err(PlanError { remedy, ..error });
         }
     };
@@ -167,12 +226,25 @@ pub(crate) fn device(text: &str, place: &Place) -> Result<DeviceLevel, PlanError
     Ok(make(size_bytes))
 }
 
+/// Whether a path looks like a device node: `/dev/shm` and what ends with `/` are directories.
+pub(crate) fn names_a_device(device: &DeviceLevel) -> bool {
+    let DeviceLevel::Directory { path } = device else { return false };
+    let path = path.to_string_lossy();
+    let shm = path == "/dev/shm" || path.starts_with("/dev/shm/");
+    path.starts_with("/dev/") && !path.ends_with('/') && !shm
+}
+
 /// The text of a device level, as [`device`] reads it.
 pub(crate) fn device_text(device: &DeviceLevel) -> String {
     match device {
         DeviceLevel::Loop { size_bytes } => format!("loop:{}", size_text(*size_bytes)),
         DeviceLevel::Ram { size_bytes } => format!("ram:{}", size_text(*size_bytes)),
-        DeviceLevel::Directory { path } => path.display().to_string(),
+        DeviceLevel::Zram { size_bytes } => format!("zram:{}", size_text(*size_bytes)),
+        DeviceLevel::Brd { size_bytes } => format!("brd:{}", size_text(*size_bytes)),
+        DeviceLevel::NullBlk { size_bytes } => format!("null_blk:{}", size_text(*size_bytes)),
+        DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => {
+            path.display().to_string()
+        }
     }
 }
 

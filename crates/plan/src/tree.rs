@@ -200,6 +200,17 @@ impl<'t> Node<'t> {
             })
     }
 
+    /// A number, with decimals or without.
+    pub(crate) fn decimal(&self, example: &str) -> Result<f64, PlanError> {
+        let written = match self.value {
+            DeValue::Float(written) => written.as_str(),
+            DeValue::Integer(written) if written.radix() == 10 => written.as_str(),
+            _ => return Err(self.wrong_type("a number", example)),
+        };
+        let number = written.replace('_', "").parse::<f64>();
+        number.map_err(|_| self.wrong_type("a number", example))
+    }
+
     /// The elements of a list, or the value itself as the only one; a list is never empty.
     pub(crate) fn list(&self, example: &str) -> Result<Vec<Node<'t>>, PlanError> {
         let Some(array) = self.value.as_array() else {

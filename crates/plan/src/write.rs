@@ -3,12 +3,14 @@
 //! Comments and the order of keys are ours; reading the text back gives the same plan.
 
 use crate::experiment::{At, Experiment, Factors, RunSettings};
-use crate::text::{device_text, size_text};
+use crate::text::{LEFT, device_text, size_text};
 use crate::{EXPERIMENT_SCHEMA, builtin};
 use fsarena_model::contender::{Cache, Discard};
+use fsarena_model::dataset::{Dataset, Distribution};
+use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::run::RateStyle;
 use fsarena_model::units::Nanos;
-use fsarena_model::work::{Order, Phase, Workload};
+use fsarena_model::work::{Backend, Fsync, Io, Order, Phase, Sharing, Workload};
 use std::fmt::Write as _;
 
 /// The experiment as the text of a file that reads back to the same plan.
@@ -94,6 +96,14 @@ fn factors(out: &mut String, factors: &Factors) {
     line(out, "cache", &list(&factors.cache, cache));
     let discard = |d: &Discard| quoted(if *d == Discard::None { "none" } else { "on" });
     line(out, "discard", &list(&factors.discard, discard));
+    let ssd = |ssd: &SsdPolicy| quoted(ssd.name());
+    changed(out, "ssd", &factors.ssd, &SsdPolicy::None, ssd);
+    let scheduler = |name: &Option<String>| quoted(name.as_deref().unwrap_or(LEFT));
+    changed(out, "scheduler", &factors.scheduler, &None, scheduler);
+    let read_ahead = |size: &Option<u64>| quoted(&size.map_or(LEFT.to_owned(), size_text));
+    changed(out, "read_ahead", &factors.read_ahead, &None, read_ahead);
+    let write_cache = |cache: &Option<WriteCache>| quoted(cache.map_or(LEFT, WriteCache::name));
+    changed(out, "write_cache", &factors.write_cache, &None, write_cache);
     for (name, axes) in &factors.of_fs {
         let plain = |entry: &&At<_>| applies(name, &entry.value);
         if factors.fs.iter().find(plain).is_none() {
@@ -111,6 +121,19 @@ fn factors(out: &mut String, factors: &Factors) {
             let text = |value: &Option<String>| quoted(value.as_deref().unwrap_or("default"));
             line(out, &format!("mkfs.{}", quoted(key)), &list(levels, text));
         }
+    }
+}
+
+/// A line for an axis that is not one default level.
+fn changed<T: PartialEq>(
+    out: &mut String,
+    key: &str,
+    levels: &[At<T>],
+    default: &T,
+    text: impl Fn(&T) -> String,
+) {
+    if levels.iter().any(|level| level.value != *default) {
+        line(out, key, &list(levels, text));
     }
 }
 
@@ -151,14 +174,64 @@ fn work(out: &mut String, workload: &Workload) {
     }
     line(out, "name", &quoted(&workload.name));
     line(out, "title", &quoted(&workload.title));
-    line(out, "files", &workload.dataset.files.to_string());
-    line(out, "size", &quoted(&size_text(workload.dataset.size_bytes)));
-    line(out, "dirs", &workload.dataset.dirs.to_string());
+    if let Some(jobs) = &workload.fio {
+        line(out, "fio", &text_block(jobs));
+        return;
+    }
+    dataset(out, &workload.dataset);
     out.push_str("phases = [\n");
     for phase in &workload.phases {
         let _ = writeln!(out, "    {},", phase_text(phase));
     }
     out.push_str("]\n");
+}
+
+/// Text of several lines: as it is where TOML allows that, else as a basic string.
+fn text_block(text: &str) -> String {
+    let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains("'''") || text.ends_with('\'') || text.contains(odd) {
+        return quoted(text);
+    }
+    format!("'''\n{text}'''")
+}
+
+fn dataset(out: &mut String, set: &Dataset) {
+    let size = |size: u64| quoted(&size_text(size));
+    match &set.per_dir {
+        Some(per_dir) => line(out, "per_dir", &distribution(per_dir, &|n| n.to_string())),
+        None if set.files > 0 => line(out, "files", &set.files.to_string()),
+        None => {}
+    }
+    match &set.sizes {
+        Some(sizes) => line(out, "size", &distribution(sizes, &size)),
+        None => line(out, "size", &size(set.size_bytes)),
+    }
+    line(out, "dirs", &set.dirs.to_string());
+    if set.depth > 1 {
+        line(out, "depth", &set.depth.to_string());
+    }
+    if let Some(length) = set.name_bytes {
+        line(out, "name_length", &length.to_string());
+    }
+}
+
+fn distribution(values: &Distribution, text: &dyn Fn(u64) -> String) -> String {
+    match values {
+        Distribution::Uniform { min, max } => {
+            format!("{{ uniform = {{ min = {}, max = {} }} }}", text(*min), text(*max))
+        }
+        Distribution::Lognormal { median, sigma, min, max } => format!(
+            "{{ lognormal = {{ median = {}, sigma = {sigma:?}, min = {}, max = {} }} }}",
+            text(*median),
+            text(*min),
+            text(*max)
+        ),
+        Distribution::Weighted { values } => {
+            let pair = |(value, weight): &(u64, u32)| format!("[{}, {weight}]", text(*value));
+            let pairs: Vec<String> = values.iter().map(pair).collect();
+            format!("{{ weighted = [{}] }}", pairs.join(", "))
+        }
+    }
 }
 
 fn phase_text(phase: &Phase) -> String {
@@ -173,5 +246,35 @@ fn phase_text(phase: &Phase) -> String {
     if !phase.timed {
         parts.push("timed = false".to_owned());
     }
+    io_parts(&phase.io, &mut parts);
     format!("{{ {} }}", parts.join(", "))
+}
+
+/// The keys that differ from their defaults.
+fn io_parts(io: &Io, parts: &mut Vec<String>) {
+    let plain = Io::default();
+    if io.backend != Backend::default() {
+        parts.push(format!("backend = {}", quoted(io.backend.name())));
+    }
+    if io.direct {
+        parts.push("direct = true".to_owned());
+    }
+    if io.iodepth != plain.iodepth {
+        parts.push(format!("iodepth = {}", io.iodepth));
+    }
+    if io.fsync != Fsync::default() {
+        parts.push(format!("fsync = {}", quoted(io.fsync.name())));
+    }
+    if io.threads != plain.threads {
+        parts.push(format!("threads = {}", io.threads));
+    }
+    if io.sharing != Sharing::default() {
+        parts.push(format!("sharing = {}", quoted(io.sharing.name())));
+    }
+    if let Some(ops) = io.ops {
+        parts.push(format!("ops = {ops}"));
+    }
+    if io.rwmixread_percent != plain.rwmixread_percent {
+        parts.push(format!("rwmixread = {}", io.rwmixread_percent));
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::rules::{TestRules, file, plan};
 use fsarena_model::work::Op;
-use fsarena_plan::cost::{CostSource, DeviceKind, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes};
+use fsarena_plan::cost::{
+    CostSource, DeviceKind, FSYNC_BYTES, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes,
+};
 use fsarena_plan::{CostBasis, Overrides, builtin, estimate, expand};
 
 #[test]
@@ -82,8 +84,13 @@ fn a_file_system_without_a_device_costs_the_same_whatever_device_it_is_beside() 
 
 #[test]
 fn kinds_of_device_have_the_names_of_the_records() {
-    for kind in [DeviceKind::Loop, DeviceKind::Ram, DeviceKind::Directory] {
-        assert_eq!(DeviceKind::named(kind.name()), Some(kind));
+    for (name, kind) in DeviceKind::ALL {
+        assert_eq!((DeviceKind::named(name), kind.name()), (Some(kind), name));
+    }
+    for device in ["loop:1G", "ram:1G", "zram:1G", "brd:1G", "null_blk:1G", "/dev/vdb"] {
+        let plan = plan(&file(&format!("fs = \"xfs\"\ndevice = \"{device}\""))).unwrap();
+        let device = &plan.contenders[0].levels.device;
+        assert_eq!(DeviceKind::of(device).name(), device.kind());
     }
     assert_eq!(DeviceKind::named("nvme"), None);
 }
@@ -121,5 +128,65 @@ fn quick_is_quick() {
     let quick = builtin::experiment("quick").unwrap();
     let plan = expand(&quick, &Overrides::default(), &TestRules).unwrap();
     let cost = estimate(&plan, &CostBasis::default());
-    assert!(cost.total_ns < 240_000_000_000, "{} s", cost.total_ns / 1_000_000_000);
+    // Assumptions are about twice what a trial takes on a disk of today.
+    assert!(cost.total_ns < 340_000_000_000, "{} s", cost.total_ns / 1_000_000_000);
+}
+
+fn one(work: &str, factors: &str) -> fsarena_plan::Cost {
+    let text = file(factors).replace("use = \"small-files\"", &format!("name = \"w\"\n{work}"));
+    let plan = plan(&text).expect("a legal file");
+    estimate(&plan, &CostBasis::default())
+}
+
+#[test]
+fn what_is_written_again_and_synced_counts() {
+    let on = "fs = \"ext4\"\ndevice = \"loop:1G\"";
+    let set = "files = 100\nsize = \"8K\"";
+    let written = |phases: &str| {
+        let row = one(&format!("{set}\nphases = [{phases}]"), on).rows[0].clone();
+        row.trial_written_bytes - mkfs_bytes(1 << 30)
+    };
+    let made = 100 * (8192 + METADATA_BYTES_PER_FILE);
+    assert_eq!(written("\"create\""), made);
+    assert_eq!(written("\"read\""), made, "made for it");
+    assert_eq!(written("\"create\", \"overwrite\""), made + 100 * 8192);
+    assert_eq!(written("\"create\", \"append\""), made + 100 * 4096);
+    assert_eq!(written("{ op = \"create\", fsync = \"file\" }"), made + 100 * FSYNC_BYTES);
+    let random = "{ op = \"randwrite\", fsync = \"op\", ops = 50, bs = 512 }";
+    assert_eq!(written(random), made + 50 * (4096 + FSYNC_BYTES));
+    let mixed = "{ op = \"randrw\", ops = 1000, rwmixread = 70 }";
+    assert_eq!(written(mixed), made + 300 * 4096);
+    let null = "{ op = \"create\", backend = \"null\" }";
+    assert_eq!(written(null), 0);
+}
+
+#[test]
+fn an_fsync_takes_time_where_there_is_a_disk() {
+    let work = "files = 1000\nsize = 4096\nphases = [{ op = \"create\", fsync = \"file\" }]";
+    let plain = "files = 1000\nsize = 4096\nphases = [\"create\"]";
+    let more = |device: &str| {
+        let on = format!("fs = \"ext4\"\ndevice = \"{device}\"");
+        one(work, &on).rows[0].trial_ns - one(plain, &on).rows[0].trial_ns
+    };
+    assert_eq!(more("loop:1G"), 2_000_000_000);
+    assert_eq!(more("/dev/vdb"), 2_000_000_000);
+    assert_eq!(more("zram:1G"), 50_000_000);
+}
+
+#[test]
+fn conditioning_is_counted_for_every_trial() {
+    let work = "files = 10\nsize = 4096\nphases = [\"create\"]";
+    let on =
+        |ssd: &str| one(work, &format!("fs = \"xfs\"\ndevice = \"/dev/vdb\"\nssd = \"{ssd}\""));
+    let (none, discarded, filled) = (on("none"), on("blkdiscard"), on("precondition"));
+    assert_eq!((none.conditioning_bytes, discarded.conditioning_bytes), (0, 0));
+    let size: u64 = 8 << 30;
+    let each = 2 * size + 8 * 6_000_000_000;
+    assert_eq!(filled.rows[0].conditioning_bytes, each);
+    assert_eq!(filled.conditioning_bytes, 3 * each);
+    assert_eq!(filled.disk_written_bytes - none.disk_written_bytes, 3 * each);
+    assert!(filled.total_ns - none.total_ns > 3 * 480_000_000_000, "eight rounds of a minute");
+    assert_eq!((none.images.len(), none.image_bytes), (0, 0), "a device of the user's");
+    let image = "fs = \"xfs\"\ndevice = \"loop:1G\"\nssd = [\"none\", \"blkdiscard\"]";
+    assert_eq!(one(work, image).images.len(), 2, "a discard makes holes");
 }

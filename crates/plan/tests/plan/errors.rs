@@ -10,22 +10,22 @@ fn shown(error: &PlanError) -> String {
     format!("{}: {}\n  {}", error.place, error.what, error.remedy)
 }
 
-fn error(text: &str) -> String {
+pub fn error(text: &str) -> String {
     match plan(text) {
         Ok(_) => format!("no error in:\n{text}"),
         Err(error) => shown(&error),
     }
 }
 
-fn all(texts: &[String]) -> String {
+pub fn all(texts: &[String]) -> String {
     texts.iter().map(|text| error(text)).collect::<Vec<_>>().join("\n")
 }
 
-const EXT4: &str = "fs = \"ext4\"\ndevice = \"loop:2G\"\n";
+pub const EXT4: &str = "fs = \"ext4\"\ndevice = \"loop:2G\"\n";
 
 const BASE: &str = "name = \"w\"\nfiles = 10\nsize = \"4 KiB\"\n";
 
-fn workload(body: &str) -> String {
+pub fn workload(body: &str) -> String {
     format!("schema = 1\nname = \"t\"\n[factors]\n{EXT4}[[workload]]\n{body}\n")
 }
 
@@ -140,7 +140,7 @@ fn of_devices() {
     t.toml:4:10: this device needs file systems
       add fs = ["ext4", "xfs"] (only directories go without)
     t.toml:5:10: unknown device "lop"
-      did you mean "loop"? (a device is loop:SIZE, ram:SIZE or /a/directory)
+      did you mean "loop"? (a device is loop:SIZE, ram:SIZE, zram:SIZE, brd:SIZE, null_blk:SIZE, /dev/NAME or /a/directory)
     t.toml:5:10: "loop" has no size
       write it like loop:2G
     t.toml:5:10: "2GB5": unknown unit "GB5"
@@ -284,10 +284,54 @@ fn of_phases() {
       leave `order` out
     t.toml:10:10: no phase is timed: there is nothing to measure
       leave `timed = false` out of at least one
-    t.toml:6:1: phase "big-write" has no op: the files of "w" are empty
+    t.toml:10:11: phase "big-write" has no op: the files of "w" are empty
       give them a size
     t.toml:5:10: loop:2G is too small for "w", which needs 2.24 GiB
       use a device of 2294M or more, or --scale below 1
+    "#);
+}
+
+#[test]
+fn of_settings_of_devices() {
+    let text = all(&[
+        file(&format!("{EXT4}ssd = \"trim\"")),
+        file(&format!("{EXT4}scheduler = \"BFQ\"")),
+        file(&format!("{EXT4}scheduler = [\"bfq\", \"bfq\"]")),
+        file(&format!("{EXT4}read_ahead = \"100 B\"")),
+        file(&format!("{EXT4}read_ahead = \"2 TiB\"")),
+        file(&format!("{EXT4}write_cache = \"off\"")),
+        file("fs = \"ext4\"\ndevice = \"brd:1G\"\nscheduler = \"bfq\""),
+        file("fs = \"ext4\"\ndevice = \"/dev/vdc\""),
+        file("device = \"/dev/vdb\""),
+        file("fs = \"ext4\"\ndevice = \"/dev/vda\""),
+        file("fs = \"directory\"\ndevice = \"/dev/vdb\""),
+        file(&format!("fs = \"ext4\"\ndevice = \"/{}\"", "x".repeat(4095))),
+    ]);
+    insta::assert_snapshot!(text, @r#"
+    t.toml:6:7: unknown SSD policy "trim"
+      known: none, blkdiscard, precondition
+    t.toml:6:13: "BFQ" is no name of an I/O scheduler
+      use none, mq-deadline, kyber or bfq, or "default" to leave it as it is
+    t.toml:6:21: the level of 6:14 again
+      keep one of them (only file systems may be repeated, as A/A arms)
+    t.toml:6:14: a read-ahead of 100 B
+      use whole KiB up to 1 GiB
+    t.toml:6:14: a read-ahead of 2 TiB
+      use whole KiB up to 1 GiB
+    t.toml:6:15: unknown write cache "off"
+      known: write-back, write-through, default
+    t.toml:6:13: "scheduler=bfq" is not possible
+      brd:1G has no queue that bfq could sort; use scheduler = "none", or null_blk
+    t.toml:5:10: /dev/vdc cannot be used
+      it is mounted at /home; unmount it first
+    t.toml:4:10: this device needs file systems
+      name them: fs = ["ext4", "xfs"], or --fs ext4,xfs
+    t.toml:4:6: "ext4" is not possible
+      /dev/vda is no block device here; `fsarena devices` lists those that are
+    t.toml:4:6: "directory" is not possible
+      "directory" works in a directory, not on /dev/vdb: give it one, such as /var/tmp
+    t.toml:5:10: a path of 4096 bytes
+      the kernel takes 4095
     "#);
 }
 
@@ -371,21 +415,27 @@ fn of_combinations() {
     "#);
 }
 
+/// The error of a command line.
+fn of_options(change: &dyn Fn(&mut Overrides)) -> String {
+    let mut overrides = Overrides::default();
+    change(&mut overrides);
+    let done = from_options(&overrides).and_then(|e| expand(&e, &overrides, &TestRules));
+    shown(&done.expect_err("a mistake"))
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
 #[test]
 fn of_the_command_line_names_the_option() {
-    let error = |change: &dyn Fn(&mut Overrides)| {
-        let mut overrides = Overrides::default();
-        change(&mut overrides);
-        let done = from_options(&overrides).and_then(|e| expand(&e, &overrides, &TestRules));
-        shown(&done.expect_err("a mistake"))
-    };
-    let some = |text: &str| Some(text.to_owned());
+    let error = of_options;
     let text = [
         error(&|o| o.fs = some("ex4")),
         error(&|o| o.fs = some("ext4,,xfs")),
         error(&|o| o.fs = some("ext4:a=1:a=2")),
         error(&|o| o.on = vec!["loop:2X".into()]),
-        error(&|o| o.on = vec!["zram:2G".into()]),
+        error(&|o| o.on = vec!["zrm:2G".into()]),
         error(&|o| o.on = vec!["loop:1G,loop:1G".into()]),
         error(&|o| (o.fs, o.on) = (some("ext4"), vec!["/var/tmp".into()])),
         error(&|o| o.workloads = some("smallfiles")),
@@ -396,7 +446,6 @@ fn of_the_command_line_names_the_option() {
         error(&|o| o.seed = Some(u64::MAX)),
         error(&|o| o.memory = some("lots")),
         error(&|o| o.cache = some("hot")),
-        error(&|o| o.compare = some("done")),
     ]
     .join("\n");
     insta::assert_snapshot!(text, @r#"
@@ -408,8 +457,8 @@ fn of_the_command_line_names_the_option() {
       keep one of them
     --on: "2X": unknown unit "X"
       use one of B, K, KiB, M, MiB, G, GiB, T, TiB (1024), kB, MB, GB, TB (1000)
-    --on: unknown device "zram"
-      did you mean "ram"? (a device is loop:SIZE, ram:SIZE or /a/directory)
+    --on: unknown device "zrm"
+      did you mean "zram"? (a device is loop:SIZE, ram:SIZE, zram:SIZE, brd:SIZE, null_blk:SIZE, /dev/NAME or /a/directory)
     --on: the same level twice
       keep one of them (only file systems may be repeated, as A/A arms)
     --fs: "ext4" is not possible
@@ -430,6 +479,41 @@ fn of_the_command_line_names_the_option() {
       write it like 64M or 256 B
     --cache: unknown cache state "hot"
       known: cold, warm
+    "#);
+}
+
+#[test]
+fn of_options_for_devices_and_job_files() {
+    let error = of_options;
+    let text = [
+        error(&|o| o.ssd = some("trim")),
+        error(&|o| o.scheduler = some("none,,bfq")),
+        error(&|o| o.read_ahead = some("1")),
+        error(&|o| o.write_cache = some("off")),
+        error(&|o| o.workloads = some("my/jobs.fio")),
+        error(&|o| {
+            o.workloads = some("my/jobs.fio");
+            o.fio_files = vec![("my/jobs.fio".to_owned(), "[a]\ninclude x\n".to_owned())];
+        }),
+        error(&|o| (o.fs, o.on) = (None, vec!["/dev/vdc".into()])),
+        error(&|o| o.compare = some("done")),
+    ]
+    .join("\n");
+    insta::assert_snapshot!(text, @r#"
+    --ssd: unknown SSD policy "trim"
+      known: none, blkdiscard, precondition
+    --scheduler: "none,,bfq" has an empty element
+      write the elements with one comma between them
+    --read-ahead: a read-ahead of 1 B
+      use whole KiB up to 1 GiB
+    --write-cache: unknown write cache "off"
+      known: write-back, write-through, default
+    --workload: the job file "my/jobs.fio" was not read
+      name a file that is there
+    my/jobs.fio:2:1: "include x" names another file
+      copy its lines into this one: a workload is stored whole
+    --on: /dev/vdc cannot be used
+      it is mounted at /home; unmount it first
     --compare: unknown clock "done"
       known: returned, durable, drained
     "#);

@@ -1,7 +1,9 @@
 //! `FORMAT.md` is true: its examples are read, and it names every key.
 
 use crate::rules::TestRules;
-use fsarena_plan::{Overrides, expand, parse};
+use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::work::{Backend, Fsync, Op, Sharing};
+use fsarena_plan::{Overrides, builtin, expand, parse};
 
 const TEXT: &str = include_str!("../../FORMAT.md");
 
@@ -66,6 +68,23 @@ fn every_key_is_described() {
         "files",
         "size",
         "dirs",
+        "per_dir",
+        "depth",
+        "name_length",
+        "backend",
+        "direct",
+        "iodepth",
+        "fsync",
+        "threads",
+        "sharing",
+        "ops",
+        "rwmixread",
+        "fio",
+        "fio_file",
+        "ssd",
+        "scheduler",
+        "read_ahead",
+        "write_cache",
         "bs",
         "phases",
         "op",
@@ -83,5 +102,23 @@ fn every_key_is_described() {
     ];
     for key in keys {
         assert!(TEXT.contains(&format!("`{key}`")), "`{key}` is not in FORMAT.md");
+    }
+}
+
+/// Whatever is a word of the format stands in it as it is written.
+#[test]
+fn every_word_is_described() {
+    let ops = Op::ALL.map(Op::name);
+    let mut words: Vec<&str> = ops.to_vec();
+    words.extend(Backend::ALL.map(|word| word.0));
+    words.extend(Fsync::ALL.map(|word| word.0));
+    words.extend(Sharing::ALL.map(|word| word.0));
+    words.extend(SsdPolicy::ALL.map(|word| word.0));
+    words.extend(WriteCache::ALL.map(|word| word.0));
+    for word in words {
+        assert!(TEXT.contains(&format!("\"{word}\"")), "{word:?} is not in FORMAT.md");
+    }
+    for name in builtin::workload_names() {
+        assert!(TEXT.contains(&format!("`{name}`")), "{name} is not in FORMAT.md");
     }
 }

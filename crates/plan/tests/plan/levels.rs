@@ -8,7 +8,7 @@ use fsarena_plan::{
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-fn options(fs: &str, on: &[&str]) -> Overrides {
+pub fn options(fs: &str, on: &[&str]) -> Overrides {
     Overrides {
         fs: Some(fs.to_owned()),
         on: on.iter().map(|text| (*text).to_owned()).collect(),
@@ -149,6 +149,24 @@ fn a_dataset_that_fits_one_device_only_runs_there() {
 }
 
 #[test]
+fn direct_calls_run_where_they_are_direct() {
+    let factors = "fs = [\"ext4\", \"ext4:data=journal\", \"tmpfs\"]\ndevice = \"loop:2G\"";
+    let text = file(factors).replace(
+        "use = \"small-files\"",
+        "name = \"w\"\nfiles = 1\nsize = \"64M\"\ndirect = true\nphases = [\"big-write\"]",
+    );
+    let plan = plan(&text).unwrap();
+    let left_out: Vec<(usize, Option<usize>)> =
+        plan.not_run.iter().map(|not| (not.contender, not.workload)).collect();
+    assert_eq!(left_out, [(1, Some(0)), (2, Some(0))]);
+    assert_eq!(
+        plan.not_run[0].reason,
+        "ext4 with data=journal ignores O_DIRECT and goes through the page cache"
+    );
+    assert!(plan.schedule.iter().all(|slot| slot.contender == 0));
+}
+
+#[test]
 fn an_option_restricts_a_file_and_keeps_its_axes() {
     let text = file(
         "fs = [\"ext4\", \"xfs\"]\ndevice = \"loop:2G\"\n[factors.ext4]\nmount = [\"a\", \"b\"]",
@@ -169,7 +187,7 @@ fn scale_touches_numbers_and_single_big_files_only() {
         let overrides = Overrides { workloads: Some("small-files,big-file".into()), ..overrides };
         let plan = expand(&from_options(&overrides).unwrap(), &overrides, &TestRules).unwrap();
         let set = |n: usize| {
-            let d = plan.workloads[n].dataset;
+            let d = &plan.workloads[n].dataset;
             (d.files, d.size_bytes, d.dirs)
         };
         (set(0), set(1))
@@ -310,7 +328,68 @@ fn a_directory_below_dev_is_not_called_a_block_device() {
     ] {
         let error = plan(&file(&format!("fs = \"ext4\"\ndevice = \"{path}\""))).unwrap_err();
         let error = error.to_string();
-        assert_eq!(error.contains("real block devices"), device, "{error}");
+        assert_eq!(error.contains("is no block device here"), device, "{error}");
         assert_eq!(error.contains("cannot be made in the directory"), !device, "{error}");
     }
+}
+
+#[test]
+fn settings_of_a_device_are_axes_where_there_is_one() {
+    let text = file(
+        "fs = [\"ext4\", \"tmpfs\"]\ndevice = [\"/dev/vdb\", \"zram:1G\"]\n\
+         ssd = [\"none\", \"blkdiscard\"]\nscheduler = [\"default\", \"bfq\"]\n\
+         read_ahead = \"128 KiB\"\nwrite_cache = [\"default\", \"write-through\"]",
+    );
+    let plan = plan(&text).unwrap();
+    insta::assert_snapshot!(labels(&plan), @r#"
+    ext4 on /dev/vdb ssd=none scheduler=default write_cache=default
+    ext4 on /dev/vdb ssd=none scheduler=default write_cache=write-through
+    ext4 on /dev/vdb ssd=none scheduler=bfq write_cache=default
+    ext4 on /dev/vdb ssd=none scheduler=bfq write_cache=write-through
+    ext4 on /dev/vdb ssd=blkdiscard scheduler=default write_cache=default
+    ext4 on /dev/vdb ssd=blkdiscard scheduler=default write_cache=write-through
+    ext4 on /dev/vdb ssd=blkdiscard scheduler=bfq write_cache=default
+    ext4 on /dev/vdb ssd=blkdiscard scheduler=bfq write_cache=write-through
+    ext4 on zram:1G ssd=none scheduler=default write_cache=default
+    ext4 on zram:1G ssd=none scheduler=default write_cache=write-through
+    ext4 on zram:1G ssd=none scheduler=bfq write_cache=default
+        not run: zram:1G has no queue that bfq could sort; use scheduler = "none", or null_blk
+    ext4 on zram:1G ssd=none scheduler=bfq write_cache=write-through
+        not run: zram:1G has no queue that bfq could sort; use scheduler = "none", or null_blk
+    ext4 on zram:1G ssd=blkdiscard scheduler=default write_cache=default
+    ext4 on zram:1G ssd=blkdiscard scheduler=default write_cache=write-through
+    ext4 on zram:1G ssd=blkdiscard scheduler=bfq write_cache=default
+        not run: zram:1G has no queue that bfq could sort; use scheduler = "none", or null_blk
+    ext4 on zram:1G ssd=blkdiscard scheduler=bfq write_cache=write-through
+        not run: zram:1G has no queue that bfq could sort; use scheduler = "none", or null_blk
+    tmpfs of 8G
+    tmpfs of 1G
+    "#);
+    let block = &plan.contenders[0].levels;
+    let path = "/dev/vdb".into();
+    assert_eq!(block.device, DeviceLevel::Block { path, size_bytes: 8 << 30 });
+    assert_eq!(block.queue.read_ahead_bytes, Some(128 << 10));
+    let tmpfs = &plan.contenders.last().unwrap().levels;
+    assert!(tmpfs.queue.is_default() && tmpfs.ssd.is_none());
+}
+
+#[test]
+fn a_real_device_keeps_the_file_systems_of_the_experiment() {
+    let quick = builtin::experiment("quick").unwrap();
+    let overrides = Overrides {
+        on: vec!["/dev/vdb".into()],
+        ssd: Some("precondition".into()),
+        scheduler: Some("none,bfq".into()),
+        read_ahead: Some("default,4M".into()),
+        write_cache: Some("write-through".into()),
+        ..Overrides::default()
+    };
+    let plan = expand(&quick, &overrides, &TestRules).unwrap();
+    let labels = labels(&plan);
+    let first: Vec<&str> = labels.lines().take(2).collect();
+    assert_eq!(
+        first,
+        ["ext2 scheduler=none read_ahead=default", "ext2 scheduler=none read_ahead=4M"]
+    );
+    assert_eq!(plan.contenders.len(), 5 * 4 + 1);
 }

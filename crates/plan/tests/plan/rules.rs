@@ -1,8 +1,9 @@
 //! File systems of a test: real names, a few rules, no machine.
 
-use fsarena_model::contender::FsLevel;
+use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_model::run::RunPlan;
 use fsarena_plan::{Overrides, PlanError, Rules, expand, parse};
+use std::path::Path;
 
 pub struct TestRules;
 
@@ -23,6 +24,18 @@ impl Rules for TestRules {
             return Err("dax needs blocks of 4096 B; use mkfs.block_size=4096".to_owned());
         }
         Ok(())
+    }
+
+    fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>> {
+        match path.to_str()? {
+            "/dev/vdb" | "/dev/disk/by-id/b" => Some(Ok(8 << 30)),
+            "/dev/vdc" => Some(Err("it is mounted at /home; unmount it first".to_owned())),
+            _ => None,
+        }
+    }
+
+    fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64> {
+        matches!(device, DeviceLevel::Block { .. }).then_some(4096)
     }
 
     fn needs_device(&self, fs: &FsLevel) -> bool {

@@ -90,6 +90,20 @@ fn contents_are_checked_while_they_are_there() {
 }
 
 #[test]
+fn contents_are_never_checked_in_the_page_cache() {
+    let small = builtin::workload("small-files").unwrap();
+    let big = builtin::workload("big-file").unwrap();
+    let warm = levels("fs = \"ext4\"\ndevice = \"loop:2G\"\ncache = \"warm\"");
+    for work in [&small, &big] {
+        let life = life(work, &warm, true);
+        assert!(life.contains("settle\nchill\nverify"), "{life}");
+        assert_eq!(life.matches("chill").count(), 1, "{life}");
+    }
+    let memory = levels("fs = \"tmpfs\"\ndevice = \"loop:2G\"");
+    assert!(life(&big, &memory, true).contains("settle\nverify"));
+}
+
+#[test]
 fn what_a_first_phase_needs_is_made_for_it() {
     let cold = levels("fs = \"ext4\"\ndevice = \"loop:2G\"");
     let mut big = builtin::workload("big-file").unwrap();
@@ -107,4 +121,123 @@ fn what_a_first_phase_needs_is_made_for_it() {
     assert_eq!(ops_per_trial(&big), 512, "with the preparation");
     big.phases[0].timed = false;
     assert!(life(&big, &cold, false).contains("prepare(big-read)"));
+}
+
+fn work(text: &str) -> Workload {
+    let text = file("fs = \"ext4\"\ndevice = \"loop:2G\"").replace("use = \"small-files\"", text);
+    match plan(&text) {
+        Ok(plan) => plan.workloads[0].clone(),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn directories_are_made_once() {
+    let cold = levels("fs = \"ext4\"\ndevice = \"loop:2G\"");
+    let set = "name = \"w\"\nfiles = 10\nsize = 1\ndirs = 2\n";
+    let made = work(&format!("{set}phases = [\"mkdir\", \"create\", \"delete\", \"rmdir\"]"));
+    insta::assert_snapshot!(life(&made, &cold, true), @r#"
+    reset
+    mount
+    settle
+    chill
+    measure(mkdir)
+    settle
+    chill
+    measure(create)
+    settle
+    chill
+    verify
+    settle
+    chill
+    measure(delete)
+    settle
+    chill
+    measure(rmdir)
+    teardown
+    "#);
+    let listed = work(&format!("{set}phases = [\"list\", \"rename\", \"append\"]"));
+    insta::assert_snapshot!(life(&listed, &cold, true), @r#"
+    reset
+    mount
+    make-dirs
+    prepare(prepare)
+    settle
+    chill
+    measure(list)
+    settle
+    chill
+    measure(rename)
+    settle
+    chill
+    measure(append)
+    settle
+    chill
+    verify
+    teardown
+    "#);
+    let empty = work("name = \"w\"\ndirs = 2\nphases = [\"list\", \"rmdir\"]");
+    insta::assert_snapshot!(life(&empty, &cold, true), @r#"
+    reset
+    mount
+    make-dirs
+    settle
+    chill
+    measure(list)
+    settle
+    chill
+    measure(rmdir)
+    teardown
+    "#);
+}
+
+#[test]
+fn the_null_backend_finds_and_leaves_nothing() {
+    let cold = levels("fs = \"ext4\"\ndevice = \"loop:2G\"");
+    let set = "name = \"w\"\nfiles = 10\nsize = 1\ndirs = 2\nbackend = \"null\"";
+    let null = work(&format!("{set}\nphases = [\"read\", \"delete\"]"));
+    insta::assert_snapshot!(life(&null, &cold, true), @r#"
+    reset
+    mount
+    settle
+    chill
+    measure(read)
+    settle
+    chill
+    measure(delete)
+    teardown
+    "#);
+}
+
+#[test]
+fn fio_lays_out_what_a_phase_needs_just_before_it() {
+    let jobs = "[a]\nrw=write\nsize=1m\nfilename=x\n[b]\nstonewall\nrw=read\nsize=1m\n";
+    let fio = work(&format!("name = \"w\"\nfio = \"\"\"\n{jobs}\"\"\""));
+    assert_eq!(fio.dataset.bytes(), 2 << 20);
+    let cold = levels("fs = \"ext4\"\ndevice = \"loop:2G\"");
+    insta::assert_snapshot!(life(&fio, &cold, true), @r#"
+    reset
+    mount
+    settle
+    chill
+    measure(a)
+    prepare(b)
+    settle
+    chill
+    measure(b)
+    teardown
+    "#);
+}
+
+#[test]
+fn files_for_random_calls_are_written_in_large_ones() {
+    let cold = levels("fs = \"ext4\"\ndevice = \"loop:2G\"");
+    let work = builtin::workload("fsync-latency").unwrap();
+    let prepare = steps(&work, &cold, false).into_iter().find_map(|step| match step {
+        Step::Prepare { phase } => Some(phase),
+        _ => None,
+    });
+    let prepare = prepare.expect("a first phase that needs the file");
+    assert_eq!((prepare.op.name(), prepare.bs_bytes, prepare.timed), ("big-write", 1 << 20, false));
+    assert!(prepare.io.is_default());
 }

@@ -1,0 +1,93 @@
+//! Bytes and fsyncs that follow from a workload, whatever it runs on.
+
+use crate::fit::block_bytes;
+use crate::steps::{is_null, prepare_phase};
+use fsarena_model::work::{Dataset, Fsync, Op, Phase, Workload};
+
+/// Allowance for inode, directory entry and their journal, per file.
+pub const METADATA_BYTES_PER_FILE: u64 = 1024;
+
+/// What an fsync writes beside its data: descriptor, inode and commit block of a journal.
+pub const FSYNC_BYTES: u64 = 3 * 4096;
+
+/// What follows from a workload alone; sizes that are drawn are added up once.
+pub(super) struct Sums {
+    /// Contents.
+    pub(super) dataset_bytes: u64,
+    /// Of one trial: everything that the work writes.
+    pub(super) written_bytes: u64,
+}
+
+impl Sums {
+    pub(super) fn of(workload: &Workload) -> Self {
+        let set = &workload.dataset;
+        let dataset_bytes = set.bytes();
+        let made = prepare_phase(workload).is_some()
+            || workload.phases.iter().any(|phase| phase.op.creates() || phase.op == Op::Fio);
+        if is_null(workload) || !made {
+            return Self { dataset_bytes, written_bytes: 0 };
+        }
+        let metadata = set.files.saturating_mul(METADATA_BYTES_PER_FILE);
+        let mut written_bytes = block_bytes(workload).saturating_add(metadata);
+        for phase in &workload.phases {
+            let again = match phase.op {
+                Op::Overwrite | Op::BigOverwrite => dataset_bytes,
+                Op::RandWrite | Op::RandRw => {
+                    writes(phase, set).saturating_mul(phase.bs_bytes.max(4096))
+                }
+                _ => 0,
+            };
+            let syncs = syncs(phase, set).saturating_mul(FSYNC_BYTES);
+            written_bytes = written_bytes.saturating_add(again).saturating_add(syncs);
+        }
+        Self { dataset_bytes, written_bytes }
+    }
+}
+
+/// Ops of a phase that write.
+fn writes(phase: &Phase, set: &Dataset) -> u64 {
+    let all = phase.count(set);
+    match phase.op {
+        Op::RandRw => {
+            let percent = u64::from(100u32.saturating_sub(phase.io.rwmixread_percent));
+            // 10^12 ops at most: see MAX_OPS.
+            all.saturating_mul(percent) / 100
+        }
+        _ => all,
+    }
+}
+
+/// Times that a phase waits for the device, once a write with `O_DSYNC` among them.
+pub(super) fn syncs(phase: &Phase, set: &Dataset) -> u64 {
+    let threads = u64::from(phase.io.threads);
+    match phase.io.fsync {
+        Fsync::None => 0,
+        Fsync::Op | Fsync::Dsync => writes(phase, set),
+        Fsync::File => set.files.saturating_mul(if phase.op.is_random() { threads } else { 1 }),
+        Fsync::Dir => set.dirs.max(1).saturating_mul(threads),
+        Fsync::End => threads,
+    }
+}
+
+/// Bytes that a phase moves.
+pub(super) fn moved_bytes(phase: &Phase, set: &Dataset, sums: &Sums) -> u64 {
+    match phase.op {
+        op if !op.moves_bytes() => 0,
+        Op::Append => set.files.saturating_mul(phase.bs_bytes),
+        op if op.is_random() => phase.count(set).saturating_mul(phase.bs_bytes),
+        _ => sums.dataset_bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::work::Io;
+
+    #[test]
+    fn a_share_of_few_ops_is_not_lost() {
+        let io = Io { ops: Some(99), rwmixread_percent: 70, ..Io::default() };
+        let phase = Phase { io, ..Phase::new("p", Op::RandRw, 4096) };
+        assert_eq!(writes(&phase, &Dataset::uniform(1, 1 << 20, 0)), 29);
+    }
+}

@@ -1,0 +1,126 @@
+//! The list of phases: words and tables.
+
+use super::io::{self, Keys, Places};
+use super::{block_size, sequence};
+use crate::error::PlanError;
+use crate::text;
+use crate::tree::Node;
+use fsarena_model::work::{Io, Op, Order, Phase};
+
+const MAX_PHASES: usize = 32;
+const DEFAULT_BS_BYTES: u64 = 1 << 20;
+/// Of random and appending phases: a page, as databases and mail servers write it.
+const DEFAULT_SMALL_BS_BYTES: u64 = 4096;
+
+/// What the workload says for phases that do not say it themselves.
+pub(super) struct Defaults<'k> {
+    pub(super) bs_bytes: Option<u64>,
+    pub(super) io: &'k Keys,
+    /// Whether the dataset has files.
+    pub(super) has_files: bool,
+}
+
+impl Defaults<'_> {
+    fn bs_bytes(&self, op: Op) -> u64 {
+        let small = op.is_random() || op == Op::Append;
+        self.bs_bytes.unwrap_or(if small { DEFAULT_SMALL_BS_BYTES } else { DEFAULT_BS_BYTES })
+    }
+}
+
+/// Reads the phases and checks that each finds what it needs.
+pub(super) fn read(
+    node: &Node<'_>,
+    defaults: &Defaults<'_>,
+) -> Result<Vec<(Phase, Places)>, PlanError> {
+    let nodes = node.list("\"create\"")?;
+    if nodes.len() > MAX_PHASES {
+        let what = format!("{} phases are too many", nodes.len());
+        return Err(node.error(what, format!("use up to {MAX_PHASES}")));
+    }
+    let mut phases: Vec<Phase> = Vec::new();
+    let mut places = Vec::new();
+    for node in &nodes {
+        let (phase, place) = phase(node, defaults)?;
+        sequence::follows(&phases, &phase, defaults.has_files, node)?;
+        phases.push(phase);
+        places.push(place);
+    }
+    if phases.iter().all(|phase| !phase.timed) {
+        let what = "no phase is timed: there is nothing to measure";
+        return Err(node.error(what, "leave `timed = false` out of at least one"));
+    }
+    Ok(phases.into_iter().zip(places).collect())
+}
+
+/// Whether files can be taken in random order by an op.
+fn has_order(op: Op) -> bool {
+    !op.is_big() && !matches!(op, Op::Mkdir | Op::Rmdir)
+}
+
+fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), PlanError> {
+    let mut places = Places::all(&node.place);
+    if !node.is_table() {
+        let (op, order) = word(node)?;
+        let name = node.text("\"read-random\"")?;
+        let io = io::resolve(op, Io::default(), defaults.io, &Keys::default(), &mut places);
+        let phase = Phase { order, io, ..Phase::new(name, op, defaults.bs_bytes(op)) };
+        return Ok((phase, places));
+    }
+    let table = node.table("{ op = \"read\" }")?;
+    table.only(&[&["name", "op", "order", "bs", "timed"][..], &io::KEYS[..]].concat())?;
+    let op_node = table.need("op", "op = \"read\"")?;
+    let ops = Op::ALL.map(|op| (op.name(), op));
+    let op = text::word(op_node.text("\"read\"")?, &op_node.place, "op", &ops)?;
+    let order = match table.get("order") {
+        None => Order::Sequential,
+        Some(node) => {
+            let orders = [("sequential", Order::Sequential), ("random", Order::Random)];
+            let order = text::word(node.text("\"random\"")?, &node.place, "order", &orders)?;
+            if order == Order::Random && !has_order(op) {
+                return Err(node.error(no_order(op), "leave `order` out"));
+            }
+            order
+        }
+    };
+    let name = match table.get("name") {
+        Some(node) => text::name(node.text("\"read-again\"")?, &node.place, "a phase")?,
+        None if order == Order::Random => format!("{}-random", op.name()),
+        None => op.name().to_owned(),
+    };
+    let bs_bytes = match table.get("bs") {
+        Some(node) => {
+            places.put("bs", &node.place);
+            block_size(&node)?
+        }
+        None => defaults.bs_bytes(op),
+    };
+    let timed = table.get("timed").map_or(Ok(true), |node| node.flag())?;
+    let io = io::resolve(op, Io::default(), defaults.io, &Keys::read(&table)?, &mut places);
+    Ok((Phase { order, timed, io, ..Phase::new(&name, op, bs_bytes) }, places))
+}
+
+/// A phase as a word: an op, with `-random` after it for random order.
+fn word(node: &Node<'_>) -> Result<(Op, Order), PlanError> {
+    let written = node.text("\"read-random\"")?;
+    let named = |name: &str| Op::ALL.into_iter().find(|known| known.name() == name);
+    if let Some(op) = named(written) {
+        return Ok((op, Order::Sequential));
+    }
+    let base = written.strip_suffix("-random").and_then(named);
+    if let Some(op) = base.filter(|op| has_order(*op)) {
+        return Ok((op, Order::Random));
+    }
+    let mut known: Vec<String> = Op::ALL.iter().map(|op| op.name().to_owned()).collect();
+    let ordered = Op::ALL.into_iter().filter(|op| has_order(*op));
+    known.extend(ordered.map(|op| format!("{}-random", op.name())));
+    Err(PlanError::unknown(&node.place, "phase", written, &known))
+}
+
+fn no_order(op: Op) -> String {
+    match op {
+        Op::Mkdir => "`mkdir` goes from the root to the leaves".to_owned(),
+        Op::Rmdir => "`rmdir` goes from the leaves to the root".to_owned(),
+        _ if op.is_random() => format!("`{}` is in random order by itself", op.name()),
+        _ => format!("`{}` goes from the start of a file to its end", op.name()),
+    }
+}
