@@ -31,6 +31,8 @@ Data goes to standard output, talk and progress to standard error.";
 pub enum Command {
     /// Carry out an experiment and print its tables.
     Run(Box<RunArgs>),
+    /// List the block devices, and whether fsarena would touch each and why not.
+    Devices(DevicesArgs),
     /// List the RUNs in the database.
     List(ListArgs),
     /// Show the tables of a RUN again, from its records.
@@ -83,10 +85,11 @@ pub struct RunArgs {
     /// ext4:noatime or xfs:mkfs.block_size=1024. A name twice is an A/A comparison.
     #[arg(long, value_name = "LIST")]
     pub fs: Option<String>,
-    /// Where they lie: loop:SIZE, ram:SIZE or a directory; separated by commas.
+    /// Where they lie: loop:SIZE (an image), ram:SIZE (an image in memory), zram:SIZE, brd:SIZE,
+    /// null_blk:SIZE, a block device (see --wipe) or a directory; separated by commas.
     #[arg(long, value_name = "LIST")]
     pub on: Option<String>,
-    /// Built-in workloads, separated by commas.
+    /// Built-in workloads and fio job files (ending in .fio), separated by commas.
     #[arg(long, value_name = "LIST")]
     pub workload: Option<String>,
     /// Number of blocks: each contender runs once in each, in fresh random order.
@@ -107,14 +110,47 @@ pub struct RunArgs {
     /// What mkfs and mount may discard: none or on.
     #[arg(long, value_name = "POLICY")]
     pub discard: Option<String>,
+    /// What is done to the device before each mkfs: none, blkdiscard or precondition.
+    #[arg(long, value_name = "POLICY")]
+    pub ssd: Option<String>,
+    /// I/O scheduler of the device, such as none or mq-deadline; put back after each trial.
+    #[arg(long, value_name = "LIST")]
+    pub scheduler: Option<String>,
+    /// Read-ahead of the device, such as 128KiB; put back after each trial.
+    #[arg(long, value_name = "LIST")]
+    pub read_ahead: Option<String>,
+    /// How the kernel treats the device's write cache: write-back or write-through; put back.
+    #[arg(long, value_name = "LIST")]
+    pub write_cache: Option<String>,
+    /// Give up all data on a block device that --on names. Signatures found on it must be named
+    /// too, as in --wipe /dev/sdb=ext4; may be given several times.
+    #[arg(long, value_name = "DEVICE[=SIG+…]")]
+    pub wipe: Vec<String>,
+    /// Go on with an interrupted RUN: the latest, or the one named with --resume=RUN, which may
+    /// also be one that failed. What is done, where (--image-dir), by whom (--user) and on which
+    /// processors (--cpus) comes from the RUN and cannot be given again; --wipe has to be.
+    #[arg(
+        long,
+        value_name = "RUN",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = [
+            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "memory", "cache",
+            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "verify", "sample_period",
+            "image_dir", "user", "cpus", "dry_run", "install_tools",
+        ]
+    )]
+    pub resume: Option<String>,
     /// Read all contents again after the work and compare every byte.
     #[arg(long)]
     pub verify: bool,
     /// Period of the time series; 0s for none.
     #[arg(long, value_name = "TIME")]
     pub sample_period: Option<String>,
-    /// Directory for images.
-    #[arg(long, value_name = "DIR", env = "FSARENA_IMAGE_DIR")]
+    /// Directory for images; else FSARENA_IMAGE_DIR, else /var/tmp.
+    // Not by clap's `env`: --resume would be refused wherever the variable is set.
+    #[arg(long, value_name = "DIR")]
     pub image_dir: Option<PathBuf>,
     /// Run the work as this user and group (numbers), such as 65534:65534.
     #[arg(long, value_name = "UID:GID")]
@@ -148,7 +184,19 @@ Examples:
   fsarena run 2003-linux-vs-freebsd --dry-run
   fsarena run --fs ext4,ext4:data=writeback,xfs --on loop:2G --workload small-files --runs 5
   fsarena run my-experiment.toml --scale 0.1
+  fsarena run --workload metadata-threads,jobs.fio --fs ext4,xfs --on zram:2G
+  fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
+  fsarena run --resume
   fsarena run --on /mnt/usb --workload big-file";
+
+/// Arguments of `devices`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena devices\n  fsarena devices --json | jq .")]
+pub struct DevicesArgs {
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Arguments of `list`.
 #[derive(Args, Debug)]

@@ -41,9 +41,12 @@ pub fn state_dir() -> Result<PathBuf> {
     Ok(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join("fsarena"))
 }
 
-/// Images: `--image-dir`, else `/var/tmp`, which is meant for large files that outlive a boot.
+/// Images: `--image-dir`, `FSARENA_IMAGE_DIR`, else `/var/tmp`, which is meant for large files that
+/// outlive a boot.
 pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
-    std::path::absolute(asked.unwrap_or(Path::new("/var/tmp"))).context("--image-dir")
+    let set = std::env::var_os("FSARENA_IMAGE_DIR").filter(|dir| !dir.is_empty());
+    let dir = asked.map(Path::to_owned).or_else(|| set.map(PathBuf::from));
+    std::path::absolute(dir.unwrap_or_else(|| PathBuf::from("/var/tmp"))).context("--image-dir")
 }
 
 /// The directory to work in where there is no root and nothing else was named; made where that is

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),
+        Command::Devices(args) => commands::devices::run(&args),
         Command::List(args) => commands::list::run(&args, cli.db.as_deref()),
         Command::Show(args) => commands::show::run(&args, cli.db.as_deref()),
         Command::Experiments(args) => commands::experiments::run(&args),

@@ -5,8 +5,9 @@
 //! cannot prove it is *warm*; the reason is part of the record.
 
 use fsarena_model::contender::Cache;
+use fsarena_model::dataset::Draw;
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
-use fsarena_model::work::{Dataset, Op};
+use fsarena_model::work::{Backend, Dataset, Io, Op, Phase};
 use fsarena_targets::fs::{ContentRule, Place};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
@@ -26,34 +27,65 @@ pub enum Need {
     },
 }
 
-/// What `op` over `dataset` has to read on a file system that stores contents by `rule`.
+/// What `phase` over `dataset` has to read on a file system that stores contents by `rule`.
 ///
 /// Whole blocks are counted for files with blocks of their own. Files small enough to be stored
-/// inside metadata count with their bare length, and compressed ones may shrink to anything.
+/// inside metadata count with their bare length, and compressed ones may shrink to anything. What
+/// is written over need not be read first: a small file system has read the inode with its root
+/// when it was mounted. `read_bytes` is what the work has read, perhaps the same more than once:
+/// all that is known of a fio job.
 #[must_use]
-pub fn need(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
-    match op {
-        Op::Create | Op::BigWrite => Need::Nothing,
-        Op::Stat | Op::Delete => Need::Metadata,
-        Op::Read | Op::BigRead if rule.compresses || dataset.bytes() == 0 => Need::Metadata,
-        Op::Read | Op::BigRead if dataset.size_bytes <= rule.inline_max_bytes => {
-            Need::Data { bytes: dataset.bytes() }
-        }
-        Op::Read | Op::BigRead => {
-            let file_bytes = dataset.size_bytes.next_multiple_of(rule.block_bytes.max(1));
-            Need::Data { bytes: dataset.files.saturating_mul(file_bytes) }
-        }
+pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u64) -> Need {
+    if phase.io.backend == Backend::Null {
+        return Need::Nothing;
     }
+    match phase.op {
+        Op::Create | Op::BigWrite | Op::Mkdir => Need::Nothing,
+        Op::Fio if read_bytes == 0 => Need::Nothing,
+        Op::Fio => Need::Metadata,
+        Op::Stat | Op::Delete | Op::Rename | Op::Rmdir | Op::List => Need::Metadata,
+        Op::Overwrite | Op::Append | Op::BigOverwrite | Op::RandWrite => Need::Nothing,
+        Op::Read | Op::BigRead | Op::RandRead | Op::RandRw
+            if rule.compresses || dataset.bytes() == 0 =>
+        {
+            Need::Metadata
+        }
+        Op::Read | Op::BigRead => Need::Data { bytes: stored_bytes(dataset, rule) },
+        Op::RandRead => Need::Data { bytes: distinct_bytes(phase, dataset) },
+        // Which of its ops read is drawn; what was met again needs no second read.
+        Op::RandRw => Need::Data { bytes: read_bytes.min(distinct_bytes(phase, dataset)) },
+    }
+}
+
+/// Bytes that all files take in blocks.
+fn stored_bytes(dataset: &Dataset, rule: &ContentRule) -> u64 {
+    let stored = |size_bytes: u64| {
+        if size_bytes <= rule.inline_max_bytes {
+            size_bytes
+        } else {
+            size_bytes.next_multiple_of(rule.block_bytes.max(1))
+        }
+    };
+    match dataset.draw_sizes() {
+        Draw::Fixed(size_bytes) => dataset.files.saturating_mul(stored(size_bytes)),
+        sizes => (0..dataset.files).map(|file| stored(sizes.of(file))).sum(),
+    }
+}
+
+/// Bytes of the blocks that a random phase meets, each once.
+fn distinct_bytes(phase: &Phase, dataset: &Dataset) -> u64 {
+    let all = Phase { io: Io { ops: None, ..phase.io.clone() }, ..phase.clone() }.count(dataset);
+    phase.count(dataset).min(all).saturating_mul(phase.bs_bytes)
 }
 
 /// The state of a phase's cache by its readings.
 ///
-/// `image_in_memory` says that the device's image cannot leave the page cache, because it lies
-/// there. `chilled` holds the readings taken at the last chill, `None` where there was none.
+/// `image_is_cached` says that an image on a disk lies under the device, which may be in the page
+/// cache as well. `chilled` holds the readings of the last chill, `None` where there was none.
 #[must_use]
 pub fn judge(
     asked: Cache,
-    (place, image_in_memory): (Place, bool),
+    (place, image_is_cached): (Place, bool),
     chilled: Option<ColdProof>,
     need: Need,
     delivered_read_bytes: Option<u64>,
@@ -75,7 +107,7 @@ pub fn judge(
         (_, Cache::Cold, None) => {
             (CacheState::Warm, "the caches were not dropped before this phase".to_owned())
         }
-        (_, Cache::Cold, Some(_)) => match objection(&proof, need, image_in_memory) {
+        (_, Cache::Cold, Some(_)) => match objection(&proof, need, image_is_cached) {
             Some(objection) => (CacheState::Warm, objection),
             None => (CacheState::Cold, "proved".to_owned()),
         },
@@ -84,7 +116,7 @@ pub fn judge(
 }
 
 /// The first thing that keeps a chilled phase from being called cold.
-fn objection(proof: &ColdProof, need: Need, image_in_memory: bool) -> Option<String> {
+fn objection(proof: &ColdProof, need: Need, image_is_cached: bool) -> Option<String> {
     match proof.device_resident_pages {
         None => return Some("cachestat could not be read for the device".to_owned()),
         Some(0) => {}
@@ -93,12 +125,12 @@ fn objection(proof: &ColdProof, need: Need, image_in_memory: bool) -> Option<Str
         }
     }
     match proof.backing_resident_pages {
+        // Without one, or with one in memory, which cannot leave the page cache: it lies there.
+        _ if !image_is_cached => {}
         Some(0) => {}
         Some(pages) => {
             return Some(format!("{pages} pages of the image were cached before the mount"));
         }
-        // It cannot leave the page cache: that is where it lies.
-        None if image_in_memory => {}
         None => return Some("cachestat could not be read for the image".to_owned()),
     }
     let Some(delivered) = proof.delivered_read_bytes else {
@@ -118,12 +150,16 @@ fn objection(proof: &ColdProof, need: Need, image_in_memory: bool) -> Option<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::dataset::Distribution;
 
     const EXT4: ContentRule =
         ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false };
     const BTRFS: ContentRule =
         ContentRule { block_bytes: 4096, inline_max_bytes: 2048, compresses: false };
-    const SMALL: Dataset = Dataset { files: 100, size_bytes: 256, dirs: 0 };
+
+    fn needed(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
+        need(&Phase::new("phase", op, 4096), dataset, rule, 0)
+    }
 
     fn chilled() -> Option<ColdProof> {
         Some(ColdProof {
@@ -135,19 +171,47 @@ mod tests {
     }
 
     fn state(chilled: Option<ColdProof>, need: Need, delivered: Option<u64>) -> CacheState {
-        judge(Cache::Cold, (Place::Block, false), chilled, need, delivered).state
+        judge(Cache::Cold, (Place::Block, true), chilled, need, delivered).state
     }
 
     #[test]
     fn need_counts_blocks_but_not_for_inlined_or_compressed_files() {
-        assert_eq!(need(Op::Read, &SMALL, &EXT4), Need::Data { bytes: 100 * 4096 });
-        assert_eq!(need(Op::Read, &SMALL, &BTRFS), Need::Data { bytes: 25_600 });
+        let small = Dataset::uniform(100, 256, 0);
+        assert_eq!(needed(Op::Read, &small, &EXT4), Need::Data { bytes: 100 * 4096 });
+        assert_eq!(needed(Op::Read, &small, &BTRFS), Need::Data { bytes: 25_600 });
         let compressed = ContentRule { compresses: true, ..BTRFS };
-        assert_eq!(need(Op::Read, &SMALL, &compressed), Need::Metadata);
-        assert_eq!(need(Op::Stat, &SMALL, &EXT4), Need::Metadata);
-        assert_eq!(need(Op::Create, &SMALL, &EXT4), Need::Nothing);
-        let big = Dataset { files: 1, size_bytes: 5000, dirs: 0 };
-        assert_eq!(need(Op::BigRead, &big, &EXT4), Need::Data { bytes: 8192 });
+        assert_eq!(needed(Op::Read, &small, &compressed), Need::Metadata);
+        assert_eq!(needed(Op::Stat, &small, &EXT4), Need::Metadata);
+        assert_eq!(needed(Op::Create, &small, &EXT4), Need::Nothing);
+        let big = Dataset::uniform(1, 5000, 0);
+        assert_eq!(needed(Op::BigRead, &big, &EXT4), Need::Data { bytes: 8192 });
+        let sizes = Distribution::Weighted { values: vec![(100, 1), (5000, 1)] };
+        let mixed = Dataset { sizes: Some(sizes), ..Dataset::uniform(100, 5000, 0) };
+        let large = mixed.bytes().saturating_sub(100 * 100) / 4900;
+        let blocks = Need::Data { bytes: (100 - large) * 100 + large * 8192 };
+        assert_eq!(needed(Op::Read, &mixed, &BTRFS), blocks);
+    }
+
+    #[test]
+    fn random_phases_need_each_block_once() {
+        let big = Dataset::uniform(1, 1 << 20, 0);
+        let mut phase = Phase::new("randread", Op::RandRead, 4096);
+        assert_eq!(need(&phase, &big, &EXT4, 0), Need::Data { bytes: 1 << 20 });
+        phase.io.ops = Some(10);
+        assert_eq!(need(&phase, &big, &EXT4, 0), Need::Data { bytes: 40_960 });
+        phase.io.ops = Some(1_000_000);
+        assert_eq!(need(&phase, &big, &EXT4, 0), Need::Data { bytes: 1 << 20 });
+        phase.op = Op::RandWrite;
+        assert_eq!(need(&phase, &big, &EXT4, 0), Need::Nothing);
+        phase.op = Op::RandRead;
+        phase.op = Op::RandRw;
+        assert_eq!(need(&phase, &big, &EXT4, 8192), Need::Data { bytes: 8192 });
+        assert_eq!(need(&phase, &big, &EXT4, 1 << 30), Need::Data { bytes: 1 << 20 });
+        phase.io.backend = Backend::Null;
+        assert_eq!(need(&phase, &big, &EXT4, 0), Need::Nothing);
+        let fio = Phase::new("job", Op::Fio, 0);
+        assert_eq!(need(&fio, &big, &EXT4, 0), Need::Nothing);
+        assert_eq!(need(&fio, &big, &EXT4, 1), Need::Metadata);
     }
 
     #[test]
@@ -174,7 +238,7 @@ mod tests {
         }
         let in_memory = ColdProof { device_resident_pages: Some(0), ..ColdProof::default() };
         assert_eq!(state(Some(in_memory.clone()), Need::Nothing, Some(0)), CacheState::Warm);
-        let place = (Place::Block, true);
+        let place = (Place::Block, false);
         let record = judge(Cache::Cold, place, Some(in_memory), Need::Nothing, Some(0));
         assert_eq!(record.state, CacheState::Cold);
     }

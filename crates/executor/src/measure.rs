@@ -15,10 +15,9 @@ use fsarena_metrics::{
 };
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
-use fsarena_model::spec::TargetSpec;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{
-    Dataset, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
+    Backend, Dataset, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
 };
 use fsarena_targets::fs::Place;
 use fsarena_targets::{cache, settle};
@@ -31,14 +30,20 @@ impl Trial<'_> {
     pub(crate) fn phase_task(&self, phase: &Phase, latency: bool) -> Task {
         let number = self.spec.workload.phases.iter().position(|p| p.name == phase.name);
         let seed = self.spec.seed.child("phase", number.map_or(u64::MAX, |number| number as u64));
-        Task::Phase { phase: phase.clone(), seed, latency }
+        match &self.spec.workload.fio {
+            Some(job) if phase.op == Op::Fio => {
+                Task::Fio { job: job.clone(), section: phase.name.clone(), lay_out: !phase.timed }
+            }
+            _ => Task::Phase { phase: phase.clone(), seed, latency },
+        }
     }
 
     pub(crate) fn worker_spec(&self, task: Task, op: Op) -> WorkerSpec {
         WorkerSpec {
             schema: SPEC_SCHEMA,
             root: self.work_root().unwrap_or_default(),
-            dataset: self.spec.workload.dataset,
+            dataset: self.spec.workload.dataset.clone(),
+            state: self.state,
             dataset_seed: self.spec.seed.child("dataset", 0),
             task,
             warm_memory_bytes: warm_memory_bytes(
@@ -65,12 +70,14 @@ impl Trial<'_> {
         let relief = self.start_relief()?;
         let said = worker.go();
         let durable = sources.read()?;
-        let report = match said {
+        let mut report = match said {
             Ok(WorkerSays::Done(report)) => *report,
             Ok(other) => return Err(StepError::new(format!("the worker answered {other:?}"))),
             Err(failure) => return Err(self.explain_death(failure.into())),
         };
-        let drained = self.drain(report.start_monotonic_ns)?;
+        let drained = self
+            .drain(report.start_monotonic_ns)
+            .or_else(|failed| not_drained(failed, &mut report))?;
         let end = sources.read()?;
         let sampled = sampler.map(|sampler| sampler.stop());
         drop(worker);
@@ -116,11 +123,12 @@ impl Trial<'_> {
         let levels = &self.spec.contender.levels;
         let rule = self.driver.content(&levels.fs);
         let delivered = durable.get("device.read_bytes").copied();
+        let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
         let cache = cold::judge(
             levels.cache,
-            (self.driver.place(), self.image_in_memory()),
+            (self.driver.place(), self.cached_backing().is_some()),
             self.chilled.take(),
-            cold::need(phase.op, &self.spec.workload.dataset, &rule),
+            cold::need(phase, &self.spec.workload.dataset, &rule, read_bytes),
             delivered,
         );
         let wall_ns = readings.durable.monotonic_ns.saturating_sub(readings.before.monotonic_ns);
@@ -139,6 +147,8 @@ impl Trial<'_> {
             name: phase.name.clone(),
             op: phase.op,
             order: phase.order,
+            bs_bytes: phase.bs_bytes,
+            io: phase.io.clone(),
             started_unix_ns: 0,
             clocks: Clocks {
                 returned_ns: since(report.returned_monotonic_ns),
@@ -147,7 +157,11 @@ impl Trial<'_> {
             },
             ops: report.ops,
             asked_bytes: report.asked_bytes,
+            asked_written_bytes: report.asked_written_bytes,
             latency: report.latency.clone(),
+            write_latency: report.write_latency.clone(),
+            threads: report.threads.clone(),
+            program: report.program.clone(),
             windows,
             worker: report.usage,
             cache,
@@ -165,12 +179,22 @@ impl Trial<'_> {
 
     /// What the file system holds after `phase`.
     pub(crate) fn account_contents(&mut self, phase: &Phase, report: &WorkerReport) {
-        if phase.op.writes() {
-            self.stored_bytes = self.stored_bytes.saturating_add(report.asked_bytes);
-        } else if phase.op == Op::Delete {
-            let gone = report.ops.saturating_mul(self.spec.workload.dataset.size_bytes);
-            self.stored_bytes = self.stored_bytes.saturating_sub(gone);
+        let dataset = &self.spec.workload.dataset;
+        if phase.io.backend == Backend::Null {
+            return;
         }
+        if phase.op.creates() || phase.op == Op::Append {
+            self.stored_bytes = self.stored_bytes.saturating_add(report.asked_bytes);
+        } else if phase.op == Op::Delete && report.ops >= dataset.files {
+            self.stored_bytes = 0;
+        } else if phase.op == Op::Delete {
+            let each = self.stored_bytes / dataset.files.max(1);
+            self.stored_bytes = self.stored_bytes.saturating_sub(each.saturating_mul(report.ops));
+        } else if phase.op == Op::Fio {
+            // Its files were laid out before, or are made by their first job.
+            self.stored_bytes = self.stored_bytes.max(dataset.bytes());
+        }
+        self.state = phase.leaves(self.state);
     }
 
     /// The third clock, from `start_monotonic_ns`.
@@ -200,7 +224,7 @@ impl Trial<'_> {
             return Ok(Drained::NotDrained { reason });
         };
         // A server in user space writes through the page cache of the device.
-        if let TargetSpec::Image { device, .. } = &self.spec.target {
+        if let Some(device) = self.spec.target.device() {
             cache::flush_device(device)?;
         }
         let called_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
@@ -226,10 +250,29 @@ fn warm_memory_bytes(roots: &Roots, dataset: &Dataset, op: Op, limit_bytes: Opti
     if !page_reporting_active(roots) {
         return 0;
     }
-    let blocks = dataset.size_bytes.next_multiple_of(4096).saturating_add(2048);
-    let data = if op == Op::Stat || op == Op::Delete { 2048 } else { blocks };
-    let needed = dataset.files.saturating_mul(data).min(limit_bytes.unwrap_or(u64::MAX));
+    // An inode with its entry, and half a block of rounding in the page cache, a file.
+    let nodes = dataset.files.saturating_mul(2048);
+    let contents = match op.moves_bytes() {
+        true => dataset.bytes().saturating_add(dataset.files.saturating_mul(4096)),
+        false => 0,
+    };
+    let needed = nodes.saturating_add(contents).min(limit_bytes.unwrap_or(u64::MAX));
     needed.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots).unwrap_or(0) / 2)
+}
+
+/// A device that fails while it is drained ends the phase as an op that fails does: what was done
+/// is in the record, marked.
+fn not_drained(failed: StepError, report: &mut WorkerReport) -> Result<Drained, StepError> {
+    let StepError::Failed { error, .. } = failed else { return Err(failed) };
+    report.error.get_or_insert_with(|| OpError {
+        op_index: report.ops,
+        thread: None,
+        call: "drain".to_owned(),
+        path: ".".to_owned(),
+        errno: errno_in(&error).unwrap_or(0),
+        text: error.clone(),
+    });
+    Ok(Drained::NotDrained { reason: error })
 }
 
 /// Counters at the three moments of a phase.
@@ -242,13 +285,20 @@ struct Readings {
 /// The error of a phase whose op failed, with the remedy. `inodes_free` is known where their number
 /// is fixed.
 pub(crate) fn op_failure(error: &OpError, phase: &Phase, inodes_free: Option<u64>) -> StepError {
-    let is_full = error.errno == rustix::io::Errno::NOSPC.raw_os_error();
-    let remedy = if is_full && inodes_free == Some(0) {
-        Some(OUT_OF_INODES.to_owned())
-    } else {
-        remedy_for(error.errno).map(str::to_owned)
-    };
-    StepError::Failed { error: describe(error, phase), remedy }
+    let remedy = out_of_inodes(error.errno, inodes_free).or_else(|| remedy_for(error.errno));
+    StepError::Failed { error: describe(error, phase), remedy: remedy.map(str::to_owned) }
+}
+
+/// The same for a failure in words.
+pub(crate) fn refusal(failed: StepError, inodes_free: Option<u64>) -> StepError {
+    let StepError::Failed { error, remedy } = failed else { return failed };
+    let inodes = errno_in(&error).and_then(|errno| out_of_inodes(errno, inodes_free));
+    StepError::Failed { error, remedy: inodes.map(str::to_owned).or(remedy) }
+}
+
+fn out_of_inodes(errno: i32, inodes_free: Option<u64>) -> Option<&'static str> {
+    let is_full = errno == rustix::io::Errno::NOSPC.raw_os_error();
+    (is_full && inodes_free == Some(0)).then_some(OUT_OF_INODES)
 }
 
 const OUT_OF_INODES: &str = "its inodes are used up: ask mkfs for more (mkfs.inode_ratio), make the \
@@ -264,23 +314,24 @@ fn remedy_for(errno: i32) -> Option<&'static str> {
             "see the kernel's log (dmesg): the file system or its device reported an error"
         }
         Errno::ACCESS | Errno::PERM => "run as root, or choose a directory that you may write to",
-        Errno::NOMEM => "raise the memory limit (--memory)",
+        Errno::NOMEM => "raise the memory limit (--memory), or see the kernel's log (dmesg)",
         _ => return None,
     })
 }
 
-/// The same for the words of a worker that could not begin, which end with the system's:
-/// `… (os error 28)`.
+/// The same for words that end with the system's: `… (os error 28)`.
 pub(crate) fn remedy_in(words: &str) -> Option<&'static str> {
-    let number = words.rsplit_once("(os error ")?.1.split(')').next()?;
-    remedy_for(number.parse().ok()?)
+    remedy_for(errno_in(words)?)
+}
+
+fn errno_in(words: &str) -> Option<i32> {
+    words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
 }
 
 fn describe(error: &OpError, phase: &Phase) -> String {
-    format!(
-        "{} {}: {} (op {} of phase {})",
-        error.call, error.path, error.text, error.op_index, phase.name
-    )
+    let OpError { op_index, thread, call, path, text, .. } = error;
+    let whose = thread.map_or(String::new(), |thread| format!("thread {thread} in "));
+    format!("{call} {path}: {text} (op {op_index} of {whose}phase {})", phase.name)
 }
 
 #[cfg(test)]
@@ -306,10 +357,10 @@ mod tests {
 
     #[test]
     fn memory_is_touched_where_free_pages_are_reported() {
-        let set = |files| Dataset { files, size_bytes: 256, dirs: 0 };
+        let set = |files| Dataset::uniform(files, 256, 0);
         let (_tree, roots) = machine("0000010000");
         let bytes = |files, op, limit| warm_memory_bytes(&roots, &set(files), op, limit);
-        assert_eq!(bytes(1000, Op::Create, None), 1000 * 6144 + WARM_FLOOR_BYTES);
+        assert_eq!(bytes(1000, Op::Create, None), 1000 * (2048 + 4096 + 256) + WARM_FLOOR_BYTES);
         assert_eq!(bytes(1000, Op::Stat, None), 1000 * 2048 + WARM_FLOOR_BYTES);
         let limited = bytes(1_000_000, Op::Read, Some(64 << 20));
         assert_eq!(limited, (64 << 20) + WARM_FLOOR_BYTES, "no more than the phase may use");

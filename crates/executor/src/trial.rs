@@ -11,12 +11,15 @@ use crate::worker::{ReadyWorker, WorkerFailure};
 use crate::{ExecutorSays, fault};
 use fsarena_metrics::{Roots, Snapshot, Sources, Watch, block_stat};
 use fsarena_model::RECORD_SCHEMA;
+use fsarena_model::contender::Cache;
 use fsarena_model::record::{ColdProof, Effective, Notice, Outcome, StepTime, TrialRecord, Window};
 use fsarena_model::spec::{Step, TargetSpec, TrialSpec};
-use fsarena_model::work::{Phase, Task, VerifyReport, WorkerSays};
-use fsarena_targets::fs::{FileSystem, Place};
-use fsarena_targets::mount::{Formatted, Mounted};
-use fsarena_targets::{TargetError, cache, fs, mount, mountinfo, settle};
+use fsarena_model::work::{DatasetState, Phase, Task, VerifyReport, WorkerSays};
+use fsarena_targets::format::{self, Formatted};
+use fsarena_targets::fs::{Driver, Place};
+use fsarena_targets::mount::Mounted;
+use fsarena_targets::{TargetError, cache, fs, mount, mountinfo, settle, ssd};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -37,7 +40,9 @@ impl StepError {
 
 impl From<TargetError> for StepError {
     fn from(error: TargetError) -> Self {
-        Self::Failed { error: error.to_string(), remedy: error.remedy() }
+        let words = error.to_string();
+        let known = || crate::measure::remedy_in(&words).map(str::to_owned);
+        Self::Failed { remedy: error.remedy().or_else(known), error: words }
     }
 }
 
@@ -67,7 +72,7 @@ pub(crate) struct Trial<'a> {
     pub(crate) program: &'a Path,
     pub(crate) stop: &'a Stop,
     pub(crate) roots: Roots,
-    pub(crate) driver: Box<dyn FileSystem>,
+    pub(crate) driver: Driver,
     pub(crate) record: TrialRecord,
     pub(crate) hierarchy: Result<Hierarchy, String>,
     /// Readings of the last chill, for the phase that follows it.
@@ -79,6 +84,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) memory: Option<Memory>,
     /// Bytes of contents in the file system by what the phases did.
     pub(crate) stored_bytes: u64,
+    /// What they have made of the dataset.
+    pub(crate) state: DatasetState,
     pub(crate) used_empty_bytes: Option<u64>,
     // Declared last: dropped in this order, so that a mount goes before what it lies on.
     pub(crate) mounted: Option<Mounted>,
@@ -117,6 +124,7 @@ pub fn run_trial(
         open_accounts: Vec::new(),
         memory: None,
         stored_bytes: 0,
+        state: DatasetState::default(),
         used_empty_bytes: None,
         mounted: None,
         formatted: None,
@@ -147,7 +155,7 @@ impl Trial<'_> {
             let done = if self.stop.asked() {
                 Err(StepError::Stopped)
             } else {
-                fault::at(step.name());
+                fault::at(step.name(), phase.as_deref());
                 self.step(step)
             };
             let elapsed_ns = elapsed_ns(began);
@@ -172,6 +180,7 @@ impl Trial<'_> {
 
     fn step(&mut self, step: &Step) -> Result<(), StepError> {
         match step {
+            Step::Condition => self.condition(),
             Step::Reset => self.reset(),
             Step::Mount => self.mount(),
             Step::MakeDirs => self.make_dirs(),
@@ -184,15 +193,32 @@ impl Trial<'_> {
         }
     }
 
+    /// What the SSD policy asks for; ends where a stop is asked for.
+    fn condition(&mut self) -> Result<(), StepError> {
+        let mut hook = |_| match self.stop.asked() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let policy = self.spec.contender.levels.ssd;
+        let how = ssd::Precondition { seed: self.spec.seed.tag(), ..ssd::Precondition::default() };
+        match ssd::apply(&self.spec.target, policy, &how, &mut hook) {
+            Ok(done) => {
+                self.record.conditioning = done;
+                Ok(())
+            }
+            Err(TargetError::Stopped { .. }) => Err(StepError::Stopped),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn reset(&mut self) -> Result<(), StepError> {
         let levels = &self.spec.contender.levels;
         let formatted =
-            mount::format(&self.spec.target, self.driver.as_ref(), &levels.fs, levels.discard)?;
+            format::format(&self.spec.target, &*self.driver, &levels.fs, levels.discard)?;
         self.record.filesystem.mkfs_argv = formatted.mkfs_argv().to_vec();
-        if let TargetSpec::Image { device, .. } = &self.spec.target {
+        if let Some(device) = self.spec.target.device() {
             cache::flush_device(device)?;
-            let features = self.driver.effective_features(device, None);
-            match features {
+            match formatted.features(&*self.driver) {
                 Ok(features) => self.record.filesystem.features = features,
                 Err(error) => self.notice("features-unread", error.to_string(), None),
             }
@@ -218,7 +244,7 @@ impl Trial<'_> {
         effective.mounted_type = Some(mounted.fstype().to_owned());
         effective.mounted_options = Some(mounted.options().to_owned());
         effective.mount_asked = formatted.mount_asked();
-        if let TargetSpec::Image { device, .. } = &self.spec.target {
+        if let Some(device) = self.spec.target.device() {
             effective.served_by = self.driver.served_by(&self.roots.sys, device);
         }
         self.mounted = Some(mounted);
@@ -248,14 +274,25 @@ impl Trial<'_> {
         self.chilled = None;
         let spec = self.worker_spec(Task::MakeDirs, fsarena_model::work::Op::Stat);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        match worker.go()? {
+        let said = worker.go();
+        match said.map_err(|f| crate::measure::refusal(f.into(), self.inodes_free()))? {
             WorkerSays::Made => Ok(()),
             other => Err(StepError::new(format!("the worker answered {other:?}"))),
         }
     }
 
+    /// An untimed phase. What it writes belongs to no phase that was measured: their accounts end
+    /// before it, with an unmount where the caches are made cold anyway, else without one.
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {
         self.chilled = None;
+        if !self.open_accounts.is_empty() {
+            let cold = self.spec.contender.levels.cache == Cache::Cold;
+            if cold && self.spec.target.device().is_some() {
+                self.unmount()?;
+                self.mount()?;
+            }
+            self.open_accounts.clear();
+        }
         let spec = self.worker_spec(self.phase_task(phase, false), phase.op);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.limit_memory(worker.pid());
@@ -290,16 +327,16 @@ impl Trial<'_> {
     fn chill(&mut self) -> Result<(), StepError> {
         self.unmount()?;
         let mut proof = ColdProof::default();
-        if let TargetSpec::Image { device, image, in_memory, .. } = &self.spec.target {
+        if let Some(device) = self.spec.target.device() {
+            let backing = self.cached_backing();
             cache::flush_device(device)?;
-            if !in_memory {
-                cache::evict_file(image)?;
+            if let Some(backing) = backing {
+                cache::evict_file(backing)?;
             }
             cache::drop_caches()?;
             proof.device_resident_pages = cache::resident_pages(device).ok();
-            if !in_memory {
-                proof.backing_resident_pages = cache::resident_pages(image).ok();
-            }
+            proof.backing_resident_pages =
+                backing.and_then(|path| cache::resident_pages(path).ok());
         }
         let before = self.read_bytes();
         self.mount()?;
@@ -353,7 +390,7 @@ impl Trial<'_> {
             }
         }
         let accounts = std::mem::take(&mut self.open_accounts);
-        let TargetSpec::Image { device, .. } = &self.spec.target else { return Ok(()) };
+        let Some(device) = self.spec.target.device() else { return Ok(()) };
         if accounts.is_empty() || self.device_name().is_none() {
             return Ok(());
         }
@@ -380,12 +417,8 @@ impl Trial<'_> {
 
     /// Kernel name of the device (`loop3`), where there is one of our own.
     pub(crate) fn device_name(&self) -> Option<String> {
-        match &self.spec.target {
-            TargetSpec::Image { device, .. } if self.driver.place() == Place::Block => {
-                device.file_name().map(|name| name.to_string_lossy().into_owned())
-            }
-            _ => None,
-        }
+        let device = self.spec.target.device().filter(|_| self.driver.place() == Place::Block)?;
+        device.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
     /// Waits until `device` is idle, within the limits of the spec.
@@ -401,8 +434,13 @@ impl Trial<'_> {
             .map_err(|error| StepError::new(error.to_string()))
     }
 
-    pub(crate) fn image_in_memory(&self) -> bool {
-        matches!(self.spec.target, TargetSpec::Image { in_memory: true, .. })
+    /// The file on a disk under a loop device, of ours or of the user's: its pages may be cached a
+    /// second time.
+    pub(crate) fn cached_backing(&self) -> Option<&Path> {
+        match &self.spec.target {
+            TargetSpec::Block { in_memory: true, .. } => None,
+            target => target.image().or_else(|| target.backing_file()),
+        }
     }
 
     fn read_bytes(&self) -> Option<u64> {
@@ -430,6 +468,7 @@ pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
         steps: Vec::new(),
         filesystem: Effective::default(),
         device: spec.device.clone(),
+        conditioning: None,
         phases: Vec::new(),
         space: None,
         unmount_ns: None,

@@ -184,13 +184,15 @@ fn absent(table: &PhaseTable, contender: usize) -> &'static str {
     match table.absent.iter().find(|a| a.contender == contender).map(|a| a.why) {
         Some(Absence::NotRun) => "not run",
         Some(Absence::Failed) => "failed",
+        Some(Absence::Partial) => "partial",
         _ => "-",
     }
 }
 
 fn value(row: &PhaseRow, unit: &str, returned: bool) -> String {
     let of = if unit == "files/s" { RateUnit::Files } else { RateUnit::Bytes };
-    let Some(per_s) = rate(row, of, returned) else { return "-".to_owned() };
+    let rates = if returned { row.returned_rates } else { row.rates };
+    let Some(per_s) = rates.get(of).map(|spread| spread.median) else { return "-".to_owned() };
     let value = if of == RateUnit::Files { per_s } else { per_s / 1024.0 };
     let cpu_percent = match row.cpu {
         CpuLoad::Percent { percent } => Some(percent.median),
@@ -234,16 +236,6 @@ fn conditions(row: &PhaseRow) -> Vec<String> {
     let whole =
         (row.memory == MemoryView::Whole).then(|| "memory not limited, as asked".to_owned());
     warm.into_iter().chain(not_limited(row)).chain(whole).collect()
-}
-
-fn rate(row: &PhaseRow, unit: RateUnit, returned: bool) -> Option<f64> {
-    let spread = match (unit, returned) {
-        (RateUnit::Files, true) => row.returned_files_per_s,
-        (RateUnit::Files, false) => row.files_per_s,
-        (RateUnit::Bytes, true) => row.returned_bytes_per_s,
-        (RateUnit::Bytes, false) => row.bytes_per_s,
-    };
-    spread.map(|s| s.median)
 }
 
 /// The columns in as few tables as fit, about as many in each.

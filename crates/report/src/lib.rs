@@ -5,8 +5,12 @@
 #![forbid(unsafe_code)]
 
 pub mod article;
+mod devices;
 pub mod json;
+mod latency;
+mod ledger;
 mod list;
+mod manner;
 mod marks;
 mod notes;
 mod phases;
@@ -16,9 +20,11 @@ mod table;
 mod words;
 
 pub use article::{ArticleCell, ArticleRow, article_2003};
+pub use devices::{DeviceLine, devices_table};
+pub use ledger::ledger_tables;
 pub use list::{RunLine, runs_list};
 pub use notes::{closing_notes, heading};
-pub use phases::{ledger_tables, phase_tables};
+pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, plan_table};
 pub use raw::raw_values;
 

@@ -42,8 +42,8 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
         ("started (UTC)", Kind::Text),
         ("state", Kind::Text),
         ("trials", Kind::Figure),
-        ("note", Kind::Optional(1)),
-        ("title", Kind::Optional(2)),
+        ("note", Kind::OptionalText(1)),
+        ("title", Kind::OptionalText(2)),
     ]);
     for run in runs {
         let trials = if run.trials_done == run.trials_planned {

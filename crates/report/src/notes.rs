@@ -4,7 +4,7 @@
 use crate::words::{bold, bytes, clean, count, grouped, state, utc, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::run::RunState;
-use fsarena_study::{Study, VerifyTotal};
+use fsarena_study::{PartialPhase, Study, VerifyTotal};
 use std::collections::HashSet;
 
 /// Which RUN this is and how it stands.
@@ -78,9 +78,11 @@ pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
 }
 
 fn contents(verify: &VerifyTotal) -> Vec<String> {
+    let files = verify.files.saturating_add(verify.bad_files);
     let read = format!(
-        "{} files read again after {} ({})",
-        grouped(verify.files.saturating_add(verify.bad_files)),
+        "{} {} read again after {} ({})",
+        grouped(files),
+        if files == 1 { "file" } else { "files" },
         count(verify.trials, "trial"),
         bytes(Some(verify.bytes))
     );
@@ -101,9 +103,18 @@ fn failures(study: &Study) -> Vec<String> {
         let trials = if row.sequences.len() == 1 { "trial" } else { "trials" };
         let numbers = numbers.join(", ");
         let (label, workload, error) = (&row.label, &row.workload, &row.error);
-        format!("{label}, {workload}{step} ({trials} {numbers}{more}): {error}{remedy}")
+        let partial = row.partial.as_ref().map(partial).unwrap_or_default();
+        format!("{label}, {workload}{step} ({trials} {numbers}{more}): {error}{remedy}{partial}")
     };
     study.failures.iter().map(of).collect()
+}
+
+/// `; partial: create ended after 17 to 230 of 5,000 ops`.
+fn partial(partial: &PartialPhase) -> String {
+    let (least, most) = (grouped(partial.least_ops), grouped(partial.most_ops));
+    let ops = if least == most { most } else { format!("{least} to {most}") };
+    let planned = partial.planned_ops.map(|ops| format!(" of {}", grouped(ops)));
+    format!("; partial: {} ended after {ops}{} ops", partial.phase, planned.unwrap_or_default())
 }
 
 fn not_run(study: &Study) -> Vec<String> {

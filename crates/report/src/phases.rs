@@ -1,15 +1,16 @@
 //! Tables of file systems, one a workload and phase.
 
+use crate::latency::{latency_table, matters, quantiles};
+use crate::manner::{manner, work};
 use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
 use crate::notes::{closing_notes, heading};
 use crate::table::{Grid, Kind};
-use crate::words::{Scale, bold, bytes, clock, count, cpu, ns, wrap};
+use crate::words::{Scale, bold, clock, count, cpu, ns, wrap};
 use crate::{MIN_WIDTH, Style};
-use fsarena_model::record::{CacheState, Window};
+use fsarena_model::record::CacheState;
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::units::Bytes;
-use fsarena_model::work::Order;
-use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, SpreadNs, Study};
+use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study};
 
 /// The whole result of a RUN: heading, tables, notes.
 #[must_use]
@@ -47,13 +48,40 @@ fn legend(study: &Study, ratios: bool, style: Style) -> String {
              compared; plain arithmetic.",
         );
     }
+    if study.tables.iter().any(|table| matters(table) && !table.rows.is_empty()) {
+        text.push_str(" latency: of single ops, all trials together.");
+    }
+    if study.tables.iter().any(|table| table.unit == RateUnit::Ops) {
+        text.push_str(" IOPS: calls of reading and writing per second.");
+    }
+    if study.tables.iter().flat_map(|table| &table.rows).any(|row| row.threads.is_some()) {
+        text.push_str(
+            " first done, last done: the first and the last thread, from the start barrier; \
+             imbalance: the slowest thread to the mean of all.",
+        );
+    }
     text.push_str(" Whether a difference is real is not decided here.");
     text
 }
 
 /// The table as text, and whether it has room for ratios.
 fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
-    let scale = Scale::of(table, style.rate.unwrap_or(study.rate_style));
+    let (grid, marks) = phase_grid(study, table, style);
+    let mut out = title(table, width, style);
+    out.push_str(&grid.render(width));
+    if matters(table) {
+        let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
+        out.push_str(&latency_table(table, label, width));
+    }
+    out.push_str(&marks.render(width));
+    (out, grid.shows("ratio", width))
+}
+
+fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) {
+    let rate_style = style.rate.unwrap_or(study.rate_style);
+    let scale = Scale::of(table, rate_style);
+    let by_calls = scale == Scale::Iops;
+    let latency = !matters(table);
     let others = [Clock::Returned, Clock::Durable, Clock::Drained]
         .into_iter()
         .filter(|&c| c != study.compared_clock);
@@ -64,14 +92,17 @@ fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) ->
         (clock(study.compared_clock), Kind::Figure),
         ("min - max", Kind::Optional(1)),
     ];
+    if by_calls {
+        columns.insert(2, ("contents", Kind::Figure));
+    }
     columns.extend(others.clone().map(|c| (clock(c), Kind::Figure)));
-    columns.extend([
-        ("ratio", Kind::Optional(2)),
-        ("p50", Kind::Optional(4)),
-        ("p99", Kind::Optional(3)),
-        ("max", Kind::Optional(5)),
-        ("n", Kind::Figure),
-    ]);
+    columns.push(("ratio", Kind::Optional(2)));
+    if latency {
+        let three =
+            [("p50", Kind::Optional(4)), ("p99", Kind::Optional(3)), ("max", Kind::Optional(5))];
+        columns.extend(three);
+    }
+    columns.push(("n", Kind::Figure));
     let mut grid = Grid::new(&columns);
     let mut marks = Marks::default();
     let common = common_memory(table);
@@ -83,30 +114,31 @@ fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) ->
             clock_cell(row, study.compared_clock),
             range(row.compared),
         ];
+        if by_calls {
+            cells.insert(2, Scale::of_bytes(table, rate_style).rate(row));
+        }
         cells.extend(others.clone().map(|c| clock_cell(row, c)));
-        let latency = row.latency;
-        cells.extend([
+        cells.push(
             row.ratio_of_medians.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-            ns(latency.map(|l| l.p50_ns)),
-            ns(latency.map(|l| l.p99_ns)),
-            ns(latency.map(|l| l.max_ns)),
-            trials(row),
-        ]);
+        );
+        if latency {
+            let [p50, _, p99, _, max] = quantiles(row.latency);
+            cells.extend([p50, p99, max]);
+        }
+        cells.push(trials(row));
         grid.row(cells);
     }
     for absent in &table.absent {
         let why = match absent.why {
             Absence::NotRun => "not run",
             Absence::Failed => "failed",
+            Absence::Partial => "partial",
             Absence::Interrupted => "interrupted",
             Absence::NotYet => "no trial yet",
         };
         grid.row(vec![absent.label.clone(), why.to_owned()]);
     }
-    let mut out = title(table, common, width, style);
-    out.push_str(&grid.render(width));
-    out.push_str(&marks.render(width));
-    (out, grid.shows("ratio", width))
+    (grid, marks)
 }
 
 /// The memory limit that all rows of a table have.
@@ -116,28 +148,23 @@ fn common_memory(table: &PhaseTable) -> Option<&MemoryView> {
     (limited && table.rows.iter().all(|row| row.memory == *first)).then_some(first)
 }
 
-fn title(table: &PhaseTable, memory: Option<&MemoryView>, width: usize, style: Style) -> String {
+/// What a phase is, how it is done, and in which state of cache and memory.
+pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
     let set = &table.dataset;
-    let order = match (set.files, table.order) {
-        (1, _) => "",
-        (_, Order::Sequential) => ", in order",
-        (_, Order::Random) => ", in random order",
-    };
-    let files = if set.files == 1 {
-        format!("one file of {}", Bytes(set.size_bytes))
-    } else {
-        format!("{} files of {}", crate::words::grouped(set.files), Bytes(set.size_bytes))
-    };
-    let mut state = String::new();
+    let mut text =
+        format!("{} / {}: {}", table.workload, table.phase, work(table.op, table.order, set));
+    let manner = manner(table.op, table.bs_bytes, &table.io, set);
+    if !manner.is_empty() {
+        text.push_str(&format!("; {manner}"));
+    }
     if is_mixed(table) {
-        state.push_str("; cold (warm rows are not compared with cold ones)");
+        text.push_str("; cold (warm rows are not compared with cold ones)");
     } else if let Some(row) = table.rows.first() {
-        state.push_str(if row.cache == CacheState::Cold { "; cold" } else { "; warm" });
+        text.push_str(if row.cache == CacheState::Cold { "; cold" } else { "; warm" });
     }
-    if let Some(MemoryView::Limited { limit_bytes, by }) = memory {
-        state.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
+    if let Some(MemoryView::Limited { limit_bytes, by }) = common_memory(table) {
+        text.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
     }
-    let text = format!("{} / {}: {files}{order}{state}", table.workload, table.phase);
     let mut out = String::new();
     for line in wrap("", &text, width).lines() {
         out.push_str(&bold(line, style.colour));
@@ -147,7 +174,7 @@ fn title(table: &PhaseTable, memory: Option<&MemoryView>, width: usize, style: S
 }
 
 /// Whether a table has cold and warm rows.
-fn is_mixed(table: &PhaseTable) -> bool {
+pub(crate) fn is_mixed(table: &PhaseTable) -> bool {
     let cold = table.rows.iter().filter(|row| row.cache == CacheState::Cold).count();
     cold > 0 && cold < table.rows.len()
 }
@@ -166,11 +193,27 @@ fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<String> {
         notes.push(format!("not drained in {n} of {of}: {}", row.drained.reasons.join("; ")));
     }
     notes.extend(wrong_contents(row.trials_with_bad_contents));
+    if row.trials_partial > 0 {
+        let trials = count(row.trials_partial, "trial");
+        notes.push(format!("partial in {trials} (ended before the end of the work): in no figure"));
+    }
+    notes.extend(own_clock(row));
     notes
 }
 
+/// What a program that did the work says of its length, beside ours.
+fn own_clock(row: &PhaseRow) -> Option<String> {
+    let program = row.program.as_ref()?;
+    let own = ns(Some(program.own?.median_ns));
+    let version = &program.version;
+    Some(format!(
+        "the rate leaves out the start and end of {version}, which worked for {own} by its own \
+         clock; the times do not"
+    ))
+}
+
 /// Warm is said where the table has cold rows too.
-fn plain_label(row: &PhaseRow, mixed: bool) -> String {
+pub(crate) fn plain_label(row: &PhaseRow, mixed: bool) -> String {
     let warm = if mixed && row.cache != CacheState::Cold { " (warm)" } else { "" };
     format!("{}{warm}", row.label)
 }
@@ -198,84 +241,4 @@ fn range(spread: Option<SpreadNs>) -> String {
 
 fn trials(row: &PhaseRow) -> String {
     if row.n == row.n_planned { row.n.to_string() } else { format!("{}/{}", row.n, row.n_planned) }
-}
-
-/// Latency and device traffic beside the times: the ledger of each phase.
-#[must_use]
-pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = String::new();
-    for table in study.tables.iter().filter(|t| !t.rows.is_empty()) {
-        let mut grid = Grid::new(&[
-            ("file system", Kind::Text),
-            ("p50", Kind::Figure),
-            ("p99", Kind::Figure),
-            ("p99.9", Kind::Optional(2)),
-            ("max", Kind::Figure),
-            ("read", Kind::Figure),
-            ("written", Kind::Figure),
-            ("to drained", Kind::Optional(1)),
-            ("to unmount", Kind::Figure),
-            ("w. amp.", Kind::Figure),
-        ]);
-        for row in &table.rows {
-            let latency = |of: fn(&fsarena_study::Latency) -> u64| ns(row.latency.as_ref().map(of));
-            let device = |window| row.device.iter().find(|d| d.window == window);
-            let written = |window| bytes(device(window).and_then(|d| d.written_bytes));
-            grid.row(vec![
-                plain_label(row, is_mixed(table)),
-                latency(|l| l.p50_ns),
-                latency(|l| l.p99_ns),
-                latency(|l| l.p999_ns),
-                latency(|l| l.max_ns),
-                bytes(device(Window::Durable).and_then(|d| d.read_bytes)),
-                written(Window::Durable),
-                written(Window::Drained),
-                written(Window::Unmounted),
-                row.write_amplification
-                    .map_or_else(|| "-".to_owned(), |spread| format!("{:.2}", spread.median)),
-            ]);
-        }
-        out.push_str(&title(table, common_memory(table), width, style));
-        out.push_str(&grid.render(width));
-        out.push('\n');
-    }
-    out.push_str(&space_table(study, width, style));
-    let legend = "Latency of single ops, all trials together. Device: bytes read and written from \
-                  the phase's start to `durable`, to `drained` and to the end of the next unmount. \
-                  w. amp.: bytes written to the device up to the unmount per byte of contents \
-                  written. Space amplification: growth of used space per byte stored.";
-    out.push_str(&wrap("", legend, width));
-    out
-}
-
-fn space_table(study: &Study, width: usize, style: Style) -> String {
-    let mut grid = Grid::new(&[
-        ("file system", Kind::Text),
-        ("workload", Kind::Text),
-        ("used empty", Kind::Figure),
-        ("used", Kind::Figure),
-        ("stored", Kind::Figure),
-        ("amp.", Kind::Figure),
-        ("unmount", Kind::Figure),
-        ("n", Kind::Figure),
-    ]);
-    for row in study.trials.iter().filter(|row| row.n > 0) {
-        grid.row(vec![
-            row.label.clone(),
-            row.workload.clone(),
-            bytes(row.used_empty_bytes),
-            bytes(row.used_bytes),
-            bytes(row.stored_bytes),
-            row.space_amplification
-                .map_or_else(|| "-".to_owned(), |spread| format!("{:.2}", spread.median)),
-            ns(row.unmount.map(|u| u.median_ns)),
-            row.n.to_string(),
-        ]);
-    }
-    if grid.is_empty() {
-        return String::new();
-    }
-    let title = bold("Space after the last phase", style.colour);
-    format!("{title}\n{}\n", grid.render(width))
 }

@@ -1,10 +1,13 @@
 //! The plan of a RUN for `--dry-run`: what would be done, how long, how much is written.
 
+use crate::manner::manner;
 use crate::table::{Grid, Kind};
 use crate::words::{bold, bytes, count, ns, wrap};
 use crate::{MIN_WIDTH, Style};
-use fsarena_model::contender::{Cache, Discard};
+use fsarena_model::contender::{Cache, DeviceLevel, Discard};
+use fsarena_model::device::QueueLevel;
 use fsarena_model::run::RunPlan;
+use fsarena_model::work::{Phase, Workload};
 use serde::Serialize;
 
 /// Expected cost of a plan.
@@ -67,6 +70,15 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
         ]);
     }
     out.push_str(&grid.render(width));
+    let manners = manners(plan);
+    if !manners.is_empty() {
+        out.push('\n');
+        out.push_str(&bold("How", style.colour));
+        out.push('\n');
+        for line in manners {
+            out.push_str(&wrap("  - ", &line, width));
+        }
+    }
     if !plan.not_run.is_empty() {
         out.push('\n');
         out.push_str(&bold("Not run", style.colour));
@@ -101,14 +113,20 @@ fn total(plan: &RunPlan, cost: &PlanCost) -> String {
 }
 
 fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
-    let mut grid = Grid::new(&[
+    let levels = || plan.contenders.iter().map(|contender| &contender.levels);
+    let conditioned = levels().any(|levels| !levels.ssd.is_none());
+    let queues = levels().any(|levels| !levels.queue.is_default());
+    let mut columns = vec![
         ("contender", Kind::Text),
         ("file system", Kind::Text),
         ("on", Kind::Text),
         ("cache", Kind::Text),
         ("memory", Kind::Text),
-        ("discard", Kind::Optional(1)),
-    ]);
+    ];
+    columns.extend(conditioned.then_some(("before mkfs", Kind::Text)));
+    columns.extend(queues.then_some(("queue", Kind::Text)));
+    columns.push(("discard", Kind::Optional(1)));
+    let mut grid = Grid::new(&columns);
     for contender in &plan.contenders {
         let levels = &contender.levels;
         let cache = match levels.cache {
@@ -119,16 +137,69 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
             Discard::None => "none",
             Discard::On => "on",
         };
-        grid.row(vec![
+        let mut cells = vec![
             contender.label.clone(),
             levels.fs.to_string(),
-            levels.device.to_string(),
+            device(&levels.device),
             cache.to_owned(),
             levels.memory_bytes.map_or_else(|| "whole".to_owned(), |limit| bytes(Some(limit))),
-            discard.to_owned(),
-        ]);
+        ];
+        cells.extend(conditioned.then(|| levels.ssd.name().to_owned()));
+        cells.extend(queues.then(|| queue(&levels.queue)));
+        cells.push(discard.to_owned());
+        grid.row(cells);
     }
-    format!("{}\n{}", bold("Contenders", style.colour), grid.render(width))
+    let mut out = format!("{}\n{}", bold("Contenders", style.colour), grid.render(width));
+    for device in lost(plan) {
+        let line = format!("Everything on {device} will be lost.");
+        out.push_str(&bold(wrap("", &line, width).trim_end(), style.colour));
+        out.push('\n');
+    }
+    out
+}
+
+/// The device with its kind.
+fn device(level: &DeviceLevel) -> String {
+    match level {
+        DeviceLevel::Block { size_bytes, .. } => {
+            format!("block device {level} of {}", bytes(Some(*size_bytes)))
+        }
+        DeviceLevel::Directory { .. } => format!("directory {level}"),
+        _ => level.to_string(),
+    }
+}
+
+/// The user's devices that a file system is made on, each once.
+fn lost(plan: &RunPlan) -> Vec<String> {
+    let mut devices: Vec<String> = Vec::new();
+    for contender in &plan.contenders {
+        let level = &contender.levels.device;
+        if matches!(level, DeviceLevel::Block { .. }) && !devices.contains(&level.to_string()) {
+            devices.push(level.to_string());
+        }
+    }
+    devices
+}
+
+/// What is set for a contender; the rest stays as it is.
+fn queue(level: &QueueLevel) -> String {
+    let mut words: Vec<String> = level.scheduler.iter().cloned().collect();
+    words.extend(level.read_ahead_bytes.map(|size| format!("read-ahead {}", bytes(Some(size)))));
+    words.extend(level.write_cache.map(|cache| cache.name().to_owned()));
+    if words.is_empty() { "as it is".to_owned() } else { words.join(", ") }
+}
+
+/// Phases that are not done as most are, with how they are done.
+fn manners(plan: &RunPlan) -> Vec<String> {
+    let of = |workload: &Workload| -> Vec<String> {
+        let words = |phase: &Phase| {
+            let said = manner(phase.op, phase.bs_bytes, &phase.io, &workload.dataset);
+            let timed = phase.timed && !phase.io.is_default();
+            timed.then(|| format!("{} / {}: {said}", workload.name, phase.name))
+        };
+        workload.phases.iter().filter_map(words).collect()
+    };
+    plan.workloads.iter().flat_map(of).collect()
 }
 
 fn label(plan: &RunPlan, contender: usize) -> String {

@@ -5,6 +5,7 @@ use crate::words::{bold, cache, grouped, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::record::{Drained, Outcome, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::RunHeader;
+use fsarena_study::complete;
 
 /// Every trial's values (`show RUN --raw`): times in ns, sizes in bytes, one table a workload and
 /// phase, one row a trial in the order in which they were run.
@@ -30,7 +31,8 @@ pub fn raw_values(
     out.push_str(&wrap(
         "",
         "Times in ns from the phase's first clock read; device bytes: written to the device up to \
-         the next unmount. Blocks and trials are counted from 0. Everything else: --json.",
+         the next unmount; partial: the phase ended early, and is in no figure. Blocks and trials \
+         are counted from 0. Everything else: --json.",
         width,
     ));
     out
@@ -39,33 +41,53 @@ pub fn raw_values(
 fn phase_values<'a>(
     header: &RunHeader,
     records: impl Iterator<Item = &'a TrialRecord>,
-    phase: &str,
+    name: &str,
 ) -> Grid {
-    let mut grid = Grid::new(&[
+    let records: Vec<(&TrialRecord, Option<&PhaseRecord>)> =
+        records.map(|record| (record, record.phases.iter().find(|p| p.name == name))).collect();
+    let any = |of: fn(&PhaseRecord) -> bool| records.iter().any(|(_, phase)| phase.is_some_and(of));
+    let (threads, program) = (any(|p| !p.threads.is_empty()), any(|p| p.program.is_some()));
+    let mut columns = vec![
         ("trial", Kind::Figure),
         ("block", Kind::Optional(2)),
         ("file system", Kind::Text),
         ("returned", Kind::Figure),
         ("durable", Kind::Figure),
         ("drained", Kind::Figure),
-        ("cache", Kind::Optional(1)),
-        ("ops", Kind::Optional(3)),
-        ("asked bytes", Kind::Optional(4)),
-        ("device bytes", Kind::Optional(5)),
-    ]);
-    for record in records {
+        ("cache", Kind::Optional(3)),
+        ("ops", Kind::Optional(4)),
+        ("asked bytes", Kind::Optional(5)),
+        ("device bytes", Kind::Optional(6)),
+    ];
+    if threads {
+        columns.extend([("first done", Kind::Optional(1)), ("last done", Kind::Optional(1))]);
+    }
+    if program {
+        columns.push(("own clock", Kind::Optional(1)));
+    }
+    let mut grid = Grid::new(&columns);
+    for (record, found) in records {
         let label = header
             .plan
             .contenders
             .iter()
             .find(|c| c.id() == record.key.contender)
             .map_or_else(|| record.key.contender.short().to_owned(), |c| c.label.clone());
-        let found = record.phases.iter().find(|p| p.name == phase);
-        let early = found.is_some_and(|p| p.error.is_some());
-        let label = if early { format!("{label} (ended early)") } else { label };
+        let partial = found.is_some_and(|phase| !complete(phase));
+        let label = if partial { format!("{label} (partial)") } else { label };
         let mut cells = vec![record.key.sequence.to_string(), record.key.block.to_string(), label];
         match found {
-            Some(phase) => cells.extend(values(phase)),
+            Some(phase) => {
+                cells.extend(values(phase));
+                if threads {
+                    let done = phase.first_and_last_done_ns();
+                    cells.push(or_dash(done.map(|(first, _)| first)));
+                    cells.push(or_dash(done.map(|(_, last)| last)));
+                }
+                if program {
+                    cells.push(or_dash(phase.program.as_ref().and_then(|p| p.own_ns)));
+                }
+            }
             None => cells.push(ended(&record.outcome).to_owned()),
         }
         grid.row(cells);
@@ -73,23 +95,26 @@ fn phase_values<'a>(
     grid
 }
 
+fn or_dash(value: Option<u64>) -> String {
+    value.map_or_else(|| "-".to_owned(), grouped)
+}
+
 fn values(phase: &PhaseRecord) -> [String; 7] {
-    let dash = || "-".to_owned();
     let drained = match &phase.clocks.drained {
         Drained::NoDevice => "no device".to_owned(),
         Drained::NotDrained { .. } => "not drained".to_owned(),
-        drained => drained.ns().map_or_else(dash, grouped),
+        drained => or_dash(drained.ns()),
     };
     let written =
         phase.windows.get(&Window::Unmounted).and_then(|c| c.get("device.written_bytes").copied());
     [
         grouped(phase.clocks.returned_ns),
-        phase.clocks.durable_ns.map_or_else(dash, grouped),
+        or_dash(phase.clocks.durable_ns),
         drained,
         cache(phase.cache.state).to_owned(),
         grouped(phase.ops),
         grouped(phase.asked_bytes),
-        written.map_or_else(dash, grouped),
+        or_dash(written),
     ]
 }
 

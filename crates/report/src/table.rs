@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Narrow,
     /// Right-aligned; left out where there is no room, the highest number first.
     Optional(u8),
+    /// As [`Kind::Optional`], left-aligned.
+    OptionalText(u8),
 }
 
 /// A table under construction.
@@ -76,7 +78,7 @@ impl Grid {
             column.set_padding((0, u16::try_from(gap).unwrap_or(0)));
             let total = u16::try_from(columns + gap).unwrap_or(u16::MAX);
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(total)));
-            if self.columns[at].1 != Kind::Text {
+            if !matches!(self.columns[at].1, Kind::Text | Kind::OptionalText(_)) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -118,7 +120,7 @@ fn fit(columns: &[(String, Kind)], natural: &[usize], width: usize) -> (Vec<usiz
     };
     while total(&kept, &least) > width {
         let rank = |at: usize| match columns[at].1 {
-            Kind::Optional(rank) => rank,
+            Kind::Optional(rank) | Kind::OptionalText(rank) => rank,
             _ => 0,
         };
         match kept.iter().copied().max_by_key(|&at| rank(at)).filter(|&at| rank(at) > 0) {

@@ -116,6 +116,10 @@ pub(crate) enum Scale {
     Mib,
     /// `4,188 files/s`.
     Files,
+    /// `312 dirs/s`.
+    Dirs,
+    /// `12,345 IOPS`.
+    Iops,
 }
 
 impl Scale {
@@ -123,31 +127,41 @@ impl Scale {
     pub(crate) fn of(table: &PhaseTable, style: RateStyle) -> Self {
         match (RateUnit::of(style, table.op, &table.dataset), style) {
             (RateUnit::Files, _) => Self::Files,
-            (RateUnit::Bytes, RateStyle::Article2003) => Self::ArticleKb,
-            (RateUnit::Bytes, RateStyle::Auto) => {
-                let rates = table.rows.iter().filter_map(|r| r.bytes_per_s);
-                if rates.map(|r| r.median).all(|rate| rate >= 1_048_576.0) {
-                    Self::Mib
-                } else {
-                    Self::Kib
-                }
-            }
+            (RateUnit::Dirs, _) => Self::Dirs,
+            (RateUnit::Ops, _) => Self::Iops,
+            (RateUnit::Bytes, style) => Self::of_bytes(table, style),
         }
+    }
+
+    /// The unit in which a table writes contents per second.
+    pub(crate) fn of_bytes(table: &PhaseTable, style: RateStyle) -> Self {
+        if style == RateStyle::Article2003 {
+            return Self::ArticleKb;
+        }
+        let mut rates = table.rows.iter().filter_map(|r| r.rates.bytes_per_s);
+        if rates.all(|rate| rate.median >= 1_048_576.0) { Self::Mib } else { Self::Kib }
     }
 
     /// The median rate of a row.
     pub(crate) fn rate(self, row: &PhaseRow) -> String {
-        let spread = if self == Self::Files { row.files_per_s } else { row.bytes_per_s };
-        spread.map_or_else(|| "-".to_owned(), |s| self.text(s.median))
+        let unit = match self {
+            Self::ArticleKb | Self::Kib | Self::Mib => RateUnit::Bytes,
+            Self::Files => RateUnit::Files,
+            Self::Dirs => RateUnit::Dirs,
+            Self::Iops => RateUnit::Ops,
+        };
+        row.rates.get(unit).map_or_else(|| "-".to_owned(), |s| self.text(s.median))
     }
 
-    /// A rate in bytes or files per second with its unit.
+    /// An amount per second with its unit.
     pub(crate) fn text(self, per_s: f64) -> String {
         match self {
             Self::ArticleKb => format!("{:.2} KB/s", per_s / 1024.0),
             Self::Kib => format!("{} KiB/s", digits(per_s / 1024.0)),
             Self::Mib => format!("{} MiB/s", digits(per_s / 1_048_576.0)),
             Self::Files => format!("{} files/s", digits(per_s)),
+            Self::Dirs => format!("{} dirs/s", digits(per_s)),
+            Self::Iops => format!("{} IOPS", digits(per_s)),
         }
     }
 }

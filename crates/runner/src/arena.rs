@@ -4,21 +4,26 @@
 //! sectors. It is made once, before the first trial, and removed after the last.
 
 use crate::journal::{Entry, Journal, Owner};
+use crate::places::OurPlaces;
 use crate::recover::undo_entry;
-use crate::{Progress, Request, RunError};
+use crate::{Progress, Request, RunError, resume};
 use fsarena_executor::cgroup::Hierarchy;
-use fsarena_model::contender::{DeviceLevel, Discard, Levels};
-use fsarena_model::record::Notice;
-use fsarena_model::run::{NotRun, RunPlan};
-use fsarena_model::spec::TargetSpec;
-use fsarena_targets::claim::{self, Claimed};
+use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
+use fsarena_model::device::SsdPolicy;
+use fsarena_model::record::{Notice, TrialRecord};
+use fsarena_model::run::RunPlan;
+use fsarena_model::spec::{TargetSpec, Under};
+use fsarena_targets::claim::{self, Claimed, Made};
+use fsarena_targets::devices::{self, Roots};
 use fsarena_targets::fs::{self, Place};
-use fsarena_targets::{mountinfo, vet};
+use fsarena_targets::mountinfo;
+use fsarena_targets::queue::{self, Applied, QueueChange};
+use fsarena_targets::vet::VettedDevice;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where images in memory lie.
 const MEMORY_DIR: &str = "/dev/shm";
@@ -26,12 +31,63 @@ const MEMORY_DIR: &str = "/dev/shm";
 /// Everything that a RUN has made.
 pub(crate) struct Arena {
     name: String,
+    /// What names of claims begin with.
+    claim_name: String,
     entries: Vec<Entry>,
     scratch_dir: PathBuf,
-    claims: Vec<(DeviceLevel, Discard, Claimed)>,
+    claims: Vec<(ClaimKey, Claimed)>,
+    database: PathBuf,
     is_closed: bool,
     // Last: its lock must outlive what it lists.
     journal: Journal,
+}
+
+/// What tells claims apart: the device, and whether holes are made in its image.
+#[derive(Clone, PartialEq, Debug)]
+struct ClaimKey {
+    device: DeviceLevel,
+    /// Contenders that discard have an image of their own: the holes they make in it must not be
+    /// met by others. A device of the user's is there once.
+    holes: bool,
+}
+
+impl ClaimKey {
+    fn of(levels: &Levels) -> Self {
+        let image = matches!(levels.device, DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. });
+        let discards = levels.discard == Discard::On || levels.ssd == SsdPolicy::Blkdiscard;
+        Self { device: levels.device.clone(), holes: image && discards }
+    }
+}
+
+/// What a claim is told by, and stopped by, while it is made.
+struct Hearing<'a> {
+    journal: &'a mut Journal,
+    entries: &'a mut Vec<Entry>,
+    progress: &'a mut dyn Progress,
+    name: &'a str,
+    size_bytes: u64,
+    interrupts: &'a AtomicUsize,
+}
+
+impl claim::Hooks for Hearing<'_> {
+    fn will_make(&mut self, what: &Made) -> Result<(), String> {
+        let entry = match what {
+            Made::Image(path) => Entry::Image(path.clone()),
+            Made::Directory(path) => Entry::Directory(path.clone()),
+            Made::Device(identity) => Entry::Device(identity.clone()),
+        };
+        self.journal.note(&entry).map_err(|error| error.to_string())?;
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    fn written(&mut self, bytes: u64) -> ControlFlow<()> {
+        self.progress.image(self.name, bytes, self.size_bytes);
+        match self.interrupts.load(Ordering::SeqCst) {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
 }
 
 /// The target of a trial, with what is to be said of it.
@@ -55,22 +111,31 @@ impl Arena {
         owner: &fsarena_store::Owner,
     ) -> Result<Self, RunError> {
         let name = format!("fsarena-{}", request.header.uid);
+        // A later start may have another working directory.
+        let database = std::path::absolute(database).unwrap_or_else(|_| database.to_owned());
         let journal = Journal::begin(
             request.state_dir,
             &Owner {
                 run: request.header.uid.clone(),
-                database: database.to_owned(),
+                database: database.clone(),
                 pid: owner.pid,
                 start_ticks: owner.start_ticks,
                 boot_id: owner.boot_id.clone(),
             },
         )?;
         let scratch_dir = request.state_dir.join(&name);
+        // What an earlier session has kept on purpose has its own name.
+        let claim_name = match request.resumed {
+            Some(resumed) => format!("{name}-s{}", resumed.session),
+            None => name.clone(),
+        };
         let mut arena = Self {
             name,
+            claim_name,
             entries: Vec::new(),
             scratch_dir: scratch_dir.clone(),
             claims: Vec::new(),
+            database,
             is_closed: false,
             journal,
         };
@@ -88,22 +153,49 @@ impl Arena {
         Ok(arena)
     }
 
-    /// Claims every device level that the schedule needs.
+    /// Claims every device level that the trials `left` need.
     pub(crate) fn claim_targets(
         &mut self,
         request: &Request<'_>,
+        left: &[usize],
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         let plan = &request.header.plan;
-        for slot in &plan.schedule {
-            let levels = &plan.contenders[slot.contender].levels;
+        let levels_left = || left.iter().map(|&n| &plan.contenders[plan.schedule[n].contender]);
+        // A setting that a device does not offer is told before an image is written, where a device
+        // of its kind is there, and else before the first trial.
+        for contender in levels_left() {
+            offered_before(&contender.levels)?;
+        }
+        for contender in levels_left() {
+            let levels = &contender.levels;
             if self.claim_of(levels).is_some() || !needs_claim(levels) {
                 continue;
             }
             let claimed = self.claim(&levels.device, request, progress)?;
-            self.claims.push((levels.device.clone(), levels.discard, claimed));
+            self.claims.push((ClaimKey::of(levels), claimed));
+        }
+        for contender in levels_left() {
+            self.queue_changes(&contender.levels)?;
         }
         Ok(())
+    }
+
+    /// What lies under the targets now and did not when `records` were made.
+    pub(crate) fn changes_since(&self, plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
+        let mut found = Vec::new();
+        for record in records {
+            let of = |contender: &&Contender| contender.id() == record.key.contender;
+            let Some(contender) = plan.contenders.iter().find(of) else { continue };
+            let Some(claimed) = self.claim_of(&contender.levels) else { continue };
+            for change in resume::fact_changes(&record.device, &claimed.facts()) {
+                let change = format!("{}: {change}", contender.label);
+                if !found.contains(&change) {
+                    found.push(change);
+                }
+            }
+        }
+        found
     }
 
     fn claim(
@@ -112,38 +204,81 @@ impl Arena {
         request: &Request<'_>,
         progress: &mut dyn Progress,
     ) -> Result<Claimed, RunError> {
-        let name = format!("{}-{}", self.name, self.claims.len());
-        match level {
-            DeviceLevel::Loop { size_bytes } | DeviceLevel::Ram { size_bytes } => {
-                let in_memory = matches!(level, DeviceLevel::Ram { .. });
-                let dir = if in_memory { Path::new(MEMORY_DIR) } else { request.image_dir };
-                let vetted = vet::vet_image_dir(dir, *size_bytes)?;
-                self.note(Entry::Image(vetted.image_path(&name)))?;
-                let mut report = |done: u64| {
-                    progress.image(&name, done, *size_bytes);
-                    match request.interrupts.load(Ordering::SeqCst) {
-                        0 => ControlFlow::Continue(()),
-                        _ => ControlFlow::Break(()),
-                    }
-                };
-                Ok(claim::claim_image(&vetted, &name, *size_bytes, in_memory, &mut report)?)
-            }
-            DeviceLevel::Directory { path } => {
-                let vetted = vet::vet_directory(path)?;
-                self.note(Entry::Directory(vetted.ours(&name)))?;
-                Ok(claim::claim_directory(&vetted, &name)?)
-            }
-        }
+        let name = format!("{}-{}", self.claim_name, self.claims.len());
+        let vetted = self.vetted(level, request)?;
+        let mut hooks = Hearing {
+            journal: &mut self.journal,
+            entries: &mut self.entries,
+            progress,
+            name: &name,
+            size_bytes: level.size_bytes().unwrap_or(0),
+            interrupts: request.interrupts,
+        };
+        let mut order = claim::Order {
+            name: &name,
+            image_dir: request.image_dir(),
+            memory_dir: Path::new(MEMORY_DIR),
+            vetted: vetted.as_ref(),
+            hooks: &mut hooks,
+        };
+        Ok(claim::claim(level, &mut order)?)
     }
 
-    /// The claim for these levels. Contenders that discard have an image of their own: the holes
-    /// they make in it must not be met by others.
+    /// The user's device of a level, vetted; nothing that this RUN writes may lie on it.
+    fn vetted(
+        &self,
+        level: &DeviceLevel,
+        request: &Request<'_>,
+    ) -> Result<Option<VettedDevice>, RunError> {
+        let DeviceLevel::Block { path, .. } = level else { return Ok(None) };
+        let ours = OurPlaces {
+            database: &self.database,
+            state_dir: request.state_dir,
+            image_dir: request.image_dir(),
+        };
+        let vetted = ours.vet_block(path, request.consents)?;
+        let boot_id = fsarena_metrics::boot_id(&fsarena_metrics::Roots::default());
+        let boot_id = boot_id.unwrap_or_default();
+        let changes = resume::device_changes(request.header, path, vetted.identity(), &boot_id);
+        if !changes.is_empty() {
+            return Err(RunError::Target {
+                error: format!(
+                    "{}: it is another device than when the RUN began: {}",
+                    path.display(),
+                    changes.join("; ")
+                ),
+                remedy: Some("look at fsarena devices, and begin a new RUN".to_owned()),
+            });
+        }
+        Ok(Some(vetted))
+    }
+
+    /// What is to be changed in the queue of the device for a trial at these levels.
+    fn queue_changes(&self, levels: &Levels) -> Result<Vec<QueueChange>, RunError> {
+        let claimed = self.claim_of(levels).filter(|_| !levels.queue.is_default());
+        let name = claimed.and_then(|claimed| queue::name_of(&claimed.target()));
+        Ok(match name {
+            Some(name) => queue::plan(&Roots::default(), &name, &levels.queue)?,
+            None => Vec::new(),
+        })
+    }
+
+    /// Sets the queue of the device as a trial at these levels wants it. What is given back puts it
+    /// back when it is dropped.
+    pub(crate) fn tune(&mut self, levels: &Levels) -> Result<Option<Applied>, RunError> {
+        let changes = self.queue_changes(levels)?;
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        // Stays listed: what cannot be put back after the trial is tried again at the end.
+        self.note_once(Entry::Queue(changes.clone()))?;
+        Ok(Some(queue::apply(changes)?))
+    }
+
+    /// The claim for these levels.
     fn claim_of(&self, levels: &Levels) -> Option<&Claimed> {
-        let found = self
-            .claims
-            .iter()
-            .find(|(device, discard, _)| *device == levels.device && *discard == levels.discard);
-        found.map(|(_, _, claimed)| claimed)
+        let key = ClaimKey::of(levels);
+        self.claims.iter().find(|(claimed, _)| *claimed == key).map(|(_, claimed)| claimed)
     }
 
     /// The target for a contender with these levels.
@@ -158,7 +293,7 @@ impl Arena {
         }
         let claimed = self.claim_of(levels).expect("every level of the schedule was claimed");
         let mut notices = claimed.notices();
-        if levels.discard == Discard::On {
+        if ClaimKey::of(levels).holes {
             notices.push(discard_notice());
         }
         if let TargetSpec::Directory { path } = claimed.target()
@@ -177,12 +312,9 @@ impl Arena {
         let Ok(fs::MountPlan::Commands { destroy: Some(command), .. }) = plan else {
             return Ok(());
         };
-        let held = match target {
-            TargetSpec::Image { device, image, .. } => Some((device, image)),
-            _ => None,
-        };
-        let entry = Entry::Destroy { command, held };
-        if self.entries.contains(&entry) { Ok(()) } else { self.note(entry) }
+        let held = target.device().zip(target.image());
+        let held = held.map(|(device, image)| (device.to_owned(), image.to_owned()));
+        self.note_once(Entry::Destroy { command, held, identity: target.identity().cloned() })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -209,7 +341,13 @@ impl Arena {
     fn take_down(&mut self, keep: bool) -> Left {
         self.is_closed = true;
         let mut left = Left { kept: Vec::new(), failed: Vec::new() };
-        while let Some((_, _, mut claimed)) = self.claims.pop() {
+        // While their devices are still there.
+        for entry in self.entries.iter().rev().filter(|entry| matches!(entry, Entry::Queue(_))) {
+            if let Err(error) = undo_entry(entry, &[]) {
+                left.failed.push(error.to_string());
+            }
+        }
+        while let Some((_, mut claimed)) = self.claims.pop() {
             if let Some(path) = kept_path(&claimed.target()).filter(|_| keep) {
                 // Without its line in the journal it would be removed if this process died now.
                 match self.journal.note(&Entry::Kept(path.clone())) {
@@ -225,8 +363,12 @@ impl Arena {
         for entry in self.entries.iter().rev() {
             let kept = matches!(entry, Entry::Image(path) | Entry::Directory(path)
                 if left.kept.contains(path));
-            // Each trial has run the command of its own external file system.
-            if kept || matches!(entry, Entry::Destroy { .. }) {
+            // Each trial has run the command of its own external file system, and a claim has
+            // removed the device that it made.
+            let is_undone = |entry: &Entry| {
+                matches!(entry, Entry::Destroy { .. } | Entry::Device(_) | Entry::Queue(_))
+            };
+            if kept || is_undone(entry) {
                 continue;
             }
             if let Err(error) = undo_entry(entry, &left.kept) {
@@ -239,6 +381,11 @@ impl Arena {
             left.failed.push(error.to_string());
         }
         left
+    }
+
+    /// As [`Self::note`], for what comes again with each trial.
+    fn note_once(&mut self, entry: Entry) -> Result<(), RunError> {
+        if self.entries.contains(&entry) { Ok(()) } else { self.note(entry) }
     }
 
     fn note(&mut self, entry: Entry) -> Result<(), RunError> {
@@ -255,6 +402,28 @@ impl Drop for Arena {
             self.take_down(false);
         }
     }
+}
+
+/// Looks whether a device that is there offers the queue settings of these levels: the user's own,
+/// or for an image any loop device, since all have one driver.
+fn offered_before(levels: &Levels) -> Result<(), RunError> {
+    if levels.queue.is_default() || !needs_claim(levels) {
+        return Ok(());
+    }
+    let roots = Roots::default();
+    let name = match &levels.device {
+        DeviceLevel::Block { path, .. } => {
+            devices::identify(path, &roots).ok().map(|device| device.name)
+        }
+        DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => {
+            roots.sys.join("block/loop0/queue").is_dir().then(|| "loop0".to_owned())
+        }
+        _ => None,
+    };
+    if let Some(name) = name {
+        queue::plan(&roots, &name, &levels.queue)?;
+    }
+    Ok(())
 }
 
 fn needs_claim(levels: &Levels) -> bool {
@@ -295,48 +464,17 @@ fn discard_notice() -> Notice {
     }
 }
 
+/// What is left behind of a target with `--keep`.
 fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
     match target {
-        TargetSpec::Image { image, .. } => Some(image.clone()),
         TargetSpec::Directory { path } => Some(path.clone()),
+        TargetSpec::Block { device, under, .. } => Some(match under {
+            Under::Image { image, .. } => image.clone(),
+            Under::Made { .. } | Under::Real { .. } => device.clone(),
+        }),
         TargetSpec::Memory { .. } => None,
     }
 }
 
-/// What can be refused before anything is opened: a plan of which nothing can be run here, and a
-/// database in a directory under test, which is written between trials and would be part of the
-/// work.
-///
-/// # Errors
-/// [`RunError::Nothing`], [`RunError::DatabaseUnderTest`].
-pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
-    if plan.schedule.is_empty() {
-        let reason =
-            |row: &NotRun| format!("{}: {}", plan.contenders[row.contender].label, row.reason);
-        let mut reasons: Vec<String> = plan.not_run.iter().map(reason).collect();
-        reasons.dedup();
-        return Err(RunError::Nothing { reasons: reasons.join("; ") });
-    }
-    let database = resolved(database);
-    for contender in &plan.contenders {
-        if let DeviceLevel::Directory { path } = &contender.levels.device
-            && database.starts_with(resolved(path))
-        {
-            return Err(RunError::DatabaseUnderTest { database, target: path.clone() });
-        }
-    }
-    Ok(())
-}
-
-/// Absolute, and without symbolic links in the part that exists.
-fn resolved(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let existing = path.ancestors().find_map(|dir| Some((dir, dir.canonicalize().ok()?)));
-    match existing {
-        Some((dir, real)) => match path.strip_prefix(dir) {
-            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
-            _ => real,
-        },
-        None => path,
-    }
-}
+#[cfg(test)]
+mod tests;

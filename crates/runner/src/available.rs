@@ -1,33 +1,45 @@
 //! Which contenders this machine can run: kernel, programs, permission.
 
-use fsarena_metrics::{Roots, available_bytes};
+use fsarena_metrics::available_bytes;
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
+use fsarena_targets::claim;
+use fsarena_targets::cmd;
+use fsarena_targets::devices::Roots;
 use fsarena_targets::fs::{self, Availability, Place};
 
 /// Takes out of `plan` what cannot be run here, each with its reason; returns the packages that
 /// would bring missing programs, without repetition.
 ///
 /// `is_root` says whether file systems may be made and mounted.
-pub fn drop_unavailable(plan: &mut RunPlan, is_root: bool, roots: &Roots) -> Vec<String> {
+pub fn drop_unavailable(
+    plan: &mut RunPlan,
+    is_root: bool,
+    roots: &fsarena_metrics::Roots,
+) -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
     for (index, contender) in plan.contenders.iter().enumerate() {
-        let reason = match fs::driver(&contender.levels.fs) {
-            Err(error) => Some(error.to_string()),
-            Ok(driver) => match fs::availability(driver.as_ref(), &roots.proc) {
-                Availability::Missing { reason, package } => {
-                    packages.extend(package);
-                    Some(reason)
+        let missing = match fs::driver(&contender.levels.fs) {
+            Err(error) => Availability::Missing { reason: error.to_string(), package: None },
+            Ok(driver) => match fs::availability(&*driver, &roots.proc) {
+                Availability::Ready if driver.place() == Place::Directory => Availability::Ready,
+                Availability::Ready if !is_root => Availability::Missing {
+                    reason: "making and mounting it needs root".to_owned(),
+                    package: None,
+                },
+                Availability::Ready if driver.place() == Place::Block => {
+                    claim::device_availability(contender.levels.device.kind(), &Roots::default())
                 }
-                Availability::Ready if !is_root && driver.place() != Place::Directory => {
-                    Some("making and mounting it needs root".to_owned())
-                }
-                Availability::Ready => None,
+                other => other,
             },
         };
-        if let Some(reason) = reason {
+        if let Availability::Missing { reason, package } = missing {
+            packages.extend(package);
             plan.not_run.push(NotRun { contender: index, workload: None, reason });
         }
+    }
+    if cmd::find(FIO).is_none() && leave_out_fio(plan) {
+        packages.push(FIO.to_owned());
     }
     leave_memory_to_the_machine(plan, available_bytes(roots));
     let out: Vec<usize> =
@@ -40,6 +52,24 @@ pub fn drop_unavailable(plan: &mut RunPlan, is_root: bool, roots: &Roots) -> Vec
     packages.sort();
     packages.dedup();
     packages
+}
+
+/// The program of fio workloads, and the package that brings it.
+const FIO: &str = "fio";
+
+/// Takes out the workloads that fio does; whether there are any.
+fn leave_out_fio(plan: &mut RunPlan) -> bool {
+    let theirs = plan.workloads.iter().enumerate().filter(|(_, work)| work.fio.is_some());
+    let theirs: Vec<usize> = theirs.map(|(index, _)| index).collect();
+    let whole: Vec<usize> =
+        plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
+    let reason = "fio is not installed; install the package fio";
+    for contender in (0..plan.contenders.len()).filter(|index| !whole.contains(index)) {
+        let row =
+            |&workload| NotRun { contender, workload: Some(workload), reason: reason.to_owned() };
+        plan.not_run.extend(theirs.iter().map(row));
+    }
+    !theirs.is_empty()
 }
 
 /// A file system in memory that is filled beyond what is there would have the kernel kill whatever

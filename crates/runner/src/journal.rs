@@ -9,7 +9,9 @@
 //! The file is made under a temporary name, locked, and only then given its name: there is no
 //! moment at which it can be seen without its lock.
 
-use rustix::fs::{FlockOperation, flock};
+use fsarena_model::device::DeviceIdentity;
+use fsarena_targets::queue::QueueChange;
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -32,12 +34,19 @@ pub enum Entry {
     Directory(PathBuf),
     /// A cgroup.
     Cgroup(PathBuf),
+    /// A device of the kernel that was made, such as a zram.
+    Device(DeviceIdentity),
+    /// Settings of a device's queue, with what they were before.
+    Queue(Vec<QueueChange>),
     /// A command that undoes what an external file system has made outside the image.
     Destroy {
         /// The command, with the device's path in it.
         command: String,
-        /// The device and the image under it; absent for a file system without a device.
+        /// The device and the image under it, for a loop device of ours.
         held: Option<(PathBuf, PathBuf)>,
+        /// What any other device was known by. Both are absent for a file system without one.
+        #[serde(default)]
+        identity: Option<DeviceIdentity>,
     },
     /// The user asked to keep what the last entries made.
     Kept(PathBuf),
@@ -97,7 +106,18 @@ impl Journal {
         locked.map_err(|errno| at(&temporary)(errno.into()))?;
         let mut journal = Self { path: temporary.clone(), file };
         journal.note(&Entry::Owner(owner.clone()))?;
-        fs::rename(&temporary, &path).map_err(at(&path))?;
+        // Never over a journal that is there: a copy of the database has a RUN of the same id, and
+        // what the other one lists would be forgotten.
+        let named = renameat_with(CWD, &temporary, CWD, &path, RenameFlags::NOREPLACE);
+        if let Err(errno) = named {
+            let _ = fs::remove_file(&temporary);
+            return Err(at(&path)(match errno {
+                rustix::io::Errno::EXIST => io::Error::other(
+                    "this RUN is at work in another process, or what it left could not be removed",
+                ),
+                other => other.into(),
+            }));
+        }
         journal.path = path;
         Ok(journal)
     }
@@ -286,6 +306,17 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].owner(), Some(&owner("a")));
         assert_eq!(found[0].entries[1], Entry::Image("fsarena-a.img".into()));
+    }
+
+    #[test]
+    fn no_journal_is_written_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Journal::begin(dir.path(), &owner("a")).unwrap();
+        let error = Journal::begin(dir.path(), &owner("a")).unwrap_err().to_string();
+        assert!(error.contains("at work in another process"), "{error}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "the first one alone");
+        first.end().unwrap();
+        drop(Journal::begin(dir.path(), &owner("a")).unwrap());
     }
 
     #[test]

@@ -9,53 +9,69 @@
 mod arena;
 mod available;
 mod journal;
+mod places;
 mod recover;
+mod resume;
 mod rules;
 mod session;
 
-pub use arena::check;
 pub use available::drop_unavailable;
 pub use journal::{JournalError, live_in};
+pub use places::{OurPlaces, check};
 pub use recover::{Recovered, close_dead_runs, recover};
+pub use resume::{Now, differences, rest};
 pub use rules::DriverRules;
 
 use arena::Arena;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
 use fsarena_model::record::{Outcome, TrialRecord};
-use fsarena_model::run::{RunHeader, RunState, Slot};
+use fsarena_model::run::{RunHeader, RunSession, RunState, Slot};
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
-use fsarena_model::work::UserIds;
 use fsarena_store::{RunId, Store, StoreError};
+use fsarena_targets::queue::Applied;
+use fsarena_targets::vet::WipeConsent;
+use resume::Done;
 use session::Session;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
-/// Failures of one contender in one workload after which it is left out of later blocks.
-const FAILURES_MAX: u32 = 2;
-
-/// Steps that fail the same way every time.
-const SET_UP: [&str; 3] = ["reset", "mount", "make-dirs"];
+/// Images where the header of a RUN does not say: that of the command line.
+const DEFAULT_IMAGE_DIR: &str = "/var/tmp";
 
 /// What to run, and where things go.
 #[derive(Debug)]
 pub struct Request<'a> {
-    /// The RUN as it will be stored.
+    /// The RUN as it will be stored, or as it is stored already.
     pub header: &'a RunHeader,
+    /// The RUN in the database, where it is gone on with.
+    pub resumed: Option<Resumed>,
     /// This binary: it is started again as executor and worker.
     pub program: &'a Path,
-    /// Directory for images.
-    pub image_dir: &'a Path,
     /// Directory for journals and mount points.
     pub state_dir: &'a Path,
-    /// User that does the work; absent: the one who runs this.
-    pub user: Option<UserIds>,
-    /// Processors for the work; empty: any.
-    pub cpus: &'a [usize],
+    /// Block devices whose contents the user gave up.
+    pub consents: &'a [WipeConsent],
     /// Leave images and directories behind.
     pub keep: bool,
     /// How often the user has asked to stop.
     pub interrupts: &'a AtomicUsize,
+}
+
+/// A RUN that is gone on with.
+#[derive(Clone, Copy, Debug)]
+pub struct Resumed {
+    /// Its number in the database.
+    pub run: RunId,
+    /// Number of the session to come, from 1.
+    pub session: usize,
+}
+
+impl Request<'_> {
+    /// Directory for images.
+    fn image_dir(&self) -> &Path {
+        self.header.place.as_ref().map_or(Path::new(DEFAULT_IMAGE_DIR), |place| &place.image_dir)
+    }
 }
 
 /// What a RUN says while it is at work.
@@ -106,6 +122,12 @@ pub enum RunError {
         database: PathBuf,
         /// The target.
         target: PathBuf,
+    },
+    /// What lies under the targets has changed since the trials that are done.
+    #[error("the rest of the RUN would not be comparable: {changes}; begin a new RUN instead")]
+    Changed {
+        /// Each change.
+        changes: String,
     },
     /// The user asked to stop before the first trial.
     #[error("stopped")]
@@ -162,7 +184,8 @@ pub fn this_process() -> fsarena_store::Owner {
 /// Carries out all trials of `request`.
 ///
 /// # Errors
-/// When targets, journal or database fail. Records stored before stay; what was made is undone.
+/// When targets, journal or database fail. Records stored before stay; what was made is undone. A
+/// RUN that could not be gone on with stands as it did before.
 pub fn run(
     request: &Request<'_>,
     store: &mut Store,
@@ -170,16 +193,30 @@ pub fn run(
 ) -> Result<Finished, RunError> {
     check(&request.header.plan, store.path())?;
     let owner = this_process();
-    let mut arena = Arena::open(request, store.path(), &owner)?;
-    let run = store.create_run(request.header, &owner)?;
-    let done = arena
-        .claim_targets(request, progress)
-        .and_then(|()| trials(request, &mut arena, store, run, progress));
-    let done = match done {
+    // Before anything is made under its name: two may want to go on with one RUN.
+    let before = request.resumed.map(|resumed| adopt(store, resumed.run, &owner)).transpose()?;
+    let stand_as_before = |store: &Store| {
+        if let (Some(resumed), Some((state, note))) = (request.resumed, &before) {
+            // The first cause is the one to tell.
+            let _ = store.set_state(resumed.run, *state, note.as_deref());
+        }
+    };
+    let opened = Arena::open(request, store.path(), &owner);
+    if opened.is_err() {
+        stand_as_before(store);
+    }
+    let mut arena = opened?;
+    let run = match request.resumed {
+        Some(resumed) => resumed.run,
+        None => store.create_run(request.header, &owner)?,
+    };
+    let mut course = Course { request, run, owner: &owner, has_begun: false };
+    let done = match course.trials(&mut arena, store, progress) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
     };
-    let left = arena.close(request.keep, &mut |text| progress.say(text));
+    // Before the first trial there is nothing to keep.
+    let left = arena.close(request.keep && course.has_begun, &mut |text| progress.say(text));
     match done {
         Ok(state) => {
             store.set_state(run, state, None)?;
@@ -187,51 +224,111 @@ pub fn run(
         }
         Err(error) => {
             left.failed.iter().for_each(|failure| progress.say(failure));
-            // The first cause is the one to tell.
-            let _ = store.set_state(run, RunState::Failed, Some(&error.to_string()));
+            if before.is_some() && !course.has_begun {
+                stand_as_before(store);
+            } else {
+                // The first cause is the one to tell.
+                let _ = store.set_state(run, RunState::Failed, Some(&error.to_string()));
+            }
             Err(error)
         }
     }
 }
 
-fn trials(
-    request: &Request<'_>,
-    arena: &mut Arena,
-    store: &mut Store,
+/// Makes this process the owner of a RUN; gives how it stood.
+fn adopt(
+    store: &Store,
     run: RunId,
-    progress: &mut dyn Progress,
-) -> Result<RunState, RunError> {
-    let plan = &request.header.plan;
-    // A pair that failed twice, or could not even be set up, would fail again in every block.
-    let mut failures: HashMap<(usize, usize), u32> = HashMap::new();
-    for (sequence, slot) in plan.schedule.iter().enumerate() {
-        if request.interrupts.load(Ordering::SeqCst) > 0 {
-            return Ok(RunState::Interrupted);
+    owner: &fsarena_store::Owner,
+) -> Result<(RunState, Option<String>), StoreError> {
+    let row = store.run(run)?;
+    store.adopt(run, owner, recover::owner_lives)?;
+    // One that is still called running is taken from a dead owner.
+    let state = if row.state == RunState::Running { RunState::Interrupted } else { row.state };
+    Ok((state, row.note))
+}
+
+/// The trials of this process.
+struct Course<'a> {
+    request: &'a Request<'a>,
+    run: RunId,
+    owner: &'a fsarena_store::Owner,
+    /// Whether there was a trial.
+    has_begun: bool,
+}
+
+impl Course<'_> {
+    /// Claims what is needed and does what is left, one trial after the other.
+    fn trials(
+        &mut self,
+        arena: &mut Arena,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<RunState, RunError> {
+        let plan = &self.request.header.plan;
+        let records = store.records(self.run)?;
+        let mut done = Done::of(plan, &records);
+        let left = done.left(plan);
+        arena.claim_targets(self.request, &left, progress)?;
+        let changes = arena.changes_since(plan, &records);
+        if !changes.is_empty() {
+            return Err(RunError::Changed { changes: changes.join("; ") });
         }
-        let pair = (slot.contender, slot.workload);
-        if failures.get(&pair).is_some_and(|&times| times >= FAILURES_MAX) {
-            continue;
+        for sequence in left {
+            let slot = &plan.schedule[sequence];
+            if self.request.interrupts.load(Ordering::SeqCst) > 0 {
+                return Ok(RunState::Interrupted);
+            }
+            // A pair may have failed too often meanwhile.
+            if done.is_given_up(slot) {
+                continue;
+            }
+            match self.trial(sequence, arena, store, progress)? {
+                Outcome::Interrupted => return Ok(RunState::Interrupted),
+                Outcome::Failed { step, .. } => done.failed(slot, &step),
+                Outcome::Done | Outcome::NotRun { .. } => {}
+            }
         }
+        Ok(RunState::Done)
+    }
+
+    fn trial(
+        &mut self,
+        sequence: usize,
+        arena: &mut Arena,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<Outcome, RunError> {
+        let plan = &self.request.header.plan;
+        let slot = &plan.schedule[sequence];
         let contender = &plan.contenders[slot.contender];
         let workload = &plan.workloads[slot.workload];
         progress.trial(sequence + 1, plan.schedule.len(), &contender.label, &workload.name);
         arena.note_destroy(&contender.levels)?;
-        let spec = trial_spec(request, arena, sequence, slot);
-        let record = Session::start(request, arena.journal_path(), &spec)?
+        let tuned = arena.tune(&contender.levels)?;
+        let spec = trial_spec(self.request, arena, sequence, slot);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            store.put_session(self.run, &self.session(spec.key.sequence))?;
+        }
+        let record = Session::start(self.request, arena.journal_path(), &spec)?
             .finish(&mut |step, phase| progress.step(step, phase));
-        fsarena_executor::fault::at("store");
-        store.put_record(run, &record)?;
+        let put_back = tuned.map_or(Ok(()), Applied::restore);
+        fsarena_executor::fault::at("store", None);
+        store.put_record(self.run, &record)?;
+        put_back?;
         progress.trial_done(&record);
-        match record.outcome {
-            Outcome::Interrupted => return Ok(RunState::Interrupted),
-            Outcome::Failed { step, .. } => {
-                let weight = if SET_UP.contains(&step.as_str()) { FAILURES_MAX } else { 1 };
-                *failures.entry(pair).or_default() += weight;
-            }
-            Outcome::Done | Outcome::NotRun { .. } => {}
+        Ok(record.outcome)
+    }
+
+    /// The piece of the RUN that begins with this trial.
+    fn session(&self, first_sequence: u32) -> RunSession {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        RunSession {
+            started_unix_ns: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
+            boot_id: self.owner.boot_id.clone(),
+            first_sequence,
         }
     }
-    Ok(RunState::Done)
 }
 
 fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot) -> TrialSpec {
@@ -239,7 +336,8 @@ fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot
     let contender = plan.contenders[slot.contender].clone();
     let workload = plan.workloads[slot.workload].clone();
     let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
-    let place = arena.place_of(&contender.levels);
+    let mut place = arena.place_of(&contender.levels);
+    place.notices.extend(fsarena_plan::notices(&workload));
     TrialSpec {
         schema: fsarena_model::SPEC_SCHEMA,
         key: TrialKey {
@@ -261,8 +359,8 @@ fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot
         scratch_dir: arena.scratch_dir().to_owned(),
         sample_period_ns: plan.sample_period_ns,
         drain: Drain::default(),
-        user: request.user,
-        cpus: request.cpus.to_vec(),
+        user: request.header.place.as_ref().and_then(|place| place.user),
+        cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
         keep: request.keep && sequence + 1 == plan.schedule.len(),
     }
 }

@@ -7,7 +7,7 @@
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_metrics::{Roots, process_start_ticks};
 use fsarena_store::{Store, StoreError};
-use fsarena_targets::{TargetError, cmd, leftovers};
+use fsarena_targets::{TargetError, cmd, devices, leftovers, queue};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -50,12 +50,16 @@ pub fn recover(state_dir: &Path) -> Result<Recovered, JournalError> {
 /// When the database cannot be read or written.
 pub fn close_dead_runs(store: &mut Store) -> Result<(), StoreError> {
     for (run, _, owner) in store.running()? {
-        let owner_alive = is_process(owner.pid, owner.start_ticks, &owner.boot_id);
-        if !owner_alive {
-            store.interrupt_if_running(run, "its process died")?;
+        if !owner_lives(&owner) {
+            store.interrupt_if_running(run, &owner, "its process died")?;
         }
     }
     Ok(())
+}
+
+/// Whether the process that carries a RUN of the database out lives.
+pub(crate) fn owner_lives(owner: &fsarena_store::Owner) -> bool {
+    is_process(owner.pid, owner.start_ticks, &owner.boot_id)
 }
 
 fn is_alive(owner: &Owner) -> bool {
@@ -78,8 +82,19 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
             _ => None,
         })
         .collect();
+    // Devices of the kernel and their settings are gone with their boot, and their numbers are
+    // given to others.
+    let boot_id = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
+    let same_boot = orphan.owner().is_some_and(|owner| owner.boot_id == boot_id);
+    let of_boot = |entry: &&Entry| matches!(entry, Entry::Device(_) | Entry::Queue(_));
     let mut failed = Vec::new();
-    for entry in orphan.entries.iter().rev() {
+    for entry in orphan.entries.iter().rev().filter(|entry| same_boot || !of_boot(entry)) {
+        if kept.is_empty()
+            && let Some(left) = not_destroyed(entry, same_boot)
+        {
+            recovered.failed.push(left);
+            continue;
+        }
         match undo_entry(entry, &kept) {
             Ok(Some(removed)) => recovered.removed.push(removed),
             Ok(None) => {}
@@ -98,6 +113,24 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
     Ok(())
 }
 
+/// Why the `destroy` command of an entry is not run, where its device is not the one any more that
+/// it was written for: whatever is at its path by now is somebody else's.
+fn not_destroyed(entry: &Entry, same_boot: bool) -> Option<String> {
+    let Entry::Destroy { command, identity: Some(was), .. } = entry else { return None };
+    let changes = match devices::identify(&was.path, &devices::Roots::default()) {
+        _ if !same_boot => "the machine was started again since".to_owned(),
+        Ok(now) => was.differences(&now, true).join("; "),
+        Err(error) => error.to_string(),
+    };
+    let path = was.path.display();
+    (!changes.is_empty()).then(|| {
+        format!(
+            "what `{command}` would have undone was made on {path}, and that may be another device \
+             now ({changes}): the command is not run; look for yourself whether anything is left"
+        )
+    })
+}
+
 /// Undoes one entry; says what was there.
 pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<String>, TargetError> {
     let (path, removed) = match entry {
@@ -105,11 +138,16 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
         // The first thing that is kept is noted after the last trial: each before it has run the
         // command itself, and the last one's file system is to stay.
         Entry::Destroy { .. } if !kept.is_empty() => return Ok(None),
-        Entry::Destroy { command, held } => {
+        Entry::Destroy { command, held, identity } => {
             // What the file system made holds its device, so a device that is free, or somebody
             // else's by now (loop numbers come again), has nothing of ours on it to be destroyed.
             if let Some((device, image)) = held
                 && !leftovers::loop_devices_of(image)?.contains(device)
+            {
+                return Ok(None);
+            }
+            if let Some(identity) = identity
+                && devices::recheck(identity, &devices::Roots::default()).is_ok()
             {
                 return Ok(None);
             }
@@ -131,6 +169,12 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
             (path, leftovers::remove_dir(path)?)
         }
         Entry::Cgroup(path) => (path, leftovers::remove_cgroup(path)?),
+        Entry::Device(identity) if kept.contains(&identity.path) => return Ok(None),
+        Entry::Device(identity) => (&identity.path, leftovers::remove_made(identity)?),
+        Entry::Queue(changes) => {
+            let Some(first) = changes.first() else { return Ok(None) };
+            return Ok((queue::restore(changes)? > 0).then(|| first.file.display().to_string()));
+        }
     };
     Ok(removed.then(|| path.display().to_string()))
 }
@@ -139,16 +183,21 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
 mod tests {
     use super::*;
     use crate::journal::Journal;
+    use fsarena_model::device::DeviceIdentity;
     use std::fs;
 
     /// The journal of a dead RUN in `dir` with these entries.
     fn died(dir: &Path, entries: &[Entry]) {
+        died_in(dir, "an earlier boot", entries);
+    }
+
+    fn died_in(dir: &Path, boot_id: &str, entries: &[Entry]) {
         let owner = Owner {
             run: "0123456789abcdef".into(),
             database: dir.join("db"),
             pid: 1,
             start_ticks: 0,
-            boot_id: "an earlier boot".into(),
+            boot_id: boot_id.into(),
         };
         let mut journal = Journal::begin(dir, &owner).unwrap();
         entries.iter().for_each(|entry| journal.note(entry).unwrap());
@@ -199,7 +248,7 @@ mod tests {
 
     fn destroy(command: String, held: Option<(&str, &Path)>) -> Entry {
         let held = held.map(|(device, image)| (PathBuf::from(device), image.to_owned()));
-        Entry::Destroy { command, held }
+        Entry::Destroy { command, held, identity: None }
     }
 
     #[test]
@@ -224,6 +273,34 @@ mod tests {
         died(dir.path(), &[Entry::Image(image.clone()), destroy(command, held)]);
         assert_eq!(recovered(dir.path()).removed, [image.display().to_string()]);
         assert!(!mark.exists());
+    }
+
+    /// The same path, and another medium or another boot: nothing is run, and it is said once.
+    #[test]
+    fn nothing_is_destroyed_on_a_device_that_is_another_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let command = format!("touch {}", mark.display());
+        let identity = DeviceIdentity {
+            path: "/dev/null".into(),
+            name: "fsarena-test".to_owned(),
+            number: (1, 3),
+            size_bytes: 1 << 30,
+            diskseq: Some(1),
+            hardware: [].into(),
+        };
+        let entry =
+            Entry::Destroy { command: command.clone(), held: None, identity: Some(identity) };
+        let this_boot = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
+        for (boot_id, word) in [("an earlier boot", "started again"), (&*this_boot, "/dev/null")] {
+            died_in(dir.path(), boot_id, std::slice::from_ref(&entry));
+            let recovered = recover(dir.path()).unwrap();
+            assert!(recovered.removed.is_empty(), "{:?}", recovered.removed);
+            let said = &recovered.failed[0];
+            assert!(said.contains(word) && said.contains(&command), "{said}");
+            assert!(!mark.exists());
+            assert_eq!(recover(dir.path()).unwrap().runs.len(), 0, "the journal is gone");
+        }
     }
 
     #[test]

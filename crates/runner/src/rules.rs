@@ -1,8 +1,12 @@
 //! What the file systems accept, for the plan: a thin way from `plan` to the drivers in `targets`.
 
-use fsarena_model::contender::FsLevel;
+use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_plan::Rules;
+use fsarena_targets::devices::{self, Inventory, Roots};
 use fsarena_targets::fs::{self, Place};
+use fsarena_targets::loopdev::LOOP_SECTOR_BYTES;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::Path;
 
 /// The rules of the drivers of this program.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,5 +24,26 @@ impl Rules for DriverRules {
 
     fn needs_device(&self, level: &FsLevel) -> bool {
         fs::driver(level).is_ok_and(|driver| driver.place() == Place::Block)
+    }
+
+    fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>> {
+        let is_block = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
+        is_block.then(|| {
+            let identity = devices::identify(path, &Roots::default());
+            identity.map(|device| device.size_bytes).map_err(|error| error.to_string())
+        })
+    }
+
+    fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64> {
+        match device {
+            DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => Some(LOOP_SECTOR_BYTES.into()),
+            DeviceLevel::Block { path, .. } => {
+                let roots = Roots::default();
+                let name = devices::identify(path, &roots).ok()?.name;
+                Inventory::read(&roots).ok()?.get(&name)?.logical_sector_bytes
+            }
+            // Those of the kernel say it when they are there.
+            _ => None,
+        }
     }
 }

@@ -8,16 +8,27 @@ use crate::{Request, RunError};
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::TrialSpec;
+use rustix::process::Signal;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the wish to stop is looked for; nothing is woken on the measured processors but here.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// How long a signal that went to every process may take to be counted here.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A failure to take down is one, whoever asked for what.
+const TEARDOWN: &str = "teardown";
+
+/// Signals that ask to stop, as [`ExitStatus`] writes them.
+const STOP_SIGNALS: [(Signal, &str); 3] =
+    [(Signal::INT, "(SIGINT)"), (Signal::TERM, "(SIGTERM)"), (Signal::HUP, "(SIGHUP)")];
 
 /// A running executor.
 pub(crate) struct Session<'a> {
@@ -86,13 +97,34 @@ impl<'a> Session<'a> {
             }
         }
         let ended = self.child.wait();
-        record.unwrap_or_else(|| {
-            if heeded > 0 {
-                return blank_record(self.spec);
-            }
+        let status = ended.as_ref().ok().copied();
+        let mut record = record.unwrap_or_else(|| {
             let how = ended.map_or_else(|error| error.to_string(), |status| status.to_string());
             self.failed(&format!("the executor ended without a record ({how})"))
-        })
+        });
+        if let Outcome::Failed { step, error, .. } = &record.outcome
+            && step != TEARDOWN
+            && self.is_stopped(status, error)
+        {
+            record.outcome = Outcome::Interrupted;
+        }
+        record
+    }
+
+    /// Whether a failure comes from a stop, or with one: that of a service or a session reaches
+    /// every process, and what the executor has started, or itself, may die of it before this
+    /// process has counted it. The trial is then done again by a resume.
+    fn is_stopped(&self, status: Option<ExitStatus>, error: &str) -> bool {
+        let asked = || self.interrupts.load(Ordering::SeqCst) > 0;
+        if status.and_then(|status| status.signal()).is_some_and(is_stop_signal) {
+            return true;
+        }
+        let deadline = Instant::now() + GRACE;
+        let of_stop = STOP_SIGNALS.iter().any(|(_, name)| error.contains(name));
+        while of_stop && !asked() && Instant::now() < deadline {
+            std::thread::sleep(GRACE / 50);
+        }
+        asked()
     }
 
     fn ask_to_stop(&mut self, asked: usize) {
@@ -114,10 +146,94 @@ impl<'a> Session<'a> {
     }
 }
 
+fn is_stop_signal(number: i32) -> bool {
+    STOP_SIGNALS.iter().any(|(signal, _)| signal.as_raw() == number)
+}
+
 impl Drop for Session<'_> {
     fn drop(&mut self) {
         // Does nothing where it has ended and was waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::run::RunHeader;
+    use fsarena_model::spec::{Drain, TargetSpec, TrialKey};
+    use fsarena_testkit::records;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn spec(header: &RunHeader) -> TrialSpec {
+        let contender = header.plan.contenders[0].clone();
+        TrialSpec {
+            schema: fsarena_model::SPEC_SCHEMA,
+            key: TrialKey {
+                run: header.uid.clone(),
+                sequence: 0,
+                block: 0,
+                position: 0,
+                contender: contender.id(),
+                workload: "w".to_owned(),
+            },
+            target: TargetSpec::Memory { size_bytes: 1 },
+            device: [].into(),
+            notices: Vec::new(),
+            contender,
+            workload: records::big_file(),
+            steps: Vec::new(),
+            seed: header.plan.seed,
+            name: "fsarena-test".to_owned(),
+            scratch_dir: "/nonexistent".into(),
+            sample_period_ns: 0,
+            drain: Drain::default(),
+            user: None,
+            cpus: Vec::new(),
+            keep: false,
+        }
+    }
+
+    /// What comes of a trial whose executor does `script`, after `interrupts` wishes to stop.
+    fn outcome(script: &str, interrupts: usize) -> Outcome {
+        let contenders = vec![records::contender("ext4", "ext4", 1)];
+        let header = records::header(contenders, vec![records::big_file()], 1);
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("program");
+        std::fs::write(&program, format!("#!/bin/sh\nread line\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let interrupts = AtomicUsize::new(interrupts);
+        let request = Request {
+            header: &header,
+            resumed: None,
+            program: &program,
+            state_dir: dir.path(),
+            consents: &[],
+            keep: false,
+            interrupts: &interrupts,
+        };
+        let spec = spec(&header);
+        let session = Session::start(&request, Path::new("/nonexistent"), &spec).unwrap();
+        session.finish(&mut |_, _| {}).outcome
+    }
+
+    #[test]
+    fn an_executor_that_is_told_to_stop_by_others_is_interrupted() {
+        for signal in ["TERM", "INT", "HUP"] {
+            assert_eq!(outcome(&format!("kill -{signal} $$"), 0), Outcome::Interrupted);
+        }
+        assert_eq!(outcome("exit 1", 1), Outcome::Interrupted, "it died before it was asked");
+        assert!(matches!(outcome("exit 1", 0), Outcome::Failed { .. }));
+        assert!(matches!(outcome("kill -KILL $$", 0), Outcome::Failed { .. }));
+    }
+
+    #[test]
+    fn a_program_that_died_of_the_stop_is_no_failure() {
+        let refused = |reason: &str| format!("echo '{{\"refused\":\"{reason}\"}}'; sleep 0.4");
+        let died = refused("mkfs ended (signal: 15 (SIGTERM))");
+        assert_eq!(outcome(&died, 1), Outcome::Interrupted);
+        assert!(matches!(outcome(&died, 0), Outcome::Failed { .. }), "somebody killed mkfs alone");
+        assert_eq!(outcome(&refused("fio: exit status: 128"), 1), Outcome::Interrupted);
     }
 }

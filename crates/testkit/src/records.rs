@@ -1,17 +1,21 @@
 //! Hand-made plans and records with round figures, so that expected values can be worked out on
 //! paper.
 
-use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard, FsLevel, Levels};
+use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
+use fsarena_model::device::Conditioning;
 use fsarena_model::host::Host;
 use fsarena_model::record::{
     CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Outcome,
     PhaseRecord, Space, StepTime, TrialRecord, Window,
 };
-use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, Slot};
+use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlace, RunPlan, RunSession, Slot};
 use fsarena_model::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
-use fsarena_model::work::{Dataset, Op, Order, Phase, WorkerUsage, Workload};
+use fsarena_model::work::{
+    Backend, Dataset, Fsync, Io, Op, Order, Phase, ProgramReport, Sharing, ThreadReport,
+    WorkerUsage, Workload,
+};
 use std::collections::BTreeMap;
 
 /// One second, ns.
@@ -22,35 +26,24 @@ pub const NEW_YEAR_UNIX_NS: u64 = 1_767_225_600 * SECOND_NS;
 /// A contender on a 1 GiB loop, cold, with whole memory.
 #[must_use]
 pub fn contender(label: &str, fs: &str, replicate: u32) -> Contender {
-    let levels = Levels {
-        fs: FsLevel::plain(fs),
-        device: DeviceLevel::Loop { size_bytes: 1 << 30 },
-        memory_bytes: None,
-        cache: Cache::Cold,
-        discard: Discard::None,
-    };
+    let levels = Levels::plain(FsLevel::plain(fs), DeviceLevel::Loop { size_bytes: 1 << 30 });
     Contender { label: label.to_owned(), replicate, levels }
 }
 
 /// 5,000 files of 256 B: created, read in random order, deleted.
 #[must_use]
 pub fn small_files() -> Workload {
-    let phase = |name: &str, op, order| Phase {
-        name: name.to_owned(),
-        op,
-        order,
-        bs_bytes: 4096,
-        timed: true,
-    };
+    let phase = |name: &str, op, order| Phase { order, ..Phase::new(name, op, 4096) };
     Workload {
         name: "small-files".to_owned(),
         title: "5,000 files of 256 B".to_owned(),
-        dataset: Dataset { files: 5000, size_bytes: 256, dirs: 0 },
+        dataset: Dataset::uniform(5000, 256, 0),
         phases: vec![
             phase("create", Op::Create, Order::Sequential),
             phase("read-random", Op::Read, Order::Random),
             phase("delete", Op::Delete, Order::Sequential),
         ],
+        fio: None,
     }
 }
 
@@ -60,14 +53,62 @@ pub fn big_file() -> Workload {
     Workload {
         name: "big-file".to_owned(),
         title: "one file of 100 MiB".to_owned(),
-        dataset: Dataset { files: 1, size_bytes: 100 << 20, dirs: 0 },
-        phases: vec![Phase {
-            name: "write".to_owned(),
-            op: Op::BigWrite,
-            order: Order::Sequential,
-            bs_bytes: 1 << 20,
-            timed: true,
-        }],
+        dataset: Dataset::uniform(1, 100 << 20, 0),
+        phases: vec![Phase::new("write", Op::BigWrite, 1 << 20)],
+        fio: None,
+    }
+}
+
+/// 4,000 empty files in 4 directories: four threads create them in shared directories with an
+/// fsync each, list the directories and rename the files.
+#[must_use]
+pub fn metadata() -> Workload {
+    let io = Io { threads: 4, sharing: Sharing::Shared, fsync: Fsync::Op, ..Io::default() };
+    let own = Io { threads: 2, ..Io::default() };
+    Workload {
+        name: "metadata".to_owned(),
+        title: "4,000 empty files in 4 directories".to_owned(),
+        dataset: Dataset::uniform(4000, 0, 4),
+        phases: vec![
+            Phase { io, ..Phase::new("create", Op::Create, 4096) },
+            Phase::new("list", Op::List, 4096),
+            Phase { io: own, ..Phase::new("rename", Op::Rename, 4096) },
+        ],
+        fio: None,
+    }
+}
+
+/// One file of 4 MiB: written, then read and written at random by io_uring without the page cache.
+#[must_use]
+pub fn database() -> Workload {
+    let io = Io {
+        backend: Backend::IoUring,
+        direct: true,
+        iodepth: 32,
+        ops: Some(512),
+        ..Io::default()
+    };
+    Workload {
+        name: "database".to_owned(),
+        title: "random reads and writes in one file of 4 MiB".to_owned(),
+        dataset: Dataset::uniform(1, 4 << 20, 0),
+        phases: vec![
+            Phase { timed: false, ..Phase::new("prepare", Op::BigWrite, 1 << 20) },
+            Phase { io, ..Phase::new("mixed", Op::RandRw, 4096) },
+        ],
+        fio: None,
+    }
+}
+
+/// A fio job file of one job.
+#[must_use]
+pub fn fio_job() -> Workload {
+    Workload {
+        name: "fio-job".to_owned(),
+        title: "one job of fio".to_owned(),
+        dataset: Dataset::default(),
+        phases: vec![Phase::new("randread", Op::Fio, 4096)],
+        fio: Some("[randread]\nrw=randread\nsize=4m\n".to_owned()),
     }
 }
 
@@ -103,7 +144,44 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             sample_period_ns: 100_000_000,
             rate: RateStyle::Auto,
         },
+        place: Some(RunPlace {
+            program_sha256: "c".repeat(64),
+            image_dir: "/images".into(),
+            user: None,
+            cpus: Vec::new(),
+            devices: Vec::new(),
+        }),
     }
+}
+
+/// The first session of a RUN, or another one in its boot.
+#[must_use]
+pub fn session(boot_id: &str, first_sequence: u32) -> RunSession {
+    let started_unix_ns = NEW_YEAR_UNIX_NS + u64::from(first_sequence) * 10 * SECOND_NS;
+    RunSession { started_unix_ns, boot_id: boot_id.to_owned(), first_sequence }
+}
+
+/// What preconditioning of a device of 1 GiB left: 25 rounds, the last five of 2,000 writes per
+/// second.
+#[must_use]
+pub fn preconditioned(steady: bool) -> Conditioning {
+    let mut rounds_ops_per_s = vec![8000.0; 20];
+    rounds_ops_per_s.extend([2000.0; 5]);
+    Conditioning::Preconditioned {
+        fill_bytes: 2 << 30,
+        fill_ns: 20 * SECOND_NS,
+        bs_bytes: 4096,
+        rounds_ops_per_s,
+        window_rounds: 5,
+        steady,
+        rounds_ns: 25 * 60 * SECOND_NS,
+    }
+}
+
+/// The record of a trial of small files on ext4 that went well.
+#[must_use]
+pub fn trial() -> TrialRecord {
+    record(&header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 1), 0)
 }
 
 /// The record of a trial that went well: each phase returned after half a second, was durable after
@@ -148,6 +226,7 @@ pub fn record(header: &RunHeader, sequence: u32) -> TrialRecord {
             ..Effective::default()
         },
         device: BTreeMap::from([("logical_sector_bytes".to_owned(), "512".to_owned())]),
+        conditioning: None,
         phases,
         space: Some(Space {
             total_bytes: 1 << 30,
@@ -168,25 +247,26 @@ fn step(name: &str, phase: Option<&str>) -> StepTime {
 }
 
 fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
-    let ops = planned.op.count(&workload.dataset, planned.bs_bytes);
-    let asked_bytes = if planned.op.moves_bytes() { workload.dataset.bytes() } else { 0 };
-    let window = |written_bytes: u64| -> Counters {
-        // Two processors for a second: 2 s in all, half a second of it busy.
-        [
-            ("cpu.user_ns", SECOND_NS / 10),
-            ("cpu.system_ns", SECOND_NS * 4 / 10),
-            ("cpu.idle_ns", SECOND_NS * 14 / 10),
-            ("cpu.iowait_ns", SECOND_NS / 10),
-            ("device.read_bytes", 4096),
-            ("device.written_bytes", written_bytes),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into()
+    let ops = match planned.op {
+        Op::Fio => 1000,
+        _ => planned.count(&workload.dataset),
+    };
+    let asked_bytes = match planned.op {
+        op if op.is_random() || matches!(op, Op::Append | Op::Fio) => ops * planned.bs_bytes,
+        op if op.moves_bytes() => workload.dataset.bytes(),
+        _ => 0,
+    };
+    let asked_written_bytes = match planned.op {
+        Op::RandRw => Some(asked_bytes / 2),
+        Op::Fio => Some(0),
+        _ => None,
     };
     PhaseRecord {
         name: planned.name.clone(),
         op: planned.op,
         order: planned.order,
+        bs_bytes: planned.bs_bytes,
+        io: planned.io.clone(),
         started_unix_ns: NEW_YEAR_UNIX_NS,
         clocks: Clocks {
             returned_ns: SECOND_NS / 2,
@@ -195,13 +275,11 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         },
         ops,
         asked_bytes,
-        latency: Some(LatencyHistogram {
-            precision_bits: 6,
-            buckets: vec![(10_000, ops - 1), (1 << 20, 1)],
-            min_ns: 10_000,
-            max_ns: (1 << 20) + 7,
-            sum_ns: 10_000 * (ops - 1) + (1 << 20) + 7,
-        }),
+        asked_written_bytes,
+        latency: Some(latency(ops)),
+        write_latency: (planned.op == Op::RandRw).then(|| latency(ops / 2)),
+        threads: threads(planned, ops, asked_bytes),
+        program: (planned.op == Op::Fio).then(fio),
         windows: BTreeMap::from([
             (Window::Durable, window(2 * asked_bytes)),
             (Window::Drained, window(2 * asked_bytes + 4096)),
@@ -215,14 +293,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
             proof: ColdProof { device_resident_pages: Some(0), ..ColdProof::default() },
         },
         memory: MemoryRecord::Whole,
-        series: Some(Series {
-            period_ns: 100_000_000,
-            t_ns: vec![-5_000_000, 95_000_000, 195_000_000],
-            columns: BTreeMap::from([
-                ("device.written_bytes".to_owned(), vec![Some(0), None, Some(8192)]),
-                ("mem.dirty_bytes".to_owned(), vec![Some(4096), Some(8192), Some(0)]),
-            ]),
-        }),
+        series: Some(series()),
         sampler: Some(SamplerCost {
             samples: 10,
             cpu_ns: 1_000_000,
@@ -230,5 +301,68 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
             ..SamplerCost::default()
         }),
         error: None,
+    }
+}
+
+/// All ops but one took 10 µs, the last about a millisecond.
+fn latency(ops: u64) -> LatencyHistogram {
+    LatencyHistogram {
+        precision_bits: 6,
+        buckets: vec![(10_000, ops - 1), (1 << 20, 1)],
+        min_ns: 10_000,
+        max_ns: (1 << 20) + 7,
+        sum_ns: 10_000 * (ops - 1) + (1 << 20) + 7,
+    }
+}
+
+/// Two processors for a second: 2 s in all, half a second of it busy.
+fn window(written_bytes: u64) -> Counters {
+    [
+        ("cpu.user_ns", SECOND_NS / 10),
+        ("cpu.system_ns", SECOND_NS * 4 / 10),
+        ("cpu.idle_ns", SECOND_NS * 14 / 10),
+        ("cpu.iowait_ns", SECOND_NS / 10),
+        ("device.read_bytes", 4096),
+        ("device.written_bytes", written_bytes),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+fn series() -> Series {
+    Series {
+        period_ns: 100_000_000,
+        t_ns: vec![-5_000_000, 95_000_000, 195_000_000],
+        columns: BTreeMap::from([
+            ("device.written_bytes".to_owned(), vec![Some(0), None, Some(8192)]),
+            ("mem.dirty_bytes".to_owned(), vec![Some(4096), Some(8192), Some(0)]),
+        ]),
+    }
+}
+
+/// Threads in even parts: the first is done after 400 ms, the last after half a second.
+fn threads(planned: &Phase, ops: u64, asked_bytes: u64) -> Vec<ThreadReport> {
+    let all = u64::from(planned.io.threads);
+    if all < 2 {
+        return Vec::new();
+    }
+    let done_ns = |thread: u64| SECOND_NS * 4 / 10 + SECOND_NS / 10 * thread / (all - 1);
+    (0..all)
+        .map(|thread| ThreadReport {
+            started_ns: 1000 * thread,
+            done_ns: done_ns(thread),
+            ops: ops / all,
+            asked_bytes: asked_bytes / all,
+        })
+        .collect()
+}
+
+fn fio() -> ProgramReport {
+    ProgramReport {
+        name: "fio".to_owned(),
+        version: "fio-3.36".to_owned(),
+        argv: vec!["fio".to_owned(), "--output-format=json".to_owned()],
+        own_ns: Some(SECOND_NS * 3 / 10),
+        figures: BTreeMap::from([("read.iops".to_owned(), "3333.3".to_owned())]),
     }
 }

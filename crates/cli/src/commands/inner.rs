@@ -2,11 +2,15 @@
 
 use crate::context;
 use anyhow::{Context as _, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// One trial. Its lock on the journal lasts as long as the process.
 pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Result<ExitCode> {
+    outlive_signals()?;
     let _lock = journal.map(fsarena_runner::live_in).transpose()?;
     let program = context::program();
     if inside || !context::is_root() {
@@ -24,8 +28,20 @@ pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Re
         .map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
+/// A stop of a whole service or session reaches every process: those inside go on until their
+/// parent, which is told as well, asks them to end or is gone. What they start is not held back: a
+/// handler, unlike an ignored signal, is not inherited.
+fn outlive_signals() -> Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+            .context("signals cannot be caught")?;
+    }
+    Ok(())
+}
+
 /// One phase.
 pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
+    outlive_signals()?;
     if let Some(parent) = parent {
         fsarena_targets::namespace::death_signal(parent).context("death signal")?;
     }

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 pub mod describe;
+pub mod devices;
 pub mod experiments;
 pub mod inner;
 pub mod list;

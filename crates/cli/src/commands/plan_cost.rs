@@ -5,7 +5,7 @@ use anyhow::Result;
 use fsarena_engine::{Root, run_phase};
 use fsarena_model::run::RunPlan;
 use fsarena_model::seed::Seed;
-use fsarena_model::work::{Dataset, Op, Order, Phase};
+use fsarena_model::work::{Dataset, Op, Phase};
 use fsarena_plan::cost::{CostSource, DeviceKind, OpCost};
 use fsarena_plan::{Cost, CostBasis};
 use fsarena_report::{PlanCost, PlanCostRow};
@@ -55,26 +55,20 @@ fn calibrate() -> HashMap<Op, OpCost> {
     let dir = tempfile::Builder::new().prefix("fsarena-calibration-").tempdir_in("/dev/shm");
     let Ok(dir) = dir else { return HashMap::new() };
     let Ok(root) = Root::open(dir.path()) else { return HashMap::new() };
-    let small = Dataset { files: 2000, size_bytes: 4096, dirs: 0 };
-    let big = Dataset { files: 1, size_bytes: 16 << 20, dirs: 0 };
+    let small = Dataset::uniform(2000, 4096, 0);
+    let big = Dataset::uniform(1, 16 << 20, 0);
     let mut costs = HashMap::new();
     for (op, dataset) in [
-        (Op::Create, small),
-        (Op::Read, small),
-        (Op::Stat, small),
-        (Op::Delete, small),
-        (Op::BigWrite, big),
-        (Op::BigRead, big),
+        (Op::Create, &small),
+        (Op::Read, &small),
+        (Op::Stat, &small),
+        (Op::Delete, &small),
+        (Op::BigWrite, &big),
+        (Op::BigRead, &big),
     ] {
-        let phase = Phase {
-            name: op.name().to_owned(),
-            op,
-            order: Order::Sequential,
-            bs_bytes: 1 << 20,
-            timed: true,
-        };
+        let phase = Phase::new(op.name(), op, 1 << 20);
         let seed = Seed::from_number(0);
-        let Ok(report) = run_phase(&root, &dataset, &phase, seed, seed, false) else { continue };
+        let Ok(report) = run_phase(&root, dataset, &phase, seed, seed, false) else { continue };
         let factor = DISK_FACTORS.iter().find(|(known, _)| *known == op).map_or(1.0, |(_, f)| *f);
         let ns = report.returned_monotonic_ns.saturating_sub(report.start_monotonic_ns) as f64;
         let whole = matches!(op, Op::BigWrite | Op::BigRead);

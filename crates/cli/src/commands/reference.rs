@@ -44,7 +44,7 @@ fn own_study(
     };
     let Some(run) = run else { return Ok(None) };
     let (header, records) = (store.header(run)?, store.records(run)?);
-    Ok(Some(fsarena_study::study(&header, store.run(run)?.state, &records)))
+    Ok(Some(fsarena_study::study(&header, store.run(run)?.state, &store.sessions(run)?, &records)))
 }
 
 /// The article's rows in its own order, with the phases of ours that repeat them.

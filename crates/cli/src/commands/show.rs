@@ -28,9 +28,10 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<fsarena_
     let header = store.header(run)?;
     let records = store.records(run)?;
     let state = store.run(run)?.state;
-    let study = fsarena_study::study(&header, state, &records);
+    let sessions = store.sessions(run)?;
+    let study = fsarena_study::study(&header, state, &sessions, &records);
     if json {
-        context::print_json(&fsarena_report::json::show(&header, &study, &records))?;
+        context::print_json(&fsarena_report::json::show(&header, &sessions, &study, &records))?;
         return Ok(study);
     }
     let (width, style) = (context::width(), context::style());

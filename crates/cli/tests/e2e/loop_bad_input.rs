@@ -77,7 +77,7 @@ fn without(scene: &Scene, program: &str, args: &[&str]) -> Option<Ran> {
     without_command(scene, program, args).map(|command| scene.finish(command))
 }
 
-fn without_command(scene: &Scene, program: &str, args: &[&str]) -> Option<Command> {
+pub fn without_command(scene: &Scene, program: &str, args: &[&str]) -> Option<Command> {
     let unshare = tool("unshare")?;
     let nothing = scene.write("nothing", "");
     let path = fsarena_targets::cmd::find(program)?.path.canonicalize().unwrap();
@@ -136,11 +136,11 @@ fn a_dry_run_installs_nothing() {
 fn block_devices() {
     let Some(scene) = Scene::privileged(&["ext4"]) else { return };
     let Some(losetup) = tool("losetup") else { return };
-    let mut before = "data of somebody ".repeat(200_000).into_bytes();
-    before.truncate(4096 * 512);
-    // A partition table of DOS: one entry (active, type 83h, from sector 64, 2048 long).
+    let mut before = "data of somebody ".repeat(5 << 20).into_bytes();
+    before.truncate(80 << 20);
+    // A partition table of DOS: one entry (active, type 83h, from sector 64, 64 MiB long).
     before[446..510].fill(0);
-    before[446..462].copy_from_slice(&[0x80, 0, 0, 0, 0x83, 0, 0, 0, 64, 0, 0, 0, 0, 8, 0, 0]);
+    before[446..462].copy_from_slice(&[0x80, 0, 0, 0, 0x83, 0, 0, 0, 64, 0, 0, 0, 0, 0, 2, 0]);
     before[510..512].copy_from_slice(&[0x55, 0xaa]);
     let image = scene.path("disk").display().to_string();
     fs::write(&image, &before).unwrap();
@@ -158,10 +158,11 @@ fn block_devices() {
         targets.push(root);
     }
     for target in &targets {
-        for fs in [&["--fs", "ext4"][..], &[]] {
-            let args = [fs, &["--on", target], &SMALL[..]].concat();
-            let ran = scene.run_once(&args);
-            ran.refused(2, &["real block devices are not supported yet", "--on loop:SIZE"]);
+        let args = [&["--fs", "ext4", "--on", target], &SMALL[..]].concat();
+        scene.run_once(&args).refused(2, &[target.as_str()]);
+        let wiped = [&args[..], &["--wipe", target]].concat();
+        if !target.ends_with("p1") {
+            scene.run_once(&wiped).refused(2, &[target.as_str()]);
         }
     }
     drop(detach);

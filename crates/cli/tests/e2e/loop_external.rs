@@ -1,7 +1,8 @@
 //! `destroy` of a file system that an experiment file defines: once for each trial, also for one
 //! that was killed, and not for what is kept.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::devices::{Disk, hash};
+use crate::support::{Scene, assert_nothing_left, sh};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::RunState;
 use std::fs;
@@ -42,9 +43,7 @@ fn nothing_is_destroyed_on_a_device_that_is_gone() {
 
 /// A second loop device over the first stands for what LUKS or ZFS would make: it outlives every
 /// process and namespace, and holds the device.
-#[test]
-fn what_holds_the_device_of_a_killed_trial_is_destroyed() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+fn destroyed_on(scene: &Scene, on: &str, wipe: &[&str]) {
     let mark = scene.path("mark");
     let commands = format!(
         "[[filesystem]]\nname = \"mine\"\n\
@@ -53,16 +52,32 @@ fn what_holds_the_device_of_a_killed_trial_is_destroyed() {
          destroy = \"losetup -n -O NAME -j {{dev}} | xargs -r losetup -d; echo x >> {}\"\n",
         mark.display()
     );
-    let experiment = scene.long_experiment("mine", "loop:128M", &commands);
-    let mut live = scene.start(&["run", &experiment, "--yes"]);
+    let experiment = scene.long_experiment("mine", on, &commands);
+    let mut live = scene.start(&[&["run", &experiment, "--yes"], wipe].concat());
     live.stop_in_phase(2);
-    assert_marks(&scene, 1);
+    assert_marks(scene, 1);
     live.kill_tree();
     assert_eq!(live.end().code, None, "killed by a signal");
     scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
-    assert_marks(&scene, 2);
+    assert_marks(scene, 2);
     scene.run(&["list"]).good();
-    assert_marks(&scene, 2);
+    assert_marks(scene, 2);
+}
+
+#[test]
+fn what_holds_the_device_of_a_killed_trial_is_destroyed() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    destroyed_on(&scene, "loop:128M", &[]);
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn what_holds_a_device_of_the_user_is_destroyed() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(disk) = Disk::new("128M") else { return };
+    destroyed_on(&scene, disk.device(), &["--wipe", disk.device()]);
+    disk.assert_free();
+    drop(disk);
     assert_nothing_left(&scene);
 }
 
@@ -79,4 +94,35 @@ fn the_last_trial_is_kept_when_asked() {
     fs::remove_file(kept[0].path()).unwrap();
     assert_nothing_left(&scene);
     assert!(scene.records(1).iter().all(|record| record.outcome == Outcome::Done));
+}
+
+/// The command was written for a device of the user's that is another one by now.
+#[test]
+fn nothing_is_destroyed_on_a_device_that_is_another_one() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(mut disk) = Disk::new("128M") else { return };
+    let mark = scene.path("mark");
+    let commands = format!(
+        "[[filesystem]]\nname = \"mine\"\ncreate = \"mkfs.ext4 -q -F -E nodiscard {{dev}}\"\n\
+         mount = \"mount -t ext4 {{dev}} {{mnt}}\"\n\
+         destroy = \"echo {{dev}} >> {}; wipefs -a {{dev}}\"\n",
+        mark.display()
+    );
+    let experiment = scene.long_experiment("mine", disk.device(), &commands);
+    let mut live = scene.start(&["run", &experiment, "--yes", "--wipe", disk.device()]);
+    live.stop_in_phase(1);
+    live.kill_tree();
+    live.end();
+    let other = format!("{}.other", disk.image());
+    sh(&format!("truncate -s 128M {other} && mkfs.ext4 -q {other}"));
+    let before = hash(&other);
+    disk.replace(&other);
+    let words = ["the command is not run", "diskseq", "wipefs -a", disk.device()];
+    scene.run(&["list"]).good().says(&words);
+    assert_eq!(hash(&other), before);
+    assert_marks(&scene, 0);
+    let again = scene.run(&["list"]).good();
+    assert!(!again.stderr.contains("not run"), "said once: {}", again.stderr);
+    drop(disk);
+    assert_nothing_left(&scene);
 }

@@ -206,6 +206,18 @@ fn hung_up() {
     stopped("tmpfs", |live| live.signal(Signal::HUP));
 }
 
+/// As a service manager or the end of a session does it: every process gets the signal, the
+/// innermost first.
+#[test]
+fn terminated_with_all_that_belongs_to_it() {
+    stopped("ext4", |live| live.signal_tree(Signal::TERM));
+}
+
+#[test]
+fn hung_up_with_all_that_belongs_to_it() {
+    stopped("xfs", |live| live.signal_tree(Signal::HUP));
+}
+
 /// An executor that does not listen is killed by the second Ctrl-C.
 #[test]
 fn ctrl_c_twice() {

@@ -8,11 +8,19 @@
 
 mod bad_database;
 mod bad_input;
+mod bad_mixtures;
 mod fuse_external;
 mod loop_bad_input;
+mod loop_devices;
 mod loop_disturbances;
+mod loop_engine;
 mod loop_external;
+mod loop_fio;
+mod loop_io_errors;
 mod loop_levels;
+mod loop_memory_devices;
+mod loop_queue;
+mod loop_resume;
 mod loop_run;
 mod loop_safety;
 mod plain_directory;

@@ -35,7 +35,7 @@ fn life_in_a_directory() {
 
 /// The program as seen by a user without rights: a copy that this user can reach, and a scene
 /// that belongs to them.
-fn as_nobody(scene: &Scene, args: &[&str]) -> Option<Command> {
+pub fn as_nobody(scene: &Scene, args: &[&str]) -> Option<Command> {
     if !is_root() {
         println!("not run: needs root, to become somebody else");
         return None;

@@ -58,7 +58,7 @@ pub(crate) fn article_rows() -> Vec<ArticleRow> {
 fn article_80() {
     let (header, mut records) = limited(&["ext4", "xfs"], 1);
     records.truncate(1);
-    let study = study(&header, RunState::Interrupted, &records);
+    let study = study(&header, RunState::Interrupted, &[], &records);
     insta::assert_snapshot!(article_2003(&article_rows(), Some(&study), 80, plain()), @r"
     The article of 2003: rate / CPU load, %
                                         ext3 (Linux)        reiserfs     jfs (Linux)
@@ -129,7 +129,7 @@ fn values_under_other_conditions_are_marked() {
             _ => {}
         }
     }
-    let study = study(&header, RunState::Done, &records);
+    let study = study(&header, RunState::Done, &[], &records);
     let text = article_2003(&article_rows()[..1], Some(&study), 120, plain());
     let ours = text.split_once("This machine").unwrap().1;
     insta::assert_snapshot!(ours, @r"
@@ -172,7 +172,7 @@ fn a_contender_is_shown_by_its_trials_under_the_conditions_of_the_article() {
         record.phases[0].clocks.returned_ns /= 1000;
     };
     let shown = |records: &[TrialRecord]| {
-        let study = study(&header, RunState::Done, records);
+        let study = study(&header, RunState::Done, &[], records);
         let text = article_2003(&article_rows()[..1], Some(&study), 120, plain());
         let (before, _) = text.split_once("by `durable`").unwrap();
         let line = before.lines().rfind(|line| line.starts_with("write")).unwrap();

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 mod article;
+mod devices;
+mod engine;
 mod tables;
 mod width;
 
@@ -87,8 +89,10 @@ fn shape(record: &mut TrialRecord, contender: usize) {
             }
         }
         5 => {
+            phase.ops = 17 + sequence;
             phase.error = Some(OpError {
                 op_index: 17,
+                thread: None,
                 call: "write".to_owned(),
                 path: "f00000017".to_owned(),
                 errno: 28,
@@ -112,7 +116,7 @@ fn shape(record: &mut TrialRecord, contender: usize) {
 
 fn sample_study() -> Study {
     let (header, records) = sample();
-    study(&header, RunState::Interrupted, &records)
+    study(&header, RunState::Interrupted, &[], &records)
 }
 
 #[test]
@@ -129,11 +133,11 @@ fn raw_80() {
            a very long label
         3  xfs                             500,000,000  1,030,000,000  1,250,000,000
         4  tmpfs                             5,000,000     10,400,000      no device
-        5  btrfs (ended early)             500,000,000  1,050,000,000  1,250,000,000
+        5  btrfs (partial)                 500,000,000  1,050,000,000  1,250,000,000
 
     Times in ns from the phase's first clock read; device bytes: written to the
-    device up to the next unmount. Blocks and trials are counted from 0. Everything
-    else: --json.
+    device up to the next unmount; partial: the phase ended early, and is in no
+    figure. Blocks and trials are counted from 0. Everything else: --json.
     ");
 }
 
@@ -217,10 +221,14 @@ fn plan_80() {
 #[test]
 fn json_is_one_document_with_base_units() {
     let (header, records) = sample();
-    let study = study(&header, RunState::Interrupted, &records);
-    let value = fsarena_report::json::show(&header, &study, &records);
+    let study = study(&header, RunState::Interrupted, &[], &records);
+    let value = fsarena_report::json::show(&header, &[records::session("b", 0)], &study, &records);
     assert_eq!(value["schema"], 1);
     assert_eq!(value["study"]["tables"][0]["rows"][0]["durable"]["median_ns"], 1_060_000_000u64);
+    assert_eq!(value["sessions"][0]["boot_id"], "b");
+    let row = &value["study"]["tables"][0]["rows"][0];
+    assert!(row["files_per_s"]["median"].is_number(), "{row}");
+    assert!(row["returned_files_per_s"]["median"].is_number(), "{row}");
     assert_eq!(value["records"].as_array().unwrap().len(), records.len());
     let back: Vec<TrialRecord> = serde_json::from_value(value["records"].clone()).unwrap();
     assert_eq!(back, records, "the records are in it as they are");

@@ -1,11 +1,14 @@
 //! No line of any table is wider than asked.
 
 use crate::article::article_rows;
-use crate::{plain, sample};
+use crate::{devices, engine, plain, sample};
+use fsarena_model::device::Conditioning;
 use fsarena_model::run::RunState;
-use fsarena_report::{PlanCost, article_2003, ledger_tables, phase_tables, plan_table, raw_values};
+use fsarena_report::{
+    PlanCost, article_2003, devices_table, ledger_tables, phase_tables, plan_table, raw_values,
+};
 use fsarena_study::study;
-use fsarena_testkit::records::SECOND_NS;
+use fsarena_testkit::records::{self, SECOND_NS};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -15,6 +18,35 @@ fn fits(text: &str, width: usize) -> Result<(), TestCaseError> {
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");
     }
     Ok(())
+}
+
+/// The tables of the whole engine and of devices.
+fn fits_engine(label: &str, reason: &str, factor: u64, width: usize) -> Result<(), TestCaseError> {
+    for workload in [records::metadata(), records::database(), records::fio_job()] {
+        let (mut header, mut records) = engine::sample(workload);
+        header.plan.contenders[0].label = label.to_owned();
+        for record in &mut records {
+            record.device.insert("scheduler".to_owned(), reason.to_owned());
+            let phase = &mut record.phases[0];
+            phase.clocks.durable_ns = Some(factor * SECOND_NS);
+            phase.asked_bytes = factor;
+            if let Some(program) = &mut phase.program {
+                program.version = reason.to_owned();
+            }
+        }
+        records[1].conditioning = Some(Conditioning::NotDone { reason: reason.to_owned() });
+        let study = study(&header, RunState::Done, &[], &records);
+        fits(&phase_tables(&study, width, plain()), width)?;
+        fits(&ledger_tables(&study, width, plain()), width)?;
+        fits(&raw_values(&header, &records, width, plain()), width)?;
+        fits(&plan_table(&header.plan, &PlanCost::default(), width, plain()), width)?;
+    }
+    let mut lines = devices::lines();
+    lines[0].model = Some(label.to_owned());
+    lines[0].name = label.to_owned();
+    lines[1].signature = Some(label.to_owned());
+    lines[1].verdict = reason.to_owned();
+    fits(&devices_table(&lines, width, plain()), width)
 }
 
 proptest! {
@@ -41,11 +73,12 @@ proptest! {
             phase.clocks.returned_ns = factor;
             phase.cache.why.clone_from(&reason);
         }
-        let study = study(&header, RunState::Interrupted, &records);
+        let study = study(&header, RunState::Interrupted, &[], &records);
         fits(&phase_tables(&study, width, plain()), width)?;
         fits(&ledger_tables(&study, width, plain()), width)?;
         fits(&raw_values(&header, &records, width, plain()), width)?;
         fits(&plan_table(&header.plan, &PlanCost::default(), width, plain()), width)?;
+        fits_engine(&label, &reason, factor, width)?;
         let mut rows = article_rows();
         rows[0].title.clone_from(&label);
         rows[0].cells[0].column.clone_from(&reason);

@@ -1,14 +1,48 @@
 //! The proof that a test left nothing.
 
+use super::devices::{queue_of, zrams};
 use super::{Scene, processes_of};
 use fsarena_model::run::RunState;
 use fsarena_store::Store;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The kernel lets go of a loop device and of a dead process a moment later.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What a machine has that no scene is the owner of.
+pub struct Machine {
+    zrams: BTreeSet<String>,
+    queues: BTreeMap<String, BTreeMap<&'static str, String>>,
+}
+
+impl Machine {
+    pub fn now() -> Self {
+        let names = children(Path::new("/sys/block")).into_iter().map(|path| name(&path));
+        let looped = names.filter(|name| name.starts_with("loop"));
+        Self {
+            zrams: zrams(),
+            queues: looped.map(|name| (name.clone(), settings(&name))).collect(),
+        }
+    }
+
+    /// What is there more, and what is set otherwise.
+    fn differences(&self) -> Vec<String> {
+        let now = Self::now();
+        let made = now.zrams.difference(&self.zrams).map(|zram| format!("device {zram}"));
+        let gone = self.zrams.difference(&now.zrams).map(|zram| format!("{zram} is gone"));
+        let queues = self.queues.iter().filter(|(name, was)| now.queues.get(*name) != Some(was));
+        let set = queues.map(|(name, was)| format!("{name}: was {was:?}, is {:?}", settings(name)));
+        made.chain(gone).chain(set).collect()
+    }
+}
+
+/// The write cache of a loop device is that of its image, and not to be compared.
+fn settings(name: &str) -> BTreeMap<&'static str, String> {
+    queue_of(name).into_iter().filter(|(setting, _)| *setting == "scheduler").collect()
+}
 
 /// No process, mount, loop device, cgroup, directory, image or journal of this scene, and a
 /// database without a RUN at work or half a record.
@@ -50,6 +84,7 @@ fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
     }
     left.extend(children(&scene.images()).iter().map(|path| path.display().to_string()));
     left.extend(below_named(scene.dir()));
+    left.extend(scene.before.iter().flat_map(Machine::differences));
     left
 }
 

@@ -86,6 +86,14 @@ impl Live<'_> {
         kill_process_group(self.pid(), signal).unwrap();
     }
 
+    /// Sends a signal to the program and all that belongs to it, the youngest first.
+    pub fn signal_tree(&self, signal: Signal) {
+        for pid in processes_of(self.scene).into_iter().rev() {
+            // Gone already is as good.
+            let _ = kill_process(pid, signal);
+        }
+    }
+
     /// `kill -9` of the program, its executor, its worker and all else in this scene.
     pub fn kill_tree(&self) {
         for pid in processes_of(self.scene) {
@@ -111,12 +119,13 @@ impl Live<'_> {
         fs::read_to_string(&self.files.err).unwrap()
     }
 
-    fn pid(&self) -> Pid {
+    pub fn pid(&self) -> Pid {
         Pid::from_child(&self.child)
     }
 
+    /// Looks again and again until there is something; fails where it ends before.
     #[track_caller]
-    fn poll<T>(&mut self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+    pub fn poll<T>(&mut self, what: &str, mut look: impl FnMut(&Self) -> Option<T>) -> T {
         let deadline = Instant::now() + LIMIT;
         loop {
             if let Some(found) = look(self) {

@@ -1,10 +1,15 @@
 //! What the tests share: a scene of their own, the program in it, and what it said.
 
 mod clean;
+pub mod devices;
 mod live;
+mod pause;
+mod work;
 
-pub use clean::assert_nothing_left;
+pub use clean::{Machine, assert_nothing_left};
 pub use live::{Live, processes_of};
+pub use pause::{Paused, image_in};
+pub use work::{of, phase};
 
 use fsarena_model::record::TrialRecord;
 use fsarena_store::{RunRow, Store};
@@ -28,6 +33,8 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 pub struct Scene {
     dir: tempfile::TempDir,
     outputs: AtomicUsize,
+    /// What `assert_nothing_left` compares, for tests that make devices or set queues.
+    before: Option<Machine>,
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
@@ -43,7 +50,7 @@ impl Scene {
         let dir = tempfile::Builder::new().prefix("fsarena-e2e-").tempdir_in(place).unwrap();
         fs::create_dir(dir.path().join("images")).unwrap();
         fs::create_dir(dir.path().join("said")).unwrap();
-        Self { dir, outputs: AtomicUsize::new(0), _turn: None }
+        Self { dir, outputs: AtomicUsize::new(0), before: None, _turn: None }
     }
 
     /// One for loop devices and mounts; waits for its turn. `None`, with the reason printed, where
@@ -56,6 +63,14 @@ impl Scene {
         }
         let mut scene = Self::new();
         scene._turn = Some(turn);
+        Some(scene)
+    }
+
+    /// As [`Scene::privileged`]; `assert_nothing_left` then looks at zram devices and the settings
+    /// of queues as well.
+    pub fn with_devices(fs: &[&str]) -> Option<Self> {
+        let mut scene = Self::privileged(fs)?;
+        scene.before = Some(Machine::now());
         Some(scene)
     }
 
@@ -251,7 +266,7 @@ fn why_not_here(file_systems: &[&str]) -> Option<String> {
     }
     file_systems.iter().find_map(|name| {
         let level = fsarena_model::contender::FsLevel::plain(name);
-        match availability(driver(&level).unwrap().as_ref(), Path::new("/proc")) {
+        match availability(&*driver(&level).unwrap(), Path::new("/proc")) {
             Availability::Ready => None,
             Availability::Missing { reason, .. } => Some(reason),
         }

@@ -1,0 +1,44 @@
+//! `fsarena devices`: what is there, whether fsarena would touch it, and why not.
+
+use crate::args::DevicesArgs;
+use crate::context;
+use anyhow::Result;
+use fsarena_report::DeviceLine;
+use fsarena_targets::devices::{self, SurveyRow, Verdict};
+use std::process::ExitCode;
+
+/// Lists the block devices.
+pub fn run(args: &DevicesArgs) -> Result<ExitCode> {
+    let rows = devices::survey(&devices::Roots::default())?;
+    if args.json {
+        context::print_json(&fsarena_report::json::devices(&rows))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !context::is_root() {
+        eprintln!("not root: what lies on a device, and who else uses it, may not be seen");
+    }
+    let lines: Vec<DeviceLine> = rows.iter().map(line_of).collect();
+    context::print(&fsarena_report::devices_table(&lines, context::width(), context::style()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line_of(row: &SurveyRow) -> DeviceLine {
+    let hardware = &row.identity.hardware;
+    let joined = |list: Vec<String>| (!list.is_empty()).then(|| list.join(", "));
+    let signatures = row.signatures.iter().flatten().cloned().collect();
+    let (usable, verdict) = match &row.verdict {
+        Verdict::Never { reason } => (false, reason.clone()),
+        Verdict::WithConsent { option } => (true, format!("with {option}")),
+    };
+    DeviceLine {
+        name: row.identity.name.clone(),
+        size_bytes: row.size_bytes,
+        kind: row.kind.name().to_owned(),
+        model: row.model.clone(),
+        serial: hardware.get("serial").or_else(|| hardware.get("wwid")).cloned(),
+        signature: joined(signatures),
+        in_use: joined(row.in_use.clone()),
+        usable,
+        verdict,
+    }
+}

@@ -1,0 +1,52 @@
+//! What is said at the end of `fsarena run`, and its exit code.
+
+use crate::args::RunArgs;
+use crate::exit;
+use fsarena_model::record::CacheState;
+use fsarena_model::run::RunState;
+use fsarena_store::Store;
+use std::process::ExitCode;
+
+pub(super) fn words(store: &Store, finished: &fsarena_runner::Finished, args: &RunArgs) {
+    for path in &finished.kept {
+        if path.is_dir() {
+            eprintln!("kept: {}", path.display());
+        } else if path.starts_with("/dev") {
+            eprintln!("kept: {0} (mount {0} DIR)", path.display());
+        } else {
+            eprintln!("kept: {0} (mount -o loop {0} DIR)", path.display());
+        }
+    }
+    for left in &finished.left {
+        eprintln!("left behind: {left}");
+    }
+    if finished.state == RunState::Interrupted {
+        eprintln!("interrupted; what was measured before is kept");
+    }
+    if !args.json {
+        eprintln!("RUN {} is stored in {}", finished.run, store.path().display());
+    }
+}
+
+pub(super) fn exit_code(
+    finished: &fsarena_runner::Finished,
+    study: &fsarena_study::Study,
+    args: &RunArgs,
+) -> ExitCode {
+    if finished.state == RunState::Interrupted {
+        return ExitCode::from(exit::INTERRUPTED);
+    }
+    if !study.failures.is_empty() || !finished.left.is_empty() {
+        return ExitCode::from(exit::FAILED);
+    }
+    // The plan does not ask a directory to be cold; a user who does shall not think that it was.
+    let by_name = args.cache.as_deref() == Some("cold");
+    let mut rows = study.tables.iter().flat_map(|table| &table.rows);
+    let unproved = rows
+        .any(|row| row.cache == CacheState::Warm && (by_name || row.not_cold_because.is_some()));
+    if unproved {
+        eprintln!("cold phases were asked for, and not all could be proved cold: see the rows");
+        return ExitCode::from(exit::INVALID);
+    }
+    ExitCode::SUCCESS
+}

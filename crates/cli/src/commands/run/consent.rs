@@ -1,0 +1,137 @@
+//! What the user has to agree to before anything is touched: commands, and the loss of data.
+
+use crate::context::Usage;
+use anyhow::Result;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::device::DeviceIdentity;
+use fsarena_model::run::RunPlan;
+use fsarena_runner::OurPlaces;
+use fsarena_targets::vet::{self, WipeConsent};
+use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+
+/// Reads what `--wipe` says.
+pub(super) fn parse(wipe: &[String]) -> Result<Vec<WipeConsent>> {
+    let parsed = wipe.iter().map(|text| WipeConsent::parse(text));
+    Ok(parsed.collect::<Result<_, _>>().map_err(|error| Usage(format!("--wipe {error}")))?)
+}
+
+/// Directories of an experiment file are vetted as those of `--on` are, before anything is made.
+pub(super) fn vet_directories(plan: &RunPlan) -> Result<()> {
+    for contender in &plan.contenders {
+        if let DeviceLevel::Directory { path } = &contender.levels.device {
+            vet::vet_directory(path).map_err(|error| Usage(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Vets the user's devices that trials of `plan` work on against what `--wipe` gives up; gives each
+/// path of the plan with what it leads to. `is_rest` says that the plan is what is left of a RUN.
+pub(super) fn to_wipe(
+    plan: &RunPlan,
+    consents: &[WipeConsent],
+    ours: OurPlaces<'_>,
+    is_rest: bool,
+) -> Result<Vec<(PathBuf, DeviceIdentity)>> {
+    let mut vetted: Vec<(PathBuf, DeviceIdentity)> = Vec::new();
+    for path in plan.block_paths() {
+        let device = ours.vet_block(path, consents).map_err(|error| Usage(error.to_string()))?;
+        vetted.push((path.to_owned(), device.identity().clone()));
+    }
+    under_test(plan, consents, is_rest)?;
+    Ok(vetted)
+}
+
+/// For a dry run: what a real one would need to be told. What is wrong in any case is refused.
+pub(super) fn say_what_is_needed(
+    plan: &RunPlan,
+    consents: &[WipeConsent],
+    ours: OurPlaces<'_>,
+) -> Result<()> {
+    for path in plan.block_paths() {
+        if let Err(refusal) = ours.vet_block(path, consents) {
+            eprintln!("a run would be refused: {refusal}");
+        }
+    }
+    under_test(plan, consents, false)
+}
+
+/// Each device is under test once, and none is given up that is not: that is a mistake, of a name
+/// perhaps.
+fn under_test(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Result<()> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in plan.block_paths() {
+        let device = real(path);
+        let number = device_number(&device);
+        if found
+            .iter()
+            .any(|known| *known == device || (number.is_some() && device_number(known) == number))
+        {
+            let path = path.display();
+            return Err(Usage(format!("--on {path}: this device is named twice")).into());
+        }
+        found.push(device);
+    }
+    match consents.iter().find(|consent| !found.contains(&real(&consent.device))) {
+        Some(consent) => {
+            let path = consent.device.display();
+            let what = if is_rest {
+                "not under test in the trials that are left; leave this option out"
+            } else {
+                "not under test; name it with --on"
+            };
+            Err(Usage(format!("--wipe {path}: this device is {what}")).into())
+        }
+        None => Ok(()),
+    }
+}
+
+fn device_number(path: &Path) -> Option<u64> {
+    let meta = std::fs::metadata(path).ok()?;
+    meta.file_type().is_block_device().then(|| meta.rdev())
+}
+
+/// Shows the commands that the experiment file brings, and asks.
+pub(super) fn to_commands(yes: bool, plan: &RunPlan) -> Result<()> {
+    if confirmed(yes, plan)? {
+        return Ok(());
+    }
+    Err(Usage("commands of the experiment file were not confirmed".to_owned()).into())
+}
+
+fn confirmed(yes: bool, plan: &RunPlan) -> Result<bool> {
+    let mut commands = Vec::new();
+    for contender in &plan.contenders {
+        if let Some(external) = &contender.levels.fs.external {
+            let all = [
+                &external.create,
+                &Some(external.mount.clone()),
+                &external.unmount,
+                &external.destroy,
+                &external.version,
+            ];
+            commands.extend(all.into_iter().flatten().cloned());
+        }
+    }
+    commands.dedup();
+    if commands.is_empty() {
+        return Ok(true);
+    }
+    eprintln!("The experiment brings these commands, to be run as this user:");
+    commands.iter().for_each(|command| eprintln!("  {command}"));
+    if yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        eprintln!("(--yes confirms them where nobody can be asked)");
+        return Ok(false);
+    }
+    eprint!("Run them? [y/N] ");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,143 @@
+//! `fsarena run`: from an experiment to its tables.
+
+mod closing;
+mod consent;
+mod options;
+mod resume;
+mod tools;
+
+use super::{open, plan_cost, show, signals};
+use crate::args::RunArgs;
+use crate::context::{self, Usage};
+use crate::progress::Bar;
+use anyhow::{Context as _, Result};
+use fsarena_metrics::Roots;
+use fsarena_model::run::{RunHeader, RunPlace, RunPlan};
+use fsarena_plan::Experiment;
+use fsarena_runner::{DriverRules, OurPlaces, Request, Resumed, RunError};
+use fsarena_store::Store;
+use fsarena_targets::vet::WipeConsent;
+use sha2::{Digest as _, Sha256};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+/// Carries out an experiment, says what it would do, or goes on with an interrupted RUN.
+pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let consents = consent::parse(&args.wipe)?;
+    match &args.resume {
+        Some(selector) => resume::run(selector, args, &consents, db),
+        None => begin(args, &consents, db),
+    }
+}
+
+fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<ExitCode> {
+    let overrides = options::overrides(args)?;
+    let experiment = options::experiment(args, &overrides)?;
+    let mut plan = fsarena_plan::expand(&experiment, &overrides, &DriverRules)?;
+    consent::vet_directories(&plan)?;
+    let image_dir = context::image_dir(args.image_dir.as_deref())?;
+    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
+    let ours = OurPlaces { database: &database, state_dir: &state_dir, image_dir: &image_dir };
+    if args.dry_run {
+        consent::say_what_is_needed(&plan, consents, ours)?;
+        tools::say_what_is_missing(&tools::leave_out_what_is_missing(&mut plan));
+        return dry_run(args, db, &plan);
+    }
+    let user = args.user.as_deref().map(options::user_ids).transpose()?;
+    options::check_cpus(&args.cpus)?;
+    // Before anything that the experiment file names is run or installed.
+    consent::to_commands(args.yes, &plan)?;
+    let vetted = consent::to_wipe(&plan, consents, ours, false)?;
+    tools::provide(args.install_tools, &mut plan)?;
+    tools::let_fio_read_its_jobs(&plan)?;
+    // Those of contenders that were left out are not touched.
+    let identity_of = |path: &Path| vetted.iter().find(|(known, _)| known == path);
+    let devices = plan.block_paths().into_iter().filter_map(identity_of);
+    let devices = devices.map(|(_, identity)| identity.clone()).collect();
+    let place = RunPlace {
+        program_sha256: program_sha256()?,
+        image_dir,
+        user,
+        cpus: args.cpus.clone(),
+        devices,
+    };
+    let header = header(&experiment, plan, place);
+    carry_out(&header, None, args, consents, db)
+}
+
+/// Runs what `header` plans, or the rest of it, and prints the tables.
+fn carry_out(
+    header: &RunHeader,
+    resumed: Option<Resumed>,
+    args: &RunArgs,
+    consents: &[WipeConsent],
+    db: Option<&Path>,
+) -> Result<ExitCode> {
+    fsarena_runner::check(&header.plan, &context::database(db)?).map_err(|error| match error {
+        RunError::DatabaseUnderTest { .. } => anyhow::Error::from(Usage(error.to_string())),
+        other => other.into(),
+    })?;
+    let interrupts = signals::count_interrupts()?;
+    let mut store = open::for_writing(db)?;
+    let request = Request {
+        header,
+        resumed,
+        program: &context::program(),
+        state_dir: &context::state_dir()?,
+        consents,
+        keep: args.keep,
+        interrupts: &interrupts,
+    };
+    let mut bar = Bar::new(header.plan.schedule.len());
+    let finished = fsarena_runner::run(&request, &mut store, &mut bar);
+    bar.finish();
+    let finished = finished?;
+    let study = show::show(&store, finished.run, args.json, args.raw)?;
+    closing::words(&store, &finished, args);
+    Ok(closing::exit_code(&finished, &study, args))
+}
+
+fn header(experiment: &Experiment, plan: RunPlan, place: RunPlace) -> RunHeader {
+    let now = unix_time();
+    let seed = fsarena_model::seed::Seed::from_number(now.as_nanos() as u64)
+        .child("run", u64::from(std::process::id()));
+    RunHeader {
+        uid: format!("{:016x}", seed.tag()),
+        experiment: experiment.name.clone(),
+        title: experiment.title.clone(),
+        experiment_toml: experiment.text.clone(),
+        created_unix_ns: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
+        program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        arguments: std::env::args().collect(),
+        host: fsarena_metrics::host(&Roots::default()),
+        plan,
+        place: Some(place),
+    }
+}
+
+/// SHA-256 of this program's file: a RUN is not resumed by another one.
+fn program_sha256() -> Result<String> {
+    let path = context::program();
+    let bytes = std::fs::read(&path).with_context(|| format!("{}", path.display()))?;
+    Ok(fsarena_model::seed::hex(&Sha256::digest(&bytes)))
+}
+
+fn unix_time() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode> {
+    let store = match context::database(db)? {
+        path if path.exists() => Some(Store::open_read_only(&path)?),
+        _ => None,
+    };
+    let cost = plan_cost::of(plan, store.as_ref())?;
+    if args.json {
+        context::print_json(&fsarena_report::json::plan(plan, &cost))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        context::print(&fsarena_report::plan_table(plan, &cost, width, style))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

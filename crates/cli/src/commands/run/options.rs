@@ -1,0 +1,141 @@
+//! From the options of `fsarena run` to an experiment and what overrides it.
+
+use super::unix_time;
+use crate::args::RunArgs;
+use crate::context::{self, Usage};
+use anyhow::{Context as _, Result};
+use fsarena_model::work::UserIds;
+use fsarena_plan::{Experiment, Overrides};
+use fsarena_targets::devices;
+use std::path::Path;
+
+/// What the options say, as text where a file has text.
+pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
+    let mut on = args.on.as_deref().map(targets).transpose()?.unwrap_or_default();
+    if on.is_empty() && args.fs.is_none() && !context::is_root() {
+        let dir = context::own_directory(!args.dry_run)?;
+        eprintln!(
+            "not root: working in {} as it is; as root, file systems would be made, mounted and \
+             compared on the same sectors, with cold caches",
+            dir.display()
+        );
+        on.push(dir.display().to_string());
+    }
+    // A directory cannot be made cold; whoever asks for it by name is told so by the result.
+    let directories =
+        !on.is_empty() && on.iter().all(|target| target.starts_with('/') && !is_block(target));
+    let cache = args.cache.clone().or(directories.then(|| "warm".to_owned()));
+    let overrides = Overrides {
+        fs: args.fs.clone(),
+        on,
+        workloads: args.workload.clone(),
+        runs: args.runs,
+        seed: args.seed,
+        fallback_seed: unix_time().subsec_nanos().into(),
+        scale: args.scale,
+        memory: args.memory.clone(),
+        cache,
+        discard: args.discard.clone(),
+        ssd: args.ssd.clone(),
+        scheduler: args.scheduler.clone(),
+        read_ahead: args.read_ahead.clone(),
+        write_cache: args.write_cache.clone(),
+        sample_period: args.sample_period.clone(),
+        verify: args.verify,
+        ..Overrides::default()
+    };
+    Ok(Overrides { fio_files: fio_files(&overrides)?, ..overrides })
+}
+
+/// The texts of the fio job files that `--workload` names.
+fn fio_files(overrides: &Overrides) -> Result<Vec<(String, String)>> {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(name)
+            .map_err(|error| Usage(format!("--workload {name}: {error}")))?;
+        Ok((name.to_owned(), text))
+    };
+    overrides.fio_paths().into_iter().map(read).collect()
+}
+
+fn is_block(path: &str) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device())
+}
+
+/// The targets of `--on`, with paths made absolute. Directories are vetted here, before anything is
+/// planned on them; block devices when the plan is known.
+fn targets(list: &str) -> Result<Vec<String>> {
+    list.split(',')
+        .map(str::trim)
+        .map(|target| {
+            let kinds = ["loop:", "ram:", "zram:", "brd:", "null_blk:"];
+            let named = kinds.iter().any(|kind| target.starts_with(kind));
+            if named || target.is_empty() {
+                return Ok(target.to_owned());
+            }
+            let path = std::path::absolute(target).with_context(|| format!("--on {target}"))?;
+            if is_block(target) {
+                return Ok(path.display().to_string());
+            }
+            if path.is_file() || (path.starts_with("/dev") && !path.exists()) {
+                devices::identify(&path, &devices::Roots::default())
+                    .map_err(|refusal| Usage(format!("--on {refusal}")))?;
+            }
+            if target.contains('/') || path.exists() {
+                fsarena_targets::vet::vet_directory(&path)
+                    .map_err(|refusal| Usage(format!("--on {target}: {refusal}")))?;
+                return Ok(path.display().to_string());
+            }
+            Ok(target.to_owned())
+        })
+        .collect()
+}
+
+/// The experiment: a file, a built-in one, or one made of options alone.
+pub(super) fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experiment> {
+    let Some(name) = args.experiment.as_deref() else {
+        if args.workload.is_some() {
+            return Ok(fsarena_plan::from_options(overrides)?);
+        }
+        return Ok(fsarena_plan::builtin::experiment("quick").expect("quick is built in"));
+    };
+    if let Some(found) = fsarena_plan::builtin::experiment(name) {
+        return Ok(found);
+    }
+    if !name.ends_with(".toml") && !Path::new(name).exists() {
+        let known = fsarena_plan::builtin::experiment_names().join(", ");
+        return Err(Usage(format!(
+            "unknown experiment \"{name}\"; built in are {known}; a file of your own ends in .toml"
+        ))
+        .into());
+    }
+    let text = std::fs::read_to_string(name).map_err(|error| {
+        let known = fsarena_plan::builtin::experiment_names().join(", ");
+        Usage(format!("{name}: {error}; name a file that is there, or one of {known}"))
+    })?;
+    let read = |path: &Path| std::fs::read_to_string(path);
+    Ok(fsarena_plan::parse_with(&text, name, &read)?)
+}
+
+/// Refuses processors that this process may not use.
+pub(super) fn check_cpus(cpus: &[usize]) -> Result<()> {
+    let allowed =
+        rustix::thread::sched_getaffinity(None).context("the processors of this process")?;
+    let known = |cpu: usize| cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu);
+    match cpus.iter().find(|&&cpu| !known(cpu)) {
+        Some(cpu) => Err(Usage(format!(
+            "--cpus: there is no processor {cpu} for this process, which may use {}",
+            allowed.count()
+        ))
+        .into()),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn user_ids(text: &str) -> Result<UserIds> {
+    let parsed = text
+        .split_once(':')
+        .and_then(|(uid, gid)| Some(UserIds { uid: uid.parse().ok()?, gid: gid.parse().ok()? }));
+    Ok(parsed
+        .ok_or_else(|| Usage(format!("--user {text}: expected numbers, such as 65534:65534")))?)
+}

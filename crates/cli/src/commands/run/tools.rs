@@ -1,0 +1,65 @@
+//! Programs that the contenders need and this machine lacks.
+
+use crate::context::{self, Usage};
+use anyhow::Result;
+use fsarena_engine::program::FioRun;
+use fsarena_metrics::Roots;
+use fsarena_model::run::RunPlan;
+use std::time::Duration;
+
+/// Takes out what this machine cannot run; the packages that would bring missing programs.
+pub(super) fn leave_out_what_is_missing(plan: &mut RunPlan) -> Vec<String> {
+    fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default())
+}
+
+pub(super) fn say_what_is_missing(packages: &[String]) {
+    if !packages.is_empty() {
+        eprintln!(
+            "missing programs: apt-get install {} brings them (--install-tools does it)",
+            packages.join(" ")
+        );
+    }
+}
+
+/// Takes out of `plan` what this machine cannot run, after missing programs were installed where
+/// that was asked for.
+pub(super) fn provide(install_tools: bool, plan: &mut RunPlan) -> Result<()> {
+    let whole = plan.clone();
+    let packages = leave_out_what_is_missing(plan);
+    if install_tools && !packages.is_empty() {
+        install(&packages)?;
+        *plan = whole;
+        leave_out_what_is_missing(plan);
+    } else {
+        say_what_is_missing(&packages);
+    }
+    Ok(())
+}
+
+/// Lets fio itself read the jobs that will be run, before anything is made for them.
+pub(super) fn let_fio_read_its_jobs(plan: &RunPlan) -> Result<()> {
+    let scheduled = |index: usize| plan.schedule.iter().any(|slot| slot.workload == index);
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let Some(job) = workload.fio.as_ref().filter(|_| scheduled(index)) else { continue };
+        for phase in &workload.phases {
+            FioRun::prepare(job, &phase.name, false, &plan.seed)
+                .map_err(|error| Usage(format!("workload {:?}: {error}", workload.name)))?;
+        }
+    }
+    Ok(())
+}
+
+fn install(packages: &[String]) -> Result<()> {
+    if !context::is_root() {
+        return Err(Usage("--install-tools needs root".to_owned()).into());
+    }
+    let tool = fsarena_targets::cmd::find("apt-get")
+        .ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?;
+    eprintln!("installing {}", packages.join(", "));
+    let limit = Duration::from_secs(600);
+    fsarena_targets::cmd::run(&tool.path, &["update", "-q"], limit)?;
+    let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends", "--"];
+    arguments.extend(packages.iter().map(String::as_str));
+    fsarena_targets::cmd::run(&tool.path, &arguments, limit)?;
+    Ok(())
+}

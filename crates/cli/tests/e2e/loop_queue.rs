@@ -1,0 +1,263 @@
+//! Settings of a device's queue and the state of its flash as factors: in force during the trials
+//! that ask for them, put back however a RUN ends, and recorded.
+
+use crate::support::devices::{Disk, has_zram, queue_of};
+use crate::support::{Live, Scene, assert_nothing_left, sh};
+use fsarena_model::device::Conditioning;
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::run::RunState;
+use rustix::process::Signal;
+use std::fs;
+
+const SMALL: [&str; 8] =
+    ["--workload", "tiny-files", "--scale", "0.02", "--runs", "1", "--cache", "warm"];
+const QUEUE: [&str; 6] =
+    ["--scheduler", "none,mq-deadline", "--read-ahead", "128KiB,512KiB", "--write-cache", ""];
+
+/// One that is neither the kernel's choice for a loop device nor that of a test beside this one.
+const OTHER: [&str; 6] =
+    ["--scheduler", "mq-deadline", "--read-ahead", "384KiB", "--write-cache", "write-through"];
+
+fn queue_args(write_cache: &'static str) -> Vec<&'static str> {
+    let mut args = QUEUE.to_vec();
+    args[5] = write_cache;
+    args
+}
+
+/// Four trials, one of each combination, with the values that were in force.
+#[track_caller]
+fn four(records: &[TrialRecord], write_cache: &str) {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for record in records {
+        assert_eq!(record.outcome, Outcome::Done);
+        assert_eq!(record.device["write_cache"], write_cache);
+        seen.push((&record.device["scheduler"], &record.device["read_ahead_kib"]));
+    }
+    seen.sort_unstable();
+    let all = [("mq-deadline", "128"), ("mq-deadline", "512"), ("none", "128"), ("none", "512")];
+    assert_eq!(seen, all);
+}
+
+#[test]
+fn settings_on_an_image() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let on = ["run", "--fs", "ext4", "--on", "loop:64M"];
+    let args = [&on[..], &queue_args("write-through"), &SMALL].concat();
+    scene.run(&args).good().says(&["scheduler=mq-deadline", "read_ahead=512K"]);
+    four(&scene.records(1), "write through");
+    let words = ["Queues of the devices", "mq-deadline", "512 KiB", "write through"];
+    scene.run(&["show", "1", "--raw"]).good().says(&words);
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn settings_on_a_device_of_the_user() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(disk) = Disk::new("64M") else { return };
+    // Not what the kernel chooses: it is the user's own choice that comes back.
+    sh(&format!("echo 640 > /sys/block/{}/queue/read_ahead_kb", disk.name()));
+    sh(&format!("echo kyber > /sys/block/{}/queue/scheduler || true", disk.name()));
+    let before = disk.queue();
+    let on = ["run", "--fs", "ext4", "--on", disk.device(), "--wipe", disk.device()];
+    scene.run(&[&on[..], &queue_args("write-through"), &SMALL].concat()).good();
+    four(&scene.records(1), "write through");
+    assert_eq!(disk.queue(), before);
+    sh(&format!("echo none > /sys/block/{}/queue/scheduler", disk.name()));
+    drop(disk);
+    assert_nothing_left(&scene);
+}
+
+/// While a trial is at work its settings are in force; ended by `end` they are put back.
+fn ended(end: fn(&Live<'_>), dies: bool) {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(disk) = Disk::new("64M") else { return };
+    let before = disk.queue();
+    let experiment = scene.long_experiment("ext4", disk.device(), "");
+    let args = ["run", &experiment, "--wipe", disk.device(), "--scale", "0.5", "--cache", "warm"];
+    let mut live = scene.start(&[&args[..], &OTHER].concat());
+    live.stop_in_phase(2);
+    let now = disk.queue();
+    assert_eq!(now["scheduler"], "mq-deadline");
+    assert_eq!(now["read_ahead_kb"], "384");
+    assert_eq!(now["write_cache"], "write through");
+    end(&live);
+    let ran = live.end();
+    assert_eq!(ran.code, (!dies).then_some(130), "{}", ran.stderr);
+    if dies {
+        assert_eq!(disk.queue(), now, "nobody was there to put them back");
+        scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+    }
+    assert_eq!(disk.queue(), before);
+    disk.assert_free();
+    let record = scene.records(1).remove(0);
+    assert_eq!(record.device["scheduler"], "mq-deadline");
+    drop(disk);
+    assert_nothing_left(&scene);
+    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+}
+
+#[test]
+fn settings_after_ctrl_c() {
+    ended(|live| live.signal_group(Signal::INT), false);
+}
+
+#[test]
+fn settings_after_a_kill() {
+    ended(|live| live.signal(Signal::KILL), true);
+}
+
+#[test]
+fn settings_after_a_kill_of_everything() {
+    ended(|live| live.kill_tree(), true);
+}
+
+/// What somebody else has set since stays; so do settings of another medium in the same place.
+#[test]
+fn settings_of_others_are_not_put_back() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(mut disk) = Disk::new("64M") else { return };
+    let kill = |disk: &Disk| {
+        let experiment = scene.long_experiment("ext4", disk.device(), "");
+        let wipe = disk.wipe(&disk.signature());
+        let args = ["run", &experiment, "--wipe", &wipe, "--scale", "0.5", "--cache", "warm"];
+        let mut live = scene.start(&[&args[..], &OTHER].concat());
+        live.stop_in_phase(1);
+        live.kill_tree();
+        live.end();
+    };
+    kill(&disk);
+    let file = format!("/sys/block/{}/queue/read_ahead_kb", disk.name());
+    sh(&format!("echo 256 > {file}"));
+    scene.run(&["list"]).good();
+    assert_eq!(disk.queue()["read_ahead_kb"], "256", "set by hand since");
+    assert_eq!(disk.queue()["scheduler"], "none");
+    kill(&disk);
+    let other = format!("{}.other", disk.image());
+    sh(&format!("truncate -s 64M {other}"));
+    disk.replace(&other);
+    sh(&format!("echo mq-deadline > /sys/block/{}/queue/scheduler", disk.name()));
+    scene.run(&["list"]).good();
+    assert_eq!(disk.queue()["scheduler"], "mq-deadline", "another medium is somebody else's");
+    sh(&format!("echo none > /sys/block/{}/queue/scheduler", disk.name()));
+    drop(disk);
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn settings_that_cannot_be_had() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let on = ["run", "--fs", "ext4", "--on", "loop:64M"];
+    for (option, value, code, words) in [
+        ("--scheduler", "none,nosuch", 1, &["\"nosuch\" is not offered", "mq-deadline"][..]),
+        ("--read-ahead", "1000", 2, &["read"]),
+        ("--read-ahead", "much", 2, &["read"]),
+        ("--write-cache", "write-around", 2, &["--write-cache", "write-through"]),
+        ("--ssd", "trim", 2, &["blkdiscard", "precondition"]),
+    ] {
+        let ran = scene.run(&[&on[..], &[option, value], &SMALL].concat());
+        assert!(!ran.stderr.contains("writing"), "before the image: {}", ran.stderr);
+        ran.refused(code, words);
+        assert_nothing_left(&scene);
+    }
+    // Before the first trial, not after hours of the other contenders.
+    assert_eq!(scene.runs()[0].trials_done, 0);
+    assert_eq!(scene.runs()[0].state, RunState::Failed);
+    let dir = scene.make_dir("target");
+    let ran = scene.run(&[&["run", "--on", &dir, "--scheduler", "none"], &SMALL[..]].concat());
+    assert_ne!(ran.code, Some(101), "{}", ran.stderr);
+    assert_nothing_left(&scene);
+}
+
+/// A discard makes holes in the image, which no other contender meets.
+#[test]
+fn a_discarded_image() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let on = ["run", "--fs", "ext4", "--on", "loop:64M", "--ssd", "none,blkdiscard"];
+    let ran = scene.run(&[&on[..], &SMALL].concat()).good();
+    ran.says(&["ssd=blkdiscard", "share an image of their own"]);
+    let records = scene.records(1);
+    assert_eq!(records.len(), 2);
+    let done: Vec<_> = records.iter().filter_map(|record| record.conditioning.as_ref()).collect();
+    assert!(
+        matches!(done[..], [Conditioning::Discarded { discarded_bytes, elapsed_ns }]
+            if *discarded_bytes == 64 << 20 && *elapsed_ns > 0),
+        "{done:?}"
+    );
+    let conditioned = records.iter().find(|record| record.conditioning.is_some()).unwrap();
+    assert_eq!(conditioned.steps[0].step, "condition");
+    assert_nothing_left(&scene);
+}
+
+/// What was on a disk of the user's is gone after the discard, and not before the consent.
+#[test]
+fn a_discarded_device() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let mark = "somebody's data";
+    let fill = |image: &str| drop(sh(&format!("yes \"{mark}\" | head -c 67108864 > {image}")));
+    let Some(disk) = Disk::with("64M", fill) else { return };
+    let on = ["run", "--fs", "ext4", "--on", disk.device(), "--ssd", "blkdiscard"];
+    let count = || sh(&format!("grep -ac \"{mark}\" {} || true", disk.image()));
+    let before = count();
+    scene.run(&[&on[..], &SMALL].concat()).refused(2, &["--wipe"]);
+    assert_eq!(count(), before);
+    scene.run(&[&on[..], &["--wipe", disk.device()], &SMALL].concat()).good();
+    assert_eq!(count(), "0");
+    drop(disk);
+    assert_nothing_left(&scene);
+}
+
+/// Filled twice, then overwritten at random until steady or 25 rounds are over.
+#[test]
+fn a_preconditioned_device() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    if !has_zram() {
+        return;
+    }
+    let on = ["run", "--fs", "ext4", "--on", "zram:64M", "--ssd", "precondition"];
+    let ran = scene.run(&[&on[..], &SMALL].concat()).good();
+    let record = scene.records(1).remove(0);
+    let Some(Conditioning::Preconditioned {
+        fill_bytes, bs_bytes, rounds_ops_per_s, steady, ..
+    }) = &record.conditioning
+    else {
+        panic!("{:?}", record.conditioning)
+    };
+    assert_eq!((*fill_bytes, *bs_bytes), (128 << 20, 4096));
+    assert!((5..=25).contains(&rounds_ops_per_s.len()), "{rounds_ops_per_s:?}");
+    assert!(*steady || rounds_ops_per_s.len() == 25);
+    let said = ran.stdout.contains("ended before the device was steady");
+    assert_eq!(said, !steady, "{}", ran.stdout);
+    let words = ["Devices before mkfs", "ext4 precondition 128 MiB"];
+    scene.run(&["show", "1", "--raw"]).good().says(&words);
+    assert_nothing_left(&scene);
+}
+
+/// A stop is heard while a device is being filled.
+#[test]
+fn ctrl_c_while_a_device_is_preconditioned() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(disk) = Disk::new("256M") else { return };
+    let on = ["run", "--fs", "ext4", "--on", disk.device(), "--wipe", disk.device()];
+    let mut live = scene.start(&[&on[..], &["--ssd", "precondition"], &SMALL].concat());
+    live.wait_for("[1/1]");
+    let blocks = || {
+        use std::os::unix::fs::MetadataExt as _;
+        fs::metadata(disk.image()).unwrap().blocks()
+    };
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while blocks() < 64 << 11 {
+        assert!(std::time::Instant::now() < deadline, "it is not filled");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    live.signal_group(Signal::INT);
+    let asked = std::time::Instant::now();
+    live.end().code(130);
+    assert!(asked.elapsed().as_secs() < 5, "{:?}", asked.elapsed());
+    let record = scene.records(1).remove(0);
+    assert_eq!(record.outcome, Outcome::Interrupted);
+    assert!(record.conditioning.is_none(), "{:?}", record.conditioning);
+    disk.assert_free();
+    assert_eq!(queue_of(disk.name()), disk.queue());
+    drop(disk);
+    assert_nothing_left(&scene);
+}

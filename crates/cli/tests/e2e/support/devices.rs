@@ -1,0 +1,191 @@
+//! Devices of the test's own, which stand for those of a user: loop devices over images that
+//! fsarena did not make, and what the machine has beside them.
+
+use super::{sh, tool};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Others use loop devices too, and let go of them.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A loop device over an image, attached until it is dropped. Its image lies outside of the scene,
+/// so that it may stay attached while the test looks whether fsarena has left something.
+pub struct Disk {
+    dir: tempfile::TempDir,
+    device: Option<String>,
+    losetup: String,
+}
+
+impl Disk {
+    /// An empty one; `None`, with the reason printed, without losetup.
+    pub fn new(size: &str) -> Option<Self> {
+        Self::with(size, |_| {})
+    }
+
+    /// One whose image is prepared before it is attached.
+    pub fn with(size: &str, prepare: impl FnOnce(&str)) -> Option<Self> {
+        let losetup = tool("losetup")?;
+        let dir = tempfile::Builder::new().prefix("fsarena-e2e-disk-").tempdir_in("/var/tmp");
+        let mut disk = Self { dir: dir.unwrap(), device: None, losetup };
+        sh(&format!("truncate -s {size} {}", disk.image()));
+        prepare(&disk.image());
+        disk.attach();
+        Some(disk)
+    }
+
+    /// Path of the image.
+    pub fn image(&self) -> String {
+        self.dir.path().join("disk").display().to_string()
+    }
+
+    /// Path of the device.
+    pub fn device(&self) -> &str {
+        self.device.as_deref().expect("attached")
+    }
+
+    /// Kernel's name of the device.
+    pub fn name(&self) -> &str {
+        self.device().trim_start_matches("/dev/")
+    }
+
+    /// The option that gives up the device, with what lies on it.
+    pub fn wipe(&self, signatures: &str) -> String {
+        match signatures {
+            "" => self.device().to_owned(),
+            names => format!("{}={names}", self.device()),
+        }
+    }
+
+    /// Attaches it to any free device.
+    fn attach(&mut self) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let args = ["-f", "-P", "--show", &self.image()];
+            let ran = Command::new(&self.losetup).args(args).output().unwrap();
+            if ran.status.success() {
+                self.device = Some(String::from_utf8(ran.stdout).unwrap().trim().to_owned());
+                return;
+            }
+            let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+            assert!(Instant::now() < deadline, "no free loop device: {said}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Detaches it and attaches `image` to the same number; what is said of it is then said of
+    /// another medium.
+    pub fn replace(&mut self, image: &str) {
+        let device = self.device().to_owned();
+        sh(&format!("{} -d {device}", self.losetup));
+        let deadline = Instant::now() + PATIENCE;
+        while !backing(&device).is_empty() {
+            assert!(Instant::now() < deadline, "{device} stays attached");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        sh(&format!("{} {device} {image}", self.losetup));
+    }
+
+    /// Detaches it.
+    pub fn detach(&mut self) {
+        let Some(device) = self.device.take() else { return };
+        sh(&format!("{} -d {device}", self.losetup));
+    }
+
+    /// SHA-256 of all that is on it.
+    pub fn hash(&self) -> String {
+        hash(&self.image())
+    }
+
+    /// The signature that blkid sees; empty where there is none.
+    pub fn signature(&self) -> String {
+        sh(&format!("blkid -p -o value -s TYPE {} || true", self.device()))
+    }
+
+    /// Settings of its queue that are factors.
+    pub fn queue(&self) -> BTreeMap<&'static str, String> {
+        queue_of(self.name())
+    }
+
+    /// Not mounted in any way, and still over its own image.
+    #[track_caller]
+    pub fn assert_free(&self) {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        assert!(!mounts.contains(&format!(" {} ", self.device())), "{mounts}");
+        assert_eq!(backing(self.device()), self.image());
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        if let Some(device) = self.device.take() {
+            let args = ["-d", &device];
+            let _ = Command::new(&self.losetup).args(args).output();
+        }
+    }
+}
+
+/// The three settings of a queue that are factors.
+pub fn queue_of(name: &str) -> BTreeMap<&'static str, String> {
+    let read = |setting: &'static str| {
+        let file = format!("/sys/block/{name}/queue/{setting}");
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let value = chosen.map_or(text.trim(), |(word, _)| word).to_owned();
+        (setting, value)
+    };
+    ["scheduler", "read_ahead_kb", "write_cache"].map(read).into()
+}
+
+/// SHA-256 of a file or a device.
+pub fn hash(path: &str) -> String {
+    sh(&format!("sha256sum {path} | cut -d' ' -f1"))
+}
+
+fn backing(device: &str) -> String {
+    let name = device.trim_start_matches("/dev/");
+    let file = format!("/sys/block/{name}/loop/backing_file");
+    fs::read_to_string(file).unwrap_or_default().trim().to_owned()
+}
+
+/// The zram devices that there are, each with its number of the medium.
+pub fn zrams() -> BTreeSet<String> {
+    let list = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let paths = list.map(|entry| entry.path()).filter(|path| is_zram(path));
+    let named = |path: PathBuf| {
+        let diskseq = fs::read_to_string(path.join("diskseq")).unwrap_or_default();
+        format!("{} {}", path.file_name().unwrap().to_string_lossy(), diskseq.trim())
+    };
+    paths.map(named).collect()
+}
+
+fn is_zram(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"zram"))
+}
+
+/// Whether zram can be had; prints the reason where it cannot.
+pub fn has_zram() -> bool {
+    let there = Path::new("/sys/class/zram-control/hot_add").exists();
+    if !there {
+        println!("not run: this kernel has no zram");
+    }
+    there
+}
+
+/// Something mounted by the test; unmounted with it.
+pub struct Mounted(String);
+
+impl Mounted {
+    pub fn at(device: &str, dir: &str) -> Self {
+        sh(&format!("mount {device} {dir}"));
+        Self(dir.to_owned())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).output();
+    }
+}

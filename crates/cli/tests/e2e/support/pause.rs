@@ -1,0 +1,57 @@
+//! A trial that waits before one of its steps, so that a test can do something to it.
+
+use super::{Live, Ran, Scene};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A run whose executor waits before a step.
+pub struct Paused<'a> {
+    live: Live<'a>,
+    scene: &'a Scene,
+    go_on: PathBuf,
+}
+
+impl Scene {
+    /// Starts the program and waits until its executor is about to begin `step`: `reset`, or with
+    /// a phase `measure read`.
+    #[track_caller]
+    pub fn pause(&self, args: &[&str], step: &str) -> Paused<'_> {
+        let go_on = self.path("go-on");
+        let _ = fs::remove_file(&go_on);
+        let mut command = self.command(args);
+        command.env("FSARENA_FAULT", format!("pause:{step}:{}", go_on.display()));
+        let mut live = self.start_command(command);
+        live.wait_for("asks for a pause");
+        Paused { live, scene: self, go_on }
+    }
+}
+
+impl Paused<'_> {
+    /// The root of the mounted file system, reached through the executor's mount namespace.
+    #[track_caller]
+    pub fn root(&self) -> PathBuf {
+        let place = self.scene.dir().display().to_string();
+        let found = self.live.executors().into_iter().rev().find_map(|pid| {
+            let proc = format!("/proc/{}", pid.as_raw_nonzero());
+            let mounts = fs::read_to_string(format!("{proc}/mountinfo")).ok()?;
+            let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+            let mut ours = points.filter(|at| at.starts_with(&place) && at.ends_with("/mnt"));
+            Some(Path::new(&format!("{proc}/root{}", ours.next()?)).to_owned())
+        });
+        found.expect("a file system is mounted")
+    }
+
+    /// Lets it go on and waits for its end.
+    pub fn go_on(self) -> Ran {
+        fs::write(&self.go_on, "").unwrap();
+        self.live.end()
+    }
+}
+
+/// The one image in `dir`.
+#[track_caller]
+pub fn image_in(dir: &Path) -> PathBuf {
+    let images: Vec<_> = fs::read_dir(dir).unwrap().flatten().collect();
+    assert_eq!(images.len(), 1, "{images:?}");
+    images[0].path()
+}

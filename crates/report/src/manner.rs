@@ -1,0 +1,154 @@
+//! How a phase is done, in words: what is beside the op and its files. Nothing is said of what is
+//! as in any other phase (one thread of blocking, buffered calls of 1 MiB, nothing synced).
+
+use crate::words::grouped;
+use fsarena_model::units::Bytes;
+use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Sharing};
+
+/// Size of calls that is not said where it makes no difference.
+const USUAL_BS_BYTES: u64 = 1 << 20;
+
+/// `4 threads, shared directories, fsync after each op, direct, io_uring iodepth 32, bs 4 KiB`.
+pub(crate) fn manner(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
+    let mut words: Vec<String> = Vec::new();
+    if io.threads > 1 {
+        words.push(format!("{} threads", io.threads));
+        words.push(sharing(op, io.sharing, dataset).to_owned());
+    }
+    match io.fsync {
+        Fsync::None => {}
+        Fsync::Op => words.push("fsync after each op".to_owned()),
+        Fsync::File => words.push("fsync of each file".to_owned()),
+        Fsync::Dir => words.push("fsync of each directory".to_owned()),
+        Fsync::End => words.push("syncfs at the end".to_owned()),
+        Fsync::Dsync => words.push("O_DSYNC".to_owned()),
+    }
+    if io.direct {
+        words.push("direct".to_owned());
+    }
+    match (io.backend, io.iodepth) {
+        (Backend::Sync, _) => {}
+        (Backend::Null, _) => words.push("null backend (no calls at all)".to_owned()),
+        (backend, 1) => words.push(backend.name().to_owned()),
+        (backend, iodepth) => words.push(format!("{} iodepth {iodepth}", backend.name())),
+    }
+    if op == Op::RandRw {
+        words.push(format!("{}% reads", io.rwmixread_percent));
+    }
+    if let Some(ops) = io.ops.filter(|_| op.is_random()) {
+        words.push(format!("{} ops", grouped(ops)));
+    }
+    if says_bs(op, bs_bytes, dataset) {
+        words.push(format!("bs {}", Bytes(bs_bytes)));
+    }
+    words.join(", ")
+}
+
+fn sharing(op: Op, sharing: Sharing, dataset: &Dataset) -> &'static str {
+    // Random ops share all blocks, whatever is asked for.
+    let sharing = if op.is_random() { Sharing::Shared } else { sharing };
+    match (sharing, op.is_big()) {
+        (Sharing::Own, false) => "own directories",
+        (Sharing::Own, true) => "own files",
+        (Sharing::Shared, true) if dataset.files == 1 => "shared file",
+        (Sharing::Shared, true) => "shared files",
+        (Sharing::Shared, false) if dataset.dirs <= 1 => "shared directory",
+        (Sharing::Shared, false) => "shared directories",
+    }
+}
+
+fn says_bs(op: Op, bs_bytes: u64, dataset: &Dataset) -> bool {
+    let matters = op.is_big() || bs_bytes < dataset.size_bytes;
+    op.is_random()
+        || op == Op::Append
+        || (op.moves_bytes() && op != Op::Fio && matters && bs_bytes != USUAL_BS_BYTES)
+}
+
+/// What the op goes over, and in which order: `5,000 files of 256 B, in order`.
+pub(crate) fn work(op: Op, order: Order, dataset: &Dataset) -> String {
+    let what = match op {
+        Op::Fio => return "a job of fio".to_owned(),
+        _ if op.is_about_dirs() => match dataset.directories() {
+            0 | 1 => "one directory".to_owned(),
+            dirs => format!("{} directories", grouped(dirs)),
+        },
+        _ => files(dataset),
+    };
+    let order = match order {
+        _ if op.is_random() => ", at random",
+        _ if dataset.files == 1 || op.is_about_dirs() => "",
+        Order::Sequential => ", in order",
+        Order::Random => ", in random order",
+    };
+    format!("{what}{order}")
+}
+
+fn files(dataset: &Dataset) -> String {
+    let largest = Bytes(dataset.size_bytes);
+    match (dataset.files, dataset.is_uniform()) {
+        (1, _) => format!("one file of {largest}"),
+        (files, true) if dataset.size_bytes == 0 => format!("{} empty files", grouped(files)),
+        (files, true) => format!("{} files of {largest}", grouped(files)),
+        (files, false) => {
+            let all = Bytes(dataset.bytes());
+            format!("{} files of up to {largest} ({all} in all)", grouped(files))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::dataset::Distribution;
+
+    fn said(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
+        manner(op, bs_bytes, io, dataset)
+    }
+
+    #[test]
+    fn only_what_is_not_usual_is_said() {
+        let files = Dataset::uniform(100, 4096, 10);
+        let big = Dataset::uniform(1, 1 << 30, 0);
+        let usual = Io::default();
+        assert_eq!(said(Op::Create, 1 << 20, &usual, &files), "");
+        assert_eq!(said(Op::Create, 4096, &usual, &files), "", "one call a file either way");
+        assert_eq!(said(Op::Create, 512, &usual, &files), "bs 512 B");
+        assert_eq!(said(Op::BigWrite, 1 << 20, &usual, &big), "");
+        assert_eq!(said(Op::BigWrite, 4096, &usual, &big), "bs 4 KiB");
+        let io = Io {
+            threads: 4,
+            sharing: Sharing::Shared,
+            fsync: Fsync::Op,
+            direct: true,
+            backend: Backend::IoUring,
+            iodepth: 32,
+            ..Io::default()
+        };
+        assert_eq!(
+            said(Op::RandWrite, 4096, &io, &big),
+            "4 threads, shared file, fsync after each op, direct, io_uring iodepth 32, bs 4 KiB"
+        );
+        let own = Io { threads: 2, backend: Backend::Mmap, ops: Some(5000), ..Io::default() };
+        assert_eq!(said(Op::Stat, 4096, &own, &files), "2 threads, own directories, mmap");
+        let mixed = "2 threads, shared file, mmap, 50% reads, 5,000 ops, bs 4 KiB";
+        assert_eq!(said(Op::RandRw, 4096, &own, &big), mixed);
+        assert_eq!(said(Op::Append, 1 << 20, &usual, &files), "bs 1 MiB");
+    }
+
+    #[test]
+    fn work_in_words() {
+        let drawn = Dataset {
+            sizes: Some(Distribution::Uniform { min: 10, max: 10 }),
+            ..Dataset::uniform(2000, 10, 4)
+        };
+        let of = |op| work(op, Order::Random, &drawn);
+        assert_eq!(of(Op::Read), "2,000 files of up to 10 B (19.5 KiB in all), in random order");
+        assert_eq!(of(Op::List), "4 directories");
+        assert_eq!(of(Op::Fio), "a job of fio");
+        let empty = Dataset::uniform(2000, 0, 4);
+        assert_eq!(work(Op::Stat, Order::Sequential, &empty), "2,000 empty files, in order");
+        let big = Dataset::uniform(1, 1 << 20, 0);
+        assert_eq!(work(Op::RandRead, Order::Sequential, &big), "one file of 1 MiB, at random");
+        assert_eq!(work(Op::BigRead, Order::Random, &big), "one file of 1 MiB");
+    }
+}

@@ -1,0 +1,83 @@
+//! Where a RUN may lie: what is refused before anything is opened or made.
+//!
+//! Looks and changes nothing.
+
+use crate::RunError;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::run::{NotRun, RunPlan};
+use fsarena_targets::Refusal;
+use fsarena_targets::devices::Roots;
+use fsarena_targets::vet::{self, VettedDevice, WipeConsent};
+use std::path::{Path, PathBuf};
+
+/// Where a RUN writes beside its targets; none of it may lie on a device under test.
+#[derive(Clone, Copy, Debug)]
+pub struct OurPlaces<'a> {
+    /// The database.
+    pub database: &'a Path,
+    /// Directory for journals and mount points.
+    pub state_dir: &'a Path,
+    /// Directory for images.
+    pub image_dir: &'a Path,
+}
+
+impl OurPlaces<'_> {
+    /// Vets a block device of the user's.
+    ///
+    /// # Errors
+    /// Says what is wrong and what to do; where consent is all that is missing, the exact option.
+    pub fn vet_block(
+        &self,
+        path: &Path,
+        consents: &[WipeConsent],
+    ) -> Result<VettedDevice, Refusal> {
+        // What is not there yet is followed from its nearest directory that is.
+        let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let [database, state_dir, image_dir] =
+            [self.database, self.state_dir, self.image_dir].map(whole);
+        let protected = [
+            ("the database", &*database),
+            ("the journal", &*state_dir),
+            ("the directory of images", &*image_dir),
+        ];
+        vet::vet_block(path, consents, &protected, &Roots::default())
+    }
+}
+
+/// What can be refused before anything is opened: a plan of which nothing can be run here, and a
+/// database in a directory under test, which is written between trials and would be part of the
+/// work.
+///
+/// # Errors
+/// [`RunError::Nothing`], [`RunError::DatabaseUnderTest`].
+pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
+    if plan.schedule.is_empty() {
+        let reason =
+            |row: &NotRun| format!("{}: {}", plan.contenders[row.contender].label, row.reason);
+        let mut reasons: Vec<String> = plan.not_run.iter().map(reason).collect();
+        reasons.dedup();
+        return Err(RunError::Nothing { reasons: reasons.join("; ") });
+    }
+    let database = resolved(database);
+    for contender in &plan.contenders {
+        if let DeviceLevel::Directory { path } = &contender.levels.device
+            && database.starts_with(resolved(path))
+        {
+            return Err(RunError::DatabaseUnderTest { database, target: path.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Absolute, and without symbolic links in the part that exists.
+fn resolved(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let existing = path.ancestors().find_map(|dir| Some((dir, dir.canonicalize().ok()?)));
+    match existing {
+        Some((dir, real)) => match path.strip_prefix(dir) {
+            Ok(rest) if !rest.as_os_str().is_empty() => real.join(rest),
+            _ => real,
+        },
+        None => path,
+    }
+}
