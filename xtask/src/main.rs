@@ -17,7 +17,7 @@ usage: cargo xtask TASK
 
   test      set the machine up, run every check and every test tier it allows
   tidy      check the house rules over the files of the repository
-  overhead  what the harness costs against a bare loop of system calls; `overhead --help`
+  overhead  what the harness costs: against bare loops, fio and nothing; `overhead --help`
   help      this text
 
 exit codes: 0 done, 1 something failed, 2 wrong usage

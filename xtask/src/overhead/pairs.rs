@@ -1,16 +1,15 @@
-//! Interleaved pairs: one run of the worker's code and one of the reference, each in a process of
-//! its own, in a fresh directory, after the memory was warmed.
+//! Interleaved pairs: one run of our side and one of the other, in random order.
 //!
 //! On a machine that others use too, pairs during which other programs were busy are set apart.
 //! That is decided from their processor time alone, before anybody has seen the pair's result.
 
-use super::{BIG, Compared, DIRS, FIGURES, FILE_BYTES, MIB, Options};
-use anyhow::{Context as _, Result, bail, ensure};
+use super::{MIB, Options};
+use anyhow::{Context as _, Result, ensure};
 use fsarena_engine::buffer::warm_memory;
 use fsarena_model::seed::Seed;
-use fsarena_model::work::WorkerReport;
-use std::path::PathBuf;
-use std::process::{Command, ExitStatus};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Memory touched before each run, so that no run meets pages the host took back.
@@ -18,23 +17,38 @@ const WARM_BYTES: u64 = 500 * MIB;
 /// `TMPFS_MAGIC` of linux/magic.h.
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 
+/// Whether somebody wants this task to end.
+static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+/// From now on a signal ends the task between two runs, so that what it made is put away. A child
+/// that runs gets the signal of a terminal too, and its failure ends the task at once.
+///
+/// # Errors
+/// When the signals cannot be taken.
+pub(super) fn heed_signals() -> Result<()> {
+    let stop = STOP.get_or_init(Arc::default);
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(stop))?;
+    }
+    Ok(())
+}
+
 /// One op of one run on one side.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) ns_per_op: f64,
     /// User and system time.
     pub(super) cpu_ns_per_op: f64,
 }
 
-/// A pair of runs: for each compared op, ours and the reference's.
+/// A pair of runs: for each compared op, ours and the other side's.
 pub(super) type Pair = Vec<(Sample, Sample)>;
 
-/// What the two sides of a pair are told to do.
-struct Sides {
-    compared: &'static [Compared],
-    reference_args: String,
-    child_args: String,
-    warm_bytes: u64,
+/// Whose turn it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Ours,
+    Other,
 }
 
 /// Processor time used up to a moment, in ticks.
@@ -44,34 +58,58 @@ struct Processors {
     all: u64,
     /// This one and its children that have ended.
     own: u64,
+    /// Threads of the kernel that work for it.
+    helpers: u64,
 }
 
 impl Processors {
-    fn now() -> Result<Self> {
+    /// Looks; `kernel_helps` says that threads of the kernel work for us (a loop device).
+    fn now(kernel_helps: bool) -> Result<Self> {
         let stat = std::fs::read_to_string("/proc/stat")?;
         let own = std::fs::read_to_string("/proc/self/stat")?;
-        let fields = |text: &str, skip: usize, take: usize| -> u64 {
-            let fields = text.split_ascii_whitespace().skip(skip).take(take);
-            fields.filter_map(|field| field.parse::<u64>().ok()).sum()
-        };
-        // proc_stat(5): "cpu user nice system idle iowait irq softirq steal"; idle and iowait are
-        // no use. proc_pid_stat(5): after the name in brackets, utime stime cutime cstime are
-        // fields 14 to 17.
-        let first = stat.lines().next().unwrap_or_default();
-        let after_name = own.rsplit_once(')').map_or("", |(_, after)| after);
-        Ok(Self {
-            at: Instant::now(),
-            all: fields(first, 1, 3) + fields(first, 6, 3),
-            own: fields(after_name, 11, 4),
-        })
+        let helpers = if kernel_helps { kernel_ticks(Path::new("/proc"))? } else { 0 };
+        Ok(Self { at: Instant::now(), all: all_ticks(&stat), own: own_ticks(&own), helpers })
     }
 
     /// Processors that other programs kept busy since `before`.
     fn foreign_since(&self, before: &Self) -> f64 {
-        let ticks = (self.all - before.all).saturating_sub(self.own - before.own);
+        // A thread of the kernel that has ended takes its time with it.
+        let helpers = self.helpers.saturating_sub(before.helpers);
+        let ticks = (self.all - before.all).saturating_sub(self.own - before.own + helpers);
         let per_second = rustix::param::clock_ticks_per_second() as f64;
         ticks as f64 / per_second / (self.at - before.at).as_secs_f64()
     }
+}
+
+/// Sum of `take` numbers after the first `skip` words.
+fn sum_of(text: &str, skip: usize, take: usize) -> u64 {
+    let fields = text.split_ascii_whitespace().skip(skip).take(take);
+    fields.filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
+/// proc_stat(5): "cpu user nice system idle iowait irq softirq steal"; idle and iowait are no use.
+fn all_ticks(stat: &str) -> u64 {
+    let first = stat.lines().next().unwrap_or_default();
+    sum_of(first, 1, 3) + sum_of(first, 6, 3)
+}
+
+/// proc_pid_stat(5): after the name in brackets, utime stime cutime cstime are fields 14 to 17.
+fn own_ticks(stat: &str) -> u64 {
+    stat.rsplit_once(')').map_or(0, |(_, after)| sum_of(after, 11, 4))
+}
+
+/// Ticks of all threads of the kernel: the children of process 2.
+fn kernel_ticks(proc: &Path) -> Result<u64> {
+    let mut ticks = 0;
+    for entry in std::fs::read_dir(proc)?.flatten() {
+        // One that has ended meanwhile is no longer there, as is everything that is no process.
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let after_name = stat.rsplit_once(')').map_or("", |(_, after)| after);
+        if after_name.split_ascii_whitespace().nth(1) == Some("2") {
+            ticks += sum_of(after_name, 11, 2);
+        }
+    }
+    Ok(ticks)
 }
 
 /// All pairs of a comparison.
@@ -83,75 +121,55 @@ pub(super) struct Pairs {
     pub(super) disturbed: Vec<Pair>,
 }
 
-/// Everything that pairs need.
-pub(super) struct Bench<'a> {
-    options: &'a Options,
-    /// Holds the compiled reference; removed at the end.
-    _build: tempfile::TempDir,
-    reference: PathBuf,
+/// How long a comparison goes on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    wanted: u32,
+    /// Processors that other programs may keep busy meanwhile.
+    foreign: f64,
+    /// How long undisturbed pairs are waited for; nothing where nobody judges them.
+    patience: Duration,
+    /// Whether threads of the kernel do a part of both sides' work.
+    kernel_helps: bool,
 }
 
-impl<'a> Bench<'a> {
-    pub(super) fn new(options: &'a Options) -> Result<Self> {
-        let place = rustix::fs::statfs(&options.dir)
-            .with_context(|| format!("--dir {}: choose a directory", options.dir.display()))?;
-        #[allow(clippy::unnecessary_cast, reason = "f_type differs between architectures")]
-        let on_tmpfs = place.f_type as i64 == TMPFS_MAGIC;
-        ensure!(on_tmpfs, "--dir {}: not a tmpfs; choose one", options.dir.display());
-        let build = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
-        let reference = build.path().join("reference");
-        let status = Command::new("cc")
-            .arg("-O2")
-            .arg("-o")
-            .args([&reference, &options.reference])
-            .status()
-            .context("cc: install a C compiler")?;
-        check(status, "cc -O2")?;
-        Ok(Self { options, _build: build, reference })
+impl Pace {
+    /// `wanted` pairs, which are waited for if the figures are to be judged.
+    pub(super) fn new(options: &Options, wanted: u32, judged: bool) -> Self {
+        let patience = if judged { options.patience } else { Duration::ZERO };
+        Self { wanted, foreign: options.foreign, patience, kernel_helps: false }
     }
 
-    pub(super) fn small_pairs(&self) -> Result<Pairs> {
-        let files = self.options.files;
-        let side = Sides {
-            compared: &FIGURES,
-            reference_args: format!("-n {files} -s {FILE_BYTES} -d {DIRS} -p mcrsud"),
-            child_args: format!("small {files}"),
-            warm_bytes: WARM_BYTES,
-        };
-        self.pairs(self.options.pairs, &side)
+    /// The same, where threads of the kernel do a part of both sides' work.
+    pub(super) fn with_kernel_help(self) -> Self {
+        Self { kernel_helps: true, ..self }
     }
 
-    pub(super) fn big_pairs(&self) -> Result<Pairs> {
-        let mib = self.options.big_mib;
-        let side = Sides {
-            compared: &BIG,
-            reference_args: format!("-n 1 -d 0 -b {mib} -k 1024 -p wbx"),
-            child_args: format!("big {mib}"),
-            warm_bytes: WARM_BYTES + mib * MIB,
-        };
-        self.pairs(self.options.big_pairs, &side)
-    }
-
-    /// Runs pairs, each in its own random order, until `wanted` of them were undisturbed. Whether
-    /// one was is decided by the processor time of other programs alone, never by its result.
-    fn pairs(&self, wanted: u32, sides: &Sides) -> Result<Pairs> {
+    /// Runs pairs, each in its own random order, until enough of them were undisturbed. Whether one
+    /// was is decided by the processor time of other programs alone, never by its result.
+    ///
+    /// # Errors
+    /// What `run` fails with; a side that reports another number of ops.
+    pub(super) fn run(&self, mut run: impl FnMut(Side) -> Result<Vec<Sample>>) -> Result<Pairs> {
+        let wanted = self.wanted as usize;
         let mut all = Pairs::default();
-        let mut coin = Seed::from_number(u64::from(wanted)).child("pairs", 0).rng();
+        let mut coin = Seed::from_number(u64::from(self.wanted)).child("pairs", 0).rng();
         let begun = Instant::now();
-        let judged = self.options.judged();
-        while all.quiet.len() < wanted as usize {
+        while all.quiet.len() < wanted {
+            let stop = STOP.get().is_some_and(|stop| stop.load(Ordering::Relaxed));
+            ensure!(!stop, "stopped by a signal");
             let done = all.quiet.len() + all.disturbed.len();
-            let over = !judged || begun.elapsed() > self.options.patience;
-            if over && done >= wanted as usize {
+            let over = begun.elapsed() >= self.patience;
+            if over && done >= wanted {
                 break;
             }
             if !over && !self.quiet_now()? {
                 continue;
             }
-            let before = Processors::now()?;
-            let pair = self.pair(coin.below(2) == 0, sides)?;
-            let foreign = Processors::now()?.foreign_since(&before);
-            let quiet = foreign <= self.options.foreign;
+            let before = Processors::now(self.kernel_helps)?;
+            let pair = one_pair(coin.below(2) == 0, &mut run)?;
+            let foreign = Processors::now(self.kernel_helps)?.foreign_since(&before);
+            let quiet = foreign <= self.foreign;
             if quiet { &mut all.quiet } else { &mut all.disturbed }.push(pair);
             eprint!(
                 "\r{} of {wanted} pairs, {} disturbed (last: {foreign:.2} processors)  ",
@@ -166,98 +184,39 @@ impl<'a> Bench<'a> {
     /// Looks for a moment whether other programs let a pair begin. What this pause does to idle
     /// memory is undone by the warming before each run.
     fn quiet_now(&self) -> Result<bool> {
-        let before = Processors::now()?;
+        let before = Processors::now(self.kernel_helps)?;
         std::thread::sleep(Duration::from_millis(250));
-        Ok(Processors::now()?.foreign_since(&before) <= self.options.foreign)
-    }
-
-    fn pair(&self, ours_first: bool, sides: &Sides) -> Result<Pair> {
-        let mut ours = Vec::new();
-        let mut reference = Vec::new();
-        for our_turn in [ours_first, !ours_first] {
-            if our_turn {
-                ours = self.ours(sides)?;
-            } else {
-                reference = self.reference(sides)?;
-            }
-        }
-        Ok(ours.into_iter().zip(reference).collect())
-    }
-
-    /// A fresh directory, and memory that was just touched.
-    fn stage(&self, warm_bytes: u64) -> Result<tempfile::TempDir> {
-        let dir =
-            tempfile::Builder::new().prefix("fsarena-overhead-").tempdir_in(&self.options.dir)?;
-        warm_memory(warm_bytes).with_context(|| format!("touching {warm_bytes} bytes"))?;
-        Ok(dir)
-    }
-
-    /// One run of the worker's code, in a process of its own.
-    fn ours(&self, sides: &Sides) -> Result<Vec<Sample>> {
-        let dir = self.stage(sides.warm_bytes)?;
-        let output = Command::new(std::env::current_exe()?)
-            .args(["overhead", "--child"])
-            .args(sides.child_args.split(' '))
-            .arg(dir.path())
-            .output()?;
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
-        check(output.status, "the child")?;
-        let reports: Vec<WorkerReport> =
-            serde_json::from_slice(&output.stdout).context("the child's reports")?;
-        ensure!(reports.len() == sides.compared.len(), "the child reports other phases");
-        reports.iter().map(sample_of_report).collect()
-    }
-
-    /// One run of the reference.
-    fn reference(&self, sides: &Sides) -> Result<Vec<Sample>> {
-        let dir = self.stage(sides.warm_bytes)?;
-        let output = Command::new(&self.reference)
-            .args(sides.reference_args.split(' '))
-            .arg(dir.path())
-            .output()?;
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
-        check(output.status, "the reference")?;
-        let text = String::from_utf8(output.stdout).context("the reference's output")?;
-        let compared = sides.compared.iter();
-        compared.map(|compared| sample_of_reference(&text, compared.reference)).collect()
+        Ok(Processors::now(self.kernel_helps)?.foreign_since(&before) <= self.foreign)
     }
 }
 
-fn check(status: ExitStatus, what: &str) -> Result<()> {
-    ensure!(status.success(), "{what} failed: {status}");
-    Ok(())
-}
-
-fn sample_of_report(report: &WorkerReport) -> Result<Sample> {
-    if let Some(error) = &report.error {
-        bail!("{} {}: {}", error.call, error.path, error.text);
-    }
-    let latencies = report.latency.as_ref().context("the child recorded no latency")?;
-    ensure!(latencies.count() == report.ops, "the child recorded not every op's latency");
-    let elapsed_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
-    let ops = report.ops as f64;
-    Ok(Sample {
-        ns_per_op: elapsed_ns as f64 / ops,
-        cpu_ns_per_op: (report.usage.user_ns + report.usage.system_ns) as f64 / ops,
-    })
-}
-
-/// Reads the line of `phase`: tag, phase, ops, seconds, ops/s, us/op, user, sys.
-fn sample_of_reference(text: &str, phase: &str) -> Result<Sample> {
-    let line = text
-        .lines()
-        .map(|line| line.split('\t').collect::<Vec<_>>())
-        .find(|fields| fields.get(1) == Some(&phase))
-        .with_context(|| format!("the reference printed no line for {phase}"))?;
-    let field = |index: usize| -> Result<f64> {
-        let text = line.get(index).with_context(|| format!("{phase}: field {index} is missing"))?;
-        text.parse().with_context(|| format!("{phase}: field {index} is {text}"))
+fn one_pair(ours_first: bool, run: &mut impl FnMut(Side) -> Result<Vec<Sample>>) -> Result<Pair> {
+    let (ours, other) = if ours_first {
+        let ours = run(Side::Ours)?;
+        (ours, run(Side::Other)?)
+    } else {
+        let other = run(Side::Other)?;
+        (run(Side::Ours)?, other)
     };
-    let (ops, seconds) = (field(2)?, field(3)?);
-    Ok(Sample {
-        ns_per_op: seconds / ops * 1e9,
-        cpu_ns_per_op: (field(6)? + field(7)?) / ops * 1e9,
-    })
+    ensure!(ours.len() == other.len(), "the two sides report different ops");
+    Ok(ours.into_iter().zip(other).collect())
+}
+
+/// A fresh directory on tmpfs, and memory that was just touched, `more_bytes` beyond the usual.
+///
+/// # Errors
+/// When `--dir` is not on tmpfs or there is too little memory.
+pub(super) fn stage(options: &Options, more_bytes: u64) -> Result<tempfile::TempDir> {
+    let dir = options.dir.as_path();
+    let place = rustix::fs::statfs(dir)
+        .with_context(|| format!("--dir {}: choose a directory", dir.display()))?;
+    #[allow(clippy::unnecessary_cast, reason = "f_type differs between architectures")]
+    let on_tmpfs = place.f_type as i64 == TMPFS_MAGIC;
+    ensure!(on_tmpfs, "--dir {}: not a tmpfs; choose one", dir.display());
+    let fresh = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir_in(dir)?;
+    let warm_bytes = if options.smoke { 0 } else { WARM_BYTES + more_bytes };
+    warm_memory(warm_bytes).with_context(|| format!("touching {warm_bytes} bytes"))?;
+    Ok(fresh)
 }
 
 #[cfg(test)]
@@ -265,12 +224,71 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_the_reference_are_read() {
-        let text = "raw\tmkdir\t100\t0.0002\t1\t1\t0\t0\n\
-                    raw\tstat\t50000\t0.040000\t1250000.0\t0.800\t0.008\t0.032\n";
-        let sample = sample_of_reference(text, "stat").unwrap();
-        assert!((sample.ns_per_op - 800.0).abs() < 1e-6);
-        assert!((sample.cpu_ns_per_op - 800.0).abs() < 1e-6);
-        assert!(sample_of_reference(text, "read").is_err());
+    fn processor_time_is_read_without_the_idle() {
+        assert_eq!(all_ticks("cpu  10 20 30 4000 500 1 2 3 0 0\ncpu0 9 9 9\n"), 66);
+        assert_eq!(own_ticks("7 (a) b) S 1 7 7 0 -1 4 1 2 3 4 100 20 3 1 20 0\n"), 124);
+        assert_eq!(own_ticks(""), 0);
+    }
+
+    #[test]
+    fn foreign_load_is_what_was_not_ours() {
+        let at = Instant::now();
+        let before = Processors { at, all: 1000, own: 100, helpers: 7 };
+        let per_second = rustix::param::clock_ticks_per_second();
+        let all = 1000 + 2 * per_second;
+        let (at, own) = (at + Duration::from_secs(2), 100 + per_second);
+        let after = Processors { at, all, own, helpers: 7 };
+        assert!((after.foreign_since(&before) - 0.5).abs() < 1e-9);
+        let helped = Processors { helpers: 7 + per_second, ..after };
+        assert!(helped.foreign_since(&before) < 1e-9);
+        let ended = Processors { helpers: 0, ..helped };
+        assert!((ended.foreign_since(&before) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_the_children_of_process_2() {
+        let dir = tempfile::tempdir().unwrap();
+        for (pid, stat) in [
+            ("2", "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 9 9 0 0 20 0"),
+            ("30", "30 (kworker/u8:1-loop0) I 2 0 0 0 -1 69238880 0 0 0 0 3 40 0 0 20 0"),
+            ("99", "99 (bash) S 30 9 9 0 -1 4194304 0 0 0 0 500 500 0 0 20 0"),
+        ] {
+            std::fs::create_dir(dir.path().join(pid)).unwrap();
+            std::fs::write(dir.path().join(pid).join("stat"), stat).unwrap();
+        }
+        std::fs::create_dir(dir.path().join("sys")).unwrap();
+        assert_eq!(kernel_ticks(dir.path()).unwrap(), 43);
+    }
+
+    #[test]
+    fn each_pair_has_both_sides_in_either_order() {
+        let pace = Pace { wanted: 20, foreign: 1e9, patience: Duration::ZERO, kernel_helps: false };
+        let mut turns = Vec::new();
+        let pairs = pace
+            .run(|side| {
+                turns.push(side);
+                let ns = if side == Side::Ours { 2.0 } else { 3.0 };
+                Ok(vec![Sample { ns_per_op: ns, cpu_ns_per_op: ns }])
+            })
+            .unwrap();
+        assert_eq!((pairs.quiet.len(), pairs.disturbed.len(), turns.len()), (20, 0, 40));
+        assert!(pairs.quiet.iter().all(|pair| (pair[0].0.ns_per_op - 2.0).abs() < 1e-9));
+        assert!(turns.chunks(2).all(|pair| pair[0] != pair[1]));
+        let ours_first = turns.chunks(2).filter(|pair| pair[0] == Side::Ours).count();
+        assert!((3..=17).contains(&ours_first), "{ours_first} of 20");
+    }
+
+    #[test]
+    fn disturbed_pairs_end_with_the_patience() {
+        let pace = Pace { wanted: 3, foreign: -1.0, patience: Duration::ZERO, kernel_helps: false };
+        let sample = Sample { ns_per_op: 1.0, cpu_ns_per_op: 1.0 };
+        let pairs = pace.run(|_| Ok(vec![sample])).unwrap();
+        assert_eq!((pairs.quiet.len(), pairs.disturbed.len()), (0, 3));
+        let mut more = 0;
+        let uneven = pace.run(|_| {
+            more += 1;
+            Ok(vec![sample; more])
+        });
+        assert!(uneven.is_err());
     }
 }

@@ -16,11 +16,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("corpus", &["model"]),
-    ("engine", &["corpus", "model"]),
+    // The engine starts fio for its jobs and reads what it prints; both are pure there.
+    ("engine", &["corpus", "fio", "model"]),
     ("executor", &["corpus", "engine", "metrics", "model", "targets"]),
+    ("fio", &["model"]),
     ("metrics", &["model"]),
     ("model", &[]),
-    ("plan", &["model"]),
+    // A job file is read with the experiment: what it needs and what it may not do.
+    ("plan", &["fio", "model"]),
     ("report", &["model", "study"]),
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
     // cleans up after it; metrics, because the journal names its owner by pid and start time.
@@ -238,7 +241,7 @@ mod tests {
         let findings = check(direction, "engine", body);
         assert_eq!(findings.len(), 1);
         assert_eq!((findings[0].file.as_str(), findings[0].line), ("crates/engine/Cargo.toml", 5));
-        assert!(findings[0].text.contains("allowed: corpus, model"), "{}", findings[0].text);
+        assert!(findings[0].text.contains("allowed: corpus, fio, model"), "{}", findings[0].text);
     }
 
     #[test]

@@ -1,0 +1,172 @@
+//! Our side of a comparison: phases of the engine in a process of their own, as a worker runs them.
+//!
+//! The parent says what to do in one argument of JSON and reads one line of JSON. Neither has a
+//! part between the clock reads of a phase.
+
+use super::pairs::Sample;
+use anyhow::{Context as _, Result, bail, ensure};
+use fsarena_engine::phase::make_dirs;
+use fsarena_engine::{Job, Prepared, Root};
+use fsarena_model::seed::Seed;
+use fsarena_model::work::{Backend, Dataset, DatasetState, Phase, WorkerReport};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Phases over one dataset.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Errand {
+    /// Directory that the dataset lies in.
+    pub(super) root: PathBuf,
+    pub(super) dataset: Dataset,
+    pub(super) phases: Vec<Phase>,
+    /// How often each phase is run; more than once only where it leaves everything as it was.
+    pub(super) times: u32,
+}
+
+/// What came of an errand.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Answer {
+    pub(super) phases: Vec<Ran>,
+    /// Most memory that the process ever had (`VmHWM` of proc_pid_status(5)), bytes.
+    pub(super) peak_bytes: u64,
+}
+
+/// What came of one phase, all its runs together.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Ran {
+    pub(super) ops: u64,
+    /// From the start to the last end.
+    pub(super) elapsed_ns: u64,
+    /// From the start until syncfs(2) had returned.
+    pub(super) durable_ns: u64,
+    /// User and system time.
+    pub(super) cpu_ns: u64,
+}
+
+impl Ran {
+    pub(super) fn sample(&self) -> Sample {
+        let ops = self.ops.max(1) as f64;
+        Sample { ns_per_op: self.elapsed_ns as f64 / ops, cpu_ns_per_op: self.cpu_ns as f64 / ops }
+    }
+}
+
+impl Errand {
+    /// Phases that are run once.
+    pub(super) fn new(root: &Path, dataset: Dataset, phases: Vec<Phase>) -> Self {
+        Self { root: root.to_owned(), dataset, phases, times: 1 }
+    }
+
+    /// Has a child process run it.
+    ///
+    /// # Errors
+    /// When it cannot be started, fails, or answers something else.
+    pub(super) fn send(&self) -> Result<Answer> {
+        let output = Command::new(std::env::current_exe()?)
+            .args(["overhead", "--child"])
+            .arg(serde_json::to_string(self)?)
+            .output()?;
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+        ensure!(output.status.success(), "the child failed: {}", output.status);
+        let answer: Answer =
+            serde_json::from_slice(&output.stdout).context("the child's answer")?;
+        ensure!(answer.phases.len() == self.phases.len(), "the child reports other phases");
+        Ok(answer)
+    }
+
+    /// One sample a phase.
+    ///
+    /// # Errors
+    /// As [`Errand::send`].
+    pub(super) fn samples(&self) -> Result<Vec<Sample>> {
+        Ok(self.send()?.phases.iter().map(Ran::sample).collect())
+    }
+
+    fn run(&self) -> Result<Answer> {
+        let root = Root::enter(&self.root)?;
+        let seed = Seed::from_number(self.dataset.files);
+        let mut state = DatasetState::default();
+        let mut phases = Vec::with_capacity(self.phases.len());
+        for phase in &self.phases {
+            let sector_bytes = root.sector_bytes();
+            let job = Job { state, sector_bytes, ..Job::new(&self.dataset, phase, seed, seed) };
+            let mut prepared = Prepared::new(&job)?;
+            if phase.op.creates() && phase.io.backend != Backend::Null {
+                make_dirs(&root, &self.dataset)?;
+            }
+            let mut ran = Ran { ops: 0, elapsed_ns: 0, durable_ns: 0, cpu_ns: 0 };
+            for _ in 0..self.times {
+                ran.add(&prepared.run_on(&root))?;
+            }
+            phases.push(ran);
+            state = phase.leaves(state);
+        }
+        Ok(Answer { phases, peak_bytes: peak_bytes()? })
+    }
+}
+
+impl Ran {
+    /// Adds a run. Its latencies were gathered over all runs.
+    fn add(&mut self, report: &WorkerReport) -> Result<()> {
+        if let Some(error) = &report.error {
+            bail!("{} {}: {}", error.call, error.path, error.text);
+        }
+        self.ops += report.ops;
+        self.elapsed_ns += report.returned_monotonic_ns - report.start_monotonic_ns;
+        let durable_ns = report.durable_monotonic_ns.context("it was not made durable")?;
+        self.durable_ns += durable_ns - report.start_monotonic_ns;
+        self.cpu_ns += report.usage.user_ns + report.usage.system_ns;
+        let latencies = report.latency.as_ref().context("no latency was recorded")?;
+        ensure!(latencies.count() == self.ops, "not every op's latency was recorded");
+        Ok(())
+    }
+}
+
+/// The child: does what `text` says and prints the answer.
+///
+/// # Errors
+/// When a phase cannot be prepared or fails.
+pub(super) fn carry_out(text: &str) -> Result<()> {
+    let errand: Errand =
+        serde_json::from_str(text).context("--child is for this task's own use")?;
+    println!("{}", serde_json::to_string(&errand.run()?)?);
+    Ok(())
+}
+
+fn peak_bytes() -> Result<u64> {
+    peak_of(&std::fs::read_to_string("/proc/self/status")?)
+}
+
+/// `VmHWM` of proc_pid_status(5), bytes.
+fn peak_of(status: &str) -> Result<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix("kB")).context("no VmHWM")?;
+    Ok(kib.trim().parse::<u64>().context("VmHWM")? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::work::{Io, Op};
+
+    #[test]
+    fn memory_is_read_from_the_status() {
+        let status = "Name:\txtask\nVmPeak:\t   9000 kB\nVmHWM:\t    2152 kB\nVmRSS:\t 1 kB\n";
+        assert_eq!(peak_of(status).unwrap(), 2152 << 10);
+        assert!(peak_of("Name:\txtask\n").is_err());
+        assert!(peak_bytes().unwrap() > 1 << 20);
+    }
+
+    #[test]
+    fn an_errand_may_be_run_several_times() {
+        let io = Io { backend: Backend::Null, ..Io::default() };
+        let phase = Phase { io, ..Phase::new("stat", Op::Stat, 4096) };
+        let dataset = Dataset::uniform(50, 256, 2);
+        let errand = Errand { times: 3, ..Errand::new(Path::new("/"), dataset, vec![phase]) };
+        let text = serde_json::to_string(&errand).unwrap();
+        let errand: Errand = serde_json::from_str(&text).unwrap();
+        let answer = errand.run().unwrap();
+        assert_eq!(answer.phases[0].ops, 150);
+        assert!(answer.phases[0].sample().ns_per_op > 0.0 && answer.peak_bytes > 0);
+    }
+}
