@@ -12,11 +12,13 @@
 //!   *schema version* is refused.
 #![forbid(unsafe_code)]
 
+pub mod braces;
 pub mod contender;
 pub mod dataset;
 pub mod device;
 pub mod host;
 pub mod io;
+pub mod job;
 pub mod record;
 pub mod run;
 pub mod sample;

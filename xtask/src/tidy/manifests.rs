@@ -11,8 +11,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "corpus", "engine", "executor", "metrics", "model", "plan", "report", "runner",
-            "stats", "store", "study", "targets",
+            "corpus",
+            "engine",
+            "executor",
+            "metrics",
+            "model",
+            "plan",
+            "reference",
+            "report",
+            "runner",
+            "stats",
+            "store",
+            "study",
+            "targets",
         ],
     ),
     ("corpus", &["model"]),
@@ -23,11 +34,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("metrics", &["model"]),
     ("model", &[]),
     // A job file is read with the experiment: what it needs and what it may not do.
-    ("plan", &["fio", "model"]),
-    ("report", &["model", "study"]),
+    // The same holds for a description of a dataset.
+    ("plan", &["corpus", "fio", "model"]),
+    // Published numbers: plain data of other people.
+    ("reference", &[]),
+    ("report", &["model", "reference", "study"]),
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
     // cleans up after it; metrics, because the journal names its owner by pid and start time.
-    ("runner", &["executor", "metrics", "model", "plan", "store", "study", "targets"]),
+    ("runner", &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets"]),
     ("stats", &[]),
     ("store", &["model"]),
     ("study", &["model", "stats", "store"]),
@@ -35,7 +49,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // For tests only: fake trees, a loop-device guard, sample databases.
     ("testkit", &["metrics", "model", "store", "targets"]),
     // `overhead` measures the engine and the sampler and estimates ratios.
-    ("xtask", &["engine", "metrics", "model", "stats"]),
+    ("xtask", &["corpus", "engine", "metrics", "model", "stats"]),
 ];
 
 /// The crates whose errors are read by people only; the others have typed errors.

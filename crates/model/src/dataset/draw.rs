@@ -48,7 +48,8 @@ impl Distribution {
     }
 
     /// The values by number; `salt` tells apart what is drawn.
-    pub(super) fn draw(&self, salt: u64) -> Draw {
+    #[must_use]
+    pub fn draw(&self, salt: u64) -> Draw {
         match self {
             Self::Uniform { min, max } => {
                 Draw::Uniform { min: *min, further: max.saturating_sub(*min), salt }

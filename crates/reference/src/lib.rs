@@ -1,0 +1,234 @@
+//! The published studies: their numbers, re-computed, and what falls with it.
+//!
+//! The files lie in `reference/` and are part of the program: comment lines with the circumstances,
+//! a header, one value or row a line. A study is one module that reads its file, lays its tables
+//! out as they were printed and computes what can be computed from them; a new one is that module
+//! and a line in [`KNOWN`].
+//!
+//! Pure: nothing here reads a file, a clock or the machine. Printed numbers stay as printed; what
+//! is computed stands beside them and never in their place.
+#![forbid(unsafe_code)]
+
+mod figures;
+mod read;
+mod table;
+mod y2003;
+mod y2005;
+mod y2008;
+mod y2010;
+
+pub use read::BadReference;
+pub use table::{Cell, Line, Table};
+pub use y2003::RateRow;
+
+use serde::Serialize;
+
+/// A published study.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Article {
+    /// Year of publication.
+    pub year: u16,
+    /// What it is, in one line.
+    pub title: &'static str,
+    /// Name of the experiment that repeats it.
+    pub experiment: &'static str,
+    /// The comment lines of the data: circumstances, units, remarks.
+    pub comments: Vec<String>,
+    /// Its tables in their own shape, and those that are computed from them.
+    pub tables: Vec<Table>,
+    /// What it concludes, and whether its numbers bear that.
+    pub findings: Vec<Finding>,
+    /// In which state of the caches it measured.
+    pub caches: Caches,
+    /// How measurements of somebody else are laid out to be set beside it.
+    pub shape: Shape,
+}
+
+/// In which state of the caches an article measured, or is taken to have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caches {
+    /// Cold before each test.
+    Cold,
+    /// Cold before the first test at most.
+    ColdStart,
+    /// Warm: what was worked on had been put there just before.
+    Warm,
+}
+
+/// The shape of an article's table, for measurements of somebody else.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Shape {
+    /// Tests in rows, file systems in columns, cells `rate / CPU load`.
+    Rates {
+        /// The published values.
+        rows: Vec<RateRow>,
+    },
+    /// What was compared in rows, each on its machine; tests in columns, cells seconds.
+    Contenders {
+        /// The tests, in the order of the columns.
+        tests: Vec<Test>,
+    },
+    /// As [`Shape::Contenders`], machines side by side, with ratios of memory and disk, and every
+    /// single run in an appendix.
+    Machines {
+        /// The tests, in the order of the columns.
+        tests: Vec<Test>,
+    },
+}
+
+/// A column of a table of seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Test {
+    /// Name in the data, and title of the experiment's row that repeats it.
+    pub name: &'static str,
+    /// Heading of the column.
+    pub heading: &'static str,
+}
+
+/// Something that a study concludes or takes for granted, held against its own numbers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    /// What it says, in our words.
+    pub claim: &'static str,
+    /// Whether its numbers bear that.
+    pub holds: Holds,
+    /// The figures behind the decision.
+    pub why: String,
+}
+
+/// What becomes of a claim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The numbers bear it.
+    Holds,
+    /// The numbers speak against it.
+    Falls,
+    /// The numbers are too coarse or too few, or too much changed at once.
+    CannotBeTold,
+}
+
+impl Holds {
+    /// The word in a text.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Falls => "falls",
+            Self::CannotBeTold => "cannot be told",
+        }
+    }
+}
+
+/// A study of the table: how it is known, and what reads it.
+struct Known {
+    year: u16,
+    title: &'static str,
+    experiment: &'static str,
+    caches: Caches,
+    read: fn() -> Result<Contents, BadReference>,
+}
+
+/// What a module reads and computes.
+struct Contents {
+    comments: Vec<String>,
+    tables: Vec<Table>,
+    findings: Vec<Finding>,
+    shape: Shape,
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        year: 2003,
+        title: "Comparison of popular file systems under Linux and FreeBSD (2003)",
+        experiment: "2003-linux-vs-freebsd",
+        caches: Caches::Cold,
+        read: y2003::contents,
+    },
+    Known {
+        year: 2005,
+        title: "FreeBSD 6 and AMD64: tests of file operations (2005)",
+        experiment: "2005-file-operations",
+        caches: Caches::ColdStart,
+        read: y2005::contents,
+    },
+    Known {
+        year: 2008,
+        title: "All against all: 32 and 64 bits, AMD and Intel, tmpfs and ext3 (2008)",
+        experiment: "2008-all-against-all",
+        caches: Caches::Warm,
+        read: y2008::contents,
+    },
+    Known {
+        year: 2010,
+        title: "SSD and ext4: journal modes, beside a hard disk (2010)",
+        experiment: "2010-ssd-ext4-journal",
+        caches: Caches::ColdStart,
+        read: y2010::contents,
+    },
+];
+
+/// Year and title of the studies that are known, oldest first.
+#[must_use]
+pub fn list() -> Vec<(u16, &'static str)> {
+    KNOWN.iter().map(|known| (known.year, known.title)).collect()
+}
+
+/// The study of a year.
+///
+/// # Panics
+/// Never: a test reads every file.
+#[must_use]
+pub fn study(year: u16) -> Option<Article> {
+    KNOWN.iter().find(|known| known.year == year).map(article)
+}
+
+/// The study that an experiment repeats, by the experiment's name.
+///
+/// # Panics
+/// Never: a test reads every file.
+#[must_use]
+pub fn of_experiment(name: &str) -> Option<Article> {
+    KNOWN.iter().find(|known| known.experiment == name).map(article)
+}
+
+fn article(known: &Known) -> Article {
+    let contents = (known.read)().expect("every file of data is read by a test");
+    Article {
+        year: known.year,
+        title: known.title,
+        experiment: known.experiment,
+        comments: contents.comments,
+        tables: contents.tables,
+        findings: contents.findings,
+        caches: known.caches,
+        shape: contents.shape,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_study_is_read_and_found_by_year_and_by_experiment() {
+        let years: Vec<u16> = list().iter().map(|(year, _)| *year).collect();
+        assert_eq!(years, [2003, 2005, 2008, 2010]);
+        for known in KNOWN {
+            let found = study(known.year).unwrap();
+            assert_eq!(of_experiment(known.experiment), Some(found.clone()));
+            assert!(known.experiment.starts_with(&known.year.to_string()));
+            assert!(!found.comments.is_empty(), "{}", known.year);
+            for table in &found.tables {
+                assert!(table.is_whole(), "{}", table.title);
+            }
+            for finding in &found.findings {
+                assert!(finding.why.contains(|c: char| c.is_ascii_digit()), "{finding:?}");
+            }
+        }
+        assert!(study(2004).is_none());
+        assert!(of_experiment("quick").is_none());
+    }
+}
