@@ -6,6 +6,7 @@
 //! and no timed test: fewer pairs or files than the figures ask for run it without judging. It
 //! fails when a figure is missed; what cannot be run here is said, and is no figure that was met.
 
+mod corpus;
 mod errand;
 mod fio;
 mod image;
@@ -45,6 +46,7 @@ const SECTIONS: &[Section] = &[
     null::SECTION,
     uring::SECTION,
     scale::SECTION,
+    corpus::SECTION,
     million::SECTION,
 ];
 
@@ -65,13 +67,14 @@ impl Verdict {
     }
 }
 
-/// Runs the sections, or one errand in a child process (`--child`).
+/// Runs the sections, or one errand in a child process (`--child`, `--corpus-child`).
 ///
 /// # Errors
 /// Wrong arguments, a side that cannot be built or run, or a figure that is missed.
 pub fn run(args: &[String]) -> Result<()> {
     let (in_namespace, args) = match args {
         [flag, errand] if flag == "--child" => return errand::carry_out(errand),
+        [flag, make] if flag == corpus::CHILD => return corpus::carry_out(make),
         [flag, rest @ ..] if flag == image::OWN_MOUNTS => (true, rest),
         all => (false, all),
     };

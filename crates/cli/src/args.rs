@@ -37,8 +37,12 @@ pub enum Command {
     List(ListArgs),
     /// Show the tables of a RUN again, from its records.
     Show(ShowArgs),
+    /// Take the RUNs of other databases, such as those of other machines, into this one.
+    Merge(MergeArgs),
     /// List the built-in experiments, workloads and file systems, or print one experiment file.
     Experiments(ExperimentsArgs),
+    /// List the datasets for real work, show or write one, or look at your own.
+    Dataset(Box<DatasetArgs>),
     /// Print the table of an old article, with this machine's values beside it.
     Reference(ReferenceArgs),
     /// Print a completion script for a shell.
@@ -104,7 +108,8 @@ pub struct RunArgs {
     /// Memory limit of the work, such as 64M; `none` is the whole machine.
     #[arg(long, value_name = "SIZE")]
     pub memory: Option<String>,
-    /// State of the caches before each timed phase: cold or warm.
+    /// State of the caches before each timed phase: cold, warm, or cold-start (cold before the
+    /// first phase of a trial, warm after it).
     #[arg(long, value_name = "STATE")]
     pub cache: Option<String>,
     /// What mkfs and mount may discard: none or on.
@@ -122,6 +127,9 @@ pub struct RunArgs {
     /// How the kernel treats the device's write cache: write-back or write-through; put back.
     #[arg(long, value_name = "LIST")]
     pub write_cache: Option<String>,
+    /// Whether copies may share blocks with what is copied: never, auto or always.
+    #[arg(long, value_name = "LIST")]
+    pub reflink: Option<String>,
     /// Give up all data on a block device that --on names. Signatures found on it must be named
     /// too, as in --wipe /dev/sdb=ext4; may be given several times.
     #[arg(long, value_name = "DEVICE[=SIG+…]")]
@@ -137,8 +145,8 @@ pub struct RunArgs {
         default_missing_value = "",
         conflicts_with_all = [
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "memory", "cache",
-            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "verify", "sample_period",
-            "image_dir", "user", "cpus", "dry_run", "install_tools",
+            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "reflink", "verify",
+            "sample_period", "image_dir", "user", "cpus", "dry_run", "install_tools",
         ]
     )]
     pub resume: Option<String>,
@@ -222,6 +230,72 @@ pub struct ShowArgs {
     pub raw: bool,
 }
 
+/// Arguments of `merge`.
+#[derive(Args, Debug)]
+#[command(after_help = MERGE_EXAMPLES)]
+pub struct MergeArgs {
+    /// Databases to take RUNs from; nothing is written to them, but that a transaction which a
+    /// crash has cut off is rolled back. Each is taken whole or, on an error, not at all. RUNs that
+    /// are here already stay as they are.
+    #[arg(required = true, value_name = "OTHER.db")]
+    pub others: Vec<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  fsarena merge laptop.db
+  fsarena merge --db all.db desk.db laptop.db server.db
+  fsarena merge laptop.db --json | jq .";
+
+/// Arguments of `dataset`.
+#[derive(Args, Debug)]
+#[command(after_help = DATASET_EXAMPLES)]
+pub struct DatasetArgs {
+    /// A built-in dataset, a file that describes one (ending in .toml), or a directory or archive
+    /// of your own; all that is built in is listed where absent.
+    #[arg(value_name = "NAME|PATH")]
+    pub what: Option<PathBuf>,
+    /// Write it into this new directory.
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
+    /// Write it as this new archive; its ending says the compression: tar, tar.gz, tar.bz2, tar.xz
+    /// or tar.zst.
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<PathBuf>,
+    /// Multiply the number of files, and the size of single big files.
+    #[arg(long, value_name = "FACTOR", value_parser = scale)]
+    pub scale: Option<f64>,
+    /// Print its description, from which it can be made again.
+    #[arg(long)]
+    pub toml: bool,
+    /// Print the SHA-256 of all its names and contents.
+    #[arg(long)]
+    pub digest: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+const DATASET_EXAMPLES: &str = "\
+Examples:
+  fsarena dataset
+  fsarena dataset ports-2004
+  fsarena dataset mixed-830m --scale 0.1 --to /tmp/mixed
+  fsarena dataset small-10000 --archive small.tar.gz
+  fsarena dataset portage-2010 --toml > mine.toml && fsarena dataset mine.toml
+  fsarena dataset ~/pictures";
+
+/// A factor as experiments take it.
+fn scale(text: &str) -> Result<f64, String> {
+    let scale: Option<f64> = text.parse().ok();
+    scale
+        .filter(|scale| *scale > 0.0 && *scale <= 100.0)
+        .ok_or_else(|| "a number above 0 and up to 100, such as 0.1".to_owned())
+}
+
 /// Arguments of `experiments`.
 #[derive(Args, Debug)]
 pub struct ExperimentsArgs {
@@ -231,13 +305,16 @@ pub struct ExperimentsArgs {
 
 /// Arguments of `reference`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  fsarena reference 2003")]
+#[command(after_help = "Examples:\n  fsarena reference\n  fsarena reference 2008")]
 pub struct ReferenceArgs {
-    /// Year of the article.
-    pub year: u16,
-    /// RUN to set beside it; the latest of its experiment where absent.
+    /// Year of the article; without it, the articles are listed.
+    pub year: Option<u16>,
+    /// RUN to set beside it; the latest of its experiment on each machine where absent.
     #[arg(long)]
     pub run: Option<String>,
+    /// Print one JSON document instead of tables.
+    #[arg(long)]
+    pub json: bool,
     /// Whether to look for a RUN at all.
     #[arg(long, value_enum, default_value_t = Beside::Latest)]
     pub beside: Beside,
@@ -246,7 +323,7 @@ pub struct ReferenceArgs {
 /// What stands beside an article's table.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Beside {
-    /// This machine's latest RUN, where there is one.
+    /// The latest RUN of each machine in the database, where there is one.
     Latest,
     /// Nothing.
     Nothing,

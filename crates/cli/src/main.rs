@@ -32,6 +32,8 @@ fn main() -> ExitCode {
         Command::Devices(args) => commands::devices::run(&args),
         Command::List(args) => commands::list::run(&args, cli.db.as_deref()),
         Command::Show(args) => commands::show::run(&args, cli.db.as_deref()),
+        Command::Merge(args) => commands::merge::run(&args, cli.db.as_deref()),
+        Command::Dataset(args) => commands::dataset::run(&args),
         Command::Experiments(args) => commands::experiments::run(&args),
         Command::Reference(args) => commands::reference::run(&args, cli.db.as_deref()),
         Command::Completions { shell } => commands::describe::completions(shell),

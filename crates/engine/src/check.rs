@@ -44,8 +44,9 @@ const MAX_THREADS: u32 = 1024;
 
 fn numbers(phase: &Phase) -> Result<(), Wrong> {
     let io = &phase.io;
-    if phase.op == Op::Fio {
-        return Err(("fio is not an op of the engine".to_owned(), "give it as a fio task"));
+    if matches!(phase.op, Op::Fio | Op::Job) {
+        let what = format!("{} is not an op over a dataset", phase.op.name());
+        return Err((what, "give it as a task of its own"));
     }
     if io.threads == 0 {
         return Err(("0 threads".to_owned(), "use 1 or more"));

@@ -22,6 +22,7 @@
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
 //! | [`program`] | programs that do the work in place of the engine |
+//! | [`tree`] | real work on trees: copy, delete, untar |
 //! | [`worker`] | the worker process: protocol on standard input and output |
 //! | [`calibrate`] | what the harness itself costs |
 //!
@@ -42,9 +43,11 @@ pub mod pattern;
 pub mod permute;
 pub mod phase;
 pub mod program;
+mod reach;
 pub mod root;
 pub mod share;
 pub mod stamp;
+pub mod tree;
 pub mod uring;
 mod usage;
 pub mod verify;

@@ -1,9 +1,12 @@
 //! The worker: one process for one task, spoken to in lines of JSON.
 //!
 //! Input: one line [`WorkerSpec`], then a line `go`. Output: one line [`WorkerSays::Ready`] when
-//! all is prepared, then one line [`WorkerSays::Done`] or [`WorkerSays::Verified`]; or one line
-//! [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before `go` means
-//! that nobody waits any longer: the worker leaves quietly.
+//! all is prepared, then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or
+//! [`WorkerSays::Made`]; or one line [`WorkerSays::Refused`] with the reason, and nothing more. An
+//! input that ends before `go` means that nobody waits any longer: the worker leaves quietly.
+//!
+//! A phase that fails in the middle is `Done`, with its error in the report. What is not measured
+//! (directories, a source, a hook) and fails is `Refused`, with what failed.
 //!
 //! The process is the worker's own: it changes user, processors and working directory. It touches
 //! nothing below the root before `go`.
@@ -11,14 +14,17 @@
 use crate::buffer::warm_memory;
 use crate::error::EngineError;
 use crate::phase::{Job, Prepared};
-use crate::program::{FioRun, ProgramError};
+use crate::program::{FioRun, HookRun, JobRun, ProgramError};
 use crate::root::{Root, make_dirs};
+use crate::tree::{self, TreeError, TreeRun};
 use crate::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::job::{By, Source};
 use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io::{BufRead, Write};
+use std::path::PathBuf;
 
 /// The conversation broke down.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +57,8 @@ enum Refusal {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Program(#[from] ProgramError),
+    #[error(transparent)]
+    Tree(#[from] TreeError),
     #[error("expected the line \"go\", got {0:?}")]
     NotGo(String),
 }
@@ -61,6 +69,11 @@ enum Ready {
     MakeDirs(Dataset),
     Verify(Box<Verifier>),
     Fio(Box<FioRun>),
+    Job(Box<JobRun>),
+    Tree(Box<TreeRun>),
+    Hook(Box<HookRun>),
+    Stage { source: Box<Source>, from: Option<PathBuf> },
+    Compare { pairs: Vec<(PathBuf, PathBuf)>, source: Box<Source> },
 }
 
 /// The worker's whole life.
@@ -80,16 +93,33 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
         let refusal = Refusal::NotGo(line.trim_end().to_owned());
         return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
     }
-    let answer = match ready {
-        Ready::Phase(mut prepared) => WorkerSays::Done(Box::new(prepared.run_on(&root))),
-        Ready::Fio(fio) => WorkerSays::Done(Box::new(fio.run(&root))),
-        Ready::MakeDirs(dataset) => match make_dirs(&root, &dataset) {
-            Ok(()) => WorkerSays::Made,
-            Err(error) => WorkerSays::Refused(error.to_string()),
-        },
-        Ready::Verify(mut verifier) => WorkerSays::Verified(verifier.run(&root)),
-    };
-    say(&mut output, &answer)
+    say(&mut output, &answer(ready, &root))
+}
+
+/// Does what comes after `go`.
+fn answer(ready: Ready, root: &Root) -> WorkerSays {
+    let done = |report| WorkerSays::Done(Box::new(report));
+    match ready {
+        Ready::Phase(mut prepared) => done(prepared.run_on(root)),
+        Ready::Fio(fio) => done(fio.run(root)),
+        Ready::Job(job) => done(job.run(root)),
+        Ready::Tree(mut tree) => done(tree.run(root)),
+        Ready::MakeDirs(dataset) => made(make_dirs(root, &dataset)),
+        Ready::Stage { source, from } => made(tree::put(root, &source, from.as_deref())),
+        Ready::Hook(hook) => made(hook.run(root).map_err(|error| error.text)),
+        Ready::Verify(mut verifier) => WorkerSays::Verified(verifier.run(root)),
+        Ready::Compare { pairs, source } => {
+            WorkerSays::Verified(tree::compare(root, &pairs, &source))
+        }
+    }
+}
+
+/// The answer to what is not measured.
+fn made<E: std::fmt::Display>(outcome: Result<(), E>) -> WorkerSays {
+    match outcome {
+        Ok(()) => WorkerSays::Made,
+        Err(error) => WorkerSays::Refused(error.to_string()),
+    }
 }
 
 /// Does everything that comes before `go`. Memory is warmed last: what it brings cools down again.
@@ -113,6 +143,19 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
         }
         Task::Fio { job, section, lay_out } => {
             Ready::Fio(Box::new(FioRun::prepare(job, section, *lay_out, &dataset_seed)?))
+        }
+        Task::Job(task) => match task.job.by {
+            By::Program => Ready::Job(Box::new(JobRun::prepare(task, &spec.root)?)),
+            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?)),
+        },
+        Task::Hook { command, data } => {
+            Ready::Hook(Box::new(HookRun::prepare(command, data, &spec.root)?))
+        }
+        Task::Stage { source, from } => {
+            Ready::Stage { source: Box::new(source.clone()), from: from.clone() }
+        }
+        Task::Compare { pairs, source } => {
+            Ready::Compare { pairs: pairs.clone(), source: Box::new(source.clone()) }
         }
         Task::MakeDirs => Ready::MakeDirs(spec.dataset.clone()),
         Task::Verify { bs_bytes } => {

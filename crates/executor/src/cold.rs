@@ -1,8 +1,9 @@
 //! The cold proof: from readings to a state, without touching anything.
 //!
-//! A phase is *cold* when nothing of the device was in the page cache before the mount (cachestat)
-//! **and** the device then delivered what the phase needed. A phase that was asked to be cold and
-//! cannot prove it is *warm*; the reason is part of the record.
+//! A phase is *cold* when nothing of the device was in the page cache before the mount (cachestat),
+//! nor of a source on another file system, **and** the device then delivered what the phase needed.
+//! A phase that was asked to be cold and cannot prove it is *warm*; the reason is part of the
+//! record.
 
 use fsarena_model::contender::Cache;
 use fsarena_model::dataset::Draw;
@@ -27,6 +28,28 @@ pub enum Need {
     },
 }
 
+/// What the cache of a source was made before a phase that reads it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SourceCache {
+    /// The source lies on the file system under test, or is not read.
+    Below,
+    /// It lies on another one: its pages in the cache, where they can be told.
+    Other(Option<u64>),
+    /// It lies in memory.
+    Memory,
+}
+
+/// Where a phase is done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ground {
+    /// What the file system lies on.
+    pub place: Place,
+    /// An image on a disk lies under the device, which may be in the page cache as well.
+    pub image_is_cached: bool,
+    /// Of a source elsewhere.
+    pub source: SourceCache,
+}
+
 /// What `phase` over `dataset` has to read on a file system that stores contents by `rule`.
 ///
 /// Whole blocks are counted for files with blocks of their own. Files small enough to be stored
@@ -41,8 +64,8 @@ pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u6
     }
     match phase.op {
         Op::Create | Op::BigWrite | Op::Mkdir => Need::Nothing,
-        Op::Fio if read_bytes == 0 => Need::Nothing,
-        Op::Fio => Need::Metadata,
+        Op::Fio | Op::Job if read_bytes == 0 => Need::Nothing,
+        Op::Fio | Op::Job => Need::Metadata,
         Op::Stat | Op::Delete | Op::Rename | Op::Rmdir | Op::List => Need::Metadata,
         Op::Overwrite | Op::Append | Op::BigOverwrite | Op::RandWrite => Need::Nothing,
         Op::Read | Op::BigRead | Op::RandRead | Op::RandRw
@@ -80,35 +103,53 @@ fn distinct_bytes(phase: &Phase, dataset: &Dataset) -> u64 {
 
 /// The state of a phase's cache by its readings.
 ///
-/// `image_is_cached` says that an image on a disk lies under the device, which may be in the page
-/// cache as well. `chilled` holds the readings of the last chill, `None` where there was none.
+/// `chilled` holds the readings of the last chill, `None` where there was none.
 #[must_use]
 pub fn judge(
     asked: Cache,
-    (place, image_is_cached): (Place, bool),
+    ground: Ground,
     chilled: Option<ColdProof>,
     need: Need,
     delivered_read_bytes: Option<u64>,
 ) -> CacheRecord {
+    // Cold at the start means warm for whatever has no chill before it.
+    let asked = match (asked, &chilled) {
+        (Cache::ColdStart, Some(_)) => Cache::Cold,
+        (Cache::ColdStart, None) => Cache::Warm,
+        (asked, _) => asked,
+    };
     let mut proof = chilled.clone().unwrap_or_default();
     proof.delivered_read_bytes = delivered_read_bytes;
+    proof.source_resident_pages = match ground.source {
+        SourceCache::Other(pages) => pages,
+        SourceCache::Below | SourceCache::Memory => None,
+    };
     proof.needed_read_bytes = match need {
         Need::Nothing | Need::Metadata => Some(0),
         Need::Data { bytes } => Some(bytes),
     };
-    let (state, why) = match (place, asked, chilled) {
+    let (state, why) = match (ground.place, asked, chilled) {
         (Place::Elsewhere, ..) => {
             (CacheState::Warm, "it has no device of its own that could prove it".to_owned())
         }
         (Place::Memory, ..) => {
             (CacheState::WarmByNature, "the file system lives in memory".to_owned())
         }
-        (_, Cache::Warm, _) => (CacheState::Warm, "warm was asked for".to_owned()),
-        (_, Cache::Cold, None) => {
-            (CacheState::Warm, "the caches were not dropped before this phase".to_owned())
+        (_, Cache::Warm | Cache::ColdStart, _) => {
+            (CacheState::Warm, "warm was asked for".to_owned())
         }
-        (_, Cache::Cold, Some(_)) => match objection(&proof, need, image_is_cached) {
+        (_, Cache::Cold, None) => {
+            let why = match ground.source {
+                SourceCache::Other(_) => "only its source was made cold before this phase",
+                _ => "the caches were not dropped before this phase",
+            };
+            (CacheState::Warm, why.to_owned())
+        }
+        (_, Cache::Cold, Some(_)) => match objection(&proof, need, ground) {
             Some(objection) => (CacheState::Warm, objection),
+            None if ground.source == SourceCache::Memory => {
+                (CacheState::Cold, "proved, its source in memory".to_owned())
+            }
             None => (CacheState::Cold, "proved".to_owned()),
         },
     };
@@ -116,7 +157,7 @@ pub fn judge(
 }
 
 /// The first thing that keeps a chilled phase from being called cold.
-fn objection(proof: &ColdProof, need: Need, image_is_cached: bool) -> Option<String> {
+fn objection(proof: &ColdProof, need: Need, ground: Ground) -> Option<String> {
     match proof.device_resident_pages {
         None => return Some("cachestat could not be read for the device".to_owned()),
         Some(0) => {}
@@ -126,12 +167,21 @@ fn objection(proof: &ColdProof, need: Need, image_is_cached: bool) -> Option<Str
     }
     match proof.backing_resident_pages {
         // Without one, or with one in memory, which cannot leave the page cache: it lies there.
-        _ if !image_is_cached => {}
+        _ if !ground.image_is_cached => {}
         Some(0) => {}
         Some(pages) => {
             return Some(format!("{pages} pages of the image were cached before the mount"));
         }
         None => return Some("cachestat could not be read for the image".to_owned()),
+    }
+    match ground.source {
+        SourceCache::Below | SourceCache::Memory | SourceCache::Other(Some(0)) => {}
+        SourceCache::Other(Some(pages)) => {
+            return Some(format!("{pages} pages of the source were cached before the phase"));
+        }
+        SourceCache::Other(None) => {
+            return Some("what is cached of the source cannot be told".to_owned());
+        }
     }
     let Some(delivered) = proof.delivered_read_bytes else {
         return Some("the device does not say what it delivered".to_owned());
@@ -157,6 +207,9 @@ mod tests {
     const BTRFS: ContentRule =
         ContentRule { block_bytes: 4096, inline_max_bytes: 2048, compresses: false };
 
+    const ON_DISK: Ground =
+        Ground { place: Place::Block, image_is_cached: true, source: SourceCache::Below };
+
     fn needed(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
         need(&Phase::new("phase", op, 4096), dataset, rule, 0)
     }
@@ -171,7 +224,7 @@ mod tests {
     }
 
     fn state(chilled: Option<ColdProof>, need: Need, delivered: Option<u64>) -> CacheState {
-        judge(Cache::Cold, (Place::Block, true), chilled, need, delivered).state
+        judge(Cache::Cold, ON_DISK, chilled, need, delivered).state
     }
 
     #[test]
@@ -238,14 +291,37 @@ mod tests {
         }
         let in_memory = ColdProof { device_resident_pages: Some(0), ..ColdProof::default() };
         assert_eq!(state(Some(in_memory.clone()), Need::Nothing, Some(0)), CacheState::Warm);
-        let place = (Place::Block, false);
-        let record = judge(Cache::Cold, place, Some(in_memory), Need::Nothing, Some(0));
+        let ground = Ground { image_is_cached: false, ..ON_DISK };
+        let record = judge(Cache::Cold, ground, Some(in_memory), Need::Nothing, Some(0));
         assert_eq!(record.state, CacheState::Cold);
     }
 
     #[test]
     fn memory_is_warm_by_nature_whatever_was_asked() {
-        let record = judge(Cache::Cold, (Place::Memory, false), None, Need::Nothing, None);
+        let ground = Ground { place: Place::Memory, image_is_cached: false, ..ON_DISK };
+        let record = judge(Cache::Cold, ground, None, Need::Nothing, None);
         assert_eq!(record.state, CacheState::WarmByNature);
+    }
+
+    #[test]
+    fn a_source_elsewhere_is_part_of_the_proof() {
+        let record = |source, chilled| {
+            let ground = Ground { source, ..ON_DISK };
+            judge(Cache::Cold, ground, chilled, Need::Nothing, Some(0))
+        };
+        let cold = record(SourceCache::Other(Some(0)), chilled());
+        assert_eq!((cold.state, cold.why.as_str()), (CacheState::Cold, "proved"));
+        assert_eq!(cold.proof.source_resident_pages, Some(0));
+        let cached = record(SourceCache::Other(Some(3)), chilled());
+        assert_eq!(cached.state, CacheState::Warm);
+        assert!(cached.why.starts_with("3 pages of the source"), "{}", cached.why);
+        assert_eq!(record(SourceCache::Other(None), chilled()).state, CacheState::Warm);
+        let memory = record(SourceCache::Memory, chilled());
+        assert_eq!(memory.state, CacheState::Cold, "the device is");
+        assert_eq!(memory.why, "proved, its source in memory");
+        let alone = record(SourceCache::Other(Some(0)), None);
+        assert_eq!(alone.state, CacheState::Warm);
+        assert_eq!(alone.why, "only its source was made cold before this phase");
+        assert_eq!(alone.proof.source_resident_pages, Some(0));
     }
 }

@@ -13,12 +13,16 @@
 pub mod cgroup;
 mod cold;
 pub mod fault;
+mod holdings;
 mod limit;
 mod measure;
 mod place;
+mod real;
 mod relief;
+mod source;
 mod space;
 pub mod stop;
+mod strays;
 mod trial;
 pub mod worker;
 

@@ -4,7 +4,7 @@
 //! The three clocks start at the worker's first clock read. Between it and the worker's last one
 //! the executor only waits; the sampler is the one thread beside it, and its cost is in the record.
 
-use crate::cold;
+use crate::cold::{self, Ground, SourceCache};
 use crate::limit::relief_notice;
 use crate::relief::Relief;
 use crate::trial::{StepError, Trial, unix_ns};
@@ -14,15 +14,20 @@ use fsarena_metrics::{
     page_reporting_active, processors, series,
 };
 use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::job::{By, JobKind};
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{
-    Backend, Dataset, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
+    Backend, Dataset, JobTask, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
 };
 use fsarena_targets::fs::Place;
 use fsarena_targets::{cache, settle};
 use std::collections::BTreeMap;
 
+/// An inode with its entry in memory, bytes.
+const INODE_BYTES: u64 = 2048;
+/// Memory of the programs of real work, bytes.
+const PROGRAMS_BYTES: u64 = 256 << 20;
 /// Memory touched before every phase beyond what its data take, bytes.
 const WARM_FLOOR_BYTES: u64 = 64 << 20;
 
@@ -30,6 +35,9 @@ impl Trial<'_> {
     pub(crate) fn phase_task(&self, phase: &Phase, latency: bool) -> Task {
         let number = self.spec.workload.phases.iter().position(|p| p.name == phase.name);
         let seed = self.spec.seed.child("phase", number.map_or(u64::MAX, |number| number as u64));
+        if let Some(job) = &phase.job {
+            return self.job_task(phase, job, latency);
+        }
         match &self.spec.workload.fio {
             Some(job) if phase.op == Op::Fio => {
                 Task::Fio { job: job.clone(), section: phase.name.clone(), lay_out: !phase.timed }
@@ -45,19 +53,22 @@ impl Trial<'_> {
             dataset: self.spec.workload.dataset.clone(),
             state: self.state,
             dataset_seed: self.spec.seed.child("dataset", 0),
-            task,
             warm_memory_bytes: warm_memory_bytes(
                 &self.roots,
-                &self.spec.workload.dataset,
-                op,
+                match &task {
+                    Task::Job(task) => job_memory_bytes(task),
+                    _ => phase_memory_bytes(&self.spec.workload.dataset, op),
+                },
                 self.spec.contender.levels.memory_bytes,
             ),
+            task,
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
         }
     }
 
     pub(crate) fn measure(&mut self, phase: &Phase) -> Result<(), StepError> {
+        let source = self.ready_source(phase)?;
         let spec = self.worker_spec(self.phase_task(phase, true), phase.op);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.limit_memory(worker.pid());
@@ -87,7 +98,8 @@ impl Trial<'_> {
         }
         let memory = self.memory_record(syncs);
         let readings = Readings { before, durable, end };
-        let mut record = self.phase_record(phase, &report, drained, memory, &readings);
+        let rest = (drained, memory, source);
+        let mut record = self.phase_record(phase, &report, rest, &readings);
         record.started_unix_ns = started_unix_ns;
         if let Some(sampled) = sampled {
             let (samples, cost) = sampled?;
@@ -98,6 +110,7 @@ impl Trial<'_> {
             record.sampler = Some(cost);
         }
         self.account_contents(phase, &report);
+        self.say_who_was_ended(&report);
         self.close_phase(record, readings.before);
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.inodes_free())))
     }
@@ -114,8 +127,7 @@ impl Trial<'_> {
         &mut self,
         phase: &Phase,
         report: &WorkerReport,
-        drained: Drained,
-        memory: MemoryRecord,
+        (drained, memory, source): (Drained, MemoryRecord, SourceCache),
         readings: &Readings,
     ) -> PhaseRecord {
         let since = |at: u64| at.saturating_sub(report.start_monotonic_ns);
@@ -126,9 +138,16 @@ impl Trial<'_> {
         let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
         let cache = cold::judge(
             levels.cache,
-            (self.driver.place(), self.cached_backing().is_some()),
+            Ground {
+                place: self.driver.place(),
+                image_is_cached: self.cached_backing().is_some(),
+                source,
+            },
             self.chilled.take(),
-            cold::need(phase, &self.spec.workload.dataset, &rule, read_bytes),
+            match &phase.job {
+                Some(job) => self.job_need(job, &rule, report.ops),
+                None => cold::need(phase, &self.spec.workload.dataset, &rule, read_bytes),
+            },
             delivered,
         );
         let wall_ns = readings.durable.monotonic_ns.saturating_sub(readings.before.monotonic_ns);
@@ -149,6 +168,7 @@ impl Trial<'_> {
             order: phase.order,
             bs_bytes: phase.bs_bytes,
             io: phase.io.clone(),
+            job: phase.job.clone(),
             started_unix_ns: 0,
             clocks: Clocks {
                 returned_ns: since(report.returned_monotonic_ns),
@@ -182,6 +202,9 @@ impl Trial<'_> {
         let dataset = &self.spec.workload.dataset;
         if phase.io.backend == Backend::Null {
             return;
+        }
+        if let Some(job) = &phase.job {
+            return self.account_job(phase, job, report);
         }
         if phase.op.creates() || phase.op == Op::Append {
             self.stored_bytes = self.stored_bytes.saturating_add(report.asked_bytes);
@@ -246,18 +269,34 @@ impl Trial<'_> {
 /// Free page reporting: memory that was idle for seconds is with the hypervisor, and its next touch
 /// is up to nine times slower. Touching and freeing as much as the phase will need, right before
 /// it, keeps that out of the figures.
-fn warm_memory_bytes(roots: &Roots, dataset: &Dataset, op: Op, limit_bytes: Option<u64>) -> u64 {
+fn warm_memory_bytes(roots: &Roots, needed_bytes: u64, limit_bytes: Option<u64>) -> u64 {
     if !page_reporting_active(roots) {
         return 0;
     }
-    // An inode with its entry, and half a block of rounding in the page cache, a file.
-    let nodes = dataset.files.saturating_mul(2048);
+    let needed_bytes = needed_bytes.min(limit_bytes.unwrap_or(u64::MAX));
+    needed_bytes.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots).unwrap_or(0) / 2)
+}
+
+/// What a phase of the engine needs: an inode with its entry, and half a block of rounding in the
+/// page cache, a file.
+fn phase_memory_bytes(dataset: &Dataset, op: Op) -> u64 {
     let contents = match op.moves_bytes() {
         true => dataset.bytes().saturating_add(dataset.files.saturating_mul(4096)),
         false => 0,
     };
-    let needed = nodes.saturating_add(contents).min(limit_bytes.unwrap_or(u64::MAX));
-    needed.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots).unwrap_or(0) / 2)
+    dataset.files.saturating_mul(INODE_BYTES).saturating_add(contents)
+}
+
+/// What real work needs: what it works on and what it makes, the inodes of both, and room for
+/// programs that compress, encode, compile or do what the user says.
+fn job_memory_bytes(task: &JobTask) -> u64 {
+    let contents = &task.contents;
+    let pages = contents.block_bytes.max(contents.bytes).saturating_mul(2);
+    let archive = contents.archive_bytes.unwrap_or(0);
+    let inodes = contents.entries().saturating_mul(2 * INODE_BYTES);
+    let plain = matches!(task.job.kind, JobKind::Copy | JobKind::Delete);
+    let programs = if plain || task.job.by == By::Engine { 0 } else { PROGRAMS_BYTES };
+    [pages, archive, inodes, programs].into_iter().fold(0, u64::saturating_add)
 }
 
 /// A device that fails while it is drained ends the phase as an op that fails does: what was done
@@ -307,6 +346,10 @@ const OUT_OF_INODES: &str = "its inodes are used up: ask mkfs for more (mkfs.ino
 /// What to do about an error of the system in the middle of the work.
 fn remedy_for(errno: i32) -> Option<&'static str> {
     use rustix::io::Errno;
+    // 0 where a program did not say which.
+    if !(1..4096).contains(&errno) {
+        return None;
+    }
     Some(match Errno::from_raw_os_error(errno) {
         Errno::NOSPC => "make the device larger (--on loop:SIZE) or the work smaller (--scale)",
         Errno::DQUOT => "raise the quota, or choose another directory",
@@ -324,12 +367,16 @@ pub(crate) fn remedy_in(words: &str) -> Option<&'static str> {
     remedy_for(errno_in(words)?)
 }
 
-fn errno_in(words: &str) -> Option<i32> {
+pub(crate) fn errno_in(words: &str) -> Option<i32> {
     words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
 }
 
 fn describe(error: &OpError, phase: &Phase) -> String {
     let OpError { op_index, thread, call, path, text, .. } = error;
+    // A program has one end and no ops; its words name the phase.
+    if text.starts_with(&format!("phase {}: ", phase.name)) {
+        return text.clone();
+    }
     let whose = thread.map_or(String::new(), |thread| format!("thread {thread} in "));
     format!("{call} {path}: {text} (op {op_index} of {whose}phase {})", phase.name)
 }
@@ -337,6 +384,7 @@ fn describe(error: &OpError, phase: &Phase) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::job::{Compression, Contents, DATA, Job, Reflink};
 
     /// A tree with this much memory and a balloon with these features.
     fn machine(features: &str) -> (tempfile::TempDir, Roots) {
@@ -359,14 +407,43 @@ mod tests {
     fn memory_is_touched_where_free_pages_are_reported() {
         let set = |files| Dataset::uniform(files, 256, 0);
         let (_tree, roots) = machine("0000010000");
-        let bytes = |files, op, limit| warm_memory_bytes(&roots, &set(files), op, limit);
+        let needed = |files, op| phase_memory_bytes(&set(files), op);
+        let bytes = |files, op, limit| warm_memory_bytes(&roots, needed(files, op), limit);
         assert_eq!(bytes(1000, Op::Create, None), 1000 * (2048 + 4096 + 256) + WARM_FLOOR_BYTES);
         assert_eq!(bytes(1000, Op::Stat, None), 1000 * 2048 + WARM_FLOOR_BYTES);
         let limited = bytes(1_000_000, Op::Read, Some(64 << 20));
         assert_eq!(limited, (64 << 20) + WARM_FLOOR_BYTES, "no more than the phase may use");
         assert_eq!(bytes(100_000_000, Op::Read, None), 2 << 30, "half of what there is");
         let (_tree, roots) = machine("0000000000");
-        assert_eq!(warm_memory_bytes(&roots, &set(1000), Op::Create, None), 0);
+        assert_eq!(warm_memory_bytes(&roots, 1 << 30, None), 0);
+    }
+
+    #[test]
+    fn real_work_needs_memory_for_what_it_reads_and_makes() {
+        let task = |kind, by, contents| JobTask {
+            name: "p".to_owned(),
+            job: Job { by, ..Job::new(kind, DATA) },
+            input: DATA.into(),
+            data: DATA.into(),
+            contents,
+            reflink: Reflink::Never,
+            latency: false,
+        };
+        let tree = Contents {
+            files: 90,
+            dirs: 10,
+            bytes: 5000,
+            block_bytes: 368_640,
+            ..Contents::default()
+        };
+        let both = 2 * 368_640 + 100 * 2 * 2048;
+        let bytes = |kind, by, contents| job_memory_bytes(&task(kind, by, contents));
+        assert_eq!(bytes(JobKind::Copy, By::Program, tree), both);
+        assert_eq!(bytes(JobKind::Flac, By::Program, tree), both + (256 << 20));
+        let packed = Contents { archive_bytes: Some(777), ..tree };
+        let untar = JobKind::Untar { compression: Compression::Xz };
+        assert_eq!(bytes(untar.clone(), By::Engine, packed), both + 777);
+        assert_eq!(bytes(untar, By::Program, packed), both + 777 + (256 << 20));
     }
 
     #[test]
@@ -376,5 +453,6 @@ mod tests {
         assert!(remedy_in("directory d00099: Permission denied (os error 13); see").is_some());
         assert_eq!(remedy_in("File exists (os error 17)"), None);
         assert_eq!(remedy_in("a bad spec"), None);
+        assert!([0, -1, 4096, i32::MIN].into_iter().all(|errno| remedy_for(errno).is_none()));
     }
 }

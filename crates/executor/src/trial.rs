@@ -5,7 +5,9 @@
 //! panic.
 
 use crate::cgroup::Hierarchy;
+use crate::holdings::Holdings;
 use crate::limit::Memory;
+use crate::real::file_bytes;
 use crate::stop::Stop;
 use crate::worker::{ReadyWorker, WorkerFailure};
 use crate::{ExecutorSays, fault};
@@ -20,6 +22,7 @@ use fsarena_targets::fs::{Driver, Place};
 use fsarena_targets::mount::Mounted;
 use fsarena_targets::{TargetError, cache, fs, mount, mountinfo, settle, ssd};
 use std::ops::ControlFlow;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -86,6 +89,8 @@ pub(crate) struct Trial<'a> {
     pub(crate) stored_bytes: u64,
     /// What they have made of the dataset.
     pub(crate) state: DatasetState,
+    /// What lies below the root, in real work.
+    pub(crate) holdings: Holdings,
     pub(crate) used_empty_bytes: Option<u64>,
     // Declared last: dropped in this order, so that a mount goes before what it lies on.
     pub(crate) mounted: Option<Mounted>,
@@ -112,6 +117,7 @@ pub fn run_trial(
     record.filesystem.name = driver.name().to_owned();
     record.filesystem.tool_version = driver.version();
     let mountinfo = mountinfo::text().unwrap_or_default();
+    let staged_bytes = spec.staged.as_deref().and_then(file_bytes);
     let mut trial = Trial {
         spec,
         program,
@@ -125,6 +131,7 @@ pub fn run_trial(
         memory: None,
         stored_bytes: 0,
         state: DatasetState::default(),
+        holdings: Holdings::new(spec.workload.source.as_ref(), staged_bytes),
         used_empty_bytes: None,
         mounted: None,
         formatted: None,
@@ -148,6 +155,7 @@ impl Trial<'_> {
         for step in &spec.steps {
             let phase = match step {
                 Step::Prepare { phase } | Step::Measure { phase } => Some(phase.name.clone()),
+                Step::Hook { phase, .. } => Some(phase.clone()),
                 _ => None,
             };
             say(&ExecutorSays::Step { step: step.name().to_owned(), phase: phase.clone() });
@@ -184,6 +192,8 @@ impl Trial<'_> {
             Step::Reset => self.reset(),
             Step::Mount => self.mount(),
             Step::MakeDirs => self.make_dirs(),
+            Step::Stage => self.stage(),
+            Step::Hook { command, .. } => self.hook(command),
             Step::Prepare { phase } => self.prepare(phase),
             Step::Settle => self.settle(),
             Step::Chill => self.chill(),
@@ -234,8 +244,9 @@ impl Trial<'_> {
         let is_first = self.used_empty_bytes.is_none();
         let root = work_root(&mounted, self.spec);
         if is_first && matches!(self.spec.target, TargetSpec::Directory { .. }) {
-            std::fs::create_dir(&root)
-                .map_err(|error| StepError::new(format!("{}: {error}", root.display())))?;
+            // What is put into it may be for the eyes of the user alone.
+            let own = std::fs::DirBuilder::new().mode(0o700).create(&root);
+            own.map_err(|error| StepError::new(format!("{}: {error}", root.display())))?;
         }
         if let Some(user) = self.spec.user.filter(|_| is_first) {
             hand_over(&root, user)?;
@@ -281,18 +292,10 @@ impl Trial<'_> {
         }
     }
 
-    /// An untimed phase. What it writes belongs to no phase that was measured: their accounts end
-    /// before it, with an unmount where the caches are made cold anyway, else without one.
+    /// An untimed phase.
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {
         self.chilled = None;
-        if !self.open_accounts.is_empty() {
-            let cold = self.spec.contender.levels.cache == Cache::Cold;
-            if cold && self.spec.target.device().is_some() {
-                self.unmount()?;
-                self.mount()?;
-            }
-            self.open_accounts.clear();
-        }
+        self.end_accounts(&format!("the untimed phase {}", phase.name))?;
         let spec = self.worker_spec(self.phase_task(phase, false), phase.op);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.limit_memory(worker.pid());
@@ -308,6 +311,31 @@ impl Trial<'_> {
             }
             other => Err(StepError::new(format!("the worker answered {other:?}"))),
         }
+    }
+
+    /// What comes now, which is `what`, belongs to no phase that was measured: their accounts end,
+    /// with an unmount where the caches are made cold anyway, else without one.
+    pub(crate) fn end_accounts(&mut self, what: &str) -> Result<(), StepError> {
+        if self.open_accounts.is_empty() || self.spec.target.device().is_none() {
+            self.open_accounts.clear();
+            return Ok(());
+        }
+        if self.spec.contender.levels.cache == Cache::Cold {
+            self.unmount()?;
+            return self.mount();
+        }
+        let phases: Vec<String> = std::mem::take(&mut self.open_accounts)
+            .into_iter()
+            .map(|(index, _)| self.record.phases[index].name.clone())
+            .collect();
+        let text = format!(
+            "the account of written bytes of phase {} was ended by {what}, without an unmount: \
+             what is written back after it is not in it",
+            phases.join(", ")
+        );
+        let remedy = "use cache = \"cold\", which unmounts there".to_owned();
+        self.notice("account-ended", text, Some(remedy));
+        Ok(())
     }
 
     fn settle(&mut self) -> Result<(), StepError> {
@@ -337,6 +365,7 @@ impl Trial<'_> {
             proof.device_resident_pages = cache::resident_pages(device).ok();
             proof.backing_resident_pages =
                 backing.and_then(|path| cache::resident_pages(path).ok());
+            proof.source_resident_pages = self.chill_source()?;
         }
         let before = self.read_bytes();
         self.mount()?;
@@ -350,16 +379,31 @@ impl Trial<'_> {
 
     fn verify(&mut self) -> Result<(), StepError> {
         self.chilled = None;
+        if self.spec.workload.source.is_some() {
+            return self.compare();
+        }
         let bs_bytes = self.spec.workload.phases.first().map_or(1 << 20, |phase| phase.bs_bytes);
         let spec = self.worker_spec(Task::Verify { bs_bytes }, fsarena_model::work::Op::Read);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         match worker.go()? {
-            WorkerSays::Verified(report) => {
-                self.record.verify = Some(report.clone());
-                mismatch(&report).map_or(Ok(()), Err)
-            }
+            WorkerSays::Verified(report) => self.take_verified(report),
             other => Err(StepError::new(format!("the worker answered {other:?}"))),
         }
+    }
+
+    /// Adds the result of a check to the record.
+    pub(crate) fn take_verified(&mut self, report: VerifyReport) -> Result<(), StepError> {
+        let failed = mismatch(&report).map_or(Ok(()), Err);
+        match &mut self.record.verify {
+            Some(known) => {
+                known.files += report.files;
+                known.bytes += report.bytes;
+                known.bad_files += report.bad_files;
+                known.examples.extend(report.examples);
+            }
+            none => *none = Some(report),
+        }
+        failed
     }
 
     fn teardown(&mut self) -> Result<(), StepError> {

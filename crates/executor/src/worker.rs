@@ -4,6 +4,7 @@
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
 use crate::stop::Stop;
+use crate::strays::Strays;
 use fsarena_model::work::{WorkerSays, WorkerSpec};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -38,6 +39,7 @@ pub struct ReadyWorker<'a> {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     stop: &'a Stop,
+    strays: Strays,
     line: String,
 }
 
@@ -49,6 +51,7 @@ impl<'a> ReadyWorker<'a> {
     pub fn start(program: &Path, spec: &WorkerSpec, stop: &'a Stop) -> Result<Self, WorkerFailure> {
         let start =
             |source| WorkerFailure::Start { program: program.display().to_string(), source };
+        let strays = Strays::mark();
         let mut child = Command::new(program)
             .args(["worker", "--parent", &std::process::id().to_string()])
             .stdin(Stdio::piped())
@@ -58,7 +61,7 @@ impl<'a> ReadyWorker<'a> {
         stop.watch(child.id());
         let input = child.stdin.take().expect("stdin was piped");
         let output = BufReader::new(child.stdout.take().expect("stdout was piped"));
-        let mut worker = Self { child, input, output, stop, line: String::new() };
+        let mut worker = Self { child, input, output, stop, strays, line: String::new() };
         let text = serde_json::to_string(spec).expect("a spec is plain data");
         // A worker that died already is heard of by the read below.
         let _ = writeln!(worker.input, "{text}");
@@ -113,5 +116,6 @@ impl Drop for ReadyWorker<'_> {
         self.stop.unwatch();
         let _ = self.child.kill();
         let _ = self.child.wait();
+        self.strays.end();
     }
 }

@@ -9,6 +9,7 @@
 //! and no such option are two contenders, even where mkfs would choose 4096 anyway.
 
 use crate::device::{QueueLevel, SsdPolicy};
+use crate::job::Reflink;
 use crate::seed::hex;
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,9 @@ pub struct Levels {
     /// Settings of the device's queue.
     #[serde(default, skip_serializing_if = "QueueLevel::is_default")]
     pub queue: QueueLevel,
+    /// Whether copies may share blocks with what is copied.
+    #[serde(default, skip_serializing_if = "Reflink::is_never")]
+    pub reflink: Reflink,
 }
 
 /// A file system with its options.
@@ -259,6 +263,9 @@ pub enum Cache {
     Cold,
     /// As the step before left them.
     Warm,
+    /// Cold before the first timed phase of a trial, warm after it: what one gets by mounting anew
+    /// between repeats of a script.
+    ColdStart,
 }
 
 /// What mkfs and mount may tell the device about unused sectors.
@@ -284,6 +291,7 @@ impl Levels {
             discard: Discard::None,
             ssd: SsdPolicy::None,
             queue: QueueLevel::default(),
+            reflink: Reflink::Never,
         }
     }
 }

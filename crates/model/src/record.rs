@@ -2,6 +2,7 @@
 //! later and never stored in it.
 
 use crate::device::Conditioning;
+use crate::job::Job;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
 use crate::work::{Io, Op, OpError, Order, ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
@@ -114,6 +115,9 @@ pub struct PhaseRecord {
     /// How the calls were made.
     #[serde(default)]
     pub io: Io,
+    /// Real work, where it was that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
     /// The three clocks.
@@ -270,6 +274,10 @@ pub struct ColdProof {
     pub device_resident_pages: Option<u64>,
     /// Pages of the image in the page cache before the mount (cachestat).
     pub backing_resident_pages: Option<u64>,
+    /// Pages in the page cache, right before the phase was made ready, of a source on another file
+    /// system: of the archive, or of the first 1000 files of the tree. Absent for every other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_resident_pages: Option<u64>,
     /// Bytes that the mount read from the device.
     pub mount_read_bytes: Option<u64>,
     /// Bytes of data that a cold phase has to read, at least; 0 where only metadata is needed.

@@ -1,6 +1,6 @@
 //! The trial spec: everything the executor needs for one trial, as one JSON document.
 
-use crate::contender::{Contender, ContenderId};
+use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
 use crate::record::Notice;
 use crate::seed::Seed;
@@ -29,6 +29,14 @@ pub struct TrialSpec {
     pub notices: Vec<Notice>,
     /// The work, for reference; what is done is in `steps`.
     pub workload: Workload,
+    /// Where the source of real work lies outside the file system under test: the stage, or the
+    /// user's own place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<PathBuf>,
+    /// What the cache of a source on another file system shall be before a phase that reads it,
+    /// also where this contender cannot be made cold; absent: as the contender's level says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_cache: Option<Cache>,
     /// What to do, in order.
     pub steps: Vec<Step>,
     /// Seed of this trial.
@@ -179,6 +187,15 @@ pub enum Step {
     Mount,
     /// Make the directories of the dataset; not measured.
     MakeDirs,
+    /// Put the source of real work where it shall lie on the file system; not measured.
+    Stage,
+    /// A command of the user's before or after a phase; not measured.
+    Hook {
+        /// Name of the phase.
+        phase: String,
+        /// The shell command.
+        command: String,
+    },
     /// A phase that is not measured.
     Prepare {
         /// The phase.
@@ -208,6 +225,8 @@ impl Step {
             Self::Reset => "reset",
             Self::Mount => "mount",
             Self::MakeDirs => "make-dirs",
+            Self::Stage => "stage",
+            Self::Hook { .. } => "hook",
             Self::Prepare { .. } => "prepare",
             Self::Settle => "settle",
             Self::Chill => "chill",

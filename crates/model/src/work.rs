@@ -4,6 +4,8 @@ use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
 
 pub use crate::dataset::{Dataset, DatasetState};
+use crate::job::{Contents, Job, Reflink, Source};
+
 pub use crate::io::{Backend, Fsync, Io, Sharing};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -24,6 +26,10 @@ pub struct Workload {
     /// work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio: Option<String>,
+    /// What real work is done with; then every phase has a job. `dataset` is then of the same
+    /// number of files and bytes, and of use for estimates only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 impl Workload {
@@ -51,6 +57,9 @@ pub struct Phase {
     /// How the calls are made.
     #[serde(default, skip_serializing_if = "Io::is_default")]
     pub io: Io,
+    /// Real work; with [`Op::Job`] and only with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<Job>,
 }
 
 impl Phase {
@@ -64,7 +73,14 @@ impl Phase {
             bs_bytes,
             timed: true,
             io: Io::default(),
+            job: None,
         }
+    }
+
+    /// A timed phase of real work.
+    #[must_use]
+    pub fn of_job(name: &str, job: Job) -> Self {
+        Self { job: Some(job), ..Self::new(name, Op::Job, 0) }
     }
 
     /// Ops of the phase over `dataset`.
@@ -86,7 +102,7 @@ impl Phase {
             }
             Op::Mkdir | Op::Rmdir => dataset.directories(),
             Op::List => dataset.directories().max(1),
-            Op::Fio => 0,
+            Op::Fio | Op::Job => 0,
             _ => dataset.files,
         }
     }
@@ -151,6 +167,8 @@ pub enum Op {
     RandRw,
     /// A job of a fio job file.
     Fio,
+    /// Real work on a tree or an archive; what, the phase's job says.
+    Job,
 }
 
 impl Op {
@@ -195,6 +213,7 @@ impl Op {
             Self::RandWrite => "randwrite",
             Self::RandRw => "randrw",
             Self::Fio => "fio",
+            Self::Job => "job",
         }
     }
 
@@ -207,7 +226,7 @@ impl Op {
     /// Whether the files must be there before the phase.
     #[must_use]
     pub fn needs_files(self) -> bool {
-        !self.creates() && !matches!(self, Self::Mkdir | Self::Rmdir | Self::Fio)
+        !self.creates() && !matches!(self, Self::Mkdir | Self::Rmdir | Self::Fio | Self::Job)
     }
 
     /// Whether contents are moved, so that a rate in bytes means something.
@@ -228,13 +247,17 @@ impl Op {
                     | Self::RandWrite
                     | Self::RandRw
                     | Self::Fio
+                    | Self::Job
             )
     }
 
     /// Whether contents are read.
     #[must_use]
     pub fn reads(self) -> bool {
-        matches!(self, Self::Read | Self::BigRead | Self::RandRead | Self::RandRw | Self::Fio)
+        matches!(
+            self,
+            Self::Read | Self::BigRead | Self::RandRead | Self::RandRw | Self::Fio | Self::Job
+        )
     }
 
     /// Whether an op is one call in a file, not a whole file or directory.
@@ -331,6 +354,29 @@ pub enum Task {
         /// Only make its files (`--create_only=1`); nothing is measured.
         lay_out: bool,
     },
+    /// Put the source of real work into the root; not timed.
+    Stage {
+        /// The source.
+        source: Source,
+        /// The staged archive or the user's own path to copy; absent: it is generated.
+        from: Option<PathBuf>,
+    },
+    /// Do real work.
+    Job(JobTask),
+    /// Compare trees that should hold the same, byte for byte.
+    Compare {
+        /// Each copy (relative to the root) with its original (relative to the root, or absolute).
+        pairs: Vec<(PathBuf, PathBuf)>,
+        /// The source, where what was unpacked from it is compared with what it describes.
+        source: Source,
+    },
+    /// Run a hook of a command; not timed.
+    Hook {
+        /// The shell command, as written.
+        command: String,
+        /// The source, for `{data}`.
+        data: PathBuf,
+    },
     /// Make the directories of the dataset; not timed, and before the caches are dropped for a
     /// phase that creates files in them.
     MakeDirs,
@@ -341,6 +387,28 @@ pub enum Task {
     },
 }
 
+/// A job with everything that it needs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobTask {
+    /// Name of the phase; what it makes lies at [`Job::product`] of it.
+    pub name: String,
+    /// The job.
+    pub job: Job,
+    /// What it works on: relative to the root, or absolute where the source lies elsewhere.
+    pub input: PathBuf,
+    /// The source of the workload, in the same manner; for `{data}`.
+    pub data: PathBuf,
+    /// What is worked on: a tree, that of an archive that is unpacked (with the size of the
+    /// archive), or one single file. What is not known is 0.
+    pub contents: Contents,
+    /// Whether a copy may share blocks.
+    #[serde(default)]
+    pub reflink: Reflink,
+    /// Whether the engine takes every op's latency.
+    pub latency: bool,
+}
+
 /// A line from the worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -349,7 +417,7 @@ pub enum WorkerSays {
     Ready,
     /// A phase has ended (perhaps with an error in the middle).
     Done(Box<WorkerReport>),
-    /// The directories are there.
+    /// The directories, or the source, are there; or a hook has run.
     Made,
     /// A check has ended.
     Verified(VerifyReport),
@@ -407,16 +475,30 @@ pub struct ThreadReport {
 /// A program that did the work of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ProgramReport {
-    /// `fio`.
+    /// `fio`, `cp`, `sh`.
     pub name: String,
     /// Its version line.
     pub version: String,
+    /// Every program that took part, as it was found before the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
     /// Its arguments.
     pub argv: Vec<String>,
     /// Length of the work by its own clock, without its start and end.
     pub own_ns: Option<u64>,
     /// Further figures of its own, by name.
     pub figures: std::collections::BTreeMap<String, String>,
+}
+
+/// A program as it was found.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Tool {
+    /// `tar`.
+    pub name: String,
+    /// Absolute path, symbolic links followed.
+    pub path: PathBuf,
+    /// First line of what `--version` prints; empty where it prints none.
+    pub version: String,
 }
 
 /// getrusage(2) of the worker over a phase.

@@ -26,8 +26,13 @@ macro_rules! builtin {
 }
 
 /// The experiments.
-pub const EXPERIMENTS: &[Builtin] =
-    &[builtin!("experiments", "quick"), builtin!("experiments", "2003-linux-vs-freebsd")];
+pub const EXPERIMENTS: &[Builtin] = &[
+    builtin!("experiments", "quick"),
+    builtin!("experiments", "2003-linux-vs-freebsd"),
+    builtin!("experiments", "2005-file-operations"),
+    builtin!("experiments", "2008-all-against-all"),
+    builtin!("experiments", "2010-ssd-ext4-journal"),
+];
 
 /// The workloads.
 pub const WORKLOADS: &[Builtin] = &[
@@ -39,6 +44,13 @@ pub const WORKLOADS: &[Builtin] = &[
     builtin!("experiments/workloads", "random-io"),
     builtin!("experiments/workloads", "mail-server"),
     builtin!("experiments/workloads", "database"),
+    builtin!("experiments/workloads", "copy"),
+    builtin!("experiments/workloads", "delete"),
+    builtin!("experiments/workloads", "untar"),
+    builtin!("experiments/workloads", "archive"),
+    builtin!("experiments/workloads", "flac"),
+    builtin!("experiments/workloads", "ogg"),
+    builtin!("experiments/workloads", "compile"),
 ];
 
 /// The experiment of this name, read.
@@ -64,7 +76,7 @@ pub fn workload(name: &str) -> Option<Workload> {
 fn read(builtin: &Builtin) -> Result<Workload, PlanError> {
     let source = Source { file: builtin.name, text: builtin.text };
     let document = source.parse()?;
-    let files = Files { file: builtin.name, read: None };
+    let files = Files::none(builtin.name);
     Ok(workload::read(&source.root(&document), &files)?.value)
 }
 

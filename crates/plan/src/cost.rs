@@ -6,14 +6,18 @@
 //! file system in memory says nothing about the same one on a disk. Bytes follow from the datasets:
 //! data in blocks of 4 KiB, [`METADATA_BYTES_PER_FILE`], what is written over and appended,
 //! [`FSYNC_BYTES`] for each fsync, [`mkfs_bytes`] for making the file system, and
-//! [`conditioning_bytes`] for the device before it.
+//! [`conditioning_bytes`] for the device before it. Of real work: the source, where it is put
+//! there, and all that phases make; copies that share blocks are counted as if they did not, and
+//! what a command writes is not known. Its time is always assumed.
 
 mod conditioning;
+mod jobs;
 mod sums;
 
 pub use conditioning::conditioning_bytes;
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
+use crate::holdings::stage_bytes;
 use crate::steps::{has_own_device, in_memory, prepare_phase, steps};
 use crate::text::device_text;
 use conditioning::conditioning_ns;
@@ -22,6 +26,7 @@ use fsarena_model::device::SsdPolicy;
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::Step;
 use fsarena_model::work::{Backend, Op, Phase, Workload};
+use jobs::stage_ns;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sums::{Sums, moved_bytes, syncs};
 
@@ -182,6 +187,11 @@ pub struct Cost {
     pub memory_written_bytes: u64,
     /// Of both, what conditioning of devices writes.
     pub conditioning_bytes: u64,
+    /// Of the bytes on disks, sources of real work that are made once, beside the images; they take
+    /// this space while it runs.
+    pub stage_bytes: u64,
+    /// The same in memory.
+    pub stage_memory_bytes: u64,
     /// Space that images take on disks while it runs.
     pub image_bytes: u64,
     /// Sources used; the last is the weakest.
@@ -199,7 +209,7 @@ fn assumed(op: Op) -> OpCost {
         Op::Stat => (10_000.0, 0.0),
         Op::List => (300_000.0, 0.0),
         Op::Delete => (30_000.0, 0.0),
-        Op::BigWrite | Op::BigOverwrite | Op::Fio => (0.0, 2.0),
+        Op::BigWrite | Op::BigOverwrite | Op::Fio | Op::Job => (0.0, 2.0),
         Op::BigRead => (0.0, 1.0),
         Op::RandRead => (100_000.0, 1.0),
         Op::RandWrite | Op::RandRw => (100_000.0, 2.0),
@@ -264,6 +274,9 @@ fn phase_cost(
     (workload, sums): (&Workload, &Sums),
     phase: &Phase,
 ) -> (f64, CostSource) {
+    if let Some(jobs) = &sums.jobs {
+        return (jobs.phase_ns(workload, phase), CostSource::Assumed);
+    }
     let set = &workload.dataset;
     let ops = phase.count(set) as f64;
     if phase.io.backend == Backend::Null {
@@ -307,6 +320,12 @@ fn row(
                 (ns + around_ns, source)
             }
             Step::Prepare { phase } => phase_cost(basis, levels, (workload, sums), phase),
+            Step::Stage => {
+                (sums.jobs.as_ref().map_or(0.0, |jobs| jobs.put_ns), CostSource::Assumed)
+            }
+            Step::Verify if sums.jobs.is_some() => {
+                (sums.jobs.as_ref().map_or(0.0, |jobs| jobs.compare_ns), CostSource::Assumed)
+            }
             Step::Verify => {
                 let (cost, source) = basis.op(levels, Op::Read);
                 let bytes = sums.dataset_bytes as f64 * cost.ns_per_byte;
@@ -371,6 +390,23 @@ fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost>
     images.into_values().collect()
 }
 
+/// Adds what is made once for all trials of a workload.
+fn stages(plan: &RunPlan, rows: &[CostRow], cost: &mut Cost) {
+    let used = |number: &usize| rows.iter().any(|row| row.workload == *number);
+    for workload in (0..plan.workloads.len()).filter(used).map(|number| &plan.workloads[number]) {
+        let (disk, memory) = stage_bytes(workload);
+        if disk == 0 && memory == 0 {
+            continue;
+        }
+        cost.stage_bytes = cost.stage_bytes.saturating_add(disk);
+        cost.stage_memory_bytes = cost.stage_memory_bytes.saturating_add(memory);
+        cost.disk_written_bytes = cost.disk_written_bytes.saturating_add(disk);
+        cost.memory_written_bytes = cost.memory_written_bytes.saturating_add(memory);
+        cost.total_ns = cost.total_ns.saturating_add(whole(stage_ns(workload)));
+        cost.sources.insert(CostSource::Assumed);
+    }
+}
+
 /// Expected cost of a plan.
 #[must_use]
 pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
@@ -392,6 +428,7 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
             cost.image_bytes = cost.image_bytes.saturating_add(image.size_bytes);
         }
     }
+    stages(plan, &rows, &mut cost);
     for row in &rows {
         let written = row.trials.saturating_mul(row.trial_written_bytes);
         let conditioning = row.trials.saturating_mul(row.conditioning_bytes);

@@ -13,6 +13,7 @@ use crate::steps::{in_memory, warm_reason};
 use crate::text::{device_text, names_a_device, size_text};
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel, Levels};
 use fsarena_model::device::{QueueLevel, SsdPolicy};
+use fsarena_model::job::Reflink;
 
 const MAX_CONTENDERS: usize = 1000;
 /// Most combinations that are looked at for one file system and device.
@@ -103,6 +104,7 @@ pub(crate) fn cross(
                 let plain = Levels {
                     fs: entry.value.level.clone(),
                     queue: QueueLevel::default(),
+                    reflink: Reflink::Never,
                     ..setting.levels.clone()
                 };
                 all.push(Combination {
@@ -134,6 +136,8 @@ struct Setting<'e> {
     levels: Levels,
     /// Levels that a device may refuse: their places and texts.
     written: Vec<(Place, String)>,
+    /// The level of `reflink`, which a file system may refuse.
+    of_copies: Option<(Place, String)>,
 }
 
 /// Everything but the file system's own axes as it resolves for a file system, each combination
@@ -157,6 +161,7 @@ fn settings<'e>(
         factors.scheduler.len(),
         factors.read_ahead.len(),
         factors.write_cache.len(),
+        factors.reflink.len(),
     ];
     if lengths.into_iter().fold(1, usize::saturating_mul) > MAX_COMBINATIONS {
         return Err(too_many(place));
@@ -186,7 +191,7 @@ fn settings<'e>(
 /// The product of the axes on one device, in the order in which they are documented.
 fn on_device<'e>(factors: &Factors, fs: &FsLevel, device: &'e At<DeviceLevel>) -> Vec<Setting<'e>> {
     let levels = Levels::plain(fs.clone(), device.value.clone());
-    let all = vec![Setting { device, levels, written: Vec::new() }];
+    let all = vec![Setting { device, levels, written: Vec::new(), of_copies: None }];
     let all = times(all, &factors.memory, |s, memory| s.levels.memory_bytes = memory.value);
     let all = times(all, &factors.cache, |s, cache| s.levels.cache = cache.value);
     let all = times(all, &factors.discard, |s, discard| s.levels.discard = discard.value);
@@ -201,10 +206,15 @@ fn on_device<'e>(factors: &Factors, fs: &FsLevel, device: &'e At<DeviceLevel>) -
         let text = size.value.map(|size| format!("read_ahead={}", size_text(size)));
         s.written.extend(text.map(|text| (size.place.clone(), text)));
     });
-    times(all, &factors.write_cache, |s, cache| {
+    let all = times(all, &factors.write_cache, |s, cache| {
         s.levels.queue.write_cache = cache.value;
         let text = cache.value.map(|cache| format!("write_cache={}", cache.name()));
         s.written.extend(text.map(|text| (cache.place.clone(), text)));
+    });
+    times(all, &factors.reflink, |s, reflink| {
+        s.levels.reflink = reflink.value;
+        let text = format!("reflink={}", reflink.value.name());
+        s.of_copies = (!reflink.value.is_never()).then(|| (reflink.place.clone(), text));
     })
 }
 
@@ -237,6 +247,15 @@ fn resolve(setting: &mut Setting<'_>, needs_device: bool) {
         levels.queue = QueueLevel::default();
         setting.written.clear();
     }
+    setting.written.extend(setting.of_copies.take());
+}
+
+/// Whether files of a file system can share blocks, where that is known.
+fn has_reflinks(fs: &FsLevel) -> Option<bool> {
+    if fs.external.is_some() || fs.name == "directory" {
+        return None;
+    }
+    Some(matches!(fs.name.as_str(), "xfs" | "btrfs"))
 }
 
 fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
@@ -269,6 +288,11 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
     }
     if in_memory(levels) && levels.memory_bytes.is_some() {
         return Legality::Never(LIVES_IN_LIMITED_MEMORY);
+    }
+    if levels.reflink == Reflink::Always && has_reflinks(&levels.fs) == Some(false) {
+        return Legality::Forbidden(format!(
+            "files of {name} cannot share blocks: use xfs or btrfs, or reflink = \"auto\""
+        ));
     }
     match rules.check(&levels.fs, levels.device.size_bytes()) {
         Ok(()) => Legality::Legal,

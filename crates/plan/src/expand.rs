@@ -43,6 +43,10 @@ pub trait Rules {
     /// Logical sector of a device, where it is known: what calls without the page cache have to be
     /// multiples of.
     fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64>;
+    /// Room that is left in a directory that is a target, bytes; absent where it is not known.
+    fn free_bytes(&self, _directory: &Path) -> Option<u64> {
+        None
+    }
 }
 
 /// The plan of an experiment under the options of the command line.
@@ -199,6 +203,7 @@ fn varies(experiment: &Experiment, contenders: &[Contender]) -> Varies {
         scheduler: factors.scheduler.len() > 1,
         read_ahead: factors.read_ahead.len() > 1,
         write_cache: factors.write_cache.len() > 1,
+        reflink: factors.reflink.len() > 1,
     }
 }
 

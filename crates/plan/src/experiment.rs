@@ -6,6 +6,7 @@
 use crate::error::Place;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs, FsLevel};
 use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::job::Reflink;
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::work::Workload;
 use std::collections::BTreeMap;
@@ -35,6 +36,9 @@ pub struct Experiment {
     pub title: String,
     /// What it shall answer.
     pub question: Option<String>,
+    /// What has to be said with its figures, a line each: where an article is repeated, what is
+    /// done otherwise than there.
+    pub notes: Vec<String>,
     /// The file as read, or the equivalent of the command line.
     pub text: String,
     /// How it is run.
@@ -100,6 +104,8 @@ pub struct Factors {
     pub read_ahead: Vec<At<Option<u64>>>,
     /// How the kernel treats the write cache; `None` leaves it as it is.
     pub write_cache: Vec<At<Option<WriteCache>>>,
+    /// Whether copies may share blocks.
+    pub reflink: Vec<At<Reflink>>,
     /// Further axes of one file system, by its name.
     pub of_fs: BTreeMap<String, At<FsAxes>>,
 }
@@ -148,6 +154,6 @@ pub struct ArticleRow {
     pub workload: String,
     /// Name of the phase.
     pub phase: String,
-    /// `KB/s` (1024 bytes) or `files/s`.
+    /// `KB/s` (1024 bytes), `files/s`, or `s` (the time itself).
     pub unit: String,
 }

@@ -2,24 +2,24 @@
 //!
 //! A rule of thumb for every file system alike: data in blocks of 4 KiB, 512 B of metadata a file,
 //! a block a directory, room to write once more what is overwritten (some never write in place),
-//! and 12 % for the rest (journal, tables, reserved blocks). Whether a file system can be made that
+//! and 12 % for the rest (journal, tables, reserved blocks). Real work needs room for its source,
+//! where that lies there, and for all that its phases make, while it is there; copies that share
+//! blocks count like others. Whether a file system can be made that
 //! small at all is its own rule and asked elsewhere.
 
 use crate::error::PlanError;
 use crate::expand::Rules;
 use crate::experiment::Experiment;
+use crate::holdings::{BLOCK_BYTES, INODE_BYTES, peak_bytes};
 use crate::steps::is_null;
 use crate::text::{device_text, size_text};
 use crate::workload::{PATH_MAX, is_aligned, longest_path_bytes};
 use fsarena_model::contender::{Contender, DeviceLevel, Levels};
+use fsarena_model::job::{DATA, JobKind, Origin, Reflink, SourcePlace};
 use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::{Op, Phase, Workload};
 
-/// Block of a file system.
-const BLOCK_BYTES: u64 = 4096;
-/// Metadata of a file or a directory.
-const INODE_BYTES: u64 = 512;
 /// Room for the names of ours in the path of a directory.
 const OWN_NAMES_BYTES: u64 = 64;
 
@@ -30,13 +30,65 @@ pub fn needed_bytes(workload: &Workload) -> u64 {
     if is_null(workload) {
         return 0;
     }
+    if let Some(source) = &workload.source {
+        return with_rest(u128::from(peak_bytes(workload, source)));
+    }
     let dataset = &workload.dataset;
     let files = u128::from(dataset.files) * u128::from(INODE_BYTES);
     let dirs = u128::from(dataset.directories()) * u128::from(BLOCK_BYTES + INODE_BYTES);
     let again = workload.phases.iter().map(|phase| rewritten_bytes(workload, phase)).max();
     let data = u128::from(block_bytes(workload)) + u128::from(again.unwrap_or(0));
-    let all = (data + files + dirs) * 112 / 100;
-    u64::try_from(all).unwrap_or(u64::MAX)
+    with_rest(data + files + dirs)
+}
+
+fn with_rest(bytes: u128) -> u64 {
+    u64::try_from(bytes * 112 / 100).unwrap_or(u64::MAX)
+}
+
+/// Longest path of a workload below its root, bytes.
+fn longest_bytes(workload: &Workload) -> u64 {
+    let Some(source) = &workload.source else { return longest_path_bytes(&workload.dataset) };
+    let names = workload.phases.iter().map(|phase| phase.name.len());
+    let top = names.max().unwrap_or(0).max(DATA.len()) as u64;
+    top + 1 + source.contents.longest_path_bytes
+}
+
+/// Whether a phase copies.
+fn copies(phase: &Phase) -> bool {
+    phase.job.as_ref().is_some_and(|job| job.kind == JobKind::Copy)
+}
+
+/// Why a workload cannot be done at a level of `reflink`, or says nothing there.
+fn not_shared(workload: &Workload, levels: &Levels) -> Option<String> {
+    if levels.reflink.is_never() {
+        return None;
+    }
+    let elsewhere = workload.source.as_ref().is_some_and(|s| s.place != SourcePlace::Same);
+    let across = |phase: &&Phase| {
+        copies(phase) && elsewhere && phase.job.as_ref().is_some_and(|job| job.of == DATA)
+    };
+    let across = workload.phases.iter().find(across);
+    if let Some(phase) = across.filter(|_| levels.reflink == Reflink::Always) {
+        return Some(format!(
+            "phase {:?} copies from another file system, and blocks are shared within one",
+            phase.name
+        ));
+    }
+    let idle = !workload.phases.iter().any(copies);
+    idle.then(|| {
+        format!("nothing is copied in it: reflink = \"{}\" changes nothing", levels.reflink.name())
+    })
+}
+
+/// Refuses a level of `reflink` that no workload has a use for.
+fn some_copy(experiment: &Experiment, workloads: &[Workload]) -> Result<(), PlanError> {
+    let level = experiment.factors.reflink.iter().find(|level| !level.value.is_never());
+    let Some(level) = level.filter(|_| !workloads.iter().any(|w| w.phases.iter().any(copies)))
+    else {
+        return Ok(());
+    };
+    let what = format!("reflink = \"{}\", and no workload copies", level.value.name());
+    Err(PlanError::new(&level.place, what, "add a workload with the phase \"copy\""))
 }
 
 /// Data of a workload in blocks of 4 KiB, with all that is appended.
@@ -74,19 +126,35 @@ fn obstacle(
     rules: &dyn Rules,
 ) -> Option<(String, String)> {
     let (text, name) = (device_text(device), &workload.name);
+    let own = workload.source.as_ref().is_some_and(|s| matches!(s.origin, Origin::Own { .. }));
+    let less = if own { "a smaller part of your data" } else { "--scale below 1" };
     if device.size_bytes().is_some_and(|size| size < needed) {
         let mib = size_text(needed.div_ceil(1 << 20).saturating_mul(1 << 20));
         return Some((
             format!("{text} is too small for {name:?}, which needs {}", Bytes(needed)),
-            format!("use a device of {mib} or more, or --scale below 1"),
+            format!("use a device of {mib} or more, or {less}"),
         ));
     }
     if let DeviceLevel::Directory { path } = device {
+        if let Some(free) = rules.free_bytes(path).filter(|free| *free < needed) {
+            return Some((
+                format!(
+                    "{text} has {} free: too little for {name:?}, which needs {}",
+                    Bytes(free),
+                    Bytes(needed)
+                ),
+                format!("free some, use another directory, or {less}"),
+            ));
+        }
         let root = path.as_os_str().len() as u64 + OWN_NAMES_BYTES;
-        if root + longest_path_bytes(&workload.dataset) >= PATH_MAX {
+        if root + longest_bytes(workload) >= PATH_MAX {
             return Some((
                 format!("paths of {name:?} in {text} would be longer than {PATH_MAX} bytes"),
-                "use a shorter directory, less depth, or a shorter name_length".to_owned(),
+                match workload.source {
+                    Some(_) => "use a shorter directory, or a tree with shorter paths",
+                    None => "use a shorter directory, less depth, or a shorter name_length",
+                }
+                .to_owned(),
             ));
         }
     }
@@ -121,7 +189,7 @@ fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
 }
 
 /// Leaves out pairs of which the device cannot take the workload, or the file system not its direct
-/// calls; a workload that no device can take is an error.
+/// calls, or does not do what a level is about; a workload that no device can take is an error.
 pub(crate) fn fit(
     experiment: &Experiment,
     contenders: &[Contender],
@@ -129,6 +197,7 @@ pub(crate) fn fit(
     rules: &dyn Rules,
     not_run: &mut Vec<NotRun>,
 ) -> Result<(), PlanError> {
+    some_copy(experiment, workloads)?;
     for (number, workload) in workloads.iter().enumerate() {
         let needed = needed_bytes(workload);
         let against = |device: &DeviceLevel| obstacle(workload, needed, device, rules);
@@ -144,7 +213,9 @@ pub(crate) fn fit(
             let device = devices.iter().position(|device| device.value == levels.device);
             let obstacle = device.and_then(|device| obstacles.get(device)).and_then(Option::as_ref);
             let reason = obstacle.map(|(reason, _)| reason.clone());
-            let Some(reason) = reason.or_else(|| not_direct(workload, levels)) else { continue };
+            let reason = reason.or_else(|| not_direct(workload, levels));
+            let reason = reason.or_else(|| not_shared(workload, levels));
+            let Some(reason) = reason else { continue };
             if !out {
                 not_run.push(NotRun { contender, workload: Some(number), reason });
             }

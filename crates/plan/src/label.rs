@@ -4,8 +4,8 @@
 //! and no part of an identity.
 
 use crate::steps::{has_own_device, in_memory};
-use crate::text::{LEFT, device_text, size_text};
-use fsarena_model::contender::{Cache, Contender, Discard, FsLevel, Levels};
+use crate::text::{LEFT, cache_text, device_text, size_text};
+use fsarena_model::contender::{Contender, Discard, FsLevel, Levels};
 use fsarena_model::device::WriteCache;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,7 @@ pub(crate) struct Varies {
     pub(crate) scheduler: bool,
     pub(crate) read_ahead: bool,
     pub(crate) write_cache: bool,
+    pub(crate) reflink: bool,
 }
 
 /// Puts the labels in.
@@ -48,11 +49,14 @@ pub(crate) fn label(contenders: &mut [Contender], varies: Varies) {
             label.push_str(&levels.memory_bytes.map_or("all memory".to_owned(), size_text));
         }
         if varies.cache {
-            label.push_str(if levels.cache == Cache::Cold { " cold" } else { " warm" });
+            label.push_str(&format!(" {}", cache_text(levels.cache)));
         }
         if varies.discard {
             let none = levels.discard == Discard::None;
             label.push_str(if none { " no-discard" } else { " discard" });
+        }
+        if varies.reflink {
+            label.push_str(&format!(" reflink={}", levels.reflink.name()));
         }
         if has_own_device(levels) {
             device_settings(&mut label, levels, varies);

@@ -2,7 +2,8 @@
 //!
 //! Everything here is a pure function of its arguments. Nothing opens a file, asks the kernel,
 //! reads a clock or starts a program: what can only be known from outside (which file systems there
-//! are, what they accept, what was measured earlier) comes in through [`Rules`] and [`CostBasis`].
+//! are, what they accept, what was measured earlier, what the user's own data is) comes in through
+//! [`Rules`], [`CostBasis`] and [`Outside`].
 //!
 //! `parse` (or `from_options`) → [`Experiment`] → `expand` → `RunPlan` → `steps` per trial.
 //! The file format is described in `FORMAT.md` beside this crate.
@@ -15,11 +16,11 @@ mod error;
 mod expand;
 mod experiment;
 mod fit;
+mod holdings;
 mod label;
 mod notices;
 mod options;
 mod parse;
-pub mod reference;
 mod schedule;
 mod steps;
 mod text;
@@ -34,9 +35,10 @@ pub use experiment::{
     ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
 };
 pub use fit::needed_bytes;
+pub use holdings::stage_bytes;
 pub use notices::notices;
 pub use options::{Overrides, apply, from_options};
-pub use parse::{ReadFile, parse, parse_with};
+pub use parse::{Outside, ReadFile, Survey, Surveyed, notes_of, parse, parse_from};
 pub use schedule::{schedule, trial_seed};
 pub use steps::{steps, warm_reason};
 pub use write::to_toml;

@@ -1,8 +1,12 @@
 //! What is to be said of a workload beside its results.
 
+use crate::holdings::stage_bytes;
+use fsarena_corpus::Description;
 use fsarena_fio::JobFile;
+use fsarena_model::job::{By, Origin, Source, SourcePlace};
 use fsarena_model::record::Notice;
-use fsarena_model::work::{Backend, Workload};
+use fsarena_model::units::Bytes;
+use fsarena_model::work::{Backend, Phase, Workload};
 
 /// What is to be said of every trial of a workload.
 #[must_use]
@@ -24,5 +28,112 @@ pub fn notices(workload: &Workload) -> Vec<Notice> {
     if let Some(Ok(jobs)) = jobs {
         notices.extend(jobs.notices());
     }
+    if let Some(source) = &workload.source {
+        real(workload, source, &mut notices);
+    }
     notices
+}
+
+fn notice(code: &str, text: String, remedy: Option<&str>) -> Notice {
+    Notice { code: code.to_owned(), text, remedy: remedy.map(str::to_owned), measure: None }
+}
+
+/// Of real work: where its source lies, whose it is, and who does it.
+fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
+    let name = &workload.name;
+    let (_, memory) = stage_bytes(workload);
+    match source.place {
+        SourcePlace::Same => {}
+        SourcePlace::Memory => notices.push(notice(
+            "source-in-memory",
+            format!(
+                "workload {name:?}: the source lies in memory, {} of it: reading it costs no disk, \
+                 and a cold phase is cold but for its source",
+                Bytes(memory)
+            ),
+            Some("use source = \"same\" to read from the file system under test"),
+        )),
+        SourcePlace::Other => {
+            let (place, disk) = match &source.origin {
+                Origin::Own { path } => (
+                    path.display().to_string(),
+                    "; images of devices on the same disk have it do both",
+                ),
+                Origin::Made { .. } => (
+                    "the directory of images".to_owned(),
+                    "; images of devices lie on the same disk, which does both",
+                ),
+            };
+            let text = format!(
+                "workload {name:?}: the source lies on another file system, in {place}: reading \
+                 it is in the figures; it is made cold or warm, as the phase is asked to be, for \
+                 every contender alike{disk}"
+            );
+            let remedy = "use source = \"same\" to read from the file system under test";
+            notices.push(notice("source-elsewhere", text, Some(remedy)));
+        }
+    }
+    match &source.origin {
+        Origin::Own { path } => {
+            let what = if source.archive.is_some() { "archive" } else { "tree" };
+            let text = format!(
+                "workload {name:?}: the {what} {} is yours ({} {}, {}); nobody else has it, and \
+                 --scale leaves it as it is",
+                path.display(),
+                source.contents.files,
+                if source.contents.files == 1 { "file" } else { "files" },
+                Bytes(source.contents.bytes)
+            );
+            notices.push(notice("own-data", text, None));
+        }
+        Origin::Made { description } => {
+            made(name, description, source.contents.bytes, notices);
+        }
+    }
+    if workload.phases.iter().any(is_by_engine) {
+        let phases: Vec<&str> = workload
+            .phases
+            .iter()
+            .filter(|phase| is_by_engine(phase))
+            .map(|phase| phase.name.as_str())
+            .collect();
+        let text = format!(
+            "workload {name:?}: the engine does {}, with calls of the same kind as the program's \
+             and nothing else",
+            phases.join(", ")
+        );
+        notices.push(notice("engine-job", text, None));
+    }
+}
+
+fn is_by_engine(phase: &Phase) -> bool {
+    phase.job.as_ref().is_some_and(|job| job.by == By::Engine)
+}
+
+/// What a share of bytes may differ from the scale without being said.
+const SHARE_OFF: f64 = 0.02;
+
+/// Of a dataset that is generated, with `bytes` of contents: its scale, and its own remarks.
+fn made(name: &str, description: &str, bytes: u64, notices: &mut Vec<Notice>) {
+    let Ok(read) = Description::parse(description, name) else { return };
+    let scale = read.scale();
+    if scale != 1.0 {
+        let whole_bytes = read.scaled(1.0 / scale).tree().contents().bytes;
+        let share = bytes as f64 / whole_bytes.max(1) as f64;
+        let share = if (share / scale - 1.0).abs() > SHARE_OFF {
+            format!(", which is {share:.3} of its bytes")
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "workload {name:?}: the dataset {} is scaled by {scale}{share}: its figures are not \
+             those of the whole",
+            read.name()
+        );
+        notices.push(notice("scaled-dataset", text, Some("use --scale 1 for the whole")));
+    }
+    for note in read.notes() {
+        let text = format!("dataset {}: {note}", read.name());
+        notices.push(notice("dataset-note", text, None));
+    }
 }

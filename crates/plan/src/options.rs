@@ -36,7 +36,7 @@ pub struct Overrides {
     pub scale: Option<f64>,
     /// `--memory`: `64M`, `none`, a comma list.
     pub memory: Option<String>,
-    /// `--cache`: `cold`, `warm` or `cold,warm`.
+    /// `--cache`: `cold`, `warm`, `cold-start`, a comma list.
     pub cache: Option<String>,
     /// `--discard`: `none`, `on` or both.
     pub discard: Option<String>,
@@ -48,6 +48,8 @@ pub struct Overrides {
     pub read_ahead: Option<String>,
     /// `--write-cache`: `write-back`, `write-through`, `default`, a comma list.
     pub write_cache: Option<String>,
+    /// `--reflink`: `never`, `auto`, `always`, a comma list.
+    pub reflink: Option<String>,
     /// `--compare`: `returned`, `durable`, `drained`.
     pub compare: Option<String>,
     /// `--sample-period`: `100 ms`, `0 ms` for none.
@@ -136,7 +138,8 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     put(&mut factors.scheduler, "--scheduler", overrides.scheduler.as_ref(), text::scheduler)?;
     put(&mut factors.read_ahead, "--read-ahead", overrides.read_ahead.as_ref(), text::read_ahead)?;
     let write_cache = overrides.write_cache.as_ref();
-    put(&mut factors.write_cache, "--write-cache", write_cache, text::write_cache)
+    put(&mut factors.write_cache, "--write-cache", write_cache, text::write_cache)?;
+    put(&mut factors.reflink, "--reflink", overrides.reflink.as_ref(), text::reflink)
 }
 
 /// Replaces an axis by that of an option, where it is given.
@@ -244,6 +247,7 @@ pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
     experiment.name = "command-line".to_owned();
     experiment.title = title(&experiment);
     experiment.question = None;
+    experiment.notes.clear();
     experiment.text = write::to_toml(&experiment);
     Ok(experiment)
 }

@@ -11,20 +11,58 @@ use crate::experiment::{
 use crate::text;
 use crate::tree::{Node, Source, Table};
 use crate::workload;
+use fsarena_corpus::CorpusError;
+use fsarena_corpus::own::{Own, Top};
+use fsarena_model::braces;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs};
 use fsarena_model::device::SsdPolicy;
+use fsarena_model::job::Reflink;
 use fsarena_model::work::Workload;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most blocks of a RUN.
 pub(crate) const MAX_BLOCKS: u64 = 1000;
-const KEYS: [&str; 9] =
-    ["schema", "name", "title", "question", "run", "factors", "filesystem", "workload", "row"];
+const KEYS: [&str; 10] = [
+    "schema",
+    "name",
+    "title",
+    "question",
+    "notes",
+    "run",
+    "factors",
+    "filesystem",
+    "workload",
+    "row",
+];
 
 /// What reads a file that an experiment names.
 pub type ReadFile<'r> = &'r dyn Fn(&Path) -> io::Result<String>;
+
+/// Data of the user's own, as it was found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Surveyed {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// What it is.
+    pub own: Own,
+    /// What lies directly in it.
+    pub top: Top,
+}
+
+/// What looks at data of the user's own.
+pub type Survey<'r> = &'r dyn Fn(&Path) -> Result<Surveyed, CorpusError>;
+
+/// What is outside an experiment's file, as far as the file names it. Relative names are looked for
+/// beside the file.
+#[derive(Clone, Copy)]
+pub struct Outside<'r> {
+    /// Reads job files of fio and descriptions of datasets.
+    pub read: ReadFile<'r>,
+    /// Looks at trees and archives.
+    pub survey: Survey<'r>,
+}
 
 /// The files that an experiment names: where they are looked for, and by whom they are read.
 #[derive(Clone, Copy)]
@@ -33,6 +71,20 @@ pub(crate) struct Files<'r> {
     pub(crate) file: &'r str,
     /// Absent where no file is read.
     pub(crate) read: Option<ReadFile<'r>>,
+    /// Absent where the user's own data is not looked at.
+    pub(crate) survey: Option<Survey<'r>>,
+}
+
+impl<'r> Files<'r> {
+    /// Nothing outside the file itself.
+    pub(crate) fn none(file: &'r str) -> Self {
+        Self { file, read: None, survey: None }
+    }
+
+    /// Where a name of the file leads.
+    pub(crate) fn path(&self, written: &str) -> PathBuf {
+        Path::new(self.file).parent().unwrap_or(Path::new("")).join(written)
+    }
 }
 
 /// Reads an experiment that names no other file; `file` is its name for errors.
@@ -40,20 +92,15 @@ pub(crate) struct Files<'r> {
 /// # Errors
 /// The first thing that is wrong, with line, column and a remedy.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
-    read(text, &Files { file, read: None })
+    read(text, &Files::none(file))
 }
 
-/// Reads an experiment, and with `read` the files that it names. These are looked for beside
-/// `file`.
+/// Reads an experiment, with the files and the user's own data that it names.
 ///
 /// # Errors
 /// The first thing that is wrong, with line, column and a remedy.
-pub fn parse_with(
-    text: &str,
-    file: &str,
-    read_file: ReadFile<'_>,
-) -> Result<Experiment, PlanError> {
-    read(text, &Files { file, read: Some(read_file) })
+pub fn parse_from(text: &str, file: &str, outside: &Outside<'_>) -> Result<Experiment, PlanError> {
+    read(text, &Files { file, read: Some(outside.read), survey: Some(outside.survey) })
 }
 
 fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
@@ -80,6 +127,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
     Ok(Experiment {
         title: line("title")?.unwrap_or_else(|| name.clone()),
         question: line("question")?,
+        notes: notes(&root)?,
         name,
         text: text.to_owned(),
         run,
@@ -88,6 +136,20 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
         workloads,
         rows,
     })
+}
+
+fn notes(root: &Table<'_>) -> Result<Vec<String>, PlanError> {
+    let Some(node) = root.get("notes") else { return Ok(Vec::new()) };
+    let notes = node.list("[\"one line\"]")?;
+    notes.iter().map(|note| note.text("\"one line\"").map(str::to_owned)).collect()
+}
+
+/// The `notes` of an experiment's text, as it is stored with a RUN; none where it cannot be read.
+#[must_use]
+pub fn notes_of(text: &str) -> Vec<String> {
+    let table = text.parse::<toml::Table>().unwrap_or_default();
+    let notes = table.get("notes").and_then(toml::Value::as_array);
+    notes.into_iter().flatten().filter_map(|note| note.as_str().map(str::to_owned)).collect()
 }
 
 fn schema(root: &Table<'_>) -> Result<(), PlanError> {
@@ -156,8 +218,18 @@ pub(crate) fn push_level<T: PartialEq>(
     Ok(())
 }
 
-const NAMED: [&str; 9] =
-    ["fs", "device", "memory", "cache", "discard", "ssd", "scheduler", "read_ahead", "write_cache"];
+const NAMED: [&str; 10] = [
+    "fs",
+    "device",
+    "memory",
+    "cache",
+    "discard",
+    "ssd",
+    "scheduler",
+    "read_ahead",
+    "write_cache",
+    "reflink",
+];
 
 /// An axis that may be absent: then it is one level.
 fn optional<T: PartialEq>(
@@ -194,6 +266,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let read_ahead = optional(table, "read_ahead", ("\"128 KiB\"", None), text::read_ahead)?;
     let write_cache = ("\"write-through\"", None);
     let write_cache = optional(table, "write_cache", write_cache, text::write_cache)?;
+    let reflink = optional(table, "reflink", ("\"always\"", Reflink::Never), text::reflink)?;
     let of_fs = fs_tables(table, &fs)?;
     if fs.is_empty()
         && let Some(device) = device.iter().find(|device| !is_directory(&device.value))
@@ -211,6 +284,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
         scheduler,
         read_ahead,
         write_cache,
+        reflink,
         of_fs,
     })
 }
@@ -325,11 +399,12 @@ fn external(table: &Table<'_>) -> Result<DefinedFs, PlanError> {
         commands.insert(key, command.to_owned());
     }
     let mount_node = table.need("mount", "mount = \"fuse2fs -o rw {dev} {mnt}\"")?;
-    if !braced(&commands["mount"]).contains(&"{mnt}") {
+    if !braces::words(&commands["mount"]).any(|word| word == "{mnt}") {
         let what = "`mount` does not say where: {mnt} is not in it";
         return Err(mount_node.error(what, "put {mnt} where the mount point belongs"));
     }
-    let uses_device = |key: &str| commands.get(key).is_some_and(|c| braced(c).contains(&"{dev}"));
+    let uses_device =
+        |key: &str| commands.get(key).is_some_and(|c| braces::words(c).any(|word| word == "{dev}"));
     if device && !uses_device("create") && !uses_device("mount") {
         let what = "neither `create` nor `mount` uses {dev}";
         return Err(mount_node.error(what, "use it, or say device = false"));
@@ -373,33 +448,12 @@ fn package_name(text: &str, node: &Node<'_>) -> Result<String, PlanError> {
     Err(node.error(format!("{text:?} is no name of a package"), "use a-z, 0-9, +, - and ."))
 }
 
-/// What stands between single braces, these included; an open end is one too.
-///
-/// `${word}` is the shell's; `{{` and `}}` are braces. This is how commands are filled in.
-fn braced(command: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = command;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (before, brace) = rest.split_at(at);
-        if brace.starts_with("{{") || brace.starts_with("}}") {
-            rest = &brace[2..];
-            continue;
-        }
-        let end = brace.find('}').map_or(brace.len(), |end| end + 1);
-        if !before.ends_with('$') {
-            found.push(&brace[..end]);
-        }
-        rest = &brace[end..];
-    }
-    found
-}
-
 /// Refuses a command with braces that would not be filled in.
 fn placeholders(command: &str, device: bool, node: &Node<'_>) -> Result<(), PlanError> {
     if command.trim().is_empty() {
         return Err(node.error("an empty command", "leave the key out"));
     }
-    for word in braced(command) {
+    for word in braces::words(command) {
         if !["{dev}", "{mnt}", "{size}"].contains(&word) {
             let remedy = "use {dev}, {mnt} or {size}; ${NAME} is a variable of the shell, {{ and \
                           }} are braces";
@@ -456,7 +510,7 @@ fn rows(root: &Table<'_>, workloads: &[At<Workload>]) -> Result<Vec<ArticleRow>,
             return Err(PlanError::unknown(&node.place, "timed phase", phase, &phases));
         }
         let node = table.need("unit", "unit = \"KB/s\"")?;
-        let units = [("KB/s", "KB/s"), ("files/s", "files/s")];
+        let units = [("KB/s", "KB/s"), ("files/s", "files/s"), ("s", "s")];
         let unit = text::word(node.text("\"KB/s\"")?, &node.place, "unit", &units)?;
         rows.push(ArticleRow {
             title: title.to_owned(),

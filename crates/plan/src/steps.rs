@@ -2,6 +2,7 @@
 
 use crate::workload::lays_out;
 use fsarena_model::contender::{Cache, DeviceLevel, Levels};
+use fsarena_model::job::{JobKind, SourcePlace};
 use fsarena_model::spec::Step;
 use fsarena_model::work::{Backend, Op, Phase, Workload};
 
@@ -65,16 +66,21 @@ fn needs_dirs(workload: &Workload) -> bool {
 /// phase needs them. fio lays the files that a phase needs out itself: the same phase, untimed,
 /// stands before it.
 ///
+/// The source of real work is put where it shall lie first; hooks of a command stand right before
+/// the settling and right after the phase.
+///
 /// With cold caches, settle and chill stand before every timed phase: also before the first, whose
-/// bitmaps and inode tables then come from the device. With warm caches only settle does. A check
+/// bitmaps and inode tables then come from the device. With warm caches only settle does, and with
+/// `cold-start` chill stands before the first timed phase alone. A check
 /// of the contents (where `verify` was asked for) stands before a deletion, else at the end. It
 /// reads from the device wherever the caches can be made cold, also where warm ones were asked
 /// for: what the page cache holds proves nothing. Only the engine knows what it wrote: nothing is
-/// checked after fio, nor where nothing was written.
+/// checked after fio, nor where nothing was written. Of real work, copies and unpacked trees are
+/// compared with their originals, before the first deletion of either.
 #[must_use]
 pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     let can_chill = warm_reason(levels).is_none();
-    let cold = can_chill && levels.cache == Cache::Cold;
+    let mut cold = can_chill && levels.cache != Cache::Warm;
     let settle = |steps: &mut Vec<Step>, chill: bool| {
         steps.push(Step::Settle);
         if chill {
@@ -89,10 +95,13 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     if needs_dirs(workload) {
         steps.push(Step::MakeDirs);
     }
+    if workload.source.as_ref().is_some_and(|source| source.place == SourcePlace::Same) {
+        steps.push(Step::Stage);
+    }
     steps.extend(prepare_phase(workload).map(|phase| Step::Prepare { phase }));
     let mut unchecked = verify && can_verify(workload);
     for phase in &workload.phases {
-        if unchecked && phase.op == Op::Delete {
+        if unchecked && ends_contents(workload, phase) {
             settle(&mut steps, can_chill);
             steps.push(Step::Verify);
             unchecked = false;
@@ -100,12 +109,16 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
         if lays_out(workload, phase) {
             steps.push(Step::Prepare { phase: Phase { timed: false, ..phase.clone() } });
         }
+        let (before, after) = hooks(phase);
+        steps.extend(before);
         if phase.timed {
             settle(&mut steps, cold);
+            cold &= levels.cache == Cache::Cold;
             steps.push(Step::Measure { phase: phase.clone() });
         } else {
             steps.push(Step::Prepare { phase: phase.clone() });
         }
+        steps.extend(after);
     }
     if unchecked {
         settle(&mut steps, can_chill);
@@ -115,8 +128,39 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     steps
 }
 
+/// What a command wants to be run before and after it.
+fn hooks(phase: &Phase) -> (Option<Step>, Option<Step>) {
+    let Some(JobKind::Command(command)) = phase.job.as_ref().map(|job| &job.kind) else {
+        return (None, None);
+    };
+    let hook = |text: &Option<String>| {
+        text.clone().map(|command| Step::Hook { phase: phase.name.clone(), command })
+    };
+    (hook(&command.prepare), hook(&command.cleanup))
+}
+
+/// Whether a phase makes a tree that can be compared with what it was made from.
+fn is_comparable(phase: &Phase) -> bool {
+    let kind = phase.job.as_ref().map(|job| &job.kind);
+    matches!(kind, Some(JobKind::Copy | JobKind::Untar { .. }))
+}
+
+/// Whether a phase deletes contents that are to be checked: files of the engine, or of real work a
+/// copy or its original, where a copy was made before.
+fn ends_contents(workload: &Workload, phase: &Phase) -> bool {
+    let Some(job) = phase.job.as_ref().filter(|job| job.kind == JobKind::Delete) else {
+        return phase.op == Op::Delete;
+    };
+    let before = workload.phases.iter().take_while(|earlier| earlier.name != phase.name);
+    let mut copies = before.filter(|earlier| is_comparable(earlier));
+    copies.any(|copy| copy.name == job.of || copy.job.as_ref().is_some_and(|j| j.of == job.of))
+}
+
 /// Whether there are contents at some point whose every byte the engine knows.
 fn can_verify(workload: &Workload) -> bool {
+    if workload.source.is_some() {
+        return workload.phases.iter().any(is_comparable);
+    }
     let written =
         prepare_phase(workload).is_some() || workload.phases.iter().any(|phase| phase.op.creates());
     workload.fio.is_none() && !is_null(workload) && written

@@ -8,6 +8,7 @@ use crate::experiment::FsEntry;
 use crate::workload::PATH_MAX;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel};
 use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::job::Reflink;
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::units::{BadQuantity, Bytes, Nanos};
 use std::collections::BTreeMap;
@@ -73,9 +74,24 @@ pub(crate) fn word<T: Copy>(
     })
 }
 
-/// `cold` or `warm`.
+/// States of the caches and their names.
+const CACHES: [(&str, Cache); 3] =
+    [("cold", Cache::Cold), ("warm", Cache::Warm), ("cold-start", Cache::ColdStart)];
+
+/// `cold`, `warm` or `cold-start`.
 pub(crate) fn cache(text: &str, place: &Place) -> Result<Cache, PlanError> {
-    word(text, place, "cache state", &[("cold", Cache::Cold), ("warm", Cache::Warm)])
+    word(text, place, "cache state", &CACHES)
+}
+
+/// The text of a state, as [`cache`] reads it.
+pub(crate) fn cache_text(cache: Cache) -> &'static str {
+    CACHES.iter().find(|known| known.1 == cache).map_or("", |known| known.0)
+}
+
+/// `never`, `auto` or `always`.
+pub(crate) fn reflink(text: &str, place: &Place) -> Result<Reflink, PlanError> {
+    let levels = [Reflink::Never, Reflink::Auto, Reflink::Always];
+    word(text, place, "reflink policy", &levels.map(|level| (level.name(), level)))
 }
 
 /// `none` or `on`.

@@ -1,11 +1,17 @@
 //! Workloads: read from a table, checked as a sequence of phases, and scaled.
+//!
+//! There are three kinds: work of the engine on files of its own, fio's, and real work on a
+//! dataset.
 
 mod dataset;
 mod fio;
 mod io;
+mod jobs;
 mod mixes;
 mod phases;
+mod real;
 mod sequence;
+mod source;
 
 pub(crate) use dataset::{PATH_MAX, longest_path_bytes};
 pub(crate) use fio::{from_file as of_fio_file, lays_out};
@@ -25,9 +31,9 @@ use io::{Keys, Places};
 const MAX_BS_BYTES: u64 = 1 << 30;
 const KEYS: [&str; 7] = ["use", "name", "title", "bs", "phases", "fio", "fio_file"];
 
-/// Reads a workload: written out, a built-in with some keys replaced, or a fio job file.
+/// Reads a workload: written out, a built-in with some keys replaced, a fio job file, or real work.
 pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>, PlanError> {
-    table.only(&[&KEYS[..], &dataset::KEYS[..], &io::KEYS[..]].concat())?;
+    table.only(&[&KEYS[..], &real::KEYS[..], &dataset::KEYS[..], &io::KEYS[..]].concat())?;
     if table.get("fio").or(table.get("fio_file")).is_some() {
         return fio::read(table, files);
     }
@@ -37,18 +43,14 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
     {
         return Ok(At::new(base.clone(), &table.place));
     }
-    let name = name(table)?;
-    if builtin::workload_names().contains(&name.value.as_str()) && base.is_some() {
-        return Err(PlanError::new(
-            &name.place,
-            format!("{:?} is the built-in workload itself", name.value),
-            "a changed workload needs a name of its own",
-        ));
+    if table.get("dataset").is_some() || base.as_ref().is_some_and(|base| base.source.is_some()) {
+        return real::read(table, base.as_ref(), files);
     }
-    let title = match table.get("title") {
-        Some(node) => node.text("\"many small files\"")?.to_owned(),
-        None => base.as_ref().map_or_else(|| name.value.clone(), |base| base.title.clone()),
-    };
+    if let Some(node) = table.get("source") {
+        let what = "`source` says where a dataset lies, and there is none";
+        return Err(node.error(what, "add dataset = \"mixed-830m\""));
+    }
+    let (name, title) = names(table, base.as_ref())?;
     let dataset = dataset::read(table, base.as_ref().map(|base| &base.dataset))?;
     if base.is_none() && dataset.files == 0 && dataset.dirs == 0 {
         return Err(missing(table, "files", "files = 10_000"));
@@ -72,13 +74,30 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         let own = places.iter_mut().filter(|places| *places.of("bs") == places.phase);
         own.for_each(|places| places.put("bs", &node.place));
     }
-    let workload = Workload { name: name.value, title, dataset, phases, fio: None };
+    let workload = Workload { name: name.value, title, dataset, phases, fio: None, source: None };
     whole(table, &workload)?;
     io.all_taken(&places)?;
     for (number, places) in places.iter().enumerate() {
         mixes::check(&workload, number, places)?;
     }
     Ok(At::new(workload, &table.place))
+}
+
+/// Name and title.
+fn names(table: &Table<'_>, base: Option<&Workload>) -> Result<(At<String>, String), PlanError> {
+    let name = name(table)?;
+    if builtin::workload_names().contains(&name.value.as_str()) && base.is_some() {
+        return Err(PlanError::new(
+            &name.place,
+            format!("{:?} is the built-in workload itself", name.value),
+            "a changed workload needs a name of its own",
+        ));
+    }
+    let title = match table.get("title") {
+        Some(node) => node.text("\"many small files\"")?.to_owned(),
+        None => base.map_or_else(|| name.value.clone(), |base| base.title.clone()),
+    };
+    Ok((name, title))
 }
 
 /// A phase of a built-in workload with keys of the table in it.
@@ -88,10 +107,13 @@ fn changed(phase: &Phase, bs: Option<u64>, io: &Keys, table: &Table<'_>) -> (Pha
     (Phase { bs_bytes: bs.unwrap_or(phase.bs_bytes), io, ..phase.clone() }, places)
 }
 
-/// The workload at a scale; see [`dataset::scaled`] and fio's own rules.
+/// The workload at a scale; see [`dataset::scaled`], [`real::scaled`] and fio's own rules.
 pub(crate) fn scaled(workload: &At<Workload>, scale: f64) -> Result<Workload, PlanError> {
     if workload.value.fio.is_some() && scale != 1.0 {
         return fio::scaled(workload, scale);
+    }
+    if workload.value.source.is_some() {
+        return real::scaled(workload, scale);
     }
     Ok(dataset::scaled(&workload.value, scale))
 }

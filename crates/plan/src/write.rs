@@ -2,12 +2,15 @@
 //!
 //! Comments and the order of keys are ours; reading the text back gives the same plan.
 
+mod real;
+
 use crate::experiment::{At, Experiment, Factors, RunSettings};
-use crate::text::{LEFT, device_text, size_text};
+use crate::text::{LEFT, cache_text, device_text, size_text};
 use crate::{EXPERIMENT_SCHEMA, builtin};
-use fsarena_model::contender::{Cache, Discard};
+use fsarena_model::contender::Discard;
 use fsarena_model::dataset::{Dataset, Distribution};
 use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::job::Reflink;
 use fsarena_model::run::RateStyle;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{Backend, Fsync, Io, Order, Phase, Sharing, Workload};
@@ -22,6 +25,10 @@ pub fn to_toml(experiment: &Experiment) -> String {
     line(&mut out, "title", &quoted(&experiment.title));
     if let Some(question) = &experiment.question {
         line(&mut out, "question", &quoted(question));
+    }
+    if !experiment.notes.is_empty() {
+        let notes: Vec<String> = experiment.notes.iter().map(|note| quoted(note)).collect();
+        line(&mut out, "notes", &format!("[{}]", notes.join(", ")));
     }
     run(&mut out, &experiment.run);
     factors(&mut out, &experiment.factors);
@@ -92,8 +99,7 @@ fn factors(out: &mut String, factors: &Factors) {
     line(out, "device", &list(&factors.device, |device| quoted(&device_text(device))));
     let memory = |limit: &Option<u64>| quoted(&limit.map_or("none".to_owned(), size_text));
     line(out, "memory", &list(&factors.memory, memory));
-    let cache = |cache: &Cache| quoted(if *cache == Cache::Cold { "cold" } else { "warm" });
-    line(out, "cache", &list(&factors.cache, cache));
+    line(out, "cache", &list(&factors.cache, |cache| quoted(cache_text(*cache))));
     let discard = |d: &Discard| quoted(if *d == Discard::None { "none" } else { "on" });
     line(out, "discard", &list(&factors.discard, discard));
     let ssd = |ssd: &SsdPolicy| quoted(ssd.name());
@@ -104,6 +110,8 @@ fn factors(out: &mut String, factors: &Factors) {
     changed(out, "read_ahead", &factors.read_ahead, &None, read_ahead);
     let write_cache = |cache: &Option<WriteCache>| quoted(cache.map_or(LEFT, WriteCache::name));
     changed(out, "write_cache", &factors.write_cache, &None, write_cache);
+    let reflink = |reflink: &Reflink| quoted(reflink.name());
+    changed(out, "reflink", &factors.reflink, &Reflink::Never, reflink);
     for (name, axes) in &factors.of_fs {
         let plain = |entry: &&At<_>| applies(name, &entry.value);
         if factors.fs.iter().find(plain).is_none() {
@@ -176,6 +184,10 @@ fn work(out: &mut String, workload: &Workload) {
     line(out, "title", &quoted(&workload.title));
     if let Some(jobs) = &workload.fio {
         line(out, "fio", &text_block(jobs));
+        return;
+    }
+    if let Some(source) = &workload.source {
+        real::work(out, workload, source);
         return;
     }
     dataset(out, &workload.dataset);

@@ -1,8 +1,10 @@
 //! JSON documents: one a command, `"schema": 1`, base units with the unit in the key.
 
+use crate::article::{OwnPhase, OwnRun};
 use crate::list::RunLine;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
+use fsarena_reference::Article;
 use fsarena_study::Study;
 use serde_json::{Value, json};
 
@@ -28,10 +30,55 @@ pub fn show(
     })
 }
 
+/// A published study with what becomes of it, and RUNs of ours (`reference --json`): `phases` says
+/// which phase of ours repeats which test of it.
+#[must_use]
+pub fn reference(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) -> Value {
+    let phase =
+        |own: &OwnPhase| json!({ "test": own.title, "workload": own.workload, "phase": own.phase });
+    let phases: Vec<Value> = phases.iter().map(phase).collect();
+    let studies: Vec<&Study> = runs.iter().map(|run| run.study).collect();
+    json!({
+        "schema": SCHEMA,
+        "kind": "reference",
+        "article": article,
+        "phases": phases,
+        "runs": studies,
+    })
+}
+
+/// Years and titles of the published studies (`reference --json` without a year).
+#[must_use]
+pub fn references(list: &[(u16, &str)]) -> Value {
+    let one = |(year, title): &(u16, &str)| json!({ "year": year, "title": title });
+    let articles: Vec<Value> = list.iter().map(one).collect();
+    json!({ "schema": SCHEMA, "kind": "references", "articles": articles })
+}
+
 /// The list of RUNs (`list --json`).
 #[must_use]
 pub fn list(runs: &[RunLine]) -> Value {
     json!({ "schema": SCHEMA, "kind": "list", "runs": runs })
+}
+
+/// What was taken from other databases, each with its path and its RUNs (`merge --json`).
+#[must_use]
+pub fn merged(databases: &[(String, Vec<crate::MergedLine>)]) -> Value {
+    let databases: Vec<Value> =
+        databases.iter().map(|(path, runs)| json!({ "path": path, "runs": runs })).collect();
+    json!({ "schema": SCHEMA, "kind": "merge", "databases": databases })
+}
+
+/// The built-in datasets (`dataset --json`).
+#[must_use]
+pub fn datasets(datasets: &[crate::DatasetLine]) -> Value {
+    json!({ "schema": SCHEMA, "kind": "datasets", "datasets": datasets })
+}
+
+/// One dataset, or a tree or archive of the user's (`dataset NAME --json`).
+#[must_use]
+pub fn dataset(dataset: &impl serde::Serialize) -> Value {
+    json!({ "schema": SCHEMA, "kind": "dataset", "dataset": dataset })
 }
 
 /// The block devices of the machine (`devices --json`).

@@ -3,14 +3,17 @@
 
 use crate::table::{Grid, Kind};
 use crate::words::ns;
+use fsarena_model::job::By;
 use fsarena_model::work::Fsync;
 use fsarena_study::{Latency, PhaseRow, PhaseTable, RateUnit, ThreadsView};
 
-/// Whether a phase has such a table: it syncs, has several threads or ops in flight, or its ops are
-/// single calls at random places.
+/// Whether a phase has such a table: it syncs, has several threads or ops in flight, its ops are
+/// single calls at random places, or it is real work by the engine.
 pub(crate) fn matters(table: &PhaseTable) -> bool {
     let io = &table.io;
-    table.unit == RateUnit::Ops
+    let by_engine = table.job.as_ref().is_some_and(|job| job.by == By::Engine);
+    by_engine
+        || table.unit == RateUnit::Ops
         || io.threads > 1
         || io.iodepth > 1
         || !matches!(io.fsync, Fsync::None | Fsync::End)
@@ -58,10 +61,11 @@ pub(crate) fn latency_table(
     if grid.is_empty() { String::new() } else { grid.render(width) }
 }
 
-/// p50, p90, p99, p99.9 and the longest.
+/// p50, p90, p99, p99.9 and the longest; a dash for a share of too few ops.
 pub(crate) fn quantiles(latency: Option<Latency>) -> [String; 5] {
-    let of = |value: fn(&Latency) -> u64| ns(latency.as_ref().map(value));
-    [of(|l| l.p50_ns), of(|l| l.p90_ns), of(|l| l.p99_ns), of(|l| l.p999_ns), of(|l| l.max_ns)]
+    let of = |value: fn(&Latency) -> Option<u64>| ns(latency.as_ref().and_then(value));
+    let max = of(|l| Some(l.max_ns));
+    [of(|l| l.p50_ns), of(|l| l.p90_ns), of(|l| l.p99_ns), of(|l| l.p999_ns), max]
 }
 
 fn thread_cells(threads: Option<ThreadsView>) -> [String; 3] {

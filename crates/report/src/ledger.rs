@@ -1,6 +1,7 @@
 //! The ledger of each phase (latency and device traffic beside the times), and what is true of
 //! whole trials: space, what was done to the device before mkfs, how its queue was set.
 
+use crate::job;
 use crate::latency::latency_table;
 use crate::phases::{is_mixed, plain_label, title};
 use crate::table::{Grid, Kind};
@@ -14,9 +15,16 @@ use fsarena_study::{PhaseRow, PhaseTable, Study};
 pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = String::new();
+    let mut workload = None;
     for table in study.tables.iter().filter(|t| !t.rows.is_empty()) {
         let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
+        if workload.replace(&table.workload) != Some(&table.workload) {
+            out.push_str(&job::head(study, &table.workload, width));
+        }
         out.push_str(&title(table, width, style));
+        if table.job.is_some() {
+            out.push_str(&job::amounts_table(table, width));
+        }
         out.push_str(&latency_table(table, label, width));
         out.push_str(&traffic_table(table, label, width));
         out.push('\n');
@@ -24,11 +32,18 @@ pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
     for part in [space_table, conditioning_table, queue_table] {
         out.push_str(&part(study, width, style));
     }
-    let legend = "latency: of single ops, all trials together. device: bytes read and written from \
+    let mut legend =
+        "latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000. \
+                  device: bytes read and written from \
                   the phase's start to `durable`, to `drained` and to the end of the next unmount. \
                   w. amp.: bytes written to the device up to the unmount per byte of contents \
-                  written. Space amplification: growth of used space per byte stored.";
-    out.push_str(&wrap("", legend, width));
+                  written. Space amplification: growth of used space per byte stored."
+            .to_owned();
+    if study.tables.iter().any(|table| table.job.is_some()) {
+        legend.push(' ');
+        legend.push_str(job::LEGEND);
+    }
+    out.push_str(&wrap("", &legend, width));
     out
 }
 

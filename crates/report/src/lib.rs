@@ -5,13 +5,16 @@
 #![forbid(unsafe_code)]
 
 pub mod article;
+mod datasets;
 mod devices;
+mod job;
 pub mod json;
 mod latency;
 mod ledger;
 mod list;
 mod manner;
 mod marks;
+mod merged;
 mod notes;
 mod phases;
 mod plan;
@@ -19,13 +22,19 @@ mod raw;
 mod table;
 mod words;
 
-pub use article::{ArticleCell, ArticleRow, article_2003};
+pub use article::{
+    ArticleCell, ArticleRow, OwnPhase, OwnRun, article, article_2003, articles, in_shape_of,
+};
+pub use datasets::{
+    ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
+};
 pub use devices::{DeviceLine, devices_table};
 pub use ledger::ledger_tables;
 pub use list::{RunLine, runs_list};
+pub use merged::{MergedLine, merged_table};
 pub use notes::{closing_notes, heading};
 pub use phases::phase_tables;
-pub use plan::{PlanCost, PlanCostRow, plan_table};
+pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::raw_values;
 
 /// How text looks, beside its width (which every function takes in columns; less than

@@ -23,44 +23,52 @@ pub struct RunLine {
     pub state: RunState,
     /// Why it stands so.
     pub note: Option<String>,
+    /// Name of the machine; empty where it is not stored.
+    pub host: String,
     /// Trials with a record.
     pub trials_done: u32,
     /// Trials in the schedule.
     pub trials_planned: u32,
 }
 
-/// All RUNs as a table, in the order given.
+/// All RUNs as a table, in the order given; the machine is named where there are several.
 #[must_use]
 pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
     if runs.is_empty() {
         return "No RUN has been stored yet.\n".to_owned();
     }
-    let mut grid = Grid::new(&[
-        ("RUN", Kind::Figure),
-        ("id", Kind::Text),
-        ("experiment", Kind::Text),
+    let mut columns = vec![("RUN", Kind::Figure), ("id", Kind::Text), ("experiment", Kind::Text)];
+    let hosts = runs.iter().any(|run| run.host != runs[0].host);
+    if hosts {
+        columns.push(("host", Kind::Text));
+    }
+    columns.extend([
         ("started (UTC)", Kind::Text),
         ("state", Kind::Text),
         ("trials", Kind::Figure),
         ("note", Kind::OptionalText(1)),
         ("title", Kind::OptionalText(2)),
     ]);
+    let mut grid = Grid::new(&columns);
     for run in runs {
         let trials = if run.trials_done == run.trials_planned {
             run.trials_planned.to_string()
         } else {
             format!("{}/{}", run.trials_done, run.trials_planned)
         };
-        grid.row(vec![
-            run.id.to_string(),
-            run.uid.chars().take(8).collect(),
-            run.experiment.clone(),
+        let mut cells =
+            vec![run.id.to_string(), run.uid.chars().take(8).collect(), run.experiment.clone()];
+        if hosts {
+            cells.push(if run.host.is_empty() { "-".to_owned() } else { run.host.clone() });
+        }
+        cells.extend([
             utc(run.created_unix_ns).trim_end_matches(" UTC").to_owned(),
             state(run.state).to_owned(),
             trials,
             run.note.clone().unwrap_or_default(),
             run.title.clone(),
         ]);
+        grid.row(cells);
     }
     let text = grid.render(width);
     match text.split_once('\n') {

@@ -1,12 +1,16 @@
 //! How a phase is done, in words: what is beside the op and its files. Nothing is said of what is
 //! as in any other phase (one thread of blocking, buffered calls of 1 MiB, nothing synced).
 
-use crate::words::grouped;
+use crate::words::{clean, grouped};
+use fsarena_model::job::{By, Compression, Contents, DATA, Job, JobKind, SourcePlace};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Sharing};
 
 /// Size of calls that is not said where it makes no difference.
 const USUAL_BS_BYTES: u64 = 1 << 20;
+
+/// Characters of a command that stand in a title; the whole of it is in the plan and the record.
+const COMMAND_CHARS: usize = 40;
 
 /// `4 threads, shared directories, fsync after each op, direct, io_uring iodepth 32, bs 4 KiB`.
 pub(crate) fn manner(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
@@ -61,13 +65,17 @@ fn says_bs(op: Op, bs_bytes: u64, dataset: &Dataset) -> bool {
     let matters = op.is_big() || bs_bytes < dataset.size_bytes;
     op.is_random()
         || op == Op::Append
-        || (op.moves_bytes() && op != Op::Fio && matters && bs_bytes != USUAL_BS_BYTES)
+        || (op.moves_bytes()
+            && !matches!(op, Op::Fio | Op::Job)
+            && matters
+            && bs_bytes != USUAL_BS_BYTES)
 }
 
 /// What the op goes over, and in which order: `5,000 files of 256 B, in order`.
 pub(crate) fn work(op: Op, order: Order, dataset: &Dataset) -> String {
     let what = match op {
         Op::Fio => return "a job of fio".to_owned(),
+        Op::Job => return "real work".to_owned(),
         _ if op.is_about_dirs() => match dataset.directories() {
             0 | 1 => "one directory".to_owned(),
             dirs => format!("{} directories", grouped(dirs)),
@@ -96,10 +104,68 @@ fn files(dataset: &Dataset) -> String {
     }
 }
 
+/// `copy (cp)`, `untar gzip (tar)`, `delete (engine) of copy`, `command: make -s check`.
+pub(crate) fn job_words(job: &Job) -> String {
+    let packed = |verb: &str, compression: Compression| match compression {
+        Compression::None => verb.to_owned(),
+        _ => format!("{verb} {}", compression.name()),
+    };
+    let what = match &job.kind {
+        JobKind::Command(command) => return format!("command: {}", shortened(&command.run)),
+        JobKind::Copy => "copy".to_owned(),
+        JobKind::Delete => "delete".to_owned(),
+        JobKind::Untar { compression } => packed("untar", *compression),
+        JobKind::Archive { compression } => packed("archive", *compression),
+        JobKind::Flac => "wav to flac".to_owned(),
+        JobKind::Ogg => "wav to ogg".to_owned(),
+        JobKind::Compile { jobs } => format!("compile, {jobs} at once"),
+    };
+    let who = match job.by {
+        By::Engine => "engine",
+        By::Program => job.programs().first().copied().unwrap_or("program"),
+    };
+    let of = if job.of == DATA { String::new() } else { format!(" of {}", job.of) };
+    format!("{what} ({who}){of}")
+}
+
+fn shortened(command: &str) -> String {
+    let words = clean(command).split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= COMMAND_CHARS {
+        return words;
+    }
+    let start: String = words.chars().take(COMMAND_CHARS - 1).collect();
+    format!("{}…", start.trim_end())
+}
+
+/// `105,000 files in 4,100 directories`.
+pub(crate) fn files_of(contents: &Contents) -> String {
+    let some = |n: u64, one: &str, many: &str| {
+        format!("{} {}", grouped(n), if n == 1 { one } else { many })
+    };
+    let mut text = some(contents.files, "file", "files");
+    if contents.dirs > 0 {
+        text.push_str(&format!(" in {}", some(contents.dirs, "directory", "directories")));
+    }
+    if contents.symlinks > 0 {
+        text.push_str(&format!(", {}", some(contents.symlinks, "symbolic link", "symbolic links")));
+    }
+    text
+}
+
+/// Where the source of real work lies.
+pub(crate) fn place_words(place: SourcePlace) -> &'static str {
+    match place {
+        SourcePlace::Same => "source on the same file system",
+        SourcePlace::Other => "source on another file system",
+        SourcePlace::Memory => "source in memory",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use fsarena_model::dataset::Distribution;
+    use fsarena_model::job::Command;
 
     fn said(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
         manner(op, bs_bytes, io, dataset)
@@ -150,5 +216,34 @@ mod tests {
         let big = Dataset::uniform(1, 1 << 20, 0);
         assert_eq!(work(Op::RandRead, Order::Sequential, &big), "one file of 1 MiB, at random");
         assert_eq!(work(Op::BigRead, Order::Random, &big), "one file of 1 MiB");
+    }
+    #[test]
+    fn real_work_in_words() {
+        let copy = Job::new(JobKind::Copy, DATA);
+        assert_eq!(job_words(&copy), "copy (cp)");
+        assert_eq!(job_words(&Job { by: By::Engine, ..copy }), "copy (engine)");
+        assert_eq!(job_words(&Job::new(JobKind::Delete, "copy")), "delete (rm) of copy");
+        let of = |kind| job_words(&Job::new(kind, DATA));
+        assert_eq!(of(JobKind::Untar { compression: Compression::Gzip }), "untar gzip (tar)");
+        assert_eq!(of(JobKind::Untar { compression: Compression::None }), "untar (tar)");
+        assert_eq!(of(JobKind::Archive { compression: Compression::Bzip2 }), "archive bzip2 (tar)");
+        assert_eq!(of(JobKind::Ogg), "wav to ogg (oggenc)");
+        assert_eq!(of(JobKind::Compile { jobs: 2 }), "compile, 2 at once (make)");
+        let command = |run: &str| {
+            let run = run.to_owned();
+            of(JobKind::Command(Command { run, prepare: None, cleanup: None, programs: vec![] }))
+        };
+        assert_eq!(command("find {mnt}\n  -name x"), "command: find {mnt} -name x");
+        let long = command(&"ж".repeat(100));
+        assert_eq!(long, format!("command: {}…", "ж".repeat(39)));
+        assert_eq!(manner(Op::Job, 0, &Io::default(), &Dataset::uniform(9, 4096, 1)), "");
+    }
+
+    #[test]
+    fn contents_in_words() {
+        let one = Contents { files: 1, bytes: 5, ..Contents::default() };
+        assert_eq!(files_of(&one), "1 file");
+        let tree = Contents { files: 105_000, dirs: 1, symlinks: 2, ..one };
+        assert_eq!(files_of(&tree), "105,000 files in 1 directory, 2 symbolic links");
     }
 }

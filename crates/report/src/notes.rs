@@ -4,7 +4,7 @@
 use crate::words::{bold, bytes, clean, count, grouped, state, utc, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::run::RunState;
-use fsarena_study::{PartialPhase, Study, VerifyTotal};
+use fsarena_study::{PartialPhase, ProgramUse, Study, VerifyTotal};
 use std::collections::HashSet;
 
 /// Which RUN this is and how it stands.
@@ -48,7 +48,8 @@ pub fn heading(study: &Study, width: usize, style: Style) -> String {
 #[must_use]
 pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let sections: [(&str, Vec<String>); 4] = [
+    let sections: [(&str, Vec<String>); 5] = [
+        ("Programs", programs(study)),
         ("Contents", study.verify.iter().flat_map(contents).collect()),
         ("Failed", failures(study)),
         ("Not run", not_run(study)),
@@ -75,6 +76,22 @@ pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
         out.push_str(&wrap("", &line, width));
     }
     out
+}
+
+/// The programs of real work, as they were found.
+fn programs(study: &Study) -> Vec<String> {
+    let several = |name: &str| study.programs.iter().filter(|one| one.name == name).count() > 1;
+    let of = |one: &ProgramUse| {
+        let path = one.path.as_ref()?;
+        let version = if one.version.is_empty() { "says no version" } else { &one.version };
+        let trials = if several(&one.name) {
+            format!(" [{} of {}]", count(one.trials, "trial"), one.labels.join(", "))
+        } else {
+            String::new()
+        };
+        Some(format!("{}: {version}, {}{trials}", one.name, path.display()))
+    };
+    study.programs.iter().filter_map(of).collect()
 }
 
 fn contents(verify: &VerifyTotal) -> Vec<String> {
@@ -111,6 +128,9 @@ fn failures(study: &Study) -> Vec<String> {
 
 /// `; partial: create ended after 17 to 230 of 5,000 ops`.
 fn partial(partial: &PartialPhase) -> String {
+    if partial.most_ops == 0 && partial.planned_ops.is_none() {
+        return format!("; partial: {} did not come to its end", partial.phase);
+    }
     let (least, most) = (grouped(partial.least_ops), grouped(partial.most_ops));
     let ops = if least == most { most } else { format!("{least} to {most}") };
     let planned = partial.planned_ops.map(|ops| format!(" of {}", grouped(ops)));

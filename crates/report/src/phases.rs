@@ -1,11 +1,12 @@
 //! Tables of file systems, one a workload and phase.
 
+use crate::job;
 use crate::latency::{latency_table, matters, quantiles};
-use crate::manner::{manner, work};
+use crate::manner::{job_words, manner, work};
 use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
 use crate::notes::{closing_notes, heading};
 use crate::table::{Grid, Kind};
-use crate::words::{Scale, bold, clock, count, cpu, ns, wrap};
+use crate::words::{Scale, bold, clock, count, cpu, ns, seconds, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{Clock, RateStyle};
@@ -18,13 +19,22 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = heading(study, width, style);
     let mut ratios = false;
+    let mut workload = None;
     for table in &study.tables {
         let (text, has_ratios) = phase_table(study, table, width, style);
         ratios |= has_ratios;
         out.push('\n');
+        if workload.replace(&table.workload) != Some(&table.workload) {
+            out.push_str(&job::head(study, &table.workload, width));
+        }
         out.push_str(&text);
     }
     out.push('\n');
+    let beside = job::own_cost_table(study, width, style);
+    if !beside.is_empty() {
+        out.push_str(&beside);
+        out.push('\n');
+    }
     out.push_str(&wrap("", &legend(study, ratios, style), width));
     let notes = closing_notes(study, width, style);
     if !notes.is_empty() {
@@ -48,8 +58,14 @@ fn legend(study: &Study, ratios: bool, style: Style) -> String {
              compared; plain arithmetic.",
         );
     }
+    if study.tables.iter().any(|table| table.job.is_some()) {
+        text.push(' ');
+        text.push_str(job::LEGEND);
+    }
     if study.tables.iter().any(|table| matters(table) && !table.rows.is_empty()) {
-        text.push_str(" latency: of single ops, all trials together.");
+        text.push_str(
+            " latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000.",
+        );
     }
     if study.tables.iter().any(|table| table.unit == RateUnit::Ops) {
         text.push_str(" IOPS: calls of reading and writing per second.");
@@ -66,9 +82,15 @@ fn legend(study: &Study, ratios: bool, style: Style) -> String {
 
 /// The table as text, and whether it has room for ratios.
 fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
-    let (grid, marks) = phase_grid(study, table, style);
+    let (grid, marks) = match table.job {
+        Some(_) => job_grid(study, table),
+        None => phase_grid(study, table, style),
+    };
     let mut out = title(table, width, style);
     out.push_str(&grid.render(width));
+    if table.job.is_some() {
+        out.push_str(&job::amounts_table(table, width));
+    }
     if matters(table) {
         let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
         out.push_str(&latency_table(table, label, width));
@@ -128,6 +150,45 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) 
         cells.push(trials(row));
         grid.row(cells);
     }
+    add_absent(&mut grid, table);
+    (grid, marks)
+}
+
+/// Real work: its time on the three clocks, the compared one first.
+fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Marks) {
+    let others = [Clock::Returned, Clock::Durable, Clock::Drained]
+        .into_iter()
+        .filter(|&c| c != study.compared_clock);
+    let mut columns = vec![
+        ("file system", Kind::Text),
+        (clock(study.compared_clock), Kind::Figure),
+        ("min - max", Kind::Optional(1)),
+        ("ratio", Kind::Figure),
+    ];
+    columns.extend(others.clone().map(|c| (clock(c), Kind::Figure)));
+    columns.extend([("CPU", Kind::Figure), ("n", Kind::Figure)]);
+    let mut grid = Grid::new(&columns);
+    let mut marks = Marks::default();
+    let common = common_memory(table);
+    for row in &table.rows {
+        let time = |c| clock_cell_in(row, c, seconds);
+        let compared = if row.n == 0 { "failed".to_owned() } else { time(study.compared_clock) };
+        let mut cells = vec![
+            marks.marked(plain_label(row, is_mixed(table)), notes_of(row, common)),
+            compared,
+            range_in(row.compared, seconds),
+            row.ratio_of_medians.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
+        ];
+        cells.extend(others.clone().map(time));
+        cells.extend([cpu(row.cpu), trials(row)]);
+        grid.row(cells);
+    }
+    add_absent(&mut grid, table);
+    (grid, marks)
+}
+
+/// Contenders without a figure.
+fn add_absent(grid: &mut Grid, table: &PhaseTable) {
     for absent in &table.absent {
         let why = match absent.why {
             Absence::NotRun => "not run",
@@ -138,7 +199,6 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) 
         };
         grid.row(vec![absent.label.clone(), why.to_owned()]);
     }
-    (grid, marks)
 }
 
 /// The memory limit that all rows of a table have.
@@ -151,8 +211,11 @@ fn common_memory(table: &PhaseTable) -> Option<&MemoryView> {
 /// What a phase is, how it is done, and in which state of cache and memory.
 pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
     let set = &table.dataset;
-    let mut text =
-        format!("{} / {}: {}", table.workload, table.phase, work(table.op, table.order, set));
+    let what = match &table.job {
+        Some(job) => job_words(job),
+        None => work(table.op, table.order, set),
+    };
+    let mut text = format!("{} / {}: {what}", table.workload, table.phase);
     let manner = manner(table.op, table.bs_bytes, &table.io, set);
     if !manner.is_empty() {
         text.push_str(&format!("; {manner}"));
@@ -219,12 +282,17 @@ pub(crate) fn plain_label(row: &PhaseRow, mixed: bool) -> String {
 }
 
 fn clock_cell(row: &PhaseRow, clock: Clock) -> String {
-    let median = |spread: Option<SpreadNs>| ns(spread.map(|s| s.median_ns));
+    clock_cell_in(row, clock, ns)
+}
+
+/// As [`clock_cell`], lengths in the words of `length`.
+fn clock_cell_in(row: &PhaseRow, clock: Clock, length: fn(Option<u64>) -> String) -> String {
+    let median = |spread: Option<SpreadNs>| length(spread.map(|s| s.median_ns));
     match clock {
         Clock::Returned => median(row.returned),
         Clock::Durable => median(row.durable),
         Clock::Drained => match row.drained.spread {
-            Some(spread) => ns(Some(spread.median_ns)),
+            Some(spread) => length(Some(spread.median_ns)),
             None if row.drained.not_drained > 0 => "not drained".to_owned(),
             None if row.drained.no_device > 0 => "no device".to_owned(),
             None => "-".to_owned(),
@@ -233,8 +301,12 @@ fn clock_cell(row: &PhaseRow, clock: Clock) -> String {
 }
 
 fn range(spread: Option<SpreadNs>) -> String {
+    range_in(spread, ns)
+}
+
+pub(crate) fn range_in(spread: Option<SpreadNs>, length: fn(Option<u64>) -> String) -> String {
     match spread {
-        Some(s) if s.n > 1 => format!("{} - {}", ns(Some(s.min_ns)), ns(Some(s.max_ns))),
+        Some(s) if s.n > 1 => format!("{} - {}", length(Some(s.min_ns)), length(Some(s.max_ns))),
         _ => "-".to_owned(),
     }
 }

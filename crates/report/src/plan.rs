@@ -1,13 +1,16 @@
 //! The plan of a RUN for `--dry-run`: what would be done, how long, how much is written.
 
-use crate::manner::manner;
+use crate::job::source_words;
+use crate::manner::{job_words, manner, place_words};
 use crate::table::{Grid, Kind};
 use crate::words::{bold, bytes, count, ns, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::contender::{Cache, DeviceLevel, Discard};
 use fsarena_model::device::QueueLevel;
+use fsarena_model::job::{Job, JobKind};
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::{Phase, Workload};
+use fsarena_study::SourceView;
 use serde::Serialize;
 
 /// Expected cost of a plan.
@@ -23,6 +26,17 @@ pub struct PlanCost {
     pub image_bytes: u64,
     /// Where the figures come from, one line.
     pub source: String,
+    /// Space that each workload of real work needs on the file system under test.
+    pub needs: Vec<PlanNeed>,
+}
+
+/// Space that a workload needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct PlanNeed {
+    /// Index into the plan's workloads.
+    pub workload: usize,
+    /// Bytes on the file system under test.
+    pub needed_bytes: u64,
 }
 
 /// Expected cost of one workload on one contender over all blocks.
@@ -70,6 +84,7 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
         ]);
     }
     out.push_str(&grid.render(width));
+    out.push_str(&real_work(plan, cost, width, style));
     let manners = manners(plan);
     if !manners.is_empty() {
         out.push('\n');
@@ -93,6 +108,55 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
     out.push('\n');
     out.push_str(&wrap("", &total(plan, cost), width));
     out
+}
+
+/// What real work is done with, and each of its phases; nothing where there is none.
+fn real_work(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> String {
+    let mut out = String::new();
+    for (at, workload) in plan.workloads.iter().enumerate() {
+        let Some(source) = &workload.source else { continue };
+        if out.is_empty() {
+            out = format!("\n{}\n", bold("Real work", style.colour));
+        }
+        let need = cost.needs.iter().find(|need| need.workload == at);
+        let need = need.map(|need| format!("; needs {}", bytes(Some(need.needed_bytes))));
+        let line = format!(
+            "{}: {}; {}{}",
+            workload.name,
+            source_words(&SourceView::from(source)),
+            place_words(source.place),
+            need.unwrap_or_default()
+        );
+        out.push_str(&wrap("  - ", &line, width));
+        for phase in &workload.phases {
+            let Some(job) = &phase.job else { continue };
+            let untimed = if phase.timed { "" } else { "; not timed" };
+            let line = format!("{}: {}{untimed}", phase.name, whole_job(job));
+            out.push_str(&wrap("      ", &line, width));
+        }
+    }
+    out
+}
+
+/// A job with nothing left out: of a command every line that is run.
+fn whole_job(job: &Job) -> String {
+    let programs = match job.programs().get(1..) {
+        Some(more) if !more.is_empty() => format!("; with {}", more.join(", ")),
+        _ => String::new(),
+    };
+    let JobKind::Command(command) = &job.kind else {
+        return format!("{}{programs}", job_words(job));
+    };
+    let hook = |when: &str, hook: &Option<String>| match hook {
+        Some(text) => format!("; {when}: {text}"),
+        None => String::new(),
+    };
+    format!(
+        "command: {}{}{}{programs}",
+        command.run,
+        hook("before it", &command.prepare),
+        hook("after it", &command.cleanup)
+    )
 }
 
 fn total(plan: &RunPlan, cost: &PlanCost) -> String {
@@ -132,6 +196,7 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
         let cache = match levels.cache {
             Cache::Cold => "cold",
             Cache::Warm => "warm",
+            Cache::ColdStart => "cold-start",
         };
         let discard = match levels.discard {
             Discard::None => "none",

@@ -1,5 +1,6 @@
 //! Every trial's values, on demand: no median, no rounding.
 
+use crate::manner::job_words;
 use crate::table::{Grid, Kind};
 use crate::words::{bold, cache, grouped, wrap};
 use crate::{MIN_WIDTH, Style};
@@ -20,33 +21,97 @@ pub fn raw_values(
     let mut out = String::new();
     for workload in &header.plan.workloads {
         for phase in workload.phases.iter().filter(|p| p.timed) {
-            let title = format!("{} / {}", workload.name, phase.name);
+            let words = phase.job.as_ref().map(|job| format!(": {}", job_words(job)));
+            let title = format!("{} / {}{}", workload.name, phase.name, words.unwrap_or_default());
             out.push_str(&bold(wrap("", &title, width).trim_end(), style.colour));
             out.push('\n');
-            let own = records.iter().filter(|r| r.key.workload == workload.name);
-            out.push_str(&phase_values(header, own, &phase.name).render(width));
+            let own = || records.iter().filter(|r| r.key.workload == workload.name);
+            let real = phase.job.is_some();
+            out.push_str(&phase_values(header, own(), &phase.name, real).render(width));
+            if real {
+                out.push_str(&amounts(header, own(), &phase.name).render(width));
+            }
             out.push('\n');
         }
     }
     out.push_str(&wrap(
         "",
-        "Times in ns from the phase's first clock read; device bytes: written to the device up to \
-         the next unmount; partial: the phase ended early, and is in no figure. Blocks and trials \
-         are counted from 0. Everything else: --json.",
+        if header.plan.workloads.iter().any(|workload| workload.source.is_some()) {
+            REAL_WORK_LEGEND
+        } else {
+            LEGEND
+        },
         width,
     ));
     out
+}
+
+const LEGEND: &str = "Times in ns from the phase's first clock read; device bytes: written to the \
+                      device up to the next unmount; partial: the phase ended early, and is in no \
+                      figure. Blocks and trials are counted from 0. Everything else: --json.";
+const REAL_WORK_LEGEND: &str = "Times in ns from the phase's first clock read; device bytes, \
+                               written: to the device up to the next unmount; read: from it up to \
+                               `durable`; asked: bytes of contents that the work read and wrote, \
+                               of these written; user, system: processor time in ns of the \
+                               program and all it starts, or of the engine; partial: the phase \
+                               ended early, and is in no figure. Blocks and trials are counted \
+                               from 0. Everything else: --json.";
+
+/// Amounts, processor time and device traffic of a phase of real work; one row a trial that has it.
+fn amounts<'a>(
+    header: &RunHeader,
+    records: impl Iterator<Item = &'a TrialRecord>,
+    name: &str,
+) -> Grid {
+    let mut grid = Grid::new(&[
+        ("trial", Kind::Figure),
+        ("file system", Kind::Text),
+        ("entries", Kind::Figure),
+        ("asked", Kind::Figure),
+        ("of it written", Kind::Narrow),
+        ("user", Kind::Figure),
+        ("system", Kind::Figure),
+        ("read", Kind::Figure),
+        ("written", Kind::Figure),
+    ]);
+    for record in records {
+        let Some(phase) = record.phases.iter().find(|phase| phase.name == name) else { continue };
+        let device = |window, name: &str| phase.windows.get(&window)?.get(name).copied();
+        grid.row(vec![
+            record.key.sequence.to_string(),
+            label(header, record, Some(phase)),
+            grouped(phase.ops),
+            grouped(phase.asked_bytes),
+            or_dash(phase.asked_written_bytes),
+            grouped(phase.worker.user_ns),
+            grouped(phase.worker.system_ns),
+            or_dash(device(Window::Durable, "device.read_bytes")),
+            or_dash(device(Window::Unmounted, "device.written_bytes")),
+        ]);
+    }
+    grid
+}
+
+/// Label of a trial's contender, with a word where the phase did not come to its end.
+fn label(header: &RunHeader, record: &TrialRecord, phase: Option<&PhaseRecord>) -> String {
+    let known = header.plan.contenders.iter().find(|c| c.id() == record.key.contender);
+    let label = known.map_or_else(|| record.key.contender.short().to_owned(), |c| c.label.clone());
+    let partial = phase.is_some_and(|phase| !complete(phase));
+    if partial { format!("{label} (partial)") } else { label }
 }
 
 fn phase_values<'a>(
     header: &RunHeader,
     records: impl Iterator<Item = &'a TrialRecord>,
     name: &str,
+    real: bool,
 ) -> Grid {
     let records: Vec<(&TrialRecord, Option<&PhaseRecord>)> =
         records.map(|record| (record, record.phases.iter().find(|p| p.name == name))).collect();
     let any = |of: fn(&PhaseRecord) -> bool| records.iter().any(|(_, phase)| phase.is_some_and(of));
-    let (threads, program) = (any(|p| !p.threads.is_empty()), any(|p| p.program.is_some()));
+    let threads = any(|p| !p.threads.is_empty());
+    let own_clock = any(|p| p.program.as_ref().is_some_and(|program| program.own_ns.is_some()));
+    let program = own_clock || (!real && any(|p| p.program.is_some()));
     let mut columns = vec![
         ("trial", Kind::Figure),
         ("block", Kind::Optional(2)),
@@ -55,10 +120,14 @@ fn phase_values<'a>(
         ("durable", Kind::Figure),
         ("drained", Kind::Figure),
         ("cache", Kind::Optional(3)),
-        ("ops", Kind::Optional(4)),
-        ("asked bytes", Kind::Optional(5)),
-        ("device bytes", Kind::Optional(6)),
     ];
+    if !real {
+        columns.extend([
+            ("ops", Kind::Optional(4)),
+            ("asked bytes", Kind::Optional(5)),
+            ("device bytes", Kind::Optional(6)),
+        ]);
+    }
     if threads {
         columns.extend([("first done", Kind::Optional(1)), ("last done", Kind::Optional(1))]);
     }
@@ -67,18 +136,14 @@ fn phase_values<'a>(
     }
     let mut grid = Grid::new(&columns);
     for (record, found) in records {
-        let label = header
-            .plan
-            .contenders
-            .iter()
-            .find(|c| c.id() == record.key.contender)
-            .map_or_else(|| record.key.contender.short().to_owned(), |c| c.label.clone());
-        let partial = found.is_some_and(|phase| !complete(phase));
-        let label = if partial { format!("{label} (partial)") } else { label };
+        let label = label(header, record, found);
         let mut cells = vec![record.key.sequence.to_string(), record.key.block.to_string(), label];
         match found {
             Some(phase) => {
-                cells.extend(values(phase));
+                cells.extend(times(phase));
+                if !real {
+                    cells.extend(counts(phase));
+                }
                 if threads {
                     let done = phase.first_and_last_done_ns();
                     cells.push(or_dash(done.map(|(first, _)| first)));
@@ -99,23 +164,24 @@ fn or_dash(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), grouped)
 }
 
-fn values(phase: &PhaseRecord) -> [String; 7] {
+fn times(phase: &PhaseRecord) -> [String; 4] {
     let drained = match &phase.clocks.drained {
         Drained::NoDevice => "no device".to_owned(),
         Drained::NotDrained { .. } => "not drained".to_owned(),
         drained => or_dash(drained.ns()),
     };
-    let written =
-        phase.windows.get(&Window::Unmounted).and_then(|c| c.get("device.written_bytes").copied());
     [
         grouped(phase.clocks.returned_ns),
         or_dash(phase.clocks.durable_ns),
         drained,
         cache(phase.cache.state).to_owned(),
-        grouped(phase.ops),
-        grouped(phase.asked_bytes),
-        or_dash(written),
     ]
+}
+
+fn counts(phase: &PhaseRecord) -> [String; 3] {
+    let written =
+        phase.windows.get(&Window::Unmounted).and_then(|c| c.get("device.written_bytes").copied());
+    [grouped(phase.ops), grouped(phase.asked_bytes), or_dash(written)]
 }
 
 /// Why a trial has no such phase.

@@ -91,6 +91,34 @@ pub(crate) fn ns(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), |ns| Nanos(ns).to_string())
 }
 
+/// A length in seconds with three significant digits, or a dash: `0.0123 s`, `12.3 s`, `1,234 s`.
+/// One unit for all, so that the lengths of a column can be told apart at a glance.
+pub(crate) fn seconds(value: Option<u64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |ns| format!("{} s", bare_seconds(ns)))
+}
+
+/// As [`seconds`], for a table that says the unit.
+pub(crate) fn bare_seconds(ns: u64) -> String {
+    let value_s = ns as f64 / 1e9;
+    if ns == 0 || value_s >= 1.0 {
+        return digits(value_s);
+    }
+    let decimals = |value: f64| (2.0 - value.log10().floor()).clamp(2.0, 9.0) as usize;
+    let text = format!("{value_s:.0$}", decimals(value_s));
+    // 0.09996 is 0.100, not 0.1000.
+    let rounded = text.parse().unwrap_or(value_s);
+    format!("{rounded:.0$}", decimals(rounded))
+}
+
+/// A size in powers of ten, as datasets are sized: `124 MB`, `3,400 MB`, `256 kB`, `12 B`.
+pub(crate) fn megabytes(size_bytes: u64) -> String {
+    match size_bytes {
+        0..1_000 => format!("{size_bytes} B"),
+        1_000..999_500 => format!("{} kB", digits(size_bytes as f64 / 1e3)),
+        _ => format!("{} MB", digits(size_bytes as f64 / 1e6)),
+    }
+}
+
 /// A size, or a dash.
 pub(crate) fn bytes(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), |bytes| Bytes(bytes).to_string())
@@ -114,6 +142,8 @@ pub(crate) enum Scale {
     Kib,
     /// `12.7 MiB/s`.
     Mib,
+    /// `12.7 MB/s`, MB = 10^6 bytes.
+    Mb,
     /// `4,188 files/s`.
     Files,
     /// `312 dirs/s`.
@@ -129,6 +159,7 @@ impl Scale {
             (RateUnit::Files, _) => Self::Files,
             (RateUnit::Dirs, _) => Self::Dirs,
             (RateUnit::Ops, _) => Self::Iops,
+            (RateUnit::Time, _) => Self::Mb,
             (RateUnit::Bytes, style) => Self::of_bytes(table, style),
         }
     }
@@ -145,7 +176,7 @@ impl Scale {
     /// The median rate of a row.
     pub(crate) fn rate(self, row: &PhaseRow) -> String {
         let unit = match self {
-            Self::ArticleKb | Self::Kib | Self::Mib => RateUnit::Bytes,
+            Self::ArticleKb | Self::Kib | Self::Mib | Self::Mb => RateUnit::Bytes,
             Self::Files => RateUnit::Files,
             Self::Dirs => RateUnit::Dirs,
             Self::Iops => RateUnit::Ops,
@@ -155,13 +186,26 @@ impl Scale {
 
     /// An amount per second with its unit.
     pub(crate) fn text(self, per_s: f64) -> String {
+        let unit = match self {
+            Self::ArticleKb => "KB/s",
+            Self::Kib => "KiB/s",
+            Self::Mib => "MiB/s",
+            Self::Mb => "MB/s",
+            Self::Files => "files/s",
+            Self::Dirs => "dirs/s",
+            Self::Iops => "IOPS",
+        };
+        format!("{} {unit}", self.bare(per_s))
+    }
+
+    /// The same without the unit, for a column that bears it.
+    pub(crate) fn bare(self, per_s: f64) -> String {
         match self {
-            Self::ArticleKb => format!("{:.2} KB/s", per_s / 1024.0),
-            Self::Kib => format!("{} KiB/s", digits(per_s / 1024.0)),
-            Self::Mib => format!("{} MiB/s", digits(per_s / 1_048_576.0)),
-            Self::Files => format!("{} files/s", digits(per_s)),
-            Self::Dirs => format!("{} dirs/s", digits(per_s)),
-            Self::Iops => format!("{} IOPS", digits(per_s)),
+            Self::ArticleKb => format!("{:.2}", per_s / 1024.0),
+            Self::Kib => digits(per_s / 1024.0),
+            Self::Mib => digits(per_s / 1_048_576.0),
+            Self::Mb => digits(per_s / 1e6),
+            Self::Files | Self::Dirs | Self::Iops => digits(per_s),
         }
     }
 }
@@ -221,6 +265,35 @@ mod tests {
     }
 
     #[test]
+    fn seconds_have_three_digits() {
+        for (ns, text) in [
+            (0, "0.00 s"),
+            (1, "0.000000001 s"),
+            (12_345, "0.0000123 s"),
+            (12_345_678, "0.0123 s"),
+            (99_960_000, "0.100 s"),
+            (500_000_000, "0.500 s"),
+            (999_600_000, "1.00 s"),
+            (1_234_000_000, "1.23 s"),
+            (12_340_000_000, "12.3 s"),
+            (125_400_000_000, "125 s"),
+            (3_725_000_000_000, "3,725 s"),
+        ] {
+            assert_eq!(seconds(Some(ns)), text, "{ns}");
+        }
+        assert_eq!(seconds(None), "-");
+    }
+
+    #[test]
+    fn sizes_of_datasets_are_in_powers_of_ten() {
+        assert_eq!(megabytes(12), "12 B");
+        assert_eq!(megabytes(2_560_000), "2.56 MB");
+        assert_eq!(megabytes(999_499), "999 kB");
+        assert_eq!(megabytes(999_500), "1.00 MB");
+        assert_eq!(megabytes(3_400_000_000), "3,400 MB");
+    }
+
+    #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(clean("a\u{1b}[31mb\nc\u{7}"), "a [31mb c ");
     }
@@ -233,6 +306,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn seconds_are_within_half_a_percent(ns in 1_000u64..1 << 50) {
+            let text = seconds(Some(ns)).replace(',', "");
+            let read: f64 = text.trim_end_matches(" s").parse().unwrap();
+            let value_s = ns as f64 / 1e9;
+            prop_assert!((read - value_s).abs() <= 0.00501 * value_s, "{text} for {ns} ns");
+        }
+
         #[test]
         fn no_line_is_too_wide(text in ".{0,200}", width in 20usize..120) {
             for line in wrap("    ", &text, width).lines() {

@@ -6,10 +6,12 @@
 use crate::journal::{Entry, Journal, Owner};
 use crate::places::OurPlaces;
 use crate::recover::undo_entry;
+use crate::stage::{self, Stage};
 use crate::{Progress, Request, RunError, resume};
 use fsarena_executor::cgroup::Hierarchy;
 use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
+use fsarena_model::job::Source;
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{TargetSpec, Under};
@@ -26,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Where images in memory lie.
-const MEMORY_DIR: &str = "/dev/shm";
+pub(crate) const MEMORY_DIR: &str = "/dev/shm";
 
 /// Everything that a RUN has made.
 pub(crate) struct Arena {
@@ -36,6 +38,7 @@ pub(crate) struct Arena {
     entries: Vec<Entry>,
     scratch_dir: PathBuf,
     claims: Vec<(ClaimKey, Claimed)>,
+    stage: Stage,
     database: PathBuf,
     is_closed: bool,
     // Last: its lock must outlive what it lists.
@@ -135,6 +138,7 @@ impl Arena {
             entries: Vec::new(),
             scratch_dir: scratch_dir.clone(),
             claims: Vec::new(),
+            stage: Stage::default(),
             database,
             is_closed: false,
             journal,
@@ -151,6 +155,64 @@ impl Arena {
             arena.note(Entry::Cgroup(hierarchy.path_of(&arena.name.clone())))?;
         }
         Ok(arena)
+    }
+
+    /// Stages the sources of real work that the trials `left` need.
+    pub(crate) fn stage_sources(
+        &mut self,
+        request: &Request<'_>,
+        left: &[usize],
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let plan = &request.header.plan;
+        let places = stage::Places {
+            disk: request.image_dir(),
+            memory: Path::new(MEMORY_DIR),
+            state: request.state_dir,
+        };
+        let stop = || request.interrupts.load(Ordering::SeqCst) > 0;
+        let mut numbers: Vec<usize> = left.iter().map(|&n| plan.schedule[n].workload).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
+        let mut seen: Vec<&Source> = Vec::new();
+        for workload in numbers.iter().map(|&number| &plan.workloads[number]) {
+            let Some(source) = &workload.source else { continue };
+            if !seen.iter().any(|known| stage::is_of_same(known, source)) {
+                stage::check_own(plan, source, places, &stop)?;
+            }
+            if !seen.iter().any(|known| stage::is_same(known, source)) {
+                let (disk, memory) = fsarena_plan::stage_bytes(workload);
+                disk_bytes = disk_bytes.saturating_add(disk);
+                memory_bytes = memory_bytes.saturating_add(memory);
+            }
+            seen.push(source);
+        }
+        let (on_disk, in_memory) = image_bytes(plan, left);
+        stage::check_room(places.disk, disk_bytes, on_disk)?;
+        stage::check_room(places.memory, memory_bytes, in_memory)?;
+        let mut dirs: Vec<PathBuf> = Vec::new();
+        for source in numbers.iter().filter_map(|&number| plan.workloads[number].source.as_ref()) {
+            if !source.is_staged() || self.stage.path_of(source).is_some() {
+                continue;
+            }
+            progress.say(&format!("preparing {}, {}", source.file_name(), source.name));
+            let dir = places.of(source).join(format!("{}-stage", self.claim_name));
+            if !dirs.contains(&dir) {
+                self.note(Entry::Directory(dir.clone()))?;
+                stage::make_dir(&dir, source.place)?;
+                dirs.push(dir.clone());
+            }
+            self.stage.add(source, &dir, &stop)?;
+        }
+        // Not before all is in them: what is his he could exchange.
+        let user = request.header.place.as_ref().and_then(|place| place.user);
+        user.map_or(Ok(()), |user| dirs.iter().try_for_each(|dir| stage::give_to(dir, user)))
+    }
+
+    /// Where a source lies outside the file systems under test.
+    pub(crate) fn staged(&self, source: &Source) -> Option<PathBuf> {
+        self.stage.path_of(source)
     }
 
     /// Claims every device level that the trials `left` need.
@@ -429,6 +491,28 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
 fn needs_claim(levels: &Levels) -> bool {
     let place = fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place());
     matches!(place, Place::Block | Place::Directory)
+}
+
+/// Bytes of the images that trials `left` will have beside the stage, on the disk and in memory.
+fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
+    let mut known: Vec<ClaimKey> = Vec::new();
+    let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
+    for &number in left {
+        let levels = &plan.contenders[plan.schedule[number].contender].levels;
+        let key = ClaimKey::of(levels);
+        if !needs_claim(levels) || known.contains(&key) {
+            continue;
+        }
+        known.push(key);
+        match levels.device {
+            DeviceLevel::Loop { size_bytes } => disk_bytes = disk_bytes.saturating_add(size_bytes),
+            DeviceLevel::Ram { size_bytes } => {
+                memory_bytes = memory_bytes.saturating_add(size_bytes);
+            }
+            _ => {}
+        }
+    }
+    (disk_bytes, memory_bytes)
 }
 
 /// Whether `path` lies on an ext4 (or ext2 served by it) without a journal.

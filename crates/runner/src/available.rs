@@ -1,8 +1,10 @@
 //! Which contenders this machine can run: kernel, programs, permission.
 
 use fsarena_metrics::available_bytes;
+use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
+use fsarena_model::work::Workload;
 use fsarena_targets::claim;
 use fsarena_targets::cmd;
 use fsarena_targets::devices::Roots;
@@ -38,9 +40,7 @@ pub fn drop_unavailable(
             plan.not_run.push(NotRun { contender: index, workload: None, reason });
         }
     }
-    if cmd::find(FIO).is_none() && leave_out_fio(plan) {
-        packages.push(FIO.to_owned());
-    }
+    packages.extend(leave_out_without_programs(plan, &is_installed));
     leave_memory_to_the_machine(plan, available_bytes(roots));
     let out: Vec<usize> =
         plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
@@ -54,38 +54,76 @@ pub fn drop_unavailable(
     packages
 }
 
-/// The program of fio workloads, and the package that brings it.
-const FIO: &str = "fio";
-
-/// Takes out the workloads that fio does; whether there are any.
-fn leave_out_fio(plan: &mut RunPlan) -> bool {
-    let theirs = plan.workloads.iter().enumerate().filter(|(_, work)| work.fio.is_some());
-    let theirs: Vec<usize> = theirs.map(|(index, _)| index).collect();
-    let whole: Vec<usize> =
-        plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
-    let reason = "fio is not installed; install the package fio";
-    for contender in (0..plan.contenders.len()).filter(|index| !whole.contains(index)) {
-        let row =
-            |&workload| NotRun { contender, workload: Some(workload), reason: reason.to_owned() };
-        plan.not_run.extend(theirs.iter().map(row));
+/// Whether a program that does the work of `workload` is there, where the engine looks for it.
+fn is_installed(workload: &Workload, program: &str) -> bool {
+    if workload.fio.is_some() {
+        return cmd::find(program).is_some();
     }
-    !theirs.is_empty()
+    let dirs = std::env::split_paths(job::PROGRAM_PATH).collect();
+    cmd::SearchPath::of(dirs).find(program).is_some()
 }
 
-/// A file system in memory that is filled beyond what is there would have the kernel kill whatever
-/// it likes.
+/// Programs that do the work, each with the package that brings it where that is known.
+fn programs(workload: &Workload) -> Vec<(&str, Option<&str>)> {
+    let jobs = workload.phases.iter().filter_map(|phase| phase.job.as_ref());
+    let of_jobs = jobs.flat_map(Job::programs).map(|name| (name, job::package_of(name)));
+    let fio = workload.fio.as_ref().map(|_| ("fio", Some("fio")));
+    fio.into_iter().chain(of_jobs).collect()
+}
+
+fn how_to_get((program, package): (&str, Option<&str>)) -> String {
+    match package {
+        Some(package) => format!("{program} is not installed; install the package {package}"),
+        None => format!("{program} is not installed (looked in {})", job::PROGRAM_PATH),
+    }
+}
+
+/// Takes out the workloads of which a program is missing; the packages that would bring them.
+fn leave_out_without_programs(
+    plan: &mut RunPlan,
+    is_there: &dyn Fn(&Workload, &str) -> bool,
+) -> Vec<String> {
+    let whole: Vec<usize> =
+        plan.not_run.iter().filter(|row| row.workload.is_none()).map(|row| row.contender).collect();
+    let mut packages = Vec::new();
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let mut missing: Vec<(&str, Option<&str>)> = Vec::new();
+        for row in programs(workload) {
+            if !missing.contains(&row) && !is_there(workload, row.0) {
+                missing.push(row);
+            }
+        }
+        if missing.is_empty() {
+            continue;
+        }
+        packages.extend(missing.iter().filter_map(|(_, package)| package.map(str::to_owned)));
+        let reasons: Vec<String> = missing.iter().map(|row| how_to_get(*row)).collect();
+        let reason = reasons.join("; ");
+        let row = |contender| NotRun { contender, workload: Some(index), reason: reason.clone() };
+        let contenders = (0..plan.contenders.len()).filter(|contender| !whole.contains(contender));
+        plan.not_run.extend(contenders.map(row));
+    }
+    packages
+}
+
+/// Memory that is filled beyond what is there, by a file system or by data that are kept in it,
+/// would have the kernel kill whatever it likes.
 fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>) {
     let Some(available_bytes) = available_bytes else { return };
     for (contender, levels) in plan.contenders.iter().map(|c| &c.levels).enumerate() {
         let place = fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place());
-        if place != Place::Memory {
-            continue;
-        }
         for (workload, work) in plan.workloads.iter().enumerate() {
-            let needed_bytes = fsarena_plan::needed_bytes(work);
+            let (_, staged_bytes) = fsarena_plan::stage_bytes(work);
+            let (what, needed_bytes, remedy) = match place {
+                Place::Memory => {
+                    let needed_bytes = fsarena_plan::needed_bytes(work);
+                    ("it needs", needed_bytes.saturating_add(staged_bytes), "")
+                }
+                _ => ("its data need", staged_bytes, "; say source = \"other\", or use less"),
+            };
             if needed_bytes > available_bytes / 10 * 9 {
                 let reason = format!(
-                    "it needs {} of memory, and {} are available",
+                    "{what} {} of memory, and {} are available{remedy}",
                     Bytes(needed_bytes),
                     Bytes(available_bytes)
                 );
@@ -99,6 +137,7 @@ fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>)
 mod tests {
     use super::*;
     use crate::DriverRules;
+    use fsarena_model::work::Phase;
     use fsarena_plan::{Overrides, expand, from_options};
 
     #[test]
@@ -118,5 +157,74 @@ mod tests {
         leave_memory_to_the_machine(&mut plan, Some(needed));
         assert_eq!(plan.not_run.len(), 1, "{:?}", plan.not_run);
         assert_eq!(plan.not_run[0].workload, Some(0));
+    }
+
+    /// Data in memory are there whatever they are worked on with.
+    #[test]
+    fn data_in_memory_leave_a_tenth_on_every_contender() {
+        let text = "schema = 1\nname = \"m\"\n[factors]\nfs = [\"ext4\", \"tmpfs\"]\n\
+                    device = \"loop:1G\"\n[[workload]]\nname = \"w\"\nsource = \"memory\"\n\
+                    dataset = \"small-1000\"\nphases = [\"copy\"]\n";
+        let experiment = fsarena_plan::parse(text, "m.toml").unwrap();
+        let mut plan = expand(&experiment, &Overrides::default(), &DriverRules).unwrap();
+        let (_, staged) = fsarena_plan::stage_bytes(&plan.workloads[0]);
+        let needed = fsarena_plan::needed_bytes(&plan.workloads[0]) + staged;
+        leave_memory_to_the_machine(&mut plan, Some(needed * 2));
+        assert_eq!(plan.not_run, []);
+        leave_memory_to_the_machine(&mut plan, Some(staged * 9 / 8));
+        assert_eq!(plan.not_run.len(), 1, "{:?}", plan.not_run);
+        assert_ne!(plan.contenders[plan.not_run[0].contender].levels.fs.name, "ext4");
+        plan.not_run.clear();
+        leave_memory_to_the_machine(&mut plan, Some(staged));
+        assert_eq!(plan.not_run.len(), 2, "{:?}", plan.not_run);
+        let told = &plan.not_run[0].reason;
+        assert!(told.starts_with("its data need ") && told.contains("\"other\""), "{told}");
+    }
+
+    /// The engine does not look in the user's `PATH`.
+    #[test]
+    fn programs_are_looked_for_where_the_engine_does() {
+        let mut work = fsarena_plan::builtin::workload("small-files").unwrap();
+        assert!(is_installed(&work, "sh") && !is_installed(&work, "no-such-program"));
+        work.phases.clear();
+        let command = job::Command {
+            run: "true".to_owned(),
+            prepare: None,
+            cleanup: None,
+            programs: vec!["no-such-program".to_owned()],
+        };
+        let command = Job::new(job::JobKind::Command(command), job::DATA);
+        work.phases.push(Phase::of_job("c", command));
+        let missing = programs(&work).into_iter().find(|row| row.0 == "no-such-program").unwrap();
+        assert!(how_to_get(missing).ends_with(&format!("(looked in {})", job::PROGRAM_PATH)));
+    }
+
+    #[test]
+    fn work_whose_programs_are_missing_is_left_out_with_the_package() {
+        let overrides = Overrides {
+            fs: Some("tmpfs,ext4".to_owned()),
+            on: vec!["loop:8G".to_owned()],
+            workloads: Some("small-files".to_owned()),
+            ..Overrides::default()
+        };
+        let experiment = from_options(&overrides).unwrap();
+        let mut plan = expand(&experiment, &overrides, &DriverRules).unwrap();
+        let untar = job::JobKind::Untar { compression: job::Compression::Zstd };
+        plan.workloads[0].phases = vec![
+            Phase::of_job("untar", Job::new(untar.clone(), job::DATA)),
+            Phase::of_job("flac", Job::new(job::JobKind::Flac, job::DATA)),
+            Phase::of_job("again", Job::new(untar, job::DATA)),
+        ];
+        let whole = plan.clone();
+        assert!(leave_out_without_programs(&mut plan, &|_, _| true).is_empty());
+        assert_eq!(plan, whole);
+        let packages = leave_out_without_programs(&mut plan, &|_, program| program == "tar");
+        assert_eq!(packages, ["zstd", "flac"]);
+        assert_eq!(plan.not_run.len(), 2, "on each contender");
+        assert_eq!(
+            plan.not_run[0].reason,
+            "zstd is not installed; install the package zstd; flac is not installed; install the \
+             package flac"
+        );
     }
 }

@@ -201,16 +201,18 @@ pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, JournalError> {
     Ok(found)
 }
 
-/// Whether a RUN whose owner is dead is still held by an executor that is about to die.
+/// Journals of RUNs whose owner is dead and that somebody still holds: an executor that is about to
+/// die, or a program that it started.
 ///
 /// # Errors
 /// When the directory is there and cannot be read.
-pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<bool, JournalError> {
+pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<PathBuf>, JournalError> {
     let list = match fs::read_dir(dir) {
         Ok(list) => list,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(at(dir)(error)),
     };
+    let mut found = Vec::new();
     for item in list {
         let path = item.map_err(at(dir))?.path();
         if path.extension().and_then(|ending| ending.to_str()) != Some(ENDING) {
@@ -225,10 +227,10 @@ pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<bool, Journal
         if let Some(Entry::Owner(owner)) = first
             && !alive(&owner)
         {
-            return Ok(true);
+            found.push(path);
         }
     }
-    Ok(false)
+    Ok(found)
 }
 
 /// A journal that may be between its making and its lock.

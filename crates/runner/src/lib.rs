@@ -14,6 +14,8 @@ mod recover;
 mod resume;
 mod rules;
 mod session;
+mod source_cache;
+mod stage;
 
 pub use available::drop_unavailable;
 pub use journal::{JournalError, live_in};
@@ -269,6 +271,7 @@ impl Course<'_> {
         let records = store.records(self.run)?;
         let mut done = Done::of(plan, &records);
         let left = done.left(plan);
+        arena.stage_sources(self.request, &left, progress)?;
         arena.claim_targets(self.request, &left, progress)?;
         let changes = arena.changes_since(plan, &records);
         if !changes.is_empty() {
@@ -336,6 +339,8 @@ fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot
     let contender = plan.contenders[slot.contender].clone();
     let workload = plan.workloads[slot.workload].clone();
     let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
+    let staged = workload.source.as_ref().and_then(|source| arena.staged(source));
+    let source_cache = workload.source.as_ref().map(|_| source_cache::of(plan, &contender.levels));
     let mut place = arena.place_of(&contender.levels);
     place.notices.extend(fsarena_plan::notices(&workload));
     TrialSpec {
@@ -353,6 +358,8 @@ fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot
         notices: place.notices,
         contender,
         workload,
+        staged,
+        source_cache,
         steps,
         seed: fsarena_plan::trial_seed(plan, slot),
         name: arena.name().to_owned(),

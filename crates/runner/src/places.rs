@@ -70,7 +70,7 @@ pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
 }
 
 /// Absolute, and without symbolic links in the part that exists.
-fn resolved(path: &Path) -> PathBuf {
+pub(crate) fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let existing = path.ancestors().find_map(|dir| Some((dir, dir.canonicalize().ok()?)));
     match existing {

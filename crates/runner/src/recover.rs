@@ -4,6 +4,8 @@
 //! lists is undone from the last entry to the first, each step harmless where there is nothing
 //! left.
 
+mod holders;
+
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_metrics::{Roots, process_start_ticks};
 use fsarena_store::{Store, StoreError};
@@ -34,7 +36,12 @@ pub struct Recovered {
 /// When the journals cannot be read.
 pub fn recover(state_dir: &Path) -> Result<Recovered, JournalError> {
     let deadline = Instant::now() + ENDING;
-    while journal::dying(state_dir, &is_alive)? && Instant::now() < deadline {
+    loop {
+        let dying = journal::dying(state_dir, &is_alive)?;
+        if dying.is_empty() || Instant::now() >= deadline {
+            break;
+        }
+        dying.iter().for_each(|path| holders::end(path));
         std::thread::sleep(Duration::from_millis(50));
     }
     let mut recovered = Recovered::default();

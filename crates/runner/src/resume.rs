@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const FAILURES_MAX: u32 = 2;
 
 /// Steps that fail the same way every time.
-const SET_UP: [&str; 4] = ["condition", "reset", "mount", "make-dirs"];
+const SET_UP: [&str; 5] = ["condition", "reset", "mount", "make-dirs", "stage"];
 
 /// Share by which the memory of one machine may differ between boots: the kernel keeps a different
 /// amount for itself.

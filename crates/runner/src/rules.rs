@@ -46,4 +46,9 @@ impl Rules for DriverRules {
             _ => None,
         }
     }
+
+    fn free_bytes(&self, directory: &Path) -> Option<u64> {
+        let stat = rustix::fs::statvfs(directory).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
 }

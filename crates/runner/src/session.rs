@@ -183,6 +183,8 @@ mod tests {
             notices: Vec::new(),
             contender,
             workload: records::big_file(),
+            staged: None,
+            source_cache: None,
             steps: Vec::new(),
             seed: header.plan.seed,
             name: "fsarena-test".to_owned(),

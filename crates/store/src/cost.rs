@@ -34,8 +34,8 @@ pub struct CostRow {
 
 /// Time of a trial around its work (mkfs, directories, settle, chill, drain, teardown).
 ///
-/// Work that is not timed (the steps `prepare` and `verify`) is not in it: it depends on the
-/// workload as the phases do, and whoever estimates a trial adds it like theirs.
+/// Work that is not timed (the steps `prepare`, `stage`, `hook` and `verify`) is not in it: it
+/// depends on the workload as the phases do, and whoever estimates a trial adds it like theirs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OverheadRow {
     /// Name of the driver.
@@ -44,7 +44,7 @@ pub struct OverheadRow {
     pub device: String,
     /// Trials behind the figure.
     pub trials: u32,
-    /// Median of trial length − lengths of its phases to `durable` − its prepare and verify steps.
+    /// Median of trial length − lengths of its phases to `durable` − its steps of untimed work.
     pub per_trial_ns: f64,
 }
 
@@ -54,8 +54,9 @@ const LATEST_TRIALS: u32 = 400;
 type Values = (Vec<f64>, Vec<f64>);
 
 impl Store {
-    /// Costs measured by the latest trials that ended well. The time of an op is that of phases of
-    /// one thread with blocking, buffered calls and no fsync: others say nothing about them.
+    /// Costs measured by the latest trials that ended well, of RUNs that were not merged. The time
+    /// of an op is that of phases of one thread with blocking, buffered calls and no fsync: others
+    /// say nothing about them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -71,9 +72,11 @@ impl Store {
                  JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
                  WHERE phase.threads = 1 AND phase.backend = 'sync' AND phase.direct = 0
-                 AND phase.fsync IN ('none', 'end') AND phase.error IS NULL AND phase.durable_ns > 0 AND phase.ops > 0
-                 AND phase.trial_id IN
-                 (SELECT id FROM trial WHERE outcome = 'done' ORDER BY id DESC LIMIT ?)",
+                 AND phase.fsync IN ('none', 'end') AND phase.error IS NULL
+                 AND phase.durable_ns > 0 AND phase.ops > 0 AND phase.trial_id IN
+                 (SELECT trial.id FROM trial JOIN slot ON slot.id = trial.slot_id
+                 JOIN run ON run.id = slot.run_id WHERE outcome = 'done' AND NOT run.merged
+                 ORDER BY trial.id DESC LIMIT ?)",
             )?
             .query_map([LATEST_TRIALS], |r| {
                 let number = |at| r.get::<_, i64>(at).map(|value| value as f64);
@@ -104,10 +107,11 @@ impl Store {
                 "SELECT contender.fs, contender.device, trial.elapsed_ns -
                  coalesce((SELECT sum(durable_ns) FROM phase WHERE trial_id = trial.id), 0) -
                  coalesce((SELECT sum(elapsed_ns) FROM step WHERE trial_id = trial.id
-                 AND step IN ('prepare', 'verify')), 0)
+                 AND step IN ('prepare', 'stage', 'hook', 'verify')), 0)
                  FROM trial JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
-                 WHERE trial.outcome = 'done' ORDER BY trial.id DESC LIMIT ?",
+                 JOIN run ON run.id = slot.run_id
+                 WHERE trial.outcome = 'done' AND NOT run.merged ORDER BY trial.id DESC LIMIT ?",
             )?
             .query_map([LATEST_TRIALS], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)? as f64)))?
             .collect()

@@ -128,6 +128,20 @@ pub enum StoreError {
         /// The process.
         pid: u32,
     },
+    /// A database was to be merged into itself.
+    #[error("{path}: this is the database to merge into; name another one", path = path.display())]
+    SameDatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The RUN was carried out elsewhere and merged.
+    #[error(
+        "RUN {run}: it was taken from another database by `fsarena merge`, and can only go on there"
+    )]
+    Elsewhere {
+        /// The RUN.
+        run: crate::RunId,
+    },
     /// All trials of the RUN were done.
     #[error("RUN {run}: it is done, nothing is left to resume; start it anew without --resume")]
     Complete {

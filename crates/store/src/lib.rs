@@ -10,15 +10,18 @@
 
 mod cost;
 mod error;
+mod merge;
 mod open;
 mod query;
 mod record;
 mod rows;
 mod session;
+mod tables;
 mod write;
 
 pub use cost::{CostRow, Costs, OverheadRow};
 pub use error::StoreError;
+pub use merge::{Fate, Merged, MergedRun};
 pub use query::RunRow;
 
 use rusqlite::Connection;
@@ -26,7 +29,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

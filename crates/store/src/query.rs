@@ -26,13 +26,23 @@ pub struct RunRow {
     pub trials_done: u32,
     /// Trials in the schedule.
     pub trials_planned: u32,
+    /// Name of the machine that carried it out.
+    pub host: String,
+    /// Whether it was taken from another database ([`Store::merge`]); it can go on there only.
+    pub merged: bool,
 }
 
 pub(crate) const SELECT_RUNS: &str =
     "SELECT id, uid, experiment, title, created_unix_ns, state, note,
     (SELECT count(DISTINCT trial.slot_id) FROM slot JOIN trial ON trial.slot_id = slot.id
      WHERE slot.run_id = run.id),
-    (SELECT count(*) FROM slot WHERE slot.run_id = run.id) FROM run";
+    (SELECT count(*) FROM slot WHERE slot.run_id = run.id),
+    coalesce((SELECT hostname FROM host WHERE host.run_id = run.id), ''), merged FROM run";
+
+/// Numbers say the order in which RUNs began here (a clock may be set back), but nothing of those
+/// that were merged.
+const LATEST_FIRST: &str =
+    "ORDER BY merged, CASE WHEN merged THEN created_unix_ns END DESC, id DESC";
 
 pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let state: String = row.get(5)?;
@@ -52,11 +62,14 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         note: row.get(6)?,
         trials_done: row.get(7)?,
         trials_planned: row.get(8)?,
+        host: row.get(9)?,
+        merged: row.get(10)?,
     })
 }
 
 impl Store {
-    /// All RUNs, oldest first.
+    /// All RUNs by their numbers: those of this database oldest first, and what was merged after
+    /// those that were there by then.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -100,6 +113,7 @@ impl Store {
     }
 
     /// The RUN meant by `latest`, by its number, or by the first digits (four or more) of its id.
+    /// The latest is that of this database itself; where all were merged, the one begun last.
     ///
     /// # Errors
     /// When none or several are meant, or the database cannot be read.
@@ -108,8 +122,10 @@ impl Store {
         let none =
             || StoreError::NoSuchRun { path: self.path.clone(), selector: selector.to_owned() };
         if text == "latest" {
-            let id: Option<i64> =
-                self.sql(|c| c.query_row("SELECT max(id) FROM run", [], |row| row.get(0)))?;
+            let id: Option<i64> = self.sql(|c| {
+                let sql = format!("SELECT id FROM run {LATEST_FIRST} LIMIT 1");
+                c.query_row(&sql, [], |row| row.get(0)).optional()
+            })?;
             return id.map(RunId).ok_or_else(none);
         }
         if let Ok(number) = text.parse::<i64>() {
@@ -141,18 +157,19 @@ impl Store {
         }
     }
 
-    /// The latest RUN of an experiment that has at least one record.
+    /// The latest RUN of an experiment that has at least one record; in the sense of
+    /// [`Store::find`].
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn latest_of(&self, experiment: &str) -> Result<Option<RunId>, StoreError> {
         self.sql(|c| {
-            c.query_row(
-                "SELECT max(slot.run_id) FROM slot JOIN trial ON trial.slot_id = slot.id
-                 JOIN run ON run.id = slot.run_id WHERE run.experiment = ?",
-                [experiment],
-                |row| Ok(row.get::<_, Option<i64>>(0)?.map(RunId)),
-            )
+            let sql = format!(
+                "SELECT id FROM run WHERE experiment = ? AND EXISTS (SELECT 1 FROM slot
+                 JOIN trial ON trial.slot_id = slot.id WHERE slot.run_id = run.id)
+                 {LATEST_FIRST} LIMIT 1"
+            );
+            c.query_row(&sql, [experiment], |row| Ok(RunId(row.get(0)?))).optional()
         })
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here is read back: the raw text is the record.
 
 use crate::write::{cache_name, int, int_if, json, sha256};
+use fsarena_model::job::{By, Compression, Job, JobKind};
 use fsarena_model::record::{CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::sample::{LatencyHistogram, Series};
 use fsarena_model::work::Order;
@@ -96,9 +97,10 @@ const INSERT_PHASE: &str = "INSERT INTO phase (trial_id, place, name, op, file_o
     sampler_cpu_ns, sampler_wall_ns, error_op_index, error_errno, error, bs_bytes, backend,
     direct, iodepth, fsync, threads, sharing, first_done_ns, last_done_ns, asked_written_bytes,
     write_latency_precision_bits, write_latency_min_ns, write_latency_max_ns,
-    write_latency_sum_ns, write_latency_buckets)
+    write_latency_sum_ns, write_latency_buckets, job, job_by, job_of, job_compression,
+    job_compilers, job_command)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 pub(crate) fn insert_phase(
     t: &Transaction<'_>,
@@ -106,18 +108,14 @@ pub(crate) fn insert_phase(
     place: usize,
     phase: &PhaseRecord,
 ) -> rusqlite::Result<i64> {
-    let (drained, drained_reason) = match &phase.clocks.drained {
-        Drained::Frozen { .. } => ("frozen", None),
-        Drained::Idle { .. } => ("idle", None),
-        Drained::NoDevice => ("no-device", None),
-        Drained::NotDrained { reason } => ("not-drained", Some(reason)),
-    };
+    let (drained, drained_reason) = drained_columns(&phase.clocks.drained);
     let (memory, limit, peak, why) = memory_columns(&phase.memory);
     let latency = latency_columns(phase.latency.as_ref());
     let writes = latency_columns(phase.write_latency.as_ref());
     let done = phase.first_and_last_done_ns();
     let sampler = phase.sampler.as_ref();
     let error = phase.error.as_ref();
+    let job = phase.job.as_ref().map_or_else(JobColumns::default, job_columns);
     t.prepare_cached(INSERT_PHASE)?.execute(params![
         trial,
         int(place as u64),
@@ -136,11 +134,7 @@ pub(crate) fn insert_phase(
         int(phase.ops),
         int(phase.asked_bytes),
         cache_name(phase.cache.asked),
-        match phase.cache.state {
-            CacheState::Cold => "cold",
-            CacheState::Warm => "warm",
-            CacheState::WarmByNature => "warm-by-nature",
-        },
+        cache_state_name(phase.cache.state),
         phase.cache.why,
         memory,
         int_if(limit),
@@ -159,7 +153,7 @@ pub(crate) fn insert_phase(
         int_if(error.map(|e| e.op_index)),
         error.map(|e| e.errno),
         error.map(|e| format!("{} {}: {}", e.call, e.path, e.text)),
-        // 0 is what records of the first version have: they did not say.
+        // 0 is what records of the first version have, which did not say, and real work.
         int_if((phase.bs_bytes > 0).then_some(phase.bs_bytes)),
         phase.io.backend.name(),
         phase.io.direct,
@@ -175,8 +169,31 @@ pub(crate) fn insert_phase(
         writes.max_ns,
         writes.sum_ns,
         writes.buckets,
+        job.kind,
+        job.by,
+        job.of,
+        job.compression,
+        job.compilers,
+        job.command,
     ])?;
     Ok(t.last_insert_rowid())
+}
+
+fn drained_columns(drained: &Drained) -> (&'static str, Option<&str>) {
+    match drained {
+        Drained::Frozen { .. } => ("frozen", None),
+        Drained::Idle { .. } => ("idle", None),
+        Drained::NoDevice => ("no-device", None),
+        Drained::NotDrained { reason } => ("not-drained", Some(reason)),
+    }
+}
+
+fn cache_state_name(state: CacheState) -> &'static str {
+    match state {
+        CacheState::Cold => "cold",
+        CacheState::Warm => "warm",
+        CacheState::WarmByNature => "warm-by-nature",
+    }
 }
 
 /// A histogram in the columns of a phase; all empty where there is none.
@@ -198,6 +215,35 @@ fn latency_columns(histogram: Option<&LatencyHistogram>) -> LatencyColumns {
         sum_ns: Some(int(histogram.sum_ns)),
         buckets: Some(json(&histogram.buckets)),
     }
+}
+
+/// Real work in the columns of a phase; all empty where it was none.
+#[derive(Default)]
+struct JobColumns<'a> {
+    kind: Option<&'static str>,
+    by: Option<&'static str>,
+    of: Option<&'a str>,
+    compression: Option<&'static str>,
+    compilers: Option<u32>,
+    command: Option<&'a str>,
+}
+
+fn job_columns(job: &Job) -> JobColumns<'_> {
+    let (mut compression, mut compilers, mut command) = (None, None, None);
+    match &job.kind {
+        JobKind::Untar { compression: of } | JobKind::Archive { compression: of } => {
+            compression = Some(Compression::name(*of));
+        }
+        JobKind::Compile { jobs } => compilers = Some(*jobs),
+        JobKind::Command(text) => command = Some(text.run.as_str()),
+        JobKind::Copy | JobKind::Delete | JobKind::Flac | JobKind::Ogg => {}
+    }
+    let by = match job.by {
+        By::Program => "program",
+        By::Engine => "engine",
+    };
+    let (kind, of) = (Some(job.kind.name()), Some(job.of.as_str()));
+    JobColumns { kind, by: Some(by), of, compression, compilers, command }
 }
 
 type MemoryColumns<'a> = (&'static str, Option<u64>, Option<u64>, Option<&'a str>);
@@ -245,6 +291,13 @@ pub(crate) fn insert_threads_and_program(
             int_if(program.own_ns),
             json(&program.figures),
         ])?;
+        let mut insert = t.prepare_cached(
+            "INSERT INTO tool (phase_id, place, name, path, version) VALUES (?, ?, ?, ?, ?)",
+        )?;
+        for (place, tool) in program.tools.iter().enumerate() {
+            let path = tool.path.to_string_lossy();
+            insert.execute(params![id, int(place as u64), tool.name, path, tool.version])?;
+        }
     }
     Ok(())
 }

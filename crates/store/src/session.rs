@@ -17,6 +17,7 @@ enum Adopted {
     NoSuchRun,
     Owned(u32),
     Complete,
+    Elsewhere,
 }
 
 impl Store {
@@ -24,7 +25,8 @@ impl Store {
     /// says whether the process that is still called its owner lives.
     ///
     /// # Errors
-    /// When there is no such RUN, it is done, a living process carries it out, or the write fails.
+    /// When there is no such RUN, it is done or was merged, a living process carries it out, or the
+    /// write fails.
     pub fn adopt(
         &self,
         run: RunId,
@@ -36,6 +38,7 @@ impl Store {
             Adopted::NoSuchRun => Err(self.no_such_run(run)),
             Adopted::Owned(pid) => Err(StoreError::StillRunning { run, pid }),
             Adopted::Complete => Err(StoreError::Complete { run }),
+            Adopted::Elsewhere => Err(StoreError::Elsewhere { run }),
         }
     }
 
@@ -102,13 +105,16 @@ impl Store {
         })
     }
 
-    /// RUNs that ended before all was done (interrupted or failed), oldest first.
+    /// RUNs that ended before all was done (interrupted or failed), oldest first; not those that
+    /// were merged.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn resumable(&self) -> Result<Vec<RunRow>, StoreError> {
         self.sql(|c| {
-            let sql = format!("{SELECT_RUNS} WHERE state IN ('interrupted', 'failed') ORDER BY id");
+            let sql = format!(
+                "{SELECT_RUNS} WHERE state IN ('interrupted', 'failed') AND NOT merged ORDER BY id"
+            );
             c.prepare(&sql)?.query_map([], run_row)?.collect()
         })
     }
@@ -120,9 +126,10 @@ fn try_adopt(
     owner: &Owner,
     is_alive: &impl Fn(&Owner) -> bool,
 ) -> rusqlite::Result<Adopted> {
-    let found: Option<(String, Owner)> = t
+    let found: Option<(String, Owner, bool)> = t
         .query_row(
-            "SELECT state, owner_pid, owner_start_ticks, owner_boot_id FROM run WHERE id = ?",
+            "SELECT state, owner_pid, owner_start_ticks, owner_boot_id, merged FROM run
+             WHERE id = ?",
             [run.0],
             |row| {
                 let owner = Owner {
@@ -130,13 +137,14 @@ fn try_adopt(
                     start_ticks: u64::try_from(row.get::<_, i64>(2)?).unwrap_or(0),
                     boot_id: row.get(3)?,
                 };
-                Ok((row.get(0)?, owner))
+                Ok((row.get(0)?, owner, row.get(4)?))
             },
         )
         .optional()?;
-    let Some((state, before)) = found else { return Ok(Adopted::NoSuchRun) };
+    let Some((state, before, merged)) = found else { return Ok(Adopted::NoSuchRun) };
     match state.as_str() {
         "done" => return Ok(Adopted::Complete),
+        _ if merged => return Ok(Adopted::Elsewhere),
         "running" if is_alive(&before) => return Ok(Adopted::Owned(before.pid)),
         _ => {}
     }

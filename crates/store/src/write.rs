@@ -4,6 +4,7 @@ use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard};
 use fsarena_model::device::WriteCache;
 use fsarena_model::host::Host;
+use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
@@ -231,8 +232,8 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
     let mut insert = t.prepare(
         "INSERT INTO contender (run_id, place, identity, label, replicate, fs, device,
          device_size_bytes, device_path, memory_bytes, cache, discard, ssd, scheduler,
-         read_ahead_bytes, write_cache)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         read_ahead_bytes, write_cache, reflink)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.contenders.len());
     for (place, contender) in plan.contenders.iter().enumerate() {
@@ -263,6 +264,7 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
             levels.queue.scheduler,
             int_if(levels.queue.read_ahead_bytes),
             levels.queue.write_cache.map(WriteCache::name),
+            levels.reflink.name(),
         ])?;
         let id = t.last_insert_rowid();
         insert_options(t, id, contender)?;
@@ -289,12 +291,15 @@ fn insert_options(t: &Transaction<'_>, id: i64, contender: &Contender) -> rusqli
 
 fn insert_workloads(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
     let mut insert = t.prepare(
-        "INSERT INTO workload (run_id, place, name, title, files, size_bytes, dirs, depth, name_bytes,
-         sizes, per_dir, fio) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO workload (run_id, place, name, title, files, size_bytes, dirs, depth,
+         name_bytes, sizes, per_dir, fio, source, source_origin, source_path, source_place,
+         source_archive, source_contents)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.workloads.len());
     for (place, workload) in plan.workloads.iter().enumerate() {
-        let set = &workload.dataset;
+        let (set, source) = (&workload.dataset, workload.source.as_ref());
+        let (origin, path) = source.map_or((None, None), origin_columns);
         insert.execute(params![
             run,
             int(place as u64),
@@ -308,10 +313,24 @@ fn insert_workloads(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::
             set.sizes.as_ref().map(json),
             set.per_dir.as_ref().map(json),
             workload.fio.is_some(),
+            source.map(|s| &s.name),
+            origin,
+            path,
+            source.map(|s| s.place.name()),
+            source.and_then(|s| s.archive).map(Compression::name),
+            source.map(|s| json(&s.contents)),
         ])?;
         ids.push(t.last_insert_rowid());
     }
     Ok(ids)
+}
+
+/// Where a source comes from, and the path of the user's own.
+fn origin_columns(source: &Source) -> (Option<&'static str>, Option<String>) {
+    match &source.origin {
+        Origin::Made { .. } => (Some("made"), None),
+        Origin::Own { path } => (Some("own"), Some(path.to_string_lossy().into_owned())),
+    }
 }
 
 /// Name in the schema.
@@ -319,6 +338,7 @@ pub(crate) fn cache_name(cache: Cache) -> &'static str {
     match cache {
         Cache::Cold => "cold",
         Cache::Warm => "warm",
+        Cache::ColdStart => "cold-start",
     }
 }
 

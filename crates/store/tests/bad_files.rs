@@ -40,8 +40,8 @@ fn refused(path: &Path, kind: fn(&StoreError) -> bool) -> String {
 fn a_newer_layout() {
     let (_dir, path) = sample();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
-    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 7, known: 2, .. }));
-    assert!(text.contains("schema 7, this program knows 2"), "{text}");
+    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 7, known: 3, .. }));
+    assert!(text.contains("schema 7, this program knows 3"), "{text}");
     assert!(text.contains("another --db"), "{text}");
 }
 
@@ -146,13 +146,13 @@ fn nothing_there_and_nowhere_to_go() {
 fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
     let dir = TempDir::new().unwrap();
     let path = dir.path().join("records.db");
-    let works = vec![records::metadata(), records::fio_job()];
+    let works = vec![records::metadata(), records::fio_job(), records::real_work()];
     let header = records::header(vec![contender("ext4", "ext4", 1)], works, 1);
     let store = Store::open(&path).unwrap();
     let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
     let run = store.create_run(&header, &owner).unwrap();
     store.put_session(run, &records::session("b", 0)).unwrap();
-    for sequence in 0..2 {
+    for sequence in 0..3 {
         let mut record = records::record(&header, sequence);
         record.notices.push(Notice {
             code: "x".to_owned(),
@@ -175,6 +175,7 @@ fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
         "UPDATE notice SET text = ''",
         "UPDATE thread SET ops = 1",
         "UPDATE program SET own_ns = 1",
+        "UPDATE tool SET path = ''",
         "UPDATE session SET boot_id = ''",
         "UPDATE run SET raw = '{}'",
     ] {
@@ -192,6 +193,7 @@ fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
         "host",
         "thread",
         "program",
+        "tool",
         "session",
     ] {
         let left: i64 =

@@ -2,12 +2,13 @@
 //! `test_fixture/` and must be readable for ever.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::device::{Conditioning, SsdPolicy};
+use fsarena_model::job::{By, Compression, JobKind, Origin, Reflink, SourcePlace};
 use fsarena_model::record::{CacheState, Drained, Outcome, Window};
 use fsarena_model::run::RunState;
 use fsarena_model::work::{Backend, Fsync, Op, Sharing};
-use fsarena_store::{RunId, Store, StoreError};
+use fsarena_store::{RunId, SCHEMA_VERSION, Store, StoreError};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
@@ -38,40 +39,11 @@ fn layout_1_is_raised_with_all_that_is_in_it() {
     layout_1(&store);
     let raw = Connection::open(store.path()).unwrap();
     let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(number("PRAGMA user_version"), 2);
-    let said: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
-    assert_eq!(said, "ok");
-    let broken = raw.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap();
-    assert!(!broken, "a row belongs to nothing");
-    let before = Connection::open(fixture("layout-1.db")).unwrap();
-    for table in [
-        "run",
-        "host",
-        "contender",
-        "contender_option",
-        "workload",
-        "slot",
-        "not_run",
-        "trial",
-        "step",
-        "fact",
-        "notice",
-        "phase",
-        "counter",
-        "series",
-        "series_column",
-        "measured",
-    ] {
-        let count = format!("SELECT count(*) FROM {table}");
-        let was: i64 = before.query_row(&count, [], |row| row.get(0)).unwrap();
-        assert_eq!(number(&count), was, "{table}");
-    }
+    assert_eq!(raised_whole(&raw, "layout-1.db"), 16);
     let defaults = "SELECT count(*) FROM measured WHERE attempt = 1 AND backend = 'sync'
                     AND threads = 1 AND fsync = 'none' AND bs_bytes IS NULL AND device = 'loop'";
     assert_eq!(number(defaults), number("SELECT count(*) FROM measured"));
     assert_eq!(number("SELECT count(*) FROM contender WHERE ssd = 'none'"), 2);
-    let tables = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'new%'";
-    assert_eq!(number(tables), 0);
 
     // The trials that are left can be done, in what is now a database of the present layout.
     let header = store.header(RunId(1)).unwrap();
@@ -83,6 +55,58 @@ fn layout_1_is_raised_with_all_that_is_in_it() {
     assert_eq!(store.done_sequences(RunId(1)).unwrap().len(), 4);
     let changed = raw.execute("UPDATE trial SET elapsed_ns = 1", []).unwrap_err().to_string();
     assert!(changed.contains("never changes"), "{changed}");
+}
+
+/// Every table and view of the fixture has its rows in the raised file, which is whole; how many
+/// there are.
+fn raised_whole(raw: &Connection, name: &str) -> usize {
+    let number =
+        |from: &Connection, sql: &str| from.query_row(sql, [], |r| r.get::<_, i64>(0)).unwrap();
+    assert_eq!(number(raw, "PRAGMA user_version"), i64::from(SCHEMA_VERSION));
+    let said: String = raw.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(said, "ok");
+    let broken = raw.prepare("PRAGMA foreign_key_check").unwrap().exists([]).unwrap();
+    assert!(!broken, "a row belongs to nothing");
+    let before = Connection::open(fixture(name)).unwrap();
+    let tables: Vec<String> = before
+        .prepare(
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+             AND name NOT LIKE 'sqlite%'",
+        )
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    for table in &tables {
+        let count = format!("SELECT count(*) FROM {table}");
+        assert_eq!(number(raw, &count), number(&before, &count), "{table}");
+    }
+    let passing = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'new%' OR sql LIKE '%new_%'";
+    assert_eq!(number(raw, passing), 0, "a name of the migration is left");
+    tables.len()
+}
+
+#[test]
+fn layout_2_is_raised_with_all_that_is_in_it() {
+    let (_dir, store) = opened("layout-2.db", false);
+    let read = opened("layout-2.db", true).1;
+    let run = RunId(1);
+    assert_eq!(store.header(run).unwrap(), read.header(run).unwrap());
+    assert_eq!(store.attempts(run).unwrap(), read.attempts(run).unwrap());
+    let raw = Connection::open(store.path()).unwrap();
+    assert_eq!(raised_whole(&raw, "layout-2.db"), 19);
+    let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let contender = "SELECT count(*) FROM contender WHERE reflink = 'never' AND cache = 'cold'";
+    assert_eq!(number(contender), 2);
+    let phases = "SELECT count(*) FROM phase WHERE cache_asked = 'cold' AND job IS NULL";
+    assert_eq!(number(phases), number("SELECT count(*) FROM phase"));
+    assert_eq!(number("SELECT count(*) FROM workload WHERE source IS NULL"), 4);
+    assert!(!store.run(run).unwrap().merged);
+    for statement in ["UPDATE phase SET durable_ns = 1", "UPDATE trial SET attempt = 9"] {
+        let changed = raw.execute(statement, []).unwrap_err().to_string();
+        assert!(changed.contains("never changes"), "{changed}");
+    }
 }
 
 #[test]
@@ -203,4 +227,41 @@ fn layout_2_is_readable() {
     assert_eq!(mixed.write_latency.as_ref().unwrap().count(), 256);
     let program = records[6].phases[0].program.as_ref().unwrap();
     assert_eq!((program.version.as_str(), program.own_ns), ("fio-3.36", Some(300_000_000)));
+}
+
+#[test]
+fn layout_3_is_readable() {
+    let (_dir, store) = opened("layout-3.db", true);
+    let run = RunId(1);
+    let row = store.run(run).unwrap();
+    assert_eq!((row.trials_done, row.trials_planned, row.merged), (11, 12, false));
+    let header = store.header(run).unwrap();
+    let disk = &header.plan.contenders[1].levels;
+    assert_eq!((disk.cache, disk.reflink), (Cache::ColdStart, Reflink::Auto));
+    let made = header.plan.workloads[4].source.as_ref().unwrap();
+    assert_eq!((made.file_name().as_str(), made.place), ("data.tar.gz", SourcePlace::Same));
+    assert_eq!((made.contents.files, made.contents.bytes), (1000, 20_000_000));
+    let own = header.plan.workloads[5].source.as_ref().unwrap();
+    assert_eq!(own.origin, Origin::Own { path: "/srv/our/tree".into() });
+    assert_eq!((own.place, own.archive), (SourcePlace::Memory, None));
+
+    let records = store.records(run).unwrap();
+    let phases = &records[8].phases;
+    let names: Vec<&str> = phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names, ["untar", "copy", "copy-engine", "archive", "delete"]);
+    let untar = phases[0].job.as_ref().unwrap();
+    assert_eq!(untar.kind, JobKind::Untar { compression: Compression::Gzip });
+    assert_eq!((phases[0].op, phases[0].ops, untar.of.as_str()), (Op::Job, 1110, "data"));
+    let tools = &phases[0].program.as_ref().unwrap().tools;
+    let found: Vec<&str> = tools.iter().map(|tool| tool.path.to_str().unwrap()).collect();
+    assert_eq!(found, ["/usr/bin/tar", "/usr/bin/gzip"]);
+    assert_eq!(phases[2].job.as_ref().unwrap().by, By::Engine);
+    assert_eq!((phases[2].program.is_none(), phases[2].latency.is_some()), (true, true));
+    assert_eq!(
+        (phases[3].asked_bytes, phases[3].asked_written_bytes),
+        (24_000_000, Some(4_000_000))
+    );
+    let search = records[10].phases[3].job.as_ref().unwrap();
+    let JobKind::Command(command) = &search.kind else { panic!("{search:?}") };
+    assert!(command.run.starts_with("grep") && command.prepare.is_some());
 }

@@ -1,9 +1,10 @@
 //! What is stored comes back as it was; what does not belong is refused.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_model::contender::DeviceLevel;
+use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::dataset::Distribution;
 use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
+use fsarena_model::job::Reflink;
 use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::work::{Op, OpError, VerifyReport};
@@ -204,7 +205,8 @@ fn work_that_is_not_timed_is_no_overhead() {
     let run = store.create_run(&header, &owner()).unwrap();
     let mut record = records::record(&header, 0);
     let around = record.elapsed_ns - record.phases.len() as u64 * SECOND_NS;
-    for (step, elapsed_ns) in [("make-dirs", 1), ("prepare", 10), ("prepare", 20), ("verify", 40)] {
+    let untimed = [("prepare", 10), ("prepare", 20), ("stage", 80), ("hook", 160), ("verify", 40)];
+    for (step, elapsed_ns) in [("make-dirs", 1)].into_iter().chain(untimed) {
         record.steps.push(StepTime { step: step.to_owned(), phase: None, elapsed_ns });
         record.elapsed_ns += elapsed_ns;
     }
@@ -390,4 +392,77 @@ fn sessions_are_counted_and_only_the_dead_are_succeeded() {
     ] {
         assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     }
+}
+
+/// Sources, jobs, programs and the new levels, in the record and in what can be asked in SQL.
+#[test]
+fn real_work_comes_back() {
+    let (_dir, store) = new();
+    let mut contenders = Vec::new();
+    for (cache, reflink) in [
+        (Cache::ColdStart, Reflink::Never),
+        (Cache::Warm, Reflink::Auto),
+        (Cache::Cold, Reflink::Always),
+    ] {
+        let mut contender = contender(&format!("xfs {cache:?}"), "xfs", 1);
+        contender.levels.cache = cache;
+        contender.levels.reflink = reflink;
+        contenders.push(contender);
+    }
+    let header = records::header(contenders, vec![records::real_work(), records::own_work()], 1);
+    let run = store.create_run(&header, &owner()).unwrap();
+    let mut stored = Vec::new();
+    for sequence in 0..6 {
+        let mut record = records::record(&header, sequence);
+        // As it was asked for; what was proved is another column.
+        record.phases[0].cache.asked = Cache::ColdStart;
+        store.put_record(run, &record).unwrap();
+        stored.push(record);
+    }
+    assert_eq!(store.header(run).unwrap(), header);
+    assert_eq!(store.records(run).unwrap(), stored);
+
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    let rows = |sql: &str| -> Vec<String> {
+        let mut rows = raw.prepare(sql).unwrap();
+        let all = rows.query_map([], |row| row.get(0)).unwrap();
+        all.collect::<Result<_, _>>().unwrap()
+    };
+    for (cache, reflink) in [("cold-start", "never"), ("warm", "auto"), ("cold", "always")] {
+        let sql = format!(
+            "SELECT label FROM contender WHERE cache = '{cache}' AND reflink = '{reflink}'"
+        );
+        assert_eq!(rows(&sql).len(), 1, "{cache} {reflink}");
+    }
+    let sources = "SELECT concat_ws(' ', source, source_origin, source_path, source_place,
+                   source_archive, json_extract(source_contents, '$.bytes'))
+                   FROM workload ORDER BY place";
+    let expected =
+        ["tree-20m made same gzip 20000000", "/srv/our/tree own /srv/our/tree memory 20000000"];
+    assert_eq!(rows(sources), expected);
+    let jobs = "SELECT concat_ws(' ', job, job_by, job_of, job_compression, job_compilers,
+                substr(job_command, 1, 4), coalesce(asked_written_bytes, '-'), bs_bytes)
+                FROM phase JOIN slot ON slot.id = phase.trial_id
+                WHERE slot.sequence IN (0, 3) ORDER BY phase.id";
+    let expected = [
+        "untar program data gzip 20000000",
+        "copy program untar 20000000",
+        "copy engine untar 20000000",
+        "archive program copy bzip2 4000000",
+        "delete program copy 0",
+        "flac program data 10000000",
+        "ogg program data 10000000",
+        "compile program data 2 5000000",
+        "command program data grep 0",
+    ];
+    assert_eq!(rows(jobs), expected);
+    let tools = "SELECT group_concat(DISTINCT path) FROM tool GROUP BY place ORDER BY place";
+    let found = rows(tools);
+    assert_eq!(found.len(), 2);
+    assert!(found[0].contains("/usr/bin/tar") && found[1].contains("/usr/bin/gzip"), "{found:?}");
+    let view = "SELECT DISTINCT job_by || ' ' || source || ' ' || reflink FROM measured
+                WHERE job = 'copy' AND cache_state = 'cold' ORDER BY 1 LIMIT 1";
+    assert_eq!(rows(view), ["engine tree-20m always"]);
+    assert_eq!(rows("SELECT DISTINCT cache_asked FROM phase ORDER BY 1"), ["cold", "cold-start"]);
+    assert_eq!(store.costs().unwrap().ops, [], "a job is no op of the engine");
 }

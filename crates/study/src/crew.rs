@@ -1,6 +1,8 @@
-//! Who did the work of a row: its threads beside the total, and a program with a clock of its own.
+//! Who did the work of a row: its threads beside the total, a program with a clock of its own, and
+//! the processor time of the worker or of the programs that it started.
 
 use crate::figures::{SpreadF, SpreadNs};
+use crate::rates::own_ns;
 use fsarena_model::record::PhaseRecord;
 use serde::Serialize;
 
@@ -45,7 +47,8 @@ pub struct ProgramView {
     pub name: String,
     /// Its version; that of the first trial.
     pub version: String,
-    /// Length of the work by its own clock, without its start and end.
+    /// Length of the work by its own clock, without its start and end; absent for real work, of
+    /// which these are a part.
     pub own: Option<SpreadNs>,
 }
 
@@ -57,8 +60,28 @@ impl ProgramView {
         Some(Self {
             name: first.name.clone(),
             version: first.version.clone(),
-            own: SpreadNs::of(reports().filter_map(|report| report.own_ns).collect()),
+            own: SpreadNs::of(phases.iter().filter_map(|phase| own_ns(phase)).collect()),
         })
+    }
+}
+
+/// Processor time of those who did the work of a row, over its trials: of the worker, or of the
+/// whole tree of programs that it started and waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct WorkerView {
+    /// User time.
+    pub user: SpreadNs,
+    /// System time.
+    pub system: SpreadNs,
+}
+
+impl WorkerView {
+    /// `None` without phases.
+    pub(crate) fn over(phases: &[&PhaseRecord]) -> Option<Self> {
+        let of = |value: fn(&PhaseRecord) -> u64| {
+            SpreadNs::of(phases.iter().map(|phase| value(phase)).collect())
+        };
+        Some(Self { user: of(|p| p.worker.user_ns)?, system: of(|p| p.worker.system_ns)? })
     }
 }
 

@@ -1,24 +1,26 @@
 //! Latency and device traffic of a row: merged histograms, bytes by window, write amplification.
 
 use crate::figures::{SpreadF, median};
+use fsarena_model::job::JobKind;
 use fsarena_model::record::{PhaseRecord, TrialRecord, Window};
 use fsarena_model::sample::LatencyHistogram;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Latency of single ops, all trials of a row together.
+/// Latency of single ops, all trials of a row together. A share of the ops is told only from as
+/// many ops as make one of them the rest: 90 % from 10, 99.9 % from 1,000.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Latency {
     /// Ops behind it.
     pub ops: u64,
-    /// Half of the ops took no longer.
-    pub p50_ns: u64,
-    /// 90 % took no longer.
-    pub p90_ns: u64,
-    /// 99 % took no longer.
-    pub p99_ns: u64,
-    /// 99.9 % took no longer.
-    pub p999_ns: u64,
+    /// Half of the ops took no longer; absent for a single op.
+    pub p50_ns: Option<u64>,
+    /// 90 % took no longer; absent for fewer than 10 ops.
+    pub p90_ns: Option<u64>,
+    /// 99 % took no longer; absent for fewer than 100 ops.
+    pub p99_ns: Option<u64>,
+    /// 99.9 % took no longer; absent for fewer than 1,000 ops.
+    pub p999_ns: Option<u64>,
     /// The longest, exact.
     pub max_ns: u64,
 }
@@ -38,12 +40,16 @@ impl Latency {
 
     fn merged(histograms: Vec<&LatencyHistogram>) -> Option<Self> {
         let merged = merge(&histograms)?;
+        let ops = merged.count();
+        let of = |share: f64, least_ops: u64| {
+            (ops >= least_ops).then(|| merged.quantile_ns(share)).flatten()
+        };
         Some(Self {
-            ops: merged.count(),
-            p50_ns: merged.quantile_ns(0.5)?,
-            p90_ns: merged.quantile_ns(0.9)?,
-            p99_ns: merged.quantile_ns(0.99)?,
-            p999_ns: merged.quantile_ns(0.999)?,
+            ops,
+            p50_ns: of(0.5, 2),
+            p90_ns: of(0.9, 10),
+            p99_ns: of(0.99, 100),
+            p999_ns: of(0.999, 1000),
             max_ns: merged.max_ns,
         })
     }
@@ -107,7 +113,8 @@ pub(crate) fn device_bytes(phases: &[&PhaseRecord]) -> Vec<DeviceBytes> {
 }
 
 /// Bytes written to the device up to the next unmount ÷ bytes written by the work in that time;
-/// `None` for a phase that does not write, or without a device.
+/// `None` for a phase that does not write, without a device, and where a command of the user's has
+/// a part in it, of which nobody knows what it wrote.
 pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<SpreadF> {
     let of = |&(record, at): &(&TrialRecord, usize)| {
         let phase = record.phases.get(at)?;
@@ -115,14 +122,18 @@ pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<Spr
             return None;
         }
         let device_bytes = *phase.windows.get(&Window::Unmounted)?.get(WRITTEN)?;
-        let work_bytes: u64 = record
-            .phases
-            .get(at..phases_until_unmount(record, at))?
-            .iter()
-            .fold(0, |sum, p| p.written_bytes().saturating_add(sum));
+        let account = record.phases.get(at..phases_until_unmount(record, at))?;
+        if account.iter().any(is_command) {
+            return None;
+        }
+        let work_bytes = account.iter().fold(0u64, |sum, p| p.written_bytes().saturating_add(sum));
         (work_bytes > 0).then(|| device_bytes as f64 / work_bytes as f64)
     };
     SpreadF::of(pairs.iter().filter_map(of).collect())
+}
+
+fn is_command(phase: &PhaseRecord) -> bool {
+    phase.job.as_ref().is_some_and(|job| matches!(job.kind, JobKind::Command(_)))
 }
 
 /// Where the account of phase `at` ends: without a chill between two phases, the next unmount
@@ -170,6 +181,20 @@ mod tests {
         let fine = histogram(7, &[(1024, 1), (1032, 1)], 1039);
         let coarse = histogram(6, &[(1024, 1)], 1030);
         assert_eq!(merge(&[&fine, &coarse]).unwrap().buckets, [(1024, 3)]);
+    }
+
+    #[test]
+    fn a_share_of_the_ops_needs_ops_enough() {
+        let told = |ops: u64| {
+            let latency = Latency::merged(vec![&histogram(6, &[(100, ops)], 101)]).unwrap();
+            assert_eq!((latency.ops, latency.max_ns), (ops, 101));
+            [latency.p50_ns, latency.p90_ns, latency.p99_ns, latency.p999_ns].map(|p| p.is_some())
+        };
+        assert_eq!(told(1), [false; 4], "one op has no middle");
+        assert_eq!((told(2), told(9)), ([true, false, false, false], told(2)));
+        assert_eq!((told(10), told(99)), ([true, true, false, false], told(10)));
+        assert_eq!((told(100), told(999)), ([true, true, true, false], told(100)));
+        assert_eq!(told(1000), [true; 4]);
     }
 
     #[test]

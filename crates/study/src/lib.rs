@@ -13,10 +13,12 @@ mod ledger;
 mod notes;
 mod phases;
 mod place;
+mod programs;
 mod rates;
+mod workloads;
 
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
-pub use crew::{ProgramView, ThreadsView};
+pub use crew::{ProgramView, ThreadsView, WorkerView};
 pub use device::{ConditioningRow, QueueRow};
 pub use figures::{SpreadF, SpreadNs};
 pub use ledger::{DeviceBytes, Latency};
@@ -26,7 +28,9 @@ pub use notes::{
 pub use phases::{
     Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable, clock_ns, complete,
 };
+pub use programs::{OwnCost, OwnCostRow, ProgramUse};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
+pub use workloads::{SourceView, WorkloadView};
 
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{Clock, RateStyle, RunHeader, RunSession, RunState};
@@ -68,8 +72,14 @@ pub struct Study {
     pub rate_style: RateStyle,
     /// Scale of the datasets; 1.0 is as written.
     pub scale: f64,
+    /// What the workloads work on and how, in the order of the plan.
+    pub workloads: Vec<WorkloadView>,
     /// One table a workload and phase, in the order of the plan.
     pub tables: Vec<PhaseTable>,
+    /// What programs cost beside the engine doing the same.
+    pub own_costs: Vec<OwnCost>,
+    /// Programs that did the work, as they were found; each version and path once.
+    pub programs: Vec<ProgramUse>,
     /// One row a workload and contender: space, unmount, contents.
     pub trials: Vec<TrialRow>,
     /// What was not run, with reasons.
@@ -95,6 +105,7 @@ pub fn study(
 ) -> Study {
     let plan = &header.plan;
     let boots: BTreeSet<&str> = sessions.iter().map(|session| session.boot_id.as_str()).collect();
+    let tables = phases::tables(plan, records);
     Study {
         uid: header.uid.clone(),
         experiment: header.experiment.clone(),
@@ -112,7 +123,10 @@ pub fn study(
         compared_clock: plan.compared_clock,
         rate_style: plan.rate,
         scale: plan.scale,
-        tables: phases::tables(plan, records),
+        workloads: workloads::views(plan),
+        own_costs: programs::own_costs(plan, &tables),
+        programs: programs::used(plan, records),
+        tables,
         trials: notes::trials(plan, records),
         not_run: notes::not_run(plan, records),
         failures: notes::failures(plan, records),

@@ -4,9 +4,12 @@
 use crate::device;
 use crate::figures::{SpreadF, SpreadNs, median};
 use crate::phases::{complete, has_bad_contents};
+use crate::programs;
 use fsarena_model::contender::ContenderId;
+use fsarena_model::job::{By, DATA, Job, JobKind};
 use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
+use fsarena_model::work::{OpError, Workload};
 use serde::Serialize;
 
 /// A contender, or one workload on it, that was not run.
@@ -112,9 +115,11 @@ pub struct TrialRow {
     pub used_bytes: Option<u64>,
     /// Space used right after the first mount, median.
     pub used_empty_bytes: Option<u64>,
-    /// Contents in the dataset at the end, median.
+    /// Contents in the dataset at the end, median; absent where a command of the user's has a part
+    /// in it, of which nobody knows what it left.
     pub stored_bytes: Option<u64>,
-    /// (used − used when empty) ÷ contents stored; absent where nothing is left stored.
+    /// (used − used when empty) ÷ contents stored; absent where nothing is left stored, or it is
+    /// not known how much.
     pub space_amplification: Option<SpreadF>,
     /// Length of the last unmount.
     pub unmount: Option<SpreadNs>,
@@ -192,8 +197,22 @@ fn partial_phase(plan: &RunPlan, record: &TrialRecord, phase: &PhaseRecord) -> P
         phase: phase.name.clone(),
         least_ops: phase.ops,
         most_ops: phase.ops,
-        planned_ops: planned.map(|(w, p)| p.count(&w.dataset)).filter(|&ops| ops > 0),
+        planned_ops: planned
+            .and_then(|(w, p)| match &p.job {
+                Some(job) => entries(w, job),
+                None => Some(p.count(&w.dataset)),
+            })
+            .filter(|&ops| ops > 0),
     }
+}
+
+/// Entries that a job of the engine works on, where they are those of the source; programs do not
+/// say how far they came.
+fn entries(workload: &Workload, job: &Job) -> Option<u64> {
+    let source = workload.source.as_ref()?;
+    let whole = job.by == By::Engine && job.of == DATA;
+    let unpacked = source.archive.is_none() || matches!(job.kind, JobKind::Untar { .. });
+    (whole && unpacked).then(|| source.contents.entries())
 }
 
 /// Step, error, remedy and the phase that ended early.
@@ -213,11 +232,18 @@ fn causes(record: &TrialRecord) -> Vec<Cause<'_>> {
             .iter()
             .filter_map(|phase| {
                 let error = phase.error.as_ref()?;
-                let text = format!("{} {}: {}", error.call, error.path, error.text);
-                Some((Some(phase.name.clone()), text, None, Some(phase)))
+                Some((Some(phase.name.clone()), words(phase, error), None, Some(phase)))
             })
             .collect(),
     }
+}
+
+/// An error in words; a program has no path of its own to name.
+fn words(phase: &PhaseRecord, error: &OpError) -> String {
+    if phase.job.is_some() && error.path == "." {
+        return format!("{}: {}", error.call, error.text);
+    }
+    format!("{} {}: {}", error.call, error.path, error.text)
 }
 
 pub(crate) fn notices(
@@ -262,6 +288,7 @@ pub(crate) fn notices(
     for row in &mut rows {
         row.labels.sort_by_key(place);
     }
+    rows.extend(programs::notices(plan, &programs::used(plan, records)));
     rows
 }
 
@@ -346,29 +373,36 @@ pub(crate) fn trials(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialRow> {
                 .filter(|r| r.key.workload == workload.name && r.key.contender == id)
                 .collect();
             if !own.is_empty() {
-                rows.push(trial_row(contender.label.clone(), workload.name.clone(), &own));
+                rows.push(trial_row(contender.label.clone(), workload, &own));
             }
         }
     }
     rows
 }
 
-fn trial_row(label: String, workload: String, records: &[&TrialRecord]) -> TrialRow {
+/// Whether a command of the user's, or what it has run before and after it, has a part in it.
+fn has_command(workload: &Workload) -> bool {
+    let mut jobs = workload.phases.iter().filter_map(|phase| phase.job.as_ref());
+    jobs.any(|job| matches!(job.kind, JobKind::Command(_)))
+}
+
+fn trial_row(label: String, workload: &Workload, records: &[&TrialRecord]) -> TrialRow {
     let right: Vec<&TrialRecord> =
         records.iter().copied().filter(|r| !has_bad_contents(r)).collect();
     let spaces: Vec<Space> = right.iter().filter_map(|r| r.space).collect();
     let of = |value: fn(&Space) -> u64| median(spaces.iter().map(value).collect());
+    let known = !has_command(workload);
     let amplification = |s: &Space| {
         let grown_bytes = s.used_bytes.saturating_sub(s.used_empty_bytes);
-        (s.stored_bytes > 0).then(|| grown_bytes as f64 / s.stored_bytes as f64)
+        (known && s.stored_bytes > 0).then(|| grown_bytes as f64 / s.stored_bytes as f64)
     };
     TrialRow {
         label,
-        workload,
+        workload: workload.name.clone(),
         n: spaces.len(),
         used_bytes: of(|s| s.used_bytes),
         used_empty_bytes: of(|s| s.used_empty_bytes),
-        stored_bytes: of(|s| s.stored_bytes),
+        stored_bytes: of(|s| s.stored_bytes).filter(|_| known),
         space_amplification: SpreadF::of(spaces.iter().filter_map(amplification).collect()),
         unmount: SpreadNs::of(right.iter().filter_map(|r| r.unmount_ns).collect()),
         verify: verify(records.iter().copied()),

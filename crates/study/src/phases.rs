@@ -6,10 +6,11 @@
 //! among rows that may be compared.
 
 use crate::cpu::CpuLoad;
-use crate::crew::{ProgramView, ThreadsView};
+use crate::crew::{ProgramView, ThreadsView, WorkerView};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
 use crate::rates::{RateUnit, Rates};
+use fsarena_model::job::Job;
 use fsarena_model::record::{
     CacheState, Clocks, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord,
 };
@@ -38,6 +39,8 @@ pub struct PhaseTable {
     pub bs_bytes: u64,
     /// How the calls are made, as planned.
     pub io: Io,
+    /// Real work, where it is that.
+    pub job: Option<Job>,
     /// What its rate counts, in the RUN's rate style.
     pub unit: RateUnit,
     /// Rows with at least one complete phase; within a contender cold before warm.
@@ -55,7 +58,8 @@ pub struct PhaseRow {
     pub label: String,
     /// State of the cache in all trials of this row.
     pub cache: CacheState,
-    /// Why it is not cold although cold was asked for.
+    /// Why it is not cold although cold was asked for: of this very phase, where only the first of
+    /// a trial shall be.
     pub not_cold_because: Option<String>,
     /// Memory limit in all trials of this row.
     pub memory: MemoryView,
@@ -81,6 +85,8 @@ pub struct PhaseRow {
     pub threads: Option<ThreadsView>,
     /// The program that did the work, where it was not the engine.
     pub program: Option<ProgramView>,
+    /// Processor time of the worker, or of the programs that did the work.
+    pub worker: Option<WorkerView>,
     /// Load of the whole machine up to `durable`.
     pub cpu: CpuLoad,
     /// Latency of single ops.
@@ -233,6 +239,7 @@ fn table(
         order: phase.order,
         bs_bytes: phase.bs_bytes,
         io: phase.io.clone(),
+        job: phase.job.clone(),
         unit: RateUnit::of(plan.rate, phase.op, &workload.dataset),
         rows,
         absent,
@@ -318,6 +325,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         returned_rates: Rates::of(&phases, Clock::Returned),
         threads: ThreadsView::over(&phases),
         program: ProgramView::over(&phases),
+        worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),
         latency: Latency::over(phases.iter().copied()),
         write_latency: Latency::of_writes(phases.iter().copied()),
@@ -351,8 +359,17 @@ fn drained(phases: &[&PhaseRecord]) -> DrainedView {
 
 /// Rows that may stand in one ratio: all cold or all warm; all in whole memory, all limited as
 /// asked, or all without the limit that was asked for.
-fn comparable(row: &PhaseRow) -> (bool, Discriminant<MemoryView>) {
+pub(crate) fn comparable(row: &PhaseRow) -> (bool, Discriminant<MemoryView>) {
     (row.cache == CacheState::Cold, discriminant(&row.memory))
+}
+
+impl PhaseRow {
+    /// Whether the times of this row and of another may stand in one ratio: both cold or both warm,
+    /// both in whole memory, limited as asked, or without the limit that was asked for.
+    #[must_use]
+    pub fn is_comparable_with(&self, other: &Self) -> bool {
+        comparable(self) == comparable(other)
+    }
 }
 
 fn set_ratios(rows: &mut [PhaseRow]) {

@@ -1,7 +1,10 @@
 //! What the rate of a phase counts, and the rates of a row: each an amount per second of a clock.
+//!
+//! Real work is judged by its time: there a longer time is worse, and rates only stand beside it.
 
 use crate::figures::SpreadF;
 use crate::phases::clock_ns;
+use fsarena_model::job::JobKind;
 use fsarena_model::record::PhaseRecord;
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::work::{Dataset, Op};
@@ -19,6 +22,8 @@ pub enum RateUnit {
     Dirs,
     /// Calls of reading and writing, each of the phase's block size (IOPS).
     Ops,
+    /// Nothing: real work is compared by how long it takes.
+    Time,
 }
 
 /// Files smaller than this on average are counted, not weighed, in the style [`RateStyle::Auto`].
@@ -29,6 +34,7 @@ impl RateUnit {
     #[must_use]
     pub fn of(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
         match op {
+            Op::Job => Self::Time,
             _ if op.is_about_dirs() => Self::Dirs,
             _ if op.is_random() || op == Op::Fio => Self::Ops,
             _ if !op.moves_bytes() => Self::Files,
@@ -51,7 +57,8 @@ fn mean_size_bytes(dataset: &Dataset) -> u64 {
 /// Rates by one clock; each is absent where the op does not count such things.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct Rates {
-    /// Contents per second, bytes.
+    /// Contents per second, bytes. Of real work: of the tree that is worked on, each byte once,
+    /// although a copy both reads and writes it.
     pub bytes_per_s: Option<SpreadF>,
     /// Files per second.
     pub files_per_s: Option<SpreadF>,
@@ -59,6 +66,9 @@ pub struct Rates {
     pub dirs_per_s: Option<SpreadF>,
     /// Calls of reading and writing per second, where an op is one such call.
     pub calls_per_s: Option<SpreadF>,
+    /// Files, directories and symbolic links that real work made, removed or packed per second;
+    /// of an encoder its files alone.
+    pub entries_per_s: Option<SpreadF>,
 }
 
 impl Rates {
@@ -73,14 +83,11 @@ impl Rates {
             SpreadF::of(phases.iter().filter_map(of).collect())
         };
         Self {
-            bytes_per_s: rate(|phase| phase.op.moves_bytes().then_some(phase.asked_bytes)),
-            files_per_s: rate(|phase| {
-                (Counted::of(phase.op) == Counted::File).then_some(phase.ops)
-            }),
-            dirs_per_s: rate(|phase| (Counted::of(phase.op) == Counted::Dir).then_some(phase.ops)),
-            calls_per_s: rate(|phase| {
-                (Counted::of(phase.op) == Counted::Call).then_some(phase.ops)
-            }),
+            bytes_per_s: rate(contents_bytes),
+            files_per_s: rate(|phase| counted(phase, Counted::File)),
+            dirs_per_s: rate(|phase| counted(phase, Counted::Dir)),
+            calls_per_s: rate(|phase| counted(phase, Counted::Call)),
+            entries_per_s: rate(|phase| counted(phase, Counted::Entry)),
         }
     }
 
@@ -92,17 +99,19 @@ impl Rates {
             returned_files_per_s: Option<SpreadF>,
             returned_dirs_per_s: Option<SpreadF>,
             returned_calls_per_s: Option<SpreadF>,
+            returned_entries_per_s: Option<SpreadF>,
         }
         let named = Returned {
             returned_bytes_per_s: self.bytes_per_s,
             returned_files_per_s: self.files_per_s,
             returned_dirs_per_s: self.dirs_per_s,
             returned_calls_per_s: self.calls_per_s,
+            returned_entries_per_s: self.entries_per_s,
         };
         named.serialize(to)
     }
 
-    /// The rate in a unit.
+    /// The rate in a unit; none where the time itself is the figure.
     #[must_use]
     pub fn get(&self, unit: RateUnit) -> Option<SpreadF> {
         match unit {
@@ -110,18 +119,49 @@ impl Rates {
             RateUnit::Files => self.files_per_s,
             RateUnit::Dirs => self.dirs_per_s,
             RateUnit::Ops => self.calls_per_s,
+            RateUnit::Time => None,
         }
     }
 }
 
 /// How long the work took by `clock`. Ours also times the start and end of a program that did it
-/// (fio), which are no work of the file system: up to `returned` its own clock is believed.
+/// (fio), which are no work of the file system: up to `returned` its own clock is believed. Of real
+/// work they are a part.
 fn working_ns(phase: &PhaseRecord, clock: Clock) -> Option<u64> {
     let ours_ns = clock_ns(&phase.clocks, clock)?;
-    match phase.program.as_ref().and_then(|program| program.own_ns) {
+    match own_ns(phase) {
         Some(own_ns) => Some(own_ns + ours_ns.saturating_sub(phase.clocks.returned_ns)),
         None => Some(ours_ns),
     }
+}
+
+/// Length of the work by the clock of the program that did it, where that leaves out what is no
+/// part of the work.
+pub(crate) fn own_ns(phase: &PhaseRecord) -> Option<u64> {
+    phase.program.as_ref().filter(|_| phase.job.is_none())?.own_ns
+}
+
+/// Bytes of contents that a rate is of; `None` where no contents are moved, or nobody knows how
+/// many.
+fn contents_bytes(phase: &PhaseRecord) -> Option<u64> {
+    let Some(job) = &phase.job else {
+        return phase.op.moves_bytes().then_some(phase.asked_bytes);
+    };
+    let written_bytes = phase.written_bytes();
+    let bytes = match &job.kind {
+        JobKind::Copy | JobKind::Untar { .. } => written_bytes,
+        JobKind::Archive { .. } | JobKind::Flac | JobKind::Ogg | JobKind::Compile { .. } => {
+            phase.asked_bytes.saturating_sub(written_bytes)
+        }
+        JobKind::Delete | JobKind::Command(_) => 0,
+    };
+    (bytes > 0).then_some(bytes)
+}
+
+/// Ops of a phase whose ops are such things.
+fn counted(phase: &PhaseRecord, what: Counted) -> Option<u64> {
+    let known = what != Counted::Entry || phase.ops > 0;
+    (known && Counted::of(phase.op) == what).then_some(phase.ops)
 }
 
 /// What one op is.
@@ -130,11 +170,13 @@ enum Counted {
     File,
     Dir,
     Call,
+    Entry,
 }
 
 impl Counted {
     fn of(op: Op) -> Self {
         match op {
+            Op::Job => Self::Entry,
             _ if op.is_about_dirs() => Self::Dir,
             _ if op.is_big() || op == Op::Fio => Self::Call,
             _ => Self::File,

@@ -97,7 +97,9 @@ fn threads_writes_and_programs_have_figures_of_their_own() {
     let (header, records) = sample(database(), 1);
     let row = view(&header, &records).tables[0].rows[0].clone();
     assert_eq!((row.latency.unwrap().ops, row.write_latency.unwrap().ops), (512, 256));
-    assert!(row.write_latency.unwrap().p90_ns < row.write_latency.unwrap().p999_ns);
+    let writes = row.write_latency.unwrap();
+    assert!(writes.p99_ns.unwrap() < writes.max_ns);
+    assert_eq!(writes.p999_ns, None, "256 ops are too few");
 
     let (header, records) = sample(fio_job(), 1);
     let row = view(&header, &records).tables[0].rows[0].clone();

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// Output kept of one stream, bytes; what is beyond it is cut off.
 const OUTPUT_MAX_BYTES: u64 = 4 << 20;
+/// How often it is asked whether to stop.
+const STOP_PERIOD: Duration = Duration::from_millis(100);
 
 /// A program that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,6 +113,12 @@ pub enum CmdError {
         /// Last lines of standard error, or of standard output where that was empty.
         last_lines: String,
     },
+    /// The caller asked to stop, and it was killed.
+    #[error("{command}: stopped")]
+    Stopped {
+        /// Program and arguments.
+        command: String,
+    },
     /// It took too long and was killed.
     #[error("{command}: not finished after {} s, killed{}", limit.as_secs(), tail(last_lines))]
     TimedOut {
@@ -151,7 +159,23 @@ pub fn run_with<S: AsRef<OsStr>>(
     let mut command = Command::new(tool);
     command.args(args).envs(env.iter().copied());
     let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
-    run_command(command, shown, timeout)
+    run_command(command, shown, timeout, None)
+}
+
+/// Runs a program likewise, and kills it with its process group soon after `stop` says so.
+///
+/// # Errors
+/// As [`run`], and [`CmdError::Stopped`].
+pub fn run_until<S: AsRef<OsStr>>(
+    tool: &Path,
+    args: &[S],
+    timeout: Duration,
+    stop: &dyn Fn() -> bool,
+) -> Result<Ran, CmdError> {
+    let mut command = Command::new(tool);
+    command.args(args);
+    let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
+    run_command(command, shown, timeout, Some(stop))
 }
 
 /// Runs a shell command of an external file system, likewise.
@@ -161,7 +185,7 @@ pub fn run_with<S: AsRef<OsStr>>(
 pub fn shell(command: &str, timeout: Duration) -> Result<Ran, CmdError> {
     let mut process = Command::new("/bin/sh");
     process.args(["-c", command]);
-    run_command(process, command.to_owned(), timeout)
+    run_command(process, command.to_owned(), timeout, None)
 }
 
 /// Program and arguments as text for people: what is not plain is quoted.
@@ -178,15 +202,15 @@ pub fn shown<'a>(program: &OsStr, args: impl Iterator<Item = &'a OsStr>) -> Stri
 /// `text` as one word of a shell.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:@^+%".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    fsarena_model::braces::quoted(OsStr::new(text)).to_string_lossy().into_owned()
 }
 
-fn run_command(mut command: Command, shown: String, timeout: Duration) -> Result<Ran, CmdError> {
+fn run_command(
+    mut command: Command,
+    shown: String,
+    timeout: Duration,
+    stop: Option<&dyn Fn() -> bool>,
+) -> Result<Ran, CmdError> {
     let start_error = |source: io::Error| CmdError::Start { command: shown.clone(), source };
     let mut out = captured("fsarena-stdout").map_err(start_error)?;
     let mut err = captured("fsarena-stderr").map_err(start_error)?;
@@ -201,15 +225,16 @@ fn run_command(mut command: Command, shown: String, timeout: Duration) -> Result
     die_with_parent(&mut command);
     let started = Instant::now();
     let child = command.spawn().map_err(start_error)?;
-    let ended = wait(child, timeout).map_err(start_error)?;
+    let ended = wait(child, timeout, stop).map_err(start_error)?;
     let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let stdout = text_of(&mut out).map_err(start_error)?;
     let stderr = text_of(&mut err).map_err(start_error)?;
     let last_lines = last_lines(if stderr.trim().is_empty() { &stdout } else { &stderr });
     match ended {
-        None => Err(CmdError::TimedOut { command: shown, limit: timeout, last_lines }),
-        Some(status) if status.success() => Ok(Ran { status, stdout, stderr, elapsed_ns }),
-        Some(status) => Err(CmdError::Failed {
+        End::Stopped => Err(CmdError::Stopped { command: shown }),
+        End::TimedOut => Err(CmdError::TimedOut { command: shown, limit: timeout, last_lines }),
+        End::Ended(status) if status.success() => Ok(Ran { status, stdout, stderr, elapsed_ns }),
+        End::Ended(status) => Err(CmdError::Failed {
             command: shown,
             ended: ended_text(status),
             code: status.code(),
@@ -244,23 +269,32 @@ fn text_of(file: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The status, or `None` when the limit has passed and the whole group was killed.
-fn wait(mut child: Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
+/// How a program came to its end.
+enum End {
+    Ended(ExitStatus),
+    TimedOut,
+    Stopped,
+}
+
+/// Waits for the end; the whole group is killed when the limit has passed, or `stop` says so.
+fn wait(mut child: Child, timeout: Duration, stop: Option<&dyn Fn() -> bool>) -> io::Result<End> {
     let pid = Pid::from_child(&child);
     let fd = pidfd_open(pid, PidfdFlags::empty())?;
     let deadline = Instant::now() + timeout;
     loop {
+        let stopped = stop.is_some_and(|stop| stop());
         let left = deadline.saturating_duration_since(Instant::now());
-        let limit = Timespec::try_from(left).map_err(io::Error::other)?;
+        if stopped || left.is_zero() {
+            let _ = kill_process_group(pid, Signal::KILL);
+            child.kill()?;
+            child.wait()?;
+            return Ok(if stopped { End::Stopped } else { End::TimedOut });
+        }
+        let pause = if stop.is_some() { left.min(STOP_PERIOD) } else { left };
+        let limit = Timespec::try_from(pause).map_err(io::Error::other)?;
         match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&limit)) {
-            Ok(0) if left.is_zero() => {
-                let _ = kill_process_group(pid, Signal::KILL);
-                child.kill()?;
-                child.wait()?;
-                return Ok(None);
-            }
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
-            Ok(_) => return child.wait().map(Some),
+            Ok(_) => return child.wait().map(End::Ended),
             Err(error) => return Err(error.into()),
         }
     }
@@ -308,6 +342,16 @@ mod tests {
         let error = shell("sleep 60 & sleep 60", Duration::from_millis(100)).unwrap_err();
         assert!(matches!(error, CmdError::TimedOut { .. }), "{error}");
         assert!(started.elapsed() < SOON);
+    }
+
+    #[test]
+    fn a_stop_kills_the_whole_group() {
+        let started = Instant::now();
+        let stop = || started.elapsed() > Duration::from_millis(100);
+        let arguments = ["-c", "sleep 60 & sleep 60"];
+        let error = run_until(Path::new("/bin/sh"), &arguments, SOON, &stop).unwrap_err();
+        assert!(matches!(error, CmdError::Stopped { .. }), "{error}");
+        assert!(started.elapsed() < Duration::from_secs(2));
     }
 
     #[test]

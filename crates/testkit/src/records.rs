@@ -1,6 +1,10 @@
 //! Hand-made plans and records with round figures, so that expected values can be worked out on
 //! paper.
 
+mod jobs;
+
+pub use jobs::{PACKED_BYTES, contents, own_work, real_work};
+
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::device::Conditioning;
 use fsarena_model::host::Host;
@@ -44,6 +48,7 @@ pub fn small_files() -> Workload {
             phase("delete", Op::Delete, Order::Sequential),
         ],
         fio: None,
+        source: None,
     }
 }
 
@@ -56,6 +61,7 @@ pub fn big_file() -> Workload {
         dataset: Dataset::uniform(1, 100 << 20, 0),
         phases: vec![Phase::new("write", Op::BigWrite, 1 << 20)],
         fio: None,
+        source: None,
     }
 }
 
@@ -75,6 +81,7 @@ pub fn metadata() -> Workload {
             Phase { io: own, ..Phase::new("rename", Op::Rename, 4096) },
         ],
         fio: None,
+        source: None,
     }
 }
 
@@ -97,6 +104,7 @@ pub fn database() -> Workload {
             Phase { io, ..Phase::new("mixed", Op::RandRw, 4096) },
         ],
         fio: None,
+        source: None,
     }
 }
 
@@ -109,6 +117,7 @@ pub fn fio_job() -> Workload {
         dataset: Dataset::default(),
         phases: vec![Phase::new("randread", Op::Fio, 4096)],
         fio: Some("[randread]\nrw=randread\nsize=4m\n".to_owned()),
+        source: None,
     }
 }
 
@@ -246,7 +255,13 @@ fn step(name: &str, phase: Option<&str>) -> StepTime {
     StepTime { step: name.to_owned(), phase: phase.map(str::to_owned), elapsed_ns: SECOND_NS / 10 }
 }
 
-fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
+/// Ops, bytes moved, and those written where both kinds are among them.
+fn amounts(workload: &Workload, planned: &Phase) -> (u64, u64, Option<u64>) {
+    if let Some(job) = &planned.job {
+        let contents = workload.source.as_ref().map(|source| source.contents).unwrap_or_default();
+        let (ops, asked_bytes, written_bytes) = jobs::amounts(job, &contents);
+        return (ops, asked_bytes, Some(written_bytes));
+    }
     let ops = match planned.op {
         Op::Fio => 1000,
         _ => planned.count(&workload.dataset),
@@ -261,12 +276,19 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         Op::Fio => Some(0),
         _ => None,
     };
+    (ops, asked_bytes, asked_written_bytes)
+}
+
+fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
+    let (ops, asked_bytes, asked_written_bytes) = amounts(workload, planned);
+    let by_program = planned.job.as_ref().and_then(jobs::program);
     PhaseRecord {
         name: planned.name.clone(),
         op: planned.op,
         order: planned.order,
         bs_bytes: planned.bs_bytes,
         io: planned.io.clone(),
+        job: planned.job.clone(),
         started_unix_ns: NEW_YEAR_UNIX_NS,
         clocks: Clocks {
             returned_ns: SECOND_NS / 2,
@@ -276,10 +298,10 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         ops,
         asked_bytes,
         asked_written_bytes,
-        latency: Some(latency(ops)),
+        latency: by_program.is_none().then(|| latency(ops)),
         write_latency: (planned.op == Op::RandRw).then(|| latency(ops / 2)),
         threads: threads(planned, ops, asked_bytes),
-        program: (planned.op == Op::Fio).then(fio),
+        program: (planned.op == Op::Fio).then(fio).or(by_program),
         windows: BTreeMap::from([
             (Window::Durable, window(2 * asked_bytes)),
             (Window::Drained, window(2 * asked_bytes + 4096)),
@@ -361,6 +383,7 @@ fn fio() -> ProgramReport {
     ProgramReport {
         name: "fio".to_owned(),
         version: "fio-3.36".to_owned(),
+        tools: Vec::new(),
         argv: vec!["fio".to_owned(), "--output-format=json".to_owned()],
         own_ns: Some(SECOND_NS * 3 / 10),
         figures: BTreeMap::from([("read.iops".to_owned(), "3333.3".to_owned())]),

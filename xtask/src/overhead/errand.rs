@@ -9,6 +9,7 @@ use fsarena_engine::phase::make_dirs;
 use fsarena_engine::{Job, Prepared, Root};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Backend, Dataset, DatasetState, Phase, WorkerReport};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,14 +63,7 @@ impl Errand {
     /// # Errors
     /// When it cannot be started, fails, or answers something else.
     pub(super) fn send(&self) -> Result<Answer> {
-        let output = Command::new(std::env::current_exe()?)
-            .args(["overhead", "--child"])
-            .arg(serde_json::to_string(self)?)
-            .output()?;
-        eprint!("{}", String::from_utf8_lossy(&output.stderr));
-        ensure!(output.status.success(), "the child failed: {}", output.status);
-        let answer: Answer =
-            serde_json::from_slice(&output.stdout).context("the child's answer")?;
+        let answer: Answer = ask("--child", self)?;
         ensure!(answer.phases.len() == self.phases.len(), "the child reports other phases");
         Ok(answer)
     }
@@ -120,6 +114,20 @@ impl Ran {
         ensure!(latencies.count() == self.ops, "not every op's latency was recorded");
         Ok(())
     }
+}
+
+/// Has this task, started anew with `flag`, do `what`.
+///
+/// # Errors
+/// When it cannot be started, fails, or answers something else.
+pub(super) fn ask<A: DeserializeOwned>(flag: &str, what: &impl Serialize) -> Result<A> {
+    let output = Command::new(std::env::current_exe()?)
+        .args(["overhead", flag])
+        .arg(serde_json::to_string(what)?)
+        .output()?;
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "the child failed: {}", output.status);
+    serde_json::from_slice(&output.stdout).context("the child's answer")
 }
 
 /// The child: does what `text` says and prints the answer.

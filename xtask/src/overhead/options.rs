@@ -1,6 +1,6 @@
 //! The command line of the benchmark: one set of options for all sections.
 
-use super::{SECTIONS, Section};
+use super::{SECTIONS, Section, corpus};
 use anyhow::{Context as _, Result, bail};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +14,8 @@ sections; without names all but million:
   null      no calls at all: what the engine itself costs, with and without latencies
   uring     4 KiB random reads by io_uring against fio, on tmpfs and on a loop device (root)
   scale     ten million files against a hundred thousand, without calls: memory and cost of an op
+  corpus    contents of datasets: how fast they are made; trees of files against bare loops, on
+            tmpfs and on ext4 on a loop device (root)
   million   a million real files on xfs on a loop device: created, listed, deleted (root; some
             minutes and 6 GB in --image-dir; its times are shown, not judged)
 
@@ -21,13 +23,15 @@ sections; without names all but million:
   --dir DIR           a directory on tmpfs [/dev/shm]
   --image-dir DIR     where the image of `million` lies [the system's temporary directory]
   --pairs N           interleaved pairs of each comparison
-                      [small 101, threads 41, uring 21, scale 11; judged from 21, 21, 11, 11]
+                      [small 101, threads 41, uring 21, scale 11, corpus 31;
+                      judged from 21, 21, 11, 11, 21]
   --files N           small, threads, null: files of 256 B in 100 directories; judged from 50000
                       [50000]
   --big-mib N         size of the big file, for information; 0: none [500]
   --big-pairs N       pairs of the big file [5]
   --uring-mib N       file on tmpfs; on the loop device it is half of that; judged from 1024 [1024]
   --scale-files N     the larger of the two numbers; judged from 10000000 [10000000]
+  --corpus-files N    files of each tree; judged from 20000 [20000]
   --million-files N   [1000000]
   --foreign SHARE     a pair counts when other programs took at most this share of one processor
                       meanwhile; a large number: any pair counts [0.3]
@@ -38,6 +42,8 @@ exit code: not 0 when a figure is missed; a section that cannot run here says `n
 
 /// Files of the figures of small files.
 pub(super) const JUDGED_FILES: u64 = 50_000;
+/// Most files of a tree: about those of the whole dataset.
+const CORPUS_FILES_MOST: u64 = 100_000;
 
 /// What a command line asks for.
 pub(super) enum Asked {
@@ -60,6 +66,7 @@ pub(super) struct Options {
     pub(super) big_pairs: u32,
     pub(super) uring_mib: u64,
     pub(super) scale_files: u64,
+    pub(super) corpus_files: u64,
     pub(super) million_files: u64,
     pub(super) foreign: f64,
     pub(super) patience: Duration,
@@ -83,6 +90,7 @@ impl Options {
             big_pairs: 5,
             uring_mib: 1024,
             scale_files: 10_000_000,
+            corpus_files: corpus::JUDGED_FILES,
             million_files: 1_000_000,
             foreign: 0.3,
             patience: Duration::from_secs(900),
@@ -125,6 +133,7 @@ impl Options {
             "--big-pairs" => self.big_pairs = count()?,
             "--uring-mib" => self.uring_mib = number()?.max(2),
             "--scale-files" => self.scale_files = number()?.max(1),
+            "--corpus-files" => self.corpus_files = number()?.clamp(1, CORPUS_FILES_MOST),
             "--million-files" => self.million_files = number()?.max(1),
             "--foreign" => {
                 self.foreign = value.parse().with_context(|| format!("{flag} {value}"))?
@@ -144,6 +153,7 @@ impl Options {
         self.big_pairs = 1;
         self.uring_mib = 16;
         self.scale_files = 200_000;
+        self.corpus_files = 300;
         self.million_files = 2000;
     }
 
@@ -196,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_million_files_are_made_on_demand_only() {
-        assert_eq!(wanted(&[]), ["small", "threads", "null", "uring", "scale"]);
+        assert_eq!(wanted(&[]), ["small", "threads", "null", "uring", "scale", "corpus"]);
         assert_eq!(wanted(&["million"]), ["million"]);
         assert_eq!(wanted(&["uring", "--pairs", "3", "null"]), ["null", "uring"]);
         assert_eq!(wanted(&["--smoke"]).len(), SECTIONS.len());
@@ -204,12 +214,15 @@ mod tests {
 
     #[test]
     fn few_pairs_or_files_are_not_judged() {
-        assert_eq!(judged(&[]), ["small", "threads", "null", "uring", "scale", "million"]);
+        let all = ["small", "threads", "null", "uring", "scale", "corpus", "million"];
+        assert_eq!(judged(&[]), all);
         assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "scale", "million"]);
         assert_eq!(judged(&["--pairs", "3"]), ["null", "million"]);
-        assert_eq!(judged(&["--files", "2000"]), ["uring", "scale", "million"]);
+        assert_eq!(judged(&["--files", "2000"]), ["uring", "scale", "corpus", "million"]);
+        let few = judged(&["--corpus-files", "2000"]);
+        assert_eq!(few, ["small", "threads", "null", "uring", "scale", "million"]);
         let few = ["--scale-files", "100000", "--uring-mib", "8", "--million-files", "9"];
-        assert_eq!(judged(&few), ["small", "threads", "null"]);
+        assert_eq!(judged(&few), ["small", "threads", "null", "corpus"]);
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }
 

@@ -214,9 +214,17 @@ pub(super) fn stage(options: &Options, more_bytes: u64) -> Result<tempfile::Temp
     let on_tmpfs = place.f_type as i64 == TMPFS_MAGIC;
     ensure!(on_tmpfs, "--dir {}: not a tmpfs; choose one", dir.display());
     let fresh = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir_in(dir)?;
-    let warm_bytes = if options.smoke { 0 } else { WARM_BYTES + more_bytes };
-    warm_memory(warm_bytes).with_context(|| format!("touching {warm_bytes} bytes"))?;
+    warm(options, more_bytes)?;
     Ok(fresh)
+}
+
+/// Touches memory, `more_bytes` beyond the usual.
+///
+/// # Errors
+/// When there is too little.
+pub(super) fn warm(options: &Options, more_bytes: u64) -> Result<()> {
+    let warm_bytes = if options.smoke { 0 } else { WARM_BYTES + more_bytes };
+    warm_memory(warm_bytes).with_context(|| format!("touching {warm_bytes} bytes"))
 }
 
 #[cfg(test)]

@@ -9,11 +9,10 @@ use std::process::ExitCode;
 
 /// Lists the RUNs of the database.
 pub fn run(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
-    let rows = match open::for_reading(db)? {
-        Some(store) => store.runs()?,
+    let lines: Vec<_> = match open::for_reading(db)? {
+        Some(store) => store.runs()?.iter().map(open::line_of).collect(),
         None => Vec::new(),
     };
-    let lines: Vec<_> = rows.iter().map(open::line_of).collect();
     if args.json {
         context::print_json(&fsarena_report::json::list(&lines))?;
     } else if lines.is_empty() {

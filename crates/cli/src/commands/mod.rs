@@ -1,10 +1,12 @@
 //! The subcommands, one file each.
 
+pub mod dataset;
 pub mod describe;
 pub mod devices;
 pub mod experiments;
 pub mod inner;
 pub mod list;
+pub mod merge;
 mod open;
 mod plan_cost;
 pub mod reference;

@@ -50,6 +50,7 @@ pub fn line_of(row: &RunRow) -> RunLine {
         created_unix_ns: row.created_unix_ns,
         state: row.state,
         note: row.note.clone(),
+        host: row.host.clone(),
         trials_done: row.trials_done,
         trials_planned: row.trials_planned,
     }

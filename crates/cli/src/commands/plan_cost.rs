@@ -8,7 +8,7 @@ use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, Op, Phase};
 use fsarena_plan::cost::{CostSource, DeviceKind, OpCost};
 use fsarena_plan::{Cost, CostBasis};
-use fsarena_report::{PlanCost, PlanCostRow};
+use fsarena_report::{PlanCost, PlanCostRow, PlanNeed};
 use fsarena_store::{Costs, Store};
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +18,18 @@ pub fn of(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
     if let Some(store) = store {
         add_measured(&mut basis, store.costs()?);
     }
-    Ok(as_rows(&fsarena_plan::estimate(plan, &basis)))
+    let cost = as_rows(&fsarena_plan::estimate(plan, &basis));
+    Ok(PlanCost { needs: needs(plan), ..cost })
+}
+
+/// Space that each workload of real work needs on the file system under test.
+fn needs(plan: &RunPlan) -> Vec<PlanNeed> {
+    let real = plan.workloads.iter().enumerate().filter(|(_, workload)| workload.source.is_some());
+    real.map(|(at, workload)| PlanNeed {
+        workload: at,
+        needed_bytes: fsarena_plan::needed_bytes(workload),
+    })
+    .collect()
 }
 
 /// What earlier records say, each figure for its own file system and kind of device.
@@ -102,6 +113,7 @@ fn as_rows(cost: &Cost) -> PlanCost {
         written_bytes: cost.disk_written_bytes,
         image_bytes: cost.image_bytes,
         source: times,
+        needs: Vec::new(),
     }
 }
 

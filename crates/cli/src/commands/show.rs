@@ -1,6 +1,6 @@
 //! `fsarena show`: the tables of a RUN, from its records alone.
 
-use super::open;
+use super::{open, reference};
 use crate::args::ShowArgs;
 use crate::context::{self, Usage};
 use anyhow::Result;
@@ -36,6 +36,9 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<fsarena_
     }
     let (width, style) = (context::width(), context::style());
     context::print(&fsarena_report::phase_tables(&study, width, style))?;
+    if let Some(text) = reference::in_shape(&header, &records, &study) {
+        context::print(&format!("\n{text}"))?;
+    }
     if raw {
         context::print("")?;
         context::print(&fsarena_report::ledger_tables(&study, width, style))?;

@@ -248,9 +248,14 @@ fn file_op<B: Backend, R: Recorder, W: Walk>(
         Op::BigRead => big::read(hand, by, walk, recorder),
         Op::BigOverwrite => big::overwrite(hand, by, walk, recorder),
         // Their shares are never files.
-        Op::Mkdir | Op::Rmdir | Op::List | Op::RandRead | Op::RandWrite | Op::RandRw | Op::Fio => {
-            Tally::default()
-        }
+        Op::Mkdir
+        | Op::Rmdir
+        | Op::List
+        | Op::RandRead
+        | Op::RandWrite
+        | Op::RandRw
+        | Op::Fio
+        | Op::Job => Tally::default(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Bytes and fsyncs that follow from a workload, whatever it runs on.
 
+use super::jobs::JobSums;
 use crate::fit::block_bytes;
 use crate::steps::{is_null, prepare_phase};
 use fsarena_model::work::{Dataset, Fsync, Op, Phase, Workload};
@@ -16,16 +17,23 @@ pub(super) struct Sums {
     pub(super) dataset_bytes: u64,
     /// Of one trial: everything that the work writes.
     pub(super) written_bytes: u64,
+    /// Real work, where it is that.
+    pub(super) jobs: Option<JobSums>,
 }
 
 impl Sums {
     pub(super) fn of(workload: &Workload) -> Self {
+        if let Some(source) = &workload.source {
+            let jobs = JobSums::of(workload, source);
+            let (dataset_bytes, written_bytes) = (jobs.dataset_bytes, jobs.written_bytes);
+            return Self { dataset_bytes, written_bytes, jobs: Some(jobs) };
+        }
         let set = &workload.dataset;
         let dataset_bytes = set.bytes();
         let made = prepare_phase(workload).is_some()
             || workload.phases.iter().any(|phase| phase.op.creates() || phase.op == Op::Fio);
         if is_null(workload) || !made {
-            return Self { dataset_bytes, written_bytes: 0 };
+            return Self { dataset_bytes, written_bytes: 0, jobs: None };
         }
         let metadata = set.files.saturating_mul(METADATA_BYTES_PER_FILE);
         let mut written_bytes = block_bytes(workload).saturating_add(metadata);
@@ -40,7 +48,7 @@ impl Sums {
             let syncs = syncs(phase, set).saturating_mul(FSYNC_BYTES);
             written_bytes = written_bytes.saturating_add(again).saturating_add(syncs);
         }
-        Self { dataset_bytes, written_bytes }
+        Self { dataset_bytes, written_bytes, jobs: None }
     }
 }
 

@@ -49,7 +49,7 @@ fn from_named_file(node: &Node<'_>, files: &Files<'_>) -> Result<Workload, PlanE
         let what = format!("{written:?} is another file, and nothing is read beside this one");
         return Err(node.error(what, "write its text here: fio = \"\"\"…\"\"\""));
     };
-    let path = Path::new(files.file).parent().unwrap_or(Path::new("")).join(written);
+    let path = files.path(written);
     let shown = path.display().to_string();
     let text = read(&path).map_err(|error| {
         let what = format!("{shown} cannot be read: {error}");
@@ -99,6 +99,7 @@ fn of_jobs(jobs: &JobFile) -> Result<Workload, FioError> {
         dataset: Dataset::uniform(1, jobs.needed_bytes()?, 0),
         phases: phases.map(|phase| Phase::new(&phase.name, Op::Fio, FIO_BS_BYTES)).collect(),
         fio: Some(jobs.text().to_owned()),
+        source: None,
     })
 }
 

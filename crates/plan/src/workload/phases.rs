@@ -1,7 +1,7 @@
 //! The list of phases: words and tables.
 
 use super::io::{self, Keys, Places};
-use super::{block_size, sequence};
+use super::{block_size, jobs, sequence};
 use crate::error::PlanError;
 use crate::text;
 use crate::tree::Node;
@@ -70,7 +70,9 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), Pl
     table.only(&[&["name", "op", "order", "bs", "timed"][..], &io::KEYS[..]].concat())?;
     let op_node = table.need("op", "op = \"read\"")?;
     let ops = Op::ALL.map(|op| (op.name(), op));
-    let op = text::word(op_node.text("\"read\"")?, &op_node.place, "op", &ops)?;
+    let written = op_node.text("\"read\"")?;
+    needs_dataset(written, &op_node)?;
+    let op = text::word(written, &op_node.place, "op", &ops)?;
     let order = match table.get("order") {
         None => Order::Sequential,
         Some(node) => {
@@ -110,10 +112,21 @@ fn word(node: &Node<'_>) -> Result<(Op, Order), PlanError> {
     if let Some(op) = base.filter(|op| has_order(*op)) {
         return Ok((op, Order::Random));
     }
+    needs_dataset(written, node)?;
     let mut known: Vec<String> = Op::ALL.iter().map(|op| op.name().to_owned()).collect();
     let ordered = Op::ALL.into_iter().filter(|op| has_order(*op));
     known.extend(ordered.map(|op| format!("{}-random", op.name())));
     Err(PlanError::unknown(&node.place, "phase", written, &known))
+}
+
+/// Refuses real work where there is no dataset to do it with.
+fn needs_dataset(written: &str, node: &Node<'_>) -> Result<(), PlanError> {
+    let engine = Op::ALL.into_iter().any(|op| op.name() == written);
+    if engine || !jobs::WORDS.contains(&written) {
+        return Ok(());
+    }
+    let what = format!("`{written}` is done with a dataset, and there is none");
+    Err(node.error(what, "say dataset = \"mixed-830m\" in place of `files` and `size`"))
 }
 
 fn no_order(op: Op) -> String {

@@ -165,6 +165,8 @@ fn of_other_factors() {
         file(&format!("{EXT4}memory = []")),
         file(&format!("{EXT4}memory = [\"64M\", \"65536K\"]")),
         file(&format!("{EXT4}cache = \"cool\"")),
+        file(&format!("{EXT4}reflink = \"allways\"")),
+        file(&format!("{EXT4}reflink = \"auto\"")),
         file(&format!("{EXT4}discard = true")),
         file(&format!("{EXT4}memroy = \"64M\"")),
         file(&format!("{EXT4}[factors.xfs]\nmount = \"noatime\"")),
@@ -181,7 +183,11 @@ fn of_other_factors() {
     t.toml:6:18: the level of 6:11 again
       keep one of them (only file systems may be repeated, as A/A arms)
     t.toml:6:9: unknown cache state "cool"
-      known: cold, warm
+      known: cold, warm, cold-start
+    t.toml:6:11: unknown reflink policy "allways"
+      did you mean "always"?
+    t.toml:6:11: reflink = "auto", and no workload copies
+      add a workload with the phase "copy"
     t.toml:6:11: `factors.discard` is true or false, but has to be text
       write it like "none"
     t.toml:6:1: unknown key in [factors]: "memroy"
@@ -478,7 +484,7 @@ fn of_the_command_line_names_the_option() {
     --memory: "lots" has no number and unit
       write it like 64M or 256 B
     --cache: unknown cache state "hot"
-      known: cold, warm
+      known: cold, warm, cold-start
     "#);
 }
 

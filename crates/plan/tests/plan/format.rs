@@ -2,6 +2,7 @@
 
 use crate::rules::TestRules;
 use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::job::{Compression, Reflink, SourcePlace};
 use fsarena_model::work::{Backend, Fsync, Op, Sharing};
 use fsarena_plan::{Overrides, builtin, expand, parse};
 
@@ -51,6 +52,7 @@ fn every_key_is_described() {
         "name",
         "title",
         "question",
+        "notes",
         "blocks",
         "seed",
         "compare",
@@ -85,6 +87,18 @@ fn every_key_is_described() {
         "scheduler",
         "read_ahead",
         "write_cache",
+        "reflink",
+        "dataset",
+        "source",
+        "small",
+        "from",
+        "of",
+        "by",
+        "compression",
+        "jobs",
+        "run",
+        "prepare",
+        "cleanup",
         "bs",
         "phases",
         "op",
@@ -115,10 +129,17 @@ fn every_word_is_described() {
     words.extend(Sharing::ALL.map(|word| word.0));
     words.extend(SsdPolicy::ALL.map(|word| word.0));
     words.extend(WriteCache::ALL.map(|word| word.0));
+    words.extend(Compression::ALL.map(Compression::name));
+    words.extend([Reflink::Never, Reflink::Auto, Reflink::Always].map(Reflink::name));
+    words.extend(
+        [SourcePlace::Same, SourcePlace::Other, SourcePlace::Memory].map(SourcePlace::name),
+    );
+    words.extend(["copy", "delete", "untar", "archive", "flac", "ogg", "compile", "command"]);
+    words.extend(["cold", "warm", "cold-start", "program", "engine"]);
     for word in words {
         assert!(TEXT.contains(&format!("\"{word}\"")), "{word:?} is not in FORMAT.md");
     }
-    for name in builtin::workload_names() {
+    for name in builtin::workload_names().into_iter().chain(fsarena_corpus::names()) {
         assert!(TEXT.contains(&format!("`{name}`")), "{name} is not in FORMAT.md");
     }
 }

@@ -3,7 +3,8 @@
 use crate::rules::{TestRules, file, labels, plan};
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_plan::{
-    LIVES_IN_LIMITED_MEMORY, Overrides, apply, builtin, expand, from_options, parse, to_toml,
+    LIVES_IN_LIMITED_MEMORY, Overrides, apply, builtin, expand, from_options, notes_of, parse,
+    to_toml,
 };
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -204,9 +205,24 @@ fn the_builtin_experiments_expand() {
         let experiment = builtin::experiment(name).unwrap();
         let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
         let ids: BTreeSet<_> = plan.contenders.iter().map(|c| c.id()).collect();
-        assert_eq!(ids.len(), 6, "{name}");
-        assert_eq!(labels(&plan).lines().next(), Some("ext2"), "{name}");
+        assert_eq!(ids.len(), plan.contenders.len(), "{name}");
+        let whole = plan.not_run.iter().filter(|row| row.workload.is_some());
+        assert_eq!(whole.count(), 0, "{name}: {}", labels(&plan));
+        for row in &experiment.rows {
+            let workload = plan.workloads.iter().find(|work| work.name == row.workload).unwrap();
+            assert!(workload.phases.iter().any(|phase| phase.name == row.phase), "{}", row.title);
+        }
     }
+    let first = |name: &str| {
+        let experiment = builtin::experiment(name).unwrap();
+        labels(&expand(&experiment, &Overrides::default(), &TestRules).unwrap())
+    };
+    assert!(first("quick").starts_with("ext2\next3\n"));
+    insta::assert_snapshot!(first("2010-ssd-ext4-journal"), @r#"
+    ext4 data=ordered
+    ext4 data=writeback
+    ext4 data=journal
+    "#);
     let article = builtin::experiment("2003-linux-vs-freebsd").unwrap();
     let plan = expand(&article, &Overrides::default(), &TestRules).unwrap();
     assert_eq!(plan.workloads[2].dataset.size_bytes, 1_500_000 * 1024);
@@ -285,6 +301,8 @@ fn written_experiments_read_back() {
         let expand = |e| expand(e, &Overrides::default(), &TestRules).unwrap();
         assert_eq!(expand(&again), expand(&experiment), "{name}");
         assert_eq!(again.rows, experiment.rows);
+        assert_eq!(again.notes, experiment.notes);
+        assert_eq!(notes_of(&to_toml(&experiment)), experiment.notes);
     }
 }
 

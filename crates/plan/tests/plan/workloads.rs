@@ -3,10 +3,19 @@
 use crate::levels::options;
 use crate::rules::{TestRules, file, plan};
 use fsarena_model::work::{Backend, Fsync};
-use fsarena_plan::{Overrides, expand, from_options, notices, parse, parse_with, to_toml};
+use fsarena_plan::{
+    Experiment, Outside, Overrides, PlanError, ReadFile, Surveyed, expand, from_options, notices,
+    parse, parse_from, to_toml,
+};
 use std::path::Path;
 
 const JOBS: &str = "[seq Read]\nrw=read\nsize=8m\n\n[b]\nstonewall\nrw=write\nsize=4m\n";
+
+/// Reads an experiment that names files, and no data of the user's.
+fn parse_with(text: &str, file: &str, read: ReadFile<'_>) -> Result<Experiment, PlanError> {
+    let survey = |path: &Path| -> Result<Surveyed, _> { panic!("{} is surveyed", path.display()) };
+    parse_from(text, file, &Outside { read, survey: &survey })
+}
 
 #[test]
 fn a_job_file_lies_beside_the_experiment() {

@@ -1,5 +1,8 @@
 //! The table of the article, and this machine's values beside it.
 
+mod published;
+pub(crate) mod seconds;
+
 use crate::plain;
 use fsarena_model::record::{CacheState, MemoryRecord, TrialRecord};
 use fsarena_model::run::{RunHeader, RunState};

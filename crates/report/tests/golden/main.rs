@@ -4,6 +4,7 @@
 mod article;
 mod devices;
 mod engine;
+mod real_work;
 mod tables;
 mod width;
 
@@ -151,6 +152,7 @@ fn list_80() {
         created_unix_ns: records::NEW_YEAR_UNIX_NS,
         state,
         note: note.map(str::to_owned),
+        host: "alpha".to_owned(),
         trials_done,
         trials_planned: 30,
     };
@@ -160,6 +162,16 @@ fn list_80() {
     ---------------------------------------------------------------------------
       1  01234567  2003-linux-vs-freebsd  2026-01-01 00:00  done             30
       2  01234567  2003-linux-vs-freebsd  2026-01-01 00:00  interrupted    7/30
+    ");
+    let far = RunLine { host: "beta".to_owned(), ..run(3, RunState::Done, None, 30) };
+    let unknown = RunLine { host: String::new(), ..run(4, RunState::Done, None, 30) };
+    let runs = [run(1, RunState::Done, None, 30), far, unknown];
+    insta::assert_snapshot!(runs_list(&runs, 80, plain()), @r"
+    RUN  id        experiment             host   started (UTC)     state  trials
+    ----------------------------------------------------------------------------
+      1  01234567  2003-linux-vs-freebsd  alpha  2026-01-01 00:00  done       30
+      3  01234567  2003-linux-vs-freebsd  beta   2026-01-01 00:00  done       30
+      4  01234567  2003-linux-vs-freebsd  -      2026-01-01 00:00  done       30
     ");
     insta::assert_snapshot!(runs_list(&[], 80, plain()), @r"
     No RUN has been stored yet.
@@ -184,6 +196,7 @@ fn plan_80() {
         written_bytes: 9 << 20,
         image_bytes: 1 << 30,
         source: "Figures of a short calibration: the first RUN makes them better".to_owned(),
+        needs: Vec::new(),
     };
     insta::assert_snapshot!(plan_table(&header.plan, &cost, 80, plain()), @r"
     Contenders

@@ -3,6 +3,7 @@
 use crate::article::article_rows;
 use crate::{devices, engine, plain, sample};
 use fsarena_model::device::Conditioning;
+use fsarena_model::job::JobKind;
 use fsarena_model::run::RunState;
 use fsarena_report::{
     PlanCost, article_2003, devices_table, ledger_tables, phase_tables, plan_table, raw_values,
@@ -49,6 +50,43 @@ fn fits_engine(label: &str, reason: &str, factor: u64, width: usize) -> Result<(
     fits(&devices_table(&lines, width, plain()), width)
 }
 
+/// The tables of real work.
+fn fits_real_work(
+    label: &str,
+    reason: &str,
+    factor: u64,
+    width: usize,
+) -> Result<(), TestCaseError> {
+    for workload in [records::real_work(), records::own_work()] {
+        let contenders = vec![records::contender(label, "ext4", 1)];
+        let mut header = records::header(contenders, vec![workload], 1);
+        let source = header.plan.workloads[0].source.as_mut().unwrap();
+        source.name = reason.to_owned();
+        (source.contents.files, source.contents.bytes) = (factor, factor);
+        for phase in &mut header.plan.workloads[0].phases {
+            if let Some(JobKind::Command(command)) = phase.job.as_mut().map(|job| &mut job.kind) {
+                command.run = reason.to_owned();
+            }
+        }
+        let mut record = records::record(&header, 0);
+        for phase in &mut record.phases {
+            phase.clocks.durable_ns = Some(factor * SECOND_NS);
+            phase.worker.user_ns = factor;
+            phase.ops = factor;
+            if let Some(tool) = phase.program.as_mut().and_then(|p| p.tools.first_mut()) {
+                tool.version = reason.to_owned();
+            }
+        }
+        let records = [record];
+        let study = study(&header, RunState::Done, &[], &records);
+        fits(&phase_tables(&study, width, plain()), width)?;
+        fits(&ledger_tables(&study, width, plain()), width)?;
+        fits(&raw_values(&header, &records, width, plain()), width)?;
+        fits(&plan_table(&header.plan, &PlanCost::default(), width, plain()), width)?;
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -79,6 +117,7 @@ proptest! {
         fits(&raw_values(&header, &records, width, plain()), width)?;
         fits(&plan_table(&header.plan, &PlanCost::default(), width, plain()), width)?;
         fits_engine(&label, &reason, factor, width)?;
+        fits_real_work(&label, &reason, factor, width)?;
         let mut rows = article_rows();
         rows[0].title.clone_from(&label);
         rows[0].cells[0].column.clone_from(&reason);

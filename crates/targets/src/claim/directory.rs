@@ -9,8 +9,12 @@ use crate::vet::{VettedDirectory, vet_directory};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// A directory of ours may hold copies of the user's data: it can be passed through, not listed.
+const OURS_MODE: u32 = 0o711;
 
 /// A directory.
 pub(super) struct Directory;
@@ -45,6 +49,9 @@ pub fn claim_directory(dir: &VettedDirectory, name: &str) -> Result<Claimed, Tar
     our_name(dir.path(), name)?;
     let path = dir.ours(name);
     fs::create_dir(&path).map_err(|error| TargetError::io("mkdir", &path, error))?;
+    // The user of the work has to get through; what each trial makes in it is its own.
+    fs::set_permissions(&path, Permissions::from_mode(OURS_MODE))
+        .map_err(|error| TargetError::io("chmod", &path, error))?;
     let mut facts = BTreeMap::new();
     facts.insert("in_memory".to_owned(), dir.in_memory().to_string());
     facts::of_backing(dir.path(), &mut facts);

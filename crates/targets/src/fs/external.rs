@@ -6,8 +6,10 @@
 use super::options::{Rule, first_line};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, MountPlan, Place, ToolNeed};
 use crate::cmd;
+use fsarena_model::braces;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
 use fsarena_model::spec::TargetSpec;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,35 +57,20 @@ impl External {
 /// # Errors
 /// When another word stands in braces, or one that has no value here.
 pub fn fill(command: &str, values: Fill<'_>) -> Result<String, FsError> {
-    let mut text = String::with_capacity(command.len() + 32);
-    let mut rest = command;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (before, brace) = rest.split_at(at);
-        text.push_str(before);
-        if brace.starts_with("{{") || brace.starts_with("}}") {
-            text.push_str(&brace[..1]);
-            rest = &brace[2..];
-            continue;
+    let path = |path: &Path| cmd::quoted(&path.to_string_lossy());
+    let mnt = if values.keep_mnt { Some(MNT_LATER.to_owned()) } else { values.mnt.map(path) };
+    let size = values.size_bytes.map(|bytes| bytes.to_string());
+    let words = [("{dev}", values.dev.map(path)), ("{mnt}", mnt), ("{size}", size)];
+    let known: Vec<(&str, &OsStr)> = words
+        .iter()
+        .filter_map(|(word, value)| Some((*word, OsStr::new(value.as_deref()?))))
+        .collect();
+    match braces::fill(command, &known) {
+        Ok(text) => Ok(text.to_string_lossy().into_owned()),
+        Err(unfilled) => {
+            Err(FsError::Placeholder { command: command.to_owned(), placeholder: unfilled.word })
         }
-        let end = brace.find('}').map_or(brace.len(), |end| end + 1);
-        let word = &brace[..end];
-        let path = |path: &Path| cmd::quoted(&path.to_string_lossy());
-        let value = match word {
-            _ if before.ends_with('$') => Some(word.to_owned()),
-            "{dev}" => values.dev.map(path),
-            "{mnt}" if values.keep_mnt => Some(MNT_LATER.to_owned()),
-            "{mnt}" => values.mnt.map(path),
-            "{size}" => values.size_bytes.map(|bytes| bytes.to_string()),
-            _ => None,
-        };
-        text.push_str(&value.ok_or_else(|| FsError::Placeholder {
-            command: command.to_owned(),
-            placeholder: word.to_owned(),
-        })?);
-        rest = &brace[end..];
     }
-    text.push_str(rest);
-    Ok(text)
 }
 
 /// Stands for the mount point in a command that is filled in but for it; no user can type it.

@@ -1,5 +1,7 @@
 //! What the user has to agree to before anything is touched: commands, and the loss of data.
 
+mod commands;
+
 use crate::context::Usage;
 use anyhow::Result;
 use fsarena_model::contender::DeviceLevel;
@@ -7,9 +9,10 @@ use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
 use fsarena_runner::OurPlaces;
 use fsarena_targets::vet::{self, WipeConsent};
-use std::io::{IsTerminal as _, Write as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+
+pub(super) use commands::to_commands;
 
 /// Reads what `--wipe` says.
 pub(super) fn parse(wipe: &[String]) -> Result<Vec<WipeConsent>> {
@@ -92,46 +95,4 @@ fn under_test(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Result
 fn device_number(path: &Path) -> Option<u64> {
     let meta = std::fs::metadata(path).ok()?;
     meta.file_type().is_block_device().then(|| meta.rdev())
-}
-
-/// Shows the commands that the experiment file brings, and asks.
-pub(super) fn to_commands(yes: bool, plan: &RunPlan) -> Result<()> {
-    if confirmed(yes, plan)? {
-        return Ok(());
-    }
-    Err(Usage("commands of the experiment file were not confirmed".to_owned()).into())
-}
-
-fn confirmed(yes: bool, plan: &RunPlan) -> Result<bool> {
-    let mut commands = Vec::new();
-    for contender in &plan.contenders {
-        if let Some(external) = &contender.levels.fs.external {
-            let all = [
-                &external.create,
-                &Some(external.mount.clone()),
-                &external.unmount,
-                &external.destroy,
-                &external.version,
-            ];
-            commands.extend(all.into_iter().flatten().cloned());
-        }
-    }
-    commands.dedup();
-    if commands.is_empty() {
-        return Ok(true);
-    }
-    eprintln!("The experiment brings these commands, to be run as this user:");
-    commands.iter().for_each(|command| eprintln!("  {command}"));
-    if yes {
-        return Ok(true);
-    }
-    if !std::io::stdin().is_terminal() {
-        eprintln!("(--yes confirms them where nobody can be asked)");
-        return Ok(false);
-    }
-    eprint!("Run them? [y/N] ");
-    std::io::stderr().flush()?;
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

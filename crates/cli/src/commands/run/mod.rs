@@ -47,7 +47,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     let user = args.user.as_deref().map(options::user_ids).transpose()?;
     options::check_cpus(&args.cpus)?;
     // Before anything that the experiment file names is run or installed.
-    consent::to_commands(args.yes, &plan)?;
+    consent::to_commands(args.yes, &plan, user)?;
     let vetted = consent::to_wipe(&plan, consents, ours, false)?;
     tools::provide(args.install_tools, &mut plan)?;
     tools::let_fio_read_its_jobs(&plan)?;

@@ -4,8 +4,9 @@ use super::unix_time;
 use crate::args::RunArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
+use fsarena_corpus::{CorpusError, own};
 use fsarena_model::work::UserIds;
-use fsarena_plan::{Experiment, Overrides};
+use fsarena_plan::{Experiment, Outside, Overrides, Surveyed};
 use fsarena_targets::devices;
 use std::path::Path;
 
@@ -40,6 +41,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
         scheduler: args.scheduler.clone(),
         read_ahead: args.read_ahead.clone(),
         write_cache: args.write_cache.clone(),
+        reflink: args.reflink.clone(),
         sample_period: args.sample_period.clone(),
         verify: args.verify,
         ..Overrides::default()
@@ -114,7 +116,17 @@ pub(super) fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experi
         Usage(format!("{name}: {error}; name a file that is there, or one of {known}"))
     })?;
     let read = |path: &Path| std::fs::read_to_string(path);
-    Ok(fsarena_plan::parse_with(&text, name, &read)?)
+    let outside = Outside { read: &read, survey: &survey };
+    Ok(fsarena_plan::parse_from(&text, name, &outside)?)
+}
+
+/// Looks at data of the user's own that an experiment names. Nothing is made yet: Ctrl-C ends it.
+fn survey(named: &Path) -> Result<Surveyed, CorpusError> {
+    // What a symbolic link leads to now is what is taken, in every trial.
+    let path = named.canonicalize().or_else(|_| std::path::absolute(named));
+    let path = path.unwrap_or_else(|_| named.to_owned());
+    let (own, top) = own::survey_with_top(&path, &|| false)?;
+    Ok(Surveyed { path, own, top })
 }
 
 /// Refuses processors that this process may not use.

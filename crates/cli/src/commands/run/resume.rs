@@ -33,7 +33,8 @@ pub(super) fn run(
     let records = store.records(run)?;
     let rest = fsarena_runner::rest(&header.plan, &records);
     // Before anything that the experiment file names is run, a question for its version too.
-    consent::to_commands(args.yes, &rest)?;
+    let user = header.place.as_ref().and_then(|place| place.user);
+    consent::to_commands(args.yes, &rest, user)?;
     same_or_refused(run, &header, &records, &rest)?;
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
@@ -54,7 +55,16 @@ fn chosen(store: &Store, selector: &str) -> Result<RunId> {
         return latest_interrupted(store);
     }
     let run = store.find(selector)?;
-    match store.run(run)?.state {
+    let row = store.run(run)?;
+    if row.merged {
+        let host = row.host;
+        return Err(Usage(format!(
+            "--resume: RUN {run} was taken over by `fsarena merge`; it can only go on where it \
+             began, with the database of {host}"
+        ))
+        .into());
+    }
+    match row.state {
         RunState::Interrupted | RunState::Failed => Ok(run),
         RunState::Done => Err(Usage(format!("--resume: RUN {run} is done")).into()),
         RunState::Running => {

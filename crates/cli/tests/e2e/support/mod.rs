@@ -4,6 +4,7 @@ mod clean;
 pub mod devices;
 mod live;
 mod pause;
+pub mod real;
 mod work;
 
 pub use clean::{Machine, assert_nothing_left};

@@ -1,4 +1,4 @@
-//! A program that does the work of a phase: fio, run for one phase of a job file.
+//! fio, run for one phase of a job file.
 //!
 //! `worker.rs` calls it for `Task::Fio` in two steps, as it does for phases of our own:
 //!
@@ -23,130 +23,41 @@
 //! (0.1 s to 0.3 s); `own_ns` of the report is the time of the work by fio's clock. fio has a clock
 //! for each job and none for all, so there is no `own_ns` where jobs start at different times.
 
+use super::ProgramError;
+use super::ask::{Streams, ask};
+use super::end::end_orphans;
+use super::find::{Found, find};
+use super::start::{environment, inside};
 use crate::Root;
 use crate::clock::monotonic_ns;
 use crate::phase::sync_error;
 use crate::usage::Usage;
-use fsarena_fio::{FioError, JobFile, Outcome, OutputError, PhaseRun, version_of};
+use fsarena_fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
-use rustix::fd::{AsRawFd as _, OwnedFd};
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus};
 
-/// Output of fio that is read, bytes; a job of 1000 clones prints about 8 MB.
-const OUTPUT_MAX_BYTES: u64 = 256 << 20;
 /// Oldest fio whose latencies are in nanoseconds.
 const OLDEST_MAJOR: u32 = 3;
-/// Where fio is when it is only asked something: not in the tree under test.
-const ELSEWHERE: &str = "/";
 /// What fio is told to do when its worker dies. Not KILL: its jobs are processes of their own, and
 /// only fio itself can end them (within about a second).
 const DEATH_SIGNAL: Signal = Signal::TERM;
-
-/// Why a job cannot be run here.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// The job file is refused.
-    #[error("fio job file: {0}")]
-    Job(#[from] FioError),
-    /// It has no such phase.
-    #[error("fio job file: no phase is called {name:?}; there are: {known}")]
-    NoPhase {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// There is no fio.
-    #[error("fio is not installed (looked in {looked_in}); install the package fio")]
-    Missing {
-        /// The directories.
-        looked_in: String,
-    },
-    /// Its version is too old, or not told.
-    #[error("{program} calls itself {said:?}; fio {OLDEST_MAJOR}.0 or newer is needed")]
-    Version {
-        /// Its path.
-        program: PathBuf,
-        /// What `fio --version` printed.
-        said: String,
-    },
-    /// fio does not understand the job.
-    #[error("fio does not take the job: {said}; see fio --cmdhelp=all for the keys of this fio")]
-    NotTaken {
-        /// What it printed.
-        said: String,
-    },
-    /// fio cannot be started, or there is no memory for its input and output.
-    #[error("{program}: cannot be run: {source}")]
-    Run {
-        /// Its path.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-}
 
 /// A phase of a job file that is ready to run.
 #[derive(Debug)]
 pub struct FioRun {
     /// Name of the phase.
     name: String,
-    program: PathBuf,
+    program: Found,
     /// Version line of the program.
     version: String,
     /// `None` where there is nothing to lay out.
     phase: Option<(PhaseRun, Streams)>,
-}
-
-/// Standard streams of a run, in anonymous memory.
-#[derive(Debug)]
-struct Streams {
-    input: File,
-    output: File,
-    errors: File,
-}
-
-impl Streams {
-    fn new(input: &str) -> io::Result<Self> {
-        let memory = |name: &str| -> io::Result<File> {
-            let fd: OwnedFd = memfd_create(name, MemfdFlags::CLOEXEC)?;
-            Ok(File::from(fd))
-        };
-        let mut job = memory("fsarena-fio-job")?;
-        job.write_all(input.as_bytes())?;
-        job.rewind()?;
-        let (output, errors) = (memory("fsarena-fio-output")?, memory("fsarena-fio-errors")?);
-        Ok(Self { input: job, output, errors })
-    }
-
-    /// Gives them to `command`.
-    fn attach(&self, command: &mut Command) -> io::Result<()> {
-        command.stdin(Stdio::from(self.input.try_clone()?));
-        command.stdout(Stdio::from(self.output.try_clone()?));
-        command.stderr(Stdio::from(self.errors.try_clone()?));
-        Ok(())
-    }
-
-    /// What was printed on standard output and standard error.
-    fn read(&mut self) -> io::Result<(String, String)> {
-        let text = |file: &mut File| -> io::Result<String> {
-            let mut bytes = Vec::new();
-            file.rewind()?;
-            file.take(OUTPUT_MAX_BYTES).read_to_end(&mut bytes)?;
-            Ok(String::from_utf8_lossy(&bytes).into_owned())
-        };
-        Ok((text(&mut self.output)?, text(&mut self.errors)?))
-    }
 }
 
 impl FioRun {
@@ -168,20 +79,21 @@ impl FioRun {
             return Err(ProgramError::NoPhase { name: phase.to_owned(), known });
         }
         let program = find_fio()?;
-        let failed = |source| ProgramError::Run { program: program.clone(), source };
-        let (_, said, _) = ask(&program, &["--version".to_owned()], "").map_err(failed)?;
-        let version = said.trim().to_owned();
+        let failed = |source| ProgramError::Run { program: program.path.clone(), source };
+        let asked = ask(&mut command(&program, &["--version".to_owned()]), "").map_err(failed)?;
+        let version = asked.output.trim().to_owned();
         if version_of(&version).is_none_or(|major| major < OLDEST_MAJOR) {
-            return Err(ProgramError::Version { program, said: version });
+            let (program, oldest) = (program.path, OLDEST_MAJOR);
+            return Err(ProgramError::Version { program, said: version, oldest });
         }
         let phase_run = file.for_phase(phase, lay_out, seed.tag());
         let ready = match phase_run {
             None => None,
             Some(run) => {
-                let (status, output, errors) =
-                    ask(&program, &run.check_args, &run.job_file).map_err(failed)?;
-                if !status.success() {
-                    let said = first_lines(&format!("{errors}\n{output}"));
+                let mut check = command(&program, &run.check_args);
+                let told = ask(&mut check, &run.job_file).map_err(failed)?;
+                if !told.status.success() {
+                    let said = first_lines(&format!("{}\n{}", told.errors, told.output));
                     return Err(ProgramError::NotTaken { said });
                 }
                 let streams = Streams::new(&run.job_file).map_err(failed)?;
@@ -198,19 +110,21 @@ impl FioRun {
         let Some((phase, mut streams)) = phase else { return nothing_to_do(root) };
         let mut command = command(&program, &phase.args);
         let prepared = streams.attach(&mut command);
-        inside(&mut command, root);
+        inside(&mut command, root, DEATH_SIGNAL);
         let used_before = Usage::of_children();
         let start_ns = monotonic_ns();
         let ended = prepared.and_then(|()| command.spawn()).and_then(|mut fio| fio.wait());
         let returned_ns = monotonic_ns();
         if ended.as_ref().map_or(true, |status| status.signal().is_some()) {
-            end_orphans();
+            // Each job of a fio that was killed (the memory limit of a trial can do that) is a
+            // process with a session of its own, and works on until it is done.
+            end_orphans(is_fio);
         }
         let synced = rustix::fs::syncfs(root.dir());
         let durable_ns = monotonic_ns();
         let usage = Usage::of_children().since(&used_before);
 
-        let mut argv = vec![program.display().to_string()];
+        let mut argv = vec![program.path.display().to_string()];
         argv.extend(phase.args.iter().cloned());
         let outcome = streams
             .read()
@@ -226,6 +140,7 @@ impl FioRun {
         };
         let mut program = ProgramReport {
             name: "fio".to_owned(),
+            tools: vec![program.tool(version.clone())],
             version,
             argv,
             own_ns: None,
@@ -299,78 +214,29 @@ fn failed_to_end(phase: &str, ended: &io::Result<ExitStatus>) -> Option<OpError>
     }
 }
 
-/// The first executable `fio` in `PATH` and the usual directories, as an absolute path.
-fn find_fio() -> Result<PathBuf, ProgramError> {
+/// The first `fio` in `PATH` and the usual directories.
+fn find_fio() -> Result<Found, ProgramError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut dirs: Vec<PathBuf> =
         std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
     dirs.extend(["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from));
     dirs.dedup();
-    let executable = |path: &PathBuf| {
-        let meta = path.metadata();
-        meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
-    dirs.iter().map(|dir| dir.join("fio")).find(executable).ok_or_else(|| {
-        let looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
-        ProgramError::Missing { looked_in: looked_in.join(":") }
-    })
+    Ok(find("fio", &dirs, Some("fio"))?)
 }
 
-/// fio with a fixed environment: nothing of the user's changes what a job means.
-fn command(program: &Path, args: &[String]) -> Command {
-    let mut command = Command::new(program);
-    command.args(args).env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").env("LC_ALL", "C");
+fn command(program: &Found, args: &[String]) -> Command {
+    let mut command = Command::new(&program.path);
+    environment(&mut command).args(args);
     command
 }
 
-/// Runs fio for an answer: status, standard output, standard error.
-fn ask(program: &Path, args: &[String], input: &str) -> io::Result<(ExitStatus, String, String)> {
-    let mut streams = Streams::new(input)?;
-    let mut command = command(program, args);
-    streams.attach(&mut command)?;
-    let status = command.current_dir(ELSEWHERE).status()?;
-    let (output, errors) = streams.read()?;
-    Ok((status, output, errors))
+fn is_fio(pid: rustix::process::Pid) -> bool {
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", pid.as_raw_pid()));
+    name.is_ok_and(|name| name.trim() == "fio")
 }
 
 /// The first lines that say something, as one.
 fn first_lines(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.take(3).collect::<Vec<_>>().join(" / ")
-}
-
-/// Lets `command` start in the root, and die with this process.
-fn inside(command: &mut Command, root: &Root) {
-    let parent = rustix::process::getpid();
-    let root = root.dir().as_raw_fd();
-    let start = move || {
-        // SAFETY: takes numbers only, and is async-signal-safe; the caller keeps the descriptor
-        // open until the child has started.
-        if unsafe { libc::fchdir(root) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        rustix::process::set_parent_process_death_signal(Some(DEATH_SIGNAL))?;
-        // A parent that died before that line will send no signal.
-        if rustix::process::getppid() != Some(parent) {
-            return Err(io::Error::from(Errno::SRCH));
-        }
-        Ok(())
-    };
-    // SAFETY: between fork and exec only system calls are made: no memory, no lock.
-    unsafe { command.pre_exec(start) };
-    // Jobs that outlive a fio that was killed come back to this process: see `end_orphans`.
-    let _ = rustix::process::set_child_subreaper(Some(parent));
-}
-
-/// Ends the jobs of a fio that was killed (the memory limit of a trial can do that): each is a
-/// process with a session of its own, and works on until it is done.
-fn end_orphans() {
-    let task = format!("/proc/self/task/{}/children", rustix::process::getpid().as_raw_pid());
-    let children = std::fs::read_to_string(task).unwrap_or_default();
-    for pid in children.split_whitespace().filter_map(|pid| pid.parse::<i32>().ok()) {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        let Some(pid) = Pid::from_raw(pid).filter(|_| name.trim() == "fio") else { continue };
-        let _ = rustix::process::kill_process(pid, Signal::KILL);
-        let _ = rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty());
-    }
 }

@@ -1,0 +1,191 @@
+//! `fsarena dataset`: what there is to do real work with, and one's own looked at.
+
+mod write;
+
+use super::signals;
+use crate::args::DatasetArgs;
+use crate::context::{self, Usage};
+use crate::exit;
+use anyhow::{Context as _, Result};
+use fsarena_corpus::own::{self, Own};
+use fsarena_corpus::{CorpusError, Description, Tree};
+use fsarena_model::job::{Compression, Contents};
+use fsarena_report::{ClassLine, DatasetLine};
+use serde_json::json;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+/// What the argument names.
+enum Named {
+    /// A built-in dataset, or a file that describes one.
+    Described(Box<Description>),
+    /// The user's own.
+    Own(Own),
+}
+
+/// Lists the datasets, shows one, or writes it.
+pub fn run(args: &DatasetArgs) -> Result<ExitCode> {
+    match carry_out(args) {
+        Err(error) if matches!(error.downcast_ref(), Some(CorpusError::Stopped)) => {
+            eprintln!("stopped; nothing was left behind");
+            Ok(ExitCode::from(exit::INTERRUPTED))
+        }
+        // A file that is written wrongly, as with experiments.
+        Err(error) if matches!(error.downcast_ref(), Some(CorpusError::Description { .. })) => {
+            Err(Usage(error.to_string()).into())
+        }
+        Err(error) => Err(error),
+        Ok(()) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn carry_out(args: &DatasetArgs) -> Result<()> {
+    let Some(what) = &args.what else { return list(args) };
+    match named(what)? {
+        Named::Own(own) => show_own(args, what, &own),
+        Named::Described(description) => {
+            let description = match args.scale {
+                Some(scale) => description.scaled(scale),
+                None => *description,
+            };
+            described(args, &description)
+        }
+    }
+}
+
+/// All that is built in.
+fn list(args: &DatasetArgs) -> Result<()> {
+    if let Some(option) = option_for_one(args) {
+        return Err(Usage(format!("{option} is for one dataset; name it")).into());
+    }
+    let known = fsarena_corpus::names().into_iter().filter_map(fsarena_corpus::builtin);
+    let lines: Vec<DatasetLine> = known.map(|description| line_of(&description)).collect();
+    if args.json {
+        return context::print_json(&fsarena_report::json::datasets(&lines));
+    }
+    context::print(&fsarena_report::datasets_table(&lines, context::width(), context::style()))?;
+    eprintln!("and small-N, N files of 256 B; MB are 10^6 bytes");
+    Ok(())
+}
+
+/// The first option given that only makes sense with a dataset that is described.
+fn option_for_one(args: &DatasetArgs) -> Option<&'static str> {
+    let given = [
+        (args.to.is_some(), "--to"),
+        (args.archive.is_some(), "--archive"),
+        (args.scale.is_some(), "--scale"),
+        (args.toml, "--toml"),
+        (args.digest, "--digest"),
+    ];
+    given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+}
+
+fn line_of(description: &Description) -> DatasetLine {
+    DatasetLine {
+        name: description.name().to_owned(),
+        title: description.title().to_owned(),
+        contents: description.tree().contents(),
+    }
+}
+
+/// A built-in name goes before a path; `./NAME` is always a path.
+fn named(what: &Path) -> Result<Named> {
+    if let Some(description) = what.to_str().and_then(fsarena_corpus::builtin) {
+        return Ok(Named::Described(Box::new(description)));
+    }
+    if what.symlink_metadata().is_err() {
+        let known = fsarena_corpus::names().join(", ");
+        return Err(Usage(format!(
+            "{}: no such dataset, directory, archive or description; built in: {known}, small-N",
+            what.display()
+        ))
+        .into());
+    }
+    if what.extension().is_some_and(|ending| ending == "toml") {
+        let file = what.display().to_string();
+        let text = std::fs::read_to_string(what).with_context(|| file.clone())?;
+        return Ok(Named::Described(Box::new(Description::parse(&text, &file)?)));
+    }
+    let interrupts = signals::count_interrupts()?;
+    let stop = || interrupts.load(Ordering::SeqCst) > 0;
+    Ok(Named::Own(own::survey(what, &stop)?))
+}
+
+fn show_own(args: &DatasetArgs, what: &Path, own: &Own) -> Result<()> {
+    let path = what.display();
+    if let Some(option) = option_for_one(args) {
+        return Err(Usage(format!(
+            "{option} is for datasets that are described; {path} is taken as it is"
+        ))
+        .into());
+    }
+    let (kind, compression, contents): (String, Option<Compression>, &Contents) = match own {
+        Own::Tree(contents) => ("a directory".to_owned(), None, contents),
+        Own::Archive(Compression::None, contents) => {
+            ("an archive, not compressed".to_owned(), Some(Compression::None), contents)
+        }
+        Own::Archive(compression, contents) => {
+            (format!("an archive ({})", compression.name()), Some(*compression), contents)
+        }
+    };
+    if args.json {
+        return context::print_json(&fsarena_report::json::dataset(&json!({
+            "path": path.to_string(),
+            "archive": compression,
+            "contents": contents,
+        })));
+    }
+    let figures = fsarena_report::contents_text(contents);
+    context::print(&format!("{path}: {kind}\n\n{figures}"))
+}
+
+fn described(args: &DatasetArgs, description: &Description) -> Result<()> {
+    if args.to.is_some() || args.archive.is_some() {
+        write::all(args, description)?;
+        if !(args.toml || args.digest || args.json) {
+            return Ok(());
+        }
+    }
+    let tree = description.tree();
+    let digest = args.digest.then(|| tree.digest());
+    if args.json {
+        return context::print_json(&fsarena_report::json::dataset(&json!({
+            "name": description.name(),
+            "title": description.title(),
+            "notes": description.notes(),
+            "scale": description.scale(),
+            "contents": tree.contents(),
+            "classes": classes(&tree),
+            "toml": args.toml.then(|| description.to_toml()),
+            "sha256": digest,
+        })));
+    }
+    if args.toml {
+        context::print(&description.to_toml())?;
+    }
+    if let Some(digest) = digest {
+        context::print(&format!("{digest}  {}", description.name()))?;
+    }
+    if args.toml || args.digest {
+        return Ok(());
+    }
+    let (width, style) = (context::width(), context::style());
+    let line = line_of(description);
+    let (classes, notes) = (classes(&tree), description.notes());
+    context::print(&fsarena_report::dataset_text(&line, &classes, notes, width, style))
+}
+
+/// The classes of a tree, in the order of its description.
+fn classes(tree: &Tree) -> Vec<ClassLine> {
+    let line = |class: fsarena_corpus::ClassFigures| ClassLine {
+        name: class.name,
+        contents: class.contents.to_string(),
+        files: class.files,
+        bytes: class.bytes,
+        smallest_bytes: class.smallest_bytes,
+        median_bytes: class.median_bytes,
+        largest_bytes: class.largest_bytes,
+    };
+    tree.classes().into_iter().map(line).collect()
+}

@@ -1,0 +1,141 @@
+//! Commands that an experiment brings, shown as they are and confirmed before the first is run.
+//!
+//! A Makefile in the user's own data is one of them. What is shown cannot change how the rest of
+//! the screen looks.
+
+use crate::context::{self, Usage};
+use anyhow::Result;
+use fsarena_model::job::{JobKind, Origin};
+use fsarena_model::run::RunPlan;
+use fsarena_model::work::{UserIds, Workload};
+use std::io::{IsTerminal as _, Write as _};
+
+/// Shows the commands that the experiment file brings, and asks. `user` is the user of the work,
+/// where it is another one.
+pub(in super::super) fn to_commands(
+    yes: bool,
+    plan: &RunPlan,
+    user: Option<UserIds>,
+) -> Result<()> {
+    if confirmed(yes, plan, user)? {
+        return Ok(());
+    }
+    Err(Usage("commands of the experiment file were not confirmed".to_owned()).into())
+}
+
+fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
+    let (of_systems, of_phases) = (of_file_systems(plan), of_phases(plan));
+    if of_systems.is_empty() && of_phases.is_empty() {
+        return Ok(true);
+    }
+    let this_user = if context::is_root() { "root" } else { "this user" };
+    if !of_systems.is_empty() {
+        eprintln!("The experiment brings these commands, to be run as {this_user} in /:");
+        of_systems.iter().for_each(|command| eprintln!("  {}", shown(command)));
+    }
+    if !of_phases.is_empty() {
+        let who = user.map(|user| format!("user {} group {}", user.uid, user.gid));
+        let who = who.as_deref().unwrap_or(this_user);
+        eprintln!(
+            "The work brings these commands, to be run as {who} in the file system under test:"
+        );
+        of_phases.iter().for_each(|command| eprintln!("  {}", shown(command)));
+    }
+    if yes {
+        return Ok(true);
+    }
+    if !std::io::stdin().is_terminal() {
+        eprintln!("(--yes confirms them where nobody can be asked)");
+        return Ok(false);
+    }
+    eprint!("Run them? [y/N] ");
+    std::io::stderr().flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Commands that make, mount and destroy file systems, each once.
+fn of_file_systems(plan: &RunPlan) -> Vec<String> {
+    let mut commands = Vec::new();
+    for external in plan.contenders.iter().filter_map(|c| c.levels.fs.external.as_ref()) {
+        let all = [
+            &external.create,
+            &Some(external.mount.clone()),
+            &external.unmount,
+            &external.destroy,
+            &external.version,
+        ];
+        all.into_iter().flatten().for_each(|command| add(&mut commands, command));
+    }
+    commands
+}
+
+/// What phases run that is not of this program's choice, each once.
+fn of_phases(plan: &RunPlan) -> Vec<String> {
+    let mut commands = Vec::new();
+    for workload in &plan.workloads {
+        for job in workload.phases.iter().filter_map(|phase| phase.job.as_ref()) {
+            match &job.kind {
+                JobKind::Command(command) => {
+                    let hooks = [&command.prepare, &Some(command.run.clone()), &command.cleanup];
+                    hooks.into_iter().flatten().for_each(|text| add(&mut commands, text));
+                    for program in &command.programs {
+                        add(&mut commands, &format!("{program} --version"));
+                    }
+                }
+                JobKind::Compile { .. } => {
+                    if let Some(makefile) = own_makefile(workload) {
+                        add(&mut commands, &makefile);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    commands
+}
+
+/// A Makefile can run whatever it likes; those of generated trees are ours.
+fn own_makefile(workload: &Workload) -> Option<String> {
+    let Origin::Own { path } = &workload.source.as_ref()?.origin else { return None };
+    Some(format!("make -C {{data}}: the Makefile in {}", path.display()))
+}
+
+fn add(commands: &mut Vec<String>, command: &str) {
+    if !commands.iter().any(|known| known == command) {
+        commands.push(command.to_owned());
+    }
+}
+
+/// A command as it can be shown: what would move the cursor or turn the text around is escaped, and
+/// further lines are indented.
+fn shown(command: &str) -> String {
+    let turns = |c: char| {
+        let marks = ['\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2060}'..='\u{206f}'];
+        marks.iter().any(|range| range.contains(&c))
+    };
+    let mut text = String::with_capacity(command.len());
+    for c in command.trim_end().chars() {
+        match c {
+            '\n' => text.push_str("\n    "),
+            c if c.is_control() || turns(c) => text.extend(c.escape_default()),
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_shown_moves_the_cursor() {
+        assert_eq!(shown("ls -l \"\u{e9}\"\n"), "ls -l \"\u{e9}\"");
+        assert_eq!(shown("a\nb"), "a\n    b");
+        let hidden = "rm -rf x\rls \u{1b}[8m\u{9b}2K\u{202e}\t\u{7f}";
+        let wanted = r"rm -rf x\rls \u{1b}[8m\u{9b}2K\u{202e}\t\u{7f}";
+        assert_eq!(shown(hidden), wanted);
+    }
+}

@@ -1,0 +1,193 @@
+//! The end of programs: waiting for one while its complaints are taken, and ending what it left.
+//!
+//! Standard error is a pipe that is emptied while the program runs, of which the last part is
+//! kept: a program that floods it neither waits for a reader nor fills memory.
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fd::{AsFd as _, OwnedFd};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid,
+};
+use std::io;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+/// Of standard error, kept, bytes.
+const KEPT_BYTES: usize = 64 << 10;
+/// Parts that are taken when all is over: more than any pipe holds.
+const MOST_AT_THE_END: usize = 64;
+/// Most generations of processes that are looked for; one that forks faster is given up.
+const ROUNDS: usize = 1000;
+
+/// Standard error of one or several programs, of which the end is kept.
+#[derive(Debug)]
+pub(super) struct Complaints {
+    read: OwnedFd,
+    write: OwnedFd,
+    /// At most twice [`KEPT_BYTES`].
+    kept: Vec<u8>,
+    landing: Box<[u8]>,
+}
+
+impl Complaints {
+    pub fn new() -> io::Result<Self> {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        rustix::io::ioctl_fionbio(&read, true)?;
+        let landing = vec![0; KEPT_BYTES].into_boxed_slice();
+        Ok(Self { read, write, kept: Vec::with_capacity(2 * KEPT_BYTES), landing })
+    }
+
+    /// Becomes the standard error of `command`; standard output and input are `/dev/null`.
+    pub fn attach(&self, command: &mut Command) -> io::Result<()> {
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::from(self.write.try_clone()?));
+        Ok(())
+    }
+
+    /// Waits for the end of `child`.
+    pub fn wait_for(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
+        let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+        loop {
+            let mut fds =
+                [PollFd::new(&ended, PollFlags::IN), PollFd::new(&self.read, PollFlags::IN)];
+            match poll(&mut fds, None) {
+                Err(Errno::INTR) => continue,
+                other => other?,
+            };
+            // Somebody that it left behind may write for ever: its end comes first.
+            if !fds[0].revents().is_empty() {
+                return child.wait();
+            }
+            self.take_once();
+        }
+    }
+
+    /// Takes what is there, at most the size of the buffer; whether that was anything.
+    fn take_once(&mut self) -> bool {
+        match rustix::io::read(self.read.as_fd(), &mut *self.landing) {
+            Ok(got) => {
+                self.kept.extend_from_slice(&self.landing[..got]);
+                let excess = self.kept.len().saturating_sub(KEPT_BYTES);
+                self.kept.drain(..excess);
+                got > 0
+            }
+            Err(Errno::INTR) => true,
+            Err(_) => false,
+        }
+    }
+
+    /// The end of what was written: whole lines that say something, at most `max_bytes` of them,
+    /// as one line. To be called when nobody is left who writes.
+    pub fn last_lines(&mut self, max_bytes: usize) -> String {
+        // Somebody who could not be ended may go on writing.
+        for _ in 0..MOST_AT_THE_END {
+            if !self.take_once() {
+                break;
+            }
+        }
+        last_lines(&String::from_utf8_lossy(&self.kept), max_bytes)
+    }
+}
+
+/// The last lines of `text` that say something, joined; cut at the front to `max_bytes`.
+fn last_lines(text: &str, max_bytes: usize) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut kept = String::new();
+    for line in lines.iter().rev() {
+        if !kept.is_empty() && kept.len() + line.len() + 3 > max_bytes {
+            break;
+        }
+        kept = if kept.is_empty() { (*line).to_owned() } else { format!("{line} / {kept}") };
+    }
+    let cut = kept.len().saturating_sub(max_bytes);
+    let cut = (cut..=kept.len()).find(|&at| kept.is_char_boundary(at)).unwrap_or(kept.len());
+    kept.split_off(cut)
+}
+
+/// The error number of the gravest well-known complaint in `text`, by the words of the C locale; 0
+/// where there is none.
+pub(super) fn errno_in(text: &str) -> i32 {
+    const KNOWN: [(&str, Errno); 9] = [
+        ("No space left on device", Errno::NOSPC),
+        ("Disk quota exceeded", Errno::DQUOT),
+        ("Input/output error", Errno::IO),
+        ("Read-only file system", Errno::ROFS),
+        ("Permission denied", Errno::ACCESS),
+        ("Operation not permitted", Errno::PERM),
+        ("Operation not supported", Errno::OPNOTSUPP),
+        ("File name too long", Errno::NAMETOOLONG),
+        ("No such file or directory", Errno::NOENT),
+    ];
+    // Of several, want of space explains the others.
+    KNOWN.iter().find(|(words, _)| text.contains(words)).map_or(0, |(_, e)| e.raw_os_error())
+}
+
+/// Ends every child of this process for which `is_ours`, and those that come to this process by
+/// that; how many were still at work. To be called when the program itself was waited for.
+///
+/// A process that this user may not end (one of another user's) is left.
+pub(super) fn end_orphans(is_ours: impl Fn(Pid) -> bool) -> u64 {
+    let mut ended = 0;
+    let mut left: Vec<Pid> = Vec::new();
+    for _ in 0..ROUNDS {
+        let mut next = children().into_iter().filter(|pid| !left.contains(pid) && is_ours(*pid));
+        let Some(pid) = next.next() else { break };
+        if kill_process(pid, Signal::KILL).is_err() {
+            left.push(pid);
+            continue;
+        }
+        // One that had ended by itself has another status.
+        let status = waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map(|(_, s)| s);
+        let killed =
+            |status: WaitStatus| status.terminating_signal() == Some(Signal::KILL.as_raw());
+        ended += u64::from(status.is_some_and(killed));
+    }
+    ended
+}
+
+/// Children of this process: those that its first thread started, and orphans that came to it.
+pub(super) fn children() -> Vec<Pid> {
+    let pid = rustix::process::getpid().as_raw_pid();
+    let list = std::fs::read_to_string(format!("/proc/self/task/{pid}/children"));
+    let list = list.unwrap_or_default();
+    list.split_whitespace().filter_map(|pid| pid.parse().ok()).filter_map(Pid::from_raw).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_whole_as_far_as_they_fit() {
+        assert_eq!(last_lines("", 500), "");
+        assert_eq!(last_lines("\n one \n\n two\n", 500), "one / two");
+        assert_eq!(last_lines("first\nsecond\nthird\n", 14), "second / third");
+        assert_eq!(last_lines("first\nsecond\nthird\n", 13), "third");
+        assert_eq!(last_lines("ab\u{e9}\u{e9}\n", 3), "\u{e9}", "not in the middle of a letter");
+        let long = "x".repeat(1000);
+        assert_eq!(last_lines(&long, 500).len(), 500);
+    }
+
+    #[test]
+    fn complaints_of_want_are_known_by_number() {
+        let said = "cp: error writing 'x': No space left on device / cp: bye";
+        assert_eq!(errno_in(said), Errno::NOSPC.raw_os_error());
+        assert_eq!(errno_in("cp: cannot stat 'y': No such file or directory"), 2);
+        assert_eq!(errno_in("what do I know"), 0);
+    }
+
+    #[test]
+    fn a_flood_is_taken_and_its_end_kept() {
+        let mut complaints = Complaints::new().unwrap();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", "yes complaint | head -n 500000 >&2; echo end >&2; exit 3"]);
+        complaints.attach(&mut command).unwrap();
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        assert_eq!(complaints.wait_for(&mut child).unwrap().code(), Some(3));
+        assert_eq!(complaints.last_lines(27), "complaint / complaint / end");
+        assert!(complaints.kept.len() <= KEPT_BYTES && complaints.kept.len() > KEPT_BYTES / 2);
+        assert!(complaints.kept.capacity() <= 4 * KEPT_BYTES, "{}", complaints.kept.capacity());
+    }
+}

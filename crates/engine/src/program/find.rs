@@ -1,0 +1,139 @@
+//! Where programs are: the first executable of a name in a fixed list of directories.
+//!
+//! The list does not come from the user's `PATH`: the same machine must give the same program to
+//! everybody. Programs are started by the path at which they were found, since some (busybox) do
+//! what their name says; the record holds the path with links followed. Starts nothing.
+
+use fsarena_model::job::{Job, PROGRAM_PATH, package_of};
+use fsarena_model::work::Tool;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A program that is not installed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{program} is not installed (looked in {looked_in}); {}", remedy(.program, *.package))]
+pub struct Missing {
+    /// Its name.
+    pub program: String,
+    /// The Debian package that brings it, where it is known.
+    pub package: Option<&'static str>,
+    /// The directories, with colons in between.
+    pub looked_in: String,
+}
+
+fn remedy(program: &str, package: Option<&str>) -> String {
+    match package {
+        Some(package) => format!("install the package {package}"),
+        None => format!("install the package that brings {program}"),
+    }
+}
+
+/// A program at the path by which it is started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Found {
+    pub name: String,
+    pub path: PathBuf,
+}
+
+impl Found {
+    /// For the record: links followed, `version` as it was told.
+    pub fn tool(&self, version: String) -> Tool {
+        let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        Tool { name: self.name.clone(), path, version }
+    }
+}
+
+/// Finds the programs of `job`, in the order of [`Job::programs`]. Their versions are not asked
+/// for: nothing is started, and `version` of each is empty.
+///
+/// # Errors
+/// The first that is not there, with the package that brings it.
+pub fn find_programs(job: &Job) -> Result<Vec<Tool>, Missing> {
+    Ok(find_all(job)?.iter().map(|found| found.tool(String::new())).collect())
+}
+
+/// The programs of `job` by the paths at which they are started.
+pub(super) fn find_all(job: &Job) -> Result<Vec<Found>, Missing> {
+    let dirs = usual_dirs();
+    job.programs().into_iter().map(|program| find(program, &dirs, package_of(program))).collect()
+}
+
+/// Where programs are looked for.
+pub(super) fn usual_dirs() -> Vec<PathBuf> {
+    std::env::split_paths(PROGRAM_PATH).collect()
+}
+
+/// The first executable `program` in `dirs`. A program given by its absolute path is looked for
+/// there alone.
+pub(super) fn find(
+    program: &str,
+    dirs: &[PathBuf],
+    package: Option<&'static str>,
+) -> Result<Found, Missing> {
+    let missing = |looked_in: String| Missing { program: program.to_owned(), package, looked_in };
+    let found = |path: PathBuf| Found { name: program.to_owned(), path };
+    if program.contains('/') {
+        let path = PathBuf::from(program);
+        return if path.is_absolute() && is_executable(&path) {
+            Ok(found(path))
+        } else {
+            Err(missing("the place that it names, which has to be absolute".to_owned()))
+        };
+    }
+    let there = |path: &PathBuf| !program.is_empty() && is_executable(path);
+    dirs.iter().map(|dir| dir.join(program)).find(there).map(found).ok_or_else(|| {
+        let looked_in: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+        missing(looked_in.join(":"))
+    })
+}
+
+fn is_executable(path: &Path) -> bool {
+    let meta = path.metadata();
+    meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::job::{Command, Compression, JobKind};
+
+    #[test]
+    fn what_is_missing_is_named_with_its_package() {
+        let nowhere = [PathBuf::from("/nowhere"), PathBuf::from("/not/here")];
+        let told = find("flac", &nowhere, package_of("flac")).unwrap_err().to_string();
+        assert_eq!(
+            told,
+            "flac is not installed (looked in /nowhere:/not/here); install the package flac"
+        );
+        let told = find("frobnicate", &nowhere, None).unwrap_err().to_string();
+        assert!(told.ends_with("install the package that brings frobnicate"), "{told}");
+        assert!(find("", &[PathBuf::from("/usr/bin")], None).is_err(), "a directory is no program");
+        for odd in ["bin/sh", "/etc/passwd", "/nowhere/sh", "/bin"] {
+            assert!(find(odd, &[PathBuf::from("/")], None).is_err(), "{odd}");
+        }
+        assert_eq!(find("/bin/sh", &nowhere, None).unwrap().path, Path::new("/bin/sh"));
+    }
+
+    #[test]
+    fn programs_of_a_job_are_found_with_links_followed() {
+        let command = |programs: &[&str]| {
+            let programs = programs.iter().map(|&name| name.to_owned()).collect();
+            let kind = Command { run: String::new(), prepare: None, cleanup: None, programs };
+            Job::new(JobKind::Command(kind), "data")
+        };
+        let tools = find_programs(&command(&["cp", "/bin/sh"])).unwrap();
+        assert_eq!(
+            tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+            ["sh", "cp", "/bin/sh"]
+        );
+        for tool in &tools {
+            assert_eq!(tool.path, tool.path.canonicalize().unwrap());
+            assert_eq!(tool.version, "");
+        }
+        assert_eq!(tools[0].path, tools[2].path);
+        let missing = find_programs(&command(&["cp", "no-such-program"])).unwrap_err();
+        assert_eq!((missing.program.as_str(), missing.package), ("no-such-program", None));
+        let plain = Job::new(JobKind::Untar { compression: Compression::None }, "data");
+        assert_eq!(find_programs(&plain).unwrap().len(), 1, "no compressor");
+    }
+}

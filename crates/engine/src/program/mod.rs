@@ -1,0 +1,91 @@
+//! Programs that do the work of a phase in place of the engine: fio for a phase of a job file, and
+//! those that people use for real work.
+//!
+//! | module | what |
+//! |---|---|
+//! | `find` | where programs are: a fixed list of directories, links followed for the record |
+//! | `ask` | versions, and what fio thinks of a job, before the clock |
+//! | `start` | in the root, with a fixed environment, bound to this process's life |
+//! | `end` | waiting, the last part of standard error, the end of who was left behind |
+//! | `fio` | [`FioRun`] |
+//! | `work` | [`JobRun`]: cp, rm, tar, flac, oggenc, make, a shell; one file a kind |
+//!
+//! Before `go` programs are only asked things, never with the root as their working directory, and
+//! nothing below the root is looked at. No other module of this crate starts a process.
+
+mod ask;
+mod end;
+mod find;
+mod fio;
+mod start;
+mod work;
+
+pub use find::{Missing, find_programs};
+pub use fio::FioRun;
+use fsarena_fio::FioError;
+use fsarena_model::braces::Unfilled;
+use std::io;
+use std::path::PathBuf;
+pub(crate) use work::OPEN_IT;
+pub use work::{HookRun, JobRun};
+
+/// Why a job cannot be run here.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The job file is refused.
+    #[error("fio job file: {0}")]
+    Job(#[from] FioError),
+    /// It has no such phase.
+    #[error("fio job file: no phase is called {name:?}; there are: {known}")]
+    NoPhase {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A program is not installed.
+    #[error(transparent)]
+    Missing(#[from] Missing),
+    /// Its version is too old, or not told.
+    #[error("{program} calls itself {said:?}; fio {oldest}.0 or newer is needed")]
+    Version {
+        /// Its path.
+        program: PathBuf,
+        /// What `fio --version` printed.
+        said: String,
+        /// First number of the oldest that will do.
+        oldest: u32,
+    },
+    /// fio does not understand the job.
+    #[error("fio does not take the job: {said}; see fio --cmdhelp=all for the keys of this fio")]
+    NotTaken {
+        /// What it printed.
+        said: String,
+    },
+    /// A program cannot be started, or there is no memory for its input and output.
+    #[error("{program}: cannot be run: {source}")]
+    Run {
+        /// Its path.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A shell command holds a word in braces that means nothing.
+    #[error("command {command:?}: {source}")]
+    Braces {
+        /// As written.
+        command: String,
+        /// Why.
+        source: Unfilled,
+    },
+    /// A job that no program does, or that would work outside the root.
+    #[error("phase {phase}: {what}; {remedy}")]
+    Task {
+        /// Its name.
+        phase: String,
+        /// What is wrong.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+}

@@ -1,0 +1,98 @@
+//! What goes wrong with an entry: call, side and reason while it runs, words afterwards.
+
+use fsarena_model::work::OpError;
+use rustix::io::Errno;
+
+/// Which tree a call was made in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// What is read, or removed.
+    Source,
+    /// What is made.
+    Made,
+}
+
+/// A call that failed, or an entry that is refused. Small, since every call may return one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub call: &'static str,
+    pub side: Side,
+    /// `None` where no call failed.
+    pub errno: Option<Errno>,
+    /// In words, where there is no errno.
+    pub what: &'static str,
+}
+
+impl Fault {
+    /// An entry that is refused after `call` showed what it is.
+    pub fn refused(call: &'static str, side: Side, what: &'static str) -> Self {
+        Self { call, side, errno: None, what }
+    }
+}
+
+/// Names the call that an errno came from.
+pub(super) trait At<T> {
+    /// Of a call in what is read.
+    fn reading(self, call: &'static str) -> Result<T, Fault>;
+    /// Of a call in what is made.
+    fn making(self, call: &'static str) -> Result<T, Fault>;
+}
+
+impl<T> At<T> for Result<T, Errno> {
+    #[inline(always)]
+    fn reading(self, call: &'static str) -> Result<T, Fault> {
+        self.map_err(|errno| Fault { call, side: Side::Source, errno: Some(errno), what: "" })
+    }
+
+    #[inline(always)]
+    fn making(self, call: &'static str) -> Result<T, Fault> {
+        self.map_err(|errno| Fault { call, side: Side::Made, errno: Some(errno), what: "" })
+    }
+}
+
+/// A [`Fault`] with its path: the end of a phase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Failure {
+    pub call: &'static str,
+    /// As it was named: relative to the root, or absolute.
+    pub path: Vec<u8>,
+    pub errno: Option<Errno>,
+    pub text: String,
+}
+
+impl Failure {
+    /// `fault` at `path`.
+    pub fn new(fault: Fault, path: Vec<u8>) -> Self {
+        let text = fault.errno.map_or_else(|| fault.what.to_owned(), |errno| errno.to_string());
+        Self { call: fault.call, path, errno: fault.errno, text }
+    }
+
+    /// Of a stream that is read through a library.
+    pub fn stream(error: &std::io::Error, path: &[u8]) -> Self {
+        let errno = error.raw_os_error().map(Errno::from_raw_os_error);
+        Self { call: "read", path: path.to_vec(), errno, text: error.to_string() }
+    }
+
+    /// The path for people.
+    pub fn shown_path(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+
+    /// For a report, after `ops` entries.
+    pub fn op_error(&self, ops: u64) -> OpError {
+        OpError {
+            op_index: ops,
+            thread: None,
+            call: self.call.to_owned(),
+            path: self.shown_path(),
+            errno: self.errno.map_or(0, Errno::raw_os_error),
+            text: self.text.clone(),
+        }
+    }
+}
+
+/// `base/path`, without a slash where one of them is empty.
+pub(super) fn joined(base: &[u8], path: &[u8]) -> Vec<u8> {
+    let slash: &[u8] = if base.is_empty() || path.is_empty() { b"" } else { b"/" };
+    [base, slash, path].concat()
+}

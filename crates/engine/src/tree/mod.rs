@@ -1,0 +1,266 @@
+//! The engine's own copy, delete and untar of trees: beside `cp`, `rm` and `tar` on the same tree
+//! they tell the cost of a program from that of the file system.
+//!
+//! ```text
+//! // before `go`: memory made and touched, nothing below the root looked at
+//! let mut run = TreeRun::prepare(&task)?;                  // TreeError
+//! // after `go`: the job between two clock reads, then syncfs
+//! let report: WorkerReport = run.run(&root);
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | `copy` | `cp -a --reflink=…` |
+//! | `body` | contents of one file |
+//! | `attributes` | owner, mode, times, extended attributes |
+//! | `delete` | `rm -rf` |
+//! | `untar` | `tar -x` |
+//! | `member` | which members of an archive may be unpacked |
+//! | `way` | directories by path, without following a link |
+//! | `names` | names of the directories on the way |
+//! | `laps` | latency of each entry |
+//! | `put` | the source of a workload, put where it is worked on |
+//! | `compare` | whether copies hold what their originals do |
+//!
+//! An op is an entry: a file, a symbolic link or a directory; the root of a tree is none, so that
+//! the ops are [`Contents::entries`](fsarena_model::job::Contents::entries). All is done by one
+//! thread, as the programs do it (but that tar leaves the decompression to a second process). The
+//! calls are of the same kind as those of the programs, not the very same: cp(1) reads and writes
+//! with buffers of 128 KiB or more by its version, and looks at more than it has to.
+//!
+//! Paths of errors are relative to the root, or absolute where the source lies elsewhere.
+//!
+//! Once memory is as large as the tree wants it, a file costs no allocation but for its header in
+//! an archive (a library's) and for the table of files with several names.
+
+mod attributes;
+mod body;
+mod compare;
+mod copy;
+mod delete;
+mod fault;
+mod laps;
+mod member;
+mod names;
+mod put;
+#[cfg(test)]
+mod tests;
+mod untar;
+mod way;
+
+pub use compare::compare;
+pub use put::put;
+
+use crate::clock::monotonic_ns;
+use crate::phase::sync_error;
+use crate::root::Root;
+use crate::usage::Usage;
+use copy::{Copier, Moved};
+use delete::Deleter;
+use fault::{At as _, Failure, Fault, Side};
+use fsarena_corpus::CorpusError;
+use fsarena_model::job::JobKind;
+use fsarena_model::work::{JobTask, WorkerReport};
+use laps::Laps;
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{Ordering, compiler_fence};
+use untar::Unpacker;
+
+/// Directories on the way that are open at once, in each tree.
+const OPEN_LEVELS: usize = 64;
+/// How a directory is opened to be read.
+const DIR_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Why a job on a tree, or the putting of a source, cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The engine has no such job.
+    #[error("phase {phase}: the engine does not do {kind}; leave it to the program")]
+    Kind {
+        /// The phase.
+        phase: String,
+        /// The job.
+        kind: &'static str,
+    },
+    /// A source elsewhere that the user who does the work may not read.
+    #[error(
+        "phase {phase}: the user of the work may not read {path}: {closed} is closed to it; {}",
+        crate::program::OPEN_IT
+    )]
+    Closed {
+        /// The phase.
+        phase: String,
+        /// The source.
+        path: PathBuf,
+        /// The directory on the way, or the source itself.
+        closed: PathBuf,
+    },
+    /// A path that no system call takes.
+    #[error("{path:?}: the path has a NUL in it; rename it")]
+    Path {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No memory for buffers.
+    #[error("buffers for trees: {0}; free some memory")]
+    Memory(Errno),
+    /// There is nothing to put there.
+    #[error("source {name}: {what}")]
+    Source {
+        /// Name of the source.
+        name: String,
+        /// What is wrong, and what to do.
+        what: &'static str,
+    },
+    /// The source cannot be described or generated.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// The source cannot be put there.
+    #[error("source {name}: {call} of {path}: {text}")]
+    Put {
+        /// Name of the source.
+        name: String,
+        /// System call.
+        call: &'static str,
+        /// Its path.
+        path: String,
+        /// Why.
+        text: String,
+    },
+}
+
+/// The work.
+#[derive(Debug)]
+enum Work {
+    Copy(Box<Copier>),
+    Delete(Deleter),
+    Untar(Box<Unpacker>),
+}
+
+/// A job on a tree that is ready to run.
+#[derive(Debug)]
+pub struct TreeRun {
+    work: Work,
+    laps: Laps,
+    input: CString,
+    /// What it makes; for a delete of no use.
+    product: CString,
+}
+
+impl TreeRun {
+    /// Makes and touches memory; looks at nothing below the root.
+    ///
+    /// # Errors
+    /// When the engine has no such job, a path cannot be used, a source elsewhere is closed to this
+    /// user or there is no memory.
+    pub fn prepare(task: &JobTask) -> Result<Self, TreeError> {
+        let elsewhere = Some(&task.input).filter(|input| input.is_absolute());
+        if let Some(closed) = elsewhere.and_then(|input| crate::reach::closed(input)) {
+            let (phase, path) = (task.name.clone(), task.input.clone());
+            return Err(TreeError::Closed { phase, path, closed });
+        }
+        let entries = task.contents.entries();
+        let work = match &task.job.kind {
+            JobKind::Copy => {
+                let copier = Copier::new(task.reflink, entries).map_err(TreeError::Memory)?;
+                Work::Copy(Box::new(copier))
+            }
+            JobKind::Delete => Work::Delete(Deleter::new(entries)),
+            JobKind::Untar { compression } => {
+                let unpacker = Unpacker::new(*compression, task.contents.dirs);
+                Work::Untar(Box::new(unpacker.map_err(TreeError::Memory)?))
+            }
+            other => {
+                let (phase, kind) = (task.name.clone(), other.name());
+                return Err(TreeError::Kind { phase, kind });
+            }
+        };
+        let product = task.job.product(&task.name).unwrap_or_default();
+        Ok(Self {
+            work,
+            laps: Laps::new(task.latency),
+            input: terminated(&task.input)?,
+            product: terminated(Path::new(&product))?,
+        })
+    }
+
+    /// Does the job below `root` and reports. The directory that an archive is unpacked into is
+    /// made right after the first clock read, and is of no entry.
+    pub fn run(&mut self, root: &Root) -> WorkerReport {
+        let base = root.lookup();
+        let Self { work, laps, input, product } = self;
+        let paths = (input.as_c_str(), product.as_c_str());
+        let before = Usage::now();
+        compiler_fence(Ordering::SeqCst);
+        let start_ns = monotonic_ns();
+        laps.start();
+        let (moved, result) = match work {
+            Work::Copy(copier) => {
+                let result = copier.run(base, paths, laps);
+                (copier.moved(), result)
+            }
+            Work::Delete(deleter) => (Moved::default(), deleter.run(base, paths.0, laps)),
+            Work::Untar(unpacker) => match new_dir(base, paths.1) {
+                Ok(into) => {
+                    laps.split();
+                    unpacker.run(base, paths, into, laps)
+                }
+                Err(fault) => {
+                    let failure = Failure::new(fault, paths.1.to_bytes().to_vec());
+                    (Moved::default(), Err(failure))
+                }
+            },
+        };
+        let done_ns = monotonic_ns();
+        compiler_fence(Ordering::SeqCst);
+        let usage = Usage::now().since(&before);
+        let durable_ns = rustix::fs::syncfs(root.dir()).map(|()| monotonic_ns());
+        let error = match (result, durable_ns) {
+            (Err(failure), _) => Some(failure.op_error(laps.ops)),
+            (Ok(()), Err(errno)) => Some(sync_error(laps.ops, errno)),
+            (Ok(()), Ok(_)) => None,
+        };
+        WorkerReport {
+            start_monotonic_ns: start_ns,
+            returned_monotonic_ns: done_ns,
+            durable_monotonic_ns: durable_ns.ok(),
+            ops: laps.ops,
+            asked_bytes: moved.read_bytes + moved.written_bytes,
+            asked_written_bytes: Some(moved.written_bytes),
+            latency: laps.latency(),
+            error,
+            usage,
+            ..WorkerReport::default()
+        }
+    }
+}
+
+/// The new directory that an archive is unpacked into, open.
+fn new_dir(base: BorrowedFd<'_>, product: &CStr) -> Result<OwnedFd, Fault> {
+    let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+    rustix::fs::mkdirat(base, product, mode).making("mkdirat")?;
+    rustix::fs::openat(base, product, DIR_FLAGS, Mode::empty()).making("openat")
+}
+
+/// A path for system calls.
+fn terminated(path: &Path) -> Result<CString, TreeError> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| TreeError::Path { path: path.to_owned() })
+}
+
+/// The directory around `dir`, which must be the one of device and inode `id`.
+fn back(dir: BorrowedFd<'_>, id: (u64, u64), side: Side) -> Result<OwnedFd, Fault> {
+    let on_side = |fault| Fault { side, ..fault };
+    let outer = rustix::fs::openat(dir, c"..", DIR_FLAGS, Mode::empty());
+    let outer = outer.reading("openat").map_err(on_side)?;
+    let facts = rustix::fs::fstat(&outer).reading("fstat").map_err(on_side)?;
+    if (facts.st_dev, facts.st_ino) == id {
+        return Ok(outer);
+    }
+    Err(Fault::refused("openat", side, "the directory was moved meanwhile"))
+}

@@ -1,0 +1,143 @@
+//! Directories below a root by path, without following a link.
+//!
+//! Each step is an openat(2) of one name with `O_NOFOLLOW`, so that nothing leads out, whatever the
+//! tree holds. The way to the last directory stays open: for the next one only the steps that
+//! differ are made, none at all in the same directory. Of a long way the last [`OPEN_LEVELS`] steps
+//! are open.
+
+use super::OPEN_LEVELS;
+use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// A call that failed.
+pub(super) type Missed = (&'static str, Errno);
+
+/// A directory of the way.
+#[derive(Debug)]
+struct Step {
+    /// Where its path ends.
+    end: usize,
+    /// Absent where too many are open behind it.
+    dir: Option<OwnedFd>,
+}
+
+/// The way to a directory.
+#[derive(Debug)]
+pub(super) struct Way {
+    root: OwnedFd,
+    path: Vec<u8>,
+    steps: Vec<Step>,
+}
+
+impl Way {
+    /// Stands at `root`.
+    pub fn new(root: OwnedFd) -> Self {
+        Self { root, path: Vec::with_capacity(4096), steps: Vec::with_capacity(OPEN_LEVELS) }
+    }
+
+    /// Goes to `path`: names with one slash between them, none of them `.` or `..`; nothing: the
+    /// root. Directories that are missing are made where `make`. The descriptor is good for
+    /// lookups only (`O_PATH`).
+    pub fn go(&mut self, path: &[u8], make: bool) -> Result<BorrowedFd<'_>, Missed> {
+        if path != self.path {
+            self.walk(path, make)?;
+        }
+        let last = self.steps.last().and_then(|step| step.dir.as_ref());
+        Ok(last.map_or(self.root.as_fd(), OwnedFd::as_fd))
+    }
+
+    #[inline(never)]
+    fn walk(&mut self, path: &[u8], make: bool) -> Result<(), Missed> {
+        let is_common = |step: &&Step| {
+            path.starts_with(&self.path[..step.end])
+                && path.get(step.end).is_none_or(|&byte| byte == b'/')
+        };
+        let mut common = self.steps.iter().take_while(is_common).count();
+        if common > 0 && self.steps[common - 1].dir.is_none() {
+            common = 0;
+        }
+        self.steps.truncate(common);
+        let mut end = self.steps.last().map_or(0, |step| step.end);
+        self.path.truncate(end);
+        for name in path[end..].split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
+            let last = self.steps.last().and_then(|step| step.dir.as_ref());
+            let dir = step(last.map_or(self.root.as_fd(), OwnedFd::as_fd), name, make)?;
+            if let Some(outer) = self.steps.len().checked_sub(OPEN_LEVELS) {
+                self.steps[outer].dir = None;
+            }
+            if end > 0 {
+                self.path.push(b'/');
+            }
+            self.path.extend_from_slice(name);
+            end = self.path.len();
+            self.steps.push(Step { end, dir: Some(dir) });
+        }
+        Ok(())
+    }
+}
+
+/// One step.
+fn step(dir: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<OwnedFd, Missed> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = || rustix::fs::openat(dir, name, flags, Mode::empty());
+    match open() {
+        Err(Errno::NOENT) if make => {
+            let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+            rustix::fs::mkdirat(dir, name, mode).map_err(|errno| ("mkdirat", errno))?;
+            open()
+        }
+        other => other,
+    }
+    .map_err(|errno| ("openat", errno))
+}
+
+/// `path` up to its last slash, and its last name.
+pub(super) fn parted(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|&byte| byte == b'/') {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"", path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt as _;
+
+    fn way(dir: &std::path::Path) -> Way {
+        Way::new(std::fs::File::open(dir).unwrap().into())
+    }
+
+    #[test]
+    fn the_way_leads_where_the_path_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let deep: Vec<_> = (0..3 * OPEN_LEVELS).map(|level| format!("d{}", level % 3)).collect();
+        let paths = ["a/b/c", "a/b", "a/bb", "a", "", "b", &deep.join("/"), "d0/d1", "d0/d1/x"];
+        let mut way = way(dir.path());
+        for path in paths.into_iter().chain(paths) {
+            let found = rustix::fs::fstat(way.go(path.as_bytes(), true).unwrap()).unwrap();
+            let wanted = std::fs::metadata(dir.path().join(path)).unwrap();
+            assert_eq!(found.st_ino, wanted.ino(), "{path}");
+        }
+        assert_eq!(way.go(b"a/none", false).unwrap_err(), ("openat", Errno::NOENT));
+        assert!(way.go(b"a", false).is_ok(), "a miss leaves a way that can be gone on");
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
+        std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
+        for path in ["link", "link/b"] {
+            let missed = way(dir.path()).go(path.as_bytes(), true).unwrap_err();
+            assert_eq!(missed, ("openat", Errno::NOTDIR), "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_are_parted_at_the_last_slash() {
+        assert_eq!(parted(b"a/b/c"), (&b"a/b"[..], &b"c"[..]));
+        assert_eq!(parted(b"c"), (&b""[..], &b"c"[..]));
+    }
+}

@@ -1,0 +1,456 @@
+//! The phases of real work: words and tables, and what each of them is done with.
+//!
+//! First the phases are read as they are written, then it is followed what lies there before each:
+//! what a phase works on has to be there, in the form that it needs. Names of what is made may not
+//! meet.
+
+use super::real::is_own;
+use super::source::has_file;
+use crate::error::{Place, PlanError};
+use crate::experiment::At;
+use crate::holdings::{Holdings, Thing};
+use crate::text;
+use crate::tree::{Node, Table};
+use fsarena_corpus::own::Top;
+use fsarena_model::braces;
+use fsarena_model::job::{By, Command, Compression, DATA, Job, JobKind, Source, SourcePlace};
+use fsarena_model::work::{Phase, Workload};
+
+/// What can be done.
+pub(super) const WORDS: [&str; 8] =
+    ["copy", "delete", "untar", "archive", "flac", "ogg", "compile", "command"];
+const MAX_PHASES: usize = 32;
+/// What some file systems have in their root.
+const LOST_AND_FOUND: &str = "lost+found";
+/// Most compilers at once.
+const MAX_JOBS: u64 = 1024;
+/// Longest command of a shell: far below what the kernel takes as one argument (128 KiB).
+const MAX_COMMAND_BYTES: usize = 64 << 10;
+
+/// A phase as it is written; what it works on is not looked for yet.
+pub(super) struct Draft {
+    place: Place,
+    name: String,
+    /// Of `untar` and `archive` the compression in it is that of `compression`, or the default.
+    kind: JobKind,
+    compression: Option<At<Compression>>,
+    by: By,
+    of: Option<At<String>>,
+    timed: bool,
+}
+
+/// Reads the phases.
+pub(super) fn read(node: &Node<'_>) -> Result<Vec<Draft>, PlanError> {
+    let nodes = node.list("\"copy\"")?;
+    if nodes.len() > MAX_PHASES {
+        let what = format!("{} phases are too many", nodes.len());
+        return Err(node.error(what, format!("use up to {MAX_PHASES}")));
+    }
+    let drafts = nodes.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
+    if drafts.iter().all(|draft| !draft.timed) {
+        let what = "no phase is timed: there is nothing to measure";
+        return Err(node.error(what, "leave `timed = false` out of at least one"));
+    }
+    Ok(drafts)
+}
+
+/// The phases of a built-in workload, to be done with another dataset.
+pub(super) fn of_base(base: &Workload, place: &Place) -> Vec<Draft> {
+    let draft = |phase: &Phase| {
+        let job = phase.job.clone()?;
+        let compression = match job.kind {
+            JobKind::Archive { compression } => Some(At::new(compression, place)),
+            _ => None,
+        };
+        Some(Draft {
+            place: place.clone(),
+            name: phase.name.clone(),
+            kind: job.kind,
+            compression,
+            by: job.by,
+            of: Some(At::new(job.of, place)),
+            timed: phase.timed,
+        })
+    };
+    base.phases.iter().filter_map(draft).collect()
+}
+
+fn draft(node: &Node<'_>) -> Result<Draft, PlanError> {
+    if !node.is_table() {
+        let word = node.text("\"copy\"")?;
+        let kind = kind(word, node, None)?;
+        let (place, name) = (node.place.clone(), word.to_owned());
+        let by = By::Program;
+        return Ok(Draft { place, name, kind, compression: None, by, of: None, timed: true });
+    }
+    let table = node.table("{ op = \"copy\" }")?;
+    let op_node = table.need("op", "op = \"copy\"")?;
+    let op = op_node.text("\"copy\"")?;
+    let kind = kind(op, &op_node, Some(&table))?;
+    table.only(keys(&kind))?;
+    let name = match table.get("name") {
+        Some(node) => text::name(node.text("\"copy-again\"")?, &node.place, "a phase")?,
+        None => op.to_owned(),
+    };
+    let compression = match table.get("compression") {
+        None => None,
+        Some(node) => {
+            let all = Compression::ALL.map(|known| (known.name(), known));
+            let kind = text::word(node.text("\"gzip\"")?, &node.place, "compression", &all)?;
+            Some(At::new(kind, &node.place))
+        }
+    };
+    let by = match table.get("by") {
+        None => By::Program,
+        Some(node) => {
+            let who = [("program", By::Program), ("engine", By::Engine)];
+            let by = text::word(node.text("\"engine\"")?, &node.place, "worker", &who)?;
+            let able = matches!(kind, JobKind::Copy | JobKind::Delete | JobKind::Untar { .. });
+            if by == By::Engine && !able {
+                let what = format!("the engine has no `{op}`");
+                return Err(node.error(what, "it does copy, delete and untar; leave `by` out"));
+            }
+            by
+        }
+    };
+    let of = match table.get("of") {
+        None => None,
+        Some(node) => Some(At::new(node.text("\"data\"")?.to_owned(), &node.place)),
+    };
+    let timed = table.get("timed").map_or(Ok(true), |node| node.flag())?;
+    Ok(Draft { place: node.place.clone(), name, kind, compression, by, of, timed })
+}
+
+/// Keys of a phase of a kind.
+fn keys(kind: &JobKind) -> &'static [&'static str] {
+    match kind {
+        JobKind::Copy | JobKind::Delete => &["op", "name", "of", "by", "timed"],
+        JobKind::Untar { .. } | JobKind::Archive { .. } => {
+            &["op", "name", "of", "by", "timed", "compression"]
+        }
+        JobKind::Flac | JobKind::Ogg => &["op", "name", "of", "by", "timed"],
+        JobKind::Compile { .. } => &["op", "name", "of", "by", "timed", "jobs"],
+        JobKind::Command(_) => &["op", "name", "timed", "run", "prepare", "cleanup", "programs"],
+    }
+}
+
+/// What is done; a table brings what a word cannot say.
+fn kind(op: &str, node: &Node<'_>, table: Option<&Table<'_>>) -> Result<JobKind, PlanError> {
+    let compression = Compression::Gzip;
+    Ok(match op {
+        "copy" => JobKind::Copy,
+        "delete" => JobKind::Delete,
+        "untar" => JobKind::Untar { compression },
+        "archive" => JobKind::Archive { compression },
+        "flac" => JobKind::Flac,
+        "ogg" => JobKind::Ogg,
+        "compile" => {
+            let jobs = table.and_then(|table| table.get("jobs"));
+            let jobs = jobs.map_or(Ok(1), |node| node.integer(1..=MAX_JOBS, "2"))?;
+            JobKind::Compile { jobs: u32::try_from(jobs).expect("up to MAX_JOBS") }
+        }
+        "command" => match table {
+            Some(table) => JobKind::Command(command(table)?),
+            None => {
+                let what = "a command as a word does not say what is run";
+                return Err(node.error(what, "write { op = \"command\", run = \"…\" }"));
+            }
+        },
+        other if fsarena_model::work::Op::ALL.iter().any(|op| op.name() == other) => {
+            let what = format!("{other:?} is done by the engine on files of its own");
+            let remedy = "leave `dataset` out and say `files` and `size`, in a workload of its own";
+            return Err(node.error(what, remedy));
+        }
+        other => return Err(PlanError::unknown(&node.place, "phase", other, &WORDS)),
+    })
+}
+
+fn command(table: &Table<'_>) -> Result<Command, PlanError> {
+    let text = |node: Node<'_>| -> Result<String, PlanError> {
+        let text = node.text("\"grep -r foo {data} > {mnt}/out\"")?;
+        placeholders(text, &node)?;
+        Ok(text.to_owned())
+    };
+    let run = text(table.need("run", "run = \"grep -r foo {data}\"")?)?;
+    let programs = match table.get("programs") {
+        None => Vec::new(),
+        Some(node) => {
+            let all = node.list("\"grep\"")?;
+            all.iter().map(program).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Command {
+        run,
+        prepare: table.get("prepare").map(text).transpose()?,
+        cleanup: table.get("cleanup").map(text).transpose()?,
+        programs,
+    })
+}
+
+/// The name of a program: looked up in the usual directories, so it is no path.
+fn program(node: &Node<'_>) -> Result<String, PlanError> {
+    let name = node.text("\"grep\"")?;
+    let odd = |c: char| c == '/' || c.is_whitespace() || c.is_control();
+    if name.is_empty() || name.starts_with('-') || name.contains(odd) {
+        return Err(node.error(format!("{name:?} is no name of a program"), "write it like grep"));
+    }
+    Ok(name.to_owned())
+}
+
+fn placeholders(command: &str, node: &Node<'_>) -> Result<(), PlanError> {
+    if command.trim().is_empty() {
+        return Err(node.error("an empty command", "leave the key out"));
+    }
+    if command.len() > MAX_COMMAND_BYTES || command.contains('\0') {
+        let what = "a command that no shell takes as one argument";
+        return Err(node.error(what, "put it into a script and run that"));
+    }
+    braces::check_command(command).map_err(|unfilled| {
+        let remedy =
+            "use {mnt} or {data}; ${NAME} is a variable of the shell, {{ and }} are braces";
+        node.error(format!("{} is not filled in", unfilled.word), remedy)
+    })
+}
+
+/// Gives every phase what it works on, and the source its form: an archive where it is unpacked.
+/// `top` is what lies directly in the user's own, where that is known.
+pub(super) fn resolve(
+    drafts: &[Draft],
+    source: &mut Source,
+    top: Option<Top>,
+) -> Result<Vec<Phase>, PlanError> {
+    if !is_own(source) {
+        source.archive = packed(drafts)?;
+    }
+    let source = &*source;
+    let mut holdings = Holdings::new(source);
+    let mut phases: Vec<Phase> = Vec::new();
+    for draft in drafts {
+        let of = of(draft, &holdings, &phases)?;
+        let input = there(draft, &of, &holdings, &phases)?;
+        let job = Job { kind: form(draft, input, source, top)?, by: draft.by, of: of.value };
+        unharmed(draft, &job, source)?;
+        let phase = Phase { timed: draft.timed, ..Phase::of_job(&draft.name, job) };
+        names_apart(draft, &phase, &phases, source)?;
+        holdings.after(&phase);
+        phases.push(phase);
+    }
+    Ok(phases)
+}
+
+/// How a made source has to be packed: as the first phase that unpacks it says.
+fn packed(drafts: &[Draft]) -> Result<Option<Compression>, PlanError> {
+    let mut packed: Option<Compression> = None;
+    for draft in drafts {
+        let of_data = draft.of.as_ref().is_none_or(|of| of.value == DATA);
+        if !of_data || !matches!(draft.kind, JobKind::Untar { .. }) {
+            continue;
+        }
+        let wanted = draft.compression.as_ref().map(|kind| kind.value);
+        match (packed, wanted) {
+            (None, wanted) => packed = Some(wanted.unwrap_or(Compression::Gzip)),
+            (Some(first), Some(other)) if first != other => {
+                let place = draft.compression.as_ref().map_or(&draft.place, |kind| &kind.place);
+                let what = format!(
+                    "the data is packed with {} already, and here with {}",
+                    first.name(),
+                    other.name()
+                );
+                return Err(PlanError::new(place, what, "make two workloads of it"));
+            }
+            _ => {}
+        }
+    }
+    Ok(packed)
+}
+
+/// The name of what a phase works on: as written, or by default.
+fn of(draft: &Draft, holdings: &Holdings<'_>, phases: &[Phase]) -> Result<At<String>, PlanError> {
+    if let Some(of) = &draft.of {
+        return Ok(of.clone());
+    }
+    let tree = |thing: &&Thing| thing.archive.is_none();
+    let first = || holdings.data().filter(tree).or_else(|| holdings.made().find(tree));
+    let found = match draft.kind {
+        JobKind::Command(_) => return Ok(At::new(DATA.to_owned(), &draft.place)),
+        JobKind::Untar { .. } => holdings.data(),
+        JobKind::Delete => holdings.made().next_back().or(holdings.data()),
+        JobKind::Flac | JobKind::Ogg | JobKind::Compile { .. } => {
+            let source = |thing: &&Thing| tree(thing) && thing.is_source;
+            let data = holdings.data().filter(source);
+            data.or_else(|| holdings.made().find(source)).or_else(first)
+        }
+        JobKind::Copy | JobKind::Archive { .. } => first(),
+    };
+    let name = found.map(|thing| thing.name.clone()).ok_or_else(|| {
+        let deleted = phases.iter().any(is_delete);
+        let (what, remedy) = match draft.kind {
+            JobKind::Delete | JobKind::Untar { .. } => {
+                ("nothing is there any more", "end before it")
+            }
+            _ if deleted => ("no tree is there any more", "put it before the deletion"),
+            JobKind::Copy => (
+                "the data is an archive",
+                "put an `untar` before it, or copy the archive itself: \
+                 { op = \"copy\", of = \"data\" }",
+            ),
+            _ => ("the data is an archive", "put an `untar` before it"),
+        };
+        PlanError::new(&draft.place, format!("phase {:?}: {what}", draft.name), remedy)
+    })?;
+    Ok(At::new(name, &draft.place))
+}
+
+fn is_delete(phase: &Phase) -> bool {
+    phase.job.as_ref().is_some_and(|job| job.kind == JobKind::Delete)
+}
+
+/// What a phase works on, which has to be there. A command takes what it finds.
+fn there<'h>(
+    draft: &Draft,
+    of: &At<String>,
+    holdings: &'h Holdings<'_>,
+    phases: &[Phase],
+) -> Result<Option<&'h Thing>, PlanError> {
+    let name = &of.value;
+    match (&draft.kind, holdings.get(name)) {
+        (JobKind::Command(_), Some(_)) => return Ok(None),
+        (JobKind::Command(command), None) if !names_data(command) => return Ok(None),
+        (_, Some(thing)) => return Ok(Some(thing)),
+        (_, None) => {}
+    }
+    let gone =
+        |phase: &&Phase| is_delete(phase) && phase.job.as_ref().is_some_and(|j| j.of == *name);
+    if let Some(phase) = phases.iter().find(gone) {
+        let what = format!("{name:?} is not there any more: {:?} deletes it", phase.name);
+        return Err(PlanError::new(&of.place, what, "put this phase before the deletion"));
+    }
+    if phases.iter().any(|phase| phase.name == *name) {
+        let what = format!("phase {name:?} makes nothing that could be worked on");
+        let remedy = "name `data`, or a phase that copies, unpacks, packs, encodes or builds";
+        return Err(PlanError::new(&of.place, what, remedy));
+    }
+    let made: Vec<&str> = holdings.made().map(|thing| thing.name.as_str()).collect();
+    let known: Vec<&str> = holdings.data().map(|_| DATA).into_iter().chain(made).collect();
+    Err(PlanError::unknown(&of.place, "earlier phase", name, &known))
+}
+
+/// What is done, with the compression of what it is done with.
+fn form(
+    draft: &Draft,
+    input: Option<&Thing>,
+    source: &Source,
+    top: Option<Top>,
+) -> Result<JobKind, PlanError> {
+    let Some(input) = input else { return Ok(draft.kind.clone()) };
+    let place = draft.of.as_ref().map_or(&draft.place, |of| &of.place);
+    let phase = &draft.name;
+    let tree = |word: &str| match input.archive {
+        None => Ok(()),
+        Some(_) => {
+            let what = format!("phase {phase:?}: {:?} is an archive", input.name);
+            Err(PlanError::new(place, what, format!("{word} needs a tree: unpack it before")))
+        }
+    };
+    match &draft.kind {
+        JobKind::Untar { .. } => {
+            let Some(packed) = input.archive else {
+                let what = format!("phase {phase:?}: {:?} is a tree", input.name);
+                return Err(PlanError::new(place, what, "untar needs an archive"));
+            };
+            if let Some(written) = draft.compression.as_ref().filter(|kind| kind.value != packed) {
+                let what = format!(
+                    "compression {:?}, and {:?} is packed with {:?}",
+                    written.value.name(),
+                    input.name,
+                    packed.name()
+                );
+                return Err(PlanError::new(&written.place, what, "leave `compression` out"));
+            }
+            return Ok(JobKind::Untar { compression: packed });
+        }
+        JobKind::Archive { .. } => {
+            tree("archive")?;
+            let written = draft.compression.as_ref().map(|kind| kind.value);
+            let compression = written.unwrap_or(Compression::Gzip);
+            return Ok(JobKind::Archive { compression });
+        }
+        JobKind::Flac | JobKind::Ogg => {
+            tree("encoding")?;
+            let made = || has_file(source, |path| path.ends_with(".wav") && !path.contains('/'));
+            let wav = top.map(|top| top.wavs > 0).or_else(made);
+            if !input.is_source || wav == Some(false) {
+                let what = format!("phase {phase:?}: {:?} holds no wav files", input.name);
+                let remedy =
+                    "use dataset = \"wav-5\", or a tree of yours with *.wav directly in it";
+                return Err(PlanError::new(place, what, remedy));
+            }
+        }
+        JobKind::Compile { .. } => {
+            tree("compile")?;
+            let made = || has_file(source, |path| path == "Makefile");
+            let makefile = top.map(|top| top.has_makefile).or_else(made);
+            if !input.is_source || makefile == Some(false) {
+                let what = format!("phase {phase:?}: {:?} has no Makefile", input.name);
+                let remedy = "use dataset = \"c-tree\", or a tree of yours with a Makefile that \
+                              puts what it makes into $(OUT)";
+                return Err(PlanError::new(place, what, remedy));
+            }
+        }
+        JobKind::Copy | JobKind::Delete | JobKind::Command(_) => {}
+    }
+    Ok(draft.kind.clone())
+}
+
+/// Refuses what would change a source that is needed again, or is the user's.
+fn unharmed(draft: &Draft, job: &Job, source: &Source) -> Result<(), PlanError> {
+    if source.place == SourcePlace::Same || job.of != DATA {
+        return Ok(());
+    }
+    let untouched = is_own(source) && source.place == SourcePlace::Other;
+    let reason = match &job.kind {
+        JobKind::Delete => "deletes the data",
+        JobKind::Compile { .. } if is_own(source) => "may write into the data",
+        JobKind::Command(command) if untouched && names_data(command) => "may change the data",
+        _ => return Ok(()),
+    };
+    let place = draft.of.as_ref().map_or(&draft.place, |of| &of.place);
+    let (whose, remedy) = if untouched {
+        ("is yours and stays where it is", "say source = \"same\": then it works on a copy")
+    } else {
+        ("lies outside and is needed by every trial", "say source = \"same\"")
+    };
+    let what = format!("phase {:?} {reason}, which {whose}", draft.name);
+    Err(PlanError::new(place, what, remedy))
+}
+
+fn names_data(command: &Command) -> bool {
+    let hooks = command.prepare.iter().chain(&command.cleanup);
+    hooks.chain([&command.run]).any(|text| braces::words(text).any(|word| word == "{data}"))
+}
+
+/// Refuses two things of one name.
+fn names_apart(
+    draft: &Draft,
+    phase: &Phase,
+    before: &[Phase],
+    source: &Source,
+) -> Result<(), PlanError> {
+    let (name, op) = (&phase.name, phase.job.as_ref().map_or("", |job| job.kind.name()));
+    let remedy = format!("name one: {{ op = \"{op}\", name = \"{op}-2\" }}");
+    if before.iter().any(|earlier| earlier.name == *name) {
+        let what = format!("two phases are named {name:?}");
+        return Err(PlanError::new(&draft.place, what, remedy));
+    }
+    let product = |phase: &Phase| phase.job.as_ref().and_then(|job| job.product(&phase.name));
+    let Some(own) = product(phase) else { return Ok(()) };
+    let taken = own == DATA
+        || own == LOST_AND_FOUND
+        || own == source.file_name()
+        || before.iter().any(|earlier| product(earlier).as_ref() == Some(&own));
+    if taken || *name == DATA {
+        let what = format!("phase {name:?} would make {own:?}, which is there already");
+        return Err(PlanError::new(&draft.place, what, remedy));
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Workloads of real work: a dataset, and what programs or the engine do with it.
+
+use super::{dataset, io, jobs, names, source};
+use crate::error::PlanError;
+use crate::experiment::At;
+use crate::parse::Files;
+use crate::tree::Table;
+use fsarena_model::job::{Origin, Source};
+use fsarena_model::work::{Phase, Workload};
+
+/// Keys of real work alone.
+pub(super) const KEYS: [&str; 2] = ["dataset", "source"];
+
+/// Reads a workload with `dataset`, or with `use` of one that has it.
+pub(super) fn read(
+    table: &Table<'_>,
+    base: Option<&Workload>,
+    files: &Files<'_>,
+) -> Result<At<Workload>, PlanError> {
+    no_other_keys(table)?;
+    let (name, title) = names(table, base)?;
+    let base_source = base.and_then(|base| base.source.as_ref());
+    let (mut source, top) = match (table.get("dataset"), base_source) {
+        (Some(node), _) => source::read(&node, files)?,
+        (None, Some(source)) => (source.clone(), None),
+        (None, None) => unreachable!("one of them brought us here"),
+    };
+    source.place = match table.get("source") {
+        Some(node) => source::place(&node)?,
+        None => base_source.map(|base| base.place).unwrap_or_default(),
+    };
+    let drafts = match (table.get("phases"), base.filter(|base| base.source.is_some())) {
+        (Some(node), _) => jobs::read(&node)?,
+        (None, Some(base)) => jobs::of_base(base, &table.place),
+        (None, None) => return Err(super::missing(table, "phases", "phases = [\"copy\"]")),
+    };
+    if table.get("phases").is_some() || table.get("dataset").is_some() {
+        source.archive = source.archive.filter(|_| is_own(&source));
+    }
+    let phases = jobs::resolve(&drafts, &mut source, top)?;
+    Ok(At::new(whole(name.value, title, source, phases), &table.place))
+}
+
+pub(super) fn is_own(source: &Source) -> bool {
+    matches!(source.origin, Origin::Own { .. })
+}
+
+fn whole(name: String, title: String, source: Source, phases: Vec<Phase>) -> Workload {
+    let dataset = source::summary(&source);
+    Workload { name, title, dataset, phases, fio: None, source: Some(source) }
+}
+
+/// Refuses keys of the engine's own files and calls.
+fn no_other_keys(table: &Table<'_>) -> Result<(), PlanError> {
+    let engine = |key: &str| dataset::KEYS.contains(&key) || io::KEYS.contains(&key) || key == "bs";
+    for (key, _) in table.entries() {
+        if engine(key.value) {
+            let what =
+                format!("`{}` is of work that the engine does on files of its own", key.value);
+            let remedy =
+                "leave it out: the dataset says what there is, and the phases what is done";
+            return Err(PlanError::new(&key.place, what, remedy));
+        }
+    }
+    Ok(())
+}
+
+/// The workload at a scale: its dataset is scaled, unless it is the user's own.
+pub(super) fn scaled(workload: &At<Workload>, scale: f64) -> Result<Workload, PlanError> {
+    let Workload { name, title, phases, source, .. } = workload.value.clone();
+    let source = source.expect("the caller has looked");
+    if scale == 1.0 {
+        return Ok(whole(name, title, source, phases));
+    }
+    let source = source::scaled(&At::new(&source, &workload.place), scale)?;
+    Ok(whole(name, title, source, phases))
+}

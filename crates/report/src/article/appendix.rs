@@ -1,0 +1,104 @@
+//! Every trial of ours, as the appendix of 2008 lists every run: a row a block, a column a
+//! contender, and the median that stands in the tables.
+
+use super::OwnRun;
+use super::layout::{Column, section, tables};
+use super::measured::contenders;
+use super::seconds::{By, Ours};
+use crate::Style;
+use crate::marks::Marks;
+use crate::words::{bare_seconds, wrap};
+use fsarena_model::contender::Cache;
+use fsarena_model::record::{CacheState, Outcome, TrialRecord};
+use fsarena_reference::Test;
+use fsarena_study::complete;
+
+/// All trials of all machines, in the order of their blocks.
+pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String {
+    let mut out = String::new();
+    let mut marks = Marks::default();
+    for (at, run) in ours.runs.iter().enumerate() {
+        let title = format!(
+            "Appendix: every trial, seconds by `returned`, RUN {}{}",
+            run.study.uid,
+            ours.tag(at)
+        );
+        out.push_str(&section(&title, width, style));
+        let (mut titles, mut columns): (Vec<String>, Vec<Column>) = (Vec::new(), columns(run));
+        for (test, phase) in &ours.tests {
+            let Some(phase) = phase else { continue };
+            for block in blocks(run, &phase.workload) {
+                titles.push(format!("{}, block {block}", test.heading));
+                for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
+                    let record = find(run, &phase.workload, *index, block);
+                    column.cells.push(trial(record, &phase.phase, &mut marks));
+                }
+            }
+            titles.push(median_title(test));
+            for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
+                column.cells.push(ours.cell(run, Some(phase), *index, By::Returned, &mut marks));
+            }
+        }
+        out.push_str(&tables(&titles, &columns, width));
+    }
+    out.push_str(&marks.render(width));
+    out.push_str(&wrap("", "Blocks are counted from 0; - is a trial that is not there.", width));
+    out
+}
+
+fn median_title(test: &Test) -> String {
+    format!("{}, median", test.heading)
+}
+
+fn columns(run: &OwnRun<'_>) -> Vec<Column> {
+    let empty = |(_, head): (usize, String)| Column { head, cells: Vec::new() };
+    contenders(run.study).into_iter().map(empty).collect()
+}
+
+/// The blocks in which a workload is planned.
+fn blocks(run: &OwnRun<'_>, workload: &str) -> Vec<u32> {
+    let plan = &run.header.plan;
+    let named = |at: usize| plan.workloads.get(at).is_some_and(|w| w.name == workload);
+    let mut blocks: Vec<u32> =
+        plan.schedule.iter().filter(|slot| named(slot.workload)).map(|slot| slot.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    blocks
+}
+
+fn find<'a>(
+    run: &OwnRun<'a>,
+    workload: &str,
+    contender: usize,
+    block: u32,
+) -> Option<&'a TrialRecord> {
+    let id = run.header.plan.contenders.get(contender)?.id();
+    run.records.iter().find(|record| {
+        let key = &record.key;
+        key.block == block && key.workload == workload && key.contender == id
+    })
+}
+
+fn trial(record: Option<&TrialRecord>, phase: &str, marks: &mut Marks) -> String {
+    let Some(record) = record else { return "-".to_owned() };
+    let Some(found) = record.phases.iter().find(|found| found.name == phase) else {
+        let ended = match record.outcome {
+            Outcome::Done => "-",
+            Outcome::NotRun { .. } => "not run",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Interrupted => "interrupted",
+        };
+        return ended.to_owned();
+    };
+    let mut notes = Vec::new();
+    if !complete(found) {
+        notes.push("partial: ended before the end of the work, in no figure".to_owned());
+    }
+    if record.verify.as_ref().is_some_and(|verify| verify.bad_files > 0) {
+        notes.push("WRONG CONTENTS: in no figure".to_owned());
+    }
+    if found.cache.asked == Cache::Cold && found.cache.state == CacheState::Warm {
+        notes.push(format!("warm, though cold was asked for: {}", found.cache.why));
+    }
+    marks.marked(bare_seconds(found.clocks.returned_ns), notes)
+}

@@ -1,0 +1,132 @@
+//! A contender's value of ours in a table of an article: which of its groups of trials stands for
+//! it, and what has to be said with it.
+
+use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
+use crate::words::count;
+use fsarena_model::record::CacheState;
+use fsarena_model::units::Bytes;
+use fsarena_reference::Caches;
+use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, Study, WorkloadView};
+
+/// Under which conditions an article measured: what of ours is marked as other than that.
+#[derive(Clone, Copy)]
+pub(super) struct Conditions {
+    /// State of its caches.
+    pub(super) caches: Caches,
+    /// Whether it had little memory.
+    pub(super) limited: bool,
+}
+
+/// The contenders of a study by index, with their labels.
+pub(super) fn contenders(study: &Study) -> Vec<(usize, String)> {
+    let mut labels: Vec<(usize, String)> = Vec::new();
+    let of_rows = study.tables.iter().flat_map(|t| &t.rows).map(|r| (r.contender, &r.label));
+    let absent = study.tables.iter().flat_map(|t| &t.absent).map(|a| (a.contender, &a.label));
+    for (index, label) in of_rows.chain(absent) {
+        if !labels.iter().any(|(known, _)| *known == index) {
+            labels.push((index, label.clone()));
+        }
+    }
+    labels.sort();
+    labels
+}
+
+/// A contender in a table: the group that stands for it and all its groups.
+pub(super) struct Groups<'a> {
+    pub(super) shown: Option<&'a PhaseRow>,
+    all: Vec<&'a PhaseRow>,
+}
+
+impl<'a> Groups<'a> {
+    pub(super) fn of(table: &'a PhaseTable, contender: usize, article: Conditions) -> Self {
+        let all: Vec<&PhaseRow> = table.rows.iter().filter(|r| r.contender == contender).collect();
+        Self { shown: shown(&all, article), all }
+    }
+
+    /// In what the value shown is not like those of the article, or not of all its trials.
+    pub(super) fn notes(&self, study: &Study, table: &PhaseTable, own: Conditions) -> Vec<String> {
+        let named = |view: &&WorkloadView| view.name == table.workload;
+        let cold_start = study.workloads.iter().find(named).is_some_and(|view| view.cold_start);
+        self.shown.map_or_else(Vec::new, |shown| notes(shown, &self.all, own, cold_start))
+    }
+}
+
+/// A contender's cell: `value` of the group that stands for it, with its marks.
+pub(super) fn cell(
+    (study, table): (&Study, &PhaseTable),
+    contender: usize,
+    conditions: Conditions,
+    marks: &mut Marks,
+    value: impl Fn(&PhaseRow) -> String,
+) -> String {
+    let groups = Groups::of(table, contender, conditions);
+    let Some(shown) = groups.shown else { return absent(table, contender).to_owned() };
+    let text = if shown.n == 0 { "failed".to_owned() } else { value(shown) };
+    marks.marked(text, groups.notes(study, table, conditions))
+}
+
+/// Why a contender has nothing to show.
+fn absent(table: &PhaseTable, contender: usize) -> &'static str {
+    match table.absent.iter().find(|a| a.contender == contender).map(|a| a.why) {
+        Some(Absence::NotRun) => "not run",
+        Some(Absence::Failed) => "failed",
+        Some(Absence::Partial) => "partial",
+        _ => "-",
+    }
+}
+
+/// The group of trials that stands for a contender: one under the conditions of the article (cold
+/// or warm, and no limit of memory missing) before one that is not, then the one of more trials.
+fn shown<'a>(groups: &[&'a PhaseRow], article: Conditions) -> Option<&'a PhaseRow> {
+    let cold = article.caches != Caches::Warm;
+    let as_asked = |row: &PhaseRow| {
+        (row.cache == CacheState::Cold) == cold
+            && !matches!(row.memory, MemoryView::NotLimited { .. })
+    };
+    // Of equals, the last is the greatest: backwards, so that it is the first.
+    groups.iter().rev().copied().max_by_key(|row| (row.n > 0, as_asked(row), row.n))
+}
+
+fn notes(
+    shown: &PhaseRow,
+    groups: &[&PhaseRow],
+    article: Conditions,
+    cold_start: bool,
+) -> Vec<String> {
+    let mut notes = conditions(shown, article, cold_start);
+    if (1..shown.n_planned).contains(&shown.n) {
+        let mut text = format!("{} of {}", shown.n, count(shown.n_planned, "planned trial"));
+        for other in groups.iter().filter(|row| !std::ptr::eq(**row, shown) && row.n > 0) {
+            let mut why = conditions(other, article, cold_start);
+            if why.is_empty() {
+                why.push("as asked".to_owned());
+            }
+            text.push_str(&format!("; not among them: {} {}", other.n, why.join(", ")));
+        }
+        notes.push(text);
+    }
+    notes.extend(wrong_contents(groups.iter().map(|row| row.trials_with_bad_contents).sum()));
+    notes
+}
+
+/// Conditions of a row that the article had not.
+fn conditions(row: &PhaseRow, article: Conditions, cold_start: bool) -> Vec<String> {
+    let cache = match (article.caches, row.cache) {
+        (Caches::Warm, CacheState::Cold) => Some("cold, as asked".to_owned()),
+        // In 2008 what lives in memory was one of the two sides.
+        (Caches::Warm, CacheState::WarmByNature) | (_, CacheState::Cold) => None,
+        (caches, _) => not_cold(row).or_else(|| match caches {
+            Caches::Warm => None,
+            _ if cold_start => Some("warm by the experiment: cold only at the start".to_owned()),
+            _ => Some("warm, as asked".to_owned()),
+        }),
+    };
+    let memory = match &row.memory {
+        MemoryView::Whole if article.limited => Some("memory not limited, as asked".to_owned()),
+        MemoryView::Limited { limit_bytes, by } if !article.limited => {
+            Some(format!("memory {} by {by}", Bytes(*limit_bytes)))
+        }
+        _ => None,
+    };
+    cache.into_iter().chain(not_limited(row)).chain(memory).collect()
+}

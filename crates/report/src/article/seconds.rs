@@ -1,0 +1,307 @@
+//! Values of ours in the shape of an article of seconds: contenders in rows, tests in columns; by
+//! `returned`, which is what the articles measured, and by the clock that the RUN compares.
+
+use super::layout::{Column, grouped, section, tables};
+use super::measured::{Conditions, Groups, cell, contenders};
+use super::{OwnPhase, OwnRun, otherwise};
+use crate::Style;
+use crate::marks::Marks;
+use crate::words::{bare_seconds, wrap};
+use fsarena_model::record::CacheState;
+use fsarena_model::run::Clock;
+use fsarena_reference::{Article, Caches, Test};
+use fsarena_study::{PhaseRow, PhaseTable};
+
+/// RUNs of ours, one a machine, with the tests of the article that they repeat.
+pub(super) struct Ours<'a> {
+    year: u16,
+    conditions: Conditions,
+    pub(super) tests: Vec<(Test, Option<&'a OwnPhase>)>,
+    pub(super) runs: &'a [OwnRun<'a>],
+}
+
+/// Which of a row's lengths is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// The clock of the articles.
+    Returned,
+    /// The clock that the RUN compares.
+    Compared,
+}
+
+impl By {
+    /// Median over trials, ns.
+    fn median_ns(self, row: &PhaseRow) -> Option<u64> {
+        let spread = match self {
+            Self::Returned => row.returned,
+            Self::Compared => row.compared,
+        };
+        spread.map(|spread| spread.median_ns)
+    }
+
+    pub(super) fn text(self, row: &PhaseRow) -> String {
+        self.median_ns(row).map_or_else(|| "-".to_owned(), bare_seconds)
+    }
+}
+
+impl<'a> Ours<'a> {
+    pub(super) fn new(
+        article: &Article,
+        tests: &[Test],
+        phases: &'a [OwnPhase],
+        runs: &'a [OwnRun<'a>],
+    ) -> Self {
+        let own = |test: &Test| phases.iter().find(|own| own.title == test.name);
+        Self {
+            year: article.year,
+            conditions: Conditions { caches: article.caches, limited: false },
+            tests: tests.iter().map(|test| (*test, own(test))).collect(),
+            runs,
+        }
+    }
+
+    /// Machines one below the other, each contender a row.
+    pub(super) fn one_after_the_other(&self, width: usize, style: Style) -> String {
+        let mut marks = Marks::default();
+        let mut out = String::new();
+        for by in self.clocks() {
+            out.push_str(&section(&self.title(by), width, style));
+            let mut titles = Vec::new();
+            let mut columns: Vec<Column> = self.headings();
+            for (at, run) in self.runs.iter().enumerate() {
+                for (contender, label) in contenders(run.study) {
+                    titles.push(format!("{label}{}", self.tag(at)));
+                    for (column, (_, phase)) in columns.iter_mut().zip(&self.tests) {
+                        column.cells.push(self.cell(run, *phase, contender, by, &mut marks));
+                    }
+                }
+            }
+            out.push_str(&tables(&titles, &columns, width));
+        }
+        out.push_str(&self.below(&marks, width));
+        out
+    }
+
+    /// Machines side by side, then ratios of memory and disk.
+    pub(super) fn side_by_side(&self, width: usize, style: Style) -> String {
+        let mut marks = Marks::default();
+        let labels = self.labels();
+        let mut out = String::new();
+        for by in self.clocks() {
+            out.push_str(&section(&self.title(by), width, style));
+            let mut columns = Vec::new();
+            for (test, phase) in &self.tests {
+                for (at, run) in self.runs.iter().enumerate() {
+                    let cell = |label: &String| match index(run, label) {
+                        Some(contender) => self.cell(run, *phase, contender, by, &mut marks),
+                        None => "-".to_owned(),
+                    };
+                    let head = format!("{}{}", test.heading, self.tag(at));
+                    columns.push(Column { head, cells: labels.iter().map(cell).collect() });
+                }
+            }
+            out.push_str(&grouped(&labels, &columns, self.runs.len(), width));
+        }
+        for by in self.clocks() {
+            out.push_str(&self.ratios(by, &mut marks, width, style));
+        }
+        out.push_str(&self.below(&marks, width));
+        out
+    }
+
+    /// In memory / on disk, by medians; nothing where no contender lives in memory.
+    fn ratios(&self, by: By, marks: &mut Marks, width: usize, style: Style) -> String {
+        let labels = self.labels();
+        let (memory, disk): (Vec<&String>, Vec<&String>) =
+            labels.iter().partition(|label| self.runs.iter().any(|run| in_memory(run, label)));
+        let mut pairs = Vec::new();
+        for above in memory {
+            pairs.extend(disk.iter().map(|below| (above, *below)));
+        }
+        if pairs.is_empty() {
+            return String::new();
+        }
+        let mut columns = Vec::new();
+        for (test, phase) in &self.tests {
+            for (at, run) in self.runs.iter().enumerate() {
+                let cell = |&pair: &(&String, &String)| self.ratio(run, *phase, pair, by, marks);
+                let head = format!("{}{}", test.heading, self.tag(at));
+                columns.push(Column { head, cells: pairs.iter().map(cell).collect() });
+            }
+        }
+        let titles: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} / {b}")).collect();
+        let title = format!("In memory / on disk, ratios of medians by {}", self.clock(by));
+        let tables = grouped(&titles, &columns, self.runs.len(), width);
+        format!("{}{tables}", section(&title, width, style))
+    }
+
+    /// A ratio of medians with the marks of both; a dash with its reason where the two may not be
+    /// compared.
+    fn ratio(
+        &self,
+        run: &OwnRun<'_>,
+        phase: Option<&OwnPhase>,
+        (above, below): (&String, &String),
+        by: By,
+        marks: &mut Marks,
+    ) -> String {
+        let dash = || "-".to_owned();
+        let Some(table) = table_of(run, phase) else { return dash() };
+        let of = |label| Some(Groups::of(table, index(run, label)?, self.conditions));
+        let (Some(above), Some(below)) = (of(above), of(below)) else { return dash() };
+        let row = |groups: &Groups<'_>| {
+            let row = groups.shown.filter(|row| row.n > 0)?;
+            Some((row.clone(), by.median_ns(row).filter(|&ns| ns > 0)?))
+        };
+        let (Some((memory, memory_ns)), Some((disk, disk_ns))) = (row(&above), row(&below)) else {
+            return dash();
+        };
+        if !memory.is_comparable_with(&disk) {
+            return marks.marked(dash(), vec![not_divided(&memory, &disk).to_owned()]);
+        }
+        let mut notes = above.notes(run.study, table, self.conditions);
+        for note in below.notes(run.study, table, self.conditions) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        marks.marked(format!("{:.2}", memory_ns as f64 / disk_ns as f64), notes)
+    }
+
+    /// The cell of a contender.
+    pub(super) fn cell(
+        &self,
+        run: &OwnRun<'_>,
+        phase: Option<&OwnPhase>,
+        contender: usize,
+        by: By,
+        marks: &mut Marks,
+    ) -> String {
+        let Some(table) = table_of(run, phase) else { return "-".to_owned() };
+        cell((run.study, table), contender, self.conditions, marks, |row| by.text(row))
+    }
+
+    /// `returned`, and the compared clock where that is another one.
+    fn clocks(&self) -> impl Iterator<Item = By> + use<> {
+        let other = self.runs.iter().any(|run| run.study.compared_clock != Clock::Returned);
+        [By::Returned, By::Compared].into_iter().take(if other { 2 } else { 1 })
+    }
+
+    fn clock(&self, by: By) -> String {
+        let mut compared: Vec<&str> =
+            self.runs.iter().map(|run| run.study.compared_clock.name()).collect();
+        compared.dedup();
+        match (by, compared.as_slice()) {
+            (By::Returned, _) => "`returned`".to_owned(),
+            (By::Compared, [one]) => format!("`{one}`"),
+            (By::Compared, _) => "the clock that each RUN compares".to_owned(),
+        }
+    }
+
+    fn title(&self, by: By) -> String {
+        let whose = match self.runs {
+            [run] => format!("RUN {}", run.study.uid),
+            runs => format!("{} machines", runs.len()),
+        };
+        let as_article = if by == By::Returned { " (as the article)" } else { "" };
+        let year = self.year;
+        format!("As in {year}: {whose}, seconds by {}{as_article}", self.clock(by))
+    }
+
+    fn headings(&self) -> Vec<Column> {
+        let empty =
+            |(test, _): &(Test, _)| Column { head: test.heading.to_owned(), cells: Vec::new() };
+        self.tests.iter().map(empty).collect()
+    }
+
+    /// Number of a machine, where there are several.
+    pub(super) fn tag(&self, at: usize) -> String {
+        if self.runs.len() > 1 { format!(" ({})", at + 1) } else { String::new() }
+    }
+
+    /// Labels of the contenders of all machines, each once.
+    fn labels(&self) -> Vec<String> {
+        let mut labels: Vec<String> = Vec::new();
+        for (_, label) in self.runs.iter().flat_map(|run| contenders(run.study)) {
+            if !labels.contains(&label) {
+                labels.push(label);
+            }
+        }
+        labels
+    }
+
+    /// Notes, machines and what the figures are.
+    fn below(&self, marks: &Marks, width: usize) -> String {
+        let mut out = marks.render(width);
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        if self.runs.len() > 1 {
+            for (at, run) in self.runs.iter().enumerate() {
+                let text = format!("{}, RUN {}", run.study.machine, run.study.uid);
+                out.push_str(&wrap(&format!("({}) ", at + 1), &text, width));
+            }
+            out.push('\n');
+        }
+        let caches = match self.conditions.caches {
+            Caches::Cold | Caches::ColdStart => "cold",
+            Caches::Warm => "warm, or in memory",
+        };
+        let mut text =
+            format!("Ours: medians over trials. Without a mark: {caches}, of all planned trials.");
+        text.push_str(&self.scales());
+        out.push_str(&wrap("", &text, width));
+        out.push_str(&otherwise(self.runs, width));
+        out
+    }
+
+    /// What scaled datasets keep from being compared; nothing where none is scaled.
+    fn scales(&self) -> String {
+        let scale = |run: &OwnRun<'_>| run.study.scale;
+        let other = |a: f64, b: f64| (a - b).abs() > f64::EPSILON;
+        let Some(first) = self.runs.first().map(scale) else { return String::new() };
+        if !self.runs.iter().any(|run| other(scale(run), first)) {
+            return if other(first, 1.0) {
+                format!(
+                    " Datasets are scaled by {first}: these seconds are not to be compared with \
+                     the article's, only with each other."
+                )
+            } else {
+                String::new()
+            };
+        }
+        let scaled = self.runs.iter().enumerate().filter(|(_, run)| other(scale(run), 1.0));
+        let scaled = scaled.map(|(at, run)| format!("({}) are scaled by {}", at + 1, scale(run)));
+        format!(
+            " Datasets {}: these seconds are not to be compared with the article's, and machines \
+             of different scale not even with each other.",
+            scaled.collect::<Vec<_>>().join(", ")
+        )
+    }
+}
+
+/// Why two rows may not stand in one ratio.
+fn not_divided(one: &PhaseRow, other: &PhaseRow) -> &'static str {
+    if (one.cache == CacheState::Cold) == (other.cache == CacheState::Cold) {
+        "not divided: not in the same memory"
+    } else {
+        "not divided: one is warm, the other cold"
+    }
+}
+
+/// The table of a phase of ours.
+pub(super) fn table_of<'a>(run: &OwnRun<'a>, phase: Option<&OwnPhase>) -> Option<&'a PhaseTable> {
+    let phase = phase?;
+    let mut tables = run.study.tables.iter();
+    tables.find(|table| table.workload == phase.workload && table.phase == phase.phase)
+}
+
+fn index(run: &OwnRun<'_>, label: &str) -> Option<usize> {
+    contenders(run.study).into_iter().find(|(_, own)| own == label).map(|(index, _)| index)
+}
+
+/// Whether a contender lives in memory.
+fn in_memory(run: &OwnRun<'_>, label: &str) -> bool {
+    let mut rows = run.study.tables.iter().flat_map(|table| &table.rows);
+    rows.any(|row| row.label == label && row.cache == CacheState::WarmByNature)
+}

@@ -1,0 +1,71 @@
+//! Programs of a dead RUN that live on: what a command of the user's started, where there is no
+//! process namespace that ends with its executor.
+//!
+//! All that an executor starts inherits the open journal, and so is known for sure. While an
+//! executor or a worker is among them it tidies up itself, and nobody is ended.
+
+use rustix::process::{Pid, Signal, getpid, kill_process};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+/// Ends whoever holds the journal at `path` open, unless one of ours is among them. Processes of
+/// other users are not seen.
+pub(super) fn end(path: &Path) {
+    let Ok(path) = &path.canonicalize() else { return };
+    let holders: Vec<Pid> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+        .filter(|pid| *pid != getpid() && holds(*pid, path))
+        .collect();
+    if holders.iter().any(|pid| is_ours(*pid)) {
+        return;
+    }
+    for pid in holders {
+        // Gone already is as good.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn holds(pid: Pid, path: &Path) -> bool {
+    let open = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero()));
+    let mut open = open.into_iter().flatten().flatten();
+    open.any(|fd| fs::read_link(fd.path()).is_ok_and(|to| to == path))
+}
+
+/// A start of this program, or of another version of it as an executor or a worker.
+fn is_ours(pid: Pid) -> bool {
+    let pid = pid.as_raw_nonzero();
+    let file = |path: String| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+    let own = file("/proc/self/exe".to_owned());
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let subcommand = line.split(|byte| *byte == 0).nth(1);
+    (own.is_some() && file(format!("/proc/{pid}/exe")) == own)
+        || matches!(subcommand, Some(b"executor" | b"worker"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::Command;
+
+    #[test]
+    fn whoever_holds_it_is_ended_and_nobody_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = dir.path().join("journal");
+        fs::write(&journal, "").unwrap();
+        let sleep = |input: &Path| {
+            let input = fs::File::open(input).unwrap();
+            Command::new("sleep").arg("1000").stdin(input).spawn().unwrap()
+        };
+        let (mut holder, mut other) = (sleep(&journal), sleep(Path::new("/dev/null")));
+        end(&journal);
+        assert_eq!(holder.wait().unwrap().signal(), Some(9));
+        assert!(other.try_wait().unwrap().is_none(), "it holds nothing of ours");
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+}

@@ -1,0 +1,268 @@
+//! Programs of real work: which ones did it, and what they cost by themselves.
+//!
+//! Where one workload has a piece of work by a program, and another the same work by the engine
+//! with the same history, the quotient of the two times tells what the program adds. Both did it in
+//! trials of their own: two phases of one trial differ in what the file system went through before
+//! them, and are never divided. Nor are times that differ in the state of cache and memory.
+
+use crate::figures::SpreadNs;
+use crate::notes::NoticeRow;
+use crate::phases::{PhaseRow, PhaseTable, comparable};
+use fsarena_model::job::{By, JobKind};
+use fsarena_model::record::{CacheState, TrialRecord};
+use fsarena_model::run::RunPlan;
+use fsarena_model::work::{ProgramReport, Workload};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A program as it was found in trials.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ProgramUse {
+    /// `tar`.
+    pub name: String,
+    /// Where it lies; absent where that is not stored.
+    pub path: Option<PathBuf>,
+    /// Its version line; empty where it prints none.
+    pub version: String,
+    /// Trials that used it.
+    pub trials: usize,
+    /// Labels of their contenders, in the order of the plan.
+    pub labels: Vec<String>,
+}
+
+/// One piece of work by a program and by the engine, in trials of two workloads.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OwnCost {
+    /// What is done.
+    pub work: JobKind,
+    /// The program, such as `cp`.
+    pub program: String,
+    /// Name of the workload in which the program does it.
+    pub program_workload: String,
+    /// Its phase there.
+    pub program_phase: String,
+    /// Name of the workload in which the engine does it.
+    pub engine_workload: String,
+    /// Its phase there.
+    pub engine_phase: String,
+    /// Contenders with both times.
+    pub rows: Vec<OwnCostRow>,
+    /// Labels of contenders whose two times are not alike in cache and memory.
+    pub not_comparable: Vec<String>,
+}
+
+/// A contender's two times.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct OwnCostRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// State of the cache in both.
+    pub cache: CacheState,
+    /// The compared clock, by the program.
+    pub program: SpreadNs,
+    /// The compared clock, by the engine.
+    pub engine: SpreadNs,
+    /// Trials in the plan, of the program's workload and of the engine's.
+    pub n_planned: [usize; 2],
+    /// Trials left out because their contents were wrong, of the program's and of the engine's.
+    pub trials_with_bad_contents: [usize; 2],
+    /// The first median ÷ the second: arithmetic, no verdict.
+    pub program_to_engine: f64,
+}
+
+/// Every program in the records, in the order of first use; versions of one stand together.
+pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
+    let mut uses: Vec<ProgramUse> = Vec::new();
+    for record in records {
+        let mut counted: Vec<usize> = Vec::new();
+        let reports = record.phases.iter().filter_map(|phase| phase.program.as_ref());
+        for found in reports.flat_map(of_report) {
+            let same = |known: &ProgramUse| {
+                (&known.name, &known.path, &known.version)
+                    == (&found.name, &found.path, &found.version)
+            };
+            let at = uses.iter().position(same).unwrap_or_else(|| {
+                uses.push(found);
+                uses.len() - 1
+            });
+            if !counted.contains(&at) {
+                counted.push(at);
+                count(plan, &mut uses[at], record);
+            }
+        }
+    }
+    let names: Vec<String> = uses.iter().map(|one| one.name.clone()).collect();
+    uses.sort_by_key(|one| names.iter().position(|name| *name == one.name));
+    for one in &mut uses {
+        one.labels.sort_by_key(|label| plan.contenders.iter().position(|c| c.label == *label));
+    }
+    uses
+}
+
+fn count(plan: &RunPlan, one: &mut ProgramUse, record: &TrialRecord) {
+    one.trials += 1;
+    let id = &record.key.contender;
+    let contender = plan.contenders.iter().find(|c| c.id() == *id);
+    let label = contender.map_or_else(|| id.short().to_owned(), |c| c.label.clone());
+    if !one.labels.contains(&label) {
+        one.labels.push(label);
+    }
+}
+
+/// The programs of a report; of one that names no tools, the program itself.
+fn of_report(report: &ProgramReport) -> Vec<ProgramUse> {
+    let one = |name: &str, path: Option<PathBuf>, version: &str| ProgramUse {
+        name: name.to_owned(),
+        path,
+        version: version.to_owned(),
+        trials: 0,
+        labels: Vec::new(),
+    };
+    if report.tools.is_empty() {
+        return vec![one(&report.name, None, &report.version)];
+    }
+    let tools = report.tools.iter();
+    tools.map(|tool| one(&tool.name, Some(tool.path.clone()), &tool.version)).collect()
+}
+
+/// One notice for each program that was not the same in all trials that used it.
+pub(crate) fn notices(plan: &RunPlan, uses: &[ProgramUse]) -> Vec<NoticeRow> {
+    let mut rows: Vec<NoticeRow> = Vec::new();
+    for (at, one) in uses.iter().enumerate() {
+        let own: Vec<&ProgramUse> = uses.iter().filter(|other| other.name == one.name).collect();
+        let said = uses[..at].iter().any(|earlier| earlier.name == one.name);
+        if said || own.len() < 2 {
+            continue;
+        }
+        let kinds: Vec<String> = own.iter().map(|one| described(one)).collect();
+        let all = plan.contenders.iter().map(|contender| contender.label.clone());
+        rows.push(NoticeRow {
+            code: "programs-differ".to_owned(),
+            text: format!(
+                "{} was not the same in all trials: {}; its own cost may differ",
+                one.name,
+                kinds.join(", ")
+            ),
+            remedy: None,
+            measure: None,
+            trials: own.iter().map(|one| one.trials).sum(),
+            labels: all.filter(|label| own.iter().any(|o| o.labels.contains(label))).collect(),
+        });
+    }
+    rows
+}
+
+/// `tar (GNU tar) 1.34 at /usr/bin/tar in 3`.
+fn described(one: &ProgramUse) -> String {
+    let version = if one.version.is_empty() { "of no version" } else { one.version.as_str() };
+    let path = one.path.as_ref().map(|path| format!(" at {}", path.display())).unwrap_or_default();
+    format!("{version}{path} in {}", one.trials)
+}
+
+/// What programs cost, for every pair of equal work in two workloads.
+pub(crate) fn own_costs(plan: &RunPlan, tables: &[PhaseTable]) -> Vec<OwnCost> {
+    let table = |(workload, at): Place<'_>| {
+        let phase = &workload.phases[at].name;
+        tables.iter().find(|table| table.workload == workload.name && table.phase == *phase)
+    };
+    let costs = pairs(&plan.workloads).into_iter().filter_map(|(by_program, by_engine)| {
+        let cost = own_cost(table(by_program)?, table(by_engine)?)?;
+        (!cost.rows.is_empty() || !cost.not_comparable.is_empty()).then_some(cost)
+    });
+    costs.collect()
+}
+
+/// A phase of a workload, by its index.
+type Place<'a> = (&'a Workload, usize);
+
+/// Timed phases of two workloads that do the same work with the same history, by a program and by
+/// the engine; each at most once. A history that is the same in who did it too goes before one that
+/// is not.
+fn pairs(workloads: &[Workload]) -> Vec<(Place<'_>, Place<'_>)> {
+    let places = workloads.iter().flat_map(|w| (0..w.phases.len()).map(move |at| (w, at)));
+    let by = |by: By| {
+        let done = move |&(workload, at): &Place<'_>| {
+            let phase = &workload.phases[at];
+            phase.timed && phase.job.as_ref().is_some_and(|job| job.by == by)
+        };
+        places.clone().filter(done).collect::<Vec<_>>()
+    };
+    let mut engines = by(By::Engine);
+    let mut pairs = Vec::new();
+    for program in by(By::Program) {
+        let twins = engines.iter().enumerate();
+        let twins = twins.filter(|(_, engine)| is_same_work(program, **engine));
+        let others = |engine: Place<'_>| {
+            let (own, its) = (makers(program), makers(engine));
+            own.iter().zip(&its).filter(|(own, its)| own != its).count()
+        };
+        if let Some((at, _)) = twins.min_by_key(|(_, engine)| others(**engine)) {
+            pairs.push((program, engines.remove(at)));
+        }
+    }
+    pairs
+}
+
+/// Who did what was done before a phase.
+fn makers((workload, at): Place<'_>) -> Vec<Option<By>> {
+    workload.phases[..at].iter().map(|phase| Some(phase.job.as_ref()?.by)).collect()
+}
+
+/// Whether two phases of different workloads do the same to the same source, after the same was
+/// done in the same order; names of phases and who did it may differ.
+fn is_same_work((one, at): Place<'_>, (other, other_at): Place<'_>) -> bool {
+    let source = |workload: &Workload| {
+        workload.source.as_ref().map(|s| (s.origin.clone(), s.place, s.archive))
+    };
+    let step = |workload: &Workload, at: usize| {
+        let phase = &workload.phases[at];
+        let job = phase.job.as_ref()?;
+        let of = workload.phases[..at].iter().rposition(|earlier| earlier.name == job.of);
+        Some((phase.timed, job.kind.clone(), of))
+    };
+    let same = |at: usize| step(one, at).is_some() && step(one, at) == step(other, at);
+    one.name != other.name
+        && at == other_at
+        && one.source.is_some()
+        && source(one) == source(other)
+        && (0..=at).all(same)
+}
+
+fn own_cost(by_program: &PhaseTable, by_engine: &PhaseTable) -> Option<OwnCost> {
+    let (mut rows, mut not_comparable) = (Vec::new(), Vec::new());
+    let spread = |row: &PhaseRow| row.compared.filter(|spread| spread.median_ns > 0);
+    for row in &by_program.rows {
+        let Some(program) = spread(row) else { continue };
+        let own = || by_engine.rows.iter().filter(|other| other.contender == row.contender);
+        let twin = own().find(|other| comparable(other) == comparable(row));
+        match twin.and_then(|twin| Some((twin, spread(twin)?))) {
+            Some((twin, engine)) => rows.push(OwnCostRow {
+                contender: row.contender,
+                label: row.label.clone(),
+                cache: row.cache,
+                program,
+                engine,
+                n_planned: [row.n_planned, twin.n_planned],
+                trials_with_bad_contents: [row, twin].map(|row| row.trials_with_bad_contents),
+                program_to_engine: program.median_ns as f64 / engine.median_ns as f64,
+            }),
+            None if own().next().is_some() && !not_comparable.contains(&row.label) => {
+                not_comparable.push(row.label.clone());
+            }
+            None => {}
+        }
+    }
+    let job = by_program.job.as_ref()?;
+    Some(OwnCost {
+        work: job.kind.clone(),
+        program: job.programs().first().copied().unwrap_or_default().to_owned(),
+        program_workload: by_program.workload.clone(),
+        program_phase: by_program.phase.clone(),
+        engine_workload: by_engine.workload.clone(),
+        engine_phase: by_engine.phase.clone(),
+        rows,
+        not_comparable,
+    })
+}
