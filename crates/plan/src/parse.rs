@@ -85,6 +85,28 @@ impl<'r> Files<'r> {
     pub(crate) fn path(&self, written: &str) -> PathBuf {
         Path::new(self.file).parent().unwrap_or(Path::new("")).join(written)
     }
+
+    /// Name for errors and text of the file that `node` names (such as `example`); `here` says how
+    /// the same is written in place.
+    pub(crate) fn text_of(
+        &self,
+        node: &Node<'_>,
+        example: &str,
+        here: &str,
+    ) -> Result<(String, String), PlanError> {
+        let written = node.text(example)?;
+        let Some(read) = self.read else {
+            let what = format!("{written:?} is another file, and nothing is read beside this one");
+            return Err(node.error(what, here));
+        };
+        let path = self.path(written);
+        let shown = path.display().to_string();
+        let text = read(&path).map_err(|error| {
+            let what = format!("{shown} cannot be read: {error}");
+            node.error(what, "the name is relative to the experiment's file")
+        })?;
+        Ok((shown, text))
+    }
 }
 
 /// Reads an experiment that names no other file; `file` is its name for errors.

@@ -3,7 +3,7 @@
 //! The files lie in `reference/` and are part of the program: comment lines with the circumstances,
 //! a header, one value or row a line. A study is one module that reads its file, lays its tables
 //! out as they were printed and computes what can be computed from them; a new one is that module
-//! and a line in [`KNOWN`].
+//! and a line in `KNOWN`.
 //!
 //! Pure: nothing here reads a file, a clock or the machine. Printed numbers stay as printed; what
 //! is computed stands beside them and never in their place.

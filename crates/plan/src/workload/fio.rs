@@ -44,17 +44,8 @@ pub(super) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
 }
 
 fn from_named_file(node: &Node<'_>, files: &Files<'_>) -> Result<Workload, PlanError> {
-    let written = node.text("\"jobs.fio\"")?;
-    let Some(read) = files.read else {
-        let what = format!("{written:?} is another file, and nothing is read beside this one");
-        return Err(node.error(what, "write its text here: fio = \"\"\"…\"\"\""));
-    };
-    let path = files.path(written);
-    let shown = path.display().to_string();
-    let text = read(&path).map_err(|error| {
-        let what = format!("{shown} cannot be read: {error}");
-        node.error(what, "the name is relative to the experiment's file")
-    })?;
+    let here = "write its text here: fio = \"\"\"…\"\"\"";
+    let (shown, text) = files.text_of(node, "\"jobs.fio\"", here)?;
     workload(&text, &shown).map_err(|error| in_file(&error))
 }
 

@@ -120,17 +120,8 @@ fn small(table: &Table<'_>, node: &Node<'_>) -> Result<Source, PlanError> {
 }
 
 fn from_file(node: &Node<'_>, files: &Files<'_>) -> Result<Source, PlanError> {
-    let written = node.text("\"my-tree.toml\"")?;
-    let Some(read) = files.read else {
-        let what = format!("{written:?} is another file, and nothing is read beside this one");
-        return Err(node.error(what, "write its text here: { description = \"\"\"…\"\"\" }"));
-    };
-    let path = files.path(written);
-    let shown = path.display().to_string();
-    let text = read(&path).map_err(|error| {
-        let what = format!("{shown} cannot be read: {error}");
-        node.error(what, "the name is relative to the experiment's file")
-    })?;
+    let here = "write its text here: { description = \"\"\"…\"\"\" }";
+    let (shown, text) = files.text_of(node, "\"my-tree.toml\"", here)?;
     let description =
         Description::parse(&text, &shown).map_err(|error| in_file(&error, &node.place))?;
     Ok(made(&description))
