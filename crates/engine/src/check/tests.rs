@@ -40,7 +40,8 @@ fn illegal_mixes_name_the_phase_and_the_remedy() {
         (Op::RandRw, Io { rwmixread_percent: 101, ..io() }, "use 0 to 100"),
         (Op::RandRead, Io { ops: Some(0), ..io() }, "0 ops"),
         (Op::BigRead, Io { ops: Some(5), ..io() }, "leave ops out"),
-        (Op::Fio, io(), "fio task"),
+        (Op::Fio, io(), "fio is not an op over a dataset"),
+        (Op::Job, io(), "job is not an op over a dataset"),
     ] {
         let text = refusal(op, io);
         assert!(text.starts_with("phase p: ") && text.contains(wanted), "{op:?}: {text}");
