@@ -26,14 +26,15 @@ pub use rules::DriverRules;
 
 use arena::Arena;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
-use fsarena_model::record::{Outcome, TrialRecord};
-use fsarena_model::run::{RunHeader, RunSession, RunState, Slot};
+use fsarena_model::record::{Notice, Outcome, TrialRecord};
+use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_store::{RunId, Store, StoreError};
 use fsarena_targets::queue::Applied;
 use fsarena_targets::vet::WipeConsent;
 use resume::Done;
 use session::Session;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
@@ -212,7 +213,8 @@ pub fn run(
         Some(resumed) => resumed.run,
         None => store.create_run(request.header, &owner)?,
     };
-    let mut course = Course { request, run, owner: &owner, has_begun: false };
+    let mut course =
+        Course { request, run, owner: &owner, has_begun: false, notices: BTreeMap::new() };
     let done = match course.trials(&mut arena, store, progress) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
@@ -257,6 +259,9 @@ struct Course<'a> {
     owner: &'a fsarena_store::Owner,
     /// Whether there was a trial.
     has_begun: bool,
+    /// What is to be said of a workload (index into the plan) with each of its trials. To find it
+    /// may resolve a whole dataset.
+    notices: BTreeMap<usize, Vec<Notice>>,
 }
 
 impl Course<'_> {
@@ -309,7 +314,9 @@ impl Course<'_> {
         progress.trial(sequence + 1, plan.schedule.len(), &contender.label, &workload.name);
         arena.note_destroy(&contender.levels)?;
         let tuned = arena.tune(&contender.levels)?;
-        let spec = trial_spec(self.request, arena, sequence, slot);
+        let find = || fsarena_plan::notices(workload);
+        let notices = self.notices.entry(slot.workload).or_insert_with(find);
+        let spec = trial_spec(self.request, arena, sequence, notices);
         if !std::mem::replace(&mut self.has_begun, true) {
             store.put_session(self.run, &self.session(spec.key.sequence))?;
         }
@@ -334,15 +341,21 @@ impl Course<'_> {
     }
 }
 
-fn trial_spec(request: &Request<'_>, arena: &Arena, sequence: usize, slot: &Slot) -> TrialSpec {
+fn trial_spec(
+    request: &Request<'_>,
+    arena: &Arena,
+    sequence: usize,
+    notices: &[Notice],
+) -> TrialSpec {
     let plan = &request.header.plan;
+    let slot = &plan.schedule[sequence];
     let contender = plan.contenders[slot.contender].clone();
     let workload = plan.workloads[slot.workload].clone();
     let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
     let staged = workload.source.as_ref().and_then(|source| arena.staged(source));
     let source_cache = workload.source.as_ref().map(|_| source_cache::of(plan, &contender.levels));
     let mut place = arena.place_of(&contender.levels);
-    place.notices.extend(fsarena_plan::notices(&workload));
+    place.notices.extend_from_slice(notices);
     TrialSpec {
         schema: fsarena_model::SPEC_SCHEMA,
         key: TrialKey {
