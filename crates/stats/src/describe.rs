@@ -20,6 +20,17 @@ pub(crate) fn median_of_sorted(sorted: &[f64]) -> f64 {
     }
 }
 
+/// The median of values in any order, which it changes; there is at least one.
+pub(crate) fn median_of_unsorted(values: &mut [f64]) -> f64 {
+    let upper = values.len() / 2;
+    let is_odd = values.len() % 2 == 1;
+    let (below, &mut above, _) = values.select_nth_unstable_by(upper, f64::total_cmp);
+    match below.iter().copied().max_by(f64::total_cmp) {
+        Some(lower) if !is_odd => f64::midpoint(lower, above),
+        _ => above,
+    }
+}
+
 /// The value below which a share `share` (0 to 1) lies, linear between order statistics: type 7 of
 /// R. Hyndman and Y. Fan, "Sample quantiles in statistical packages", Am. Stat. 50 (1996); the
 /// default of R and numpy.

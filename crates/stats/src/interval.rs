@@ -83,7 +83,8 @@ pub fn mean_t(values: &[f64], alpha: f64) -> Result<Estimate, SampleError> {
     let bounds = match standard_deviation(values)? {
         None => Bounds::Unattainable { widest: None, needs: 2 },
         Some(deviation) => {
-            let half = t_quantile(n - 1, 1.0 - alpha / 2.0) * deviation / (n as f64).sqrt();
+            let half =
+                t_quantile((n - 1) as f64, 1.0 - alpha / 2.0) * deviation / (n as f64).sqrt();
             Bounds::Attained(Interval { low: point - half, high: point + half, level: 1.0 - alpha })
         }
     };
@@ -128,9 +129,9 @@ fn between(sorted: &[f64], (rank, below): (usize, f64), n: usize, alpha: f64) ->
 }
 
 /// The value that Student's t with `freedom` degrees stays below with probability `share`.
-fn t_quantile(freedom: usize, share: f64) -> f64 {
-    StudentsT::new(0.0, 1.0, freedom as f64)
-        .expect("location 0, scale 1 and at least one degree of freedom are legal")
+pub fn t_quantile(freedom: f64, share: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, freedom)
+        .expect("location 0, scale 1 and more than no degree of freedom are legal")
         .inverse_cdf(share)
 }
 

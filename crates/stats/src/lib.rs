@@ -11,12 +11,35 @@
 //! The method (which interval when) belongs to the study; here are only its pieces.
 #![forbid(unsafe_code)]
 
+pub mod blocks;
 pub mod describe;
+pub mod factorial;
+pub mod family;
+pub mod forecast;
 pub mod interval;
+pub mod letters;
+pub mod mann_whitney;
+pub mod multiplicity;
+pub mod paired;
 mod rank;
+pub mod sequential;
+pub mod shape;
+mod span;
+pub mod steady;
+pub mod tiers;
+pub mod trend;
+pub mod units;
 
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
+pub use family::{Decision, Family, Found, LookAt};
 pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
+pub use letters::letters;
+pub use mann_whitney::mann_whitney;
+pub use multiplicity::{benjamini_hochberg, holm};
+pub use paired::{EXACT_FROM, Estimator, PairSample, Spread};
+pub use sequential::{CAPS, FIRST_LOOK, Looks};
+pub use shape::shapes_differ;
+pub use tiers::tiers;
 
 /// Why a sample cannot be described.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]

@@ -1,5 +1,7 @@
 //! Exact distributions of rank statistics under the null hypothesis.
 
+use std::sync::OnceLock;
+
 /// Largest `k` with P(Bin(`n`, 1/2) <= k - 1) <= `tail`, and that probability; 0 where there is
 /// none.
 ///
@@ -16,30 +18,51 @@ pub(crate) fn binomial_rank(n: usize, tail: f64) -> (usize, f64) {
     (rank, below)
 }
 
+/// Up to so many values the distribution is kept: a RUN asks for the same few again and again.
+const KEPT: usize = 96;
+
+/// P(W+ <= k) for every k up to the middle, by number of values.
+static LOWER_HALVES: [OnceLock<Vec<f64>>; KEPT + 1] = [const { OnceLock::new() }; KEPT + 1];
+
 /// Largest `k` with P(W+ <= k - 1) <= `tail` for Wilcoxon's signed-rank statistic of `n` values,
 /// and that probability; 0 where there is none.
 ///
+/// Not beyond the middle, where lower and upper end would cross.
+pub(crate) fn signed_rank(n: usize, tail: f64) -> (usize, f64) {
+    let find = |half: &[f64]| {
+        let rank = half.partition_point(|&below| below <= tail);
+        (rank, rank.checked_sub(1).map_or(0.0, |last| half[last]))
+    };
+    match LOWER_HALVES.get(n) {
+        Some(kept) => find(kept.get_or_init(|| lower_half(n))),
+        None => find(&lower_half(n)),
+    }
+}
+
+/// P(W+ <= k) for every k below half of n (n + 1) / 2.
+///
 /// Exact, by adding one rank at a time: each is in the sum or not with probability 1/2. All terms
 /// are positive, so nothing cancels. Time grows as n³ (1 ms at n = 100).
-pub(crate) fn signed_rank(n: usize, tail: f64) -> (usize, f64) {
+fn lower_half(n: usize) -> Vec<f64> {
     let most = n * (n + 1) / 2;
-    let mut chance = vec![0.0; most + 1];
-    chance[0] = 1.0;
+    let kept = most.div_ceil(2);
+    let mut chance = vec![0.0; kept];
+    if let Some(first) = chance.first_mut() {
+        *first = 1.0;
+    }
     for rank in 1..=n {
-        let reach = rank * (rank + 1) / 2;
-        for sum in (0..=reach).rev() {
+        let reach = (rank * (rank + 1) / 2 + 1).min(kept);
+        for sum in (0..reach).rev() {
             let with = if sum >= rank { chance[sum - rank] } else { 0.0 };
             chance[sum] = 0.5 * (chance[sum] + with);
         }
     }
     let mut below = 0.0;
-    let mut rank = 0;
-    // Not beyond the middle, where lower and upper end would cross.
-    while 2 * rank < most && below + chance[rank] <= tail {
-        below += chance[rank];
-        rank += 1;
+    for chance in &mut chance {
+        below += *chance;
+        *chance = below;
     }
-    (rank, below)
+    chance
 }
 
 #[cfg(test)]
