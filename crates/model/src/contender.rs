@@ -89,6 +89,16 @@ pub struct Levels {
     /// Whether copies may share blocks with what is copied.
     #[serde(default, skip_serializing_if = "Reflink::is_never")]
     pub reflink: Reflink,
+    /// A handicap of known size, ns: the worker sleeps so long within each timed phase, after its
+    /// last op and before `returned` is read. It shows what a comparison is able to find.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub handicap_ns: u64,
+}
+
+/// Whether there is no handicap.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+pub(crate) fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 /// A file system with its options.
@@ -292,6 +302,7 @@ impl Levels {
             ssd: SsdPolicy::None,
             queue: QueueLevel::default(),
             reflink: Reflink::Never,
+            handicap_ns: 0,
         }
     }
 }

@@ -22,9 +22,11 @@ pub mod job;
 pub mod record;
 pub mod run;
 pub mod sample;
+pub mod score;
 pub mod seed;
 pub mod spec;
 pub mod units;
+pub mod verdict;
 pub mod work;
 
 /// Version of [`spec::TrialSpec`] and [`work::WorkerSpec`] written by this program.

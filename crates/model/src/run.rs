@@ -1,9 +1,10 @@
 //! A RUN: one execution of an experiment, with its plan.
 
-use crate::contender::{Contender, DeviceLevel};
+use crate::contender::{Cache, Contender, DeviceLevel};
 use crate::device::DeviceIdentity;
 use crate::host::Host;
 use crate::seed::Seed;
+use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::work::{UserIds, Workload};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ pub struct RunSession {
 pub struct RunPlan {
     /// Seed of the experiment.
     pub seed: Seed,
-    /// Number of blocks.
+    /// Number of blocks in the schedule; a RUN whose questions are decided ends before the last.
     pub blocks: u32,
     /// Contenders, in the order they were written.
     pub contenders: Vec<Contender>,
@@ -97,6 +98,10 @@ pub struct RunPlan {
     /// How rates are shown.
     #[serde(default)]
     pub rate: RateStyle,
+    /// What is asked and by which rule; absent in RUNs that were planned when there were no
+    /// verdicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<VerdictPlan>,
 }
 
 impl RunPlan {
@@ -114,6 +119,50 @@ impl RunPlan {
             }
         }
         paths
+    }
+
+    /// The pairs of contenders (indices, the lower one first) that a question asks about; none
+    /// where the plan has no verdicts.
+    ///
+    /// Both have to run the question's workload, and what they are asked to be has to be
+    /// comparable: cold with cold, a memory limit with a memory limit. Whether a phase *was* cold
+    /// is known from its record alone.
+    #[must_use]
+    pub fn asked_pairs(&self, question: &Question) -> Vec<(usize, usize)> {
+        let Some(verdict) = &self.verdict else { return Vec::new() };
+        let runs = |contender: usize| {
+            !self.not_run.iter().any(|row| {
+                row.contender == contender && row.workload.is_none_or(|w| w == question.workload)
+            })
+        };
+        let class = |contender: usize| {
+            let levels = &self.contenders[contender].levels;
+            (self.is_to_be_cold(question, levels.cache), levels.memory_bytes.is_some())
+        };
+        let all: Vec<usize> = (0..self.contenders.len()).filter(|one| runs(*one)).collect();
+        let is_asked = |a: usize, b: usize| match verdict.pairs {
+            Pairs::All => true,
+            Pairs::Baseline { contender } => a == contender || b == contender,
+        };
+        let pairs = all.iter().enumerate().flat_map(|(at, a)| {
+            let others = all[at + 1..].iter();
+            others.map(|b| (*a, *b)).collect::<Vec<_>>()
+        });
+        pairs.filter(|(a, b)| is_asked(*a, *b) && class(*a) == class(*b)).collect()
+    }
+
+    /// Whether the phase of a question is asked to be cold at a level of the cache.
+    #[must_use]
+    pub fn is_to_be_cold(&self, question: &Question, cache: Cache) -> bool {
+        match cache {
+            Cache::Cold => true,
+            Cache::Warm => false,
+            Cache::ColdStart => {
+                let workload = self.workloads.get(question.workload);
+                let first = workload.and_then(|work| work.phases.iter().find(|phase| phase.timed));
+                first.is_some_and(|phase| phase.name == question.phase)
+            }
+        }
     }
 }
 

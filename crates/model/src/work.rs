@@ -320,6 +320,9 @@ pub struct WorkerSpec {
     /// User and group to become before the work; absent: stay.
     #[serde(default)]
     pub user: Option<UserIds>,
+    /// What a phase, or a job, sleeps after its last op and before `returned` is read, ns.
+    #[serde(default, skip_serializing_if = "crate::contender::is_zero")]
+    pub handicap_ns: u64,
 }
 
 /// Numeric user and group.

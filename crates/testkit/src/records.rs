@@ -16,6 +16,9 @@ use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlace, RunPlan, RunSess
 use fsarena_model::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
+use fsarena_model::verdict::{
+    DEFAULT_MARGIN, Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, VerdictPlan,
+};
 use fsarena_model::work::{
     Backend, Dataset, Fsync, Io, Op, Order, Phase, ProgramReport, Sharing, ThreadReport,
     WorkerUsage, Workload,
@@ -152,6 +155,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             verify: false,
             sample_period_ns: 100_000_000,
             rate: RateStyle::Auto,
+            verdict: None,
         },
         place: Some(RunPlace {
             program_sha256: "c".repeat(64),
@@ -160,6 +164,32 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             cpus: Vec::new(),
             devices: Vec::new(),
         }),
+    }
+}
+
+/// The time of every timed phase, all pairs, by the rule; the first question is the headline.
+#[must_use]
+pub fn asked(plan: &RunPlan, rule: Rule) -> VerdictPlan {
+    let clock = plan.compared_clock;
+    let of = |(workload, work): (usize, &Workload)| -> Vec<Question> {
+        let timed = work.phases.iter().filter(|phase| phase.timed);
+        timed
+            .map(|phase| {
+                let phase = phase.name.clone();
+                Question { workload, phase, metric: Metric::Time, clock }
+            })
+            .collect()
+    };
+    VerdictPlan {
+        method: METHOD_VERSION,
+        rule,
+        margin: DEFAULT_MARGIN,
+        questions: plan.workloads.iter().enumerate().flat_map(of).collect(),
+        headline: Some(0),
+        pairs: Pairs::All,
+        budget_ns: None,
+        spare_blocks: 0,
+        limits: Limits::default(),
     }
 }
 

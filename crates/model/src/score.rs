@@ -1,0 +1,169 @@
+//! The few numbers of a trial that verdicts are computed from: a hundred thousand of them are read
+//! in the time of a few hundred whole records.
+
+use crate::record::{CacheState, Clocks, Drained, MemoryRecord, Outcome, TrialRecord, Window};
+use crate::run::Clock;
+
+/// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
+/// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every
+/// machine that Linux runs on today (USER_HZ).
+pub const PROCESSOR: [&str; 8] = [
+    "cpu.user_ns",
+    "cpu.nice_ns",
+    "cpu.system_ns",
+    "cpu.irq_ns",
+    "cpu.softirq_ns",
+    "cpu.idle_ns",
+    "cpu.iowait_ns",
+    "cpu.steal_ns",
+];
+/// Bytes that the device wrote.
+pub const WRITTEN: &str = "device.written_bytes";
+
+/// A trial, in numbers. Of a trial with several attempts, the latest.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrialScore {
+    /// Number of its slot in the schedule.
+    pub sequence: u32,
+    /// Wall clock at its start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// Length of the whole trial.
+    pub elapsed_ns: u64,
+    /// Whether it was stopped by the user or the system, and is done again on resume.
+    pub is_interrupted: bool,
+    /// Whether its contents were wrong when read again: then it did other work.
+    pub has_bad_contents: bool,
+    /// Its timed phases.
+    pub phases: Vec<PhaseScore>,
+}
+
+/// A timed phase, in numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PhaseScore {
+    /// Its name.
+    pub name: String,
+    /// Whether it ran to its end.
+    pub is_complete: bool,
+    /// The calls came back.
+    pub returned_ns: u64,
+    /// syncfs done.
+    pub durable_ns: Option<u64>,
+    /// Everything is where it shall lie; of what has no device, when it is durable.
+    pub drained_ns: Option<u64>,
+    /// State of the cache.
+    pub cache: CacheState,
+    /// Memory limit.
+    pub memory: MemoryKind,
+    /// Busy time of all processors up to `durable`.
+    pub cpu_ns: Option<u64>,
+    /// Time of all processors up to `durable`, busy or not, `steal` included.
+    pub machine_ns: Option<u64>,
+    /// Time that the hypervisor gave to others up to `durable`.
+    pub steal_ns: Option<u64>,
+    /// Bytes that the device wrote up to the next unmount.
+    pub written_bytes: Option<u64>,
+    /// Latency that 99 % of the ops stayed below; only where it was asked for.
+    pub p99_ns: Option<u64>,
+}
+
+/// Memory of a phase.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MemoryKind {
+    /// The whole machine.
+    Whole,
+    /// Limited as asked.
+    Limited,
+    /// A limit was asked for and not to be had.
+    NotLimited,
+}
+
+impl From<&MemoryRecord> for MemoryKind {
+    fn from(memory: &MemoryRecord) -> Self {
+        match memory {
+            MemoryRecord::Whole => Self::Whole,
+            MemoryRecord::Limited { .. } => Self::Limited,
+            MemoryRecord::NotLimited { .. } => Self::NotLimited,
+        }
+    }
+}
+
+impl PhaseScore {
+    /// The length by one of the clocks.
+    #[must_use]
+    pub fn clock_ns(&self, clock: Clock) -> Option<u64> {
+        match clock {
+            Clock::Returned => Some(self.returned_ns),
+            Clock::Durable => self.durable_ns,
+            Clock::Drained => self.drained_ns,
+        }
+    }
+}
+
+/// Sums of counters of processor time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProcessorTime {
+    /// As [`PhaseScore::cpu_ns`].
+    pub cpu_ns: Option<u64>,
+    /// As [`PhaseScore::machine_ns`].
+    pub machine_ns: Option<u64>,
+    /// As [`PhaseScore::steal_ns`].
+    pub steal_ns: Option<u64>,
+}
+
+impl ProcessorTime {
+    /// From the counters in the order of [`PROCESSOR`], ns; those that the kernel lacks are none.
+    #[must_use]
+    pub fn of(counters: [Option<u64>; PROCESSOR.len()]) -> Self {
+        let [user, nice, system, irq, softirq, idle, iowait, steal_ns] = counters;
+        let sum = |some: &[Option<u64>]| some.iter().flatten().copied().reduce(u64::saturating_add);
+        let cpu_ns = sum(&[user, nice, system, irq, softirq]);
+        let rest_ns = sum(&[idle, iowait]);
+        let machine_ns = cpu_ns.zip(rest_ns).and_then(|_| sum(&[cpu_ns, rest_ns, steal_ns]));
+        Self { cpu_ns, machine_ns, steal_ns }
+    }
+}
+
+/// When everything is where it shall lie; what has no device has drained when it is durable.
+#[must_use]
+pub fn drained_ns(clocks: &Clocks) -> Option<u64> {
+    match &clocks.drained {
+        Drained::NoDevice => clocks.durable_ns,
+        drained => drained.ns(),
+    }
+}
+
+impl TrialScore {
+    /// The numbers of a record.
+    #[must_use]
+    pub fn of(record: &TrialRecord) -> Self {
+        let phases = record.phases.iter().map(|phase| {
+            let counters = phase.windows.get(&Window::Durable);
+            let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::of(
+                PROCESSOR.map(|name| counters.and_then(|known| known.get(name).copied())),
+            );
+            let unmounted = phase.windows.get(&Window::Unmounted);
+            PhaseScore {
+                name: phase.name.clone(),
+                is_complete: phase.error.is_none() && phase.clocks.durable_ns.is_some(),
+                returned_ns: phase.clocks.returned_ns,
+                durable_ns: phase.clocks.durable_ns,
+                drained_ns: drained_ns(&phase.clocks),
+                cache: phase.cache.state,
+                memory: MemoryKind::from(&phase.memory),
+                cpu_ns,
+                machine_ns,
+                steal_ns,
+                written_bytes: unmounted.and_then(|counters| counters.get(WRITTEN).copied()),
+                p99_ns: phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99)),
+            }
+        });
+        Self {
+            sequence: record.key.sequence,
+            started_unix_ns: record.started_unix_ns,
+            elapsed_ns: record.elapsed_ns,
+            is_interrupted: record.outcome == Outcome::Interrupted,
+            has_bad_contents: record.verify.as_ref().is_some_and(|verify| verify.bad_files > 0),
+            phases: phases.collect(),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! What a RUN asks, and by which rule it is answered. Fixed before block 1 and stored with the
+//! plan, so that every verdict can be computed again from the file alone.
+//!
+//! The method itself (which interval when, which looks) is in `fsarena-stats` and `fsarena-study`,
+//! described in `docs/method.md`.
+
+use crate::run::Clock;
+use serde::{Deserialize, Serialize};
+
+/// Version of the method. Whatever can change a verdict of a stored RUN is a new version.
+pub const METHOD_VERSION: u32 = 1;
+
+/// The margin where nothing else is said: SAME means within a factor of 1.05 either way.
+pub const DEFAULT_MARGIN: f64 = 0.05;
+
+/// The most blocks that a RUN with looks may be planned with: for these the levels of the looks are
+/// known.
+pub const CAPS: [u32; 8] = [8, 12, 16, 24, 32, 48, 64, 96];
+
+/// Blocks after which is looked, for the largest cap; a smaller one has a beginning of it.
+const LOOKS: [u32; 10] = [4, 6, 8, 12, 16, 24, 32, 48, 64, 96];
+
+/// What a RUN asks, and by which rule.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VerdictPlan {
+    /// [`METHOD_VERSION`] of the program that planned the RUN.
+    pub method: u32,
+    /// When the figures are looked at.
+    pub rule: Rule,
+    /// SAME means a ratio within 1 ÷ (1 + margin) and 1 + margin.
+    pub margin: f64,
+    /// What is asked, in the order of workloads and phases.
+    pub questions: Vec<Question>,
+    /// The one question (index into `questions`) whose answer stands first.
+    pub headline: Option<usize>,
+    /// Which contenders are compared.
+    pub pairs: Pairs,
+    /// Time that the RUN may take: no block is begun that is not expected to end within it.
+    #[serde(default)]
+    pub budget_ns: Option<u64>,
+    /// Blocks beyond the cap in the schedule, for those that have to be run again.
+    #[serde(default)]
+    pub spare_blocks: u32,
+    /// When a block has to be run again, for a reason that is visible without its scores.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// When the figures are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Rule {
+    /// After 4, 6, 8, 12, … blocks; whoever is decided leaves. At most `cap` blocks.
+    Looks {
+        /// Most blocks.
+        cap: u32,
+    },
+    /// Once, after all blocks.
+    Fixed {
+        /// Their number.
+        blocks: u32,
+    },
+}
+
+impl Rule {
+    /// Most blocks that count.
+    #[must_use]
+    pub fn blocks(self) -> u32 {
+        match self {
+            Self::Looks { cap } => cap,
+            Self::Fixed { blocks } => blocks,
+        }
+    }
+
+    /// Numbers of blocks after which is looked, ascending; the last is [`Rule::blocks`].
+    #[must_use]
+    pub fn looks(self) -> Vec<u32> {
+        match self {
+            Self::Looks { cap } => {
+                let earlier = LOOKS.iter().copied().filter(|look| *look < cap);
+                earlier.chain(std::iter::once(cap)).collect()
+            }
+            Self::Fixed { blocks } => vec![blocks],
+        }
+    }
+
+    /// Fewest blocks after which all can be decided: those of the first look.
+    #[must_use]
+    pub fn least_blocks(self) -> u32 {
+        match self {
+            Self::Looks { cap } => LOOKS[0].min(cap),
+            Self::Fixed { blocks } => blocks,
+        }
+    }
+}
+
+/// One thing that is asked about all pairs of contenders.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// Index into the plan's workloads.
+    pub workload: usize,
+    /// Name of the timed phase.
+    pub phase: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Clock up to which it is compared.
+    pub clock: Clock,
+}
+
+impl Question {
+    /// The question as it is written in an experiment, of a workload of this name in a RUN that
+    /// compares up to `compared`: `small-files:create`, `small-files:create:cpu`,
+    /// `small-files:create:time:returned`.
+    #[must_use]
+    pub fn text(&self, workload: &str, compared: Clock) -> String {
+        let text = format!("{workload}:{}", self.phase);
+        match self.metric {
+            Metric::Time if self.clock == compared => text,
+            Metric::Time => format!("{text}:time:{}", self.clock.name()),
+            metric => format!("{text}:{}", metric.name()),
+        }
+    }
+}
+
+/// What is compared; of each, less is better.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Length of the phase by the question's clock.
+    #[default]
+    Time,
+    /// Busy time of all processors up to `durable`.
+    Cpu,
+    /// Bytes that the device wrote, up to the next unmount.
+    Written,
+    /// The latency that 99 % of the ops stay below.
+    P99,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Time, Self::Cpu, Self::Written, Self::P99];
+
+    /// Name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Time => "time",
+            Self::Cpu => "cpu",
+            Self::Written => "written",
+            Self::P99 => "p99",
+        }
+    }
+
+    /// The smallest step in which it can be read, in its base unit (ns or bytes): no spread smaller
+    /// than that is believed. 100 ns for reading a clock on both sides of a call; one tick of
+    /// `/proc/stat` (10 ms); a sector.
+    #[must_use]
+    pub fn resolution(self) -> f64 {
+        match self {
+            Self::Time | Self::P99 => 100.0,
+            Self::Cpu => 10_000_000.0,
+            Self::Written => 512.0,
+        }
+    }
+}
+
+/// Which contenders are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Pairs {
+    /// Every pair.
+    All,
+    /// Each with this one.
+    Baseline {
+        /// Index into the plan's contenders.
+        contender: usize,
+    },
+}
+
+/// When a block has to be run again. Nothing here depends on a score.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Share of the machine's processor time, 0 to 1, that the hypervisor gave to others during a
+    /// timed phase (`steal`); phases under 100 clock ticks are too short to tell.
+    pub steal_share: Option<f64>,
+}
+
+/// What is said of two contenders.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Verdict {
+    /// The first needs less than the second.
+    Faster,
+    /// The first needs more than the second.
+    Slower,
+    /// The two are within the margin of each other.
+    Same,
+    /// None of these is shown.
+    Undecided,
+}
+
+impl Verdict {
+    /// The same pair the other way round.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        match self {
+            Self::Faster => Self::Slower,
+            Self::Slower => Self::Faster,
+            other => other,
+        }
+    }
+
+    /// The word in tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Faster => "FASTER",
+            Self::Slower => "SLOWER",
+            Self::Same => "SAME",
+            Self::Undecided => "UNDECIDED",
+        }
+    }
+}
+
+/// How the blocks of a RUN ended. Absent while it runs or was interrupted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Stop {
+    /// Blocks that were carried out, those that did not count among them.
+    pub blocks: u32,
+    /// Why there was no further one.
+    pub why: StopWhy,
+}
+
+/// Why there was no further block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopWhy {
+    /// Everything that was asked is decided.
+    Decided,
+    /// All blocks of the plan were carried out.
+    Cap,
+    /// The next block would not have ended within the budget.
+    Budget,
+}
+
+impl StopWhy {
+    /// Name in the schema.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Decided => "decided",
+            Self::Cap => "cap",
+            Self::Budget => "budget",
+        }
+    }
+}
+
+/// What one look decided, stored as it was said: computing it again must give the same.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Look {
+    /// Blocks that counted by then.
+    pub blocks: u32,
+    /// Wall clock, ns since 1970.
+    pub at_unix_ns: u64,
+    /// Pairs that were decided at this look.
+    pub decided: Vec<DecidedPair>,
+}
+
+/// A pair that was decided at a look.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct DecidedPair {
+    /// Index into the questions.
+    pub question: usize,
+    /// Index of the first contender.
+    pub a: usize,
+    /// Index of the second.
+    pub b: usize,
+    /// What is said of the first.
+    pub verdict: Verdict,
+}
