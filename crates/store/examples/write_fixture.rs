@@ -8,13 +8,14 @@ use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
 use fsarena_model::job::Reflink;
 use fsarena_model::record::Outcome;
 use fsarena_model::run::{RunHeader, RunState};
+use fsarena_model::verdict::{DecidedPair, Look, Metric, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{Owner, Store, StoreError};
 use fsarena_testkit::records::{
-    self, contender, database, fio_job, metadata, own_work, real_work, small_files,
+    self, NEW_YEAR_UNIX_NS, SECOND_NS, contender, real_work, small_files,
 };
 use std::path::PathBuf;
 
-/// Two contenders on six workloads: twelve trials.
+/// Three contenders on two workloads, two blocks: twelve trials.
 fn header() -> RunHeader {
     let mut disk = contender("xfs", "xfs", 1);
     disk.levels.device = DeviceLevel::Block { path: "/dev/sdz".into(), size_bytes: 64_000_000_000 };
@@ -26,9 +27,30 @@ fn header() -> RunHeader {
     };
     disk.levels.cache = Cache::ColdStart;
     disk.levels.reflink = Reflink::Auto;
-    let contenders = vec![contender("ext4", "ext4", 1), disk];
-    let works = vec![small_files(), metadata(), database(), fio_job(), real_work(), own_work()];
-    records::header(contenders, works, 1)
+    let mut late = contender("ext4 late", "ext4", 1);
+    late.levels.handicap_ns = 30_000_000;
+    let contenders = vec![contender("ext4", "ext4", 1), disk, late];
+    let mut header = records::header(contenders, vec![small_files(), real_work()], 2);
+    let mut ask = records::asked(&header.plan, Rule::Looks { cap: 8 });
+    ask.questions[0].metric = Metric::Cpu;
+    ask.pairs = Pairs::Baseline { contender: 1 };
+    ask.margin = 0.02;
+    ask.budget_ns = Some(30 * 60 * SECOND_NS);
+    ask.limits.steal_share = Some(0.05);
+    header.plan.verdict = Some(ask);
+    header
+}
+
+/// Two looks, the second after the block that the budget ended.
+fn looks() -> [Look; 2] {
+    let pair = |question, a, verdict| DecidedPair { question, a, b: 1, verdict };
+    let first = vec![pair(4, 2, Verdict::Slower), pair(0, 0, Verdict::Same)];
+    let second = vec![pair(4, 0, Verdict::Faster)];
+    let at_unix_ns = NEW_YEAR_UNIX_NS + 100 * SECOND_NS;
+    [
+        Look { blocks: 1, at_unix_ns, decided: first },
+        Look { blocks: 2, at_unix_ns: at_unix_ns + SECOND_NS, decided: second },
+    ]
 }
 
 fn main() -> Result<(), StoreError> {
@@ -53,5 +75,9 @@ fn main() -> Result<(), StoreError> {
         }
         store.put_record(run, &record)?;
     }
-    store.set_state(run, RunState::Interrupted, Some("Ctrl-C"))
+    for look in looks() {
+        store.put_look(run, &look)?;
+    }
+    store.set_stop(run, Stop { blocks: 2, why: StopWhy::Budget })?;
+    store.set_state(run, RunState::Done, None)
 }

@@ -54,9 +54,9 @@ const LATEST_TRIALS: u32 = 400;
 type Values = (Vec<f64>, Vec<f64>);
 
 impl Store {
-    /// Costs measured by the latest trials that ended well, of RUNs that were not merged. The time
-    /// of an op is that of phases of one thread with blocking, buffered calls and no fsync: others
-    /// say nothing about them.
+    /// Costs measured by the latest trials that ended well, of RUNs that were not merged and of
+    /// contenders without a handicap. The time of an op is that of phases of one thread with
+    /// blocking, buffered calls and no fsync: others say nothing about them.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -75,8 +75,9 @@ impl Store {
                  AND phase.fsync IN ('none', 'end') AND phase.error IS NULL
                  AND phase.durable_ns > 0 AND phase.ops > 0 AND phase.trial_id IN
                  (SELECT trial.id FROM trial JOIN slot ON slot.id = trial.slot_id
+                 JOIN contender ON contender.id = slot.contender_id
                  JOIN run ON run.id = slot.run_id WHERE outcome = 'done' AND NOT run.merged
-                 ORDER BY trial.id DESC LIMIT ?)",
+                 AND contender.handicap_ns = 0 ORDER BY trial.id DESC LIMIT ?)",
             )?
             .query_map([LATEST_TRIALS], |r| {
                 let number = |at| r.get::<_, i64>(at).map(|value| value as f64);
@@ -111,7 +112,8 @@ impl Store {
                  FROM trial JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
                  JOIN run ON run.id = slot.run_id
-                 WHERE trial.outcome = 'done' AND NOT run.merged ORDER BY trial.id DESC LIMIT ?",
+                 WHERE trial.outcome = 'done' AND NOT run.merged AND contender.handicap_ns = 0
+                 ORDER BY trial.id DESC LIMIT ?",
             )?
             .query_map([LATEST_TRIALS], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)? as f64)))?
             .collect()

@@ -158,6 +158,29 @@ pub enum StoreError {
         /// What differs.
         detail: String,
     },
+    /// What a look is said to have decided does not fit the plan or an earlier look.
+    #[error("RUN {run}: the look after {blocks} blocks cannot be stored: {detail}")]
+    BadLook {
+        /// The RUN.
+        run: crate::RunId,
+        /// Blocks that counted by then.
+        blocks: u32,
+        /// What is wrong.
+        detail: String,
+    },
+    /// It is stored why the RUN has no further block; that never changes.
+    #[error(
+        "RUN {run}: it has ended after block {blocks} ({why}), and is not extended",
+        why = why.name()
+    )]
+    AlreadyStopped {
+        /// The RUN.
+        run: crate::RunId,
+        /// Blocks that were carried out.
+        blocks: u32,
+        /// Why there was no further one.
+        why: fsarena_model::verdict::StopWhy,
+    },
     /// The plan itself is inconsistent.
     #[error("the plan cannot be stored: {detail}")]
     BadPlan {
@@ -205,6 +228,10 @@ impl StoreError {
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy { path },
             Some(Code::CannotOpen | Code::ReadOnly | Code::PermissionDenied) => {
                 Self::Access { path, detail }
+            }
+            // A number that no program of ours has written.
+            _ if matches!(source, rusqlite::Error::IntegralValueOutOfRange(..)) => {
+                Self::Damaged { path, detail }
             }
             _ => Self::Sqlite { path, source },
         }

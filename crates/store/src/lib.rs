@@ -1,8 +1,9 @@
 //! Records in one SQLite file: what was planned, and what each trial left.
 //!
 //! Everything that is computed (rates, percentages, tables) comes later from these rows; nothing of
-//! it is stored. The layout and its reasons are in `schema.md`, the statements that make it in
-//! `migrations/`. A trial's record goes in as one transaction and never changes afterwards.
+//! it is stored but what a look decided, because it was acted upon. The layout and its reasons are
+//! in `schema.md`, the statements that make it in `migrations/`. A trial's record goes in as one
+//! transaction and never changes afterwards.
 //!
 //! This crate must not be called between the clock reads of a timed phase, must never overwrite a
 //! file it cannot read, and knows nothing of how a trial is carried out.
@@ -15,8 +16,10 @@ mod open;
 mod query;
 mod record;
 mod rows;
+mod score;
 mod session;
 mod tables;
+mod verdict;
 mod write;
 
 pub use cost::{CostRow, Costs, OverheadRow};
@@ -29,7 +32,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Version of the layout that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

@@ -95,9 +95,7 @@ impl Store {
             return Err(StoreError::SameDatabase { path: other.to_owned() });
         }
         let other = Self::open_read_only(other)?;
-        // One look at it from here on, whoever writes to it meanwhile.
-        let _look = Transaction::new_unchecked(&other.connection, TransactionBehavior::Deferred)
-            .map_err(|error| StoreError::of(&other.path, error))?;
+        let _look = other.one_look()?;
         other.check_whole()?;
         let tables = self.sql(tables)?;
         let transaction =
@@ -134,6 +132,8 @@ impl Store {
         // What cannot be read is found here and not when somebody wants to see it.
         other.header(run)?;
         other.attempts(run)?;
+        other.scores(run, true)?;
+        other.looks(run)?;
         let copied = copy_run(tables, &other.connection, transaction, run.0);
         let new = copied.map_err(|error| match error {
             CopyError::From(error) => StoreError::of(&other.path, error),
@@ -162,6 +162,11 @@ impl Store {
             if theirs.get(at).is_some_and(|known| known != digest) {
                 return differs(format!("attempt {attempt} at its trial {sequence} is another"));
             }
+        }
+        // Where one of them went on, it may have looks that the other lacks.
+        let looks = (self.looks(here)?, other.looks(there)?);
+        if looks.0.iter().zip(&looks.1).any(|(ours, theirs)| ours != theirs) {
+            return differs("a look decided otherwise".to_owned());
         }
         let only = |these: &Digests, those: &Digests| {
             these.keys().filter(|at| !those.contains_key(at)).count()

@@ -11,6 +11,7 @@ const MIGRATIONS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_first.sql"),
     include_str!("../migrations/0002_engine_and_devices.sql"),
     include_str!("../migrations/0003_real_work.sql"),
+    include_str!("../migrations/0004_verdicts.sql"),
 ];
 
 /// How long to wait for another process; a trial's record is written in milliseconds.
@@ -85,6 +86,15 @@ impl Store {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         work(&self.connection).map_err(|error| StoreError::of(&self.path, error))
+    }
+
+    /// One look at the database until what this returns is dropped, whoever writes to it meanwhile;
+    /// nothing where one has been begun. Besides, statements need no locks of their own then, which
+    /// take longer than small ones run.
+    pub(crate) fn one_look(&self) -> Result<Option<Transaction<'_>>, StoreError> {
+        let begin = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred);
+        let look = self.connection.is_autocommit().then(begin).transpose();
+        look.map_err(|error| StoreError::of(&self.path, error))
     }
 
     /// Reads only: whether this is a whole database of ours, and its version (0: an empty file).

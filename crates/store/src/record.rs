@@ -4,6 +4,7 @@ use crate::rows::{
     insert_counters, insert_phase, insert_rows, insert_series, insert_threads_and_program,
     insert_trial,
 };
+use crate::score::insert_scores;
 use crate::write::sha256;
 use crate::{RunId, Store, StoreError};
 use fsarena_model::record::TrialRecord;
@@ -43,6 +44,7 @@ impl Store {
         let written = self.transaction(|t| {
             let trial = insert_trial(t, planned.slot, planned.attempts + 1, &bare, &raw)?;
             insert_rows(t, trial, &bare)?;
+            insert_scores(t, trial, &bare)?;
             for (place, (phase, series)) in bare.phases.iter().zip(&series).enumerate() {
                 let id = insert_phase(t, trial, place, phase)?;
                 insert_threads_and_program(t, id, phase)?;
@@ -201,7 +203,7 @@ impl Store {
         Ok(())
     }
 
-    fn damaged(&self, run: RunId, sequence: u32, what: &str) -> StoreError {
+    pub(crate) fn damaged(&self, run: RunId, sequence: u32, what: &str) -> StoreError {
         let detail = format!("RUN {run}, trial {sequence}: {what}");
         StoreError::Damaged { path: self.path.clone(), detail }
     }

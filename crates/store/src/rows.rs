@@ -179,7 +179,7 @@ pub(crate) fn insert_phase(
     Ok(t.last_insert_rowid())
 }
 
-fn drained_columns(drained: &Drained) -> (&'static str, Option<&str>) {
+pub(crate) fn drained_columns(drained: &Drained) -> (&'static str, Option<&str>) {
     match drained {
         Drained::Frozen { .. } => ("frozen", None),
         Drained::Idle { .. } => ("idle", None),
@@ -188,7 +188,7 @@ fn drained_columns(drained: &Drained) -> (&'static str, Option<&str>) {
     }
 }
 
-fn cache_state_name(state: CacheState) -> &'static str {
+pub(crate) fn cache_state_name(state: CacheState) -> &'static str {
     match state {
         CacheState::Cold => "cold",
         CacheState::Warm => "warm",

@@ -1,12 +1,15 @@
 //! Writing: plans and states, each in one transaction. Records have a module of their own.
 
+use crate::verdict::insert_questions;
 use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard};
 use fsarena_model::device::WriteCache;
 use fsarena_model::host::Host;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
-use rusqlite::{Transaction, TransactionBehavior, params};
+use fsarena_model::verdict::{Pairs, Rule, VerdictPlan};
+use rusqlite::types::Type;
+use rusqlite::{Row, Transaction, TransactionBehavior, params};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,6 +28,9 @@ impl Store {
             insert_host(t, run, &header.host)?;
             let contenders = insert_contenders(t, run, &header.plan)?;
             let workloads = insert_workloads(t, run, &header.plan)?;
+            if let Some(ask) = &header.plan.verdict {
+                insert_questions(t, run, ask, &workloads)?;
+            }
             let mut slot = t.prepare(
                 "INSERT INTO slot (run_id, sequence, block, position, contender_id, workload_id)
                  VALUES (?, ?, ?, ?, ?, ?)",
@@ -122,6 +128,23 @@ pub(crate) fn int_if(value: Option<u64>) -> Option<i64> {
     value.map(int)
 }
 
+/// What [`int`] made, in column `at`.
+pub(crate) fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    unsigned_if(row, at)?.ok_or_else(|| {
+        let name = row.as_ref().column_name(at).unwrap_or_default().to_owned();
+        rusqlite::Error::InvalidColumnType(at, name, Type::Null)
+    })
+}
+
+/// As [`unsigned`], for a value that may be absent.
+pub(crate) fn unsigned_if(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
+    let value: Option<i64> = row.get(at)?;
+    let unsigned = |value: i64| {
+        u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(at, value))
+    };
+    value.map(unsigned).transpose()
+}
+
 /// A value of the model as JSON text.
 pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("values of the model are representable as JSON")
@@ -165,6 +188,28 @@ fn consistent(plan: &RunPlan) -> Result<(), StoreError> {
     if names.len() != workloads {
         return bad("two workloads have the same name; rename one".to_owned());
     }
+    match &plan.verdict {
+        Some(ask) => askable(ask, contenders, workloads).or_else(bad),
+        None => Ok(()),
+    }
+}
+
+/// Refuses questions about what is not there.
+fn askable(ask: &VerdictPlan, contenders: usize, workloads: usize) -> Result<(), String> {
+    for (number, question) in ask.questions.iter().enumerate() {
+        if question.workload >= workloads {
+            return Err(format!("question {number} names a workload that is not there"));
+        }
+    }
+    if ask.headline.is_some_and(|number| number >= ask.questions.len()) {
+        return Err("the headline is a question that is not there".to_owned());
+    }
+    if matches!(ask.pairs, Pairs::Baseline { contender } if contender >= contenders) {
+        return Err("the baseline is a contender that is not there".to_owned());
+    }
+    if !ask.margin.is_finite() || ask.margin <= 0.0 {
+        return Err(format!("the margin {} is no share above 0", ask.margin));
+    }
     Ok(())
 }
 
@@ -175,11 +220,17 @@ fn insert_run(
     raw: &str,
 ) -> rusqlite::Result<i64> {
     let plan = &header.plan;
+    let ask = plan.verdict.as_ref();
+    let baseline = ask.and_then(|ask| match ask.pairs {
+        Pairs::Baseline { contender } => Some(int(contender as u64)),
+        Pairs::All => None,
+    });
     t.execute(
         "INSERT INTO run (uid, experiment, title, created_unix_ns, program_version, state, note,
          owner_pid, owner_start_ticks, owner_boot_id, seed, blocks, compared_clock, scale, verify,
-         sample_period_ns, raw, raw_sha256)
-         VALUES (?, ?, ?, ?, ?, 'running', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         sample_period_ns, raw, raw_sha256, method_version, rule, rule_blocks, margin, budget_ns,
+         baseline_place) VALUES (?, ?, ?, ?, ?, 'running', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+         ?, ?, ?, ?, ?, ?)",
         params![
             header.uid,
             header.experiment,
@@ -197,6 +248,12 @@ fn insert_run(
             int(plan.sample_period_ns),
             raw,
             sha256(raw),
+            ask.map(|ask| ask.method),
+            ask.map(|ask| rule_name(ask.rule)),
+            ask.map(|ask| ask.rule.blocks()),
+            ask.map(|ask| ask.margin),
+            int_if(ask.and_then(|ask| ask.budget_ns)),
+            baseline,
         ],
     )?;
     Ok(t.last_insert_rowid())
@@ -232,8 +289,8 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
     let mut insert = t.prepare(
         "INSERT INTO contender (run_id, place, identity, label, replicate, fs, device,
          device_size_bytes, device_path, memory_bytes, cache, discard, ssd, scheduler,
-         read_ahead_bytes, write_cache, reflink)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         read_ahead_bytes, write_cache, reflink, handicap_ns)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.contenders.len());
     for (place, contender) in plan.contenders.iter().enumerate() {
@@ -265,6 +322,7 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
             int_if(levels.queue.read_ahead_bytes),
             levels.queue.write_cache.map(WriteCache::name),
             levels.reflink.name(),
+            int(levels.handicap_ns),
         ])?;
         let id = t.last_insert_rowid();
         insert_options(t, id, contender)?;
@@ -330,6 +388,14 @@ fn origin_columns(source: &Source) -> (Option<&'static str>, Option<String>) {
     match &source.origin {
         Origin::Made { .. } => (Some("made"), None),
         Origin::Own { path } => (Some("own"), Some(path.to_string_lossy().into_owned())),
+    }
+}
+
+/// Name in the schema.
+fn rule_name(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Looks { .. } => "looks",
+        Rule::Fixed { .. } => "fixed",
     }
 }
 

@@ -4,6 +4,7 @@
 
 use fsarena_model::record::Notice;
 use fsarena_model::run::RunState;
+use fsarena_model::verdict::{DecidedPair, Look, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
@@ -40,8 +41,8 @@ fn refused(path: &Path, kind: fn(&StoreError) -> bool) -> String {
 fn a_newer_layout() {
     let (_dir, path) = sample();
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 7).unwrap();
-    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 7, known: 3, .. }));
-    assert!(text.contains("schema 7, this program knows 3"), "{text}");
+    let text = refused(&path, |e| matches!(e, StoreError::Newer { found: 7, known: 4, .. }));
+    assert!(text.contains("schema 7, this program knows 4"), "{text}");
     assert!(text.contains("another --db"), "{text}");
 }
 
@@ -142,29 +143,8 @@ fn nothing_there_and_nowhere_to_go() {
     assert!(matches!(below_a_file, StoreError::Access { .. }), "{below_a_file:?}");
 }
 
-#[test]
-fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
-    let dir = TempDir::new().unwrap();
-    let path = dir.path().join("records.db");
-    let works = vec![records::metadata(), records::fio_job(), records::real_work()];
-    let header = records::header(vec![contender("ext4", "ext4", 1)], works, 1);
-    let store = Store::open(&path).unwrap();
-    let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
-    let run = store.create_run(&header, &owner).unwrap();
-    store.put_session(run, &records::session("b", 0)).unwrap();
-    for sequence in 0..3 {
-        let mut record = records::record(&header, sequence);
-        record.notices.push(Notice {
-            code: "x".to_owned(),
-            text: "y".to_owned(),
-            remedy: None,
-            measure: None,
-        });
-        store.put_record(run, &record).unwrap();
-    }
-    drop(store);
-    let raw = Connection::open(&path).unwrap();
-    raw.pragma_update(None, "foreign_keys", true).unwrap();
+/// Tries to change something in each table.
+fn nothing_changes(raw: &Connection) {
     for statement in [
         "UPDATE trial SET elapsed_ns = 1",
         "UPDATE trial SET attempt = 9",
@@ -178,10 +158,49 @@ fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
         "UPDATE tool SET path = ''",
         "UPDATE session SET boot_id = ''",
         "UPDATE run SET raw = '{}'",
+        "UPDATE run SET margin = 0.5",
+        "UPDATE run SET method_version = 2",
+        "UPDATE run SET stop_blocks = 2",
+        "UPDATE run SET stop_blocks = NULL, stop_why = NULL",
+        "UPDATE score SET durable_ns = 1",
+        "UPDATE question SET phase = ''",
+        "UPDATE look SET blocks = 2",
+        "UPDATE decision SET verdict = 'FASTER'",
     ] {
         let error = raw.execute(statement, []).unwrap_err().to_string();
         assert!(error.contains("never changes"), "{error}");
     }
+}
+
+#[test]
+fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("records.db");
+    let works = vec![records::metadata(), records::fio_job(), records::real_work()];
+    let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
+    let mut header = records::header(contenders, works, 1);
+    header.plan.verdict = Some(records::asked(&header.plan, Rule::Fixed { blocks: 1 }));
+    let store = Store::open(&path).unwrap();
+    let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+    let run = store.create_run(&header, &owner).unwrap();
+    let decided = vec![DecidedPair { question: 0, a: 0, b: 1, verdict: Verdict::Same }];
+    store.put_look(run, &Look { blocks: 1, at_unix_ns: 7, decided }).unwrap();
+    store.set_stop(run, Stop { blocks: 1, why: StopWhy::Cap }).unwrap();
+    store.put_session(run, &records::session("b", 0)).unwrap();
+    for sequence in [0, 2, 4] {
+        let mut record = records::record(&header, sequence);
+        record.notices.push(Notice {
+            code: "x".to_owned(),
+            text: "y".to_owned(),
+            remedy: None,
+            measure: None,
+        });
+        store.put_record(run, &record).unwrap();
+    }
+    drop(store);
+    let raw = Connection::open(&path).unwrap();
+    raw.pragma_update(None, "foreign_keys", true).unwrap();
+    nothing_changes(&raw);
     raw.execute("DELETE FROM run", []).unwrap();
     for table in [
         "slot",
@@ -195,6 +214,10 @@ fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
         "program",
         "tool",
         "session",
+        "question",
+        "look",
+        "decision",
+        "score",
     ] {
         let left: i64 =
             raw.query_row(&format!("SELECT count(*) FROM {table}"), [], |r| r.get(0)).unwrap();

@@ -6,7 +6,9 @@ use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::device::{Conditioning, SsdPolicy};
 use fsarena_model::job::{By, Compression, JobKind, Origin, Reflink, SourcePlace};
 use fsarena_model::record::{CacheState, Drained, Outcome, Window};
-use fsarena_model::run::RunState;
+use fsarena_model::run::{Clock, RunState};
+use fsarena_model::score::MemoryKind;
+use fsarena_model::verdict::{DecidedPair, Metric, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_model::work::{Backend, Fsync, Op, Sharing};
 use fsarena_store::{RunId, SCHEMA_VERSION, Store, StoreError};
 use rusqlite::Connection;
@@ -264,4 +266,66 @@ fn layout_3_is_readable() {
     let search = records[10].phases[3].job.as_ref().unwrap();
     let JobKind::Command(command) = &search.kind else { panic!("{search:?}") };
     assert!(command.run.starts_with("grep") && command.prepare.is_some());
+}
+
+#[test]
+fn layout_3_is_raised_with_all_that_is_in_it() {
+    let (_dir, store) = opened("layout-3.db", false);
+    let read = opened("layout-3.db", true).1;
+    let run = RunId(1);
+    assert_eq!(store.header(run).unwrap(), read.header(run).unwrap());
+    assert_eq!(store.attempts(run).unwrap(), read.attempts(run).unwrap());
+    let raw = Connection::open(store.path()).unwrap();
+    assert_eq!(raised_whole(&raw, "layout-3.db"), 20);
+    let number = |sql: &str| raw.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    let asks_nothing = "SELECT count(*) FROM run WHERE method_version IS NULL AND rule IS NULL
+                        AND margin IS NULL AND stop_why IS NULL";
+    assert_eq!(number(asks_nothing), 1);
+    assert_eq!(number("SELECT count(*) FROM contender WHERE handicap_ns = 0"), 2);
+    assert_eq!(number("SELECT count(*) FROM score"), number("SELECT count(*) FROM phase"));
+    assert_eq!(number("SELECT count(*) FROM question"), 0);
+    assert_eq!((store.looks(run).unwrap(), store.stop(run).unwrap()), (Vec::new(), None));
+    store.set_stop(run, Stop { blocks: 1, why: StopWhy::Cap }).unwrap();
+    for statement in ["UPDATE run SET margin = 0.1", "UPDATE run SET stop_blocks = 2"] {
+        let changed = raw.execute(statement, []).unwrap_err().to_string();
+        assert!(changed.contains("never changes"), "{changed}");
+    }
+}
+
+#[test]
+fn layout_4_is_readable() {
+    let (_dir, store) = opened("layout-4.db", true);
+    let run = RunId(1);
+    let row = store.run(run).unwrap();
+    assert_eq!((row.trials_done, row.trials_planned, row.state), (11, 12, RunState::Done));
+    let plan = store.header(run).unwrap().plan;
+    assert_eq!(plan.contenders[2].levels.handicap_ns, 30_000_000);
+    let ask = plan.verdict.unwrap();
+    assert_eq!((ask.method, ask.rule), (1, Rule::Looks { cap: 8 }));
+    assert_eq!((ask.margin, ask.budget_ns), (0.02, Some(1_800_000_000_000)));
+    assert_eq!((ask.pairs, ask.headline), (Pairs::Baseline { contender: 1 }, Some(0)));
+    assert_eq!((ask.spare_blocks, ask.limits.steal_share), (0, Some(0.05)));
+    assert_eq!(ask.questions.len(), 8);
+    let first = &ask.questions[0];
+    assert_eq!((first.workload, first.phase.as_str()), (0, "create"));
+    assert_eq!((first.metric, first.clock), (Metric::Cpu, Clock::Durable));
+
+    let looks = store.looks(run).unwrap();
+    let pair = |question, a, verdict| DecidedPair { question, a, b: 1, verdict };
+    assert_eq!(looks.len(), 2);
+    assert_eq!((looks[0].blocks, looks[0].at_unix_ns), (1, 1_767_225_700_000_000_000));
+    assert_eq!(looks[0].decided, [pair(4, 2, Verdict::Slower), pair(0, 0, Verdict::Same)]);
+    assert_eq!((looks[1].blocks, looks[1].at_unix_ns), (2, 1_767_225_701_000_000_000));
+    assert_eq!(looks[1].decided, [pair(4, 0, Verdict::Faster)]);
+    assert_eq!(store.stop(run).unwrap(), Some(Stop { blocks: 2, why: StopWhy::Budget }));
+
+    let scores = store.scores(run, true).unwrap();
+    assert_eq!(scores.len(), 11);
+    let create = &scores[0].phases[0];
+    assert_eq!((create.name.as_str(), create.is_complete), ("create", true));
+    assert_eq!((create.durable_ns, create.drained_ns), (Some(1_000_000_000), Some(1_250_000_000)));
+    assert_eq!((create.cpu_ns, create.machine_ns), (Some(500_000_000), Some(2_000_000_000)));
+    assert_eq!((create.steal_ns, create.written_bytes), (None, Some(3_840_000)));
+    assert_eq!((create.cache, create.memory), (CacheState::Cold, MemoryKind::Whole));
+    assert_eq!(create.p99_ns, Some(10_127));
 }

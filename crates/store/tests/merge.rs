@@ -4,6 +4,7 @@
 
 use fsarena_model::record::{Notice, Outcome};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
+use fsarena_model::verdict::{DecidedPair, Look, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{Fate, Merged, Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
@@ -67,10 +68,18 @@ fn everything(path: &Path) -> RunHeader {
         let reason = "it is too small".to_owned();
         header.plan.not_run.push(NotRun { contender: 1, workload, reason });
     }
+    let mut ask = records::asked(&header.plan, Rule::Looks { cap: 8 });
+    ask.pairs = Pairs::Baseline { contender: 1 };
+    header.plan.verdict = Some(ask);
     let store = Store::open(path).unwrap();
     let run = store.create_run(&header, &owner()).unwrap();
     store.put_session(run, &records::session("b", 0)).unwrap();
     store.put_session(run, &records::session("c", 2)).unwrap();
+    for (blocks, question, verdict) in [(4, 5, Verdict::Same), (6, 2, Verdict::Slower)] {
+        let decided = vec![DecidedPair { question, a: 0, b: 1, verdict }];
+        store.put_look(run, &Look { blocks, at_unix_ns: 7, decided }).unwrap();
+    }
+    store.set_stop(run, Stop { blocks: 6, why: StopWhy::Decided }).unwrap();
     for sequence in 0..6 {
         let mut record = records::record(&header, sequence);
         record.notices.push(Notice {
@@ -142,6 +151,7 @@ fn belongings(path: &Path, run: RunId) -> Vec<String> {
         format!("SELECT {at_trial}, c.step, c.elapsed_ns) FROM step AS c {of_trial}"),
         format!("SELECT {at_trial}, c.text) FROM notice AS c {of_trial}"),
         format!("SELECT {at_trial}, c.about, c.name, c.value) FROM fact AS c {of_trial}"),
+        format!("SELECT {at_trial}, c.name, c.written_bytes) FROM score AS c {of_trial}"),
     ] {
         let sql = format!("{sql} WHERE slot.run_id = {run} ORDER BY 1");
         let mut statement = raw.prepare(&sql).unwrap();
@@ -158,7 +168,11 @@ fn belongings(path: &Path, run: RunId) -> Vec<String> {
          JOIN contender ON contender.id = contender_id WHERE run_id = {run}
          UNION ALL SELECT concat_ws(' ', sequence, label, workload.name) FROM slot
          JOIN contender ON contender.id = contender_id
-         JOIN workload ON workload.id = workload_id WHERE slot.run_id = {run} ORDER BY 1"
+         JOIN workload ON workload.id = workload_id WHERE slot.run_id = {run}
+         UNION ALL SELECT concat_ws(' ', place, w.name, phase) FROM question
+         JOIN (SELECT id, name FROM workload) AS w ON w.id = workload_id WHERE run_id = {run}
+         UNION ALL SELECT concat_ws(' ', workload, phase, a, verdict, b, look) FROM decided
+         WHERE decided.run = {run} ORDER BY 1"
     );
     let mut statement = raw.prepare(&plan).unwrap();
     let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
@@ -186,6 +200,10 @@ fn every_table_comes_along() {
     assert_eq!(store.attempts(here).unwrap(), other.attempts(there).unwrap());
     assert_eq!(store.attempts(here).unwrap().len(), 7);
     assert_eq!(store.sessions(here).unwrap(), other.sessions(there).unwrap());
+    assert_eq!(store.scores(here, true).unwrap(), other.scores(there, true).unwrap());
+    assert_eq!(store.looks(here).unwrap(), other.looks(there).unwrap());
+    assert_eq!(store.looks(here).unwrap().len(), 2);
+    assert_eq!(store.stop(here).unwrap(), Some(Stop { blocks: 6, why: StopWhy::Decided }));
     let row = store.run(here).unwrap();
     assert_eq!((row.host.as_str(), row.merged), ("elsewhere", true));
     let as_there = fsarena_store::RunRow { id: there, merged: false, ..row };
@@ -198,7 +216,7 @@ fn every_table_comes_along() {
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     raw.execute("DELETE FROM run WHERE id = 1", []).unwrap();
     let (ours, of_theirs) = (contents(&ours), contents(&theirs));
-    assert_eq!(of_theirs.len(), 19);
+    assert_eq!(of_theirs.len(), 23);
     for (table, rows) in &of_theirs {
         assert!(!rows.is_empty(), "the sample has nothing in table {table}");
         assert_eq!(&ours[table], rows, "{table}");
@@ -274,6 +292,12 @@ fn a_run_that_went_on_is_told_from_one_that_differs() {
     let what = differs("series.db", &|store| store.put_record(run, &sample).unwrap());
     assert_eq!(what, "attempt 1 at its trial 4 is another", "series are compared too");
 
+    let look = |blocks: u32| Look { blocks, at_unix_ns: 7, decided: Vec::new() };
+    Store::open(&longer).unwrap().put_look(run, &look(4)).unwrap();
+    assert_eq!(fate(&longer, &start), Fate::LongerHere { run, more: 2 }, "looks go with records");
+    let what = differs("look.db", &|store| store.put_look(run, &look(6)).unwrap());
+    assert_eq!(what, "a look decided otherwise");
+
     let mut other_plan = header.clone();
     other_plan.plan.scale = 0.5;
     let path = database(&dir, "plan.db", &[&other_plan]);
@@ -330,7 +354,7 @@ fn what_was_merged_is_not_this_machines_own() {
 #[test]
 fn older_layouts_are_taken_from_a_copy() {
     use std::os::unix::fs::PermissionsExt as _;
-    for name in ["layout-1.db", "layout-2.db", "layout-3.db"] {
+    for name in ["layout-1.db", "layout-2.db", "layout-3.db", "layout-4.db"] {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join(name);
         std::fs::copy(fixture(name), &path).unwrap();

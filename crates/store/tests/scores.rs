@@ -1,0 +1,264 @@
+//! Scores are those of the records, whatever a record looks like and whichever layout it was
+//! written in.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+use fsarena_model::contender::Cache;
+use fsarena_model::record::{
+    CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord, Window,
+};
+use fsarena_model::run::RunHeader;
+use fsarena_model::sample::LatencyHistogram;
+use fsarena_model::score::{MemoryKind, PROCESSOR, PhaseScore, TrialScore, WRITTEN};
+use fsarena_model::work::{OpError, VerifyReport};
+use fsarena_store::{Owner, RunId, Store, StoreError};
+use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn new(header: &RunHeader) -> (TempDir, Store, RunId) {
+    let dir = TempDir::new().unwrap();
+    let store = Store::open(&dir.path().join("records.db")).unwrap();
+    let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+    let run = store.create_run(header, &owner).unwrap();
+    (dir, store, run)
+}
+
+/// Field by field, with and without latency.
+fn equal_to_the_records(store: &Store, run: RunId) -> Vec<TrialScore> {
+    let records = store.records(run).unwrap();
+    let mut expected: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let whole = store.scores(run, true).unwrap();
+    assert_eq!(whole, expected);
+    for phase in expected.iter_mut().flat_map(|score| &mut score.phases) {
+        phase.p99_ns = None;
+    }
+    assert_eq!(store.scores(run, false).unwrap(), expected);
+    whole
+}
+
+#[test]
+fn of_files_of_every_layout() {
+    for name in ["layout-1.db", "layout-2.db", "layout-3.db", "layout-4.db"] {
+        let dir = TempDir::new().unwrap();
+        let path = dir.path().join(name);
+        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_fixture").join(name);
+        std::fs::copy(fixture, &path).unwrap();
+        let read = equal_to_the_records(&Store::open_read_only(&path).unwrap(), RunId(1));
+        let raised = equal_to_the_records(&Store::open(&path).unwrap(), RunId(1));
+        assert_eq!(read, raised, "{name}");
+        let has_figures = |score: &TrialScore| {
+            score.phases.iter().any(|phase| phase.cpu_ns.is_some() && phase.written_bytes.is_some())
+        };
+        assert!(read.len() >= 3 && read.iter().all(has_figures), "{name}");
+    }
+}
+
+#[test]
+fn of_a_plain_record_in_round_figures() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    let (_dir, store, run) = new(&header);
+    assert_eq!(store.scores(run, true).unwrap(), []);
+    store.put_record(run, &records::record(&header, 1)).unwrap();
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    let scores = equal_to_the_records(&store, run);
+    let sequences: Vec<u32> = scores.iter().map(|score| score.sequence).collect();
+    assert_eq!(sequences, [0, 1], "schedule order");
+    let create = &scores[1].phases[0];
+    assert_eq!((create.name.as_str(), create.is_complete), ("create", true));
+    assert_eq!(create.returned_ns, SECOND_NS / 2);
+    assert_eq!(create.durable_ns, Some(SECOND_NS));
+    assert_eq!(create.drained_ns, Some(SECOND_NS * 5 / 4));
+    assert_eq!((create.cache, create.memory), (CacheState::Cold, MemoryKind::Whole));
+    assert_eq!((create.cpu_ns, create.machine_ns), (Some(SECOND_NS / 2), Some(2 * SECOND_NS)));
+    assert_eq!((create.steal_ns, create.written_bytes), (None, Some(3_840_000)));
+    assert_eq!(create.p99_ns, Some(10_000 + 127), "the end of a bucket of 128 ns");
+}
+
+/// Numbers by chance, the same in every test run (splitmix64; Steele, Lea and Flood 2014).
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % below
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.next(n) == 0
+    }
+
+    fn ns(&mut self) -> u64 {
+        self.next(1 << 40)
+    }
+}
+
+fn vary_phase(chance: &mut Chance, phase: &mut PhaseRecord) {
+    phase.clocks.returned_ns = chance.ns();
+    phase.clocks.durable_ns = (!chance.one_in(5)).then(|| chance.ns());
+    phase.clocks.drained = match chance.next(4) {
+        0 => Drained::NoDevice,
+        1 => Drained::Idle { drained_ns: chance.ns() },
+        2 => Drained::NotDrained { reason: "cap".to_owned() },
+        _ => Drained::Frozen { drained_ns: chance.ns() },
+    };
+    phase.cache.asked = Cache::Warm;
+    phase.cache.state = match chance.next(3) {
+        0 => CacheState::Cold,
+        1 => CacheState::Warm,
+        _ => CacheState::WarmByNature,
+    };
+    let limit_bytes = 64 << 20;
+    phase.memory = match chance.next(3) {
+        0 => MemoryRecord::Whole,
+        1 => MemoryRecord::NotLimited { limit_bytes, reason: "none".to_owned() },
+        _ => {
+            let by = "cgroup v2".to_owned();
+            MemoryRecord::Limited { limit_bytes, by, peak_bytes: None, syncs: 0 }
+        }
+    };
+    phase.windows.clear();
+    for window in [Window::Durable, Window::Drained, Window::Unmounted] {
+        if chance.one_in(5) {
+            continue;
+        }
+        let counters = phase.windows.entry(window).or_default();
+        for name in PROCESSOR.into_iter().chain([WRITTEN, "device.read_bytes"]) {
+            if !chance.one_in(3) {
+                counters.insert(name.to_owned(), chance.ns());
+            }
+        }
+    }
+    phase.latency = match chance.next(4) {
+        0 => None,
+        1 => Some(LatencyHistogram::default()),
+        _ => Some(LatencyHistogram {
+            precision_bits: 6,
+            buckets: vec![(100, 1 + chance.next(99)), (1024, chance.next(9)), (1 << 20, 1)],
+            min_ns: 100,
+            max_ns: (1 << 20) + 5,
+            sum_ns: chance.ns(),
+        }),
+    };
+    phase.error = chance.one_in(4).then(|| OpError {
+        op_index: chance.next(100),
+        thread: None,
+        call: "write".to_owned(),
+        path: "f00000017".to_owned(),
+        errno: 28,
+        text: String::new(),
+    });
+}
+
+fn vary(chance: &mut Chance, record: &mut TrialRecord) {
+    record.started_unix_ns = chance.ns();
+    record.elapsed_ns = chance.ns();
+    record.outcome = match chance.next(5) {
+        0 => Outcome::Interrupted,
+        1 => Outcome::NotRun { reason: "no xfs".to_owned() },
+        2 => {
+            let (step, error) = ("measure".to_owned(), "no space left".to_owned());
+            Outcome::Failed { step, error, remedy: None }
+        }
+        _ => Outcome::Done,
+    };
+    record.phases.truncate(3 - chance.next(4) as usize);
+    record.verify = chance.one_in(2).then(|| VerifyReport {
+        files: 3,
+        bytes: 768,
+        bad_files: chance.next(2),
+        examples: Vec::new(),
+    });
+    for phase in &mut record.phases {
+        vary_phase(chance, phase);
+    }
+}
+
+#[test]
+fn of_records_of_all_kinds() {
+    let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
+    let header = records::header(contenders, vec![small_files()], 60);
+    let (_dir, store, run) = new(&header);
+    let mut chance = Chance(5);
+    let mut attempts = 0;
+    for sequence in 0..120 {
+        let plain = records::record(&header, sequence);
+        for _ in 0..3 {
+            let mut record = plain.clone();
+            vary(&mut chance, &mut record);
+            store.put_record(run, &record).unwrap();
+            attempts += 1;
+            if record.outcome != Outcome::Interrupted {
+                break;
+            }
+        }
+    }
+    assert!(attempts > 130, "only {attempts}");
+    let scores = equal_to_the_records(&store, run);
+    assert_eq!(scores.len(), 120, "the latest attempt only");
+    let phases = || scores.iter().flat_map(|score| &score.phases);
+    let count = |found: usize, all: usize| assert!(found > 0 && found < all, "{found} of {all}");
+    count(scores.iter().filter(|score| score.is_interrupted).count(), scores.len());
+    count(scores.iter().filter(|score| score.has_bad_contents).count(), scores.len());
+    count(scores.iter().filter(|score| score.phases.is_empty()).count(), scores.len());
+    count(phases().filter(|phase| phase.is_complete).count(), phases().count());
+    let figures: [fn(&PhaseScore) -> Option<u64>; 6] = [
+        |phase| phase.cpu_ns,
+        |phase| phase.machine_ns,
+        |phase| phase.steal_ns,
+        |phase| phase.written_bytes,
+        |phase| phase.drained_ns,
+        |phase| phase.p99_ns,
+    ];
+    for of in figures {
+        count(phases().filter_map(of).count(), phases().count());
+    }
+    let memory: BTreeSet<MemoryKind> = phases().map(|phase| phase.memory).collect();
+    assert_eq!(memory.len(), 3);
+}
+
+#[test]
+fn a_value_that_cannot_be_is_found() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 1);
+    for (change, with_latency) in [
+        ("UPDATE score SET cpu_idle_ns = -1", false),
+        ("UPDATE score SET durable_ns = -1", false),
+        ("UPDATE trial SET elapsed_ns = -1", false),
+        ("UPDATE phase SET latency_buckets = '[[1'", true),
+        ("UPDATE phase SET latency_min_ns = latency_max_ns + 1", true),
+        ("UPDATE phase SET latency_buckets = '[[1,18446744073709551615],[2,1]]'", true),
+        ("DELETE FROM score", true),
+    ] {
+        let (_dir, store, run) = new(&header);
+        store.put_record(run, &records::record(&header, 0)).unwrap();
+        let raw = Connection::open(store.path()).unwrap();
+        raw.execute_batch(&format!(
+            "DROP TRIGGER score_never_changes; DROP TRIGGER trial_never_changes;
+             DROP TRIGGER phase_never_changes; {change}"
+        ))
+        .unwrap();
+        let error = store.scores(run, with_latency).unwrap_err();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{change}: {error:?}");
+    }
+}
+
+/// What makes it quick: neither raw texts nor counters nor series are needed.
+#[test]
+fn the_raw_texts_are_not_read() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 1);
+    let (_dir, store, run) = new(&header);
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    let expected = equal_to_the_records(&store, run);
+    let raw = Connection::open(store.path()).unwrap();
+    raw.execute_batch(
+        "DROP TRIGGER trial_never_changes; DROP TRIGGER phase_never_changes;
+         UPDATE trial SET raw = '', raw_sha256 = ''; DELETE FROM counter; DELETE FROM series;",
+    )
+    .unwrap();
+    assert!(store.records(run).is_err());
+    assert_eq!(store.scores(run, true).unwrap(), expected);
+}
