@@ -8,6 +8,7 @@
 
 use crate::buffer::Pages;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
+use crate::handicap::Handicap;
 use crate::hist::Histogram;
 use crate::names::{DirNames, FileNames};
 use crate::op::Tally;
@@ -70,6 +71,8 @@ pub(crate) struct Hand {
     pub landing: Pages,
     /// What a read's length is rounded up to (direct I/O at the end of a file), bytes.
     pub read_align: u64,
+    /// Slept after the last op.
+    pub handicap: Handicap,
     /// Salt of the mixture of reads and writes.
     pub mixture: u64,
     /// Files of this thread in each leaf directory; empty unless directories are to be synced.
@@ -91,14 +94,18 @@ pub(crate) struct Outcome {
 }
 
 impl Hand {
-    /// Waits at the gate and does `work` between two clock reads. Whatever `work` needs is made
-    /// before this is called.
+    /// Waits at the gate and does `work`, and then the handicap, between two clock reads. Whatever
+    /// `work` needs is made before this is called.
     #[inline(always)]
     pub fn timed(&mut self, gate: &Gate, work: impl FnOnce(&mut Self) -> Tally) -> Outcome {
         let Some((before, started_ns)) = gate.pass(self.thread == 0) else {
             return Outcome::default();
         };
         let tally = work(self);
+        if tally.failure.is_none() {
+            // Each thread for itself: the last of them then ends later by that much.
+            self.handicap.sleep();
+        }
         let done_ns = monotonic_ns();
         compiler_fence(Ordering::SeqCst);
         if tally.failure.is_some() {

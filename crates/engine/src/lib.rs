@@ -19,6 +19,7 @@
 //! | [`backend`] | the seam: real calls, memory copies, or nothing at all |
 //! | [`uring`] | io_uring: loops of its own, since ops overlap |
 //! | [`root`] | the directory that the dataset lies in |
+//! | [`handicap`] | a phase that is longer on purpose |
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
 //! | [`program`] | programs that do the work in place of the engine |
@@ -36,6 +37,7 @@ mod check;
 pub mod clock;
 mod crew;
 mod error;
+pub mod handicap;
 pub mod hist;
 pub mod names;
 mod op;
@@ -54,6 +56,7 @@ pub mod verify;
 pub mod worker;
 
 pub use error::EngineError;
+pub use handicap::Handicap;
 pub use phase::{Job, Prepared, run_phase};
 pub use root::Root;
 pub use worker::{WorkerError, worker_main};

@@ -9,6 +9,7 @@ use crate::check;
 use crate::clock::{TickClock, monotonic_ns};
 use crate::crew::{Gate, Hand, Latency, Outcome, Sizes};
 use crate::error::EngineError;
+use crate::handicap::Handicap;
 use crate::hist::{Chained, Histogram, NoLatency};
 use crate::names::{DirNames, FileNames};
 use crate::op;
@@ -45,14 +46,24 @@ pub struct Job<'a> {
     pub latency: bool,
     /// Logical sector of the device, bytes ([`Root::sector_bytes`]); for direct I/O.
     pub sector_bytes: u64,
+    /// What each of its threads sleeps after its last op.
+    pub handicap: Handicap,
 }
 
 impl<'a> Job<'a> {
     /// A phase over a dataset as it was created, with latencies, on sectors of 512 bytes.
     #[must_use]
     pub fn new(dataset: &'a Dataset, phase: &'a Phase, seed: Seed, dataset_seed: Seed) -> Self {
-        let (state, sector_bytes) = (DatasetState::default(), SECTOR_BYTES);
-        Self { dataset, state, phase, seed, dataset_seed, latency: true, sector_bytes }
+        Self {
+            dataset,
+            state: DatasetState::default(),
+            phase,
+            seed,
+            dataset_seed,
+            latency: true,
+            sector_bytes: SECTOR_BYTES,
+            handicap: Handicap::default(),
+        }
     }
 
     /// Prepares the phase, runs it below `root` and reports: what a worker does, in one call. A
@@ -385,6 +396,7 @@ impl Common {
             contents: self.contents(job).map_err(memory)?,
             landing: landing.map_err(memory)?,
             read_align,
+            handicap: job.handicap,
             mixture: job.seed.child("mixture", 0).tag(),
             left_in_dirs: vec![],
             lane: None,

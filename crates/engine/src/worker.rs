@@ -13,6 +13,7 @@
 
 use crate::buffer::warm_memory;
 use crate::error::EngineError;
+use crate::handicap::Handicap;
 use crate::phase::{Job, Prepared};
 use crate::program::{FioRun, HookRun, JobRun, ProgramError};
 use crate::root::{Root, make_dirs};
@@ -135,18 +136,24 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
         become_user(ids).map_err(|source| Refusal::User { ids, source })?;
     }
     let (dataset, dataset_seed, state) = (&spec.dataset, spec.dataset_seed, spec.state);
+    let handicap = Handicap::of_ns(spec.handicap_ns);
     let ready = match &spec.task {
         Task::Phase { phase, seed, latency } => {
             let (seed, latency, sector_bytes) = (*seed, *latency, root.sector_bytes());
-            let job = Job { dataset, state, phase, seed, dataset_seed, latency, sector_bytes };
+            let plain = Job::new(dataset, phase, seed, dataset_seed);
+            let job = Job { state, latency, sector_bytes, handicap, ..plain };
             Ready::Phase(Box::new(Prepared::new(&job)?))
         }
         Task::Fio { job, section, lay_out } => {
-            Ready::Fio(Box::new(FioRun::prepare(job, section, *lay_out, &dataset_seed)?))
+            let fio = FioRun::prepare(job, section, *lay_out, &dataset_seed)?;
+            Ready::Fio(Box::new(fio.with_handicap(handicap)))
         }
         Task::Job(task) => match task.job.by {
-            By::Program => Ready::Job(Box::new(JobRun::prepare(task, &spec.root)?)),
-            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?)),
+            By::Program => {
+                let job = JobRun::prepare(task, &spec.root)?;
+                Ready::Job(Box::new(job.with_handicap(handicap)))
+            }
+            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?.with_handicap(handicap))),
         },
         Task::Hook { command, data } => {
             Ready::Hook(Box::new(HookRun::prepare(command, data, &spec.root)?))

@@ -1,8 +1,8 @@
 //! fio really run: below a temporary root, from the job file to the report.
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests
 
-use fsarena_engine::Root;
 use fsarena_engine::program::{FioRun, ProgramError};
+use fsarena_engine::{Handicap, Root};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::WorkerReport;
 use std::path::{Path, PathBuf};
@@ -85,6 +85,21 @@ fn a_lay_out_and_a_phase() {
     assert_eq!(program.figures["read_ops"], "256");
     assert!(program.figures["randseed"].parse::<u64>().unwrap() > 0);
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "only d");
+}
+
+/// fio starts and ends in far less.
+#[test]
+fn a_handicap_stands_after_the_end_of_fio() {
+    const HANDICAP_NS: u64 = 3_000_000_000;
+    let dir = tempfile::tempdir().unwrap();
+    let Some(_) = run(dir.path(), READ, "r", true) else { return };
+    let fio = FioRun::prepare(READ, "r", false, &Seed::from_number(1)).unwrap();
+    let fio = fio.with_handicap(Handicap::of_ns(HANDICAP_NS));
+    let report = fio.run(&Root::open(dir.path()).unwrap());
+    assert_eq!((&report.error, report.ops), (&None, 256));
+    let length_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
+    assert!(length_ns >= HANDICAP_NS, "{length_ns} ns");
+    assert!(report.program.unwrap().own_ns.unwrap() < HANDICAP_NS, "it is not fio's own time");
 }
 
 #[test]

@@ -5,8 +5,8 @@ use fsarena_engine::worker_main;
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
-    Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds, WorkerReport, WorkerSays,
-    WorkerSpec,
+    Backend, Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds, WorkerReport,
+    WorkerSays, WorkerSpec,
 };
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -88,6 +88,7 @@ fn spec(root: &Path, op: Op) -> WorkerSpec {
         warm_memory_bytes: 1 << 20,
         cpus: vec![],
         user: None,
+        handicap_ns: 0,
     }
 }
 
@@ -215,6 +216,46 @@ fn threads_share_a_phase_and_its_processors() {
     worker.tell("go");
     let WorkerSays::Verified(report) = worker.answer() else { panic!("no check") };
     assert_eq!((report.files, report.bad_files), (50, 0), "{report:?}");
+}
+
+/// A handicap is in `returned`, whole, however a phase is done.
+#[test]
+fn a_handicap_makes_a_phase_longer() {
+    const HANDICAP_NS: u64 = 50_000_000;
+    let dir = tempfile::tempdir().unwrap();
+    let one = Io::default();
+    let three = Io { threads: 3, ..Io::default() };
+    let ring = Io { backend: Backend::IoUring, iodepth: 4, ..Io::default() };
+    let null = Io { backend: Backend::Null, ..Io::default() };
+    make_dirs(&spec(dir.path(), Op::Create));
+    for (op, io) in [(Op::Create, &one), (Op::Read, &three), (Op::Read, &ring), (Op::Stat, &null)] {
+        let mut spec = spec(dir.path(), op);
+        let Task::Phase { phase, .. } = &mut spec.task else { panic!() };
+        phase.io = io.clone();
+        spec.handicap_ns = HANDICAP_NS;
+        let mut worker = Worker::start();
+        worker.give(&spec);
+        let said = worker.answer();
+        if let (Backend::IoUring, WorkerSays::Refused(reason)) = (io.backend, &said) {
+            println!("not run: io_uring ({reason})");
+            continue;
+        }
+        assert_eq!(said, WorkerSays::Ready);
+        worker.tell("go");
+        let WorkerSays::Done(report) = worker.answer() else { panic!("no report") };
+        let ended_ns = report.returned_monotonic_ns;
+        assert_eq!((report.error, report.ops), (None, 50), "{io:?}");
+        assert!(ended_ns - report.start_monotonic_ns >= HANDICAP_NS, "{io:?}");
+        assert!(report.durable_monotonic_ns.unwrap() >= ended_ns, "{io:?}");
+    }
+}
+
+/// It would not end for an hour.
+#[test]
+fn a_phase_that_failed_does_not_sleep() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = WorkerSpec { handicap_ns: 3_600_000_000_000, ..spec(dir.path(), Op::Read) };
+    assert_eq!(run_alone(&spec).error.unwrap().errno, 2);
 }
 
 #[test]

@@ -64,12 +64,15 @@ impl Trial<'_> {
             task,
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
+            handicap_ns: 0,
         }
     }
 
     pub(crate) fn measure(&mut self, phase: &Phase) -> Result<(), StepError> {
         let source = self.ready_source(phase)?;
-        let spec = self.worker_spec(self.phase_task(phase, true), phase.op);
+        let handicap_ns = self.spec.contender.levels.handicap_ns;
+        let task = self.phase_task(phase, true);
+        let spec = WorkerSpec { handicap_ns, ..self.worker_spec(task, phase.op) };
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.limit_memory(worker.pid());
         let mut watch = self.watch(Some(worker.pid()));

@@ -9,6 +9,10 @@
 //! [`conditioning_bytes`] for the device before it. Of real work: the source, where it is put
 //! there, and all that phases make; copies that share blocks are counted as if they did not, and
 //! what a command writes is not known. Its time is always assumed.
+//!
+//! Where a RUN ends as soon as all is decided, figures are of all blocks up to the cap, and
+//! [`Cost::least`] has those of the blocks before the first look. Blocks that have to be run again
+//! are in neither.
 
 mod conditioning;
 mod jobs;
@@ -23,7 +27,7 @@ use crate::text::device_text;
 use conditioning::conditioning_ns;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
-use fsarena_model::run::RunPlan;
+use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::spec::Step;
 use fsarena_model::work::{Backend, Op, Phase, Workload};
 use jobs::stage_ns;
@@ -136,8 +140,10 @@ pub struct CostRow {
     pub contender: usize,
     /// Index into the plan's workloads.
     pub workload: usize,
-    /// Number of trials.
+    /// Number of trials, at most.
     pub trials: u64,
+    /// Their number where all is decided at the first look.
+    pub least_trials: u64,
     /// Expected length of one trial, ns.
     pub trial_ns: u64,
     /// Expected bytes that one trial writes.
@@ -170,6 +176,19 @@ pub struct ImageCost {
     pub source: CostSource,
 }
 
+/// What a RUN costs where everything is decided at the first look.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LeastCost {
+    /// Number of trials.
+    pub trials: u64,
+    /// Expected length of the RUN, images included, ns.
+    pub total_ns: u64,
+    /// Expected bytes written to disks, images included.
+    pub disk_written_bytes: u64,
+    /// Expected bytes written to memory, images included.
+    pub memory_written_bytes: u64,
+}
+
 /// The whole estimate.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cost {
@@ -177,8 +196,10 @@ pub struct Cost {
     pub rows: Vec<CostRow>,
     /// One per device that a file system is made on and discard policy.
     pub images: Vec<ImageCost>,
-    /// Number of trials.
+    /// Number of trials, at most.
     pub trials: u64,
+    /// The same where all is decided at the first look.
+    pub least: LeastCost,
     /// Expected length of the RUN, images included, ns.
     pub total_ns: u64,
     /// Expected bytes written to disks, images included.
@@ -317,7 +338,7 @@ fn row(
         let (step_ns, step_source) = match &step {
             Step::Measure { phase } => {
                 let (ns, source) = phase_cost(basis, levels, (workload, sums), phase);
-                (ns + around_ns, source)
+                (ns + around_ns + levels.handicap_ns as f64, source)
             }
             Step::Prepare { phase } => phase_cost(basis, levels, (workload, sums), phase),
             Step::Stage => {
@@ -340,11 +361,16 @@ fn row(
     let mkfs = device_bytes.map_or(0, mkfs_bytes);
     let conditioning_bytes = conditioning_bytes(levels);
     let written = sums.written_bytes.saturating_add(mkfs).saturating_add(conditioning_bytes);
-    let trials = plan.schedule.iter().filter(|s| (s.contender, s.workload) == (contender, number));
+    let (least_blocks, most_blocks) = blocks(plan);
+    let trials = |blocks: u32| {
+        let of_row = |slot: &&Slot| (slot.contender, slot.workload) == (contender, number);
+        plan.schedule.iter().filter(|slot| slot.block < blocks).filter(of_row).count() as u64
+    };
     CostRow {
         contender,
         workload: number,
-        trials: trials.count() as u64,
+        trials: trials(most_blocks),
+        least_trials: trials(least_blocks),
         trial_ns: whole(ns + conditioning_ns(levels)),
         trial_written_bytes: written,
         conditioning_bytes,
@@ -352,6 +378,12 @@ fn row(
         source,
         overhead_source,
     }
+}
+
+/// Fewest and most blocks that count.
+fn blocks(plan: &RunPlan) -> (u32, u32) {
+    let rule = plan.verdict.as_ref().map(|verdict| verdict.rule);
+    rule.map_or((plan.blocks, plan.blocks), |rule| (rule.least_blocks(), rule.blocks()))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; never < 0")]
@@ -429,20 +461,32 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
         }
     }
     stages(plan, &rows, &mut cost);
+    let mut least = LeastCost {
+        trials: 0,
+        total_ns: cost.total_ns,
+        disk_written_bytes: cost.disk_written_bytes,
+        memory_written_bytes: cost.memory_written_bytes,
+    };
     for row in &rows {
+        let least_written = row.least_trials.saturating_mul(row.trial_written_bytes);
+        let least_ns = row.least_trials.saturating_mul(row.trial_ns);
+        least.trials += row.least_trials;
+        least.total_ns = least.total_ns.saturating_add(least_ns);
         let written = row.trials.saturating_mul(row.trial_written_bytes);
         let conditioning = row.trials.saturating_mul(row.conditioning_bytes);
         cost.conditioning_bytes = cost.conditioning_bytes.saturating_add(conditioning);
         cost.trials += row.trials;
         cost.total_ns = cost.total_ns.saturating_add(row.trials.saturating_mul(row.trial_ns));
         cost.sources.extend([row.source, row.overhead_source]);
-        let sum = if row.in_memory {
-            &mut cost.memory_written_bytes
+        let (sum, least_sum) = if row.in_memory {
+            (&mut cost.memory_written_bytes, &mut least.memory_written_bytes)
         } else {
-            &mut cost.disk_written_bytes
+            (&mut cost.disk_written_bytes, &mut least.disk_written_bytes)
         };
         *sum = sum.saturating_add(written);
+        *least_sum = least_sum.saturating_add(least_written);
     }
+    cost.least = least;
     cost.rows = rows;
     cost
 }

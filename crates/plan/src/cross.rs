@@ -105,6 +105,7 @@ pub(crate) fn cross(
                     fs: entry.value.level.clone(),
                     queue: QueueLevel::default(),
                     reflink: Reflink::Never,
+                    handicap_ns: 0,
                     ..setting.levels.clone()
                 };
                 all.push(Combination {
@@ -162,6 +163,7 @@ fn settings<'e>(
         factors.read_ahead.len(),
         factors.write_cache.len(),
         factors.reflink.len(),
+        factors.handicap.len(),
     ];
     if lengths.into_iter().fold(1, usize::saturating_mul) > MAX_COMBINATIONS {
         return Err(too_many(place));
@@ -211,11 +213,12 @@ fn on_device<'e>(factors: &Factors, fs: &FsLevel, device: &'e At<DeviceLevel>) -
         let text = cache.value.map(|cache| format!("write_cache={}", cache.name()));
         s.written.extend(text.map(|text| (cache.place.clone(), text)));
     });
-    times(all, &factors.reflink, |s, reflink| {
+    let all = times(all, &factors.reflink, |s, reflink| {
         s.levels.reflink = reflink.value;
         let text = format!("reflink={}", reflink.value.name());
         s.of_copies = (!reflink.value.is_never()).then(|| (reflink.place.clone(), text));
-    })
+    });
+    times(all, &factors.handicap, |s, handicap| s.levels.handicap_ns = handicap.value)
 }
 
 /// Each setting with each level put in.

@@ -12,6 +12,7 @@ use crate::label::{Varies, label};
 use crate::options::{Overrides, apply};
 use crate::schedule::schedule;
 use crate::steps::warm_reason;
+use crate::verdict;
 use crate::workload::scaled;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::run::{NotRun, RunPlan};
@@ -71,33 +72,43 @@ pub fn expand(
     let workloads: Vec<Workload> =
         experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
     fit(&experiment, &contenders, &workloads, rules, &mut not_run)?;
-    let left_out = |contender: usize, workload: usize| {
-        not_run.iter().any(|n| n.contender == contender && n.workload.is_none_or(|w| w == workload))
-    };
-    let pairs: Vec<(usize, usize)> = (0..workloads.len())
-        .flat_map(|workload| (0..contenders.len()).map(move |contender| (workload, contender)))
-        .filter(|(workload, contender)| !left_out(*contender, *workload))
-        .collect();
     let run = &experiment.run;
-    if pairs.len().saturating_mul(run.blocks as usize) > MAX_TRIALS {
-        let what = format!("{} pairs × {} blocks are too many trials", pairs.len(), run.blocks);
-        let remedy = format!("use fewer levels or blocks: up to {MAX_TRIALS} trials");
-        return Err(PlanError::new(&experiment.workloads[0].place, what, remedy));
-    }
-    let seed = Seed::from_number(run.seed.unwrap_or(overrides.fallback_seed));
-    Ok(RunPlan {
-        seed,
-        blocks: run.blocks,
-        schedule: schedule(&seed, run.blocks, &pairs),
+    let texts: Vec<&str> = crossed.iter().map(|one| one.entry.value.text.as_str()).collect();
+    let mut plan = RunPlan {
+        seed: Seed::from_number(run.seed.unwrap_or(overrides.fallback_seed)),
+        blocks: 0,
         contenders,
         workloads,
         not_run,
+        schedule: Vec::new(),
         compared_clock: run.compare,
         scale,
         verify: run.verify,
         sample_period_ns: run.sample_period_ns,
         rate: run.rate,
-    })
+        verdict: None,
+    };
+    verdict::ask(&mut plan, run, &texts)?;
+    let pairs = pairs(&plan);
+    if pairs.len().saturating_mul(plan.blocks as usize) > MAX_TRIALS {
+        let what = format!("{} pairs × {} blocks are too many trials", pairs.len(), plan.blocks);
+        let remedy = format!("use fewer levels or blocks: up to {MAX_TRIALS} trials");
+        return Err(PlanError::new(&experiment.workloads[0].place, what, remedy));
+    }
+    plan.schedule = schedule(&plan.seed, plan.blocks, &pairs);
+    Ok(plan)
+}
+
+/// Every pair of (workload, contender) that is run.
+fn pairs(plan: &RunPlan) -> Vec<(usize, usize)> {
+    let left_out = |contender: usize, workload: usize| {
+        let mut rows = plan.not_run.iter().filter(|row| row.contender == contender);
+        rows.any(|row| row.workload.is_none_or(|left| left == workload))
+    };
+    (0..plan.workloads.len())
+        .flat_map(|workload| (0..plan.contenders.len()).map(move |c| (workload, c)))
+        .filter(|(workload, contender)| !left_out(*contender, *workload))
+        .collect()
 }
 
 fn scale(overrides: &Overrides) -> Result<f64, PlanError> {
@@ -204,6 +215,7 @@ fn varies(experiment: &Experiment, contenders: &[Contender]) -> Varies {
         read_ahead: factors.read_ahead.len() > 1,
         write_cache: factors.write_cache.len() > 1,
         reflink: factors.reflink.len() > 1,
+        handicap: factors.handicap.iter().any(|handicap| handicap.value > 0),
     }
 }
 

@@ -4,10 +4,12 @@
 //! [`crate::expand`].
 
 use crate::error::Place;
+use crate::question::Asked;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs, FsLevel};
 use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::Reflink;
 use fsarena_model::run::{Clock, RateStyle};
+use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
 use fsarena_model::work::Workload;
 use std::collections::BTreeMap;
 
@@ -56,8 +58,8 @@ pub struct Experiment {
 /// How an experiment is run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunSettings {
-    /// Number of blocks.
-    pub blocks: u32,
+    /// When the figures are looked at; absent: the default, which is for [`crate::expand`] to know.
+    pub rule: Option<Rule>,
     /// Seed; absent: each RUN takes its own.
     pub seed: Option<u64>,
     /// Clock that is compared.
@@ -68,17 +70,54 @@ pub struct RunSettings {
     pub verify: bool,
     /// How rates are shown.
     pub rate: RateStyle,
+    /// What its verdicts are about.
+    pub verdicts: VerdictSettings,
 }
 
 impl Default for RunSettings {
     fn default() -> Self {
         Self {
-            blocks: 3,
+            rule: None,
             seed: None,
             compare: Clock::Durable,
             sample_period_ns: 100_000_000,
             verify: false,
             rate: RateStyle::Auto,
+            verdicts: VerdictSettings::default(),
+        }
+    }
+}
+
+/// The share of the machine's time that a hypervisor may give to others during a timed phase,
+/// where nothing else is said.
+pub(crate) const DEFAULT_STEAL_SHARE: f64 = 0.2;
+
+/// What the verdicts of an experiment are about.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VerdictSettings {
+    /// SAME means within 1 ÷ (1 + margin) and 1 + margin.
+    pub margin: f64,
+    /// Time that a RUN may take, ns; absent: as long as it needs.
+    pub budget_ns: Option<u64>,
+    /// The contender that all others are compared with, as written; absent: every pair.
+    pub baseline: Option<At<String>>,
+    /// What is asked; empty: the time of every timed phase.
+    pub ask: Vec<At<Asked>>,
+    /// The question whose answer stands first; absent: the first that is asked.
+    pub headline: Option<At<Asked>>,
+    /// Steal above which a block is run again, as a share of the machine's time; absent: none.
+    pub steal_share: Option<f64>,
+}
+
+impl Default for VerdictSettings {
+    fn default() -> Self {
+        Self {
+            margin: DEFAULT_MARGIN,
+            budget_ns: None,
+            baseline: None,
+            ask: Vec::new(),
+            headline: None,
+            steal_share: Some(DEFAULT_STEAL_SHARE),
         }
     }
 }
@@ -106,6 +145,8 @@ pub struct Factors {
     pub write_cache: Vec<At<Option<WriteCache>>>,
     /// Whether copies may share blocks.
     pub reflink: Vec<At<Reflink>>,
+    /// Handicaps, ns; 0 is none.
+    pub handicap: Vec<At<u64>>,
     /// Further axes of one file system, by its name.
     pub of_fs: BTreeMap<String, At<FsAxes>>,
 }

@@ -4,12 +4,12 @@
 //! and no part of an identity.
 
 use crate::steps::{has_own_device, in_memory};
-use crate::text::{LEFT, cache_text, device_text, size_text};
+use crate::text::{LEFT, cache_text, device_text, nanos_text, size_text};
 use fsarena_model::contender::{Contender, Discard, FsLevel, Levels};
 use fsarena_model::device::WriteCache;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which factors have more than one level.
+/// Which factors have more than one level, and so stand in the labels; a handicap always does.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Varies {
     pub(crate) device: bool,
@@ -21,6 +21,7 @@ pub(crate) struct Varies {
     pub(crate) read_ahead: bool,
     pub(crate) write_cache: bool,
     pub(crate) reflink: bool,
+    pub(crate) handicap: bool,
 }
 
 /// Puts the labels in.
@@ -57,6 +58,9 @@ pub(crate) fn label(contenders: &mut [Contender], varies: Varies) {
         }
         if varies.reflink {
             label.push_str(&format!(" reflink={}", levels.reflink.name()));
+        }
+        if varies.handicap {
+            label.push_str(&format!(" handicap={}", nanos_text(levels.handicap_ns)));
         }
         if has_own_device(levels) {
             device_settings(&mut label, levels, varies);

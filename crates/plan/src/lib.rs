@@ -21,10 +21,13 @@ mod label;
 mod notices;
 mod options;
 mod parse;
+mod question;
 mod schedule;
+mod settings;
 mod steps;
 mod text;
 mod tree;
+mod verdict;
 mod workload;
 mod write;
 
@@ -32,15 +35,17 @@ pub use cost::{Cost, CostBasis, estimate, ops_per_trial};
 pub use error::{Place, PlanError, nearest};
 pub use expand::{Rules, builtin_experiment, expand};
 pub use experiment::{
-    ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
+    ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings, VerdictSettings,
 };
 pub use fit::needed_bytes;
 pub use holdings::stage_bytes;
 pub use notices::notices;
 pub use options::{Overrides, apply, from_options};
 pub use parse::{Outside, ReadFile, Survey, Surveyed, notes_of, parse, parse_from};
+pub use question::Asked;
 pub use schedule::{schedule, trial_seed};
 pub use steps::{steps, warm_reason};
+pub use verdict::settle_rule;
 pub use write::to_toml;
 
 /// Version of the experiment file that this program reads (`schema = 1`).

@@ -7,11 +7,14 @@
 use crate::builtin;
 use crate::error::{Place, PlanError};
 use crate::experiment::{At, Experiment};
-use crate::parse::{MAX_BLOCKS, add_workload, is_directory, push_level};
+use crate::parse::{add_workload, is_directory, push_level};
+use crate::question::Asked;
 use crate::text::names_a_device;
+use crate::verdict::DEFAULT_CAP;
 use crate::workload::of_fio_file;
-use crate::{text, workload, write};
+use crate::{settings, text, workload, write};
 use fsarena_model::contender::DeviceLevel;
+use fsarena_model::verdict::Rule;
 use fsarena_model::work::Workload;
 
 /// Options of the command line, as text where a file has text.
@@ -26,8 +29,20 @@ pub struct Overrides {
     pub workloads: Option<String>,
     /// The job files that `workloads` names ([`Overrides::fio_paths`]), each with its text.
     pub fio_files: Vec<(String, String)>,
-    /// `--runs`: number of blocks.
+    /// `--runs`: the fixed number of blocks; takes the place of a cap and of the file's budget.
     pub runs: Option<u32>,
+    /// `--cap`: most blocks, looked at on the way.
+    pub cap: Option<u32>,
+    /// `--margin`: `5%`, `0.05`.
+    pub margin: Option<String>,
+    /// `--budget`: `30m`.
+    pub budget: Option<String>,
+    /// `--baseline`: the label of a contender, or a file system as written in `--fs`.
+    pub baseline: Option<String>,
+    /// `--ask`: `small-files:create,big-file:*:cpu`.
+    pub ask: Option<String>,
+    /// `--headline`: one of the questions.
+    pub headline: Option<String>,
     /// `--seed`.
     pub seed: Option<u64>,
     /// Seed to use where neither the experiment nor `--seed` has one.
@@ -50,6 +65,8 @@ pub struct Overrides {
     pub write_cache: Option<String>,
     /// `--reflink`: `never`, `auto`, `always`, a comma list.
     pub reflink: Option<String>,
+    /// `--handicap`: `0ms,30ms`.
+    pub handicap: Option<String>,
     /// `--compare`: `returned`, `durable`, `drained`.
     pub compare: Option<String>,
     /// `--sample-period`: `100 ms`, `0 ms` for none.
@@ -79,36 +96,19 @@ impl Overrides {
 pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experiment, PlanError> {
     let mut changed = experiment.clone();
     apply_factors(&mut changed, overrides)?;
-    let run = &mut changed.run;
-    if let Some(blocks) = overrides.runs {
-        if blocks == 0 || u64::from(blocks) > MAX_BLOCKS {
-            let what = format!("{blocks} blocks");
-            let remedy = format!("use 1 to {MAX_BLOCKS}");
-            return Err(PlanError::new(&Place::Option("--runs"), what, remedy));
-        }
-        run.blocks = blocks;
-    }
-    if let Some(seed) = overrides.seed {
-        if i64::try_from(seed).is_err() {
-            let remedy = format!("use up to {}, the largest number of a TOML file", i64::MAX);
-            return Err(PlanError::new(&Place::Option("--seed"), format!("seed {seed}"), remedy));
-        }
-        run.seed = Some(seed);
-    }
-    run.verify |= overrides.verify;
-    if let Some(text) = &overrides.compare {
-        run.compare = text::clock(text, &Place::Option("--compare"))?;
-    }
-    if let Some(text) = &overrides.sample_period {
-        run.sample_period_ns = text::period(text, &Place::Option("--sample-period"))?;
-    }
-    if let Some(text) = &overrides.rate {
-        run.rate = text::rate(text, &Place::Option("--rate"))?;
-    }
+    settings::apply(&mut changed.run, overrides)?;
     if let Some(names) = &overrides.workloads {
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
         changed.rows.retain(|row| there(&row.workload));
+        let is_there = |one: &At<Asked>| one.value.workload.as_deref().is_none_or(there);
+        let verdicts = &mut changed.run.verdicts;
+        if overrides.ask.is_none() {
+            verdicts.ask.retain(is_there);
+        }
+        if overrides.headline.is_none() {
+            verdicts.headline.take_if(|one| !is_there(one));
+        }
     }
     Ok(changed)
 }
@@ -139,7 +139,8 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     put(&mut factors.read_ahead, "--read-ahead", overrides.read_ahead.as_ref(), text::read_ahead)?;
     let write_cache = overrides.write_cache.as_ref();
     put(&mut factors.write_cache, "--write-cache", write_cache, text::write_cache)?;
-    put(&mut factors.reflink, "--reflink", overrides.reflink.as_ref(), text::reflink)
+    put(&mut factors.reflink, "--reflink", overrides.reflink.as_ref(), text::reflink)?;
+    put(&mut factors.handicap, "--handicap", overrides.handicap.as_ref(), text::handicap)
 }
 
 /// Replaces an axis by that of an option, where it is given.
@@ -169,7 +170,7 @@ fn axis<T: PartialEq>(
 }
 
 /// The elements of a comma list, none of them empty.
-fn pieces<'t>(text: &'t str, place: &Place) -> Result<Vec<&'t str>, PlanError> {
+pub(crate) fn pieces<'t>(text: &'t str, place: &Place) -> Result<Vec<&'t str>, PlanError> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if parts.iter().any(|part| part.is_empty()) {
         let what = format!("{text:?} has an empty element");
@@ -234,7 +235,8 @@ fn fio(path: &str, files: &[(String, String)], place: &Place) -> Result<Workload
 
 /// The experiment that the options alone describe; `text` is its equivalent as a file.
 ///
-/// What is not said is as in `quick`.
+/// What is not said is as in `quick`, but for its cap and its budget, which are made for `quick`:
+/// there are up to 32 blocks, and as much time as they need.
 ///
 /// # Errors
 /// The first option that cannot be read.
@@ -244,6 +246,13 @@ fn fio(path: &str, files: &[(String, String)], place: &Place) -> Result<Workload
 pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
     let quick = builtin::experiment("quick").expect("`quick` is part of the program");
     let mut experiment = apply(&quick, overrides)?;
+    let run = &mut experiment.run;
+    if overrides.runs.is_none() && overrides.cap.is_none() {
+        run.rule = Some(Rule::Looks { cap: DEFAULT_CAP });
+    }
+    if overrides.budget.is_none() {
+        run.verdicts.budget_ns = None;
+    }
     experiment.name = "command-line".to_owned();
     experiment.title = title(&experiment);
     experiment.question = None;

@@ -8,9 +8,8 @@ use crate::error::{Place, PlanError, nearest};
 use crate::experiment::{
     ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
 };
-use crate::text;
 use crate::tree::{Node, Source, Table};
-use crate::workload;
+use crate::{question, settings, text, workload};
 use fsarena_corpus::CorpusError;
 use fsarena_corpus::own::{Own, Top};
 use fsarena_model::braces;
@@ -22,8 +21,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most blocks of a RUN.
-pub(crate) const MAX_BLOCKS: u64 = 1000;
 const KEYS: [&str; 10] = [
     "schema",
     "name",
@@ -138,13 +135,14 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
         root.get(key).map(|node| node.text("\"one line\"").map(str::to_owned)).transpose()
     };
     let run = match root.get("run") {
-        Some(node) => run(&node.table("[run]")?)?,
+        Some(node) => settings::read(&node.table("[run]")?)?,
         None => RunSettings::default(),
     };
     let factors_node = root.need("factors", "a table [factors] with fs and device")?;
     let factors = factors(&factors_node.table("[factors]")?)?;
     let filesystems = filesystems(&root)?;
     let workloads = workloads(&root, files)?;
+    asked_for(&run, &workloads)?;
     let rows = rows(&root, &workloads)?;
     Ok(Experiment {
         title: line("title")?.unwrap_or_else(|| name.clone()),
@@ -158,6 +156,17 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
         workloads,
         rows,
     })
+}
+
+/// Refuses a question about what is not in the file. Options may take workloads out of it later.
+fn asked_for(run: &RunSettings, workloads: &[At<Workload>]) -> Result<(), PlanError> {
+    let workloads: Vec<&Workload> = workloads.iter().map(|work| &work.value).collect();
+    let verdicts = &run.verdicts;
+    let asked = question::questions(&verdicts.ask, &workloads, run.compare)?;
+    if let Some(one) = &verdicts.headline {
+        question::headline(one, &asked, &workloads, run.compare)?;
+    }
+    Ok(())
 }
 
 fn notes(root: &Table<'_>) -> Result<Vec<String>, PlanError> {
@@ -182,31 +191,6 @@ fn schema(root: &Table<'_>) -> Result<(), PlanError> {
     }
     let what = format!("schema {schema} is not the one this program reads ({EXPERIMENT_SCHEMA})");
     Err(node.error(what, "use the program the file was written for, or write schema = 1"))
-}
-
-fn run(table: &Table<'_>) -> Result<RunSettings, PlanError> {
-    table.only(&["blocks", "seed", "compare", "sample_period", "verify", "rate"])?;
-    let mut run = RunSettings::default();
-    if let Some(node) = table.get("blocks") {
-        let blocks = node.integer(1..=MAX_BLOCKS, "3")?;
-        run.blocks = u32::try_from(blocks).expect("the range is within u32");
-    }
-    if let Some(node) = table.get("seed") {
-        run.seed = Some(node.integer(0..=i64::MAX as u64, "2003")?);
-    }
-    if let Some(node) = table.get("compare") {
-        run.compare = text::clock(node.text("\"durable\"")?, &node.place)?;
-    }
-    if let Some(node) = table.get("sample_period") {
-        run.sample_period_ns = text::period(node.text("\"100 ms\"")?, &node.place)?;
-    }
-    if let Some(node) = table.get("verify") {
-        run.verify = node.flag()?;
-    }
-    if let Some(node) = table.get("rate") {
-        run.rate = text::rate(node.text("\"auto\"")?, &node.place)?;
-    }
-    Ok(run)
 }
 
 /// An axis: a value or a list, each element read, none twice.
@@ -240,7 +224,7 @@ pub(crate) fn push_level<T: PartialEq>(
     Ok(())
 }
 
-const NAMED: [&str; 10] = [
+const NAMED: [&str; 11] = [
     "fs",
     "device",
     "memory",
@@ -251,6 +235,7 @@ const NAMED: [&str; 10] = [
     "read_ahead",
     "write_cache",
     "reflink",
+    "handicap",
 ];
 
 /// An axis that may be absent: then it is one level.
@@ -289,6 +274,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let write_cache = ("\"write-through\"", None);
     let write_cache = optional(table, "write_cache", write_cache, text::write_cache)?;
     let reflink = optional(table, "reflink", ("\"always\"", Reflink::Never), text::reflink)?;
+    let handicap = optional(table, "handicap", ("\"30 ms\"", 0), text::handicap)?;
     let of_fs = fs_tables(table, &fs)?;
     if fs.is_empty()
         && let Some(device) = device.iter().find(|device| !is_directory(&device.value))
@@ -307,6 +293,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
         read_ahead,
         write_cache,
         reflink,
+        handicap,
         of_fs,
     })
 }

@@ -10,7 +10,7 @@ use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel};
 use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::Reflink;
 use fsarena_model::run::{Clock, RateStyle};
-use fsarena_model::units::{BadQuantity, Bytes, Nanos};
+use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -24,6 +24,8 @@ pub(crate) const MAX_DEVICE_BYTES: u64 = 1 << 50;
 const MIN_PERIOD_NS: u64 = 10_000_000;
 /// Longest period of the sampler.
 const MAX_PERIOD_NS: u64 = 3_600_000_000_000;
+/// Longest handicap.
+const MAX_HANDICAP_NS: u64 = 3_600_000_000_000;
 
 /// A number of bytes.
 pub(crate) fn bytes(text: &str, place: &Place) -> Result<u64, PlanError> {
@@ -152,6 +154,63 @@ pub(crate) fn clock(text: &str, place: &Place) -> Result<Clock, PlanError> {
 pub(crate) fn rate(text: &str, place: &Place) -> Result<RateStyle, PlanError> {
     let styles = [("auto", RateStyle::Auto), ("article-2003", RateStyle::Article2003)];
     word(text, place, "rate style", &styles)
+}
+
+/// A share of `kind` as text: `5%` or `0.05`; above 0, up to 100 %.
+pub(crate) fn share(text: &str, place: &Place, kind: &str) -> Result<f64, PlanError> {
+    let bad = |_| {
+        let what = format!("{text:?} cannot be a {kind}");
+        PlanError::new(place, what, "write it like 5% or 0.05, above 0 and up to 100%")
+    };
+    share_of(parse_share(text).map_err(bad)?, place, kind)
+}
+
+/// The same of a number: 0.05 is 5 %.
+pub(crate) fn share_of(share: f64, place: &Place, kind: &str) -> Result<f64, PlanError> {
+    if share > 0.0 && share <= 1.0 {
+        return Ok(share);
+    }
+    let what = format!("a {kind} of {}", share_text(share));
+    Err(PlanError::new(place, what, "write it like 5% or 0.05, above 0 and up to 100%"))
+}
+
+/// The text of a share, as [`share`] reads it, without loss.
+pub(crate) fn share_text(share: f64) -> String {
+    let digits = |places: usize| format!("{:.places$}%", share * 100.0);
+    let exact = |text: &String| parse_share(text).is_ok_and(|read| read == share);
+    (0..4).map(digits).find(exact).unwrap_or_else(|| format!("{share:?}"))
+}
+
+/// Time that a RUN may take.
+pub(crate) fn budget(text: &str, place: &Place) -> Result<u64, PlanError> {
+    match nanos(text, place)? {
+        0 => Err(PlanError::new(
+            place,
+            "a budget of no time",
+            "write it like 30 min, or leave it out",
+        )),
+        budget => Ok(budget),
+    }
+}
+
+/// A handicap; 0 is none.
+pub(crate) fn handicap(text: &str, place: &Place) -> Result<u64, PlanError> {
+    let handicap = nanos(text, place)?;
+    if handicap <= MAX_HANDICAP_NS {
+        return Ok(handicap);
+    }
+    let what = format!("a handicap of {}", Nanos(handicap));
+    Err(PlanError::new(place, what, format!("use up to {}", Nanos(MAX_HANDICAP_NS))))
+}
+
+/// A duration without loss and without a space: `30ms`, `2s`, `0ms`.
+pub(crate) fn nanos_text(nanos: u64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+    let fits = |unit: &&(&str, u64)| nanos >= unit.1 && nanos.is_multiple_of(unit.1);
+    match units.iter().find(fits) {
+        Some((unit, factor)) => format!("{}{unit}", nanos / factor),
+        None => "0ms".to_owned(),
+    }
 }
 
 /// A memory limit, or `none`.

@@ -4,8 +4,8 @@
 
 mod real;
 
-use crate::experiment::{At, Experiment, Factors, RunSettings};
-use crate::text::{LEFT, cache_text, device_text, size_text};
+use crate::experiment::{At, Experiment, Factors, RunSettings, VerdictSettings};
+use crate::text::{LEFT, cache_text, device_text, nanos_text, share_text, size_text};
 use crate::{EXPERIMENT_SCHEMA, builtin};
 use fsarena_model::contender::Discard;
 use fsarena_model::dataset::{Dataset, Distribution};
@@ -13,6 +13,7 @@ use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::Reflink;
 use fsarena_model::run::RateStyle;
 use fsarena_model::units::Nanos;
+use fsarena_model::verdict::Rule;
 use fsarena_model::work::{Backend, Fsync, Io, Order, Phase, Sharing, Workload};
 use std::fmt::Write as _;
 
@@ -68,7 +69,11 @@ fn list<T>(levels: &[At<T>], text: impl Fn(&T) -> String) -> String {
 
 fn run(out: &mut String, run: &RunSettings) {
     out.push_str("\n[run]\n");
-    line(out, "blocks", &run.blocks.to_string());
+    match run.rule {
+        Some(Rule::Fixed { blocks }) => line(out, "blocks", &blocks.to_string()),
+        Some(Rule::Looks { cap }) => line(out, "cap", &cap.to_string()),
+        None => {}
+    }
     if let Some(seed) = run.seed {
         line(out, "seed", &seed.to_string());
     }
@@ -80,6 +85,31 @@ fn run(out: &mut String, run: &RunSettings) {
         RateStyle::Article2003 => "article-2003",
     };
     line(out, "rate", &quoted(rate));
+    verdicts(out, &run.verdicts);
+}
+
+/// The keys that differ from their defaults.
+fn verdicts(out: &mut String, settings: &VerdictSettings) {
+    let plain = VerdictSettings::default();
+    if settings.margin != plain.margin {
+        line(out, "margin", &quoted(&share_text(settings.margin)));
+    }
+    if let Some(budget_ns) = settings.budget_ns {
+        line(out, "budget", &quoted(&nanos_text(budget_ns)));
+    }
+    if let Some(baseline) = &settings.baseline {
+        line(out, "baseline", &quoted(&baseline.value));
+    }
+    if !settings.ask.is_empty() {
+        line(out, "ask", &list(&settings.ask, |asked| quoted(&asked.text)));
+    }
+    if let Some(headline) = &settings.headline {
+        line(out, "headline", &quoted(&headline.value.text));
+    }
+    if settings.steal_share != plain.steal_share {
+        let text = settings.steal_share.map_or("none".to_owned(), share_text);
+        line(out, "steal_limit", &quoted(&text));
+    }
 }
 
 /// A duration without loss.
@@ -112,6 +142,7 @@ fn factors(out: &mut String, factors: &Factors) {
     changed(out, "write_cache", &factors.write_cache, &None, write_cache);
     let reflink = |reflink: &Reflink| quoted(reflink.name());
     changed(out, "reflink", &factors.reflink, &Reflink::Never, reflink);
+    changed(out, "handicap", &factors.handicap, &0, |ns| quoted(&nanos_text(*ns)));
     for (name, axes) in &factors.of_fs {
         let plain = |entry: &&At<_>| applies(name, &entry.value);
         if factors.fs.iter().find(plain).is_none() {

@@ -30,6 +30,7 @@ use super::find::{Found, find};
 use super::start::{environment, inside};
 use crate::Root;
 use crate::clock::monotonic_ns;
+use crate::handicap::Handicap;
 use crate::phase::sync_error;
 use crate::usage::Usage;
 use fsarena_fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
@@ -58,6 +59,7 @@ pub struct FioRun {
     version: String,
     /// `None` where there is nothing to lay out.
     phase: Option<(PhaseRun, Streams)>,
+    handicap: Handicap,
 }
 
 impl FioRun {
@@ -100,13 +102,20 @@ impl FioRun {
                 Some((run, streams))
             }
         };
-        Ok(Self { name: phase.to_owned(), program, version, phase: ready })
+        let (name, handicap) = (phase.to_owned(), Handicap::default());
+        Ok(Self { name, program, version, phase: ready, handicap })
+    }
+
+    /// With this handicap after fio's end.
+    #[must_use]
+    pub fn with_handicap(self, handicap: Handicap) -> Self {
+        Self { handicap, ..self }
     }
 
     /// Runs fio below `root` and reports. A failure is part of the report.
     #[must_use]
     pub fn run(self, root: &Root) -> WorkerReport {
-        let Self { name, program, version, phase } = self;
+        let Self { name, program, version, phase, handicap } = self;
         let Some((phase, mut streams)) = phase else { return nothing_to_do(root) };
         let mut command = command(&program, &phase.args);
         let prepared = streams.attach(&mut command);
@@ -114,6 +123,9 @@ impl FioRun {
         let used_before = Usage::of_children();
         let start_ns = monotonic_ns();
         let ended = prepared.and_then(|()| command.spawn()).and_then(|mut fio| fio.wait());
+        if ended.as_ref().is_ok_and(ExitStatus::success) {
+            handicap.sleep();
+        }
         let returned_ns = monotonic_ns();
         if ended.as_ref().map_or(true, |status| status.signal().is_some()) {
             // Each job of a fio that was killed (the memory limit of a trial can do that) is a

@@ -52,6 +52,7 @@ pub use compare::compare;
 pub use put::put;
 
 use crate::clock::monotonic_ns;
+use crate::handicap::Handicap;
 use crate::phase::sync_error;
 use crate::root::Root;
 use crate::usage::Usage;
@@ -151,6 +152,7 @@ pub struct TreeRun {
     input: CString,
     /// What it makes; for a delete of no use.
     product: CString,
+    handicap: Handicap,
 }
 
 impl TreeRun {
@@ -187,14 +189,21 @@ impl TreeRun {
             laps: Laps::new(task.latency),
             input: terminated(&task.input)?,
             product: terminated(Path::new(&product))?,
+            handicap: Handicap::default(),
         })
+    }
+
+    /// With this handicap after the last entry.
+    #[must_use]
+    pub fn with_handicap(self, handicap: Handicap) -> Self {
+        Self { handicap, ..self }
     }
 
     /// Does the job below `root` and reports. The directory that an archive is unpacked into is
     /// made right after the first clock read, and is of no entry.
     pub fn run(&mut self, root: &Root) -> WorkerReport {
         let base = root.lookup();
-        let Self { work, laps, input, product } = self;
+        let Self { work, laps, input, product, handicap } = self;
         let paths = (input.as_c_str(), product.as_c_str());
         let before = Usage::now();
         compiler_fence(Ordering::SeqCst);
@@ -217,6 +226,9 @@ impl TreeRun {
                 }
             },
         };
+        if result.is_ok() {
+            handicap.sleep();
+        }
         let done_ns = monotonic_ns();
         compiler_fence(Ordering::SeqCst);
         let usage = Usage::now().since(&before);

@@ -29,7 +29,11 @@ fn as_worker() {
 
 /// What a worker says in the end, after `ready` and `go` (or at once, where it refuses).
 fn says(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSays {
-    let spec = WorkerSpec {
+    says_of(&spec(root, task, user))
+}
+
+fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
+    WorkerSpec {
         schema: SPEC_SCHEMA,
         root: root.to_owned(),
         dataset: Dataset::uniform(1, 1, 0),
@@ -39,7 +43,11 @@ fn says(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSays {
         warm_memory_bytes: 0,
         cpus: vec![],
         user,
-    };
+        handicap_ns: 0,
+    }
+}
+
+fn says_of(spec: &WorkerSpec) -> WorkerSays {
     let mut worker = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "worker::as_worker", "--nocapture"])
         .env(AS_WORKER, "1")
@@ -55,7 +63,7 @@ fn says(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSays {
         answers.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     };
-    writeln!(input, "{}", serde_json::to_string(&spec).unwrap()).unwrap();
+    writeln!(input, "{}", serde_json::to_string(spec).unwrap()).unwrap();
     let mut said = answer();
     if said == WorkerSays::Ready {
         writeln!(input, "go").unwrap();
@@ -118,6 +126,27 @@ fn a_source_is_staged_worked_on_and_compared() {
     let wrong = compare(source);
     assert_eq!(wrong.bad_files, 1, "{:?}", wrong.examples);
     assert!(wrong.examples[0].contains("run"), "{:?}", wrong.examples);
+}
+
+#[test]
+fn a_handicap_makes_a_job_longer() {
+    const HANDICAP_NS: u64 = 500_000_000;
+    let root = new_root();
+    make_tree(&root.path().join("data"));
+    for by in [By::Program, By::Engine] {
+        let copy = task(JobKind::Copy, &format!("{by:?}"), "data");
+        let copy = JobTask { job: Job { by, ..copy.job.clone() }, ..copy };
+        let spec = spec(root.path(), Task::Job(copy), None);
+        let spec = WorkerSpec { handicap_ns: HANDICAP_NS, ..spec };
+        let WorkerSays::Done(report) = says_of(&spec) else { panic!("no report") };
+        assert_eq!((&report.error, report.ops), (&None, 9), "{by:?}");
+        let length_ns = report.returned_monotonic_ns - report.start_monotonic_ns;
+        assert!(length_ns >= HANDICAP_NS, "{by:?}: {length_ns} ns");
+    }
+    let spec = spec(root.path(), Task::Job(command("false")), None);
+    let spec = WorkerSpec { handicap_ns: 3_600_000_000_000, ..spec };
+    let WorkerSays::Done(report) = says_of(&spec) else { panic!("no report") };
+    assert!(report.error.is_some(), "and it did not sleep for an hour");
 }
 
 #[test]

@@ -128,8 +128,42 @@ fn quick_is_quick() {
     let quick = builtin::experiment("quick").unwrap();
     let plan = expand(&quick, &Overrides::default(), &TestRules).unwrap();
     let cost = estimate(&plan, &CostBasis::default());
-    // Assumptions are about twice what a trial takes on a disk of today.
-    assert!(cost.total_ns < 340_000_000_000, "{} s", cost.total_ns / 1_000_000_000);
+    let budget_ns = plan.verdict.as_ref().unwrap().budget_ns.unwrap();
+    assert!(budget_ns <= 240_000_000_000);
+    // Assumptions are about twice what a trial takes on a disk of today: its first look, after
+    // four blocks, is within its budget.
+    let first_look_ns = cost.least.total_ns / 2;
+    assert!(first_look_ns < budget_ns, "{} s", first_look_ns / 1_000_000_000);
+    assert_eq!((cost.least.trials, cost.trials, plan.schedule.len()), (4 * 24, 8 * 24, 10 * 24));
+}
+
+#[test]
+fn a_run_that_may_end_early_costs_least_and_most() {
+    let factors = "fs = [\"ext4\", \"xfs\", \"tmpfs\"]\ndevice = \"loop:2G\"";
+    let at = |run: &str| {
+        let text = file(factors).replace("[factors]", &format!("[run]\n{run}\n[factors]"));
+        estimate(&plan(&text).unwrap(), &CostBasis::default())
+    };
+    let (most, least) = (at("cap = 12"), at("blocks = 4"));
+    assert_eq!((most.least.trials, most.trials), (3 * 4, 3 * 12));
+    let of_fixed = (least.trials, least.total_ns, least.disk_written_bytes);
+    let of_first_look = (most.least.trials, most.least.total_ns, most.least.disk_written_bytes);
+    assert_eq!(of_first_look, of_fixed);
+    assert_eq!(most.least.memory_written_bytes, least.memory_written_bytes);
+    let images_ns: u64 = most.images.iter().map(|image| image.write_ns).sum();
+    assert_eq!(most.total_ns - images_ns, 3 * (least.total_ns - images_ns));
+    assert_eq!(least.least.total_ns, least.total_ns, "a fixed number is what it is");
+    assert!(most.rows.iter().all(|row| (row.least_trials, row.trials) == (4, 12)));
+}
+
+#[test]
+fn a_handicap_takes_its_time_in_every_phase() {
+    let work = "files = 10\nsize = 4096\n\
+                phases = [\"create\", { op = \"stat\", timed = false }, \"read\"]";
+    let on = |factors: &str| {
+        one(work, &format!("fs = \"ext4\"\ndevice = \"loop:1G\"\n{factors}")).rows[0].trial_ns
+    };
+    assert_eq!(on("handicap = \"70 ms\"") - on(""), 2 * 70_000_000);
 }
 
 fn one(work: &str, factors: &str) -> fsarena_plan::Cost {

@@ -3,6 +3,7 @@
 use crate::rules::TestRules;
 use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::{Compression, Reflink, SourcePlace};
+use fsarena_model::verdict::{CAPS, Metric};
 use fsarena_model::work::{Backend, Fsync, Op, Sharing};
 use fsarena_plan::{Overrides, builtin, expand, parse};
 
@@ -45,76 +46,85 @@ fn every_example_is_read_and_expands() {
     }
 }
 
+const KEYS: [&str; 73] = [
+    "schema",
+    "name",
+    "title",
+    "question",
+    "notes",
+    "blocks",
+    "seed",
+    "compare",
+    "sample_period",
+    "verify",
+    "rate",
+    "cap",
+    "margin",
+    "budget",
+    "baseline",
+    "ask",
+    "headline",
+    "steal_limit",
+    "handicap",
+    "fs",
+    "device",
+    "memory",
+    "cache",
+    "discard",
+    "mount",
+    "mkfs",
+    "use",
+    "files",
+    "size",
+    "dirs",
+    "per_dir",
+    "depth",
+    "name_length",
+    "backend",
+    "direct",
+    "iodepth",
+    "fsync",
+    "threads",
+    "sharing",
+    "ops",
+    "rwmixread",
+    "fio",
+    "fio_file",
+    "ssd",
+    "scheduler",
+    "read_ahead",
+    "write_cache",
+    "reflink",
+    "dataset",
+    "source",
+    "small",
+    "from",
+    "of",
+    "by",
+    "compression",
+    "jobs",
+    "run",
+    "prepare",
+    "cleanup",
+    "bs",
+    "phases",
+    "op",
+    "order",
+    "timed",
+    "create",
+    "unmount",
+    "destroy",
+    "version",
+    "programs",
+    "package",
+    "workload",
+    "phase",
+    "unit",
+];
+
 #[test]
 fn every_key_is_described() {
-    let keys = [
-        "schema",
-        "name",
-        "title",
-        "question",
-        "notes",
-        "blocks",
-        "seed",
-        "compare",
-        "sample_period",
-        "verify",
-        "rate",
-        "fs",
-        "device",
-        "memory",
-        "cache",
-        "discard",
-        "mount",
-        "mkfs",
-        "use",
-        "files",
-        "size",
-        "dirs",
-        "per_dir",
-        "depth",
-        "name_length",
-        "backend",
-        "direct",
-        "iodepth",
-        "fsync",
-        "threads",
-        "sharing",
-        "ops",
-        "rwmixread",
-        "fio",
-        "fio_file",
-        "ssd",
-        "scheduler",
-        "read_ahead",
-        "write_cache",
-        "reflink",
-        "dataset",
-        "source",
-        "small",
-        "from",
-        "of",
-        "by",
-        "compression",
-        "jobs",
-        "run",
-        "prepare",
-        "cleanup",
-        "bs",
-        "phases",
-        "op",
-        "order",
-        "timed",
-        "create",
-        "unmount",
-        "destroy",
-        "version",
-        "programs",
-        "package",
-        "workload",
-        "phase",
-        "unit",
-    ];
-    for key in keys {
+    for key in KEYS {
         assert!(TEXT.contains(&format!("`{key}`")), "`{key}` is not in FORMAT.md");
     }
 }
@@ -135,6 +145,12 @@ fn every_word_is_described() {
         [SourcePlace::Same, SourcePlace::Other, SourcePlace::Memory].map(SourcePlace::name),
     );
     words.extend(["copy", "delete", "untar", "archive", "flac", "ogg", "compile", "command"]);
+    for metric in Metric::ALL {
+        assert!(TEXT.contains(&format!("`:{}`", metric.name())), "{metric:?} is not in FORMAT.md");
+    }
+    for cap in CAPS {
+        assert!(TEXT.contains(&format!(" {cap}")), "a cap of {cap} is not in FORMAT.md");
+    }
     words.extend(["cold", "warm", "cold-start", "program", "engine"]);
     for word in words {
         assert!(TEXT.contains(&format!("\"{word}\"")), "{word:?} is not in FORMAT.md");

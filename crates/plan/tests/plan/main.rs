@@ -11,5 +11,7 @@ mod real_trial;
 mod rules;
 mod schedule;
 mod trial;
+mod verdict_errors;
+mod verdicts;
 mod workloads;
 mod written;

@@ -81,10 +81,33 @@ fn factors() -> impl Strategy<Value = String> {
             "write_cache = \"write-back\"",
             "discard = \"on\"",
             "memory = [\"64M\", \"none\"]",
+            "handicap = [\"0 ms\", \"1500 us\", \"2 s\"]",
         ],
         0..4,
     )
     .prop_map(|lines| lines.join("\n"))
+}
+
+/// How a RUN is decided; some questions are about phases that there may not be.
+fn run() -> impl Strategy<Value = String> {
+    let rule = prop::sample::select(vec!["", "blocks = 7", "cap = 8", "cap = 48"]);
+    let keys = prop::sample::subsequence(
+        vec![
+            "budget = \"90 s\"",
+            "ask = [\"w:*\", \"*:read:cpu\", \"w:*:time:returned\"]",
+            "headline = \"w:read\"",
+            "baseline = \"ext4\"",
+            "steal_limit = \"none\"",
+        ],
+        0..5,
+    );
+    let margin = prop_oneof![
+        Just(String::new()),
+        (1u32..=100).prop_map(|percent| format!("margin = \"{percent}%\"")),
+        (0.000_001f64..=1.0).prop_map(|share| format!("margin = {share:?}")),
+    ];
+    (rule, keys, margin)
+        .prop_map(|(rule, keys, margin)| format!("{rule}\n{margin}\n{}", keys.join("\n")))
 }
 
 /// All that an experiment says, without the places where it says it.
@@ -94,10 +117,10 @@ fn said(experiment: &Experiment) -> String {
     format!("{workloads:?}\n{:?}", plan.map_err(|error| error.what))
 }
 
-fn text(factors: &str, work: &str) -> String {
+fn text((run, factors): (&str, &str), work: &str) -> String {
     format!(
-        "schema = 1\nname = \"t\"\n[factors]\nfs = \"ext4\"\ndevice = [\"loop:8G\", \"/dev/vdb\"]\n\
-         {factors}\n[[workload]]\nname = \"w\"\n{work}\n"
+        "schema = 1\nname = \"t\"\n[run]\n{run}\n[factors]\nfs = \"ext4\"\n\
+         device = [\"loop:8G\", \"/dev/vdb\"]\n{factors}\n[[workload]]\nname = \"w\"\n{work}\n"
     )
 }
 
@@ -107,6 +130,7 @@ proptest! {
     /// Many mixtures are illegal; those that are not read back as they were.
     #[test]
     fn an_experiment_that_is_read_is_written_and_read_the_same(
+        run in run(),
         factors in factors(),
         files in files(),
         size in size(),
@@ -115,7 +139,7 @@ proptest! {
     ) {
         let phases = phases.join(", ");
         let work = format!("{files}\nsize = {size}\n{defaults}\nphases = [{phases}]");
-        if let Ok(experiment) = parse(&text(&factors, &work), "t.toml") {
+        if let Ok(experiment) = parse(&text((&run, &factors), &work), "t.toml") {
             let written = to_toml(&experiment);
             let again = parse(&written, "again.toml");
             prop_assert!(again.is_ok(), "{}\n{written}", again.unwrap_err());
@@ -133,7 +157,7 @@ proptest! {
     ) {
         let jobs = format!("; {comment}{quotes}\n[a]\nrw=read\nsize=1m\n; {quotes}");
         let quoted = toml::Value::String(jobs.clone()).to_string();
-        let experiment = parse(&text("", &format!("fio = {quoted}")), "t.toml").unwrap();
+        let experiment = parse(&text(("", ""), &format!("fio = {quoted}")), "t.toml").unwrap();
         prop_assert_eq!(experiment.workloads[0].value.fio.as_deref(), Some(jobs.as_str()));
         let again = parse(&to_toml(&experiment), "again.toml").unwrap();
         prop_assert_eq!(said(&again), said(&experiment));

@@ -36,6 +36,7 @@ use super::end::{Complaints, children, end_orphans};
 use super::find::{Found, find_all};
 use crate::Root;
 use crate::clock::monotonic_ns;
+use crate::handicap::Handicap;
 use crate::phase::sync_error;
 use crate::usage::Usage;
 use fsarena_model::job::{By, JobKind};
@@ -113,6 +114,7 @@ pub struct JobRun {
     programs: Vec<Found>,
     tools: Vec<Tool>,
     complaints: Complaints,
+    handicap: Handicap,
 }
 
 impl JobRun {
@@ -140,13 +142,20 @@ impl JobRun {
             let program = programs.first().map(|found| found.path.clone()).unwrap_or_default();
             ProgramError::Run { program, source }
         })?;
-        Ok(Self { task, work, starts, programs, tools, complaints })
+        let handicap = Handicap::default();
+        Ok(Self { task, work, starts, programs, tools, complaints, handicap })
+    }
+
+    /// With this handicap after the end of the last program.
+    #[must_use]
+    pub fn with_handicap(self, handicap: Handicap) -> Self {
+        Self { handicap, ..self }
     }
 
     /// Does the work below `root` and reports. A failure is part of the report.
     #[must_use]
     pub fn run(self, root: &Root) -> WorkerReport {
-        let Self { task, work, starts, programs, tools, mut complaints } = self;
+        let Self { task, work, starts, programs, tools, mut complaints, handicap } = self;
         let program = &programs[0];
         let product = task.job.product(&task.name).filter(|_| work.fills_directory());
         let mut runs = Runs::new(program, root, work.at_death(), &mut complaints);
@@ -156,6 +165,9 @@ impl JobRun {
         let start_ns = monotonic_ns();
         let made = product.map_or(Ok(()), |product| make_product(product, root));
         let outcome = made.and_then(|()| runs.all(&task, &starts));
+        if outcome.is_ok() {
+            handicap.sleep();
+        }
         let returned_ns = monotonic_ns();
         let ended_in_background = end_orphans(|pid| !before.contains(&pid));
         let synced = rustix::fs::syncfs(root.dir());

@@ -1,0 +1,188 @@
+//! Questions as text: `small-files:create`, `big-file:*`, `small-files:create:time:returned`.
+//!
+//! The metric is the time, up to the clock of the RUN, where nothing else is said. Only the time
+//! has a choice of clocks: the processor is counted up to `durable`, bytes up to the next unmount,
+//! and a latency ends where its call does.
+
+use crate::error::{Place, PlanError};
+use crate::experiment::At;
+use crate::text;
+use fsarena_model::job::By;
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::{Metric, Question};
+use fsarena_model::work::{Phase, Workload};
+
+const EXAMPLE: &str = "write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, \
+                       and :cpu, :written, :p99 or :time:returned may follow";
+/// Names of questions that an error lists at most.
+const LISTED: usize = 12;
+
+/// One question or, with `*`, several at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    /// Name of the workload; absent: all of them.
+    pub workload: Option<String>,
+    /// Name of the phase; absent: all timed ones.
+    pub phase: Option<String>,
+    /// What is compared.
+    pub metric: Metric,
+    /// Up to which clock; absent: that of the RUN.
+    pub clock: Option<Clock>,
+    /// As written.
+    pub text: String,
+}
+
+/// Reads a question.
+pub(crate) fn asked(text: &str, place: &Place) -> Result<Asked, PlanError> {
+    let text = text.trim();
+    let parts: Vec<&str> = text.split(':').collect();
+    if !(2..=4).contains(&parts.len()) || parts.iter().any(|part| part.is_empty()) {
+        return Err(PlanError::new(place, format!("{text:?} is no question"), EXAMPLE));
+    }
+    let metrics = Metric::ALL.map(|metric| (metric.name(), metric));
+    let metric = match parts.get(2) {
+        Some(name) => text::word(name, place, "metric", &metrics)?,
+        None => Metric::Time,
+    };
+    let clock = parts.get(3).map(|name| text::clock(name, place)).transpose()?;
+    if clock.is_some() && metric != Metric::Time {
+        let what = format!("{text:?}: a clock goes with the time alone");
+        return Err(PlanError::new(place, what, format!("end it with :{}", metric.name())));
+    }
+    let name = |part: &str| Some(part.to_owned()).filter(|part| part != "*");
+    let (workload, phase) = (name(parts[0]), name(parts[1]));
+    Ok(Asked { workload, phase, metric, clock, text: text.to_owned() })
+}
+
+/// The text of a question, as [`asked`] reads it.
+fn text_of(question: &Question, workloads: &[&Workload], compare: Clock) -> String {
+    let workload = workloads.get(question.workload).map_or("", |workload| workload.name.as_str());
+    question.text(workload, compare)
+}
+
+/// The clock that a metric goes up to, where the time goes up to `compare`.
+fn clock_of(metric: Metric, compare: Clock) -> Clock {
+    match metric {
+        Metric::Time => compare,
+        Metric::Cpu => Clock::Durable,
+        Metric::Written => Clock::Drained,
+        Metric::P99 => Clock::Returned,
+    }
+}
+
+/// Whether a phase has such a figure: a program that does the work has no ops of its own to time.
+fn has(metric: Metric, phase: &Phase) -> bool {
+    let by_program = phase.job.as_ref().is_some_and(|job| job.by == By::Program);
+    metric != Metric::P99 || !by_program
+}
+
+/// The questions that `one` stands for, in the order of workloads and phases.
+///
+/// # Errors
+/// A name that nothing has, or a figure that no phase named has.
+pub(crate) fn resolve(
+    one: &At<Asked>,
+    workloads: &[&Workload],
+    compare: Clock,
+) -> Result<Vec<Question>, PlanError> {
+    let (asked, place) = (&one.value, &one.place);
+    let in_workload = |work: &Workload| asked.workload.as_ref().is_none_or(|n| *n == work.name);
+    let in_phase = |phase: &Phase| asked.phase.as_ref().is_none_or(|name| *name == phase.name);
+    if let Some(name) = &asked.workload
+        && !workloads.iter().any(|work| in_workload(work))
+    {
+        let names: Vec<&str> = workloads.iter().map(|work| work.name.as_str()).collect();
+        return Err(PlanError::unknown(place, "workload", name, &names));
+    }
+    let timed: Vec<(usize, &Phase)> = workloads
+        .iter()
+        .enumerate()
+        .filter(|(_, work)| in_workload(work))
+        .flat_map(|(at, work)| work.phases.iter().map(move |phase| (at, phase)))
+        .filter(|(_, phase)| phase.timed)
+        .collect();
+    let named: Vec<(usize, &Phase)> =
+        timed.iter().copied().filter(|(_, phase)| in_phase(phase)).collect();
+    if named.is_empty() {
+        let mut names: Vec<&str> = timed.iter().map(|(_, phase)| phase.name.as_str()).collect();
+        names.dedup();
+        let name = asked.phase.as_deref().unwrap_or("*");
+        return Err(PlanError::unknown(place, "timed phase", name, &names));
+    }
+    let metric = asked.metric;
+    let questions: Vec<Question> = named
+        .into_iter()
+        .filter(|(_, phase)| has(metric, phase))
+        .map(|(workload, phase)| Question {
+            workload,
+            phase: phase.name.clone(),
+            metric,
+            clock: asked.clock.unwrap_or(clock_of(metric, compare)),
+        })
+        .collect();
+    if questions.is_empty() {
+        let what = format!("{:?}: a program does the work, and its ops are not timed", asked.text);
+        return Err(PlanError::new(place, what, "ask for the time, or say by = \"engine\""));
+    }
+    Ok(questions)
+}
+
+/// What is asked of `workloads`: everything of `ask`, as written and each once; the time of every
+/// timed phase where it is empty.
+///
+/// # Errors
+/// As [`resolve`].
+pub(crate) fn questions(
+    ask: &[At<Asked>],
+    workloads: &[&Workload],
+    compare: Clock,
+) -> Result<Vec<Question>, PlanError> {
+    let mut all: Vec<Question> = Vec::new();
+    if ask.is_empty() {
+        for (workload, work) in workloads.iter().enumerate() {
+            let timed = work.phases.iter().filter(|phase| phase.timed);
+            all.extend(timed.map(|phase| Question {
+                workload,
+                phase: phase.name.clone(),
+                metric: Metric::Time,
+                clock: compare,
+            }));
+        }
+    }
+    for one in ask {
+        for question in resolve(one, workloads, compare)? {
+            if !all.contains(&question) {
+                all.push(question);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The one question that is the headline; it has to be among those that are asked.
+///
+/// # Errors
+/// Where it is none, or several, or not asked.
+pub(crate) fn headline(
+    one: &At<Asked>,
+    asked: &[Question],
+    workloads: &[&Workload],
+    compare: Clock,
+) -> Result<Question, PlanError> {
+    let text = &one.value.text;
+    if one.value.workload.is_none() || one.value.phase.is_none() {
+        let what = format!("the headline {text:?} is more than one question");
+        return Err(PlanError::new(&one.place, what, EXAMPLE));
+    }
+    let found = resolve(one, workloads, compare)?;
+    if let Some(question) = found.into_iter().find(|question| asked.contains(question)) {
+        return Ok(question);
+    }
+    let mut names: Vec<String> =
+        asked.iter().take(LISTED).map(|q| text_of(q, workloads, compare)).collect();
+    if asked.len() > LISTED {
+        names.push("…".to_owned());
+    }
+    let remedy = format!("add it to `ask`, or choose one of {}", names.join(", "));
+    Err(PlanError::new(&one.place, format!("the headline {text:?} is not asked"), remedy))
+}
