@@ -1,13 +1,15 @@
 //! Views for tables and documents, computed from a plan and its records.
 //!
 //! Pure: nothing here reads a file, a clock or the machine, so that any old RUN can be looked at
-//! again with a corrected formula. There are no verdicts here: a ratio of medians is a ratio of
-//! medians, and the absence of a visible difference is never called "no difference".
+//! again with a corrected formula. A ratio of medians is a ratio of medians; whether a difference
+//! is real is said by [`verdict`] alone, and the absence of one is never called "no difference".
 #![forbid(unsafe_code)]
 
+pub mod compare;
 mod cpu;
 mod crew;
 mod device;
+pub mod factors;
 mod figures;
 mod ledger;
 mod notes;
@@ -15,6 +17,8 @@ mod phases;
 mod place;
 mod programs;
 mod rates;
+pub mod verdict;
+pub mod watch;
 mod workloads;
 
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
@@ -33,9 +37,12 @@ pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
 pub use workloads::{SourceView, WorkloadView};
 
 use fsarena_model::record::TrialRecord;
-use fsarena_model::run::{Clock, RateStyle, RunHeader, RunSession, RunState};
+use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, RunSession, RunState};
+use fsarena_model::score::TrialScore;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use verdict::Judge;
+use watch::Finding;
 
 /// Everything that a table or document of one RUN shows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -66,6 +73,8 @@ pub struct Study {
     pub trials_planned: usize,
     /// Trials with a record, however they ended.
     pub trials_recorded: usize,
+    /// Whether it was planned with questions: then verdicts say which differences are real.
+    pub asks_verdicts: bool,
     /// Clock that rates and ratios are computed from.
     pub compared_clock: Clock,
     /// How rates are written.
@@ -88,6 +97,8 @@ pub struct Study {
     pub failures: Vec<FailureRow>,
     /// Notices of all trials, each text once.
     pub notices: Vec<NoticeRow>,
+    /// What the watchers saw in the trials themselves: no steady state, foreign load.
+    pub findings: Vec<Finding>,
     /// What taking the time series cost, over all phases.
     pub sampler: Option<SamplerTotal>,
     /// Content checks over all trials; absent where none was asked for.
@@ -103,7 +114,7 @@ pub fn study(
     sessions: &[RunSession],
     records: &[TrialRecord],
 ) -> Study {
-    let plan = &header.plan;
+    let plan = &carried_out(&header.plan, state, records);
     let boots: BTreeSet<&str> = sessions.iter().map(|session| session.boot_id.as_str()).collect();
     let tables = phases::tables(plan, records);
     Study {
@@ -120,6 +131,7 @@ pub fn study(
         state,
         trials_planned: plan.schedule.len(),
         trials_recorded: records.len(),
+        asks_verdicts: plan.verdict.is_some(),
         compared_clock: plan.compared_clock,
         rate_style: plan.rate,
         scale: plan.scale,
@@ -131,7 +143,21 @@ pub fn study(
         not_run: notes::not_run(plan, records),
         failures: notes::failures(plan, records),
         notices: notes::notices(plan, sessions.len(), boots.len(), records),
+        findings: [watch::steady(plan, records), watch::foreign(plan, records)].concat(),
         sampler: notes::sampler(records),
         verify: notes::verify(records),
     }
+}
+
+/// The plan with the trials that came about or are still to come. Where whoever is decided leaves,
+/// the stored schedule is the longest that there could have been.
+fn carried_out(plan: &RunPlan, state: RunState, records: &[TrialRecord]) -> RunPlan {
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let Some(judge) = Judge::replay(plan, &scores, None) else { return plan.clone() };
+    let mut plan = judge.carried_out();
+    if state == RunState::Done {
+        let blocks = records.iter().map(|record| record.key.block + 1).max().unwrap_or(0);
+        plan.schedule.retain(|slot| slot.block < blocks);
+    }
+    plan
 }

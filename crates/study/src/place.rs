@@ -10,7 +10,13 @@ use fsarena_model::units::Bytes;
 
 /// The machine: kernel, processors, memory, hypervisor.
 pub(crate) fn machine(host: &Host) -> String {
-    let mut parts = vec![format!("{} {}", host.os, host.kernel_release).trim().to_owned()];
+    let system = format!("{} {}", host.os, host.kernel_release).trim().to_owned();
+    format!("{system}, {}", hardware_of(host))
+}
+
+/// The same without the kernel: what stays when it is changed.
+pub(crate) fn hardware_of(host: &Host) -> String {
+    let mut parts = Vec::new();
     let model = host.cpu_model.as_deref().unwrap_or("processors");
     parts.push(format!("{} × {model}", host.cpus));
     if host.memory_bytes > 0 {

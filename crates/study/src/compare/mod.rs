@@ -1,0 +1,123 @@
+//! Several RUNs beside each other, where machines, boots or RUNs are the units and not the blocks
+//! inside them.
+//!
+//! What a RUN says of two contenders holds for that machine in that boot. Whether it holds for
+//! further machines or boots can only be told from several of them: each gives one number from its
+//! own blocks, and these numbers are the sample. Two never speak for a third, so that fewer than
+//! [`LEAST_UNITS`] are UNDECIDED. Absolute figures are compared within one machine only.
+//!
+//! * [`forest`]: the same pairs of contenders in several RUNs.
+//! * [`sides`]: the same contenders before and after something was changed on one machine.
+//! * [`only`]: what one RUN says, of what is asked here.
+
+mod changes;
+mod family;
+mod forest;
+mod one;
+mod run;
+mod sides;
+
+pub use changes::{Change, Facts, facts};
+pub use forest::{Forest, ForestPair, ForestQuestion, ForestRow, Without, forest};
+pub use one::only;
+pub use run::{RunOf, Unit, UnitRow};
+pub use sides::{SideRow, Sides, SidesQuestion, UnitValue, sides};
+
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::Metric;
+use serde::Serialize;
+
+/// Fewer units say nothing of others.
+pub const LEAST_UNITS: usize = 3;
+
+/// Share of false differences, and of false claims of sameness, among all that is asked at once.
+pub const ALPHA: f64 = 0.05;
+
+/// What is asked of RUNs.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ask {
+    /// SAME means within 1 ÷ (1 + margin) and 1 + margin.
+    pub margin: f64,
+    /// Labels of the only pair: what is said is said of the first.
+    pub pair: Option<(String, String)>,
+    /// Workload and phase of the only question.
+    pub question: Option<(String, String)>,
+    /// All questions of the RUNs; else those that stand first in them.
+    pub all: bool,
+}
+
+/// A question, by names that are the same in several RUNs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct QuestionName {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Up to which clock.
+    pub clock: Clock,
+}
+
+/// Why RUNs cannot be compared.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum CompareError {
+    /// None were given.
+    #[error("no RUN to compare")]
+    Nothing,
+    /// One was given twice.
+    #[error("RUN {run} is given twice: it is one unit and not two")]
+    Twice {
+        /// It.
+        run: String,
+    },
+    /// No question of that name.
+    #[error("no RUN has the question {asked}; there are {known}")]
+    NoSuchQuestion {
+        /// As asked.
+        asked: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// No such contenders.
+    #[error("no RUN compares {a} with {b}; there are {known}")]
+    NoSuchPair {
+        /// The first label.
+        a: String,
+        /// The second.
+        b: String,
+        /// Labels that there are.
+        known: String,
+    },
+    /// Before and after are of different machines.
+    #[error(
+        "RUN {one} and RUN {other} are not of one machine: {what}; absolute figures are never \
+         compared across machines"
+    )]
+    OtherMachine {
+        /// A RUN.
+        one: String,
+        /// Another one.
+        other: String,
+        /// What differs.
+        what: String,
+    },
+    /// Before and after did other work.
+    #[error("the workload {workload} of RUN {other} is not that of RUN {one}: {what}")]
+    OtherWork {
+        /// Its name.
+        workload: String,
+        /// A RUN.
+        one: String,
+        /// Another one.
+        other: String,
+        /// What differs.
+        what: String,
+    },
+    /// A RUN that is needed on its own was planned without verdicts.
+    #[error("RUN {run} asked nothing: it was planned without verdicts")]
+    AskedNothing {
+        /// It.
+        run: String,
+    },
+}

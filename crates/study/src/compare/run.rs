@@ -1,0 +1,453 @@
+//! A RUN as comparisons see it: which machine and boot it is of, what it asked, and its values.
+
+use super::{Ask, CompareError, Facts, QuestionName};
+use crate::place;
+use crate::verdict::{Judge, Point, Points, Said, said};
+use fsarena_model::contender::{Contender, Levels};
+use fsarena_model::host::Host;
+use fsarena_model::job::Origin;
+use fsarena_model::run::{RunHeader, RunSession};
+use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::{Metric, Question, Stop};
+use fsarena_model::work::Workload;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Kernels keep some of the memory for themselves, and not all the same: up to so large a share is
+/// no other machine.
+const MEMORY_SHARE: f64 = 0.05;
+
+/// A RUN to compare.
+#[derive(Clone, Debug)]
+pub struct RunOf<'a> {
+    /// What it is called, such as its number.
+    pub name: String,
+    /// What was known before its first trial.
+    pub header: &'a RunHeader,
+    /// Its uninterrupted pieces, in order.
+    pub sessions: &'a [RunSession],
+    /// The latest attempts at its trials.
+    pub scores: &'a [TrialScore],
+    /// How its blocks ended.
+    pub stop: Option<Stop>,
+    /// What else is known of it: see [`super::facts`].
+    pub facts: Facts,
+}
+
+/// What counts as one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Machines.
+    Machine,
+    /// Boots of one machine.
+    Boot,
+    /// RUNs in one boot.
+    Run,
+}
+
+impl Unit {
+    /// `machine`, `boot`, `RUN`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Machine => "machine",
+            Self::Boot => "boot",
+            Self::Run => "RUN",
+        }
+    }
+}
+
+/// A unit.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct UnitRow {
+    /// `machine 1`, `boot 2`, `RUN 3`.
+    pub name: String,
+    /// The machine, in one line.
+    pub machine: String,
+    /// Its RUNs.
+    pub runs: Vec<String>,
+}
+
+impl RunOf<'_> {
+    /// Boot of a trial: that of the piece of the RUN that it was done in.
+    fn boot(&self, sequence: u32) -> &str {
+        let piece = self.sessions.iter().rev().find(|piece| piece.first_sequence <= sequence);
+        piece.map_or(self.header.host.boot_id.as_str(), |piece| piece.boot_id.as_str())
+    }
+
+    pub(super) fn contender(&self, label: &str) -> Option<usize> {
+        self.header.plan.contenders.iter().position(|contender| contender.label == label)
+    }
+
+    pub(super) fn levels(&self, label: &str) -> Option<&Levels> {
+        self.contender(label).map(|at| &self.header.plan.contenders[at].levels)
+    }
+
+    pub(super) fn workload(&self, name: &str) -> Option<&Workload> {
+        self.header.plan.workloads.iter().find(|workload| workload.name == name)
+    }
+
+    /// What it asked; of a RUN that was planned without questions, the time of every timed phase.
+    /// The first of each pair says whether it stood first.
+    fn questions(&self) -> Vec<(bool, QuestionName)> {
+        let plan = &self.header.plan;
+        let name = |question: &Question| QuestionName {
+            workload: plan.workloads[question.workload].name.clone(),
+            phase: question.phase.clone(),
+            metric: question.metric,
+            clock: question.clock,
+        };
+        match &plan.verdict {
+            Some(ask) => {
+                let numbered = ask.questions.iter().enumerate();
+                numbered.map(|(at, one)| (ask.headline == Some(at), name(one))).collect()
+            }
+            None => self.timed().into_iter().map(|question| (false, question)).collect(),
+        }
+    }
+
+    /// The time of every timed phase.
+    fn timed(&self) -> Vec<QuestionName> {
+        let plan = &self.header.plan;
+        let of = |workload: &Workload| {
+            let phases = workload.phases.iter().filter(|phase| phase.timed);
+            let names = phases.map(|phase| QuestionName {
+                workload: workload.name.clone(),
+                phase: phase.name.clone(),
+                metric: Metric::Time,
+                clock: plan.compared_clock,
+            });
+            names.collect::<Vec<_>>()
+        };
+        plan.workloads.iter().flat_map(of).collect()
+    }
+
+    /// The values of a question in the blocks that count, by boot, in the order of the trials;
+    /// `None` where the RUN has no such phase.
+    pub(super) fn points(&self, name: &QuestionName) -> Option<Vec<(String, Points)>> {
+        let plan = &self.header.plan;
+        let workload = plan.workloads.iter().position(|one| one.name == name.workload)?;
+        let phases = &plan.workloads[workload].phases;
+        phases.iter().find(|phase| phase.timed && phase.name == name.phase)?;
+        let question = Question {
+            workload,
+            phase: name.phase.clone(),
+            metric: name.metric,
+            clock: name.clock,
+        };
+        let judge = Judge::replay(plan, self.scores, self.stop);
+        let counts = |block| judge.as_ref().is_none_or(|judge| judge.counts(block));
+        let mut scores: Vec<&TrialScore> =
+            self.scores.iter().filter(|score| !score.is_interrupted).collect();
+        scores.sort_by_key(|score| score.sequence);
+        let mut all: Vec<(String, Points)> = Vec::new();
+        for score in scores {
+            let Some(slot) = plan.schedule.get(score.sequence as usize) else { continue };
+            if slot.workload != workload || !counts(slot.block) {
+                continue;
+            }
+            let boot = self.boot(score.sequence);
+            let at = all.iter().position(|(known, _)| known == boot).unwrap_or_else(|| {
+                all.push((boot.to_owned(), Points::default()));
+                all.len() - 1
+            });
+            let points = &mut all[at].1;
+            match said(plan, slot, &question, score) {
+                Said::Value(class, value) => points.all.push(Point {
+                    block: slot.block,
+                    position: slot.position,
+                    contender: slot.contender,
+                    previous: None,
+                    class,
+                    value,
+                    elapsed_ns: score.elapsed_ns,
+                }),
+                Said::NotCold => points.not_cold.push(slot.contender),
+                Said::BadContents => points.bad_contents.push(slot.contender),
+                Said::Nothing => {}
+            }
+        }
+        Some(all)
+    }
+
+    /// Why a contender has no value there.
+    pub(super) fn why_without(points: &[(String, Points)], contender: usize) -> Option<String> {
+        let any = |of: &dyn Fn(&Points) -> bool| points.iter().any(|(_, points)| of(points));
+        if any(&|points| points.of(contender).next().is_some()) {
+            return None;
+        }
+        Some(if any(&|points| points.bad_contents.contains(&contender)) {
+            "its contents were wrong".to_owned()
+        } else if any(&|points| points.not_cold.contains(&contender)) {
+            "it was to be cold, and that was not proved".to_owned()
+        } else {
+            "it has no such figure".to_owned()
+        })
+    }
+}
+
+/// Refuses RUNs that are given twice.
+pub(super) fn each_once(runs: &[&RunOf<'_>]) -> Result<(), CompareError> {
+    if runs.is_empty() {
+        return Err(CompareError::Nothing);
+    }
+    for (at, run) in runs.iter().enumerate() {
+        if runs[..at].iter().any(|known| known.header.uid == run.header.uid) {
+            return Err(CompareError::Twice { run: run.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// The questions that are asked of these RUNs, in the order in which they have them.
+pub(super) fn asked(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<QuestionName>, CompareError> {
+    let all: Vec<(bool, QuestionName)> = runs.iter().flat_map(|run| run.questions()).collect();
+    let mut names: Vec<QuestionName> = Vec::new();
+    let mut take = |name: QuestionName| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    };
+    if let Some((workload, phase)) = &ask.question {
+        let is_it = |name: &QuestionName| name.workload == *workload && name.phase == *phase;
+        let timed = || runs.iter().flat_map(|run| run.timed());
+        all.iter().map(|(_, name)| name).filter(|name| is_it(name)).cloned().for_each(&mut take);
+        if !all.iter().any(|(_, name)| is_it(name)) {
+            timed().filter(is_it).for_each(&mut take);
+        }
+        if names.is_empty() {
+            let mut known: Vec<String> =
+                timed().map(|name| format!("{}:{}", name.workload, name.phase)).collect();
+            known.dedup();
+            return Err(CompareError::NoSuchQuestion {
+                asked: format!("{workload}:{phase}"),
+                known: known.join(", "),
+            });
+        }
+        return Ok(names);
+    }
+    let first_only = !ask.all && all.iter().any(|(is_first, _)| *is_first);
+    let wanted = all.into_iter().filter(|(is_first, _)| *is_first || !first_only);
+    wanted.map(|(_, name)| name).for_each(&mut take);
+    Ok(names)
+}
+
+/// In what two hosts are two machines; nothing where they are one, in whatever boot and kernel.
+pub(super) fn machines_differ(one: &Host, other: &Host) -> Vec<String> {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let facts = |host: &Host| {
+        [
+            ("host name", host.hostname.clone()),
+            ("architecture", host.architecture.clone()),
+            ("processor", known(&host.cpu_model)),
+            ("processors", host.cpus.to_string()),
+            ("hypervisor", known(&host.hypervisor)),
+        ]
+    };
+    let pairs = facts(one).into_iter().zip(facts(other));
+    let mut what: Vec<String> = pairs
+        .filter(|((_, one), (_, other))| one != other)
+        .map(|((name, one), (_, other))| format!("{name} {} and {}", shown(&one), shown(&other)))
+        .collect();
+    let (least, most) =
+        (one.memory_bytes.min(other.memory_bytes), one.memory_bytes.max(other.memory_bytes));
+    if (most - least) as f64 > MEMORY_SHARE * most as f64 {
+        what.push(format!("memory {} and {} bytes", one.memory_bytes, other.memory_bytes));
+    }
+    what
+}
+
+fn shown(text: &str) -> &str {
+    if text.is_empty() { "unknown" } else { text }
+}
+
+/// The units that RUNs fall into, with the unit of each piece: machines where there are several,
+/// else boots of the one machine, else the RUNs.
+pub(super) struct Units {
+    pub(super) kind: Unit,
+    pub(super) rows: Vec<UnitRow>,
+    /// Unit of each RUN and boot.
+    of: BTreeMap<(usize, String), usize>,
+}
+
+impl Units {
+    /// Of whatever kind there is.
+    pub(super) fn of(runs: &[&RunOf<'_>]) -> Self {
+        let machines = runs
+            .iter()
+            .any(|run| !machines_differ(&runs[0].header.host, &run.header.host).is_empty());
+        if machines {
+            return Self::by(runs, Unit::Machine);
+        }
+        let boots = Self::by(runs, Unit::Boot);
+        if boots.rows.len() > 1 { boots } else { Self::by(runs, Unit::Run) }
+    }
+
+    /// Of this kind.
+    pub(super) fn by(runs: &[&RunOf<'_>], kind: Unit) -> Self {
+        let mut units = Self { kind, rows: Vec::new(), of: BTreeMap::new() };
+        // What tells units apart: the first RUN of each, and its boot.
+        let mut firsts: Vec<(usize, String)> = Vec::new();
+        for (number, run) in runs.iter().enumerate() {
+            for boot in boots(run) {
+                let is_same = |(first, its_boot): &(usize, String)| match kind {
+                    Unit::Machine => {
+                        machines_differ(&runs[*first].header.host, &run.header.host).is_empty()
+                    }
+                    Unit::Boot => *its_boot == boot,
+                    Unit::Run => *first == number,
+                };
+                let at = firsts.iter().position(is_same).unwrap_or_else(|| {
+                    firsts.push((number, boot.clone()));
+                    units.rows.push(UnitRow {
+                        name: match kind {
+                            Unit::Run => format!("RUN {}", run.name),
+                            _ => format!("{} {}", kind.name(), firsts.len()),
+                        },
+                        machine: place::machine(&run.header.host),
+                        runs: Vec::new(),
+                    });
+                    firsts.len() - 1
+                });
+                let row = &mut units.rows[at];
+                if row.runs.last() != Some(&run.name) {
+                    row.runs.push(run.name.clone());
+                }
+                units.of.insert((number, boot), at);
+            }
+        }
+        units
+    }
+
+    /// All boots in them.
+    pub(super) fn boots(&self) -> Vec<&str> {
+        let mut boots: Vec<&str> = self.of.keys().map(|(_, boot)| boot.as_str()).collect();
+        boots.sort_unstable();
+        boots.dedup();
+        boots
+    }
+
+    /// Unit of this RUN in this boot.
+    pub(super) fn at(&self, run: usize, boot: &str) -> Option<usize> {
+        self.of.get(&(run, boot.to_owned())).copied()
+    }
+}
+
+/// The boots that the trials of a RUN lie in, in order.
+fn boots(run: &RunOf<'_>) -> Vec<String> {
+    let mut boots: Vec<String> = Vec::new();
+    let mut scores: Vec<&TrialScore> = run.scores.iter().collect();
+    scores.sort_by_key(|score| score.sequence);
+    for score in scores {
+        let boot = run.boot(score.sequence);
+        if !boots.iter().any(|known| known == boot) {
+            boots.push(boot.to_owned());
+        }
+    }
+    if boots.is_empty() {
+        boots.push(run.boot(0).to_owned());
+    }
+    boots
+}
+
+/// What is to be said where contenders of one label, or workloads of one name, are not the same in
+/// all RUNs.
+pub(super) fn not_alike(
+    runs: &[&RunOf<'_>],
+    labels: &[&str],
+    questions: &[QuestionName],
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    for label in labels {
+        let mut have = runs.iter().filter_map(|run| Some((run, run.levels(label)?)));
+        let Some((first, levels)) = have.next() else { continue };
+        for (run, other) in have {
+            let what = levels_differ(levels, other);
+            if !what.is_empty() {
+                notes.push(format!(
+                    "{label} is not the same in RUN {} as in RUN {}: {}",
+                    run.name,
+                    first.name,
+                    what.join(", ")
+                ));
+            }
+        }
+    }
+    for workload in names_of_workloads(questions) {
+        let mut have = runs.iter().filter_map(|run| Some((run, run.workload(workload)?)));
+        let Some((first, one)) = have.next() else { continue };
+        for (run, other) in have {
+            if let Some(what) = work_differs(one, other) {
+                notes.push(format!(
+                    "{workload} of RUN {} is left out, since it is not that of RUN {}: {what}",
+                    run.name, first.name
+                ));
+            }
+        }
+    }
+    notes
+}
+
+/// Each name once.
+pub(super) fn names_of_workloads(questions: &[QuestionName]) -> Vec<&str> {
+    let mut names: Vec<&str> = questions.iter().map(|name| name.workload.as_str()).collect();
+    names.dedup();
+    names
+}
+
+/// What differs between two combinations of levels.
+fn levels_differ(one: &Levels, other: &Levels) -> Vec<String> {
+    let mut what = Vec::new();
+    let mut add = |name: &str, differs: bool, texts: Option<(String, String)>| {
+        if differs {
+            let texts = texts.filter(|(one, other)| one != other);
+            let texts = texts.map(|(one, other)| format!(" ({one}; {other})")).unwrap_or_default();
+            what.push(format!("{name}{texts}"));
+        }
+    };
+    let both =
+        |one: &dyn ToString, other: &dyn ToString| Some((one.to_string(), other.to_string()));
+    add("file system", one.fs != other.fs, both(&one.fs, &other.fs));
+    add("device", one.device != other.device, both(&one.device, &other.device));
+    add("memory", one.memory_bytes != other.memory_bytes, None);
+    add("cache", one.cache != other.cache, None);
+    add("discard", one.discard != other.discard, None);
+    add("SSD policy", one.ssd != other.ssd, both(&one.ssd.name(), &other.ssd.name()));
+    add("queue", one.queue != other.queue, None);
+    add("reflink", one.reflink != other.reflink, None);
+    add("handicap", one.handicap_ns != other.handicap_ns, None);
+    what
+}
+
+/// What differs between two workloads; their titles do not matter.
+pub(super) fn work_differs(one: &Workload, other: &Workload) -> Option<String> {
+    let amount = |workload: &Workload| match &workload.source {
+        Some(source) => (source.contents.files, source.contents.bytes),
+        None => (workload.dataset.files, workload.dataset.bytes()),
+    };
+    let ((files, bytes), (other_files, other_bytes)) = (amount(one), amount(other));
+    if (files, bytes) != (other_files, other_bytes) {
+        return Some(format!(
+            "{files} files with {bytes} bytes, and {other_files} with {other_bytes}"
+        ));
+    }
+    // Where the user's own lies does not matter, as long as there is as much in it.
+    let source = |workload: &Workload| {
+        workload.source.as_ref().map(|source| {
+            let made = matches!(source.origin, Origin::Made { .. }).then(|| source.origin.clone());
+            (made, source.place, source.archive, source.contents)
+        })
+    };
+    let differs = (&one.dataset, &one.phases, &one.fio, source(one))
+        != (&other.dataset, &other.phases, &other.fio, source(other));
+    differs.then(|| "its files or phases are defined otherwise".to_owned())
+}
+
+/// Whether two contenders are planned to be compared: both cold or both warm, both with a limit of
+/// memory or without.
+pub(super) fn is_comparable(one: &Contender, other: &Contender) -> bool {
+    let kind =
+        |contender: &Contender| (contender.levels.cache, contender.levels.memory_bytes.is_some());
+    kind(one) == kind(other)
+}

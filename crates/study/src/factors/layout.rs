@@ -1,0 +1,280 @@
+//! Which factors vary among contenders, and which of them lie within a level of another.
+
+use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard, Levels};
+use fsarena_model::units::{Bytes, Nanos};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A factor with the level of each contender.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Varying {
+    pub name: String,
+    pub levels: Vec<String>,
+    /// The factor (by index) and the level within which it exists.
+    pub within: Option<(usize, usize)>,
+    /// Index of its level, a contender each; none where it does not exist.
+    pub of: Vec<Option<usize>>,
+}
+
+/// The factors of a set of contenders.
+pub(super) struct Layout {
+    pub factors: Vec<Varying>,
+    /// Factors that vary, each counted even where several cannot be told apart.
+    pub varying: usize,
+    pub notes: Vec<String>,
+}
+
+/// A factor before it is known where it varies: its text for each contender.
+struct Raw {
+    name: String,
+    texts: Vec<String>,
+    /// Whether it means something only to one file system: an option.
+    is_option: bool,
+}
+
+const FS: &str = "fs";
+const DEVICE: &str = "device";
+
+/// Whether a contender lies in memory alone, so that no device of the plan is its own.
+pub(super) fn has_no_device(contender: &Contender) -> bool {
+    let fs = &contender.levels.fs;
+    let is_directory = matches!(contender.levels.device, DeviceLevel::Directory { .. });
+    let needs_none = fs.external.as_ref().is_some_and(|external| !external.device);
+    !is_directory && (fs.name == "tmpfs" || needs_none)
+}
+
+/// Finds the factors that vary.
+///
+/// File system and device are always crossed. What else varies is crossed with them where it varies
+/// within every level of each (an option: over the same levels in each); where it varies within
+/// some levels only, it lies within these, a factor for each. What never varies within a level is
+/// part of that level.
+pub(super) fn layout(contenders: &[&Contender]) -> Layout {
+    let mut found = Layout { factors: Vec::new(), varying: 0, notes: Vec::new() };
+    let mut others = Vec::new();
+    for raw in raw(contenders) {
+        if raw.texts.iter().all(|text| *text == raw.texts[0]) {
+            continue;
+        }
+        if raw.name == FS || raw.name == DEVICE {
+            found.factors.push(varying(raw.name, &raw.texts, None, |_| true));
+        } else {
+            others.push(raw);
+        }
+    }
+    found.varying = found.factors.len();
+    merge(&mut found, 0);
+    let parents = found.factors.len();
+    let mut parts = Vec::new();
+    for raw in others {
+        match place(&raw, &found.factors[..parents]) {
+            Place::Crossed => {
+                found.varying += 1;
+                found.factors.push(varying(raw.name, &raw.texts, None, |_| true));
+            }
+            Place::Within(places) => {
+                found.varying += places.len();
+                found.notes.extend(settled(&raw, &found.factors, &places));
+                for (parent, level) in places {
+                    let there = found.factors[parent].of.clone();
+                    let is_there = |at: usize| there[at] == Some(level);
+                    let within = Some((parent, level));
+                    found.factors.push(varying(raw.name.clone(), &raw.texts, within, is_there));
+                }
+            }
+            Place::PartOf(parent) => {
+                parts.push(format!("{} of {}", raw.name, found.factors[parent].name));
+            }
+        }
+    }
+    if !parts.is_empty() {
+        let list = parts.join(", ");
+        found.notes.push(format!("varies only as part of another factor: {list}"));
+    }
+    merge(&mut found, parents);
+    found
+}
+
+enum Place {
+    Crossed,
+    Within(Vec<(usize, usize)>),
+    PartOf(usize),
+}
+
+/// Where a factor varies among the levels of file system and device. The one in which it varies
+/// least decides; of two alike the file system for an option, else the device.
+fn place(raw: &Raw, parents: &[Varying]) -> Place {
+    let mut order: Vec<usize> = (0..parents.len()).collect();
+    order.sort_by_key(|&at| (parents[at].name == DEVICE) == raw.is_option);
+    let mut worst: Option<(usize, Vec<(usize, usize)>)> = None;
+    for parent in order {
+        let known = &parents[parent];
+        let sets: Vec<BTreeSet<&String>> = (0..known.levels.len())
+            .map(|level| {
+                let there = raw.texts.iter().zip(&known.of).filter(|(_, of)| **of == Some(level));
+                there.map(|(text, _)| text).collect()
+            })
+            .collect();
+        let varies: Vec<(usize, usize)> =
+            (0..sets.len()).filter(|&at| sets[at].len() > 1).map(|at| (parent, at)).collect();
+        let is_everywhere = varies.len() == sets.len();
+        let is_alike = !raw.is_option || sets.iter().all(|set| *set == sets[0]);
+        if is_everywhere && is_alike {
+            continue;
+        }
+        if worst.as_ref().is_none_or(|(_, places)| varies.len() < places.len()) {
+            worst = Some((parent, varies));
+        }
+    }
+    match worst {
+        None => Place::Crossed,
+        Some((parent, places)) if places.is_empty() => Place::PartOf(parent),
+        Some((_, places)) => Place::Within(places),
+    }
+}
+
+/// Levels of the parent that have one text of a nested factor throughout, where that is not the
+/// default: it is part of their figures.
+fn settled(raw: &Raw, factors: &[Varying], places: &[(usize, usize)]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Some(&(parent, _)) = places.first() else { return notes };
+    let parent_factor = &factors[parent];
+    for (level, words) in parent_factor.levels.iter().enumerate() {
+        let known = parent_factor.of.iter().position(|of| *of == Some(level));
+        let text = known.map_or("", |at| raw.texts[at].as_str());
+        if !places.contains(&(parent, level)) && !UNSET.contains(&text) {
+            notes.push(format!(
+                "{} = {words} has {} = {text} throughout: that is part of its figure",
+                parent_factor.name, raw.name
+            ));
+        }
+    }
+    notes
+}
+
+/// Levels in the order in which contenders first have them.
+fn varying(
+    name: String,
+    texts: &[String],
+    within: Option<(usize, usize)>,
+    is_there: impl Fn(usize) -> bool,
+) -> Varying {
+    let mut levels: Vec<String> = Vec::new();
+    let mut of = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        of.push(is_there(at).then(|| {
+            levels.iter().position(|known| known == text).unwrap_or_else(|| {
+                levels.push(text.clone());
+                levels.len() - 1
+            })
+        }));
+    }
+    Varying { name, levels, within, of }
+}
+
+/// Makes one factor of those, from index `from` on, that always vary together.
+fn merge(found: &mut Layout, from: usize) {
+    let mut at = from;
+    while at < found.factors.len() {
+        let mut other = at + 1;
+        while other < found.factors.len() {
+            let (one, two) = (&found.factors[at], &found.factors[other]);
+            // Levels are numbered as they first come: the same division has the same numbers.
+            if one.of != two.of || one.within != two.within {
+                other += 1;
+                continue;
+            }
+            let two = found.factors.remove(other);
+            let one = &mut found.factors[at];
+            found.notes.push(format!(
+                "{} and {} always vary together: which of them is at work cannot be told",
+                one.name, two.name
+            ));
+            one.name = format!("{} and {}", one.name, two.name);
+            for (level, with) in one.levels.iter_mut().zip(&two.levels) {
+                *level = format!("{level} and {with}");
+            }
+        }
+        at += 1;
+    }
+}
+
+fn raw(contenders: &[&Contender]) -> Vec<Raw> {
+    let of = |name: &str, is_option: bool, text: &dyn Fn(&Levels) -> String| Raw {
+        name: name.to_owned(),
+        texts: contenders.iter().map(|contender| text(&contender.levels)).collect(),
+        is_option,
+    };
+    let mut all =
+        vec![of(DEVICE, false, &|l| l.device.to_string()), of(FS, false, &|l| l.fs.name.clone())];
+    let keys: BTreeSet<&String> = contenders.iter().flat_map(|c| c.levels.fs.mkfs.keys()).collect();
+    for key in keys {
+        let text = |l: &Levels| l.fs.mkfs.get(key).map_or(DEFAULT, String::as_str).to_owned();
+        all.push(of(&format!("mkfs {key}"), true, &text));
+    }
+    for (key, is_flag) in mount_keys(contenders) {
+        let unset = if is_flag { OFF } else { DEFAULT };
+        let text = |l: &Levels| mounted(l, &key).unwrap_or_else(|| unset.to_owned());
+        all.push(of(&format!("mount {key}"), true, &text));
+    }
+    let whole = |bytes: Option<u64>, none: &str| {
+        bytes.map_or_else(|| none.to_owned(), |bytes| Bytes(bytes).to_string())
+    };
+    all.extend([
+        of("memory", false, &|l| whole(l.memory_bytes, "whole")),
+        of("cache", false, &|l| cache(l.cache).to_owned()),
+        of("discard", false, &|l| if l.discard == Discard::On { ON } else { NONE }.to_owned()),
+        of("ssd", false, &|l| l.ssd.name().to_owned()),
+        of("scheduler", false, &|l| l.queue.scheduler.clone().unwrap_or(AS_IT_IS.to_owned())),
+        of("read_ahead", false, &|l| whole(l.queue.read_ahead_bytes, AS_IT_IS)),
+        of("write_cache", false, &|l| {
+            l.queue.write_cache.map_or(AS_IT_IS, |write_cache| write_cache.name()).to_owned()
+        }),
+        of("reflink", true, &|l| l.reflink.name().to_owned()),
+        of("handicap", false, &|l| handicap(l.handicap_ns)),
+    ]);
+    all
+}
+
+const ON: &str = "on";
+const OFF: &str = "off";
+const DEFAULT: &str = "default";
+const AS_IT_IS: &str = "as it is";
+const NONE: &str = "none";
+/// Levels that say that nothing was asked for.
+const UNSET: [&str; 6] = [OFF, DEFAULT, AS_IT_IS, NONE, "never", "whole"];
+
+/// Keys of mount options, and whether all that have one have it without a value.
+fn mount_keys(contenders: &[&Contender]) -> BTreeMap<String, bool> {
+    let mut keys = BTreeMap::new();
+    for option in contenders.iter().flat_map(|contender| &contender.levels.fs.mount) {
+        let (key, has_value) = match option.split_once('=') {
+            Some((key, _)) => (key, true),
+            None => (option.as_str(), false),
+        };
+        *keys.entry(key.to_owned()).or_insert(true) &= !has_value;
+    }
+    keys
+}
+
+/// What a contender's mount says of a key.
+fn mounted(levels: &Levels, key: &str) -> Option<String> {
+    let value = |option: &String| match option.split_once('=') {
+        Some((known, value)) if known == key => Some(value.to_owned()),
+        None if option == key => Some(ON.to_owned()),
+        _ => None,
+    };
+    let values: Vec<String> = levels.fs.mount.iter().filter_map(value).collect();
+    (!values.is_empty()).then(|| values.join(","))
+}
+
+fn cache(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Cold => "cold",
+        Cache::Warm => "warm",
+        Cache::ColdStart => "cold-start",
+    }
+}
+
+fn handicap(handicap_ns: u64) -> String {
+    if handicap_ns == 0 { NONE.to_owned() } else { Nanos(handicap_ns).to_string() }
+}

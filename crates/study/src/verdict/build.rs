@@ -1,0 +1,379 @@
+//! From what the judge found to views.
+
+use super::judge::{Asked, Judge, Pair, Seen};
+use super::points::{Point, Points};
+use super::suite::suite;
+use super::view::{
+    Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, Verdicts,
+};
+use crate::{factors, watch};
+use fsarena_model::run::RunPlan;
+use fsarena_model::verdict::{Look, Pairs, Stop, Verdict};
+use fsarena_stats::{
+    Interval, blocks, forecast, geometric_mean, letters, median, median_order_statistics, paired,
+    standard_deviation, tiers,
+};
+
+/// Share of misses of intervals that no verdict rests on.
+const SHOWN_ALPHA: f64 = 0.05;
+
+/// Views of all questions.
+pub(super) fn verdicts(
+    plan: &RunPlan,
+    judge: &Judge<'_>,
+    stop: Option<Stop>,
+    looks: &[Look],
+) -> Verdicts {
+    let ask = judge.ask();
+    let baseline = match ask.pairs {
+        Pairs::All => None,
+        Pairs::Baseline { contender } => Some(contender),
+    };
+    let questions: Vec<QuestionView> =
+        judge.asked().iter().map(|asked| question(plan, judge, asked, baseline)).collect();
+    let told = |looks: &[Look]| -> Vec<(u32, Vec<_>)> {
+        looks.iter().map(|look| (look.blocks, look.decided.clone())).collect()
+    };
+    let rerun = judge.rerun().iter();
+    Verdicts {
+        method: ask.method,
+        rule: ask.rule,
+        margin: ask.margin,
+        baseline: baseline.map(|at| plan.contenders[at].label.clone()),
+        budget_ns: ask.budget_ns,
+        blocks_done: judge.block(),
+        blocks_counted: judge.counted(),
+        rerun: rerun.map(|(at, why)| RerunBlock { block: at + 1, why: why.clone() }).collect(),
+        stop,
+        headline: ask.headline,
+        suite: suite(plan, judge, baseline),
+        questions,
+        agrees_with_stored_looks: (!looks.is_empty())
+            .then(|| told(looks) == told(judge.looks().get(..looks.len()).unwrap_or_default())),
+    }
+}
+
+fn question(
+    plan: &RunPlan,
+    judge: &Judge<'_>,
+    asked: &Asked<'_>,
+    baseline: Option<usize>,
+) -> QuestionView {
+    let question = asked.question;
+    let workload = &plan.workloads[question.workload];
+    let counted = counted(judge, asked);
+    let order = ranking(&counted, plan.contenders.len());
+    let labels: Vec<String> = plan.contenders.iter().map(|c| c.label.clone()).collect();
+    let pairs: Vec<PairView> = sorted(asked, &order, baseline)
+        .map(|pair| pair_view(plan, judge, asked, &counted, pair))
+        .collect();
+    let reference = baseline.filter(|at| order.contains(at)).or(order.first().copied());
+    let mut rows: Vec<RankRow> =
+        order.iter().map(|&at| row(plan, &counted, at, reference, &pairs)).collect();
+    if baseline.is_none() {
+        mark(&mut rows, &pairs);
+    }
+    let watch = watch::of(&counted, &labels);
+    for row in &mut rows {
+        row.outliers = watch.outliers.iter().filter(|o| o.contender == row.contender).count();
+    }
+    QuestionView {
+        workload: workload.name.clone(),
+        workload_title: workload.title.clone(),
+        phase: question.phase.clone(),
+        metric: question.metric,
+        clock: question.clock,
+        looks: judge.looks().iter().map(|look| look.blocks).collect(),
+        left: left(plan, asked, &order),
+        factors: factors::of(plan, question, &counted),
+        rows,
+        pairs,
+        watch,
+    }
+}
+
+/// The values of blocks that count.
+fn counted(judge: &Judge<'_>, asked: &Asked<'_>) -> Points {
+    let mut points = asked.points.clone();
+    points.all.retain(|point| judge.is_counted(point.block));
+    points
+}
+
+/// Contenders with a value, the best first: by effects that are fitted beside those of the blocks,
+/// since a contender that was decided early has seen fewer of them. Cold before warm.
+fn ranking(points: &Points, contenders: usize) -> Vec<usize> {
+    let mut present: Vec<usize> = points.all.iter().map(|point| point.contender).collect();
+    present.sort_unstable();
+    present.dedup();
+    let place = |contender: usize| present.binary_search(&contender).unwrap_or(contenders);
+    let cells: Vec<(usize, usize, f64)> =
+        points.all.iter().map(|p| (p.block as usize, place(p.contender), p.value.ln())).collect();
+    let effects = blocks::fit(&cells, present.len()).unwrap_or_else(|| {
+        present.iter().map(|&c| mean_log(points.of(c)).unwrap_or(f64::MAX)).collect()
+    });
+    let cold = |contender: usize| points.of(contender).any(|point| point.class.cold);
+    let mut order: Vec<(bool, f64, usize)> =
+        present.iter().zip(effects).map(|(&c, effect)| (!cold(c), effect, c)).collect();
+    order.sort_by_key(|one| (one.0, one.2));
+    order.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    order.into_iter().map(|(_, _, contender)| contender).collect()
+}
+
+fn mean_log<'p>(points: impl Iterator<Item = &'p Point>) -> Option<f64> {
+    let logs: Vec<f64> = points.map(|point| point.value.ln()).collect();
+    (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+}
+
+/// The pairs in the order of the ranking, each turned so that its better one is `a`; a baseline is
+/// always `b`.
+fn sorted<'j>(
+    asked: &'j Asked<'_>,
+    order: &[usize],
+    baseline: Option<usize>,
+) -> impl Iterator<Item = (Pair, &'j Pair)> {
+    let place = |contender: usize| order.iter().position(|&at| at == contender);
+    let rank = |contender: usize| place(contender).unwrap_or(usize::MAX);
+    let mut pairs: Vec<(Pair, &Pair)> = asked
+        .pairs
+        .iter()
+        .map(|pair| {
+            let turn = baseline.is_none() && rank(pair.a) > rank(pair.b);
+            (if turn { pair.turned() } else { pair.clone() }, pair)
+        })
+        .collect();
+    pairs.sort_by_key(|(pair, _)| (rank(pair.a), rank(pair.b), pair.a, pair.b));
+    pairs.into_iter()
+}
+
+impl Pair {
+    /// The same pair the other way round.
+    fn turned(&self) -> Self {
+        let seen = self.seen.as_ref().map(Seen::turned);
+        Self { a: self.b, b: self.a, is_open: self.is_open, seen }
+    }
+}
+
+impl Seen {
+    fn turned(&self) -> Self {
+        let turn = |interval: &Interval| Interval {
+            low: -interval.high,
+            high: -interval.low,
+            level: interval.level,
+        };
+        let mut turned = self.clone();
+        turned.verdict = self.verdict.swapped();
+        turned.point = self.point.map(|point| -point);
+        turned.found.interval = self.found.interval.as_ref().map(turn);
+        turned.found.same = self.found.same.as_ref().map(turn);
+        turned
+    }
+}
+
+fn pair_view(
+    plan: &RunPlan,
+    judge: &Judge<'_>,
+    asked: &Asked<'_>,
+    points: &Points,
+    (pair, stored): (Pair, &Pair),
+) -> PairView {
+    let logs = points.log_ratios(pair.a, pair.b, &|_| true);
+    let sample = paired::PairSample { logs: &logs, floor_sd: 0.0, pooled: None };
+    let seen = pair.seen.as_ref();
+    let interval = seen.and_then(|seen| seen.found.interval);
+    let same = seen.and_then(|seen| seen.found.same);
+    let verdict = seen.map_or(Verdict::Undecided, |seen| seen.verdict);
+    let medians = [pair.a, pair.b].map(|contender| {
+        median(&points.of(contender).map(|point| point.value).collect::<Vec<f64>>()).ok()
+    });
+    let point = seen.and_then(|seen| seen.point).or_else(|| sample.point());
+    PairView {
+        a: pair.a,
+        b: pair.b,
+        a_label: plan.contenders[pair.a].label.clone(),
+        b_label: plan.contenders[pair.b].label.clone(),
+        verdict,
+        n: seen.map_or(logs.len(), |seen| seen.n),
+        at_blocks: seen.map_or(0, |seen| seen.blocks),
+        estimator: seen.map_or(Estimator::Mean, |seen| seen.estimator),
+        ratio: point.map(f64::exp),
+        low: interval.map(|interval| interval.low.exp()),
+        high: interval.map(|interval| interval.high.exp()),
+        level: interval.map(|interval| interval.level),
+        same_low: same.map(|interval| interval.low.exp()),
+        same_high: same.map(|interval| interval.high.exp()),
+        same_level: same.map(|interval| interval.level),
+        mean_ratio: sample.mean().map(f64::exp),
+        hl_ratio: sample.hodges_lehmann().map(f64::exp),
+        median_ratio: medians[0].zip(medians[1]).map(|(a, b)| a / b),
+        shapes_differ: seen.is_some_and(|seen| seen.shapes_differ),
+        same_within: seen
+            .filter(|seen| !seen.shapes_differ)
+            .and_then(|seen| seen.found.same.as_ref().and_then(forecast::same_within)),
+        forecast: stored.seen.as_ref().filter(|_| stored.is_open).and_then(|seen| {
+            let both = |point: &&Point| point.contender == pair.a || point.contender == pair.b;
+            let lengths: Vec<f64> =
+                points.all.iter().filter(both).map(|point| point.elapsed_ns as f64).collect();
+            forecast_of(judge, asked, seen, 2.0 * median(&lengths).unwrap_or(0.0) / 1e9)
+        }),
+        why: why(asked, &pair, logs.len()),
+    }
+}
+
+/// What is nearer: showing a difference of the size that is seen, or that they are the same.
+fn forecast_of(
+    judge: &Judge<'_>,
+    asked: &Asked<'_>,
+    seen: &Seen,
+    block_seconds: f64,
+) -> Option<Forecast> {
+    let (sd, point) = (seen.sd?, seen.point?);
+    let alpha = judge.last_alpha() / asked.pairs.len().max(1) as f64;
+    let margin_log = judge.ask().margin.ln_1p();
+    let difference = forecast::for_difference(sd, point, alpha);
+    let same = forecast::for_same(sd, margin_log - point.abs(), alpha);
+    let same = same.filter(|_| point.abs() < margin_log && !seen.shapes_differ);
+    let (of, blocks) = match (difference, same) {
+        (Some(difference), Some(same)) if same <= difference => (ForecastFor::Same, same),
+        (Some(difference), _) => (ForecastFor::Difference, difference),
+        (None, same) => (ForecastFor::Same, same?),
+    };
+    let now = u64::from(judge.counted());
+    // A float beyond u64 becomes its maximum.
+    let blocks = (blocks.ceil() as u64).max(now + 1);
+    // Nothing is decided between two looks.
+    let blocks = judge.look_from(blocks).unwrap_or(blocks);
+    let more_blocks = blocks - now;
+    Some(Forecast { of, blocks, more_blocks, seconds: more_blocks as f64 * block_seconds })
+}
+
+fn why(asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
+    let of = |list: &[usize]| list.iter().filter(|&&at| at == pair.a || at == pair.b).count();
+    match &pair.seen {
+        Some(seen) if seen.verdict != Verdict::Undecided => None,
+        Some(_) if n == 0 && of(&asked.points.not_cold) > 0 => {
+            Some("cold was asked for and not proved: no value may be compared".to_owned())
+        }
+        Some(_) if n == 0 => Some("no block has values of both that may be compared".to_owned()),
+        Some(_) if n == 1 => Some("one block says nothing about the spread".to_owned()),
+        Some(_) => None,
+        None => Some("not looked at yet".to_owned()),
+    }
+}
+
+fn row(
+    plan: &RunPlan,
+    points: &Points,
+    contender: usize,
+    reference: Option<usize>,
+    pairs: &[PairView],
+) -> RankRow {
+    let values: Vec<f64> = points.of(contender).map(|point| point.value).collect();
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let of_median = median_order_statistics(&values, SHOWN_ALPHA).ok();
+    let interval = of_median.and_then(|estimate| match estimate.bounds {
+        fsarena_stats::Bounds::Attained(interval) => Some(interval),
+        fsarena_stats::Bounds::Unattainable { widest, .. } => widest,
+    });
+    let interval = interval.filter(|_| values.len() > 1);
+    let against = reference.filter(|&at| at != contender).and_then(|at| {
+        let is_it = |pair: &&PairView| (pair.a, pair.b) == (contender, at);
+        let is_turned = |pair: &&PairView| (pair.a, pair.b) == (at, contender);
+        let turned = || pairs.iter().find(is_turned).map(turned);
+        pairs.iter().find(is_it).cloned().or_else(turned)
+    });
+    let fallback = || {
+        let of = |at: usize| mean_log(points.of(at)).unwrap_or(0.0);
+        reference.map_or(1.0, |at| (of(contender) - of(at)).exp())
+    };
+    RankRow {
+        contender,
+        label: plan.contenders[contender].label.clone(),
+        cold: points.of(contender).any(|point| point.class.cold),
+        n: values.len(),
+        median: median(&values).unwrap_or(0.0),
+        median_low: interval.map(|interval| interval.low),
+        median_high: interval.map(|interval| interval.high),
+        median_level: interval.map(|interval| interval.level),
+        geometric_mean: geometric_mean(&values).unwrap_or(0.0),
+        min: values.iter().copied().fold(f64::INFINITY, f64::min),
+        max: values.iter().copied().fold(0.0, f64::max),
+        cv: standard_deviation(&logs).ok().flatten(),
+        ratio: against.as_ref().and_then(|pair| pair.ratio).unwrap_or_else(fallback),
+        ratio_low: against.as_ref().and_then(|pair| pair.low),
+        ratio_high: against.as_ref().and_then(|pair| pair.high),
+        against_reference: against.map(|pair| pair.verdict),
+        letters: String::new(),
+        tier: None,
+        outliers: 0,
+    }
+}
+
+/// The pair the other way round.
+pub(super) fn turned(pair: &PairView) -> PairView {
+    let over = |ratio: Option<f64>| ratio.map(|ratio| 1.0 / ratio);
+    PairView {
+        a: pair.b,
+        b: pair.a,
+        a_label: pair.b_label.clone(),
+        b_label: pair.a_label.clone(),
+        verdict: pair.verdict.swapped(),
+        ratio: over(pair.ratio),
+        low: over(pair.high),
+        high: over(pair.low),
+        same_low: over(pair.same_high),
+        same_high: over(pair.same_low),
+        mean_ratio: over(pair.mean_ratio),
+        hl_ratio: over(pair.hl_ratio),
+        median_ratio: over(pair.median_ratio),
+        ..pair.clone()
+    }
+}
+
+/// Letters and tiers of rows that are sorted.
+fn mark(rows: &mut [RankRow], pairs: &[PairView]) {
+    let verdict = |a: usize, b: usize| {
+        let (a, b) = (rows[a].contender, rows[b].contender);
+        let is_it = |pair: &&PairView| [(a, b), (b, a)].contains(&(pair.a, pair.b));
+        pairs.iter().find(is_it).map(|pair| pair.verdict)
+    };
+    let table = |wanted: fn(Option<Verdict>) -> bool| -> Vec<Vec<bool>> {
+        let row = |a| (0..rows.len()).map(|b| a != b && wanted(verdict(a, b))).collect();
+        (0..rows.len()).map(row).collect()
+    };
+    // Cold and warm are never compared, and share no letter.
+    let differ = table(|verdict| matches!(verdict, None | Some(Verdict::Faster | Verdict::Slower)));
+    let same = table(|verdict| verdict == Some(Verdict::Same));
+    let (letters, tiers) = (letters::letters(&differ), tiers::tiers(&same));
+    for ((row, letters), tier) in rows.iter_mut().zip(letters).zip(tiers) {
+        row.letters = letters;
+        row.tier = tier.and_then(|number| u32::try_from(number).ok());
+    }
+}
+
+/// Contenders of the plan that have no value.
+fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Left> {
+    let why = |contender: usize| {
+        let left_out = plan.not_run.iter().find(|one| {
+            one.contender == contender
+                && one.workload.is_none_or(|work| work == asked.question.workload)
+        });
+        if let Some(left_out) = left_out {
+            return left_out.reason.clone();
+        }
+        if asked.points.not_cold.contains(&contender) {
+            return "cold was asked for and not proved".to_owned();
+        }
+        if asked.points.bad_contents.contains(&contender) {
+            return "its contents were wrong when read again".to_owned();
+        }
+        "no trial gave this figure".to_owned()
+    };
+    let missing = (0..plan.contenders.len()).filter(|at| !order.contains(at));
+    missing
+        .map(|contender| Left {
+            contender,
+            label: plan.contenders[contender].label.clone(),
+            why: why(contender),
+        })
+        .collect()
+}

@@ -1,0 +1,581 @@
+//! Decides, look by look.
+//!
+//! A judge is fed with the scores of trials in the order of the schedule. At the end of each block
+//! it knows whether the block counts, looks where a look is due, and knows who is still needed.
+//! Nothing else goes in: no clock, no chance, no file. So the process that carries a RUN out and
+//! whoever opens the database years later come to the same words.
+
+use super::points::{Class, Point, Points, Said, said};
+use super::view::Estimator;
+use fsarena_model::run::{RunPlan, Slot};
+use fsarena_model::score::{PhaseScore, TrialScore};
+use fsarena_model::verdict::{
+    DecidedPair, Look, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
+};
+use fsarena_stats::blocks::moderated;
+use fsarena_stats::family::{Decision, Family, Found, LookAt};
+use fsarena_stats::paired::{self, PairSample, Spread};
+use fsarena_stats::sequential::{FIRST_LOOK, Looks};
+use fsarena_stats::shape::shapes_differ;
+use std::collections::BTreeMap;
+
+/// Share of misses of a rule that looks once.
+const FIXED_ALPHA: f64 = 0.05;
+/// From here on a contender that never gave a figure is not waited for.
+const PATIENCE_BLOCKS: u32 = 4;
+/// Below this many blocks the spread of all contenders goes into that of a pair (stats.md 2d).
+const POOLED_BELOW: usize = 6;
+/// A phase with less processor time than 100 ticks of 10 ms has no share of `steal`.
+const SHARE_FROM_NS: u64 = 1_000_000_000;
+
+/// Decides, look by look.
+#[derive(Debug)]
+pub struct Judge<'p> {
+    plan: &'p RunPlan,
+    ask: &'p VerdictPlan,
+    sequence: Option<Looks>,
+    asked: Vec<Asked<'p>>,
+    /// Block under way, from 0.
+    block: u32,
+    /// Of each block that has ended, whether it counts.
+    counts: Vec<bool>,
+    rerun: Vec<(u32, String)>,
+    looks: Vec<Look>,
+    finished: Option<StopWhy>,
+    /// Slots that were wanted when their block was under way, of the blocks so far.
+    wanted: Vec<usize>,
+    /// Trial before in this block: its place and contender.
+    before: Option<(u32, usize)>,
+    too_much_steal: Option<String>,
+    longest_ns: BTreeMap<(usize, usize), u64>,
+    latest_unix_ns: u64,
+}
+
+/// A question with what is known by now.
+#[derive(Debug)]
+pub(super) struct Asked<'p> {
+    pub(super) question: &'p Question,
+    pub(super) points: Points,
+    pub(super) pairs: Vec<Pair>,
+    family: Family,
+}
+
+/// Two contenders in a question.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Pair {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    /// Whether it waits for further looks.
+    pub(super) is_open: bool,
+    /// What the latest look at it found.
+    pub(super) seen: Option<Seen>,
+}
+
+/// What a look at a pair found.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Seen {
+    pub(super) blocks: u32,
+    pub(super) n: usize,
+    pub(super) verdict: Verdict,
+    pub(super) estimator: Estimator,
+    pub(super) point: Option<f64>,
+    pub(super) found: Found,
+    pub(super) shapes_differ: bool,
+    pub(super) sd: Option<f64>,
+}
+
+/// What the end of a block brought.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BlockEnd {
+    /// Whether it counts; else why not.
+    pub rerun: Option<String>,
+    /// What was decided, where it was looked.
+    pub look: Option<Look>,
+    /// Whether there is no further block, and why.
+    pub finished: Option<StopWhy>,
+}
+
+impl<'p> Judge<'p> {
+    /// A judge before block 1; `None` where the plan asks nothing.
+    #[must_use]
+    pub fn new(plan: &'p RunPlan) -> Option<Self> {
+        let ask = plan.verdict.as_ref()?;
+        let sequence = match ask.rule {
+            Rule::Looks { cap } => Some(Looks::with_cap(cap)?),
+            Rule::Fixed { .. } => None,
+        };
+        let asked = ask.questions.iter().map(|question| Asked::new(plan, ask, question));
+        let mut judge = Self {
+            plan,
+            ask,
+            sequence,
+            asked: asked.collect(),
+            block: 0,
+            counts: Vec::new(),
+            rerun: Vec::new(),
+            looks: Vec::new(),
+            finished: None,
+            wanted: Vec::new(),
+            before: None,
+            too_much_steal: None,
+            longest_ns: BTreeMap::new(),
+            latest_unix_ns: 0,
+        };
+        judge.note_wanted();
+        Some(judge)
+    }
+
+    /// The judge of a RUN after these scores: the latest attempt of each trial, in any order; those
+    /// that were interrupted are left out. `None` where the plan asks nothing.
+    #[must_use]
+    pub fn replay(plan: &'p RunPlan, scores: &[TrialScore], stop: Option<Stop>) -> Option<Self> {
+        let mut judge = Self::new(plan)?;
+        let mut scores: Vec<&TrialScore> =
+            scores.iter().filter(|score| !score.is_interrupted).collect();
+        scores.sort_by_key(|score| score.sequence);
+        for score in &scores {
+            let Some(slot) = plan.schedule.get(score.sequence as usize) else { continue };
+            judge.end_blocks_before(slot.block);
+            judge.add(score);
+        }
+        match stop {
+            Some(stop) => {
+                judge.end_blocks_before(stop.blocks);
+                if stop.why == StopWhy::Budget {
+                    judge.end_by_budget();
+                }
+            }
+            None => {
+                let done = |at: &usize| scores.binary_search_by_key(at, |s| s.sequence as usize);
+                let last: Vec<usize> = judge.wanted_now().collect();
+                if !last.is_empty() && last.iter().all(|at| done(at).is_ok()) {
+                    judge.end_block();
+                }
+            }
+        }
+        Some(judge)
+    }
+
+    /// Ends all blocks before `block`.
+    fn end_blocks_before(&mut self, block: u32) {
+        while self.block < block && self.finished.is_none() {
+            self.end_block();
+        }
+    }
+
+    /// Number of the block under way, from 0.
+    #[must_use]
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// Why there is no further block; `None` while there is one.
+    #[must_use]
+    pub fn finished(&self) -> Option<StopWhy> {
+        self.finished
+    }
+
+    /// The looks that were taken.
+    #[must_use]
+    pub fn looks(&self) -> &[Look] {
+        &self.looks
+    }
+
+    /// Whether the trial of this slot is still needed.
+    #[must_use]
+    pub fn wants(&self, slot: &Slot) -> bool {
+        if self.finished.is_some() {
+            return false;
+        }
+        if self.sequence.is_none() {
+            return true;
+        }
+        let mut own = self.asked.iter().filter(|a| a.question.workload == slot.workload).peekable();
+        if own.peek().is_none() {
+            // Nothing is asked about it: as often as it takes for the first look.
+            return self.counted() < PATIENCE_BLOCKS;
+        }
+        own.any(|asked| {
+            let of = |pair: &&Pair| pair.a == slot.contender || pair.b == slot.contender;
+            let mut pairs = asked.pairs.iter().filter(of).peekable();
+            match pairs.peek() {
+                Some(_) => pairs.any(|pair| pair.is_open),
+                None => self.counted() < PATIENCE_BLOCKS,
+            }
+        })
+    }
+
+    /// Takes the score of a trial of the block under way.
+    pub fn add(&mut self, score: &TrialScore) {
+        let plan = self.plan;
+        let Some(slot) = plan.schedule.get(score.sequence as usize) else { return };
+        if score.is_interrupted {
+            return;
+        }
+        let (position, previous) = match self.before {
+            Some((position, contender)) => (position + 1, Some(contender)),
+            None => (0, None),
+        };
+        self.before = Some((position, slot.contender));
+        self.latest_unix_ns =
+            self.latest_unix_ns.max(score.started_unix_ns.saturating_add(score.elapsed_ns));
+        let longest = self.longest_ns.entry((slot.contender, slot.workload)).or_default();
+        *longest = (*longest).max(score.elapsed_ns);
+        self.watch_steal(slot, score);
+        for asked in self.asked.iter_mut().filter(|a| a.question.workload == slot.workload) {
+            match said(plan, slot, asked.question, score) {
+                Said::Value(class, value) => asked.points.all.push(Point {
+                    block: slot.block,
+                    position,
+                    contender: slot.contender,
+                    previous,
+                    class,
+                    value,
+                    elapsed_ns: score.elapsed_ns,
+                }),
+                Said::NotCold => asked.points.not_cold.push(slot.contender),
+                Said::BadContents => asked.points.bad_contents.push(slot.contender),
+                Said::Nothing => {}
+            }
+        }
+    }
+
+    fn watch_steal(&mut self, slot: &Slot, score: &TrialScore) {
+        let Some(limit) = self.ask.limits.steal_share else { return };
+        let share = |phase: &PhaseScore| {
+            let machine_ns = phase.machine_ns.filter(|&ns| ns >= SHARE_FROM_NS)?;
+            Some(phase.steal_ns? as f64 / machine_ns as f64)
+        };
+        for phase in &score.phases {
+            if let Some(share) = share(phase).filter(|&share| share > limit) {
+                let contender = &self.plan.contenders[slot.contender].label;
+                self.too_much_steal.get_or_insert_with(|| {
+                    format!(
+                        "the hypervisor took {:.0} % of the processors in {} of {contender}; the \
+                         limit is {:.0} %",
+                        share * 100.0,
+                        phase.name,
+                        limit * 100.0
+                    )
+                });
+            }
+        }
+    }
+
+    /// Ends the block under way: all its trials that were wanted are done or given up.
+    pub fn end_block(&mut self) -> BlockEnd {
+        let why = self.too_much_steal.take();
+        let rerun = why.filter(|_| (self.rerun.len() as u32) < self.ask.spare_blocks);
+        self.counts.push(rerun.is_none());
+        if let Some(why) = &rerun {
+            self.rerun.push((self.block, why.clone()));
+        }
+        self.block += 1;
+        self.before = None;
+        let counted = self.counted();
+        let due = rerun.is_none()
+            && match self.sequence {
+                Some(sequence) => sequence.is_look(counted),
+                None => counted == self.ask.rule.blocks(),
+            };
+        let look = due.then(|| self.look());
+        self.finished = if self.sequence.is_some() && due && self.open_pairs() == 0 {
+            Some(StopWhy::Decided)
+        } else if counted >= self.ask.rule.blocks() || self.block >= self.plan.blocks {
+            Some(StopWhy::Cap)
+        } else {
+            None
+        };
+        if self.finished.is_none() {
+            self.note_wanted();
+        }
+        BlockEnd { rerun, look, finished: self.finished }
+    }
+
+    /// Ends the RUN because the next block would not end within the budget: once more it is looked,
+    /// where it is not a look that has just been taken. The length of a trial says next to nothing
+    /// about which contender is better, so that such an end is none that the figures chose.
+    pub fn end_by_budget(&mut self) -> Option<Look> {
+        self.finished = Some(StopWhy::Budget);
+        let counted = self.counted();
+        let is_new = self.looks.last().is_none_or(|look| look.blocks < counted);
+        (is_new && counted > 1).then(|| self.look())
+    }
+
+    /// Time that the block under way is expected to take: each trial as long as its longest so far.
+    #[must_use]
+    pub fn block_ns(&self) -> u64 {
+        let slots = self.wanted_now().map(|at| &self.plan.schedule[at]);
+        let longest = |slot: &Slot| self.longest_ns.get(&(slot.contender, slot.workload)).copied();
+        slots.filter_map(longest).fold(0, u64::saturating_add)
+    }
+
+    /// Numbers of the slots of the block under way that were wanted when it began.
+    fn wanted_now(&self) -> impl Iterator<Item = usize> {
+        let block = self.block;
+        self.wanted.iter().copied().filter(move |&at| self.plan.schedule[at].block == block)
+    }
+
+    /// Trials of the block under way.
+    #[must_use]
+    pub fn trials_in_block(&self) -> usize {
+        self.wanted_now().count()
+    }
+
+    fn note_wanted(&mut self) {
+        let slots = self.plan.schedule.iter().enumerate();
+        let first = slots.clone().position(|(_, slot)| slot.block >= self.block);
+        let Some(first) = first else { return };
+        let own = slots.skip(first).take_while(|(_, slot)| slot.block == self.block);
+        let wanted: Vec<usize> =
+            own.filter(|(_, slot)| self.wants(slot)).map(|(at, _)| at).collect();
+        self.wanted.extend(wanted);
+    }
+
+    /// The plan as it came about: of the schedule, the slots of the blocks so far that were wanted.
+    #[must_use]
+    pub fn carried_out(&self) -> RunPlan {
+        let schedule = match (self.sequence, self.finished) {
+            (None, None) => self.plan.schedule.clone(),
+            _ => self.wanted.iter().map(|&at| self.plan.schedule[at]).collect(),
+        };
+        RunPlan { schedule, ..self.plan.clone() }
+    }
+
+    /// Blocks that have ended and count.
+    #[must_use]
+    pub fn counted(&self) -> u32 {
+        self.counts.iter().filter(|&&counts| counts).count() as u32
+    }
+
+    /// Pairs that were asked, over all questions.
+    #[must_use]
+    pub fn pairs(&self) -> usize {
+        self.asked.iter().map(|asked| asked.pairs.len()).sum()
+    }
+
+    /// Of these, those that wait for further looks.
+    #[must_use]
+    pub fn open_pairs(&self) -> usize {
+        let open = |asked: &Asked<'_>| asked.pairs.iter().filter(|pair| pair.is_open).count();
+        self.asked.iter().map(open).sum()
+    }
+
+    /// Whether the trial of this slot is needed, or may be needed later.
+    #[must_use]
+    pub fn may_want(&self, slot: &Slot) -> bool {
+        slot.block >= self.block && self.wants(slot)
+    }
+
+    fn alpha(&self, blocks: u32) -> f64 {
+        self.sequence.map_or(FIXED_ALPHA, |sequence| sequence.alpha(blocks))
+    }
+
+    /// Looks at every pair that is open.
+    fn look(&mut self) -> Look {
+        let blocks = self.counted();
+        let alpha = self.alpha(blocks);
+        let margin_log = self.ask.margin.ln_1p();
+        // The level of a look was set for at least as many values as the first has.
+        let least = if self.sequence.is_some() { FIRST_LOOK as usize } else { 2 };
+        let counts = self.counts.clone();
+        let counts = |block: u32| counts.get(block as usize).copied().unwrap_or(false);
+        let mut decided = Vec::new();
+        for (number, asked) in self.asked.iter_mut().enumerate() {
+            for pair in asked.look(blocks, alpha, margin_log, least, &counts) {
+                let Pair { a, b, seen, .. } = pair;
+                let verdict = seen.as_ref().map_or(Verdict::Undecided, |seen| seen.verdict);
+                if verdict != Verdict::Undecided {
+                    decided.push(DecidedPair { question: number, a: *a, b: *b, verdict });
+                }
+            }
+        }
+        let look = Look { blocks, at_unix_ns: self.latest_unix_ns, decided };
+        self.looks.push(look.clone());
+        look
+    }
+
+    pub(super) fn asked(&self) -> &[Asked<'p>] {
+        &self.asked
+    }
+
+    pub(super) fn ask(&self) -> &'p VerdictPlan {
+        self.ask
+    }
+
+    pub(super) fn rerun(&self) -> &[(u32, String)] {
+        &self.rerun
+    }
+
+    /// Whether a block has ended and counts.
+    pub(super) fn is_counted(&self, block: u32) -> bool {
+        self.counts.get(block as usize).copied().unwrap_or(false)
+    }
+
+    /// The first look after at least so many blocks, where one is planned.
+    pub(super) fn look_from(&self, blocks: u64) -> Option<u64> {
+        let before = u32::try_from(blocks.checked_sub(1)?).ok()?;
+        self.sequence?.next_after(before).map(u64::from)
+    }
+
+    /// The level of misses of the last look of all.
+    pub(super) fn last_alpha(&self) -> f64 {
+        self.alpha(self.ask.rule.blocks())
+    }
+}
+
+impl<'p> Asked<'p> {
+    fn new(plan: &RunPlan, ask: &VerdictPlan, question: &'p Question) -> Self {
+        let orient = |(a, b): (usize, usize)| match ask.pairs {
+            Pairs::Baseline { contender } if contender == a => (b, a),
+            Pairs::All | Pairs::Baseline { .. } => (a, b),
+        };
+        let pairs: Vec<Pair> = plan
+            .asked_pairs(question)
+            .into_iter()
+            .map(orient)
+            .map(|(a, b)| Pair { a, b, is_open: true, seen: None })
+            .collect();
+        let family = Family { asked: pairs.len(), differences: 0, sames: 0 };
+        Self { question, points: Points::default(), pairs, family }
+    }
+
+    /// Looks at every open pair that has at least `least` values; gives all open ones.
+    fn look(
+        &mut self,
+        blocks: u32,
+        alpha: f64,
+        margin_log: f64,
+        least: usize,
+        counts: &dyn Fn(u32) -> bool,
+    ) -> Vec<&Pair> {
+        let open: Vec<usize> = (0..self.pairs.len()).filter(|&at| self.pairs[at].is_open).collect();
+        let pool = Pool::of(&self.points, counts);
+        let data: Vec<Data> = open
+            .iter()
+            .map(|&at| Data::of(self.question, &self.points, &self.pairs[at], &pool, counts))
+            .map(|data| Data { least, ..data })
+            .collect();
+        let looks: Vec<LookAt<'_>> = data.iter().map(Data::look_at).collect();
+        let found = self.family.look(&looks, alpha, margin_log);
+        for ((&at, data), found) in open.iter().zip(&data).zip(found) {
+            let pair = &mut self.pairs[at];
+            let seen = data.seen(blocks, found);
+            let is_silent = blocks >= PATIENCE_BLOCKS && data.logs.len() < 2;
+            pair.is_open = seen.verdict == Verdict::Undecided && !is_silent;
+            pair.seen = Some(seen);
+        }
+        open.iter().map(|&at| &self.pairs[at]).collect()
+    }
+}
+
+/// The numbers of a pair at a look.
+struct Data {
+    logs: Vec<f64>,
+    floor_sd: f64,
+    pooled: Option<Spread>,
+    shapes_differ: bool,
+    /// With fewer values there is no interval.
+    least: usize,
+}
+
+impl Data {
+    fn of(
+        question: &Question,
+        points: &Points,
+        pair: &Pair,
+        pool: &Pool,
+        counts: &dyn Fn(u32) -> bool,
+    ) -> Self {
+        let logs = points.log_ratios(pair.a, pair.b, counts);
+        let values = |contender: usize| -> Vec<f64> {
+            let own = points.of(contender).filter(|point| counts(point.block));
+            own.map(|point| point.value.ln()).collect()
+        };
+        let (a, b) = (values(pair.a), values(pair.b));
+        let mean_log = a.iter().chain(&b).sum::<f64>() / (a.len() + b.len()).max(1) as f64;
+        Self {
+            floor_sd: question.metric.resolution() / (6f64.sqrt() * mean_log.exp()),
+            pooled: pool.spread(pair, logs.len()),
+            shapes_differ: shapes_differ(&a, &b),
+            logs,
+            least: 2,
+        }
+    }
+
+    fn sample(&self) -> PairSample<'_> {
+        PairSample { logs: &self.logs, floor_sd: self.floor_sd, pooled: self.pooled }
+    }
+
+    fn look_at(&self) -> LookAt<'_> {
+        let mut sample = self.sample();
+        if self.logs.len() < self.least {
+            sample.logs = &[];
+        }
+        LookAt { sample, same_allowed: !self.shapes_differ }
+    }
+
+    fn seen(&self, blocks: u32, found: Found) -> Seen {
+        let sample = self.sample();
+        Seen {
+            blocks,
+            n: self.logs.len(),
+            verdict: match found.decision {
+                Some(Decision::Less) => Verdict::Faster,
+                Some(Decision::More) => Verdict::Slower,
+                Some(Decision::Same) => Verdict::Same,
+                None => Verdict::Undecided,
+            },
+            estimator: match sample.estimator() {
+                paired::Estimator::Mean => Estimator::Mean,
+                paired::Estimator::MeanPooled => Estimator::MeanPooled,
+                paired::Estimator::HodgesLehmann => Estimator::HodgesLehmann,
+            },
+            point: sample.point(),
+            sd: sample.sd(),
+            found,
+            shapes_differ: self.shapes_differ,
+        }
+    }
+}
+
+/// Contenders with a value in every block that counts, where these are few: their spread goes
+/// together.
+struct Pool {
+    classes: Vec<(Class, Vec<usize>, Vec<Vec<f64>>)>,
+}
+
+impl Pool {
+    fn of(points: &Points, counts: &dyn Fn(u32) -> bool) -> Self {
+        let counted = || points.all.iter().filter(|point| counts(point.block));
+        let mut blocks: Vec<u32> = counted().map(|point| point.block).collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        let mut classes = Vec::new();
+        if blocks.len() >= POOLED_BELOW {
+            return Self { classes };
+        }
+        let mut kinds: Vec<Class> = counted().map(|point| point.class).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for class in kinds {
+            let mut logs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+            for point in counted().filter(|point| point.class == class) {
+                logs.entry(point.contender).or_default().push(point.value.ln());
+            }
+            logs.retain(|_, own| own.len() == blocks.len());
+            let members: Vec<usize> = logs.keys().copied().collect();
+            let rows = (0..blocks.len()).map(|row| logs.values().map(|own| own[row]).collect());
+            classes.push((class, members, rows.collect()));
+        }
+        Self { classes }
+    }
+
+    fn spread(&self, pair: &Pair, n: usize) -> Option<Spread> {
+        self.classes.iter().find_map(|(_, members, rows)| {
+            let place = |contender: usize| members.binary_search(&contender).ok();
+            let (a, b) = (place(pair.a)?, place(pair.b)?);
+            if rows.len() == n { moderated(rows, a, b) } else { None }
+        })
+    }
+}

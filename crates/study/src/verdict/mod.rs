@@ -1,0 +1,47 @@
+//! Which is faster, by how much, and is the difference real: the verdicts of a RUN.
+//!
+//! [`Judge`] decides, look by look, from the plan and the scores of trials alone; the runner asks
+//! it which trials are still needed, and whoever opens the file later gets the same answers from
+//! the same numbers. [`verdicts`] makes views of what it found. The method is described in
+//! `docs/verdict.md`; its pieces are in `fsarena-stats`.
+//!
+//! Only whole trials are replicates. Absence of a difference is never called "the same".
+
+mod build;
+mod judge;
+mod points;
+mod suite;
+mod view;
+
+pub use judge::{BlockEnd, Judge};
+pub use points::{Class, Point, Points};
+pub(crate) use points::{Said, said};
+pub use view::{
+    Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, SuiteView,
+    Verdicts, WorkloadShare,
+};
+
+use fsarena_model::run::RunHeader;
+use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::{Look, Stop};
+
+/// Everything that is said of the questions of a RUN; `None` where it was planned without any.
+///
+/// `scores` are the latest attempts, in any order; `stop` and `looks` are as stored.
+#[must_use]
+pub fn verdicts(
+    header: &RunHeader,
+    scores: &[TrialScore],
+    stop: Option<Stop>,
+    looks: &[Look],
+) -> Option<Verdicts> {
+    let judge = Judge::replay(&header.plan, scores, stop)?;
+    Some(build::verdicts(&header.plan, &judge, stop, looks))
+}
+
+impl Judge<'_> {
+    /// Whether a block has ended and counts.
+    pub(crate) fn counts(&self, block: u32) -> bool {
+        self.is_counted(block)
+    }
+}

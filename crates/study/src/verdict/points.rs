@@ -1,0 +1,116 @@
+//! The values behind a question: one a trial, with its place in the RUN.
+
+use fsarena_model::record::CacheState;
+use fsarena_model::run::{RunPlan, Slot};
+use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
+use fsarena_model::verdict::{Metric, Question};
+
+/// What may be compared: both cold or both warm; both in whole memory, limited as asked, or without
+/// the limit that was asked for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Class {
+    /// Proved cold.
+    pub cold: bool,
+    /// Memory.
+    pub memory: MemoryKind,
+}
+
+/// One trial's value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Point {
+    /// Block, from 0.
+    pub block: u32,
+    /// Place in the block among the trials that were carried out, from 0.
+    pub position: u32,
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Contender whose trial came right before in the same block; none for its first.
+    pub previous: Option<usize>,
+    /// What may be compared with it.
+    pub class: Class,
+    /// The value in the metric's base unit, above 0.
+    pub value: f64,
+    /// Length of the whole trial, ns.
+    pub elapsed_ns: u64,
+}
+
+/// All values of a question, by block and position.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Points {
+    /// They.
+    pub all: Vec<Point>,
+    /// Values that take no part because a cold phase was asked for and not proved, by contender.
+    pub not_cold: Vec<usize>,
+    /// Trials that take no part because their contents were wrong, by contender.
+    pub bad_contents: Vec<usize>,
+}
+
+impl Points {
+    /// The values of one contender, in order of their blocks.
+    pub fn of(&self, contender: usize) -> impl Iterator<Item = &Point> {
+        self.all.iter().filter(move |point| point.contender == contender)
+    }
+
+    /// Natural logarithms of a ÷ b, one for each block that counts in which both have a value that
+    /// may be compared.
+    #[must_use]
+    pub fn log_ratios(&self, a: usize, b: usize, counts: &dyn Fn(u32) -> bool) -> Vec<f64> {
+        self.by_block(a, b, counts).into_iter().map(|(_, log)| log).collect()
+    }
+
+    /// The same, each with its block.
+    #[must_use]
+    pub fn by_block(&self, a: usize, b: usize, counts: &dyn Fn(u32) -> bool) -> Vec<(u32, f64)> {
+        let of_b: Vec<&Point> = self.of(b).collect();
+        let pairs = self.of(a).filter(|point| counts(point.block)).filter_map(|one| {
+            let at = of_b.binary_search_by_key(&one.block, |other| other.block).ok()?;
+            let other = of_b[at];
+            (other.class == one.class).then(|| (one.block, (one.value / other.value).ln()))
+        });
+        pairs.collect()
+    }
+}
+
+/// What a trial says to a question.
+pub(crate) enum Said {
+    /// A value.
+    Value(Class, f64),
+    /// It was to be cold, and that was not proved.
+    NotCold,
+    /// Its contents were wrong.
+    BadContents,
+    /// Nothing: it failed before, or has no such figure.
+    Nothing,
+}
+
+/// What `score` says to `question`; it is of the question's workload.
+pub(crate) fn said(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore) -> Said {
+    let Some(phase) = score.phases.iter().find(|p| p.name == question.phase && p.is_complete)
+    else {
+        return Said::Nothing;
+    };
+    if score.has_bad_contents {
+        return Said::BadContents;
+    }
+    let asked = plan.contenders[slot.contender].levels.cache;
+    if phase.cache == CacheState::Warm && plan.is_to_be_cold(question, asked) {
+        return Said::NotCold;
+    }
+    let class = Class { cold: phase.cache == CacheState::Cold, memory: phase.memory };
+    match value(question, phase) {
+        Some(value) => Said::Value(class, value),
+        None => Said::Nothing,
+    }
+}
+
+/// The value, which has to be above 0 to have a logarithm: what is below the step in which it can
+/// be read counts as that step.
+fn value(question: &Question, phase: &PhaseScore) -> Option<f64> {
+    let read = match question.metric {
+        Metric::Time => phase.clock_ns(question.clock)?,
+        Metric::Cpu => phase.cpu_ns?,
+        Metric::Written => phase.written_bytes?,
+        Metric::P99 => phase.p99_ns?,
+    };
+    Some((read as f64).max(question.metric.resolution()))
+}

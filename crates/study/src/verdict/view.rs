@@ -1,0 +1,252 @@
+//! Views of verdicts, for tables and documents. Plain data: nothing is decided here.
+
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::{Metric, Rule, Stop, Verdict};
+use serde::Serialize;
+
+/// Everything that is said of the questions of a RUN.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Verdicts {
+    /// Version of the method.
+    pub method: u32,
+    /// When the figures were looked at.
+    pub rule: Rule,
+    /// SAME means within 1 ÷ (1 + margin) and 1 + margin.
+    pub margin: f64,
+    /// Label of the contender that all are compared with; absent: every pair.
+    pub baseline: Option<String>,
+    /// Time that the RUN might take.
+    pub budget_ns: Option<u64>,
+    /// Blocks carried out.
+    pub blocks_done: u32,
+    /// Of these, those that count.
+    pub blocks_counted: u32,
+    /// Blocks that were run again, each with its reason.
+    pub rerun: Vec<RerunBlock>,
+    /// How the blocks ended; absent where they did not.
+    pub stop: Option<Stop>,
+    /// Index of the question whose answer stands first.
+    pub headline: Option<usize>,
+    /// The questions, in order.
+    pub questions: Vec<QuestionView>,
+    /// Over all workloads; absent where there is one alone.
+    pub suite: Option<SuiteView>,
+    /// Whether what the looks decided when they were taken is what they decide now; absent where no
+    /// look is stored.
+    pub agrees_with_stored_looks: Option<bool>,
+}
+
+/// A block that does not count.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct RerunBlock {
+    /// Number, from 1.
+    pub block: u32,
+    /// Why: nothing that depends on its scores.
+    pub why: String,
+}
+
+/// A question and its answers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct QuestionView {
+    /// Name of the workload.
+    pub workload: String,
+    /// Its title.
+    pub workload_title: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// Up to which clock.
+    pub clock: Clock,
+    /// Blocks after which it was looked at.
+    pub looks: Vec<u32>,
+    /// Contenders with figures, the best first.
+    pub rows: Vec<RankRow>,
+    /// The pairs that were asked, in the order of `rows` (a before b), or with the baseline as b.
+    pub pairs: Vec<PairView>,
+    /// Contenders that take no part, with the reason.
+    pub left: Vec<Left>,
+    /// What the watchers saw.
+    pub watch: crate::watch::Watch,
+    /// What the differences are due to, where several factors vary.
+    pub factors: Option<crate::factors::FactorView>,
+}
+
+/// A contender in the ranking of a question.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RankRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// Whether its values are of cold phases.
+    pub cold: bool,
+    /// Blocks with a value that count.
+    pub n: usize,
+    /// Median, in the metric's base unit.
+    pub median: f64,
+    /// Interval of the median between order statistics, with the level that it has; absent for one
+    /// value.
+    pub median_low: Option<f64>,
+    /// Its upper end.
+    pub median_high: Option<f64>,
+    /// Its level, 0 to 1.
+    pub median_level: Option<f64>,
+    /// Geometric mean.
+    pub geometric_mean: f64,
+    /// Least value.
+    pub min: f64,
+    /// Largest value.
+    pub max: f64,
+    /// Standard deviation of the logarithms: what others call coefficient of variation.
+    pub cv: Option<f64>,
+    /// Value ÷ that of the reference (the baseline, or else the best row): by the pair's estimate.
+    pub ratio: f64,
+    /// Interval of the ratio; absent for the reference itself and before the first look.
+    pub ratio_low: Option<f64>,
+    /// Its upper end.
+    pub ratio_high: Option<f64>,
+    /// What is said of this contender against the reference; absent for the reference itself.
+    pub against_reference: Option<Verdict>,
+    /// Letters: two contenders that share one are not shown to differ. Empty with a baseline.
+    pub letters: String,
+    /// Number of its tier, from 1: neighbours that are all proved SAME; absent where it is alone.
+    pub tier: Option<u32>,
+    /// Values that stand out (modified z above 3.5); they are kept.
+    pub outliers: usize,
+}
+
+/// How a ratio was estimated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Estimator {
+    /// Geometric mean of the ratios of blocks, with Student's t.
+    Mean,
+    /// The same, its spread taken from all contenders together.
+    MeanPooled,
+    /// Hodges-Lehmann with the exact interval of signed ranks.
+    HodgesLehmann,
+}
+
+/// Two contenders.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PairView {
+    /// Index of the first contender.
+    pub a: usize,
+    /// Index of the second.
+    pub b: usize,
+    /// Label of the first.
+    pub a_label: String,
+    /// Label of the second.
+    pub b_label: String,
+    /// What is said of the first.
+    pub verdict: Verdict,
+    /// Blocks in which both have a value that may be compared, as of the look.
+    pub n: usize,
+    /// Blocks by the look that this is of; 0 before the first.
+    pub at_blocks: u32,
+    /// How the ratio was estimated.
+    pub estimator: Estimator,
+    /// Value of a ÷ value of b; absent without a block that has both.
+    pub ratio: Option<f64>,
+    /// Interval of the ratio; absent before the first look, or where so few blocks have none.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// Level of this interval alone, 0 to 1: corrected for looks and for the other pairs.
+    pub level: Option<f64>,
+    /// The interval that SAME is said by: the whole of it lies within the margin then. Narrower
+    /// than the other, since only one of its ends can be the wrong one; absent where the other is.
+    pub same_low: Option<f64>,
+    /// Its upper end.
+    pub same_high: Option<f64>,
+    /// Its level alone, 0 to 1.
+    pub same_level: Option<f64>,
+    /// Ratio of the geometric means of the blocks that have both.
+    pub mean_ratio: Option<f64>,
+    /// Hodges-Lehmann ratio.
+    pub hl_ratio: Option<f64>,
+    /// Ratio of the medians.
+    pub median_ratio: Option<f64>,
+    /// Whether the two spread in different shapes: then mean, median and Hodges-Lehmann ratio
+    /// answer different questions, and SAME is refused.
+    pub shapes_differ: bool,
+    /// The least margin of 1, 2, 5, 10 and 20 % within which the two are shown to be the same.
+    pub same_within: Option<f64>,
+    /// What it would still take; absent where it is decided.
+    pub forecast: Option<Forecast>,
+    /// Why it is undecided, where that is not the spread.
+    pub why: Option<String>,
+}
+
+/// What it would still take to decide.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Forecast {
+    /// What would be shown.
+    pub of: ForecastFor,
+    /// Blocks needed in all, at least.
+    pub blocks: u64,
+    /// Blocks more than there are.
+    pub more_blocks: u64,
+    /// Time that these take for the two contenders, s.
+    pub seconds: f64,
+}
+
+/// What would be shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ForecastFor {
+    /// A difference of the size that is seen.
+    Difference,
+    /// That they are within the margin.
+    Same,
+}
+
+/// A contender that takes no part in a question.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Left {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Contenders over all workloads: geometric means of ratios.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct SuiteView {
+    /// Label of the contender that the ratios are to.
+    pub reference: String,
+    /// Questions that went in, each once a workload.
+    pub over: Vec<String>,
+    /// One row a contender that has a value in all of them, the best first.
+    pub rows: Vec<WorkloadShare>,
+}
+
+/// A contender over all workloads.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WorkloadShare {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// Geometric mean of its ratios to the reference.
+    pub ratio: f64,
+    /// 95 % interval for these very workloads (from their blocks); absent where it cannot be had.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// 95 % interval for workloads like these (t over workloads); absent under three.
+    pub like_these_low: Option<f64>,
+    /// Its upper end.
+    pub like_these_high: Option<f64>,
+    /// Pairs in which it is FASTER.
+    pub wins: usize,
+    /// Pairs in which it is SLOWER.
+    pub losses: usize,
+    /// Pairs in which it is SAME.
+    pub same: usize,
+    /// Pairs in which it is UNDECIDED.
+    pub undecided: usize,
+}
