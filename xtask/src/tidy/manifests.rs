@@ -14,6 +14,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "corpus",
             "engine",
             "executor",
+            "honesty",
             "metrics",
             "model",
             "plan",
@@ -31,6 +32,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("engine", &["corpus", "fio", "model"]),
     ("executor", &["corpus", "engine", "metrics", "model", "targets"]),
     ("fio", &["model"]),
+    // The shipped rule on tapes: plain numbers in, figures out.
+    ("honesty", &["model", "stats"]),
     ("metrics", &["model"]),
     ("model", &[]),
     // A job file is read with the experiment: what it needs and what it may not do.
@@ -38,7 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("plan", &["corpus", "fio", "model"]),
     // Published numbers: plain data of other people.
     ("reference", &[]),
-    ("report", &["model", "reference", "study"]),
+    ("report", &["honesty", "model", "reference", "study"]),
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
     // cleans up after it; metrics, because the journal names its owner by pid and start time.
     ("runner", &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets"]),

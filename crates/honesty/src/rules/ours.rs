@@ -1,0 +1,114 @@
+//! The rule that fsarena ships: its own code on one pair.
+
+use super::{Play, Rule};
+use crate::Slots;
+use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_stats::{Decision, Family, Found, LookAt, Looks, PairSample, shapes_differ};
+
+/// Blocks at most where nothing else is said.
+const CAP: u32 = 32;
+/// Blocks of the variant with one look.
+const FIXED: u32 = 10;
+/// Misses that one look alone may have.
+const ALPHA: f64 = 0.05;
+
+/// The two variants of our rule.
+#[must_use]
+pub fn ours(margin: f64) -> Vec<Rule> {
+    vec![sequential(margin), fixed(margin)]
+}
+
+/// Looks after 4, 6, 8, 12, 16, 24 and 32 blocks.
+pub(super) fn sequential(margin: f64) -> Rule {
+    Rule {
+        key: "fsarena",
+        name: "fsarena",
+        legend: format!(
+            "pairs in random order; looks after 4, 6, 8, 12, 16, 24 and 32 pairs at levels that \
+             add up to 5 %; t of the log ratios, from 12 pairs Hodges-Lehmann; SAME within {}; at \
+             most {CAP} pairs",
+            percent(margin)
+        ),
+        most: 2 * CAP as usize,
+        says_same: true,
+        is_ours: true,
+        is_default: true,
+        play: Box::new(move |slots| {
+            let looks = Looks::with_cap(CAP).expect("32 blocks is one of the caps");
+            until(slots, CAP, margin, |blocks| looks.is_look(blocks).then(|| looks.alpha(blocks)))
+        }),
+    }
+}
+
+/// One look after ten blocks, as `--runs 10`.
+pub(super) fn fixed(margin: f64) -> Rule {
+    Rule {
+        key: "fsarena-fixed-10",
+        name: "fsarena --runs 10",
+        legend: format!(
+            "{FIXED} pairs in random order, one look: 95 % t interval of the log ratios; SAME \
+             within {}",
+            percent(margin)
+        ),
+        most: 2 * FIXED as usize,
+        says_same: true,
+        is_ours: true,
+        is_default: false,
+        play: Box::new(move |slots| {
+            until(slots, FIXED, margin, |blocks| (blocks == FIXED).then_some(ALPHA))
+        }),
+    }
+}
+
+fn percent(margin: f64) -> String {
+    format!("{:.1} %", margin * 100.0).replace(".0 %", " %")
+}
+
+/// Pairs of blocks until one decides or `cap` is reached; `alpha_at` says after how many there is a
+/// look, and at which level.
+fn until(
+    slots: &mut Slots<'_>,
+    cap: u32,
+    margin: f64,
+    alpha_at: impl Fn(u32) -> Option<f64>,
+) -> Play {
+    let mut family = Family { asked: 1, differences: 0, sames: 0 };
+    let (mut of_a, mut of_b, mut logs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut play = Play::plain(false, 0.0);
+    for blocks in 1..=cap {
+        let (a, b) = slots.take_pair();
+        of_a.push(a.ln());
+        of_b.push(b.ln());
+        logs.push((b / a).ln());
+        let Some(alpha) = alpha_at(blocks) else { continue };
+        let sample = PairSample { logs: &logs, floor_sd: floor_sd(&of_a, &of_b), pooled: None };
+        let same_allowed = !shapes_differ(&of_a, &of_b);
+        let look = [LookAt { sample, same_allowed }];
+        let found = family.look(&look, alpha, margin.ln_1p());
+        if let Some(found) = found.first() {
+            play = said(found, sample.point().unwrap_or(0.0));
+        }
+        if play.verdict != Verdict::Undecided {
+            break;
+        }
+    }
+    play
+}
+
+/// No spread smaller than the clock's step is believed.
+fn floor_sd(of_a: &[f64], of_b: &[f64]) -> f64 {
+    let logs = of_a.iter().chain(of_b);
+    let center = logs.sum::<f64>() / (of_a.len() + of_b.len()) as f64;
+    Metric::Time.resolution() / (6f64.sqrt() * center.exp())
+}
+
+fn said(found: &Found, log_ratio: f64) -> Play {
+    let verdict = match found.decision {
+        Some(Decision::Less) => Verdict::Faster,
+        Some(Decision::More) => Verdict::Slower,
+        Some(Decision::Same) => Verdict::Same,
+        None => Verdict::Undecided,
+    };
+    let interval = found.interval.as_ref().map(|interval| (interval.low, interval.high));
+    Play { verdict, log_ratio, interval }
+}
