@@ -30,6 +30,15 @@ pub fn show(
     })
 }
 
+/// The verdicts of a RUN (`study --json`).
+#[must_use]
+pub fn verdicts(verdicts: &fsarena_study::verdict::Verdicts) -> Value {
+    let mut document = crate::verdict_json(verdicts);
+    document["schema"] = SCHEMA.into();
+    document["kind"] = "verdicts".into();
+    document
+}
+
 /// A published study with what becomes of it, and RUNs of ours (`reference --json`): `phases` says
 /// which phase of ours repeats which test of it.
 #[must_use]
@@ -79,6 +88,12 @@ pub fn datasets(datasets: &[crate::DatasetLine]) -> Value {
 #[must_use]
 pub fn dataset(dataset: &impl serde::Serialize) -> Value {
     json!({ "schema": SCHEMA, "kind": "dataset", "dataset": dataset })
+}
+
+/// What rules said on tapes (`selftest honesty --json`).
+#[must_use]
+pub fn honesty(tapes: &[fsarena_honesty::Replayed]) -> Value {
+    json!({ "schema": SCHEMA, "kind": "honesty", "tapes": tapes })
 }
 
 /// The block devices of the machine (`devices --json`).

@@ -7,6 +7,8 @@
 pub mod article;
 mod datasets;
 mod devices;
+mod forest;
+mod honesty;
 mod job;
 pub mod json;
 mod latency;
@@ -20,6 +22,7 @@ mod phases;
 mod plan;
 mod raw;
 mod table;
+mod verdict;
 mod words;
 
 pub use article::{
@@ -29,6 +32,8 @@ pub use datasets::{
     ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
 };
 pub use devices::{DeviceLine, devices_table};
+pub use forest::{compare_json, forest_tables, one_run_text, sides_tables};
+pub use honesty::honesty_tables;
 pub use ledger::ledger_tables;
 pub use list::{RunLine, runs_list};
 pub use merged::{MergedLine, merged_table};
@@ -36,6 +41,7 @@ pub use notes::{closing_notes, heading};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::raw_values;
+pub use verdict::{Detail, verdict_headline, verdict_json, verdict_tables};
 
 /// How text looks, beside its width (which every function takes in columns; less than
 /// [`MIN_WIDTH`] is taken as that).

@@ -48,12 +48,13 @@ pub fn heading(study: &Study, width: usize, style: Style) -> String {
 #[must_use]
 pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let sections: [(&str, Vec<String>); 5] = [
+    let sections: [(&str, Vec<String>); 6] = [
         ("Programs", programs(study)),
         ("Contents", study.verify.iter().flat_map(contents).collect()),
         ("Failed", failures(study)),
         ("Not run", not_run(study)),
         ("Notices", notices(study)),
+        ("Watchers", study.findings.iter().map(|finding| finding.text.clone()).collect()),
     ];
     let mut out = String::new();
     for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {

@@ -76,7 +76,12 @@ fn legend(study: &Study, ratios: bool, style: Style) -> String {
              imbalance: the slowest thread to the mean of all.",
         );
     }
-    text.push_str(" Whether a difference is real is not decided here.");
+    text.push_str(if study.asks_verdicts {
+        " Whether a difference is real is said by the verdicts (`fsarena study`), not by these \
+         ratios."
+    } else {
+        " Whether a difference is real is not decided here."
+    });
     text
 }
 

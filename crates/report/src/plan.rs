@@ -1,5 +1,7 @@
 //! The plan of a RUN for `--dry-run`: what would be done, how long, how much is written.
 
+mod asked;
+
 use crate::job::source_words;
 use crate::manner::{job_words, manner, place_words};
 use crate::table::{Grid, Kind};
@@ -9,6 +11,7 @@ use fsarena_model::contender::{Cache, DeviceLevel, Discard};
 use fsarena_model::device::QueueLevel;
 use fsarena_model::job::{Job, JobKind};
 use fsarena_model::run::RunPlan;
+use fsarena_model::verdict::Rule;
 use fsarena_model::work::{Phase, Workload};
 use fsarena_study::SourceView;
 use serde::Serialize;
@@ -18,10 +21,14 @@ use serde::Serialize;
 pub struct PlanCost {
     /// One row a contender and workload that is run.
     pub rows: Vec<PlanCostRow>,
-    /// All of it, s.
+    /// All of it, s; at most, where the RUN ends when all is decided.
     pub total_s: f64,
-    /// Bytes written to devices and images, all of it.
+    /// The same where all is decided at the first look, s.
+    pub least_s: f64,
+    /// Bytes written to devices and images, all of it; at most, as above.
     pub written_bytes: u64,
+    /// The same where all is decided at the first look.
+    pub least_written_bytes: u64,
     /// Bytes of images at one time.
     pub image_bytes: u64,
     /// Where the figures come from, one line.
@@ -46,8 +53,10 @@ pub struct PlanCostRow {
     pub contender: usize,
     /// Index into the plan's workloads.
     pub workload: usize,
-    /// Trials.
+    /// Trials, at most.
     pub trials: usize,
+    /// Trials where all is decided at the first look.
+    pub least_trials: usize,
     /// Expected time of all its trials, s; `None` where nothing is known.
     pub expected_s: Option<f64>,
     /// Bytes its trials write.
@@ -61,29 +70,11 @@ pub struct PlanCostRow {
 pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = contenders(plan, width, style);
+    out.push_str(&asked::asked(plan, cost, width, style));
     out.push('\n');
     out.push_str(&bold("Trials", style.colour));
     out.push('\n');
-    let mut grid = Grid::new(&[
-        ("workload", Kind::Text),
-        ("contender", Kind::Text),
-        ("trials", Kind::Figure),
-        ("expected time", Kind::Figure),
-        ("written", Kind::Figure),
-        ("known from", Kind::Text),
-    ]);
-    for row in &cost.rows {
-        let workload = plan.workloads.get(row.workload).map(|w| w.name.clone());
-        grid.row(vec![
-            workload.unwrap_or_default(),
-            label(plan, row.contender),
-            row.trials.to_string(),
-            ns(row.expected_s.and_then(nanos)),
-            bytes(Some(row.written_bytes)),
-            row.source.clone(),
-        ]);
-    }
-    out.push_str(&grid.render(width));
+    out.push_str(&trials(plan, cost, width));
     out.push_str(&real_work(plan, cost, width, style));
     let manners = manners(plan);
     if !manners.is_empty() {
@@ -108,6 +99,49 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
     out.push('\n');
     out.push_str(&wrap("", &total(plan, cost), width));
     out
+}
+
+/// The rows of the cost: after the first look and at most, where there are looks.
+fn trials(plan: &RunPlan, cost: &PlanCost, width: usize) -> String {
+    let looks = looks(plan);
+    let after = |blocks: u32| format!("time after {blocks}");
+    let headings =
+        looks.map(|(least, most)| [after(least), after(most), format!("written after {most}")]);
+    let mut columns =
+        vec![("workload", Kind::Text), ("contender", Kind::Text), ("trials", Kind::Figure)];
+    match &headings {
+        None => columns.extend([("expected time", Kind::Figure), ("written", Kind::Figure)]),
+        Some(headings) => columns.extend(headings.iter().map(|it| (it.as_str(), Kind::Narrow))),
+    }
+    columns.push(("known from", Kind::Text));
+    let mut grid = Grid::new(&columns);
+    for row in &cost.rows {
+        let workload = plan.workloads.get(row.workload).map(|w| w.name.clone());
+        let mut cells = vec![workload.unwrap_or_default(), label(plan, row.contender)];
+        if looks.is_some() {
+            let share = row.least_trials as f64 / row.trials.max(1) as f64;
+            let least_s = row.expected_s.map(|all| all * share);
+            cells.extend([
+                format!("{}-{}", row.least_trials, row.trials),
+                ns(least_s.and_then(nanos)),
+            ]);
+        } else {
+            cells.push(row.trials.to_string());
+        }
+        cells.extend([
+            ns(row.expected_s.and_then(nanos)),
+            bytes(Some(row.written_bytes)),
+            row.source.clone(),
+        ]);
+        grid.row(cells);
+    }
+    grid.render(width)
+}
+
+/// Fewest and most blocks, where a RUN ends when all is decided.
+fn looks(plan: &RunPlan) -> Option<(u32, u32)> {
+    let rule = plan.verdict.as_ref()?.rule;
+    matches!(rule, Rule::Looks { .. }).then(|| (rule.least_blocks(), rule.blocks()))
 }
 
 /// What real work is done with, and each of its phases; nothing where there is none.
@@ -166,13 +200,25 @@ fn total(plan: &RunPlan, cost: &PlanCost) -> String {
         format!("; images take {} at one time", bytes(Some(cost.image_bytes)))
     };
     let stop = if cost.source.is_empty() { "" } else { ". " };
+    let source = cost.source.trim_end_matches('.');
+    let (most_ns, most) = (ns(nanos(cost.total_s)), bytes(Some(cost.written_bytes)));
+    let Some((least_blocks, most_blocks)) = looks(plan) else {
+        return format!(
+            "{} in {}: expected {most_ns}, {most} written{images}{stop}{source}. Nothing has been \
+             touched.",
+            count(plan.schedule.len(), "trial"),
+            count(usize::try_from(plan.blocks).unwrap_or(usize::MAX), "block"),
+        );
+    };
+    let trials = |of: fn(&PlanCostRow) -> usize| cost.rows.iter().map(of).sum::<usize>();
     format!(
-        "{} in {}: expected {}, {} written{images}{stop}{}. Nothing has been touched.",
-        count(plan.schedule.len(), "trial"),
-        count(usize::try_from(plan.blocks).unwrap_or(usize::MAX), "block"),
-        ns(nanos(cost.total_s)),
-        bytes(Some(cost.written_bytes)),
-        cost.source.trim_end_matches('.'),
+        "{} trials in {least_blocks} blocks, if all is decided at the first look: expected {}, {} \
+         written; at most {} trials in {most_blocks} blocks: {most_ns}, {most}{images}{stop}\
+         {source}. Nothing has been touched.",
+        trials(|row| row.least_trials),
+        ns(nanos(cost.least_s)),
+        bytes(Some(cost.least_written_bytes)),
+        trials(|row| row.trials),
     )
 }
 
@@ -180,6 +226,7 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
     let levels = || plan.contenders.iter().map(|contender| &contender.levels);
     let conditioned = levels().any(|levels| !levels.ssd.is_none());
     let queues = levels().any(|levels| !levels.queue.is_default());
+    let handicaps = levels().any(|levels| levels.handicap_ns > 0);
     let mut columns = vec![
         ("contender", Kind::Text),
         ("file system", Kind::Text),
@@ -189,6 +236,7 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
     ];
     columns.extend(conditioned.then_some(("before mkfs", Kind::Text)));
     columns.extend(queues.then_some(("queue", Kind::Text)));
+    columns.extend(handicaps.then_some(("handicap", Kind::Figure)));
     columns.push(("discard", Kind::Optional(1)));
     let mut grid = Grid::new(&columns);
     for contender in &plan.contenders {
@@ -211,6 +259,8 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
         ];
         cells.extend(conditioned.then(|| levels.ssd.name().to_owned()));
         cells.extend(queues.then(|| queue(&levels.queue)));
+        let handicap = Some(levels.handicap_ns).filter(|slept_ns| *slept_ns > 0);
+        cells.extend(handicaps.then(|| ns(handicap)));
         cells.push(discard.to_owned());
         grid.row(cells);
     }

@@ -24,8 +24,8 @@ pub(crate) fn wrap(first: &str, text: &str, width: usize) -> String {
     let room = width.saturating_sub(indent).max(8);
     let mut lines: Vec<String> = vec![String::new()];
     let mut used = 0;
-    for word in clean(text).split_whitespace() {
-        for piece in pieces(word, room) {
+    for word in words(&clean(text)) {
+        for piece in pieces(&word, room) {
             let needed = width_of(&piece) + usize::from(used > 0);
             if used > 0 && used + needed > room {
                 lines.push(String::new());
@@ -51,6 +51,22 @@ pub(crate) fn wrap(first: &str, text: &str, width: usize) -> String {
         out.push('\n');
     }
     out
+}
+
+/// The words of a text. No line is broken before a percent sign or within an interval in brackets.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let opened = |last: &String| last.starts_with('[') && last.ends_with(',');
+        match words.last_mut() {
+            Some(last) if word.starts_with('%') || opened(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
 }
 
 fn pieces(word: &str, room: usize) -> Vec<String> {
@@ -303,6 +319,10 @@ mod tests {
         assert_eq!(wrap("- ", "one two three", 10), "- one two\n  three\n");
         assert_eq!(wrap("", "abcdefghijkl", 10), "abcdefghij\nkl\n");
         assert_eq!(wrap("- ", "", 10), "-\n");
+        assert_eq!(
+            wrap("", "margin of 5 %, [1.0, 1.2] it is", 11),
+            "margin of\n5 %,\n[1.0, 1.2]\nit is\n"
+        );
     }
 
     proptest! {

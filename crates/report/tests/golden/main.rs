@@ -4,8 +4,11 @@
 mod article;
 mod devices;
 mod engine;
+mod forest;
+mod plan;
 mod real_work;
 mod tables;
+mod verdict;
 mod width;
 
 use fsarena_model::record::{CacheState, Drained, MemoryRecord, Notice, Outcome, TrialRecord};
@@ -187,13 +190,16 @@ fn plan_80() {
                 contender,
                 workload: 0,
                 trials: 3,
+                least_trials: 3,
                 expected_s: (contender < 2).then_some(12.5),
                 written_bytes: 3 << 20,
                 source: "calibration".to_owned(),
             })
             .collect(),
         total_s: 125.0,
+        least_s: 125.0,
         written_bytes: 9 << 20,
+        least_written_bytes: 9 << 20,
         image_bytes: 1 << 30,
         source: "Figures of a short calibration: the first RUN makes them better".to_owned(),
         needs: Vec::new(),

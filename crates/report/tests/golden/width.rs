@@ -13,7 +13,7 @@ use fsarena_testkit::records::{self, SECOND_NS};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
-fn fits(text: &str, width: usize) -> Result<(), TestCaseError> {
+pub(crate) fn fits(text: &str, width: usize) -> Result<(), TestCaseError> {
     for line in text.lines() {
         prop_assert!(line.width() <= width, "{} > {width}: {line:?}", line.width());
         prop_assert!(!line.chars().any(char::is_control), "{line:?}");

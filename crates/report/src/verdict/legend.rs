@@ -1,0 +1,151 @@
+//! How verdicts are read: only what occurs, once.
+
+use super::Detail;
+use super::pairs::is_early;
+use super::question::shows_letters;
+use super::words::{level, margin};
+use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_study::verdict::{Estimator, PairView, Verdicts};
+
+/// Up to this many blocks no interval is free of an assumption about the noise.
+const NEAR_NORMAL_UP_TO: usize = 5;
+
+/// What holds for all looks and pairs of a question together.
+const ASKED: &str = "95 %";
+
+/// The legend as one paragraph.
+pub(super) fn text(verdicts: &Verdicts, detail: Detail) -> String {
+    let mut parts = vec![words(verdicts), ratios(verdicts)];
+    parts.extend(intervals(verdicts));
+    parts.extend(same_intervals(verdicts));
+    if detail == Detail::Brief {
+        parts.extend(multipliers(verdicts));
+    }
+    parts.extend(groups(verdicts));
+    parts.extend(cautions(verdicts));
+    parts.join(" ")
+}
+
+fn pairs(verdicts: &Verdicts) -> impl Iterator<Item = &PairView> {
+    verdicts.questions.iter().flat_map(|question| &question.pairs)
+}
+
+/// The four words.
+fn words(verdicts: &Verdicts) -> String {
+    let times_only = verdicts.questions.iter().all(|question| question.metric == Metric::Time);
+    let (faster, slower) = if times_only {
+        ("takes less time", "takes more time")
+    } else {
+        ("needs less of what is compared", "needs more of it")
+    };
+    let within = margin(verdicts.margin);
+    format!(
+        "FASTER: {faster}; SLOWER: {slower}; SAME: shown to be within {within}; UNDECIDED: none of \
+         these is shown."
+    )
+}
+
+/// What the columns of rankings are.
+fn ratios(verdicts: &Verdicts) -> String {
+    let reference = match &verdicts.baseline {
+        Some(baseline) => baseline.as_str(),
+        None => "the best",
+    };
+    let how = |estimator| pairs(verdicts).any(|pair| pair.estimator == estimator);
+    let mut by = Vec::new();
+    if how(Estimator::Mean) || how(Estimator::MeanPooled) {
+        by.push("geometric means with Student's t");
+    }
+    if how(Estimator::MeanPooled) {
+        by.push("under 6 blocks with the spread of all contenders, where that is wider");
+    }
+    if how(Estimator::HodgesLehmann) {
+        by.push("from 12 blocks Hodges-Lehmann with exact signed ranks");
+    }
+    let by = if by.is_empty() { String::new() } else { format!(" ({})", by.join("; ")) };
+    format!(
+        "Best first. ratio: the value of a contender ÷ that of {reference}, of blocks that have \
+         both{by}, in pairs that of the first ÷ that of the second; cv: standard deviation of the logarithms; n: blocks that count."
+    )
+}
+
+/// At which level the intervals in brackets are.
+fn intervals(verdicts: &Verdicts) -> Option<String> {
+    let others = pairs(verdicts).filter(|pair| pair.verdict != Verdict::Same);
+    let at = levels(others.filter_map(|pair| pair.level))?;
+    if at == ASKED {
+        return Some(format!(
+            "Brackets: intervals at {ASKED}; one look at one pair needs no more."
+        ));
+    }
+    Some(format!(
+        "Brackets: intervals at {at} each, which is {ASKED} corrected for all looks and all pairs \
+         of a question."
+    ))
+}
+
+/// What stands in the brackets of SAME.
+fn same_intervals(verdicts: &Verdicts) -> Option<String> {
+    let same = pairs(verdicts).filter(|pair| pair.verdict == Verdict::Same);
+    let at = levels(same.filter_map(|pair| pair.same_level))?;
+    Some(format!(
+        "SAME has an interval of its own, at {at}, all of it within the margin: it is narrower, \
+         as only one of its ends can be wrong."
+    ))
+}
+
+/// `95 %`, or the least and the highest of several.
+fn levels(of: impl Iterator<Item = f64>) -> Option<String> {
+    let all: Vec<f64> = of.collect();
+    let least = level(all.iter().copied().min_by(f64::total_cmp)?);
+    let most = level(all.iter().copied().max_by(f64::total_cmp)?);
+    Some(if least == most { least } else { format!("{least} to {most}") })
+}
+
+/// The line of multipliers, where it has no title.
+fn multipliers(verdicts: &Verdicts) -> Option<String> {
+    let mut factors = verdicts.questions.iter().filter_map(|question| question.factors.as_ref());
+    factors.any(|view| !view.factors.is_empty()).then(|| {
+        "Due to: slowest ÷ fastest level of a factor over all others; intervals at 95 % for all \
+         its levels together."
+            .to_owned()
+    })
+}
+
+/// Letters and tiers.
+fn groups(verdicts: &Verdicts) -> Vec<String> {
+    let mut parts = Vec::new();
+    if verdicts.questions.iter().any(shows_letters) {
+        parts.push(
+            "Letters: share a letter = not shown to differ, which is not the same as the same."
+                .to_owned(),
+        );
+    }
+    if verdicts.questions.iter().flat_map(|one| &one.rows).any(|row| row.tier.is_some()) {
+        parts.push("Tiers: a tier = all pairs proved SAME within the margin.".to_owned());
+    }
+    parts
+}
+
+/// What limits the figures.
+fn cautions(verdicts: &Verdicts) -> Vec<String> {
+    let mut parts = Vec::new();
+    if pairs(verdicts).any(|pair| is_early(verdicts, pair)) {
+        parts.push(
+            "Early stop: decided before the last look; a difference that is estimated there is a \
+             little too large on average, and its interval allows for that.",
+        );
+    }
+    let few = |pair: &PairView| pair.low.is_some() && pair.n <= NEAR_NORMAL_UP_TO;
+    if pairs(verdicts).any(few) {
+        parts.push(
+            "Intervals of 5 blocks or fewer rest on near-normal noise: none that is free of \
+             assumptions has 95 % there.",
+        );
+    }
+    let outliers = verdicts.questions.iter().any(|one| one.rows.iter().any(|row| row.outliers > 0));
+    if outliers {
+        parts.push("Outliers (modified z above 3.5) are in all figures.");
+    }
+    parts.into_iter().map(str::to_owned).collect()
+}

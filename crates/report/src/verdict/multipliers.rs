@@ -1,0 +1,104 @@
+//! What differences are due to: multipliers first, then what they depend on, shares last.
+
+use super::words::{blocks, percent, probability, ratio_and_interval};
+use super::{list, section};
+use crate::Style;
+use crate::words::wrap;
+use fsarena_study::factors::{FactorRow, FactorView, LevelRow};
+
+/// The factors of a question.
+pub(super) fn text(view: &FactorView, width: usize, style: Style) -> String {
+    let title = format!(
+        "What it is due to ({}; slowest ÷ fastest level over all other factors; intervals at 95 % \
+         for all levels of a factor together)",
+        blocks(view.blocks as u64)
+    );
+    let mut out = section(&title, width, style);
+    if !view.factors.is_empty() {
+        out.push_str(&wrap("", &line(view), width));
+    }
+    let lines: Vec<String> = view.factors.iter().flat_map(levels).collect();
+    for line in lines {
+        out.push_str(&wrap("  - ", &line, width));
+    }
+    if !view.terms.is_empty() {
+        out.push_str(&wrap("", &tests(view), width));
+    }
+    out.push_str(&shares(view, width));
+    out.push_str(&list("Factors: notes", &view.notes, width, style));
+    out
+}
+
+/// `device ×3.31 [3.10, 3.52], fs ×1.22 [1.18, 1.26]`; empty without factors.
+pub(super) fn line(view: &FactorView) -> String {
+    view.factors.iter().map(multiplier).collect::<Vec<_>>().join(", ")
+}
+
+/// `device ×3.31 [3.10, 3.52]`.
+fn multiplier(factor: &FactorRow) -> String {
+    let (text, interval) =
+        ratio_and_interval(Some(factor.spread), factor.spread_low, factor.spread_high);
+    let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
+    let caution = if factor.interacts { " on average (interacts)" } else { "" };
+    format!("{} ×{text}{interval}{caution}", name(factor))
+}
+
+/// A factor that exists only within a level of another is named with that level.
+fn name(factor: &FactorRow) -> String {
+    match &factor.within {
+        Some(within) => format!("{} within {within}", factor.name),
+        None => factor.name.clone(),
+    }
+}
+
+/// The levels of a factor; where it interacts, at each level of the other factor instead of over
+/// all.
+fn levels(factor: &FactorRow) -> Vec<String> {
+    let name = name(factor);
+    if !factor.interacts || factor.by_other.is_empty() {
+        return vec![format!("{name}: {}", level_words(&factor.levels))];
+    }
+    let mut lines = vec![format!("{name} interacts, so there is no one multiplier:")];
+    let at = |one: &fsarena_study::factors::LevelsAt| {
+        format!("{name} at {}: {}", one.at, level_words(&one.levels))
+    };
+    lines.extend(factor.by_other.iter().map(at));
+    lines
+}
+
+/// `ssd 1.00, hdd 3.31 [3.10, 3.52]`.
+fn level_words(levels: &[LevelRow]) -> String {
+    let one = |row: &LevelRow| {
+        let (text, interval) = ratio_and_interval(Some(row.multiplier), row.low, row.high);
+        let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
+        format!("{} {text}{interval}", row.level)
+    };
+    levels.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The terms of the analysis with their probabilities.
+fn tests(view: &FactorView) -> String {
+    let mut parts = vec![format!("all contenders {}", probability(view.omnibus_p))];
+    parts.extend(view.terms.iter().map(|term| format!("{} {}", term.term, probability(term.p))));
+    format!("F tests: {}.", parts.join(", "))
+}
+
+/// Shares of the variance; nothing where the study gives none.
+fn shares(view: &FactorView, width: usize) -> String {
+    let parts: Vec<String> = view
+        .factors
+        .iter()
+        .filter_map(|factor| {
+            let share = factor.share?;
+            Some(format!("{} {}", name(factor), percent((share * 1e3).round() / 1e3)))
+        })
+        .collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let line = format!(
+        "Shares of the variance among these contenders, which other levels would change: {}.",
+        parts.join(", ")
+    );
+    wrap("", &line, width)
+}

@@ -1,0 +1,76 @@
+//! By which rule it was decided: looks, cap, margin, budget, blocks, how it ended.
+
+use super::list;
+use super::words::{blocks, listed, margin};
+use crate::Style;
+use crate::words::{bold, wrap};
+use fsarena_model::units::Nanos;
+use fsarena_model::verdict::{Rule, StopWhy};
+use fsarena_study::verdict::{RerunBlock, Verdicts};
+
+/// The rule, and what became of the blocks.
+pub(super) fn text(verdicts: &Verdicts, width: usize, style: Style) -> String {
+    let mut out = wrap("", &format!("Rule: {}. {}", rule(verdicts), course(verdicts)), width);
+    if verdicts.agrees_with_stored_looks == Some(false) {
+        let warning = "WARNING: what the looks decided when they were taken is not what the stored \
+                       trials say now.";
+        for line in wrap("", warning, width).lines() {
+            out.push_str(&bold(line, style.colour));
+            out.push('\n');
+        }
+    }
+    let again = |one: &RerunBlock| format!("block {}: {}", one.block, one.why);
+    let rerun: Vec<String> = verdicts.rerun.iter().map(again).collect();
+    out.push_str(&list("Blocks that were run again", &rerun, width, style));
+    out
+}
+
+/// What was fixed before block 1.
+fn rule(verdicts: &Verdicts) -> String {
+    let looks = match verdicts.rule {
+        Rule::Looks { .. } => {
+            let looks: Vec<String> = verdicts.rule.looks().iter().map(u32::to_string).collect();
+            format!("looks after {} blocks, whoever is decided leaves", listed(&looks))
+        }
+        Rule::Fixed { blocks: n } => format!("one look, after {}", blocks(u64::from(n))),
+    };
+    let budget = match verdicts.budget_ns {
+        Some(budget_ns) => format!("budget {}", Nanos(budget_ns)),
+        None => "no budget".to_owned(),
+    };
+    format!("{looks}; margin {}; {budget}; method {}", margin(verdicts.margin), verdicts.method)
+}
+
+/// What became of it.
+fn course(verdicts: &Verdicts) -> String {
+    let rerun = match verdicts.rerun.len() {
+        0 => String::new(),
+        n => format!(", {n} run again for a reason that no score is seen in"),
+    };
+    let (done, counted) = (verdicts.blocks_done, verdicts.blocks_counted);
+    let ended = match verdicts.stop.map(|stop| stop.why) {
+        None => "not at its end: not all blocks were carried out".to_owned(),
+        Some(StopWhy::Decided) => "ended because all that was asked is decided".to_owned(),
+        Some(StopWhy::Cap) => "ended with the last block of the plan".to_owned(),
+        Some(StopWhy::Budget) => {
+            "ended because the next block would not have ended within the budget".to_owned()
+        }
+    };
+    let last = last_look(verdicts);
+    let last = last.map(|n| format!(", last looked at after {}", blocks(u64::from(n))));
+    let last = last.unwrap_or_default();
+    let stored = match verdicts.agrees_with_stored_looks {
+        Some(true) => " The looks as stored decided the same.",
+        Some(false) | None => "",
+    };
+    format!("{} done, {counted} counted{rerun}; {ended}{last}.{stored}", blocks(u64::from(done)))
+}
+
+/// The last look where the rule does not name it: it was taken as the budget ended. All questions
+/// are looked at together.
+fn last_look(verdicts: &Verdicts) -> Option<u32> {
+    let looks = &verdicts.questions.first()?.looks;
+    let due = verdicts.rule.looks().into_iter().filter(|&look| look <= verdicts.blocks_counted);
+    let last = looks.last().copied();
+    last.filter(|_| !due.eq(looks.iter().copied()))
+}

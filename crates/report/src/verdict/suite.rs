@@ -1,0 +1,50 @@
+//! Contenders over all workloads.
+
+use super::section;
+use super::words::ratio_and_interval;
+use crate::Style;
+use crate::table::{Grid, Kind};
+use crate::words::{count, wrap};
+use fsarena_study::verdict::SuiteView;
+
+/// Geometric means of ratios, with both intervals, and how often each was what.
+pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
+    let questions = count(view.over.len(), "workload");
+    let title = format!("Over {questions}: geometric mean of the ratios to {}", view.reference);
+    let mut out = section(&title, width, style);
+    let mut grid = Grid::new(&[
+        ("contender", Kind::Text),
+        ("ratio", Kind::Figure),
+        ("these workloads", Kind::Narrow),
+        ("workloads like these", Kind::Narrow),
+        ("FASTER", Kind::Figure),
+        ("SLOWER", Kind::Figure),
+        ("SAME", Kind::Figure),
+        ("UNDECIDED", Kind::Figure),
+    ]);
+    for row in &view.rows {
+        let (ratio, these) = ratio_and_interval(Some(row.ratio), row.low, row.high);
+        let (_, like_these) =
+            ratio_and_interval(Some(row.ratio), row.like_these_low, row.like_these_high);
+        let or_dash = |interval: Option<String>| interval.unwrap_or_else(|| "-".to_owned());
+        grid.row(vec![
+            row.label.clone(),
+            ratio,
+            or_dash(these),
+            or_dash(like_these),
+            row.wins.to_string(),
+            row.losses.to_string(),
+            row.same.to_string(),
+            row.undecided.to_string(),
+        ]);
+    }
+    out.push_str(&grid.render(width));
+    let words = format!(
+        "Over: {}. Both intervals are at 95 %: for these very workloads, from their blocks; and for \
+         workloads like these, from the spread among them (three at least). FASTER to UNDECIDED: \
+         pairs that were asked, over all questions. The mean itself has no verdict.",
+        view.over.join(", ")
+    );
+    out.push_str(&wrap("", &words, width));
+    out
+}

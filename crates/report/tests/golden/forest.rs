@@ -1,0 +1,277 @@
+//! Several RUNs beside each other as text and JSON, over views made by hand.
+
+use crate::plain;
+use crate::width::fits;
+use fsarena_model::run::Clock;
+use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
+use fsarena_report::{compare_json, forest_tables, sides_tables};
+use fsarena_study::compare::{
+    Change, Forest, ForestPair, ForestQuestion, ForestRow, SideRow, Sides, SidesQuestion, Unit,
+    UnitRow, UnitValue, Without,
+};
+use fsarena_study::verdict::Estimator;
+use proptest::prelude::*;
+
+fn unit(name: &str, machine: &str, runs: &[&str]) -> UnitRow {
+    UnitRow {
+        name: name.to_owned(),
+        machine: machine.to_owned(),
+        runs: runs.iter().map(|run| (*run).to_owned()).collect(),
+    }
+}
+
+fn row(unit: usize, n: usize, [ratio, low, high]: [f64; 3]) -> ForestRow {
+    ForestRow {
+        unit,
+        runs: vec![(unit + 1).to_string()],
+        n,
+        estimator: if n < 12 { Estimator::Mean } else { Estimator::HodgesLehmann },
+        ratio,
+        low: Some(low),
+        high: Some(high),
+    }
+}
+
+fn three() -> Forest {
+    let mut rows = vec![
+        row(0, 4, [1.20, 1.10, 1.31]),
+        row(1, 12, [1.24, 1.22, 1.26]),
+        row(2, 8, [0.99, 0.96, 1.02]),
+    ];
+    rows[0].runs.push("4".to_owned());
+    let pair = ForestPair {
+        a_label: "xfs".to_owned(),
+        b_label: "ext4".to_owned(),
+        verdict: Verdict::Undecided,
+        ratio: Some(1.1377),
+        low: Some(0.8378),
+        high: Some(1.545),
+        level: Some(0.95),
+        weighted: Some([1.14, 0.85, 1.52]),
+        i_squared: Some(0.934),
+        agreeing: 2,
+        rows,
+        without: vec![Without { run: "5".to_owned(), why: "it has no xfs".to_owned() }],
+        why: None,
+    };
+    Forest {
+        method: METHOD_VERSION,
+        margin: 0.05,
+        unit: Unit::Machine,
+        units: vec![
+            unit("machine 1", "Linux 6.1.0, 2 × Duron, 64 MiB of memory", &["1", "4"]),
+            unit("machine 2", "Linux 6.1.0, 8 × Opteron, 4 GiB of memory", &["2"]),
+            unit("machine 3", "Linux 6.6.1, 4 × Cortex-A72, 8 GiB of memory", &["3"]),
+        ],
+        baseline: Some("ext4".to_owned()),
+        questions: vec![ForestQuestion {
+            workload: "small-files".to_owned(),
+            phase: "create".to_owned(),
+            metric: Metric::Time,
+            clock: Clock::Durable,
+            pairs: vec![pair],
+        }],
+        notes: vec![
+            "xfs is not the same in RUN 2 as in RUN 1: device (loop of 1 GiB; \
+                     /dev/sdb)"
+                .to_owned(),
+        ],
+    }
+}
+
+fn two() -> Forest {
+    let mut forest = three();
+    let pair = &mut forest.questions[0].pairs[0];
+    pair.rows.truncate(2);
+    pair.without.clear();
+    (pair.low, pair.high, pair.level, pair.weighted) = (None, None, None, None);
+    pair.ratio = Some(1.22);
+    pair.why = Some("two machines can never speak for others; both are listed".to_owned());
+    forest.units.truncate(2);
+    forest.notes.clear();
+    forest
+}
+
+fn before_and_after() -> Sides {
+    let values = |value: f64| -> Vec<UnitValue> {
+        (0..3).map(|unit| UnitValue { unit, n: 4, value: value + 1e7 * unit as f64 }).collect()
+    };
+    let slower = SideRow {
+        label: "ext4".to_owned(),
+        verdict: Verdict::Slower,
+        ratio: Some(1.2),
+        low: Some(1.17),
+        high: Some(1.24),
+        level: Some(0.975),
+        before: values(1e9),
+        after: values(1.2e9),
+        why: None,
+    };
+    let open = SideRow {
+        label: "tmpfs".to_owned(),
+        verdict: Verdict::Undecided,
+        ratio: Some(1.01),
+        low: None,
+        high: None,
+        level: None,
+        before: values(2e8)[..2].to_vec(),
+        after: values(2.02e8),
+        why: Some("2 boots before and 3 boots after: it takes 3 on each side".to_owned()),
+    };
+    let boot = |at: usize, kernel: &str, run: &str| {
+        unit(&format!("boot {at}"), &format!("Linux {kernel}, 2 × Duron"), &[run])
+    };
+    Sides {
+        method: METHOD_VERSION,
+        margin: 0.05,
+        machine: "2 × Duron, 64 MiB of memory".to_owned(),
+        before: vec![boot(1, "6.1.0", "1"), boot(2, "6.1.0", "2"), boot(3, "6.1.0", "3")],
+        after: vec![boot(1, "6.2.0", "4"), boot(2, "6.2.0", "5"), boot(3, "6.2.0", "6")],
+        changes: vec![
+            Change {
+                what: "kernel release".to_owned(),
+                before: vec!["6.1.0".to_owned()],
+                after: vec!["6.2.0".to_owned()],
+            },
+            Change {
+                what: "fsarena, its program file".to_owned(),
+                before: vec!["c".repeat(64)],
+                after: vec!["c".repeat(64), "d".repeat(64)],
+            },
+        ],
+        questions: vec![SidesQuestion {
+            workload: "small-files".to_owned(),
+            phase: "create".to_owned(),
+            metric: Metric::Time,
+            clock: Clock::Durable,
+            rows: vec![slower, open],
+        }],
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn machines_80() {
+    insta::assert_snapshot!(forest_tables(&three(), 80, plain()), @r"
+    small-files / create: time to durable
+    xfs and ext4 are UNDECIDED: ratio 1.14 [0.84, 1.54], 3 machines, margin ±5 %; 2
+    of 3 above 1; I² 93 %; by precision, which decides nothing: 1.14 [0.85, 1.52].
+    machine      RUNs  blocks  ratio    95 % alone  0.84                       1.54
+    -------------------------------------------------------------------------------
+    machine 1       2       4   1.20  [1.10, 1.31]           |   -----o----
+    machine 2       1      12   1.24  [1.22, 1.26]           |        -o-
+    machine 3       1       8   0.99  [0.96, 1.02]         -o--
+    all at 95 %     4      24   1.14  [0.84, 1.54]  ---------------#---------------
+      - RUN 5: it has no xfs
+
+    Units: 3 machines
+      - machine 1: Linux 6.1.0, 2 × Duron, 64 MiB of memory; RUNs 1 and 4
+      - machine 2: Linux 6.1.0, 8 × Opteron, 4 GiB of memory; RUN 2
+      - machine 3: Linux 6.6.1, 4 × Cortex-A72, 8 GiB of memory; RUN 3
+    Notes
+      - xfs is not the same in RUN 2 as in RUN 1: device (loop of 1 GiB; /dev/sdb)
+    Verdicts and the line `all` are for machines like these: Student's t on one log
+    ratio a machine, each counting the same, corrected for all pairs and questions
+    above. Ratio: value of the first ÷ value of the second (from 12 blocks by
+    Hodges-Lehmann); `95 % alone` is for that machine only, corrected for nothing.
+    I²: share of the scatter that is more than their own noise. Figures in seconds
+    or bytes are never compared across machines.
+    ");
+}
+
+#[test]
+fn two_machines_80() {
+    insta::assert_snapshot!(forest_tables(&two(), 80, plain()), @r"
+    small-files / create: time to durable
+    xfs and ext4 are UNDECIDED: ratio 1.22, 2 machines, margin ±5 %; 2 of 2 above 1;
+    I² 93 %; two machines can never speak for others; both are listed.
+    machine    RUNs  blocks  ratio    95 % alone  1.00                       1.31
+    -----------------------------------------------------------------------------
+    machine 1     2       4   1.20  [1.10, 1.31]  |          ---------o----------
+    machine 2     1      12   1.24  [1.22, 1.26]  |                     --o--
+    all           3      16   1.22             -  |                     #
+
+    Units: 2 machines
+      - machine 1: Linux 6.1.0, 2 × Duron, 64 MiB of memory; RUNs 1 and 4
+      - machine 2: Linux 6.1.0, 8 × Opteron, 4 GiB of memory; RUN 2
+    Verdicts and the line `all` are for machines like these: Student's t on one log
+    ratio a machine, each counting the same, corrected for all pairs and questions
+    above. Ratio: value of the first ÷ value of the second (from 12 blocks by
+    Hodges-Lehmann); `95 % alone` is for that machine only, corrected for nothing.
+    I²: share of the scatter that is more than their own noise. Figures in seconds
+    or bytes are never compared across machines.
+    ");
+}
+
+#[test]
+fn sides_80() {
+    insta::assert_snapshot!(sides_tables(&before_and_after(), 80, plain()), @r"
+    Before and after on one machine: 2 × Duron, 64 MiB of memory
+    Before
+      - boot 1: Linux 6.1.0, 2 × Duron; RUN 1
+      - boot 2: Linux 6.1.0, 2 × Duron; RUN 2
+      - boot 3: Linux 6.1.0, 2 × Duron; RUN 3
+    After
+      - boot 1: Linux 6.2.0, 2 × Duron; RUN 4
+      - boot 2: Linux 6.2.0, 2 × Duron; RUN 5
+      - boot 3: Linux 6.2.0, 2 × Duron; RUN 6
+    Changed
+      - kernel release: 6.1.0 → 6.2.0
+      - fsarena, its program file: cccccccccccc → cccccccccccc | dddddddddddd
+
+    small-files / create: time to durable
+    contender  before   after  boots  ratio      interval  after is
+    ----------------------------------------------------------------
+    ext4       1.01 s  1.21 s  3 + 3   1.20  [1.17, 1.24]  SLOWER
+    tmpfs      205 ms  212 ms  2 + 3   1.01             -  UNDECIDED
+      - ext4 after is SLOWER than before: takes 1.20 times as long [1.17, 1.24], 3 +
+        3 boots, margin ±5 %; before 1.00 s, 1.01 s, 1.02 s; after 1.20 s, 1.21 s,
+        1.22 s.
+      - tmpfs after and before are UNDECIDED: ratio 1.01, 2 + 3 boots, margin ±5 %;
+        before 200 ms, 210 ms; after 202 ms, 212 ms, 222 ms; 2 boots before and 3
+        boots after: it takes 3 on each side.
+
+    Each boot counts once, whatever the number of its RUNs and trials; values are
+    geometric means. Intervals: 97.5 % each, by Welch's t on log means of boots,
+    corrected for all contenders and questions above. What changed is listed, not
+    tested: anything on that list, and whatever is not recorded, can be the cause.
+    ");
+}
+
+#[test]
+fn documents_have_base_units_in_their_keys() {
+    let document = compare_json("compare-sides", &before_and_after());
+    assert_eq!((&document["schema"], &document["kind"]), (&1.into(), &"compare-sides".into()));
+    let row = &document["compare"]["questions"][0]["rows"][0];
+    assert_eq!(row["before"][1]["value_ns"], 1.01e9);
+    assert_eq!(row["verdict"], "SLOWER");
+    let mut written = before_and_after();
+    written.questions[0].metric = Metric::Written;
+    let document = compare_json("compare-sides", &written);
+    let row = &document["compare"]["questions"][0]["rows"][0];
+    assert_eq!(row["after"][0]["value_bytes"], 1.2e9);
+    let document = compare_json("compare-runs", &three());
+    let pair = &document["compare"]["questions"][0]["pairs"][0];
+    assert_eq!(pair["rows"][2]["ratio"], 0.99);
+    assert_eq!(document["compare"]["unit"], "machine");
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_too_wide(label in ".{0,60}", ratio in 1e-3f64..1e3, width in 80usize..140) {
+        let mut forest = three();
+        forest.units[0].machine = label.clone();
+        forest.notes.push(label.clone());
+        let pair = &mut forest.questions[0].pairs[0];
+        pair.a_label = label.clone();
+        (pair.ratio, pair.rows[0].ratio) = (Some(ratio), ratio);
+        fits(&forest_tables(&forest, width, plain()), width)?;
+        let mut sides = before_and_after();
+        sides.changes[0].what = label.clone();
+        sides.changes[0].before.push(label.clone());
+        sides.questions[0].rows[0].label = label.clone();
+        sides.questions[0].rows[0].ratio = Some(ratio);
+        sides.machine = label;
+        fits(&sides_tables(&sides, width, plain()), width)?;
+    }
+}
