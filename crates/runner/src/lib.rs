@@ -8,6 +8,7 @@
 
 mod arena;
 mod available;
+mod course;
 mod journal;
 mod places;
 mod recover;
@@ -25,19 +26,15 @@ pub use resume::{Now, differences, rest};
 pub use rules::DriverRules;
 
 use arena::Arena;
+use course::Course;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
-use fsarena_model::record::{Notice, Outcome, TrialRecord};
-use fsarena_model::run::{RunHeader, RunSession, RunState};
+use fsarena_model::record::{Notice, TrialRecord};
+use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_store::{RunId, Store, StoreError};
-use fsarena_targets::queue::Applied;
 use fsarena_targets::vet::WipeConsent;
-use resume::Done;
-use session::Session;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::AtomicUsize;
 
 /// Images where the header of a RUN does not say: that of the command line.
 const DEFAULT_IMAGE_DIR: &str = "/var/tmp";
@@ -81,7 +78,9 @@ impl Request<'_> {
 pub trait Progress {
     /// An image is being written.
     fn image(&mut self, name: &str, done_bytes: u64, total_bytes: u64);
-    /// A trial begins; `number` counts from 1.
+    /// A block begins, from 1, of at most `most`, with so many trials. Not told of the first.
+    fn block(&mut self, number: usize, most: usize, trials: usize);
+    /// A trial begins; `number` counts from 1, and there are at most `of`.
     fn trial(&mut self, number: usize, of: usize, contender: &str, workload: &str);
     /// A step of it begins.
     fn step(&mut self, step: &str, phase: Option<&str>);
@@ -213,8 +212,7 @@ pub fn run(
         Some(resumed) => resumed.run,
         None => store.create_run(request.header, &owner)?,
     };
-    let mut course =
-        Course { request, run, owner: &owner, has_begun: false, notices: BTreeMap::new() };
+    let mut course = Course::new(request, run, &owner);
     let done = match course.trials(&mut arena, store, progress) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
@@ -250,95 +248,6 @@ fn adopt(
     // One that is still called running is taken from a dead owner.
     let state = if row.state == RunState::Running { RunState::Interrupted } else { row.state };
     Ok((state, row.note))
-}
-
-/// The trials of this process.
-struct Course<'a> {
-    request: &'a Request<'a>,
-    run: RunId,
-    owner: &'a fsarena_store::Owner,
-    /// Whether there was a trial.
-    has_begun: bool,
-    /// What is to be said of a workload (index into the plan) with each of its trials. To find it
-    /// may resolve a whole dataset.
-    notices: BTreeMap<usize, Vec<Notice>>,
-}
-
-impl Course<'_> {
-    /// Claims what is needed and does what is left, one trial after the other.
-    fn trials(
-        &mut self,
-        arena: &mut Arena,
-        store: &mut Store,
-        progress: &mut dyn Progress,
-    ) -> Result<RunState, RunError> {
-        let plan = &self.request.header.plan;
-        let records = store.records(self.run)?;
-        let mut done = Done::of(plan, &records);
-        let left = done.left(plan);
-        arena.stage_sources(self.request, &left, progress)?;
-        arena.claim_targets(self.request, &left, progress)?;
-        let changes = arena.changes_since(plan, &records);
-        if !changes.is_empty() {
-            return Err(RunError::Changed { changes: changes.join("; ") });
-        }
-        for sequence in left {
-            let slot = &plan.schedule[sequence];
-            if self.request.interrupts.load(Ordering::SeqCst) > 0 {
-                return Ok(RunState::Interrupted);
-            }
-            // A pair may have failed too often meanwhile.
-            if done.is_given_up(slot) {
-                continue;
-            }
-            match self.trial(sequence, arena, store, progress)? {
-                Outcome::Interrupted => return Ok(RunState::Interrupted),
-                Outcome::Failed { step, .. } => done.failed(slot, &step),
-                Outcome::Done | Outcome::NotRun { .. } => {}
-            }
-        }
-        Ok(RunState::Done)
-    }
-
-    fn trial(
-        &mut self,
-        sequence: usize,
-        arena: &mut Arena,
-        store: &mut Store,
-        progress: &mut dyn Progress,
-    ) -> Result<Outcome, RunError> {
-        let plan = &self.request.header.plan;
-        let slot = &plan.schedule[sequence];
-        let contender = &plan.contenders[slot.contender];
-        let workload = &plan.workloads[slot.workload];
-        progress.trial(sequence + 1, plan.schedule.len(), &contender.label, &workload.name);
-        arena.note_destroy(&contender.levels)?;
-        let tuned = arena.tune(&contender.levels)?;
-        let find = || fsarena_plan::notices(workload);
-        let notices = self.notices.entry(slot.workload).or_insert_with(find);
-        let spec = trial_spec(self.request, arena, sequence, notices);
-        if !std::mem::replace(&mut self.has_begun, true) {
-            store.put_session(self.run, &self.session(spec.key.sequence))?;
-        }
-        let record = Session::start(self.request, arena.journal_path(), &spec)?
-            .finish(&mut |step, phase| progress.step(step, phase));
-        let put_back = tuned.map_or(Ok(()), Applied::restore);
-        fsarena_executor::fault::at("store", None);
-        store.put_record(self.run, &record)?;
-        put_back?;
-        progress.trial_done(&record);
-        Ok(record.outcome)
-    }
-
-    /// The piece of the RUN that begins with this trial.
-    fn session(&self, first_sequence: u32) -> RunSession {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        RunSession {
-            started_unix_ns: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
-            boot_id: self.owner.boot_id.clone(),
-            first_sequence,
-        }
-    }
 }
 
 fn trial_spec(

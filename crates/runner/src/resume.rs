@@ -10,6 +10,8 @@ use fsarena_model::device::DeviceIdentity;
 use fsarena_model::host::Host;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunPlan, Slot};
+use fsarena_model::score::TrialScore;
+use fsarena_study::verdict::Judge;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -216,10 +218,25 @@ impl Done {
     }
 }
 
+/// What is left of a RUN: what was done, what was decided by then, and the trials to come, as
+/// indices into the schedule. Some of these may turn out not to be needed.
+pub(crate) fn left<'p>(
+    plan: &'p RunPlan,
+    records: &[TrialRecord],
+) -> (Done, Option<Judge<'p>>, Vec<usize>) {
+    let done = Done::of(plan, records);
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let judge = Judge::replay(plan, &scores, None);
+    let is_wanted = |slot: &Slot| judge.as_ref().is_none_or(|judge| judge.may_want(slot));
+    let mut left = done.left(plan);
+    left.retain(|&at| is_wanted(&plan.schedule[at]));
+    (done, judge, left)
+}
+
 /// The part of a RUN's plan that is left after these records: the plan with a shorter schedule.
 #[must_use]
 pub fn rest(plan: &RunPlan, records: &[TrialRecord]) -> RunPlan {
-    let left = Done::of(plan, records).left(plan);
+    let (_, _, left) = left(plan, records);
     RunPlan { schedule: left.iter().map(|&n| plan.schedule[n]).collect(), ..plan.clone() }
 }
 

@@ -151,7 +151,9 @@ fn make(
     } else {
         open_dir(path).map_err(io)?;
         let dir = File::open(path).map_err(io)?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        // One processor is for the calls.
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = processors.saturating_sub(1).max(1);
         unless_stopped(tree.write(dir.as_fd(), threads.min(THREADS_MAX), stop), stop)?;
         rustix::fs::syncfs(&dir).map_err(|errno| io(errno.into()))
     }

@@ -1,0 +1,266 @@
+//! The trials of one process: in the order of the schedule, without those whose questions are
+//! decided, block by block, until everything is decided, the blocks of the plan are carried out, or
+//! the budget allows no further one.
+
+use crate::arena::Arena;
+use crate::session::Session;
+use crate::{Progress, Request, RunError, resume, trial_spec};
+use fsarena_model::record::{Notice, Outcome, TrialRecord};
+use fsarena_model::run::{RunSession, RunState, Slot};
+use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::{Look, Stop, StopWhy};
+use fsarena_store::{RunId, Store};
+use fsarena_study::verdict::Judge;
+use fsarena_targets::queue::Applied;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Instant, SystemTime};
+
+/// The trials of this process.
+pub(crate) struct Course<'a> {
+    request: &'a Request<'a>,
+    run: RunId,
+    owner: &'a fsarena_store::Owner,
+    /// Whether there was a trial.
+    pub(crate) has_begun: bool,
+    /// What is to be said of a workload (index into the plan) with each of its trials. To find it
+    /// may resolve a whole dataset.
+    notices: BTreeMap<usize, Vec<Notice>>,
+    /// Trials done so far, over all sessions.
+    done: usize,
+    /// Trials that there will be at most.
+    most: usize,
+}
+
+/// What has been decided so far, where the plan asks anything, and what time it took.
+struct Bench<'a> {
+    judge: Option<Judge<'a>>,
+    budget_ns: Option<u64>,
+    /// Length of the trials of earlier sessions.
+    spent_ns: u64,
+    begun: Instant,
+}
+
+impl Bench<'_> {
+    /// Time that the RUN has taken, over all sessions.
+    fn spent_ns(&self) -> u64 {
+        let own = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.spent_ns.saturating_add(own)
+    }
+
+    /// Whether the block under way is expected to end within the budget.
+    fn has_time(&self) -> bool {
+        let (Some(budget_ns), Some(judge)) = (self.budget_ns, &self.judge) else { return true };
+        // Nothing is known of the first block.
+        judge.block() == 0 || self.spent_ns().saturating_add(judge.block_ns()) <= budget_ns
+    }
+}
+
+impl<'a> Course<'a> {
+    /// Nothing done yet.
+    pub(crate) fn new(
+        request: &'a Request<'a>,
+        run: RunId,
+        owner: &'a fsarena_store::Owner,
+    ) -> Self {
+        let notices = BTreeMap::new();
+        Self { request, run, owner, has_begun: false, notices, done: 0, most: 0 }
+    }
+
+    /// Claims what is needed and does what is left, one trial after the other.
+    pub(crate) fn trials(
+        &mut self,
+        arena: &mut Arena,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<RunState, RunError> {
+        // A process that died before its last word has left that alone to the next.
+        if store.stop(self.run)?.is_some() {
+            return Ok(RunState::Done);
+        }
+        let plan = &self.request.header.plan;
+        let records = store.records(self.run)?;
+        let (mut done, judge, left) = resume::left(plan, &records);
+        self.done = done.sequences.len();
+        self.most = self.done + left.len();
+        let mut bench = Bench {
+            budget_ns: plan.verdict.as_ref().and_then(|ask| ask.budget_ns),
+            spent_ns: records.iter().fold(0, |sum, record| record.elapsed_ns.saturating_add(sum)),
+            judge,
+            begun: Instant::now(),
+        };
+        self.store_missing_looks(&bench, store)?;
+        if !left.is_empty() {
+            arena.stage_sources(self.request, &left, progress)?;
+            arena.claim_targets(self.request, &left, progress)?;
+            let changes = arena.changes_since(plan, &records);
+            if !changes.is_empty() {
+                return Err(RunError::Changed { changes: changes.join("; ") });
+            }
+        }
+        drop(records);
+        for sequence in left {
+            let slot = &plan.schedule[sequence];
+            if self.request.interrupts.load(Ordering::SeqCst) > 0 {
+                return Ok(RunState::Interrupted);
+            }
+            if self.reach(slot, &mut bench, store, progress)? {
+                break;
+            }
+            // A pair may have failed too often meanwhile.
+            let unwanted = bench.judge.as_ref().is_some_and(|judge| !judge.wants(slot));
+            if unwanted || done.is_given_up(slot) {
+                continue;
+            }
+            let record = self.trial(sequence, arena, store, progress)?;
+            match record.outcome {
+                Outcome::Interrupted => return Ok(RunState::Interrupted),
+                Outcome::Failed { ref step, .. } => done.failed(slot, step),
+                Outcome::Done | Outcome::NotRun { .. } => {}
+            }
+            if let Some(judge) = &mut bench.judge {
+                judge.add(&TrialScore::of(&record));
+            }
+        }
+        self.close(&mut bench, store, progress)?;
+        Ok(RunState::Done)
+    }
+
+    /// Ends the blocks before the one of `slot`; whether the RUN is over.
+    fn reach(
+        &mut self,
+        slot: &Slot,
+        bench: &mut Bench<'_>,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, RunError> {
+        let Some(judge) = &mut bench.judge else { return Ok(false) };
+        let mut is_new = false;
+        while judge.finished().is_none() && judge.block() < slot.block {
+            let end = judge.end_block();
+            is_new = true;
+            if let Some(why) = &end.rerun {
+                progress.say(&format!("block {} is run again: {why}", judge.block()));
+            }
+            if let Some(look) = &end.look {
+                self.looked(look, judge, store, progress)?;
+            }
+        }
+        if judge.finished().is_none() && is_new {
+            if !bench.has_time() {
+                self.end_by_budget(bench, store, progress)?;
+            } else if let Some(judge) = &bench.judge {
+                let ask = self.request.header.plan.verdict.as_ref();
+                let most = ask.map_or(0, |ask| ask.rule.blocks());
+                let (block, trials) = (judge.block(), judge.trials_in_block());
+                self.most = self.done + trials * most.saturating_sub(judge.counted()) as usize;
+                progress.block(block as usize + 1, most as usize, trials);
+            }
+        }
+        Ok(bench.judge.as_ref().is_some_and(|judge| judge.finished().is_some()))
+    }
+
+    fn end_by_budget(
+        &self,
+        bench: &mut Bench<'_>,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let Some(judge) = &mut bench.judge else { return Ok(()) };
+        progress.say(&format!(
+            "the budget is used up: block {} would take about {} s more",
+            judge.block() + 1,
+            judge.block_ns().div_ceil(1_000_000_000)
+        ));
+        match judge.end_by_budget() {
+            Some(look) => self.looked(&look, judge, store, progress),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the last block and stores how the RUN ended.
+    fn close(
+        &self,
+        bench: &mut Bench<'_>,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let Some(judge) = &mut bench.judge else { return Ok(()) };
+        while judge.finished().is_none() {
+            if let Some(look) = judge.end_block().look {
+                self.looked(&look, judge, store, progress)?;
+            }
+        }
+        let why = judge.finished().unwrap_or(StopWhy::Cap);
+        store.set_stop(self.run, Stop { blocks: judge.block(), why })?;
+        Ok(())
+    }
+
+    fn looked(
+        &self,
+        look: &Look,
+        judge: &Judge<'_>,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        store.put_look(self.run, look)?;
+        let open = judge.open_pairs();
+        progress.say(&format!(
+            "after {} blocks: {} decided, {open} open",
+            look.blocks,
+            judge.pairs() - open
+        ));
+        Ok(())
+    }
+
+    /// A process that died between a look and its storing has left it to the next.
+    fn store_missing_looks(&self, bench: &Bench<'_>, store: &mut Store) -> Result<(), RunError> {
+        let Some(judge) = &bench.judge else { return Ok(()) };
+        let stored = store.looks(self.run)?.len();
+        for look in judge.looks().iter().skip(stored) {
+            store.put_look(self.run, look)?;
+        }
+        Ok(())
+    }
+
+    fn trial(
+        &mut self,
+        sequence: usize,
+        arena: &mut Arena,
+        store: &mut Store,
+        progress: &mut dyn Progress,
+    ) -> Result<TrialRecord, RunError> {
+        let plan = &self.request.header.plan;
+        let slot = &plan.schedule[sequence];
+        let contender = &plan.contenders[slot.contender];
+        let workload = &plan.workloads[slot.workload];
+        self.done += 1;
+        progress.trial(self.done, self.most, &contender.label, &workload.name);
+        arena.note_destroy(&contender.levels)?;
+        let tuned = arena.tune(&contender.levels)?;
+        let find = || fsarena_plan::notices(workload);
+        let notices = self.notices.entry(slot.workload).or_insert_with(find);
+        let spec = trial_spec(self.request, arena, sequence, notices);
+        if !std::mem::replace(&mut self.has_begun, true) {
+            store.put_session(self.run, &self.session(spec.key.sequence))?;
+        }
+        let record = Session::start(self.request, arena.journal_path(), &spec)?
+            .finish(&mut |step, phase| progress.step(step, phase));
+        let put_back = tuned.map_or(Ok(()), Applied::restore);
+        fsarena_executor::fault::at("store", None);
+        store.put_record(self.run, &record)?;
+        put_back?;
+        progress.trial_done(&record);
+        Ok(record)
+    }
+
+    /// The piece of the RUN that begins with this trial.
+    fn session(&self, first_sequence: u32) -> RunSession {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        RunSession {
+            started_unix_ns: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
+            boot_id: self.owner.boot_id.clone(),
+            first_sequence,
+        }
+    }
+}
