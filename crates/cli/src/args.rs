@@ -6,6 +6,12 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod compare;
+mod selftest;
+
+pub use compare::{CompareArgs, FailOn};
+pub use selftest::{HonestyArgs, Selftest, SelftestArgs};
+
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
 /// fsarena makes file systems on the same sectors, runs real work on them, measures time, CPU,
@@ -22,8 +28,9 @@ pub struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done (also with rows \"not run: reason\"); 1 failed; 2 bad usage; 5 a cold phase was
-asked for and not proved; 130 stopped by Ctrl-C.
+Exit codes: 0 done (also UNDECIDED, and rows \"not run: reason\"); 1 failed; 2 bad usage; 3 `compare
+--fail-on slower` found a slower one; 4 undecided where --require-decision was given; 5 a cold phase
+was asked for and not proved; 130 stopped by Ctrl-C.
 Data goes to standard output, talk and progress to standard error.";
 
 /// The subcommands.
@@ -37,6 +44,11 @@ pub enum Command {
     List(ListArgs),
     /// Show the tables of a RUN again, from its records.
     Show(ShowArgs),
+    /// Compute the verdicts of a RUN again, from its scores: who is faster, by how much, and is it
+    /// real.
+    Study(StudyArgs),
+    /// Compare several RUNs, before and after a change, or one RUN with exit codes for tests.
+    Compare(CompareArgs),
     /// Take the RUNs of other databases, such as those of other machines, into this one.
     Merge(MergeArgs),
     /// List the built-in experiments, workloads and file systems, or print one experiment file.
@@ -45,6 +57,8 @@ pub enum Command {
     Dataset(Box<DatasetArgs>),
     /// Print the table of an old article, with this machine's values beside it.
     Reference(ReferenceArgs),
+    /// Test the method on this machine: compare a configuration with itself.
+    Selftest(SelftestArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -96,9 +110,37 @@ pub struct RunArgs {
     /// Built-in workloads and fio job files (ending in .fio), separated by commas.
     #[arg(long, value_name = "LIST")]
     pub workload: Option<String>,
-    /// Number of blocks: each contender runs once in each, in fresh random order.
+    /// A fixed number of blocks, with one look at the end; each contender runs once in each block,
+    /// in fresh random order. Takes the place of --cap, and of a budget in the file.
     #[arg(long, short = 'r', value_name = "N")]
     pub runs: Option<u32>,
+    /// Most blocks: 8, 12, 16, 24, 32, 48, 64 or 96. The figures are looked at after 4, 6, 8, 12 …
+    /// of them, and whoever is decided leaves. 32 where neither this nor --runs is given.
+    #[arg(long, value_name = "N")]
+    pub cap: Option<u32>,
+    /// SAME means a ratio within this margin, such as 5% or 0.05; 5% where it is not given.
+    #[arg(long, value_name = "SHARE")]
+    pub margin: Option<String>,
+    /// Time that the RUN may take, such as 30m: no block is begun that is not expected to end
+    /// within it.
+    #[arg(long, value_name = "TIME")]
+    pub budget: Option<String>,
+    /// Compare each contender with this one alone, such as ext4 or "ext4 data=writeback": its
+    /// label, or the file system as written; every pair is compared where it is not given.
+    #[arg(long, value_name = "CONTENDER")]
+    pub baseline: Option<String>,
+    /// What is decided, separated by commas: WORKLOAD:PHASE, with * for every workload or phase;
+    /// :cpu, :written or :p99 asks for that and not for the time, :time:returned for another
+    /// clock. The time of every timed phase where it is not given.
+    #[arg(long, value_name = "LIST")]
+    pub ask: Option<String>,
+    /// The question whose answer stands first, such as small-files:create; it has to be asked. The
+    /// first question where it is not given.
+    #[arg(long, value_name = "QUESTION")]
+    pub headline: Option<String>,
+    /// End with exit code 4 where a question is left undecided.
+    #[arg(long)]
+    pub require_decision: bool,
     /// Seed of the order and the data; stored with the RUN.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -130,6 +172,10 @@ pub struct RunArgs {
     /// Whether copies may share blocks with what is copied: never, auto or always.
     #[arg(long, value_name = "LIST")]
     pub reflink: Option<String>,
+    /// Sleep so long in each timed phase, such as 0ms,30ms: a difference of known size, which shows
+    /// what this machine is able to find.
+    #[arg(long, value_name = "LIST")]
+    pub handicap: Option<String>,
     /// Give up all data on a block device that --on names. Signatures found on it must be named
     /// too, as in --wipe /dev/sdb=ext4; may be given several times.
     #[arg(long, value_name = "DEVICE[=SIG+…]")]
@@ -145,8 +191,9 @@ pub struct RunArgs {
         default_missing_value = "",
         conflicts_with_all = [
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "memory", "cache",
-            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "reflink", "verify",
-            "sample_period", "image_dir", "user", "cpus", "dry_run", "install_tools",
+            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "reflink", "handicap",
+            "cap", "margin", "budget", "baseline", "ask", "headline", "verify", "sample_period",
+            "image_dir", "user", "cpus", "dry_run", "install_tools",
         ]
     )]
     pub resume: Option<String>,
@@ -184,14 +231,20 @@ pub struct RunArgs {
     /// Print the raw values of every trial below the tables.
     #[arg(long)]
     pub raw: bool,
+    /// Print nothing of what was measured: another command does.
+    #[arg(skip)]
+    pub silent: bool,
 }
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   fsarena run
   fsarena run 2003-linux-vs-freebsd --dry-run
-  fsarena run --fs ext4,ext4:data=writeback,xfs --on loop:2G --workload small-files --runs 5
-  fsarena run my-experiment.toml --scale 0.1
+  fsarena run --fs ext4,ext4:data=writeback,xfs --on loop:2G --workload small-files
+  fsarena run --fs ext4,xfs,btrfs --workload small-files --baseline ext4 --budget 30m --margin 2%
+  fsarena run --fs ext4,xfs --workload small-files,big-file --ask 'small-files:create,big-file:*'
+  fsarena run my-experiment.toml --scale 0.1 --runs 5
+  fsarena run --fs ext4 --workload small-files --handicap 0ms,30ms
   fsarena run --workload metadata-threads,jobs.fio --fs ext4,xfs --on zram:2G
   fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
   fsarena run --resume
@@ -209,6 +262,26 @@ pub struct DevicesArgs {
 /// Arguments of `list`.
 #[derive(Args, Debug)]
 pub struct ListArgs {
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `study`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  fsarena study\n  fsarena study 3 --all-pairs\n  fsarena study \
+                        latest --require-decision\n  fsarena study --json | jq ."
+)]
+pub struct StudyArgs {
+    /// Number or first digits of the id of a RUN; `latest` where absent.
+    pub run: Option<String>,
+    /// Print every pair, also of many contenders.
+    #[arg(long)]
+    pub all_pairs: bool,
+    /// End with exit code 4 where anything that was asked is undecided.
+    #[arg(long)]
+    pub require_decision: bool,
     /// Print one JSON document.
     #[arg(long)]
     pub json: bool,

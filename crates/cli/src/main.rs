@@ -19,6 +19,10 @@ mod exit {
     pub const FAILED: u8 = 1;
     /// The command line or an experiment file is wrong.
     pub const USAGE: u8 = 2;
+    /// A comparison with `--fail-on slower` found a slower one.
+    pub const SLOWER: u8 = 3;
+    /// `--require-decision` was given, and something is undecided.
+    pub const UNDECIDED: u8 = 4;
     /// A cold phase was asked for and not proved.
     pub const INVALID: u8 = 5;
     /// Stopped by the user.
@@ -32,10 +36,13 @@ fn main() -> ExitCode {
         Command::Devices(args) => commands::devices::run(&args),
         Command::List(args) => commands::list::run(&args, cli.db.as_deref()),
         Command::Show(args) => commands::show::run(&args, cli.db.as_deref()),
+        Command::Study(args) => commands::study::run(&args, cli.db.as_deref()),
+        Command::Compare(args) => commands::compare::run(&args, cli.db.as_deref()),
         Command::Merge(args) => commands::merge::run(&args, cli.db.as_deref()),
         Command::Dataset(args) => commands::dataset::run(&args),
         Command::Experiments(args) => commands::experiments::run(&args),
         Command::Reference(args) => commands::reference::run(&args, cli.db.as_deref()),
+        Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
         Command::Completions { shell } => commands::describe::completions(shell),
         Command::Man { dir } => commands::describe::man(dir.as_deref()),
         Command::Executor { journal, parent, inside } => {

@@ -62,8 +62,17 @@ impl Progress for Bar {
         }
     }
 
+    fn block(&mut self, number: usize, most: usize, trials: usize) {
+        if !self.on_terminal {
+            let trials =
+                if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") };
+            eprintln!("block {number} of at most {most}: {trials}");
+        }
+    }
+
     fn trial(&mut self, number: usize, of: usize, contender: &str, workload: &str) {
         self.title = format!("{workload} on {contender}");
+        self.bar.set_length(of as u64);
         self.bar.set_position(number as u64 - 1);
         self.bar.set_message(self.title.clone());
         if !self.on_terminal {

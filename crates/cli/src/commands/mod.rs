@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub mod compare;
 pub mod dataset;
 pub mod describe;
 pub mod devices;
@@ -11,5 +12,7 @@ mod open;
 mod plan_cost;
 pub mod reference;
 pub mod run;
+pub mod selftest;
 pub mod show;
 mod signals;
+pub mod study;

@@ -102,6 +102,7 @@ fn as_rows(cost: &Cost) -> PlanCost {
         contender: row.contender,
         workload: row.workload,
         trials: usize::try_from(row.trials).unwrap_or(usize::MAX),
+        least_trials: usize::try_from(row.least_trials).unwrap_or(usize::MAX),
         expected_s: Some(row.trial_ns as f64 * row.trials as f64 / 1e9),
         written_bytes: row.trial_written_bytes.saturating_mul(row.trials),
         source: sources(&[row.source, row.overhead_source].into()),
@@ -110,7 +111,9 @@ fn as_rows(cost: &Cost) -> PlanCost {
     PlanCost {
         rows: rows.collect(),
         total_s: cost.total_ns as f64 / 1e9,
+        least_s: cost.least.total_ns as f64 / 1e9,
         written_bytes: cost.disk_written_bytes,
+        least_written_bytes: cost.least.disk_written_bytes,
         image_bytes: cost.image_bytes,
         source: times,
         needs: Vec::new(),

@@ -1,10 +1,13 @@
 //! `fsarena show`: the tables of a RUN, from its records alone.
 
-use super::{open, reference};
+use super::{open, reference, study};
 use crate::args::ShowArgs;
 use crate::context::{self, Usage};
 use anyhow::Result;
+use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
+use fsarena_study::Study;
+use fsarena_study::verdict::Verdicts;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -23,19 +26,29 @@ pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the tables of `run`, and the raw values where asked for.
-pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<fsarena_study::Study> {
+/// Prints the tables and verdicts of `run`, and the raw values where asked for.
+pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<(Study, Option<Verdicts>)> {
     let header = store.header(run)?;
     let records = store.records(run)?;
     let state = store.run(run)?.state;
     let sessions = store.sessions(run)?;
     let study = fsarena_study::study(&header, state, &sessions, &records);
+    let verdicts = study::verdicts(store, run, &header)?;
     if json {
-        context::print_json(&fsarena_report::json::show(&header, &sessions, &study, &records))?;
-        return Ok(study);
+        let mut document = fsarena_report::json::show(&header, &sessions, &study, &records);
+        if let Some(verdicts) = &verdicts {
+            document["verdicts"] = fsarena_report::verdict_json(verdicts);
+        }
+        context::print_json(&document)?;
+        return Ok((study, verdicts));
     }
     let (width, style) = (context::width(), context::style());
     context::print(&fsarena_report::phase_tables(&study, width, style))?;
+    if let Some(verdicts) = &verdicts {
+        let detail = if raw { Detail::Full } else { Detail::Brief };
+        let text = fsarena_report::verdict_tables(verdicts, detail, width, style);
+        context::print(&format!("\n{text}"))?;
+    }
     if let Some(text) = reference::in_shape(&header, &records, &study) {
         context::print(&format!("\n{text}"))?;
     }
@@ -44,5 +57,5 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<fsarena_
         context::print(&fsarena_report::ledger_tables(&study, width, style))?;
         context::print(&fsarena_report::raw_values(&header, &records, width, style))?;
     }
-    Ok(study)
+    Ok((study, verdicts))
 }

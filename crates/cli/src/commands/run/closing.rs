@@ -1,10 +1,12 @@
 //! What is said at the end of `fsarena run`, and its exit code.
 
 use crate::args::RunArgs;
+use crate::commands::study;
 use crate::exit;
 use fsarena_model::record::CacheState;
 use fsarena_model::run::RunState;
 use fsarena_store::Store;
+use fsarena_study::verdict::Verdicts;
 use std::process::ExitCode;
 
 pub(super) fn words(store: &Store, finished: &fsarena_runner::Finished, args: &RunArgs) {
@@ -28,9 +30,15 @@ pub(super) fn words(store: &Store, finished: &fsarena_runner::Finished, args: &R
     }
 }
 
+/// Whether the schedule was gone through; what was measured is for another command to judge.
+pub(super) fn silent_exit_code(finished: &fsarena_runner::Finished) -> ExitCode {
+    ExitCode::from(if finished.state == RunState::Interrupted { exit::INTERRUPTED } else { 0 })
+}
+
 pub(super) fn exit_code(
     finished: &fsarena_runner::Finished,
     study: &fsarena_study::Study,
+    verdicts: Option<&Verdicts>,
     args: &RunArgs,
 ) -> ExitCode {
     if finished.state == RunState::Interrupted {
@@ -47,6 +55,9 @@ pub(super) fn exit_code(
     if unproved {
         eprintln!("cold phases were asked for, and not all could be proved cold: see the rows");
         return ExitCode::from(exit::INVALID);
+    }
+    if args.require_decision && verdicts.is_none_or(study::is_open) {
+        return ExitCode::from(exit::UNDECIDED);
     }
     ExitCode::SUCCESS
 }

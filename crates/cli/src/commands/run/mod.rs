@@ -93,9 +93,13 @@ fn carry_out(
     let finished = fsarena_runner::run(&request, &mut store, &mut bar);
     bar.finish();
     let finished = finished?;
-    let study = show::show(&store, finished.run, args.json, args.raw)?;
+    if args.silent {
+        closing::words(&store, &finished, args);
+        return Ok(closing::silent_exit_code(&finished));
+    }
+    let (study, verdicts) = show::show(&store, finished.run, args.json, args.raw)?;
     closing::words(&store, &finished, args);
-    Ok(closing::exit_code(&finished, &study, args))
+    Ok(closing::exit_code(&finished, &study, verdicts.as_ref(), args))
 }
 
 fn header(experiment: &Experiment, plan: RunPlan, place: RunPlace) -> RunHeader {

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 /// Takes out what this machine cannot run; the packages that would bring missing programs.
 pub(super) fn leave_out_what_is_missing(plan: &mut RunPlan) -> Vec<String> {
-    fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default())
+    let packages = fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default());
+    fsarena_plan::settle_rule(plan);
+    packages
 }
 
 pub(super) fn say_what_is_missing(packages: &[String]) {

@@ -1,0 +1,270 @@
+//! `fsarena compare`: several RUNs beside each other, both sides of a change, or one RUN with the
+//! exit codes of a test.
+
+use super::{open, study};
+use crate::args::{CompareArgs, FailOn};
+use crate::context::{self, Usage};
+use crate::exit;
+use anyhow::Result;
+use fsarena_model::run::{RunHeader, RunSession, RunState};
+use fsarena_model::score::TrialScore;
+use fsarena_model::units::parse_share;
+use fsarena_model::verdict::{METHOD_VERSION, Metric, Stop, Verdict};
+use fsarena_store::{RunId, Store};
+use fsarena_study::compare::{Ask, CompareError, Facts, RunOf, facts, forest, only, sides};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What `git bisect run` takes for good, bad, untestable, and a reason to stop.
+mod bisect {
+    pub const BAD: u8 = 1;
+    pub const SKIP: u8 = 125;
+    pub const STOP: u8 = 128;
+}
+
+/// Compares RUNs.
+pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
+    match compare(args, db) {
+        Ok(verdicts) => Ok(code(args, &verdicts)),
+        // Neither 1 nor 2 may come out of a mistake here: both would be a bad revision.
+        Err(error) if args.bisect && !context::is_broken_pipe(&error) => {
+            eprintln!("fsarena: {error:#}");
+            Ok(ExitCode::from(bisect::STOP))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The exit code for everything that was said.
+fn code(args: &CompareArgs, verdicts: &[Verdict]) -> ExitCode {
+    let any = |verdict| verdicts.contains(&verdict);
+    let open = verdicts.is_empty() || any(Verdict::Undecided);
+    if args.bisect {
+        return match (any(Verdict::Slower), open) {
+            (true, _) => ExitCode::from(bisect::BAD),
+            (false, true) => ExitCode::from(bisect::SKIP),
+            (false, false) => ExitCode::SUCCESS,
+        };
+    }
+    if args.fail_on == Some(FailOn::Slower) && any(Verdict::Slower) {
+        return ExitCode::from(exit::SLOWER);
+    }
+    if args.require_decision && open { ExitCode::from(exit::UNDECIDED) } else { ExitCode::SUCCESS }
+}
+
+/// Prints the comparison that is asked for; gives all its verdicts.
+fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
+    let Some(store) = open::for_reading(db)? else {
+        let path = context::database(db)?;
+        return Err(Usage(format!(
+            "{}: there is no database yet; `fsarena run` makes one, --db names another",
+            path.display()
+        ))
+        .into());
+    };
+    if !args.before.is_empty() {
+        let load = |names: &[String]| -> Result<Vec<Loaded>> {
+            names.iter().map(|name| Loaded::of(&store, name, true)).collect()
+        };
+        return both_sides(args, &load(&args.before)?, &load(&args.after)?);
+    }
+    match args.runs.as_slice() {
+        [] => one(args, &store, "latest"),
+        [run] => one(args, &store, run),
+        several => {
+            let load = |name: &String| Loaded::of(&store, name, false);
+            let runs: Vec<Loaded> = several.iter().map(load).collect::<Result<_>>()?;
+            side_by_side(args, &runs)
+        }
+    }
+}
+
+/// A RUN with all that its comparison needs.
+struct Loaded {
+    name: String,
+    header: RunHeader,
+    sessions: Vec<RunSession>,
+    scores: Vec<TrialScore>,
+    stop: Option<Stop>,
+    facts: Facts,
+}
+
+impl Loaded {
+    fn of(store: &Store, selector: &str, with_facts: bool) -> Result<Self> {
+        let run = store.find(selector)?;
+        let header = store.header(run)?;
+        talk(store, run, &header)?;
+        let ask = header.plan.verdict.as_ref();
+        let with_latency =
+            ask.is_some_and(|ask| ask.questions.iter().any(|one| one.metric == Metric::P99));
+        // Records are read whole for what mkfs and programs said of themselves.
+        let facts = if with_facts { facts(&header, &store.records(run)?) } else { Facts::new() };
+        Ok(Self {
+            name: run.to_string(),
+            sessions: store.sessions(run)?,
+            scores: store.scores(run, with_latency)?,
+            stop: store.stop(run)?,
+            header,
+            facts,
+        })
+    }
+
+    fn run(&self) -> RunOf<'_> {
+        RunOf {
+            name: self.name.clone(),
+            header: &self.header,
+            sessions: &self.sessions,
+            scores: &self.scores,
+            stop: self.stop,
+            facts: self.facts.clone(),
+        }
+    }
+}
+
+fn runs_of(side: &[Loaded]) -> Vec<RunOf<'_>> {
+    side.iter().map(Loaded::run).collect()
+}
+
+/// What has to be known of a RUN before its figures are read.
+fn talk(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
+    let state = store.run(run)?.state;
+    if state != RunState::Done {
+        eprintln!("RUN {run} is {}: its figures are of the blocks so far", state.name());
+    }
+    if let Some(ask) = header.plan.verdict.as_ref().filter(|ask| ask.method != METHOD_VERSION) {
+        eprintln!(
+            "RUN {run} was planned by version {} of the method; this program computes by version \
+             {METHOD_VERSION}",
+            ask.method
+        );
+    }
+    Ok(())
+}
+
+fn both_sides(args: &CompareArgs, before: &[Loaded], after: &[Loaded]) -> Result<Vec<Verdict>> {
+    let all: Vec<&RunHeader> = before.iter().chain(after).map(|run| &run.header).collect();
+    let ask = ask(args, &all)?;
+    let (before, after) = (runs_of(before), runs_of(after));
+    let found = sides(&before, &after, &ask).map_err(refused)?;
+    if args.json {
+        context::print_json(&fsarena_report::compare_json("compare-sides", &found))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        context::print(&fsarena_report::sides_tables(&found, width, style))?;
+    }
+    Ok(found.questions.iter().flat_map(|one| &one.rows).map(|row| row.verdict).collect())
+}
+
+fn side_by_side(args: &CompareArgs, runs: &[Loaded]) -> Result<Vec<Verdict>> {
+    let all: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
+    let ask = ask(args, &all)?;
+    let found = forest(&runs_of(runs), &ask).map_err(refused)?;
+    needs_an_order(args, found.baseline.is_some())?;
+    if args.json {
+        context::print_json(&fsarena_report::compare_json("compare-runs", &found))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        context::print(&fsarena_report::forest_tables(&found, width, style))?;
+    }
+    Ok(found.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
+}
+
+fn one(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verdict>> {
+    let run = store.find(selector)?;
+    let header = store.header(run)?;
+    talk(store, run, &header)?;
+    if args.margin.is_some() {
+        let text = "--margin: the looks of one RUN were taken with its own margin, which cannot be \
+                    changed afterwards";
+        return Err(Usage(text.to_owned()).into());
+    }
+    let Some(verdicts) = study::verdicts(store, run, &header)? else {
+        return Err(refused(CompareError::AskedNothing { run: run.to_string() }));
+    };
+    needs_an_order(args, verdicts.baseline.is_some())?;
+    let some = only(&verdicts, &ask(args, &[&header])?).map_err(refused)?;
+    if args.json {
+        context::print_json(&fsarena_report::compare_json("compare-run", &some))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        context::print(&fsarena_report::one_run_text(&run.to_string(), &some, width, style))?;
+    }
+    Ok(some.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
+}
+
+/// Of every pair one is slower, where both can be the first: then somebody has to say which.
+fn needs_an_order(args: &CompareArgs, has_baseline: bool) -> Result<()> {
+    let by_slower = args.bisect || args.fail_on == Some(FailOn::Slower);
+    if by_slower && !has_baseline && args.pair.is_none() {
+        let text = "there is no baseline, and SLOWER needs one: name the contender and what it is \
+                    compared with, as in --pair new,old";
+        return Err(Usage(text.to_owned()).into());
+    }
+    Ok(())
+}
+
+/// What is asked of these RUNs.
+fn ask(args: &CompareArgs, headers: &[&RunHeader]) -> Result<Ask> {
+    let question = match &args.question {
+        None => None,
+        Some(text) => match text.split_once(':') {
+            Some((workload, phase)) if !workload.is_empty() && !phase.is_empty() => {
+                Some((workload.to_owned(), phase.to_owned()))
+            }
+            _ => {
+                let text =
+                    format!("--question {text}: expected WORKLOAD:PHASE, as in small-files:create");
+                return Err(Usage(text).into());
+            }
+        },
+    };
+    let pair = args.pair.as_deref().map(|text| pair(text, headers)).transpose()?;
+    Ok(Ask { margin: margin(args, headers)?, pair, question, all: args.all })
+}
+
+/// Labels may have commas of their own: of all the ways to cut the text, the one that gives two
+/// labels.
+fn pair(text: &str, headers: &[&RunHeader]) -> Result<(String, String)> {
+    let is_known = |label: &str| {
+        let mut all = headers.iter().flat_map(|header| &header.plan.contenders);
+        all.any(|contender| contender.label == label)
+    };
+    let cuts = || text.match_indices(',').map(|(at, _)| (text[..at].trim(), text[at + 1..].trim()));
+    let known = cuts().find(|(a, b)| is_known(a) && is_known(b));
+    match known.or_else(|| cuts().next()) {
+        Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok((a.to_owned(), b.to_owned())),
+        _ => Err(Usage(format!("--pair {text}: expected two contenders, as in xfs,ext4")).into()),
+    }
+}
+
+/// The margin that is given, or that all RUNs have.
+fn margin(args: &CompareArgs, headers: &[&RunHeader]) -> Result<f64> {
+    let own = headers.iter().filter_map(|header| header.plan.verdict.as_ref());
+    let own: Vec<f64> = own.map(|ask| ask.margin).collect();
+    if let Some(text) = &args.margin {
+        let given = parse_share(text).ok().filter(|margin| (0.0001..=1.0).contains(margin));
+        let Some(given) = given else {
+            let text = format!("--margin {text}: expected a share from 0.01% to 100%, such as 2%");
+            return Err(Usage(text).into());
+        };
+        if own.len() < headers.len() || own.iter().any(|margin| margin.to_bits() != given.to_bits())
+        {
+            eprintln!("the margin of {text} was chosen when the figures were there already");
+        }
+        return Ok(given);
+    }
+    match own.as_slice() {
+        [first, rest @ ..] if rest.iter().all(|margin| margin.to_bits() == first.to_bits()) => {
+            Ok(*first)
+        }
+        [] => Err(Usage("the RUNs have no margin: give one with --margin".to_owned()).into()),
+        _ => {
+            Err(Usage("the RUNs have different margins: give one with --margin".to_owned()).into())
+        }
+    }
+}
+
+/// What cannot be compared was asked for in vain.
+fn refused(error: CompareError) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}

@@ -1,0 +1,128 @@
+//! `fsarena selftest honesty`: a tape of one unchanged configuration, and what each rule makes of
+//! it.
+
+use super::{open, run};
+use crate::args::{HonestyArgs, RunArgs, Selftest, SelftestArgs};
+use crate::context::{self, Usage};
+use crate::exit;
+use anyhow::{Context as _, Result};
+use fsarena_honesty::{Config, Replayed, Tape, TapeError, trials_needed};
+use fsarena_model::seed::Seed;
+use fsarena_model::units::parse_share;
+use fsarena_store::Store;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Tests what was asked for.
+pub fn run(args: &SelftestArgs, db: Option<&Path>) -> Result<ExitCode> {
+    match &args.what {
+        Selftest::Honesty(args) => honesty(args, db),
+    }
+}
+
+fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let config = config(args)?;
+    let mut selectors = args.tape.clone();
+    if selectors.is_empty() {
+        if let Some(ended) = record(args, db)? {
+            return Ok(ended);
+        }
+        selectors.push("latest".to_owned());
+    }
+    let Some(store) = open::for_reading(db)? else {
+        let path = context::database(db)?;
+        let text = format!("{}: there is no database yet, and so no tape", path.display());
+        return Err(Usage(text).into());
+    };
+    let mut tapes = Vec::new();
+    for selector in &selectors {
+        tapes.extend(read(&store, selector)?);
+    }
+    let mut replayed = Vec::new();
+    for tape in &tapes {
+        eprintln!("replaying {}: {}, {}", tape.source, tape.workload, tape.phase);
+        replayed.push(fsarena_honesty::replay(tape, &config).map_err(unusable)?);
+    }
+    if args.json {
+        context::print_json(&fsarena_report::json::honesty(&replayed))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        context::print(&fsarena_report::honesty_tables(&replayed, width, style))?;
+    }
+    Ok(verdict(&replayed))
+}
+
+fn config(args: &HonestyArgs) -> Result<Config> {
+    let margin = parse_share(&args.margin).ok().filter(|margin| (0.0001..=1.0).contains(margin));
+    let Some(margin) = margin else {
+        let text =
+            format!("--margin {}: expected a share from 0.01% to 100%, such as 2%", args.margin);
+        return Err(Usage(text).into());
+    };
+    Ok(Config { replays: args.replays, margin, seed: Seed::from_number(args.seed) })
+}
+
+/// Records a tape by the ordinary pipeline. An exit code where it was not finished.
+fn record(args: &HonestyArgs, db: Option<&Path>) -> Result<Option<ExitCode>> {
+    if (args.runs as usize) < trials_needed() {
+        let text = format!(
+            "--runs {}: a tape needs {} trials at least, and 200 or more are better",
+            args.runs,
+            trials_needed()
+        );
+        return Err(Usage(text).into());
+    }
+    let made = args.on.is_none() && context::is_root();
+    let on = args.on.clone().or_else(|| made.then(|| "loop:1G".to_owned()));
+    // A directory has the file system that it has.
+    let may_be_made = on.as_deref().is_some_and(|on| !on.contains('/'));
+    let asked = RunArgs {
+        fs: args.fs.clone().or_else(|| may_be_made.then(|| "ext4".to_owned())),
+        on,
+        workload: Some(args.workload.clone()),
+        runs: Some(args.runs),
+        scale: args.scale,
+        seed: Some(args.seed),
+        image_dir: args.image_dir.clone(),
+        sample_period: Some("0s".to_owned()),
+        silent: true,
+        ..RunArgs::default()
+    };
+    let ended = run::run(&asked, db)?;
+    // Some trials may have failed; those that did not are a tape still.
+    Ok((ended == ExitCode::from(exit::INTERRUPTED)).then_some(ended))
+}
+
+fn read(store: &Store, selector: &str) -> Result<Vec<Tape>> {
+    let run = store.find(selector)?;
+    let header = store.header(run)?;
+    let scores = store.scores(run, false).with_context(|| format!("RUN {run}"))?;
+    fsarena_honesty::tapes(&format!("RUN {run}"), &header.plan, &scores).map_err(unusable)
+}
+
+/// A RUN that is no tape was named by the user.
+fn unusable(error: TapeError) -> anyhow::Error {
+    Usage(error.to_string()).into()
+}
+
+/// Fails where our own rule says more than it may.
+fn verdict(replayed: &[Replayed]) -> ExitCode {
+    let mut broken = false;
+    for tape in replayed {
+        for rule in tape.broken() {
+            broken = true;
+            let facts = &tape.tape;
+            eprintln!(
+                "{}, {}, {}: {} gave {} false verdicts in {} comparisons, more than {} per 1,000",
+                facts.source,
+                facts.workload,
+                facts.phase,
+                rule.name,
+                rule.false_verdicts.count,
+                rule.false_verdicts.of,
+                fsarena_honesty::FALSE_PER_THOUSAND
+            );
+        }
+    }
+    if broken { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,72 @@
+//! `fsarena study`: the verdicts of a RUN, computed again from its scores alone.
+
+use super::open;
+use crate::args::StudyArgs;
+use crate::context::{self, Usage};
+use crate::exit;
+use anyhow::Result;
+use fsarena_model::run::RunHeader;
+use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
+use fsarena_report::Detail;
+use fsarena_store::{RunId, Store};
+use fsarena_study::verdict::Verdicts;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Prints the verdicts of one RUN.
+pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let Some(store) = open::for_reading(db)? else {
+        let path = context::database(db)?;
+        return Err(Usage(format!(
+            "{}: there is no database yet; `fsarena run` makes one, --db names another",
+            path.display()
+        ))
+        .into());
+    };
+    let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
+    let header = store.header(run)?;
+    let Some(verdicts) = verdicts(&store, run, &header)? else {
+        return Err(Usage(format!(
+            "RUN {run} asked nothing: it was planned before there were verdicts, and what is asked \
+             must stand before the first block; `fsarena show {run}` prints its tables"
+        ))
+        .into());
+    };
+    if verdicts.method != METHOD_VERSION {
+        eprintln!(
+            "RUN {run} was planned by version {} of the method; this program computes by version \
+             {METHOD_VERSION}",
+            verdicts.method
+        );
+    }
+    if args.json {
+        context::print_json(&fsarena_report::json::verdicts(&verdicts))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        let detail = if args.all_pairs { Detail::AllPairs } else { Detail::Full };
+        context::print(&fsarena_report::verdict_tables(&verdicts, detail, width, style))?;
+    }
+    if verdicts.agrees_with_stored_looks == Some(false) {
+        eprintln!("what the looks of RUN {run} decided is not what they decide now");
+        return Ok(ExitCode::from(exit::FAILED));
+    }
+    Ok(match args.require_decision && is_open(&verdicts) {
+        true => ExitCode::from(exit::UNDECIDED),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+/// The verdicts of a RUN; none where its plan asks nothing.
+pub fn verdicts(store: &Store, run: RunId, header: &RunHeader) -> Result<Option<Verdicts>> {
+    let Some(ask) = &header.plan.verdict else { return Ok(None) };
+    let with_latency = ask.questions.iter().any(|question| question.metric == Metric::P99);
+    let scores = store.scores(run, with_latency)?;
+    let (stop, looks) = (store.stop(run)?, store.looks(run)?);
+    Ok(fsarena_study::verdict::verdicts(header, &scores, stop, &looks))
+}
+
+/// Whether anything that was asked is undecided.
+pub fn is_open(verdicts: &Verdicts) -> bool {
+    let mut pairs = verdicts.questions.iter().flat_map(|question| &question.pairs);
+    pairs.any(|pair| pair.verdict == Verdict::Undecided)
+}
