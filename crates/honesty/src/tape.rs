@@ -175,7 +175,7 @@ fn value(trial: &TrialScore, score: &PhaseScore, clock: Clock) -> Option<f64> {
     if trial.is_interrupted || !score.is_complete {
         return None;
     }
-    Some((score.clock_ns(clock)? as f64).max(Metric::Time.resolution()))
+    Some((score.clock_ns(clock)? as f64).max(Metric::Time.step(0.0)))
 }
 
 #[cfg(test)]

@@ -154,13 +154,15 @@ impl Metric {
         }
     }
 
-    /// The smallest step in which it can be read, in its base unit (ns or bytes): no spread smaller
-    /// than that is believed. 100 ns for reading a clock on both sides of a call; one tick of
-    /// `/proc/stat` (10 ms); a sector.
+    /// The smallest step in which it can be read where it is `value`, in its base unit (ns or
+    /// bytes): no spread smaller than that is believed. 100 ns for reading a clock on both sides
+    /// of a call; one tick of `/proc/stat` (10 ms); a sector.
     #[must_use]
-    pub fn resolution(self) -> f64 {
+    pub fn step(self, value: f64) -> f64 {
         match self {
-            Self::Time | Self::P99 => 100.0,
+            Self::Time => 100.0,
+            // A bucket of the histogram is up to 1 ÷ 64 of its lower end wide.
+            Self::P99 => (value / 64.0).max(100.0),
             Self::Cpu => 10_000_000.0,
             Self::Written => 512.0,
         }

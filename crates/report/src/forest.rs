@@ -8,7 +8,7 @@ pub use sides::sides_tables;
 
 use crate::table::{Grid, Kind};
 use crate::verdict::words::{Claim, blocks, claim, level, margin, metric, percent};
-use crate::verdict::words::{ratio, ratio_and_interval};
+use crate::verdict::words::{ratio, ratio_and_interval, ratio_within};
 use crate::verdict::{list, round, section, sentences};
 use crate::words::wrap;
 use crate::{MIN_WIDTH, Style};
@@ -19,6 +19,8 @@ use plot::Plot;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+/// What is to be said where something is SAME.
+const SAME_INTERVAL: &str = "; SAME has an interval of its own, all of it within the margin";
 /// Columns of the plot of a forest.
 const PLOT_COLUMNS: usize = 31;
 
@@ -64,6 +66,7 @@ fn pair_text(
 
 /// What is said of a pair: for units like these, or why nothing can be.
 fn sentence(forest: &Forest, question: &ForestQuestion, pair: &ForestPair) -> String {
+    let own = of_pair(pair);
     let mut text = claim(&Claim {
         a: &pair.a_label,
         b: &pair.b_label,
@@ -71,8 +74,8 @@ fn sentence(forest: &Forest, question: &ForestQuestion, pair: &ForestPair) -> St
         metric: question.metric,
         margin: forest.margin,
         ratio: pair.ratio,
-        low: pair.low,
-        high: pair.high,
+        low: own.low,
+        high: own.high,
     });
     let n = pair.rows.len();
     text.push_str(&format!(", {}", counted(forest.unit, n)));
@@ -97,10 +100,40 @@ fn sentence(forest: &Forest, question: &ForestQuestion, pair: &ForestPair) -> St
     text
 }
 
+/// An interval with its level alone.
+#[derive(Clone, Copy)]
+struct Ends {
+    low: Option<f64>,
+    high: Option<f64>,
+    level: Option<f64>,
+}
+
+/// The interval that the verdict on a pair rests on: SAME is said by one of its own.
+fn of_pair(pair: &ForestPair) -> Ends {
+    match pair.verdict {
+        Verdict::Same => Ends { low: pair.same_low, high: pair.same_high, level: pair.same_level },
+        _ => Ends { low: pair.low, high: pair.high, level: pair.level },
+    }
+}
+
+/// A ratio and the interval that its verdict rests on; ends of SAME read as within the margin.
+fn decisive(
+    verdict: Verdict,
+    margin: f64,
+    ratio: Option<f64>,
+    ends: Ends,
+) -> (String, Option<String>) {
+    match verdict {
+        Verdict::Same => ratio_within(margin, ratio, ends.low, ends.high),
+        _ => ratio_and_interval(ratio, ends.low, ends.high),
+    }
+}
+
 /// One line a unit, and all of them together.
 fn table(forest: &Forest, pair: &ForestPair) -> Grid {
+    let own = of_pair(pair);
     let ends = pair.rows.iter().flat_map(|row| [row.low, row.high, Some(row.ratio)]);
-    let all: Vec<f64> = ends.chain([pair.low, pair.high, pair.ratio]).flatten().collect();
+    let all: Vec<f64> = ends.chain([own.low, own.high, pair.ratio]).flatten().collect();
     let plot = Plot::over(&all, PLOT_COLUMNS);
     let several = |row: &&fsarena_study::compare::ForestRow| row.runs.len() > 1;
     let runs = forest.unit != Unit::Run && pair.rows.iter().any(|row| several(&row));
@@ -112,7 +145,7 @@ fn table(forest: &Forest, pair: &ForestPair) -> Grid {
     columns.extend([
         ("blocks", Kind::Figure),
         ("ratio", Kind::Figure),
-        ("95 % alone", Kind::Figure),
+        ("plain 95 %", Kind::Figure),
         (axis.as_str(), Kind::OptionalText(1)),
     ]);
     let mut grid = Grid::new(&columns);
@@ -131,8 +164,8 @@ fn table(forest: &Forest, pair: &ForestPair) -> Grid {
         grid.row(cells);
     }
     if let (Some(mean), true) = (pair.ratio, pair.rows.len() > 1) {
-        let (text, interval) = ratio_and_interval(Some(mean), pair.low, pair.high);
-        let at = pair.level.map(|own| format!(" at {}", level(own))).unwrap_or_default();
+        let (text, interval) = decisive(pair.verdict, forest.margin, Some(mean), own);
+        let at = own.level.map(|own| format!(" at {}", level(own))).unwrap_or_default();
         let mut cells = vec![format!("all{at}")];
         if runs {
             cells.push(pair.rows.iter().map(|row| row.runs.len()).sum::<usize>().to_string());
@@ -141,7 +174,7 @@ fn table(forest: &Forest, pair: &ForestPair) -> Grid {
             pair.rows.iter().map(|row| row.n).sum::<usize>().to_string(),
             text,
             interval.unwrap_or_else(|| "-".to_owned()),
-            plot.line(mean, pair.low.zip(pair.high), '#'),
+            plot.line(mean, own.low.zip(own.high), '#'),
         ]);
         grid.row(cells);
     }
@@ -180,10 +213,12 @@ fn legend(forest: &Forest) -> String {
     } else {
         ""
     };
+    let same = if pairs().any(|pair| pair.verdict == Verdict::Same) { SAME_INTERVAL } else { "" };
     format!(
         "Verdicts and the line `all` are for {like}: Student's t on one log ratio a {what}, each \
-         counting the same, corrected for all pairs and questions above. Ratio: value of the first \
-         ÷ value of the second{exact}; `95 % alone` is for that {} only, corrected for nothing. \
+         counting the same, corrected for all pairs and questions above{same}. Ratio: value of the \
+         first ÷ value of the second{exact}; `plain 95 %` is for that {} only and corrected for \
+         nothing, and of RUNs that stopped early the ratio is somewhat exaggerated. \
          I²: share of the scatter that is more than their own noise. Figures in seconds or bytes \
          are never compared across machines.",
         forest.unit.name()

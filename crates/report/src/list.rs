@@ -51,8 +51,9 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
     ]);
     let mut grid = Grid::new(&columns);
     for run in runs {
-        let trials = if run.trials_done == run.trials_planned {
-            run.trials_planned.to_string()
+        // Of one that has ended, the rest of the schedule was not needed.
+        let trials = if run.trials_done == run.trials_planned || run.state == RunState::Done {
+            run.trials_done.to_string()
         } else {
             format!("{}/{}", run.trials_done, run.trials_planned)
         };

@@ -39,6 +39,8 @@ struct Bench<'a> {
     /// Length of the trials of earlier sessions.
     spent_ns: u64,
     begun: Instant,
+    /// Block that was found to end within the budget, or had begun before.
+    allowed: Option<u32>,
 }
 
 impl Bench<'_> {
@@ -80,12 +82,13 @@ impl<'a> Course<'a> {
         }
         let plan = &self.request.header.plan;
         let records = store.records(self.run)?;
-        let (mut done, judge, left) = resume::left(plan, &records);
+        let (mut done, judge, left) = resume::left(plan, &records, &store.looks(self.run)?);
         self.done = done.sequences.len();
         self.most = self.done + left.len();
         let mut bench = Bench {
             budget_ns: plan.verdict.as_ref().and_then(|ask| ask.budget_ns),
             spent_ns: records.iter().fold(0, |sum, record| record.elapsed_ns.saturating_add(sum)),
+            allowed: judge.as_ref().filter(|judge| judge.has_begun_block()).map(Judge::block),
             judge,
             begun: Instant::now(),
         };
@@ -135,10 +138,8 @@ impl<'a> Course<'a> {
         progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
         let Some(judge) = &mut bench.judge else { return Ok(false) };
-        let mut is_new = false;
         while judge.finished().is_none() && judge.block() < slot.block {
             let end = judge.end_block();
-            is_new = true;
             if let Some(why) = &end.rerun {
                 progress.say(&format!("block {} is run again: {why}", judge.block()));
             }
@@ -146,13 +147,15 @@ impl<'a> Course<'a> {
                 self.looked(look, judge, store, progress)?;
             }
         }
-        if judge.finished().is_none() && is_new {
+        let block = judge.block();
+        if judge.finished().is_none() && bench.allowed != Some(block) {
+            bench.allowed = Some(block);
             if !bench.has_time() {
                 self.end_by_budget(bench, store, progress)?;
             } else if let Some(judge) = &bench.judge {
                 let ask = self.request.header.plan.verdict.as_ref();
                 let most = ask.map_or(0, |ask| ask.rule.blocks());
-                let (block, trials) = (judge.block(), judge.trials_in_block());
+                let trials = judge.trials_in_block();
                 self.most = self.done + trials * most.saturating_sub(judge.counted()) as usize;
                 progress.block(block as usize + 1, most as usize, trials);
             }
@@ -208,7 +211,7 @@ impl<'a> Course<'a> {
         progress.say(&format!(
             "after {} blocks: {} decided, {open} open",
             look.blocks,
-            judge.pairs() - open
+            judge.decided_pairs()
         ));
         Ok(())
     }

@@ -78,7 +78,7 @@ impl Request<'_> {
 pub trait Progress {
     /// An image is being written.
     fn image(&mut self, name: &str, done_bytes: u64, total_bytes: u64);
-    /// A block begins, from 1, of at most `most`, with so many trials. Not told of the first.
+    /// A block begins, from 1, of at most `most`, with so many trials.
     fn block(&mut self, number: usize, most: usize, trials: usize);
     /// A trial begins; `number` counts from 1, and there are at most `of`.
     fn trial(&mut self, number: usize, of: usize, contender: &str, workload: &str);

@@ -11,6 +11,7 @@ use fsarena_model::host::Host;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunPlan, Slot};
 use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::Look;
 use fsarena_study::verdict::Judge;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -223,20 +224,22 @@ impl Done {
 pub(crate) fn left<'p>(
     plan: &'p RunPlan,
     records: &[TrialRecord],
+    looks: &[Look],
 ) -> (Done, Option<Judge<'p>>, Vec<usize>) {
     let done = Done::of(plan, records);
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
-    let judge = Judge::replay(plan, &scores, None);
+    let judge = Judge::replay(plan, &scores, None, looks);
     let is_wanted = |slot: &Slot| judge.as_ref().is_none_or(|judge| judge.may_want(slot));
     let mut left = done.left(plan);
     left.retain(|&at| is_wanted(&plan.schedule[at]));
     (done, judge, left)
 }
 
-/// The part of a RUN's plan that is left after these records: the plan with a shorter schedule.
+/// The part of a RUN's plan that is left after these records and looks: the plan with a shorter
+/// schedule.
 #[must_use]
-pub fn rest(plan: &RunPlan, records: &[TrialRecord]) -> RunPlan {
-    let (_, _, left) = left(plan, records);
+pub fn rest(plan: &RunPlan, records: &[TrialRecord], looks: &[Look]) -> RunPlan {
+    let (_, _, left) = left(plan, records, looks);
     RunPlan { schedule: left.iter().map(|&n| plan.schedule[n]).collect(), ..plan.clone() }
 }
 
@@ -388,7 +391,7 @@ mod tests {
             (1..4).filter(|&n| header.plan.schedule[n].contender != given_up).collect();
         let set_up = with(0, failed("mount"));
         assert_eq!(left(std::slice::from_ref(&set_up)), others);
-        assert_eq!(rest(&header.plan, &[set_up]).schedule.len(), others.len());
+        assert_eq!(rest(&header.plan, &[set_up], &[]).schedule.len(), others.len());
     }
 
     #[test]

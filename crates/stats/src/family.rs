@@ -68,7 +68,7 @@ impl Family {
     /// What is decided raises the levels for the rest, until nothing more is decided. So the order
     /// of `pairs` does not matter. Gives one [`Found`] for each, in their order.
     pub fn look(&mut self, pairs: &[LookAt<'_>], alpha: f64, margin_log: f64) -> Vec<Found> {
-        let prepared: Vec<Option<Prepared>> =
+        let mut prepared: Vec<Option<Prepared>> =
             pairs.iter().map(|pair| pair.sample.prepare()).collect();
         let mut quantiles = Quantiles::default();
         let nothing = Found { decision: None, interval: None, same: None };
@@ -78,7 +78,7 @@ impl Family {
             let for_difference = alpha / self.left(self.differences, open.len());
             let for_same = 2.0 * alpha / self.left(self.sames, open.len());
             for &index in &open {
-                let Some(sample) = &prepared[index] else { continue };
+                let Some(sample) = &mut prepared[index] else { continue };
                 let interval = sample.interval(for_difference, &mut quantiles);
                 let same = sample.interval(for_same, &mut quantiles);
                 let within = if pairs[index].same_allowed { same } else { None };

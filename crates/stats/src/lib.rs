@@ -29,6 +29,7 @@ pub mod steady;
 pub mod tiers;
 pub mod trend;
 pub mod units;
+mod walsh;
 
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
 pub use family::{Decision, Family, Found, LookAt};

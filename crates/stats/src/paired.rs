@@ -7,9 +7,9 @@
 //!
 //! Which of the two is used depends on the number of blocks alone, never on what was measured.
 
-use crate::describe::{median_of_sorted, median_of_unsorted};
 use crate::interval::{Interval, t_quantile};
 use crate::rank::signed_rank;
+use crate::walsh::Walsh;
 
 /// From so many blocks the exact interval is used: with fewer it is hardly narrower than the whole
 /// range; from here on it costs 5 % of width under normal noise and saves half of it under spikes.
@@ -117,7 +117,7 @@ impl PairSample<'_> {
     #[must_use]
     pub fn hodges_lehmann(&self) -> Option<f64> {
         crate::check(self.logs).ok()?;
-        Some(median_of_unsorted(&mut walsh(self.logs)))
+        Some(Walsh::of(self.logs).median())
     }
 
     /// Standard deviation of one d, at least `floor_sd`; `None` below two values.
@@ -134,15 +134,11 @@ impl PairSample<'_> {
         let n = self.logs.len();
         let freedom = (n - 1) as f64;
         let walsh = match self.estimator() {
-            Estimator::HodgesLehmann => {
-                let mut walsh = walsh(self.logs);
-                walsh.sort_unstable_by(f64::total_cmp);
-                walsh
-            }
-            Estimator::Mean | Estimator::MeanPooled => Vec::new(),
+            Estimator::HodgesLehmann => Some(Walsh::of(self.logs)),
+            Estimator::Mean | Estimator::MeanPooled => None,
         };
         let spread = match self.crowd() {
-            Some(crowd) if walsh.is_empty() => {
+            Some(crowd) if walsh.is_none() => {
                 Spread { variance: crowd.variance.max(sd * sd), freedom: crowd.freedom }
             }
             _ => Spread { variance: sd * sd, freedom },
@@ -152,44 +148,34 @@ impl PairSample<'_> {
     }
 }
 
-/// All averages of two values, each with itself too, in no order.
-fn walsh(values: &[f64]) -> Vec<f64> {
-    let mut walsh = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
-    for (index, &one) in values.iter().enumerate() {
-        walsh.extend(values[index..].iter().map(|&other| f64::midpoint(one, other)));
-    }
-    walsh
-}
-
 /// A sample ready for intervals at several levels.
 pub(crate) struct Prepared {
     n: usize,
     mean: f64,
     spread: Spread,
     floor_sd: f64,
-    /// Walsh averages, ascending; none where t is used.
-    walsh: Vec<f64>,
+    /// Absent where t is used.
+    walsh: Option<Walsh>,
 }
 
 impl Prepared {
     /// See [`PairSample::interval`].
-    pub(crate) fn interval(&self, alpha: f64, quantiles: &mut Quantiles) -> Option<Interval> {
+    pub(crate) fn interval(&mut self, alpha: f64, quantiles: &mut Quantiles) -> Option<Interval> {
         if !(alpha > 0.0 && alpha < 1.0) {
             return None;
         }
         let half = quantiles.t(self.spread.freedom, alpha) / (self.n as f64).sqrt();
         let t = around(self.mean, half * self.spread.variance.sqrt(), 1.0 - alpha);
-        let (Some(first), Some(last)) = (self.walsh.first(), self.walsh.last()) else {
-            return Some(t);
-        };
+        let Some(walsh) = &mut self.walsh else { return Some(t) };
+        let last = walsh.len() - 1;
         let (rank, below) = signed_rank(self.n, alpha / 2.0);
         let floor = half * self.floor_sd;
         if rank == 0 {
-            let (low, high) = (first.min(t.low), last.max(t.high));
+            let (low, high) = (walsh.at(0).min(t.low), walsh.at(last).max(t.high));
             return Some(Interval { low, high, level: 1.0 - alpha });
         }
-        let (low, high) = (self.walsh[rank - 1], self.walsh[self.walsh.len() - rank]);
-        let floored = around(median_of_sorted(&self.walsh), floor, 1.0 - alpha);
+        let floored = around(walsh.median(), floor, 1.0 - alpha);
+        let (low, high) = (walsh.at(rank - 1), walsh.at(last + 1 - rank));
         let level = 1.0 - 2.0 * below;
         Some(Interval { low: low.min(floored.low), high: high.max(floored.high), level })
     }

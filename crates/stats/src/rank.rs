@@ -1,6 +1,7 @@
 //! Exact distributions of rank statistics under the null hypothesis.
 
-use std::sync::OnceLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Largest `k` with P(Bin(`n`, 1/2) <= k - 1) <= `tail`, and that probability; 0 where there is
 /// none.
@@ -18,31 +19,44 @@ pub(crate) fn binomial_rank(n: usize, tail: f64) -> (usize, f64) {
     (rank, below)
 }
 
-/// Up to so many values the distribution is kept: a RUN asks for the same few again and again.
-const KEPT: usize = 96;
+/// P(W+ <= k) for every k up to the middle.
+type LowerHalf = Arc<[f64]>;
 
-/// P(W+ <= k) for every k up to the middle, by number of values.
-static LOWER_HALVES: [OnceLock<Vec<f64>>; KEPT + 1] = [const { OnceLock::new() }; KEPT + 1];
+/// The distributions that were needed before, by number of values: a study asks for the same few
+/// again and again.
+static KEPT: RwLock<BTreeMap<usize, LowerHalf>> = RwLock::new(BTreeMap::new());
+
+/// No more than so many are kept: one of 1000 values takes 2 MB.
+const KEPT_MAX: usize = 128;
 
 /// Largest `k` with P(W+ <= k - 1) <= `tail` for Wilcoxon's signed-rank statistic of `n` values,
 /// and that probability; 0 where there is none.
 ///
 /// Not beyond the middle, where lower and upper end would cross.
 pub(crate) fn signed_rank(n: usize, tail: f64) -> (usize, f64) {
-    let find = |half: &[f64]| {
-        let rank = half.partition_point(|&below| below <= tail);
-        (rank, rank.checked_sub(1).map_or(0.0, |last| half[last]))
-    };
-    match LOWER_HALVES.get(n) {
-        Some(kept) => find(kept.get_or_init(|| lower_half(n))),
-        None => find(&lower_half(n)),
-    }
+    let half = kept_lower_half(n);
+    let rank = half.partition_point(|&below| below <= tail);
+    (rank, rank.checked_sub(1).map_or(0.0, |last| half[last]))
+}
+
+/// [`lower_half`], from those kept where it is among them.
+fn kept_lower_half(n: usize) -> LowerHalf {
+    // Nothing that holds the lock can panic and leave the map half changed.
+    let known = KEPT.read().unwrap_or_else(PoisonError::into_inner).get(&n).cloned();
+    known.unwrap_or_else(|| {
+        let half: LowerHalf = lower_half(n).into();
+        let mut kept = KEPT.write().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        kept.entry(n).or_insert(half).clone()
+    })
 }
 
 /// P(W+ <= k) for every k below half of n (n + 1) / 2.
 ///
 /// Exact, by adding one rank at a time: each is in the sum or not with probability 1/2. All terms
-/// are positive, so nothing cancels. Time grows as n³ (1 ms at n = 100).
+/// are positive, so nothing cancels. Time grows as n³.
 fn lower_half(n: usize) -> Vec<f64> {
     let most = n * (n + 1) / 2;
     let kept = most.div_ceil(2);
@@ -50,12 +64,17 @@ fn lower_half(n: usize) -> Vec<f64> {
     if let Some(first) = chance.first_mut() {
         *first = 1.0;
     }
+    let mut next = chance.clone();
     for rank in 1..=n {
         let reach = (rank * (rank + 1) / 2 + 1).min(kept);
-        for sum in (0..reach).rev() {
-            let with = if sum >= rank { chance[sum - rank] } else { 0.0 };
-            chance[sum] = 0.5 * (chance[sum] + with);
+        let (without, both) = next[..reach].split_at_mut(rank.min(reach));
+        for (next, chance) in without.iter_mut().zip(&chance) {
+            *next = 0.5 * chance;
         }
+        for ((next, out), with) in both.iter_mut().zip(&chance[rank.min(reach)..]).zip(&chance) {
+            *next = 0.5 * (out + with);
+        }
+        std::mem::swap(&mut chance, &mut next);
     }
     let mut below = 0.0;
     for chance in &mut chance {

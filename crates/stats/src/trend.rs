@@ -10,7 +10,7 @@ use crate::factorial::{ErrorVariance, FTest, f_test};
 use crate::interval::{Bounds, Interval};
 use crate::span::{Span, dot};
 use statrs::distribution::{Beta, ContinuousCDF as _, StudentsT};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The level at which each of these is said to be there.
 pub const TREND_ALPHA: f64 = 0.01;
@@ -258,31 +258,32 @@ impl Layout {
         floor_variance: f64,
         fill: impl Fn(&Cell, &mut Vec<(usize, f64)>),
     ) -> Option<(FTest, Vec<f64>)> {
-        let mut by_group: BTreeMap<usize, Vec<&Cell>> = BTreeMap::new();
-        for cell in cells {
-            by_group.entry(cell.group).or_default().push(cell);
-        }
+        let mut by_group: Vec<&Cell> = cells.iter().collect();
+        by_group.sort_by_key(|cell| cell.group);
         let mut normal = Normal::new(self.columns);
         let mut row = Vec::new();
-        for group in by_group.values() {
+        let mut sums: Vec<Option<f64>> = vec![None; self.columns];
+        let mut groups = 0;
+        for group in by_group.chunk_by(|one, other| one.group == other.group) {
+            groups += 1;
             let count = group.len() as f64;
             let mean = group.iter().map(|cell| cell.y).sum::<f64>() / count;
-            let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
             for cell in group {
                 row.clear();
                 fill(cell, &mut row);
                 normal.add(&row, cell.y - mean, 1.0);
                 for &(column, value) in &row {
-                    *sums.entry(column).or_default() += value;
+                    *sums[column].get_or_insert(0.0) += value;
                 }
             }
             row.clear();
-            row.extend(sums);
+            let sums = sums.iter_mut().enumerate();
+            row.extend(sums.filter_map(|(column, sum)| Some((column, sum.take()?))));
             normal.add(&row, 0.0, -1.0 / count);
         }
         let solved = normal.solve();
         let df = solved.rank_from(self.tested_from);
-        let freedom = cells.len().checked_sub(by_group.len() + solved.rank_from(0))?;
+        let freedom = cells.len().checked_sub(groups + solved.rank_from(0))?;
         if df == 0 || freedom < FREEDOM_MIN {
             return None;
         }

@@ -220,7 +220,7 @@ fn common(values: &Values) -> BTreeSet<u32> {
 fn floor_variance(question: &Question, blocks: &[Vec<f64>]) -> f64 {
     let count = blocks.iter().map(Vec::len).sum::<usize>().max(1) as f64;
     let mean = (blocks.iter().flatten().sum::<f64>() / count).exp();
-    (question.metric.resolution() / mean).powi(2) / 12.0
+    (question.metric.step(mean) / mean).powi(2) / 12.0
 }
 
 struct Fit {

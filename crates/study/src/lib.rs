@@ -153,7 +153,7 @@ pub fn study(
 /// the stored schedule is the longest that there could have been.
 fn carried_out(plan: &RunPlan, state: RunState, records: &[TrialRecord]) -> RunPlan {
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
-    let Some(judge) = Judge::replay(plan, &scores, None) else { return plan.clone() };
+    let Some(judge) = Judge::replay(plan, &scores, None, &[]) else { return plan.clone() };
     let mut plan = judge.carried_out();
     if state == RunState::Done {
         let blocks = records.iter().map(|record| record.key.block + 1).max().unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Several RUNs beside each other, made by hand: what counts as one, what is said of few, what is
 //! refused, and what is averaged before it counts.
 
-use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::contender::{Cache, Contender, DeviceLevel};
 use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_model::run::{Clock, RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
@@ -223,6 +223,63 @@ fn an_interrupted_run_is_of_several_boots() {
     assert_eq!(pair.verdict, Verdict::Slower);
     // One block has no error of its own.
     assert_eq!((pair.rows[1].low, pair.i_squared), (None, None));
+}
+
+/// Machines so much alike that the interval of SAME lies within the margin, while that of
+/// differences does not.
+#[test]
+fn same_has_an_interval_of_its_own() {
+    let made = [("a", 0.98), ("b", 1.0), ("c", 1.02)].map(|(name, ratio)| {
+        Made::with(name, name, "boot", |at, _| if at == 1 { ratio } else { 1.0 })
+    });
+    let pair = &forest_of(&made).questions[0].pairs[0];
+    assert_eq!(pair.verdict, Verdict::Same);
+    // With 2 degrees of freedom Student's t is 4.303 at 95 % and 2.920 at 90 %.
+    assert!(pair.high.unwrap() > 1.05, "{pair:?}");
+    assert!(pair.same_high.unwrap() < 1.05 && pair.same_low.unwrap() > 1.0 / 1.05, "{pair:?}");
+    let [wide, narrow] = [(pair.low, pair.high), (pair.same_low, pair.same_high)]
+        .map(|(low, high)| (high.unwrap() / low.unwrap()).ln());
+    assert!((wide / narrow - 4.303 / 2.920).abs() < 1e-3, "{wide} {narrow}");
+    assert!((pair.same_level.unwrap() - 0.90).abs() < 1e-12);
+}
+
+/// Only the first phase of a trial is cold after a cold start. There it is compared with what is
+/// always cold, in all others with what is always warm.
+#[test]
+fn a_cold_start_is_cold_in_the_first_phase() {
+    let of = |name: &str, cache: Cache| {
+        let mut contender = contender(name, name, 1);
+        contender.levels.cache = cache;
+        contender
+    };
+    let made = ["a", "b", "c"].map(|name| {
+        let contenders =
+            vec![of("ext4", Cache::ColdStart), of("xfs", Cache::Cold), of("btrfs", Cache::Warm)];
+        let mut made = Made::of(contenders, name, name, "boot", |_, _| 1.0);
+        made.header.plan.verdict.as_mut().unwrap().pairs = Pairs::All;
+        for record in &mut made.records {
+            let contender = &made.header.plan.contenders;
+            let cache = contender.iter().find(|one| one.id() == record.key.contender).unwrap();
+            for (at, phase) in record.phases.iter_mut().enumerate() {
+                phase.cache.state = match (cache.levels.cache, at) {
+                    (Cache::Cold, _) | (Cache::ColdStart, 0) => CacheState::Cold,
+                    _ => CacheState::Warm,
+                };
+            }
+        }
+        made.read();
+        made
+    });
+    let forest = forest(&runs_of(&made), &Ask { all: true, ..ask() }).unwrap();
+    let pairs = |phase: usize| -> Vec<(&str, &str, usize)> {
+        let mut found = Vec::new();
+        for pair in &forest.questions[phase].pairs {
+            found.push((pair.a_label.as_str(), pair.b_label.as_str(), pair.rows.len()));
+        }
+        found
+    };
+    assert_eq!(pairs(0), [("ext4", "xfs", 3)]);
+    assert_eq!(pairs(1), [("ext4", "btrfs", 3)]);
 }
 
 #[test]
@@ -475,7 +532,13 @@ fn one_run_alone_is_restricted_and_turned() {
     let (pair, before) = (&turned.questions[0].pairs[0], &headline.questions[0].pairs[0]);
     assert_eq!(pair.verdict, Verdict::Faster);
     assert!((pair.ratio.unwrap() * before.ratio.unwrap() - 1.0).abs() < 1e-12);
-    assert!((pair.low.unwrap() * before.high.unwrap() - 1.0).abs() < 1e-12);
+    let turned = |one: Option<f64>, other: Option<f64>| (one.unwrap() * other.unwrap() - 1.0).abs();
+    assert!(turned(pair.low, before.high) < 1e-12 && turned(pair.high, before.low) < 1e-12);
+    // The interval of SAME turns with its pair: it lies around the same ratio.
+    assert!(turned(pair.same_low, before.same_high) < 1e-12);
+    assert!(turned(pair.same_high, before.same_low) < 1e-12);
+    assert!(pair.same_low < pair.ratio && pair.ratio < pair.same_high, "{pair:?}");
+    assert_eq!(pair.turned(), *before);
     let question = Some(("small-files".to_owned(), "delete".to_owned()));
     let other = only(&all, &Ask { question, ..ask() }).unwrap();
     assert_eq!((other.questions[0].phase.as_str(), other.headline), ("delete", None));

@@ -63,8 +63,9 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
         .into());
     };
     if !args.before.is_empty() {
+        let latency = needs_latency(&store, args.before.iter().chain(&args.after))?;
         let load = |names: &[String]| -> Result<Vec<Loaded>> {
-            names.iter().map(|name| Loaded::of(&store, name, true)).collect()
+            names.iter().map(|name| Loaded::of(&store, name, true, latency)).collect()
         };
         return both_sides(args, &load(&args.before)?, &load(&args.after)?);
     }
@@ -72,11 +73,25 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
         [] => one(args, &store, "latest"),
         [run] => one(args, &store, run),
         several => {
-            let load = |name: &String| Loaded::of(&store, name, false);
+            let latency = needs_latency(&store, several.iter())?;
+            let load = |name: &String| Loaded::of(&store, name, false, latency);
             let runs: Vec<Loaded> = several.iter().map(load).collect::<Result<_>>()?;
             side_by_side(args, &runs)
         }
     }
+}
+
+/// Whether latency is asked about in any of these RUNs: the others may have it too, though they did
+/// not ask.
+fn needs_latency<'a>(store: &Store, selectors: impl Iterator<Item = &'a String>) -> Result<bool> {
+    for selector in selectors {
+        let plan = store.header(store.find(selector)?)?.plan;
+        let mut questions = plan.verdict.iter().flat_map(|ask| &ask.questions);
+        if questions.any(|question| question.metric == Metric::P99) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A RUN with all that its comparison needs.
@@ -90,13 +105,10 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn of(store: &Store, selector: &str, with_facts: bool) -> Result<Self> {
+    fn of(store: &Store, selector: &str, with_facts: bool, with_latency: bool) -> Result<Self> {
         let run = store.find(selector)?;
         let header = store.header(run)?;
         talk(store, run, &header)?;
-        let ask = header.plan.verdict.as_ref();
-        let with_latency =
-            ask.is_some_and(|ask| ask.questions.iter().any(|one| one.metric == Metric::P99));
         // Records are read whole for what mkfs and programs said of themselves.
         let facts = if with_facts { facts(&header, &store.records(run)?) } else { Facts::new() };
         Ok(Self {

@@ -18,7 +18,9 @@ fn with_a_run() -> (Scene, Vec<&'static str>) {
 fn refused_everywhere(scene: &Scene, work: &[&str], words: &[&str]) {
     let before = fs::read(scene.db()).unwrap();
     let dry = [work, &["--dry-run"]].concat();
-    for args in [work, &dry, &["list"], &["list", "--json"], &["show"], &["show", "1", "--json"]] {
+    let shown = [&["list"][..], &["list", "--json"], &["show"], &["show", "1", "--json"]];
+    let judged = [&["study"][..], &["study", "1", "--json"], &["compare", "1"]];
+    for args in [&[work, &dry][..], &shown, &judged].concat() {
         scene.run(args).refused(1, words);
         assert_eq!(fs::read(scene.db()).unwrap(), before, "changed by {args:?}");
     }

@@ -83,6 +83,25 @@ fn bad_values() {
     refused_option(&["--user", "nobody"], &["65534:65534"]);
 }
 
+#[test]
+fn what_shall_be_decided() {
+    refused_option(&["--cap", "10"], &["--cap: at most 10 blocks", "8, 12, 16"]);
+    refused_option(&["--cap", "8", "--runs", "3"], &["--runs and --cap together", "keep"]);
+    refused_option(&["--margin", "0"], &["--margin: a margin of 0%", "5% or 0.05"]);
+    refused_option(&["--budget", "30"], &["--budget", "unknown unit"]);
+    refused_option(&["--baseline", "xfs"], &["no contender is called \"xfs\"", "\"ext4\""]);
+    refused_option(&["--ask", "tiny-files"], &["\"tiny-files\" is no question"]);
+    refused_option(&["--ask", "tiny-files:write"], &["unknown timed phase \"write\"", "create"]);
+    refused_option(&["--headline", "tiny-files:*"], &["is more than one question"]);
+    refused_option(&["--handicap", "2h"], &["--handicap: a handicap of 2h00m", "1h00m"]);
+    let scene = Scene::new();
+    for option in [["--cap", "8"], ["--margin", "5%"], ["--ask", "x:y"], ["--handicap", "1ms"]] {
+        let args = [&["run", "--resume"], &option[..]].concat();
+        scene.run(&args).code(2).says(&["'--resume", "cannot be used with"]);
+    }
+    assert_untouched(&scene);
+}
+
 /// What the parser of the command line itself refuses.
 #[test]
 fn unknown_arguments() {

@@ -278,8 +278,9 @@ fn what_is_synced_reaches_the_device() {
             assert!((least..=most).contains(&found), "{policy}, {}: {found}", phase.name);
         }
     }
-    // syncfs is within `returned`, and once more within `durable`.
-    for name in ["create", "rename"] {
+    // syncfs is within `returned`, and once more within `durable`. Soon after a mount the journal
+    // may commit once by itself, which the first phases meet.
+    for name in ["rename", "delete"] {
         let found = ["end", "none"].map(|policy| flushes(phase(of(&records, policy), name)));
         assert!(found[0] > found[1], "{name}: {found:?}");
     }

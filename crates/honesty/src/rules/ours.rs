@@ -99,7 +99,7 @@ fn until(
 fn floor_sd(of_a: &[f64], of_b: &[f64]) -> f64 {
     let logs = of_a.iter().chain(of_b);
     let center = logs.sum::<f64>() / (of_a.len() + of_b.len()) as f64;
-    Metric::Time.resolution() / (6f64.sqrt() * center.exp())
+    Metric::Time.step(0.0) / (6f64.sqrt() * center.exp())
 }
 
 fn said(found: &Found, log_ratio: f64) -> Play {

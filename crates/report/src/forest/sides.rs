@@ -1,8 +1,8 @@
 //! Before and after a change on one machine: what changed, one row a contender, and each boot.
 
-use super::{bare, units};
+use super::{Ends, SAME_INTERVAL, bare, decisive, units};
 use crate::table::{Grid, Kind};
-use crate::verdict::words::{Claim, claim, level, margin, metric, ratio_and_interval, value};
+use crate::verdict::words::{Claim, claim, level, margin, metric, value};
 use crate::verdict::{list, section};
 use crate::words::wrap;
 use crate::{MIN_WIDTH, Style};
@@ -35,7 +35,7 @@ pub fn sides_tables(sides: &Sides, width: usize, style: Style) -> String {
             out.push_str("No contender has values.\n");
             continue;
         }
-        out.push_str(&table(question).render(width));
+        out.push_str(&table(sides, question).render(width));
         for row in &question.rows {
             out.push_str(&wrap("  - ", &format!("{}.", sentence(sides, question, row)), width));
         }
@@ -58,7 +58,15 @@ fn change(change: &Change) -> String {
     format!("{}: {} → {}", change.what, text(&change.before), text(&change.after))
 }
 
-fn table(question: &SidesQuestion) -> Grid {
+/// The interval that the verdict on a contender rests on.
+fn of_row(row: &SideRow) -> Ends {
+    match row.verdict {
+        Verdict::Same => Ends { low: row.same_low, high: row.same_high, level: row.same_level },
+        _ => Ends { low: row.low, high: row.high, level: row.level },
+    }
+}
+
+fn table(sides: &Sides, question: &SidesQuestion) -> Grid {
     let mut grid = Grid::new(&[
         ("contender", Kind::Text),
         ("before", Kind::Figure),
@@ -70,7 +78,7 @@ fn table(question: &SidesQuestion) -> Grid {
     ]);
     for row in &question.rows {
         let (text, interval) = match row.low {
-            Some(_) => ratio_and_interval(row.ratio, row.low, row.high),
+            Some(_) => decisive(row.verdict, sides.margin, row.ratio, of_row(row)),
             None => (bare(row.ratio), None),
         };
         grid.row(vec![
@@ -98,6 +106,7 @@ fn mean(question: &SidesQuestion, side: &[UnitValue]) -> String {
 /// What is said of a contender, with the value of each boot.
 fn sentence(sides: &Sides, question: &SidesQuestion, row: &SideRow) -> String {
     let (after, before) = (format!("{} after", row.label), "before");
+    let own = of_row(row);
     let mut text = claim(&Claim {
         a: &after,
         b: before,
@@ -105,8 +114,8 @@ fn sentence(sides: &Sides, question: &SidesQuestion, row: &SideRow) -> String {
         metric: question.metric,
         margin: sides.margin,
         ratio: row.ratio,
-        low: row.low,
-        high: row.high,
+        low: own.low,
+        high: own.high,
     });
     text.push_str(&format!(", {} + {} boots", row.before.len(), row.after.len()));
     if row.verdict != Verdict::Same {
@@ -126,8 +135,8 @@ fn sentence(sides: &Sides, question: &SidesQuestion, row: &SideRow) -> String {
 }
 
 fn legend(sides: &Sides) -> String {
-    let mut levels: Vec<f64> =
-        sides.questions.iter().flat_map(|one| &one.rows).filter_map(|row| row.level).collect();
+    let rows = || sides.questions.iter().flat_map(|one| &one.rows);
+    let mut levels: Vec<f64> = rows().filter_map(|row| of_row(row).level).collect();
     levels.sort_by(f64::total_cmp);
     let brackets = match (levels.first(), levels.last()) {
         (Some(&least), Some(&most)) if level(least) != level(most) => {
@@ -136,10 +145,14 @@ fn legend(sides: &Sides) -> String {
         (Some(&only), _) => format!(" Intervals: {} each,", level(only)),
         _ => String::new(),
     };
+    let same = if rows().any(|row| row.verdict == Verdict::Same) { SAME_INTERVAL } else { "" };
     let corrected = if brackets.is_empty() {
-        ""
+        String::new()
     } else {
-        " by Welch's t on log means of boots, corrected for all contenders and questions above."
+        format!(
+            " by Welch's t on log means of boots, corrected for all contenders and questions \
+             above{same}."
+        )
     };
     format!(
         "Each boot counts once, whatever the number of its RUNs and trials; values are geometric \

@@ -2,10 +2,11 @@
 
 use super::Detail;
 use super::pairs::is_early;
-use super::question::shows_letters;
-use super::words::{level, margin};
+use super::question::{is_of_fewer, shows_letters};
+use super::words::{level, listed, margin};
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_study::verdict::{Estimator, PairView, Verdicts};
+use fsarena_study::watch::{Finding, FindingKind};
 
 /// Up to this many blocks no interval is free of an assumption about the noise.
 const NEAR_NORMAL_UP_TO: usize = 5;
@@ -18,9 +19,11 @@ pub(super) fn text(verdicts: &Verdicts, detail: Detail) -> String {
     let mut parts = vec![words(verdicts), ratios(verdicts)];
     parts.extend(intervals(verdicts));
     parts.extend(same_intervals(verdicts));
+    parts.extend(attained(verdicts));
     if detail == Detail::Brief {
         parts.extend(multipliers(verdicts));
     }
+    parts.extend(plain(verdicts));
     parts.extend(groups(verdicts));
     parts.extend(cautions(verdicts));
     parts.join(" ")
@@ -57,31 +60,44 @@ fn ratios(verdicts: &Verdicts) -> String {
         by.push("geometric means with Student's t");
     }
     if how(Estimator::MeanPooled) {
-        by.push("under 6 blocks with the spread of all contenders, where that is wider");
+        by.push(
+            "under 6 blocks, where a pair's own variance is at most a third of the others', with \
+             theirs added and more degrees of freedom",
+        );
     }
     if how(Estimator::HodgesLehmann) {
         by.push("from 12 blocks Hodges-Lehmann with exact signed ranks");
     }
     let by = if by.is_empty() { String::new() } else { format!(" ({})", by.join("; ")) };
+    let fewer = if verdicts.questions.iter().flat_map(|one| &one.rows).any(is_of_fewer) {
+        "; of n: blocks behind ratio and interval, fewer than n where the look that decided the \
+         pair was before the last or a block lacks one of the two"
+    } else {
+        ""
+    };
     format!(
         "Best first. ratio: the value of a contender ÷ that of {reference}, of blocks that have \
-         both{by}, in pairs that of the first ÷ that of the second; cv: standard deviation of the logarithms; n: blocks that count."
+         both{by}, in pairs that of the first ÷ that of the second; cv: standard deviation of the \
+         logarithms; n: blocks that count{fewer}."
     )
 }
 
-/// At which level the intervals in brackets are.
+/// At which level the intervals in brackets are, and what holds for the verdicts together.
 fn intervals(verdicts: &Verdicts) -> Option<String> {
-    let others = pairs(verdicts).filter(|pair| pair.verdict != Verdict::Same);
-    let at = levels(others.filter_map(|pair| pair.level))?;
-    if at == ASKED {
+    levels(pairs(verdicts).filter_map(|pair| pair.level))?;
+    let others = || pairs(verdicts).filter(|pair| pair.verdict != Verdict::Same);
+    let at = levels(others().filter_map(|pair| pair.level));
+    if at.as_deref() == Some(ASKED) {
         return Some(format!(
             "Brackets: intervals at {ASKED}; one look at one pair needs no more."
         ));
     }
-    Some(format!(
-        "Brackets: intervals at {at} each, which is {ASKED} corrected for all looks and all pairs \
-         of a question."
-    ))
+    let together = format!(
+        "The verdicts of a question hold together at {ASKED}, differences and SAME each (all \
+         looks, all pairs)"
+    );
+    let Some(at) = at else { return Some(format!("{together}.")) };
+    Some(format!("{together}; each interval in brackets is at its own level, {at}."))
 }
 
 /// What stands in the brackets of SAME.
@@ -94,6 +110,15 @@ fn same_intervals(verdicts: &Verdicts) -> Option<String> {
     ))
 }
 
+/// Signed ranks do not have every level.
+fn attained(verdicts: &Verdicts) -> Option<String> {
+    let is_exact =
+        |pair: &PairView| pair.level.is_some() && pair.estimator == Estimator::HodgesLehmann;
+    pairs(verdicts)
+        .any(is_exact)
+        .then(|| "With Hodges-Lehmann the level given is the one attained.".to_owned())
+}
+
 /// `95 %`, or the least and the highest of several.
 fn levels(of: impl Iterator<Item = f64>) -> Option<String> {
     let all: Vec<f64> = of.collect();
@@ -104,11 +129,40 @@ fn levels(of: impl Iterator<Item = f64>) -> Option<String> {
 
 /// The line of multipliers, where it has no title.
 fn multipliers(verdicts: &Verdicts) -> Option<String> {
-    let mut factors = verdicts.questions.iter().filter_map(|question| question.factors.as_ref());
-    factors.any(|view| !view.factors.is_empty()).then(|| {
-        "Due to: slowest ÷ fastest level of a factor over all others; intervals at 95 % for all \
-         its levels together."
+    has_multipliers(verdicts).then(|| {
+        "Due to: slowest ÷ fastest level of a factor over all others; intervals for all its \
+         levels together."
             .to_owned()
+    })
+}
+
+fn has_multipliers(verdicts: &Verdicts) -> bool {
+    let mut factors = verdicts.questions.iter().filter_map(|question| question.factors.as_ref());
+    factors.any(|view| !view.factors.is_empty())
+}
+
+/// The intervals that no verdict rests on.
+fn plain(verdicts: &Verdicts) -> Option<String> {
+    let is_fitted = |finding: &Finding| {
+        matches!(finding.kind, FindingKind::Drift | FindingKind::Position | FindingKind::CarryOver)
+    };
+    let mut findings = verdicts.questions.iter().flat_map(|question| &question.watch.findings);
+    let mut of = Vec::new();
+    if verdicts.suite.is_some() {
+        of.push("over workloads".to_owned());
+    }
+    if has_multipliers(verdicts) {
+        of.push("of what differences are due to".to_owned());
+    }
+    if findings.any(is_fitted) {
+        of.push("of watchers".to_owned());
+    }
+    (!of.is_empty()).then(|| {
+        format!(
+            "Intervals {} are plain {ASKED}: corrected neither for looks nor for choosing the \
+             best.",
+            listed(&of)
+        )
     })
 }
 

@@ -9,8 +9,8 @@ use fsarena_study::factors::{FactorRow, FactorView, LevelRow};
 /// The factors of a question.
 pub(super) fn text(view: &FactorView, width: usize, style: Style) -> String {
     let title = format!(
-        "What it is due to ({}; slowest ÷ fastest level over all other factors; intervals at 95 % \
-         for all levels of a factor together)",
+        "What it is due to ({}; slowest ÷ fastest level over all other factors; intervals \
+         plain 95 % for all levels of a factor together)",
         blocks(view.blocks as u64)
     );
     let mut out = section(&title, width, style);

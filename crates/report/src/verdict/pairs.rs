@@ -129,26 +129,5 @@ pub(super) fn listed<'a>(
 pub(super) fn between(question: &QuestionView, a: usize, b: usize) -> Option<PairView> {
     let is_it = |pair: &&PairView| (pair.a, pair.b) == (a, b) || (pair.a, pair.b) == (b, a);
     let pair = question.pairs.iter().find(is_it)?;
-    Some(if pair.a == a { pair.clone() } else { turned(pair) })
-}
-
-/// The same pair the other way round.
-fn turned(pair: &PairView) -> PairView {
-    let turn = |value: Option<f64>| value.map(f64::recip);
-    PairView {
-        a: pair.b,
-        b: pair.a,
-        a_label: pair.b_label.clone(),
-        b_label: pair.a_label.clone(),
-        verdict: pair.verdict.swapped(),
-        ratio: turn(pair.ratio),
-        low: turn(pair.high),
-        high: turn(pair.low),
-        same_low: turn(pair.same_high),
-        same_high: turn(pair.same_low),
-        mean_ratio: turn(pair.mean_ratio),
-        hl_ratio: turn(pair.hl_ratio),
-        median_ratio: turn(pair.median_ratio),
-        ..pair.clone()
-    }
+    Some(if pair.a == a { pair.clone() } else { pair.turned() })
 }

@@ -89,8 +89,9 @@ fn ranking(verdicts: &Verdicts, question: &QuestionView) -> Grid {
         format!("{}{warm}", row.label)
     };
     let against = |row: &RankRow| against(verdicts, question, row);
+    let some_of_fewer = rows.iter().any(is_of_fewer);
     type Cell<'c> = &'c dyn Fn(&RankRow) -> Option<String>;
-    let all: [(&str, Kind, Cell<'_>); 10] = [
+    let all: [(&str, Kind, Cell<'_>); 11] = [
         ("letters", Kind::Text, &|row| letters.then(|| row.letters.clone())),
         ("tier", Kind::Figure, &|row| row.tier.map(|tier| tier.to_string())),
         ("contender", Kind::Text, &|row| Some(name(row))),
@@ -98,6 +99,7 @@ fn ranking(verdicts: &Verdicts, question: &QuestionView) -> Grid {
         ("median", Kind::Figure, &|row| Some(value(question.metric, row.median))),
         ("ratio", Kind::Figure, &|row| several.then(|| against(row).ratio)),
         ("interval", Kind::Figure, &|row| against(row).interval),
+        ("of n", Kind::Figure, &|row| row.ratio_n.filter(|_| some_of_fewer).map(|n| n.to_string())),
         ("verdict", Kind::Text, &|row| several.then(|| against(row).word.to_owned())),
         ("cv", Kind::Optional(1), &|row| row.cv.map(|cv| format!("{:.1} %", cv * 100.0))),
         ("outliers", Kind::Optional(2), &|row| some_stand_out.then(|| row.outliers.to_string())),
@@ -133,10 +135,15 @@ fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Again
         _ => None,
     };
     let (ratio, interval) = match same.as_ref().map(pairs::interval) {
-        Some((low, high)) => ratio_within(verdicts.margin, Some(row.ratio), low, high),
-        None => ratio_and_interval(Some(row.ratio), row.ratio_low, row.ratio_high),
+        Some((low, high)) => ratio_within(verdicts.margin, row.ratio, low, high),
+        None => ratio_and_interval(row.ratio, row.ratio_low, row.ratio_high),
     };
     Against { ratio, interval, word }
+}
+
+/// Whether its ratio is of fewer blocks than its values are of.
+pub(super) fn is_of_fewer(row: &RankRow) -> bool {
+    row.ratio_n.is_some_and(|n| n < row.n)
 }
 
 /// Of two contenders the verdict says all.
@@ -161,8 +168,8 @@ fn pair_list(
     let mut out = list(&title, &lines, width, style);
     if left_out > 0 {
         let line = format!(
-            "{left_out} of {} are decided and not side by side, and not listed; `fsarena study --all-pairs` lists \
-             them.",
+            "{left_out} of {} are decided and not side by side, and not listed; `fsarena study \
+             --all-pairs` lists them.",
             count(question.pairs.len(), "pair")
         );
         out.push_str(&wrap("  ", &line, width));

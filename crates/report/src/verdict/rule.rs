@@ -5,7 +5,7 @@ use super::words::{blocks, listed, margin};
 use crate::Style;
 use crate::words::{bold, wrap};
 use fsarena_model::units::Nanos;
-use fsarena_model::verdict::{Rule, StopWhy};
+use fsarena_model::verdict::{Rule, StopWhy, Verdict};
 use fsarena_study::verdict::{RerunBlock, Verdicts};
 
 /// The rule, and what became of the blocks.
@@ -22,6 +22,9 @@ pub(super) fn text(verdicts: &Verdicts, width: usize, style: Style) -> String {
     let again = |one: &RerunBlock| format!("block {}: {}", one.block, one.why);
     let rerun: Vec<String> = verdicts.rerun.iter().map(again).collect();
     out.push_str(&list("Blocks that were run again", &rerun, width, style));
+    let counts = |one: &RerunBlock| format!("{}; counted, no spare block left", again(one));
+    let not_rerun: Vec<String> = verdicts.not_rerun.iter().map(counts).collect();
+    out.push_str(&list("Blocks that should have been run again", &not_rerun, width, style));
     out
 }
 
@@ -50,6 +53,9 @@ fn course(verdicts: &Verdicts) -> String {
     let (done, counted) = (verdicts.blocks_done, verdicts.blocks_counted);
     let ended = match verdicts.stop.map(|stop| stop.why) {
         None => "not at its end: not all blocks were carried out".to_owned(),
+        Some(StopWhy::Decided) if is_open(verdicts) => {
+            "ended because nobody was left to wait for".to_owned()
+        }
         Some(StopWhy::Decided) => "ended because all that was asked is decided".to_owned(),
         Some(StopWhy::Cap) => "ended with the last block of the plan".to_owned(),
         Some(StopWhy::Budget) => {
@@ -64,6 +70,12 @@ fn course(verdicts: &Verdicts) -> String {
         Some(false) | None => "",
     };
     format!("{} done, {counted} counted{rerun}; {ended}{last}.{stored}", blocks(u64::from(done)))
+}
+
+/// Whether something that was asked is not decided: of contenders that gave no figures.
+fn is_open(verdicts: &Verdicts) -> bool {
+    let mut pairs = verdicts.questions.iter().flat_map(|question| &question.pairs);
+    pairs.any(|pair| pair.verdict == Verdict::Undecided)
 }
 
 /// The last look where the rule does not name it: it was taken as the budget ended. All questions

@@ -40,9 +40,9 @@ pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
     }
     out.push_str(&grid.render(width));
     let words = format!(
-        "Over: {}. Both intervals are at 95 %: for these very workloads, from their blocks; and for \
-         workloads like these, from the spread among them (three at least). FASTER to UNDECIDED: \
-         pairs that were asked, over all questions. The mean itself has no verdict.",
+        "Over: {}. Two intervals, plain 95 %: for these very workloads, from their blocks; and \
+         for workloads like these, from the spread among them (three at least). FASTER to \
+         UNDECIDED: pairs that were asked, over all questions. The mean itself has no verdict.",
         view.over.join(", ")
     );
     out.push_str(&wrap("", &words, width));

@@ -47,6 +47,9 @@ fn three() -> Forest {
         low: Some(0.8378),
         high: Some(1.545),
         level: Some(0.95),
+        same_low: Some(0.9290),
+        same_high: Some(1.393),
+        same_level: Some(0.90),
         weighted: Some([1.14, 0.85, 1.52]),
         i_squared: Some(0.934),
         agreeing: 2,
@@ -85,6 +88,7 @@ fn two() -> Forest {
     pair.rows.truncate(2);
     pair.without.clear();
     (pair.low, pair.high, pair.level, pair.weighted) = (None, None, None, None);
+    (pair.same_low, pair.same_high, pair.same_level) = (None, None, None);
     pair.ratio = Some(1.22);
     pair.why = Some("two machines can never speak for others; both are listed".to_owned());
     forest.units.truncate(2);
@@ -103,6 +107,9 @@ fn before_and_after() -> Sides {
         low: Some(1.17),
         high: Some(1.24),
         level: Some(0.975),
+        same_low: Some(1.175),
+        same_high: Some(1.226),
+        same_level: Some(0.95),
         before: values(1e9),
         after: values(1.2e9),
         why: None,
@@ -114,6 +121,9 @@ fn before_and_after() -> Sides {
         low: None,
         high: None,
         level: None,
+        same_low: None,
+        same_high: None,
+        same_level: None,
         before: values(2e8)[..2].to_vec(),
         after: values(2.02e8),
         why: Some("2 boots before and 3 boots after: it takes 3 on each side".to_owned()),
@@ -156,7 +166,7 @@ fn machines_80() {
     small-files / create: time to durable
     xfs and ext4 are UNDECIDED: ratio 1.14 [0.84, 1.54], 3 machines, margin ±5 %; 2
     of 3 above 1; I² 93 %; by precision, which decides nothing: 1.14 [0.85, 1.52].
-    machine      RUNs  blocks  ratio    95 % alone  0.84                       1.54
+    machine      RUNs  blocks  ratio    plain 95 %  0.84                       1.54
     -------------------------------------------------------------------------------
     machine 1       2       4   1.20  [1.10, 1.31]           |   -----o----
     machine 2       1      12   1.24  [1.22, 1.26]           |        -o-
@@ -173,9 +183,10 @@ fn machines_80() {
     Verdicts and the line `all` are for machines like these: Student's t on one log
     ratio a machine, each counting the same, corrected for all pairs and questions
     above. Ratio: value of the first ÷ value of the second (from 12 blocks by
-    Hodges-Lehmann); `95 % alone` is for that machine only, corrected for nothing.
-    I²: share of the scatter that is more than their own noise. Figures in seconds
-    or bytes are never compared across machines.
+    Hodges-Lehmann); `plain 95 %` is for that machine only and corrected for
+    nothing, and of RUNs that stopped early the ratio is somewhat exaggerated. I²:
+    share of the scatter that is more than their own noise. Figures in seconds or
+    bytes are never compared across machines.
     ");
 }
 
@@ -185,7 +196,7 @@ fn two_machines_80() {
     small-files / create: time to durable
     xfs and ext4 are UNDECIDED: ratio 1.22, 2 machines, margin ±5 %; 2 of 2 above 1;
     I² 93 %; two machines can never speak for others; both are listed.
-    machine    RUNs  blocks  ratio    95 % alone  1.00                       1.31
+    machine    RUNs  blocks  ratio    plain 95 %  1.00                       1.31
     -----------------------------------------------------------------------------
     machine 1     2       4   1.20  [1.10, 1.31]  |          ---------o----------
     machine 2     1      12   1.24  [1.22, 1.26]  |                     --o--
@@ -197,9 +208,10 @@ fn two_machines_80() {
     Verdicts and the line `all` are for machines like these: Student's t on one log
     ratio a machine, each counting the same, corrected for all pairs and questions
     above. Ratio: value of the first ÷ value of the second (from 12 blocks by
-    Hodges-Lehmann); `95 % alone` is for that machine only, corrected for nothing.
-    I²: share of the scatter that is more than their own noise. Figures in seconds
-    or bytes are never compared across machines.
+    Hodges-Lehmann); `plain 95 %` is for that machine only and corrected for
+    nothing, and of RUNs that stopped early the ratio is somewhat exaggerated. I²:
+    share of the scatter that is more than their own noise. Figures in seconds or
+    bytes are never compared across machines.
     ");
 }
 
@@ -236,6 +248,50 @@ fn sides_80() {
     corrected for all contenders and questions above. What changed is listed, not
     tested: anything on that list, and whatever is not recorded, can be the cause.
     ");
+}
+
+/// SAME is said by the narrower interval: that one is printed, with ends that read as within ±5 %,
+/// in sentence, table, plot and level.
+#[test]
+fn the_interval_of_same_is_printed() {
+    let mut forest = three();
+    forest.notes.clear();
+    let pair = &mut forest.questions[0].pairs[0];
+    pair.verdict = Verdict::Same;
+    (pair.low, pair.high, pair.level) = (Some(0.941), Some(1.062), Some(0.9833));
+    (pair.same_low, pair.same_high) = (Some(0.953), Some(1.0499));
+    (pair.same_level, pair.ratio) = (Some(0.9667), Some(1.0003));
+    let text = forest_tables(&forest, 100, plain());
+    let to = text.find("  - RUN 5").unwrap();
+    insta::assert_snapshot!(&text[..to], @r"
+    small-files / create: time to durable
+    xfs and ext4 are SAME within ±5 %: ratio 1.000 [0.953, 1.050], 3 machines; 2 of 3 above 1; I² 93 %;
+    by precision, which decides nothing: 1.14 [0.85, 1.52].
+    machine        RUNs  blocks  ratio      plain 95 %  0.95                       1.31
+    -----------------------------------------------------------------------------------
+    machine 1         2       4   1.20    [1.10, 1.31]       |        --------o--------
+    machine 2         1      12   1.24    [1.22, 1.26]       |                 --o-
+    machine 3         1       8   0.99    [0.96, 1.02]   ---o--
+    all at 96.7 %     4      24  1.000  [0.953, 1.050]  -----#----
+    ");
+    assert!(text.replace('\n', " ").contains("SAME has an interval of its own"), "{text}");
+    let mut sides = before_and_after();
+    let row = &mut sides.questions[0].rows[0];
+    row.verdict = Verdict::Same;
+    (row.low, row.high, row.ratio) = (Some(0.941), Some(1.062), Some(1.0003));
+    (row.same_low, row.same_high) = (Some(0.953), Some(1.0499));
+    let text = sides_tables(&sides, 80, plain());
+    let from = text.find("contender  ").unwrap();
+    let to = text.find("  - tmpfs").unwrap();
+    insta::assert_snapshot!(&text[from..to], @r"
+    contender  before   after  boots  ratio        interval  after is
+    ------------------------------------------------------------------
+    ext4       1.01 s  1.21 s  3 + 3  1.000  [0.953, 1.050]  SAME
+    tmpfs      205 ms  212 ms  2 + 3   1.01               -  UNDECIDED
+      - ext4 after and before are SAME within ±5 %: ratio 1.000 [0.953, 1.050], 3 +
+        3 boots; before 1.00 s, 1.01 s, 1.02 s; after 1.20 s, 1.21 s, 1.22 s.
+    ");
+    assert!(text.replace('\n', " ").contains("Intervals: 95 % each,"), "{text}");
 }
 
 #[test]

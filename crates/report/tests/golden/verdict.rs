@@ -71,7 +71,8 @@ pub(crate) fn row(contender: usize, label: &str, median: f64, ratio: f64) -> Ran
         min: median * 0.96,
         max: median * 1.04,
         cv: Some(0.021),
-        ratio,
+        ratio: Some(ratio),
+        ratio_n: None,
         ratio_low: None,
         ratio_high: None,
         against_reference: None,
@@ -84,6 +85,7 @@ pub(crate) fn row(contender: usize, label: &str, median: f64, ratio: f64) -> Ran
 /// As the study does it: what stands in the pair with the reference stands in the row.
 pub(crate) fn against(mut row: RankRow, verdict: Verdict, low: f64, high: f64) -> RankRow {
     row.against_reference = Some(verdict);
+    row.ratio_n = Some(row.n);
     (row.ratio_low, row.ratio_high) = (Some(low), Some(high));
     row
 }
@@ -115,6 +117,7 @@ pub(crate) fn verdicts(questions: Vec<QuestionView>) -> Verdicts {
         blocks_done: 8,
         blocks_counted: 8,
         rerun: Vec::new(),
+        not_rerun: Vec::new(),
         stop: Some(Stop { blocks: 8, why: StopWhy::Decided }),
         headline: Some(0),
         questions,

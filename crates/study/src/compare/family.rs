@@ -14,6 +14,11 @@ pub(super) struct Said {
     pub(super) high: Option<f64>,
     /// Level of the interval alone.
     pub(super) level: Option<f64>,
+    /// The interval that SAME is said by.
+    pub(super) same_low: Option<f64>,
+    pub(super) same_high: Option<f64>,
+    /// Its level alone.
+    pub(super) same_level: Option<f64>,
 }
 
 /// Holm's procedure over the comparisons that can be tested, once for differences and once for
@@ -32,12 +37,17 @@ pub(super) fn verdicts(shifts: &[Option<Shift>], margin: f64) -> Vec<Option<Said
             (false, false) => Verdict::Undecided,
         };
         let interval = shift.interval(differ.alpha);
+        // Two one-sided tests, each at that level.
+        let within = shift.interval(2.0 * same.alpha);
         Said {
             verdict,
             ratio: shift.point.exp(),
             low: interval.map(|interval| interval.low.exp()),
             high: interval.map(|interval| interval.high.exp()),
             level: interval.map(|interval| interval.level),
+            same_low: within.map(|interval| interval.low.exp()),
+            same_high: within.map(|interval| interval.high.exp()),
+            same_level: within.map(|interval| interval.level),
         }
     });
     shifts.iter().map(|shift| shift.and_then(|_| said.next())).collect()
@@ -89,5 +99,27 @@ mod tests {
         let said = verdicts(&[shift(0.01, 0.001)], 0.05)[0].unwrap();
         assert_eq!(said.verdict, Verdict::Same);
         assert!(said.low.unwrap() > 1.0);
+    }
+
+    /// The interval of SAME is that of its tests: within the margin where SAME is said, also where
+    /// the one that decides on differences is not.
+    #[test]
+    fn same_is_said_by_an_interval_of_its_own() {
+        // 2.776 and 2.132 are the quantiles of Student's t with 4 degrees of freedom.
+        let (one, margin) = (shift(0.0, 0.02), 0.05);
+        let said = verdicts(&[one], margin)[0].unwrap();
+        assert_eq!(said.verdict, Verdict::Same);
+        assert!(said.high.unwrap() > 1.0 + margin, "{said:?}");
+        assert!((said.high.unwrap().ln() - 2.776_445 * 0.02).abs() < 1e-6, "{said:?}");
+        assert!(said.same_high.unwrap() < 1.0 + margin, "{said:?}");
+        assert!((said.same_low.unwrap().ln() + 2.131_847 * 0.02).abs() < 1e-6, "{said:?}");
+        assert!((said.same_level.unwrap() - 0.90).abs() < 1e-12, "{said:?}");
+        // Of ten that are asked, each has a tenth of the error.
+        let noisy = shift(0.0, 1.0);
+        let ten: Vec<Option<Shift>> = (0..10).map(|at| if at == 0 { one } else { noisy }).collect();
+        let said = verdicts(&ten, margin)[0].unwrap();
+        assert_eq!(said.verdict, Verdict::Undecided);
+        assert!((said.same_level.unwrap() - 0.99).abs() < 1e-12, "{said:?}");
+        assert!(said.same_high.unwrap() > 1.0 + margin, "{said:?}");
     }
 }

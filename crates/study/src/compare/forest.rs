@@ -5,9 +5,7 @@
 //! (`fsarena_stats::units`).
 
 use super::family::{self, Said};
-use super::run::{
-    RunOf, Units, asked, each_once, is_comparable, names_of_workloads, not_alike, work_differs,
-};
+use super::run::{RunOf, Units, asked, each_once, names_of_workloads, not_alike, work_differs};
 use super::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName, Unit, UnitRow};
 use crate::verdict::{Estimator, Points};
 use fsarena_model::run::Clock;
@@ -71,6 +69,12 @@ pub struct ForestPair {
     pub high: Option<f64>,
     /// Its level, 0 to 1, corrected for the other pairs and questions.
     pub level: Option<f64>,
+    /// The interval that SAME is said by: the whole of it lies within the margin then.
+    pub same_low: Option<f64>,
+    /// Its upper end.
+    pub same_high: Option<f64>,
+    /// Its level, 0 to 1, corrected in the same way.
+    pub same_level: Option<f64>,
     /// The same weighed by precision, with its 95 % interval, where units differ in that; it
     /// decides nothing.
     pub weighted: Option<[f64; 3]>,
@@ -134,14 +138,19 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
     let runs: Vec<&RunOf<'_>> = runs.iter().collect();
     each_once(&runs)?;
     let questions = asked(&runs, ask)?;
-    let pairs = pairs(&runs, ask)?;
+    let candidates = pairs(&runs, ask)?;
     let units = Units::of(&runs);
     let mut found: Vec<Vec<ForestPair>> = Vec::new();
     let mut shifts = Vec::new();
+    let mut labels: Vec<&str> = Vec::new();
     for question in &questions {
         let values: Vec<_> = runs.iter().map(|run| values(&runs, run, question)).collect();
         let mut own = Vec::new();
-        for (a, b) in &pairs {
+        let may = |(a, b): &&(String, String)| {
+            ask.pair.is_some() || runs.iter().any(|run| run.may_compare(question, a, b))
+        };
+        for (a, b) in candidates.iter().filter(may) {
+            labels.extend([a.as_str(), b.as_str()]);
             let (pair, shift) = pair(&runs, &values, &units, question, (a, b));
             if !pair.rows.is_empty() || ask.pair.is_some() {
                 own.push(pair);
@@ -156,7 +165,6 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
             take(pair, said);
         }
     }
-    let mut labels: Vec<&str> = pairs.iter().flat_map(|(a, b)| [a.as_str(), b.as_str()]).collect();
     labels.sort_unstable();
     labels.dedup();
     let with_names = questions.iter().zip(found).map(|(name, pairs)| ForestQuestion {
@@ -180,6 +188,8 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
 fn take(pair: &mut ForestPair, said: Said) {
     pair.verdict = said.verdict;
     (pair.low, pair.high, pair.level) = (said.low, said.high, said.level);
+    (pair.same_low, pair.same_high, pair.same_level) =
+        (said.same_low, said.same_high, said.same_level);
 }
 
 /// The baseline that all RUNs have.
@@ -193,7 +203,7 @@ fn baseline(runs: &[&RunOf<'_>], ask: &Ask) -> Option<String> {
     (ask.pair.is_none() && all).then_some(first)
 }
 
-/// The pairs of labels that the RUNs compare, each once, as the first that has it writes it.
+/// The pairs of labels that the RUNs may compare, each once, as the first that has it writes it.
 fn pairs(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<(String, String)>, CompareError> {
     if let Some((a, b)) = &ask.pair {
         let has = |run: &&RunOf<'_>| run.contender(a).is_some() && run.contender(b).is_some();
@@ -221,7 +231,7 @@ fn pairs(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<(String, String)>, Compar
                 };
                 let (one, other) = ((&a.label, &b.label), (&b.label, &a.label));
                 let known = pairs.iter().any(|(a, b)| (a, b) == one || (a, b) == other);
-                if !known && is_comparable(a, b) {
+                if !known {
                     pairs.push((a.label.clone(), b.label.clone()));
                 }
             }
@@ -295,6 +305,9 @@ fn pair(
         low: None,
         high: None,
         level: None,
+        same_low: None,
+        same_high: None,
+        same_level: None,
         weighted: weighted(&thetas, &errors),
         i_squared: i_squared(&thetas, &errors),
         agreeing: thetas.iter().filter(|theta| (**theta > 0.0) == (mean > 0.0)).count(),
@@ -386,7 +399,7 @@ fn of_run(
     }
     let pieces = together.into_iter().filter_map(|(unit, logs, levels)| {
         let level = levels.iter().sum::<f64>() / levels.len() as f64;
-        let floor = question.metric.resolution() / (6f64.sqrt() * level.exp());
+        let floor = question.metric.step(level.exp()) / (6f64.sqrt() * level.exp());
         piece(unit, run, &logs, floor)
     });
     Ok(pieces.collect())

@@ -61,23 +61,5 @@ fn oriented(pair: PairView, a: &str, b: &str) -> Option<PairView> {
     if (pair.a_label.as_str(), pair.b_label.as_str()) == (a, b) {
         return Some(pair);
     }
-    ((pair.b_label.as_str(), pair.a_label.as_str()) == (a, b)).then(|| swapped(pair))
-}
-
-fn swapped(pair: PairView) -> PairView {
-    let turned = |value: Option<f64>| value.map(f64::recip);
-    PairView {
-        a: pair.b,
-        b: pair.a,
-        a_label: pair.b_label.clone(),
-        b_label: pair.a_label.clone(),
-        verdict: pair.verdict.swapped(),
-        ratio: turned(pair.ratio),
-        low: turned(pair.high),
-        high: turned(pair.low),
-        mean_ratio: turned(pair.mean_ratio),
-        hl_ratio: turned(pair.hl_ratio),
-        median_ratio: turned(pair.median_ratio),
-        ..pair
-    }
+    ((pair.b_label.as_str(), pair.a_label.as_str()) == (a, b)).then(|| pair.turned())
 }

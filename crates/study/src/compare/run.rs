@@ -3,7 +3,7 @@
 use super::{Ask, CompareError, Facts, QuestionName};
 use crate::place;
 use crate::verdict::{Judge, Point, Points, Said, said};
-use fsarena_model::contender::{Contender, Levels};
+use fsarena_model::contender::Levels;
 use fsarena_model::host::Host;
 use fsarena_model::job::Origin;
 use fsarena_model::run::{RunHeader, RunSession};
@@ -123,20 +123,42 @@ impl RunOf<'_> {
         plan.workloads.iter().flat_map(of).collect()
     }
 
-    /// The values of a question in the blocks that count, by boot, in the order of the trials;
-    /// `None` where the RUN has no such phase.
-    pub(super) fn points(&self, name: &QuestionName) -> Option<Vec<(String, Points)>> {
-        let plan = &self.header.plan;
-        let workload = plan.workloads.iter().position(|one| one.name == name.workload)?;
-        let phases = &plan.workloads[workload].phases;
+    /// The question in terms of its plan; `None` where it has no such phase.
+    fn question(&self, name: &QuestionName) -> Option<Question> {
+        let workloads = &self.header.plan.workloads;
+        let workload = workloads.iter().position(|one| one.name == name.workload)?;
+        let phases = &workloads[workload].phases;
         phases.iter().find(|phase| phase.timed && phase.name == name.phase)?;
-        let question = Question {
+        Some(Question {
             workload,
             phase: name.phase.clone(),
             metric: name.metric,
             clock: name.clock,
+        })
+    }
+
+    /// Whether two contenders are planned to be comparable in a question: both cold or both warm in
+    /// its phase, both with a limit of memory or without.
+    pub(super) fn may_compare(&self, name: &QuestionName, a: &str, b: &str) -> bool {
+        let (Some(question), Some(a), Some(b)) =
+            (self.question(name), self.levels(a), self.levels(b))
+        else {
+            return false;
         };
-        let judge = Judge::replay(plan, self.scores, self.stop);
+        let kind = |levels: &Levels| {
+            let cold = self.header.plan.is_to_be_cold(&question, levels.cache);
+            (cold, levels.memory_bytes.is_some())
+        };
+        kind(a) == kind(b)
+    }
+
+    /// The values of a question in the blocks that count, by boot, in the order of the trials;
+    /// `None` where the RUN has no such phase.
+    pub(super) fn points(&self, name: &QuestionName) -> Option<Vec<(String, Points)>> {
+        let plan = &self.header.plan;
+        let question = self.question(name)?;
+        let workload = question.workload;
+        let judge = Judge::replay(plan, self.scores, self.stop, &[]);
         let counts = |block| judge.as_ref().is_none_or(|judge| judge.counts(block));
         let mut scores: Vec<&TrialScore> =
             self.scores.iter().filter(|score| !score.is_interrupted).collect();
@@ -154,13 +176,14 @@ impl RunOf<'_> {
             });
             let points = &mut all[at].1;
             match said(plan, slot, &question, score) {
-                Said::Value(class, value) => points.all.push(Point {
+                Said::Value(class, read) => points.all.push(Point {
                     block: slot.block,
                     position: slot.position,
                     contender: slot.contender,
                     previous: None,
                     class,
-                    value,
+                    read,
+                    value: read.max(question.metric.step(read)),
                     elapsed_ns: score.elapsed_ns,
                 }),
                 Said::NotCold => points.not_cold.push(slot.contender),
@@ -442,12 +465,4 @@ pub(super) fn work_differs(one: &Workload, other: &Workload) -> Option<String> {
     let differs = (&one.dataset, &one.phases, &one.fio, source(one))
         != (&other.dataset, &other.phases, &other.fio, source(other));
     differs.then(|| "its files or phases are defined otherwise".to_owned())
-}
-
-/// Whether two contenders are planned to be compared: both cold or both warm, both with a limit of
-/// memory or without.
-pub(super) fn is_comparable(one: &Contender, other: &Contender) -> bool {
-    let kind =
-        |contender: &Contender| (contender.levels.cache, contender.levels.memory_bytes.is_some());
-    kind(one) == kind(other)
 }

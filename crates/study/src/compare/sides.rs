@@ -67,6 +67,12 @@ pub struct SideRow {
     pub high: Option<f64>,
     /// Its level, 0 to 1, corrected for the other contenders and questions.
     pub level: Option<f64>,
+    /// The interval that SAME is said by: the whole of it lies within the margin then.
+    pub same_low: Option<f64>,
+    /// Its upper end.
+    pub same_high: Option<f64>,
+    /// Its level, 0 to 1, corrected in the same way.
+    pub same_level: Option<f64>,
     /// Boots before with a value.
     pub before: Vec<UnitValue>,
     /// Boots after with a value.
@@ -129,6 +135,8 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
         if let Some(said) = said.next().flatten() {
             row.verdict = said.verdict;
             (row.low, row.high, row.level) = (said.low, said.high, said.level);
+            (row.same_low, row.same_high, row.same_level) =
+                (said.same_low, said.same_high, said.same_level);
         }
     }
     let (changes, mut notes) = changes(before, after);
@@ -289,6 +297,9 @@ fn row(
         low: None,
         high: None,
         level: None,
+        same_low: None,
+        same_high: None,
+        same_level: None,
         before: Vec::new(),
         after: Vec::new(),
         why: None,
@@ -320,7 +331,7 @@ fn row(
         return Some((row, None));
     }
     let level = mean(&[one.as_slice(), &other].concat());
-    let floor_sd = question.metric.resolution() / (12f64.sqrt() * level.exp());
+    let floor_sd = question.metric.step(level.exp()) / (12f64.sqrt() * level.exp());
     let floor = floor_sd * (1.0 / one.len() as f64 + 1.0 / other.len() as f64).sqrt();
     let shift = welch(&other, &one).map(|shift| shift.at_least(floor));
     Some((row, shift))

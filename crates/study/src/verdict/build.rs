@@ -1,6 +1,7 @@
 //! From what the judge found to views.
 
 use super::judge::{Asked, Judge, Pair, Seen};
+use super::parallel;
 use super::points::{Point, Points};
 use super::suite::suite;
 use super::view::{
@@ -8,7 +9,7 @@ use super::view::{
 };
 use crate::{factors, watch};
 use fsarena_model::run::RunPlan;
-use fsarena_model::verdict::{Look, Pairs, Stop, Verdict};
+use fsarena_model::verdict::{Look, Pairs, Stop, StopWhy, Verdict};
 use fsarena_stats::{
     Interval, blocks, forecast, geometric_mean, letters, median, median_order_statistics, paired,
     standard_deviation, tiers,
@@ -29,12 +30,14 @@ pub(super) fn verdicts(
         Pairs::All => None,
         Pairs::Baseline { contender } => Some(contender),
     };
-    let questions: Vec<QuestionView> =
-        judge.asked().iter().map(|asked| question(plan, judge, asked, baseline)).collect();
+    let asked = judge.asked().iter().collect();
+    let questions = parallel::map(asked, |asked| question(plan, judge, asked, baseline));
     let told = |looks: &[Look]| -> Vec<(u32, Vec<_>)> {
         looks.iter().map(|look| (look.blocks, look.decided.clone())).collect()
     };
-    let rerun = judge.rerun().iter();
+    let blocks = |list: &[(u32, String)]| -> Vec<RerunBlock> {
+        list.iter().map(|(at, why)| RerunBlock { block: at + 1, why: why.clone() }).collect()
+    };
     Verdicts {
         method: ask.method,
         rule: ask.rule,
@@ -43,7 +46,8 @@ pub(super) fn verdicts(
         budget_ns: ask.budget_ns,
         blocks_done: judge.block(),
         blocks_counted: judge.counted(),
-        rerun: rerun.map(|(at, why)| RerunBlock { block: at + 1, why: why.clone() }).collect(),
+        rerun: blocks(judge.rerun()),
+        not_rerun: blocks(judge.not_rerun()),
         stop,
         headline: ask.headline,
         suite: suite(plan, judge, baseline),
@@ -176,15 +180,19 @@ fn pair_view(
     points: &Points,
     (pair, stored): (Pair, &Pair),
 ) -> PairView {
-    let logs = points.log_ratios(pair.a, pair.b, &|_| true);
-    let sample = paired::PairSample { logs: &logs, floor_sd: 0.0, pooled: None };
     let seen = pair.seen.as_ref();
+    // What was decided stands as of its look, also where later blocks have both again.
+    let until = seen.map_or(u32::MAX, |seen| seen.ended);
+    let both = points.common(pair.a, pair.b, &|block| block < until);
+    let logs: Vec<f64> = both.iter().map(|(a, b)| (a.value / b.value).ln()).collect();
+    let sample = paired::PairSample { logs: &logs, floor_sd: 0.0, pooled: None };
     let interval = seen.and_then(|seen| seen.found.interval);
     let same = seen.and_then(|seen| seen.found.same);
     let verdict = seen.map_or(Verdict::Undecided, |seen| seen.verdict);
-    let medians = [pair.a, pair.b].map(|contender| {
-        median(&points.of(contender).map(|point| point.value).collect::<Vec<f64>>()).ok()
-    });
+    let of = |value: fn(&(&Point, &Point)) -> f64| {
+        median(&both.iter().map(value).collect::<Vec<f64>>()).ok()
+    };
+    let medians = [of(|(a, _)| a.value), of(|(_, b)| b.value)];
     let point = seen.and_then(|seen| seen.point).or_else(|| sample.point());
     PairView {
         a: pair.a,
@@ -210,12 +218,10 @@ fn pair_view(
             .filter(|seen| !seen.shapes_differ)
             .and_then(|seen| seen.found.same.as_ref().and_then(forecast::same_within)),
         forecast: stored.seen.as_ref().filter(|_| stored.is_open).and_then(|seen| {
-            let both = |point: &&Point| point.contender == pair.a || point.contender == pair.b;
-            let lengths: Vec<f64> =
-                points.all.iter().filter(both).map(|point| point.elapsed_ns as f64).collect();
-            forecast_of(judge, asked, seen, 2.0 * median(&lengths).unwrap_or(0.0) / 1e9)
+            let elapsed_ns = of(|(a, _)| a.elapsed_ns as f64)? + of(|(_, b)| b.elapsed_ns as f64)?;
+            forecast_of(judge, asked, seen, elapsed_ns / 1e9)
         }),
-        why: why(asked, &pair, logs.len()),
+        why: why(judge, asked, &pair, logs.len()),
     }
 }
 
@@ -246,7 +252,7 @@ fn forecast_of(
     Some(Forecast { of, blocks, more_blocks, seconds: more_blocks as f64 * block_seconds })
 }
 
-fn why(asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
+fn why(judge: &Judge<'_>, asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
     let of = |list: &[usize]| list.iter().filter(|&&at| at == pair.a || at == pair.b).count();
     match &pair.seen {
         Some(seen) if seen.verdict != Verdict::Undecided => None,
@@ -255,6 +261,12 @@ fn why(asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
         }
         Some(_) if n == 0 => Some("no block has values of both that may be compared".to_owned()),
         Some(_) if n == 1 => Some("one block says nothing about the spread".to_owned()),
+        Some(_) if !pair.is_open && judge.finished() != Some(StopWhy::Cap) => {
+            Some("one of them gave nothing more".to_owned())
+        }
+        Some(seen) if seen.found.interval.is_none() => {
+            Some("so few blocks have no interval at this level".to_owned())
+        }
         Some(_) => None,
         None => Some("not looked at yet".to_owned()),
     }
@@ -267,8 +279,9 @@ fn row(
     reference: Option<usize>,
     pairs: &[PairView],
 ) -> RankRow {
-    let values: Vec<f64> = points.of(contender).map(|point| point.value).collect();
-    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let values: Vec<f64> = points.of(contender).map(|point| point.read).collect();
+    let counting: Vec<f64> = points.of(contender).map(|point| point.value).collect();
+    let logs: Vec<f64> = counting.iter().map(|value| value.ln()).collect();
     let of_median = median_order_statistics(&values, SHOWN_ALPHA).ok();
     let interval = of_median.and_then(|estimate| match estimate.bounds {
         fsarena_stats::Bounds::Attained(interval) => Some(interval),
@@ -278,13 +291,9 @@ fn row(
     let against = reference.filter(|&at| at != contender).and_then(|at| {
         let is_it = |pair: &&PairView| (pair.a, pair.b) == (contender, at);
         let is_turned = |pair: &&PairView| (pair.a, pair.b) == (at, contender);
-        let turned = || pairs.iter().find(is_turned).map(turned);
+        let turned = || pairs.iter().find(is_turned).map(PairView::turned);
         pairs.iter().find(is_it).cloned().or_else(turned)
     });
-    let fallback = || {
-        let of = |at: usize| mean_log(points.of(at)).unwrap_or(0.0);
-        reference.map_or(1.0, |at| (of(contender) - of(at)).exp())
-    };
     RankRow {
         contender,
         label: plan.contenders[contender].label.clone(),
@@ -294,38 +303,21 @@ fn row(
         median_low: interval.map(|interval| interval.low),
         median_high: interval.map(|interval| interval.high),
         median_level: interval.map(|interval| interval.level),
-        geometric_mean: geometric_mean(&values).unwrap_or(0.0),
+        geometric_mean: geometric_mean(&counting).unwrap_or(0.0),
         min: values.iter().copied().fold(f64::INFINITY, f64::min),
         max: values.iter().copied().fold(0.0, f64::max),
         cv: standard_deviation(&logs).ok().flatten(),
-        ratio: against.as_ref().and_then(|pair| pair.ratio).unwrap_or_else(fallback),
+        ratio: match &against {
+            None => (reference == Some(contender)).then_some(1.0),
+            Some(pair) => pair.ratio,
+        },
+        ratio_n: against.as_ref().map(|pair| pair.n),
         ratio_low: against.as_ref().and_then(|pair| pair.low),
         ratio_high: against.as_ref().and_then(|pair| pair.high),
         against_reference: against.map(|pair| pair.verdict),
         letters: String::new(),
         tier: None,
         outliers: 0,
-    }
-}
-
-/// The pair the other way round.
-pub(super) fn turned(pair: &PairView) -> PairView {
-    let over = |ratio: Option<f64>| ratio.map(|ratio| 1.0 / ratio);
-    PairView {
-        a: pair.b,
-        b: pair.a,
-        a_label: pair.b_label.clone(),
-        b_label: pair.a_label.clone(),
-        verdict: pair.verdict.swapped(),
-        ratio: over(pair.ratio),
-        low: over(pair.high),
-        high: over(pair.low),
-        same_low: over(pair.same_high),
-        same_high: over(pair.same_low),
-        mean_ratio: over(pair.mean_ratio),
-        hl_ratio: over(pair.hl_ratio),
-        median_ratio: over(pair.median_ratio),
-        ..pair.clone()
     }
 }
 

@@ -5,26 +5,23 @@
 //! Nothing else goes in: no clock, no chance, no file. So the process that carries a RUN out and
 //! whoever opens the database years later come to the same words.
 
-use super::points::{Class, Point, Points, Said, said};
+use super::data::{Data, Pool};
+use super::parallel;
+use super::points::{Point, Points, Said, said};
 use super::view::Estimator;
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{PhaseScore, TrialScore};
 use fsarena_model::verdict::{
     DecidedPair, Look, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
 };
-use fsarena_stats::blocks::moderated;
-use fsarena_stats::family::{Decision, Family, Found, LookAt};
-use fsarena_stats::paired::{self, PairSample, Spread};
+use fsarena_stats::family::{Family, Found, LookAt};
 use fsarena_stats::sequential::{FIRST_LOOK, Looks};
-use fsarena_stats::shape::shapes_differ;
 use std::collections::BTreeMap;
 
 /// Share of misses of a rule that looks once.
 const FIXED_ALPHA: f64 = 0.05;
 /// From here on a contender that never gave a figure is not waited for.
 const PATIENCE_BLOCKS: u32 = 4;
-/// Below this many blocks the spread of all contenders goes into that of a pair (stats.md 2d).
-const POOLED_BELOW: usize = 6;
 /// A phase with less processor time than 100 ticks of 10 ms has no share of `steal`.
 const SHARE_FROM_NS: u64 = 1_000_000_000;
 
@@ -40,6 +37,7 @@ pub struct Judge<'p> {
     /// Of each block that has ended, whether it counts.
     counts: Vec<bool>,
     rerun: Vec<(u32, String)>,
+    not_rerun: Vec<(u32, String)>,
     looks: Vec<Look>,
     finished: Option<StopWhy>,
     /// Slots that were wanted when their block was under way, of the blocks so far.
@@ -75,6 +73,8 @@ pub(super) struct Pair {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Seen {
     pub(super) blocks: u32,
+    /// Blocks that had ended by then, counted or not.
+    pub(super) ended: u32,
     pub(super) n: usize,
     pub(super) verdict: Verdict,
     pub(super) estimator: Estimator,
@@ -113,6 +113,7 @@ impl<'p> Judge<'p> {
             block: 0,
             counts: Vec::new(),
             rerun: Vec::new(),
+            not_rerun: Vec::new(),
             looks: Vec::new(),
             finished: None,
             wanted: Vec::new(),
@@ -126,9 +127,16 @@ impl<'p> Judge<'p> {
     }
 
     /// The judge of a RUN after these scores: the latest attempt of each trial, in any order; those
-    /// that were interrupted are left out. `None` where the plan asks nothing.
+    /// that were interrupted are left out. Where the RUN has not ended, the looks that are stored
+    /// say that a block had ended although not every contender gave something (one that fails again
+    /// and again is given up). `None` where the plan asks nothing.
     #[must_use]
-    pub fn replay(plan: &'p RunPlan, scores: &[TrialScore], stop: Option<Stop>) -> Option<Self> {
+    pub fn replay(
+        plan: &'p RunPlan,
+        scores: &[TrialScore],
+        stop: Option<Stop>,
+        looks: &[Look],
+    ) -> Option<Self> {
         let mut judge = Self::new(plan)?;
         let mut scores: Vec<&TrialScore> =
             scores.iter().filter(|score| !score.is_interrupted).collect();
@@ -151,9 +159,25 @@ impl<'p> Judge<'p> {
                 if !last.is_empty() && last.iter().all(|at| done(at).is_ok()) {
                     judge.end_block();
                 }
+                judge.reach_looks(looks);
             }
         }
         Some(judge)
+    }
+
+    /// Ends what had ended by the stored looks.
+    fn reach_looks(&mut self, looks: &[Look]) {
+        while self.finished.is_none()
+            && let Some(stored) = looks.get(self.looks.len())
+        {
+            if self.counted() < stored.blocks && self.has_begun_block() {
+                self.end_block();
+            } else if self.counted() == stored.blocks {
+                self.end_by_budget();
+            } else {
+                break;
+            }
+        }
     }
 
     /// Ends all blocks before `block`.
@@ -224,13 +248,14 @@ impl<'p> Judge<'p> {
         self.watch_steal(slot, score);
         for asked in self.asked.iter_mut().filter(|a| a.question.workload == slot.workload) {
             match said(plan, slot, asked.question, score) {
-                Said::Value(class, value) => asked.points.all.push(Point {
+                Said::Value(class, read) => asked.points.all.push(Point {
                     block: slot.block,
                     position,
                     contender: slot.contender,
                     previous,
                     class,
-                    value,
+                    read,
+                    value: read.max(asked.question.metric.step(read)),
                     elapsed_ns: score.elapsed_ns,
                 }),
                 Said::NotCold => asked.points.not_cold.push(slot.contender),
@@ -264,16 +289,25 @@ impl<'p> Judge<'p> {
 
     /// Ends the block under way: all its trials that were wanted are done or given up.
     pub fn end_block(&mut self) -> BlockEnd {
-        let why = self.too_much_steal.take();
-        let rerun = why.filter(|_| (self.rerun.len() as u32) < self.ask.spare_blocks);
-        self.counts.push(rerun.is_none());
+        let is_spare_left = (self.rerun.len() as u32) < self.ask.spare_blocks;
+        let rerun = match self.too_much_steal.take() {
+            Some(why) if is_spare_left => Some(why),
+            Some(why) => {
+                self.not_rerun.push((self.block, why));
+                None
+            }
+            None => None,
+        };
         if let Some(why) = &rerun {
             self.rerun.push((self.block, why.clone()));
         }
+        // Without a single trial (all were given up) there is nothing that could count.
+        let counts = rerun.is_none() && self.has_begun_block();
+        self.counts.push(counts);
         self.block += 1;
         self.before = None;
         let counted = self.counted();
-        let due = rerun.is_none()
+        let due = counts
             && match self.sequence {
                 Some(sequence) => sequence.is_look(counted),
                 None => counted == self.ask.rule.blocks(),
@@ -300,6 +334,12 @@ impl<'p> Judge<'p> {
         let counted = self.counted();
         let is_new = self.looks.last().is_none_or(|look| look.blocks < counted);
         (is_new && counted > 1).then(|| self.look())
+    }
+
+    /// Whether a trial of the block under way was done.
+    #[must_use]
+    pub fn has_begun_block(&self) -> bool {
+        self.before.is_some()
     }
 
     /// Time that the block under way is expected to take: each trial as long as its longest so far.
@@ -354,7 +394,13 @@ impl<'p> Judge<'p> {
         self.asked.iter().map(|asked| asked.pairs.len()).sum()
     }
 
-    /// Of these, those that wait for further looks.
+    /// Of these, those of which something is shown.
+    #[must_use]
+    pub fn decided_pairs(&self) -> usize {
+        self.looks.iter().map(|look| look.decided.len()).sum()
+    }
+
+    /// Of all pairs, those that wait for further looks.
     #[must_use]
     pub fn open_pairs(&self) -> usize {
         let open = |asked: &Asked<'_>| asked.pairs.iter().filter(|pair| pair.is_open).count();
@@ -378,11 +424,15 @@ impl<'p> Judge<'p> {
         let margin_log = self.ask.margin.ln_1p();
         // The level of a look was set for at least as many values as the first has.
         let least = if self.sequence.is_some() { FIRST_LOOK as usize } else { 2 };
+        let ended = self.block;
         let counts = self.counts.clone();
         let counts = |block: u32| counts.get(block as usize).copied().unwrap_or(false);
+        let looked = parallel::map(self.asked.iter_mut().collect(), |asked: &mut Asked<'_>| {
+            asked.look(blocks, alpha, margin_log, (least, ended), &counts)
+        });
         let mut decided = Vec::new();
-        for (number, asked) in self.asked.iter_mut().enumerate() {
-            for pair in asked.look(blocks, alpha, margin_log, least, &counts) {
+        for (number, pairs) in looked.into_iter().enumerate() {
+            for pair in pairs {
                 let Pair { a, b, seen, .. } = pair;
                 let verdict = seen.as_ref().map_or(Verdict::Undecided, |seen| seen.verdict);
                 if verdict != Verdict::Undecided {
@@ -405,6 +455,10 @@ impl<'p> Judge<'p> {
 
     pub(super) fn rerun(&self) -> &[(u32, String)] {
         &self.rerun
+    }
+
+    pub(super) fn not_rerun(&self) -> &[(u32, String)] {
+        &self.not_rerun
     }
 
     /// Whether a block has ended and counts.
@@ -440,13 +494,14 @@ impl<'p> Asked<'p> {
         Self { question, points: Points::default(), pairs, family }
     }
 
-    /// Looks at every open pair that has at least `least` values; gives all open ones.
+    /// Looks at every open pair that has at least `least` values, after `ended` blocks; gives all
+    /// open ones.
     fn look(
         &mut self,
         blocks: u32,
         alpha: f64,
         margin_log: f64,
-        least: usize,
+        (least, ended): (usize, u32),
         counts: &dyn Fn(u32) -> bool,
     ) -> Vec<&Pair> {
         let open: Vec<usize> = (0..self.pairs.len()).filter(|&at| self.pairs[at].is_open).collect();
@@ -454,128 +509,20 @@ impl<'p> Asked<'p> {
         let data: Vec<Data> = open
             .iter()
             .map(|&at| Data::of(self.question, &self.points, &self.pairs[at], &pool, counts))
-            .map(|data| Data { least, ..data })
+            .map(|data| data.with_least(least))
             .collect();
         let looks: Vec<LookAt<'_>> = data.iter().map(Data::look_at).collect();
         let found = self.family.look(&looks, alpha, margin_log);
         for ((&at, data), found) in open.iter().zip(&data).zip(found) {
             let pair = &mut self.pairs[at];
-            let seen = data.seen(blocks, found);
-            let is_silent = blocks >= PATIENCE_BLOCKS && data.logs.len() < 2;
+            let seen = data.seen(blocks, ended, found);
+            // One of them has given nothing for so long that it will give nothing more.
+            let latest = self.points.by_block(pair.a, pair.b, counts).last().map(|(at, _)| at + 1);
+            let since = (latest.unwrap_or(0)..ended).filter(|&block| counts(block)).count() as u32;
+            let is_silent = since >= PATIENCE_BLOCKS;
             pair.is_open = seen.verdict == Verdict::Undecided && !is_silent;
             pair.seen = Some(seen);
         }
         open.iter().map(|&at| &self.pairs[at]).collect()
-    }
-}
-
-/// The numbers of a pair at a look.
-struct Data {
-    logs: Vec<f64>,
-    floor_sd: f64,
-    pooled: Option<Spread>,
-    shapes_differ: bool,
-    /// With fewer values there is no interval.
-    least: usize,
-}
-
-impl Data {
-    fn of(
-        question: &Question,
-        points: &Points,
-        pair: &Pair,
-        pool: &Pool,
-        counts: &dyn Fn(u32) -> bool,
-    ) -> Self {
-        let logs = points.log_ratios(pair.a, pair.b, counts);
-        let values = |contender: usize| -> Vec<f64> {
-            let own = points.of(contender).filter(|point| counts(point.block));
-            own.map(|point| point.value.ln()).collect()
-        };
-        let (a, b) = (values(pair.a), values(pair.b));
-        let mean_log = a.iter().chain(&b).sum::<f64>() / (a.len() + b.len()).max(1) as f64;
-        Self {
-            floor_sd: question.metric.resolution() / (6f64.sqrt() * mean_log.exp()),
-            pooled: pool.spread(pair, logs.len()),
-            shapes_differ: shapes_differ(&a, &b),
-            logs,
-            least: 2,
-        }
-    }
-
-    fn sample(&self) -> PairSample<'_> {
-        PairSample { logs: &self.logs, floor_sd: self.floor_sd, pooled: self.pooled }
-    }
-
-    fn look_at(&self) -> LookAt<'_> {
-        let mut sample = self.sample();
-        if self.logs.len() < self.least {
-            sample.logs = &[];
-        }
-        LookAt { sample, same_allowed: !self.shapes_differ }
-    }
-
-    fn seen(&self, blocks: u32, found: Found) -> Seen {
-        let sample = self.sample();
-        Seen {
-            blocks,
-            n: self.logs.len(),
-            verdict: match found.decision {
-                Some(Decision::Less) => Verdict::Faster,
-                Some(Decision::More) => Verdict::Slower,
-                Some(Decision::Same) => Verdict::Same,
-                None => Verdict::Undecided,
-            },
-            estimator: match sample.estimator() {
-                paired::Estimator::Mean => Estimator::Mean,
-                paired::Estimator::MeanPooled => Estimator::MeanPooled,
-                paired::Estimator::HodgesLehmann => Estimator::HodgesLehmann,
-            },
-            point: sample.point(),
-            sd: sample.sd(),
-            found,
-            shapes_differ: self.shapes_differ,
-        }
-    }
-}
-
-/// Contenders with a value in every block that counts, where these are few: their spread goes
-/// together.
-struct Pool {
-    classes: Vec<(Class, Vec<usize>, Vec<Vec<f64>>)>,
-}
-
-impl Pool {
-    fn of(points: &Points, counts: &dyn Fn(u32) -> bool) -> Self {
-        let counted = || points.all.iter().filter(|point| counts(point.block));
-        let mut blocks: Vec<u32> = counted().map(|point| point.block).collect();
-        blocks.sort_unstable();
-        blocks.dedup();
-        let mut classes = Vec::new();
-        if blocks.len() >= POOLED_BELOW {
-            return Self { classes };
-        }
-        let mut kinds: Vec<Class> = counted().map(|point| point.class).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for class in kinds {
-            let mut logs: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-            for point in counted().filter(|point| point.class == class) {
-                logs.entry(point.contender).or_default().push(point.value.ln());
-            }
-            logs.retain(|_, own| own.len() == blocks.len());
-            let members: Vec<usize> = logs.keys().copied().collect();
-            let rows = (0..blocks.len()).map(|row| logs.values().map(|own| own[row]).collect());
-            classes.push((class, members, rows.collect()));
-        }
-        Self { classes }
-    }
-
-    fn spread(&self, pair: &Pair, n: usize) -> Option<Spread> {
-        self.classes.iter().find_map(|(_, members, rows)| {
-            let place = |contender: usize| members.binary_search(&contender).ok();
-            let (a, b) = (place(pair.a)?, place(pair.b)?);
-            if rows.len() == n { moderated(rows, a, b) } else { None }
-        })
     }
 }

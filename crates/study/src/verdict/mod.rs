@@ -8,7 +8,9 @@
 //! Only whole trials are replicates. Absence of a difference is never called "the same".
 
 mod build;
+mod data;
 mod judge;
+mod parallel;
 mod points;
 mod suite;
 mod view;
@@ -35,7 +37,7 @@ pub fn verdicts(
     stop: Option<Stop>,
     looks: &[Look],
 ) -> Option<Verdicts> {
-    let judge = Judge::replay(&header.plan, scores, stop)?;
+    let judge = Judge::replay(&header.plan, scores, stop, looks)?;
     Some(build::verdicts(&header.plan, &judge, stop, looks))
 }
 

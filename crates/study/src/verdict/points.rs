@@ -28,7 +28,10 @@ pub struct Point {
     pub previous: Option<usize>,
     /// What may be compared with it.
     pub class: Class,
-    /// The value in the metric's base unit, above 0.
+    /// The value as it was read, in the metric's base unit.
+    pub read: f64,
+    /// The value that counts: not below the step in which it can be read, so that it has a
+    /// logarithm.
     pub value: f64,
     /// Length of the whole trial, ns.
     pub elapsed_ns: u64,
@@ -61,11 +64,23 @@ impl Points {
     /// The same, each with its block.
     #[must_use]
     pub fn by_block(&self, a: usize, b: usize, counts: &dyn Fn(u32) -> bool) -> Vec<(u32, f64)> {
+        let both = self.common(a, b, counts);
+        both.into_iter().map(|(one, other)| (one.block, (one.value / other.value).ln())).collect()
+    }
+
+    /// The values of two contenders in the blocks that count in which both have one, and these may
+    /// be compared.
+    #[must_use]
+    pub fn common(
+        &self,
+        a: usize,
+        b: usize,
+        counts: &dyn Fn(u32) -> bool,
+    ) -> Vec<(&Point, &Point)> {
         let of_b: Vec<&Point> = self.of(b).collect();
         let pairs = self.of(a).filter(|point| counts(point.block)).filter_map(|one| {
             let at = of_b.binary_search_by_key(&one.block, |other| other.block).ok()?;
-            let other = of_b[at];
-            (other.class == one.class).then(|| (one.block, (one.value / other.value).ln()))
+            (of_b[at].class == one.class).then_some((one, of_b[at]))
         });
         pairs.collect()
     }
@@ -73,7 +88,7 @@ impl Points {
 
 /// What a trial says to a question.
 pub(crate) enum Said {
-    /// A value.
+    /// A value, as it was read.
     Value(Class, f64),
     /// It was to be cold, and that was not proved.
     NotCold,
@@ -98,13 +113,11 @@ pub(crate) fn said(plan: &RunPlan, slot: &Slot, question: &Question, score: &Tri
     }
     let class = Class { cold: phase.cache == CacheState::Cold, memory: phase.memory };
     match value(question, phase) {
-        Some(value) => Said::Value(class, value),
+        Some(read) => Said::Value(class, read),
         None => Said::Nothing,
     }
 }
 
-/// The value, which has to be above 0 to have a logarithm: what is below the step in which it can
-/// be read counts as that step.
 fn value(question: &Question, phase: &PhaseScore) -> Option<f64> {
     let read = match question.metric {
         Metric::Time => phase.clock_ns(question.clock)?,
@@ -112,5 +125,5 @@ fn value(question: &Question, phase: &PhaseScore) -> Option<f64> {
         Metric::Written => phase.written_bytes?,
         Metric::P99 => phase.p99_ns?,
     };
-    Some((read as f64).max(question.metric.resolution()))
+    Some(read as f64)
 }

@@ -23,6 +23,8 @@ pub struct Verdicts {
     pub blocks_counted: u32,
     /// Blocks that were run again, each with its reason.
     pub rerun: Vec<RerunBlock>,
+    /// Blocks that had such a reason and count, since there was no spare one left.
+    pub not_rerun: Vec<RerunBlock>,
     /// How the blocks ended; absent where they did not.
     pub stop: Option<Stop>,
     /// Index of the question whose answer stands first.
@@ -101,7 +103,11 @@ pub struct RankRow {
     /// Standard deviation of the logarithms: what others call coefficient of variation.
     pub cv: Option<f64>,
     /// Value ÷ that of the reference (the baseline, or else the best row): by the pair's estimate.
-    pub ratio: f64,
+    /// 1 for the reference itself; absent where the two may not be compared, or no block has both.
+    pub ratio: Option<f64>,
+    /// Blocks behind the ratio and its interval: those of the look that decided the pair, which may
+    /// be fewer than `n`; absent for the reference itself.
+    pub ratio_n: Option<usize>,
     /// Interval of the ratio; absent for the reference itself and before the first look.
     pub ratio_low: Option<f64>,
     /// Its upper end.
@@ -166,7 +172,7 @@ pub struct PairView {
     pub mean_ratio: Option<f64>,
     /// Hodges-Lehmann ratio.
     pub hl_ratio: Option<f64>,
-    /// Ratio of the medians.
+    /// Ratio of the medians, in blocks that have both.
     pub median_ratio: Option<f64>,
     /// Whether the two spread in different shapes: then mean, median and Hodges-Lehmann ratio
     /// answer different questions, and SAME is refused.
@@ -177,6 +183,30 @@ pub struct PairView {
     pub forecast: Option<Forecast>,
     /// Why it is undecided, where that is not the spread.
     pub why: Option<String>,
+}
+
+impl PairView {
+    /// The pair the other way round.
+    #[must_use]
+    pub fn turned(&self) -> Self {
+        let over = |ratio: Option<f64>| ratio.map(f64::recip);
+        Self {
+            a: self.b,
+            b: self.a,
+            a_label: self.b_label.clone(),
+            b_label: self.a_label.clone(),
+            verdict: self.verdict.swapped(),
+            ratio: over(self.ratio),
+            low: over(self.high),
+            high: over(self.low),
+            same_low: over(self.same_high),
+            same_high: over(self.same_low),
+            mean_ratio: over(self.mean_ratio),
+            hl_ratio: over(self.hl_ratio),
+            median_ratio: over(self.median_ratio),
+            ..self.clone()
+        }
+    }
 }
 
 /// What it would still take to decide.

@@ -59,6 +59,7 @@ pub fn points(
                 contender,
                 previous: place.checked_sub(1).map(|before| order[before]),
                 class: COLD,
+                read: 1e9,
                 value: 1e9,
                 elapsed_ns: 2_000_000_000,
             };

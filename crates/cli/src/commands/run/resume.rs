@@ -31,7 +31,11 @@ pub(super) fn run(
     let run = chosen(&store, selector)?;
     let header = store.header(run)?;
     let records = store.records(run)?;
-    let rest = fsarena_runner::rest(&header.plan, &records);
+    let mut rest = fsarena_runner::rest(&header.plan, &records, &store.looks(run)?);
+    if store.stop(run)?.is_some() {
+        // It had ended, and died before it could say so.
+        rest.schedule.clear();
+    }
     // Before anything that the experiment file names is run, a question for its version too.
     let user = header.place.as_ref().and_then(|place| place.user);
     consent::to_commands(args.yes, &rest, user)?;

@@ -2,12 +2,14 @@
 
 mod clean;
 pub mod devices;
+mod known;
 mod live;
 mod pause;
 pub mod real;
 mod work;
 
 pub use clean::{Machine, assert_nothing_left};
+pub use known::{Course, NEVER_SAME};
 pub use live::{Live, processes_of};
 pub use pause::{Paused, image_in};
 pub use work::{of, phase};

@@ -109,14 +109,16 @@ fn three_contenders_two_phases_80() {
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
     that of the best, of blocks that have both (geometric means with Student's t),
     in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count. Brackets: intervals at 99.2 % each, which is
-    95 % corrected for all looks and all pairs of a question. SAME has an interval
-    of its own, at 98.5 %, all of it within the margin: it is narrower, as only one
-    of its ends can be wrong. Due to: slowest ÷ fastest level of a factor over all
-    others; intervals at 95 % for all its levels together. Letters: share a letter =
-    not shown to differ, which is not the same as the same. Tiers: a tier = all
-    pairs proved SAME within the margin. Outliers (modified z above 3.5) are in all
-    figures.
+    logarithms; n: blocks that count. The verdicts of a question hold together at
+    95 %, differences and SAME each (all looks, all pairs); each interval in
+    brackets is at its own level, 99.2 %. SAME has an interval of its own, at
+    98.5 %, all of it within the margin: it is narrower, as only one of its ends can
+    be wrong. Due to: slowest ÷ fastest level of a factor over all others; intervals
+    for all its levels together. Intervals of what differences are due to and of
+    watchers are plain 95 %: corrected neither for looks nor for choosing the best.
+    Letters: share a letter = not shown to differ, which is not the same as the
+    same. Tiers: a tier = all pairs proved SAME within the margin. Outliers
+    (modified z above 3.5) are in all figures.
 
     fsarena study RUN prints every pair and what differences are due to.
     ");
@@ -152,12 +154,14 @@ fn three_contenders_two_phases_100() {
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
     both (geometric means with Student's t), in pairs that of the first ÷ that of the second; cv:
-    standard deviation of the logarithms; n: blocks that count. Brackets: intervals at 99.2 % each,
-    which is 95 % corrected for all looks and all pairs of a question. SAME has an interval of its own,
-    at 98.5 %, all of it within the margin: it is narrower, as only one of its ends can be wrong. Due
-    to: slowest ÷ fastest level of a factor over all others; intervals at 95 % for all its levels
-    together. Letters: share a letter = not shown to differ, which is not the same as the same. Tiers: a
-    tier = all pairs proved SAME within the margin. Outliers (modified z above 3.5) are in all figures.
+    standard deviation of the logarithms; n: blocks that count. The verdicts of a question hold together
+    at 95 %, differences and SAME each (all looks, all pairs); each interval in brackets is at its own
+    level, 99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the margin: it is
+    narrower, as only one of its ends can be wrong. Due to: slowest ÷ fastest level of a factor over all
+    others; intervals for all its levels together. Intervals of what differences are due to and of
+    watchers are plain 95 %: corrected neither for looks nor for choosing the best. Letters: share a
+    letter = not shown to differ, which is not the same as the same. Tiers: a tier = all pairs proved
+    SAME within the margin. Outliers (modified z above 3.5) are in all figures.
 
     fsarena study RUN prints every pair and what differences are due to.
     ");

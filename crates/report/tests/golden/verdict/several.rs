@@ -127,14 +127,15 @@ fn six_contenders_80() {
     that of the best, of blocks that have both (geometric means with Student's t;
     from 12 blocks Hodges-Lehmann with exact signed ranks), in pairs that of the
     first ÷ that of the second; cv: standard deviation of the logarithms; n: blocks
-    that count. Brackets: intervals at 99.2 % each, which is 95 % corrected for all
-    looks and all pairs of a question. SAME has an interval of its own, at 98.5 %,
-    all of it within the margin: it is narrower, as only one of its ends can be
-    wrong. Letters: share a letter = not shown to differ, which is not the same as
-    the same. Tiers: a tier = all pairs proved SAME within the margin. Early stop:
-    decided before the last look; a difference that is estimated there is a little
-    too large on average, and its interval allows for that. Outliers (modified z
-    above 3.5) are in all figures.
+    that count. The verdicts of a question hold together at 95 %, differences and
+    SAME each (all looks, all pairs); each interval in brackets is at its own level,
+    99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the margin:
+    it is narrower, as only one of its ends can be wrong. With Hodges-Lehmann the
+    level given is the one attained. Letters: share a letter = not shown to differ,
+    which is not the same as the same. Tiers: a tier = all pairs proved SAME within
+    the margin. Early stop: decided before the last look; a difference that is
+    estimated there is a little too large on average, and its interval allows for
+    that. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
@@ -180,12 +181,13 @@ fn six_contenders_100() {
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
     both (geometric means with Student's t; from 12 blocks Hodges-Lehmann with exact signed ranks), in
     pairs that of the first ÷ that of the second; cv: standard deviation of the logarithms; n: blocks
-    that count. Brackets: intervals at 99.2 % each, which is 95 % corrected for all looks and all pairs
-    of a question. SAME has an interval of its own, at 98.5 %, all of it within the margin: it is
-    narrower, as only one of its ends can be wrong. Letters: share a letter = not shown to differ, which
-    is not the same as the same. Tiers: a tier = all pairs proved SAME within the margin. Early stop:
-    decided before the last look; a difference that is estimated there is a little too large on average,
-    and its interval allows for that. Outliers (modified z above 3.5) are in all figures.
+    that count. The verdicts of a question hold together at 95 %, differences and SAME each (all looks,
+    all pairs); each interval in brackets is at its own level, 99.2 %. SAME has an interval of its own,
+    at 98.5 %, all of it within the margin: it is narrower, as only one of its ends can be wrong. With
+    Hodges-Lehmann the level given is the one attained. Letters: share a letter = not shown to differ,
+    which is not the same as the same. Tiers: a tier = all pairs proved SAME within the margin. Early
+    stop: decided before the last look; a difference that is estimated there is a little too large on
+    average, and its interval allows for that. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
@@ -246,7 +248,10 @@ fn with_baseline() -> Verdicts {
     rows.swap(1, 2);
     let mut of = question(rows, pairs);
     of.looks = vec![5];
-    of.rows.iter_mut().for_each(|row| row.n = 5);
+    for row in &mut of.rows {
+        row.n = 5;
+        row.ratio_n = row.ratio_n.map(|_| 5);
+    }
     let mut verdicts = verdicts(vec![of]);
     verdicts.rule = Rule::Fixed { blocks: 5 };
     verdicts.baseline = Some("ext4".to_owned());
@@ -283,13 +288,14 @@ fn baseline_80() {
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
     that of ext4, of blocks that have both (geometric means with Student's t; under
-    6 blocks with the spread of all contenders, where that is wider), in pairs that
-    of the first ÷ that of the second; cv: standard deviation of the logarithms; n:
-    blocks that count. Brackets: intervals at 99.2 % each, which is 95 % corrected
-    for all looks and all pairs of a question. SAME has an interval of its own, at
-    98.5 %, all of it within the margin: it is narrower, as only one of its ends can
-    be wrong. Intervals of 5 blocks or fewer rest on near-normal noise: none that is
-    free of assumptions has 95 % there.
+    6 blocks, where a pair's own variance is at most a third of the others', with
+    theirs added and more degrees of freedom), in pairs that of the first ÷ that of
+    the second; cv: standard deviation of the logarithms; n: blocks that count. The
+    verdicts of a question hold together at 95 %, differences and SAME each (all
+    looks, all pairs); each interval in brackets is at its own level, 99.2 %. SAME
+    has an interval of its own, at 98.5 %, all of it within the margin: it is
+    narrower, as only one of its ends can be wrong. Intervals of 5 blocks or fewer
+    rest on near-normal noise: none that is free of assumptions has 95 % there.
     ");
 }
 

@@ -31,6 +31,7 @@ fn same() -> Verdicts {
     let mut of = question(rows, vec![one]);
     of.looks = vec![12];
     of.rows.iter_mut().for_each(|row| row.n = 12);
+    of.rows[1].ratio_n = Some(12);
     (of.pairs[0].level, of.pairs[0].same_level) = (Some(0.95), Some(0.90));
     let mut verdicts = verdicts(vec![of]);
     verdicts.rule = Rule::Fixed { blocks: 12 };
@@ -77,10 +78,11 @@ fn faster_80() {
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
     that of the best, of blocks that have both (geometric means with Student's t),
     in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count. Brackets: intervals at 99.2 % each, which is
-    95 % corrected for all looks and all pairs of a question. Early stop: decided
-    before the last look; a difference that is estimated there is a little too large
-    on average, and its interval allows for that.
+    logarithms; n: blocks that count. The verdicts of a question hold together at
+    95 %, differences and SAME each (all looks, all pairs); each interval in
+    brackets is at its own level, 99.2 %. Early stop: decided before the last look;
+    a difference that is estimated there is a little too large on average, and its
+    interval allows for that.
     ");
 }
 
@@ -105,8 +107,10 @@ fn same_100() {
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
     both (from 12 blocks Hodges-Lehmann with exact signed ranks), in pairs that of the first ÷ that of
-    the second; cv: standard deviation of the logarithms; n: blocks that count. SAME has an interval of
-    its own, at 90 %, all of it within the margin: it is narrower, as only one of its ends can be wrong.
+    the second; cv: standard deviation of the logarithms; n: blocks that count. The verdicts of a
+    question hold together at 95 %, differences and SAME each (all looks, all pairs). SAME has an
+    interval of its own, at 90 %, all of it within the margin: it is narrower, as only one of its ends
+    can be wrong. With Hodges-Lehmann the level given is the one attained.
     ");
 }
 
@@ -132,8 +136,9 @@ fn undecided_80() {
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
     that of the best, of blocks that have both (geometric means with Student's t),
     in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count. Brackets: intervals at 99.2 % each, which is
-    95 % corrected for all looks and all pairs of a question.
+    logarithms; n: blocks that count. The verdicts of a question hold together at
+    95 %, differences and SAME each (all looks, all pairs); each interval in
+    brackets is at its own level, 99.2 %.
     ");
 }
 
@@ -190,7 +195,7 @@ fn shapes_differ_100() {
     of.rows[0].outliers = 2;
     of.rows[1].median = 1.07e9;
     of.rows[1] = against(of.rows[1].clone(), Verdict::Undecided, 0.90, 1.04);
-    of.rows[1].ratio = 0.97;
+    of.rows[1].ratio = Some(0.97);
     of.watch.outliers = vec![
         Outlier { contender: 0, block: 3, to_median: 1.52, modified_z: 9.1 },
         Outlier { contender: 0, block: 7, to_median: 1.31, modified_z: 4.0 },
@@ -231,9 +236,10 @@ fn shapes_differ_100() {
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
     both (geometric means with Student's t), in pairs that of the first ÷ that of the second; cv:
-    standard deviation of the logarithms; n: blocks that count. Brackets: intervals at 99.2 % each,
-    which is 95 % corrected for all looks and all pairs of a question. Outliers (modified z above 3.5)
-    are in all figures.
+    standard deviation of the logarithms; n: blocks that count. The verdicts of a question hold together
+    at 95 %, differences and SAME each (all looks, all pairs); each interval in brackets is at its own
+    level, 99.2 %. Intervals of watchers are plain 95 %: corrected neither for looks nor for choosing
+    the best. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
@@ -353,6 +359,70 @@ fn every_line_with_a_verdict_has_blocks_interval_and_margin() {
             }
         }
     }
+}
+
+/// A contender that may not be compared with the best has no ratio, and is no reference either.
+#[test]
+fn without_a_ratio_there_is_a_dash() {
+    let mut verdicts = faster();
+    let of = &mut verdicts.questions[0];
+    of.pairs.clear();
+    let second = &mut of.rows[1];
+    (second.ratio, second.ratio_n, second.against_reference) = (None, None, None);
+    (second.ratio_low, second.ratio_high) = (None, None);
+    let text = shown(&verdicts, 80);
+    let line = text.lines().find(|line| line.starts_with("xfs ")).unwrap();
+    let cells: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(cells, ["xfs", "8", "1.30", "s", "-", "-", "2.1", "%"], "{text}");
+}
+
+/// The pair was decided after four blocks; xfs went on to eight because of others.
+#[test]
+fn a_ratio_of_fewer_blocks_says_so_80() {
+    let mut verdicts = faster();
+    verdicts.questions[0].rows[1].ratio_n = Some(4);
+    let pair = &mut verdicts.questions[0].pairs[0];
+    (pair.n, pair.at_blocks) = (4, 4);
+    let text = shown(&verdicts, 80);
+    let from = text.find("\nsmall-files").unwrap() + 1;
+    let to = text.find("\nRule").unwrap();
+    insta::assert_snapshot!(&text[from..to], @r"
+    small-files / create: time to durable; ratios to ext4
+    contender  n  median  ratio      interval  of n  verdict     cv
+    ---------------------------------------------------------------
+    ext4       8  1.06 s   1.00             -     -  best     2.1 %
+    xfs        8  1.30 s   1.23  [1.18, 1.29]     4  SLOWER   2.1 %
+    ");
+    let words = text.replace('\n', " ");
+    assert!(words.contains("of n: blocks behind ratio and interval"), "{text}");
+    verdicts.questions[0].rows[1].ratio_n = Some(8);
+    let text = shown(&verdicts, 80);
+    assert!(!text.contains("of n"), "{text}");
+}
+
+/// A contender that gave nothing is not waited for, and nothing is decided about it.
+#[test]
+fn an_end_with_open_pairs_does_not_say_decided() {
+    let decided = "ended because all that was asked is decided";
+    let words = |verdicts: &Verdicts| shown(verdicts, 80).replace('\n', " ");
+    let mut verdicts = faster();
+    assert!(words(&verdicts).contains(decided));
+    verdicts.questions[0].pairs[0].verdict = Verdict::Undecided;
+    let text = words(&verdicts);
+    assert!(text.contains("ended because nobody was left to wait for"), "{text}");
+    assert!(!text.contains(decided), "{text}");
+}
+
+#[test]
+fn blocks_that_count_for_want_of_spare_ones_are_listed() {
+    let mut verdicts = same();
+    let why = "the hypervisor took 31 % of the processors in create of xfs; the limit is 20 %";
+    verdicts.not_rerun = vec![RerunBlock { block: 7, why: why.to_owned() }];
+    let text = shown(&verdicts, 120);
+    let line = format!("\n  - block 7: {why}; counted, no spare block left\n");
+    let joined = text.replace("\n    ", " ");
+    assert!(joined.contains(&line), "{text}");
+    assert!(text.contains("\nBlocks that should have been run again\n"), "{text}");
 }
 
 #[test]

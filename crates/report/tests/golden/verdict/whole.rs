@@ -6,6 +6,7 @@ use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_report::{Detail, Style, verdict_headline, verdict_json, verdict_tables};
 use fsarena_study::factors::{FactorRow, FactorView, LevelRow, LevelsAt, TermRow};
 use fsarena_study::verdict::{Forecast, ForecastFor, SuiteView, Verdicts, WorkloadShare};
+use fsarena_study::watch::{Finding, FindingKind};
 use proptest::prelude::*;
 
 fn small() -> Verdicts {
@@ -127,8 +128,8 @@ fn factors_100() {
     let from = text.find("What it is due to").unwrap();
     let to = text.find("\nRule").unwrap();
     insta::assert_snapshot!(&text[from..to], @r"
-    What it is due to (8 blocks; slowest ÷ fastest level over all other factors; intervals at 95 % for
-    all levels of a factor together)
+    What it is due to (8 blocks; slowest ÷ fastest level over all other factors; intervals plain 95 %
+    for all levels of a factor together)
     device ×3.31 [3.10, 3.52], fs ×1.22 [1.18, 1.26] on average (interacts), mount data within fs = ext4
     ×1.00 [0.99, 1.02]
       - device: ssd 1.00, hdd 3.31 [3.10, 3.52]
@@ -143,6 +144,28 @@ fn factors_100() {
     Factors: notes
       - xfs on hdd was not run: no such cell
     ");
+}
+
+/// What no verdict rests on is not dressed up as corrected; where there is none of it, nothing is
+/// said.
+#[test]
+fn plain_intervals_are_called_so() {
+    let words = |verdicts: &Verdicts| shown(verdicts, 80).replace('\n', " ");
+    let plain = "are plain 95 %: corrected neither for looks nor for choosing the best.";
+    let mut verdicts = small();
+    assert!(!words(&verdicts).contains(plain));
+    verdicts.suite = Some(suite());
+    let text = words(&verdicts);
+    assert!(text.contains(&format!("Intervals over workloads {plain}")), "{text}");
+    verdicts.questions[0].factors = Some(factors());
+    verdicts.questions[0].watch.findings = vec![Finding {
+        kind: FindingKind::CarryOver,
+        text: "after xfs".to_owned(),
+        p: Some(0.001),
+    }];
+    let text = words(&verdicts);
+    let all = "Intervals over workloads, of what differences are due to and of watchers";
+    assert!(text.contains(&format!("{all} {plain}")), "{text}");
 }
 
 #[test]
@@ -173,7 +196,7 @@ fn suite_80() {
     label that
     is longer
     than most
-    Over: small-files, big-file, untar. Both intervals are at 95 %: for these very
+    Over: small-files, big-file, untar. Two intervals, plain 95 %: for these very
     workloads, from their blocks; and for workloads like these, from the spread
     among them (three at least). FASTER to UNDECIDED: pairs that were asked, over
     all questions. The mean itself has no verdict.
@@ -289,7 +312,7 @@ proptest! {
         of.left = vec![left(2, &label, &reason)];
         for row in &mut of.rows {
             row.label.clone_from(&label);
-            (row.median, row.ratio) = (factor * 1e9, factor);
+            (row.median, row.ratio) = (factor * 1e9, Some(factor));
             (row.ratio_low, row.ratio_high) = (Some(factor * 0.9), Some(factor * 1.1));
         }
         let one = &mut of.pairs[0];
