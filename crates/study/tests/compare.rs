@@ -113,6 +113,7 @@ impl Made {
             sessions: &self.sessions,
             scores: &self.scores,
             stop: None,
+            looks: &[],
             facts: self.facts.clone(),
         }
     }

@@ -9,7 +9,7 @@ use anyhow::Result;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
-use fsarena_model::verdict::{METHOD_VERSION, Metric, Stop, Verdict};
+use fsarena_model::verdict::{Look, METHOD_VERSION, Metric, Stop, Verdict};
 use fsarena_store::{RunId, Store};
 use fsarena_study::compare::{Ask, CompareError, Facts, RunOf, facts, forest, only, sides};
 use std::path::Path;
@@ -54,14 +54,7 @@ fn code(args: &CompareArgs, verdicts: &[Verdict]) -> ExitCode {
 
 /// Prints the comparison that is asked for; gives all its verdicts.
 fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
-    let Some(store) = open::for_reading(db)? else {
-        let path = context::database(db)?;
-        return Err(Usage(format!(
-            "{}: there is no database yet; `fsarena run` makes one, --db names another",
-            path.display()
-        ))
-        .into());
-    };
+    let store = open::existing(db)?;
     if !args.before.is_empty() {
         let latency = needs_latency(&store, args.before.iter().chain(&args.after))?;
         let load = |names: &[String]| -> Result<Vec<Loaded>> {
@@ -101,6 +94,7 @@ struct Loaded {
     sessions: Vec<RunSession>,
     scores: Vec<TrialScore>,
     stop: Option<Stop>,
+    looks: Vec<Look>,
     facts: Facts,
 }
 
@@ -116,6 +110,7 @@ impl Loaded {
             sessions: store.sessions(run)?,
             scores: store.scores(run, with_latency)?,
             stop: store.stop(run)?,
+            looks: store.looks(run)?,
             header,
             facts,
         })
@@ -128,6 +123,7 @@ impl Loaded {
             sessions: &self.sessions,
             scores: &self.scores,
             stop: self.stop,
+            looks: &self.looks,
             facts: self.facts.clone(),
         }
     }

@@ -1,6 +1,6 @@
 //! Opening the database, after what dead RUNs left was undone.
 
-use crate::context;
+use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_report::RunLine;
 use fsarena_store::{RunRow, Store};
@@ -38,6 +38,20 @@ pub fn for_reading(asked: Option<&Path>) -> Result<Option<Store>> {
         fsarena_runner::close_dead_runs(&mut store)?;
     }
     Ok(Some(Store::open_read_only(&path)?))
+}
+
+/// The database for reading by a command that needs one.
+pub fn existing(asked: Option<&Path>) -> Result<Store> {
+    let there_is_none = |path: &Path| {
+        Usage(format!(
+            "{}: there is no database yet; `fsarena run` makes one, --db names another",
+            path.display()
+        ))
+    };
+    match for_reading(asked)? {
+        Some(store) => Ok(store),
+        None => Err(there_is_none(&context::database(asked)?).into()),
+    }
 }
 
 /// A row of the database as a line of the list.

@@ -2,7 +2,7 @@
 
 use super::{open, reference, study};
 use crate::args::ShowArgs;
-use crate::context::{self, Usage};
+use crate::context;
 use anyhow::Result;
 use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
@@ -13,14 +13,7 @@ use std::process::ExitCode;
 
 /// Shows one RUN.
 pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
-    let Some(store) = open::for_reading(db)? else {
-        let path = context::database(db)?;
-        return Err(Usage(format!(
-            "{}: there is no database yet; `fsarena run` makes one, --db names another",
-            path.display()
-        ))
-        .into());
-    };
+    let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     show(&store, run, args.json, args.raw)?;
     Ok(ExitCode::SUCCESS)

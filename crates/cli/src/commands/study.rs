@@ -15,14 +15,7 @@ use std::process::ExitCode;
 
 /// Prints the verdicts of one RUN.
 pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
-    let Some(store) = open::for_reading(db)? else {
-        let path = context::database(db)?;
-        return Err(Usage(format!(
-            "{}: there is no database yet; `fsarena run` makes one, --db names another",
-            path.display()
-        ))
-        .into());
-    };
+    let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     let header = store.header(run)?;
     let Some(verdicts) = verdicts(&store, run, &header)? else {

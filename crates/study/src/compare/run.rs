@@ -8,7 +8,7 @@ use fsarena_model::host::Host;
 use fsarena_model::job::Origin;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{Metric, Question, Stop};
+use fsarena_model::verdict::{Look, Metric, Question, Stop};
 use fsarena_model::work::Workload;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,6 +30,8 @@ pub struct RunOf<'a> {
     pub scores: &'a [TrialScore],
     /// How its blocks ended.
     pub stop: Option<Stop>,
+    /// Its looks, as stored.
+    pub looks: &'a [Look],
     /// What else is known of it: see [`super::facts`].
     pub facts: Facts,
 }
@@ -158,7 +160,7 @@ impl RunOf<'_> {
         let plan = &self.header.plan;
         let question = self.question(name)?;
         let workload = question.workload;
-        let judge = Judge::replay(plan, self.scores, self.stop, &[]);
+        let judge = Judge::replay(plan, self.scores, self.stop, self.looks);
         let counts = |block| judge.as_ref().is_none_or(|judge| judge.counts(block));
         let mut scores: Vec<&TrialScore> =
             self.scores.iter().filter(|score| !score.is_interrupted).collect();
