@@ -226,12 +226,12 @@ fn the_command_line_alone_has_up_to_32_blocks_and_time() {
 }
 
 #[test]
-fn quick_has_looks_and_the_articles_repeat_as_they_did() {
+fn quick_is_one_look_and_the_articles_repeat_as_they_did() {
     for name in builtin::experiment_names() {
         let experiment = builtin::experiment(name).unwrap();
         let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
         let rule = match name {
-            "quick" => Rule::Looks { cap: 8 },
+            "quick" => Rule::Fixed { blocks: 4 },
             _ => Rule::Fixed { blocks: 3 },
         };
         assert_eq!(verdict(&plan).rule, rule, "{name}");
