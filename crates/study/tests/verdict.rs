@@ -516,3 +516,27 @@ fn the_step_of_a_reading_counts_where_it_is_large() {
     let width = (pair.high.unwrap() / pair.low.unwrap()).ln();
     assert!(width > 0.2, "{width}: the 0 may have been a tick");
 }
+
+/// Nobody is compared with it, so it has no letter, and its drift is none against the others.
+#[test]
+fn who_is_warm_alone_stands_beside() {
+    let mut header = header(&["a", "b", "warm"], Rule::Fixed { blocks: 8 });
+    header.plan.contenders[2].levels.cache = Cache::Warm;
+    let value = |contender: usize, sequence: u32| {
+        let block = header.plan.schedule[sequence as usize].block;
+        let ms = [100.0, 100.0, 20.0 * 1.3f64.powf(f64::from(block))][contender];
+        let mut one = score(sequence, ms * MS * noise(sequence, 0.02));
+        if contender == 2 {
+            one.phases[0].cache = CacheState::WarmByNature;
+        }
+        Some(one)
+    };
+    let (scores, stop) = carry_out(&header, &value);
+    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let question = &found.questions[0];
+    let letters: Vec<&str> = question.rows.iter().map(|row| row.letters.as_str()).collect();
+    assert_eq!(letters, ["a", "a", ""]);
+    assert_eq!(question.rows[2].ratio, None);
+    let named = question.watch.findings.iter().filter(|finding| finding.text.contains("warm"));
+    assert_eq!(named.count(), 0, "{:?}", question.watch.findings);
+}

@@ -2,7 +2,7 @@
 
 use super::judge::{Asked, Judge, Pair, Seen};
 use super::parallel;
-use super::points::{Point, Points};
+use super::points::{Class, Point, Points};
 use super::suite::suite;
 use super::view::{
     Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, Verdicts,
@@ -77,7 +77,7 @@ fn question(
     if baseline.is_none() {
         mark(&mut rows, &pairs);
     }
-    let watch = watch::of(&counted, &labels);
+    let watch = watched(&counted, &labels);
     for row in &mut rows {
         row.outliers = watch.outliers.iter().filter(|o| o.contender == row.contender).count();
     }
@@ -94,6 +94,21 @@ fn question(
         pairs,
         watch,
     }
+}
+
+/// What the watchers see among values that may be compared.
+fn watched(points: &Points, labels: &[String]) -> watch::Watch {
+    let mut classes: Vec<Class> = points.all.iter().map(|point| point.class).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    let mut seen = watch::Watch::default();
+    for class in classes {
+        let all = points.all.iter().copied().filter(|point| point.class == class).collect();
+        let own = watch::of(&Points { all, ..Points::default() }, labels);
+        seen.findings.extend(own.findings);
+        seen.outliers.extend(own.outliers);
+    }
+    seen
 }
 
 /// The values of blocks that count.
@@ -321,8 +336,11 @@ fn row(
     }
 }
 
-/// Letters and tiers of rows that are sorted.
+/// Letters and tiers of rows that are sorted; none for who is compared with nobody.
 fn mark(rows: &mut [RankRow], pairs: &[PairView]) {
+    let is_compared =
+        |row: &&mut RankRow| pairs.iter().any(|p| [p.a, p.b].contains(&row.contender));
+    let mut rows: Vec<&mut RankRow> = rows.iter_mut().filter(is_compared).collect();
     let verdict = |a: usize, b: usize| {
         let (a, b) = (rows[a].contender, rows[b].contender);
         let is_it = |pair: &&PairView| [(a, b), (b, a)].contains(&(pair.a, pair.b));
