@@ -131,6 +131,7 @@ fn scale_leaves_each_thread_something_to_do() {
 fn the_examples_expand() {
     for text in [
         include_str!("../../../../experiments/examples/distributions.toml"),
+        include_str!("../../../../experiments/examples/ext4-journal.toml"),
         include_str!("../../../../experiments/examples/fio.toml"),
         include_str!("../../../../experiments/examples/fuse2fs.toml"),
         include_str!("../../../../experiments/examples/ssd.toml"),
