@@ -204,6 +204,10 @@ fn pair_view(
     let interval = seen.and_then(|seen| seen.found.interval);
     let same = seen.and_then(|seen| seen.found.same);
     let verdict = seen.map_or(Verdict::Undecided, |seen| seen.verdict);
+    let hodges_lehmann = match seen {
+        Some(seen) if seen.estimator == Estimator::HodgesLehmann => seen.point,
+        _ => sample.hodges_lehmann(),
+    };
     let of = |value: fn(&(&Point, &Point)) -> f64| {
         median(&both.iter().map(value).collect::<Vec<f64>>()).ok()
     };
@@ -226,7 +230,7 @@ fn pair_view(
         same_high: same.map(|interval| interval.high.exp()),
         same_level: same.map(|interval| interval.level),
         mean_ratio: sample.mean().map(f64::exp),
-        hl_ratio: sample.hodges_lehmann().map(f64::exp),
+        hl_ratio: hodges_lehmann.map(f64::exp),
         median_ratio: medians[0].zip(medians[1]).map(|(a, b)| a / b),
         shapes_differ: seen.is_some_and(|seen| seen.shapes_differ),
         same_within: seen
