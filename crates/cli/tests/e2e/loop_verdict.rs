@@ -56,7 +56,8 @@ fn found(document: &Value) {
     let number = |value: &Value| value.as_f64().unwrap();
     let (low, ratio, high) = (number(&pair["low"]), number(&pair["ratio"]), number(&pair["high"]));
     assert!(0.0 < low && low < ratio && ratio < high && high < 1.0, "{pair}");
-    assert!(low < 0.25 && 0.2 < ratio && ratio < 0.5, "500 ms ÷ 2 s: {pair}");
+    // The work itself comes to both, so it is a little more than a quarter.
+    assert!(low < ratio && 0.25 < ratio && ratio < 0.5, "500 ms ÷ 2 s: {pair}");
     let level = number(&pair["level"]);
     assert!(0.95 < level && level < 1.0, "it allows for the looks to come: {pair}");
     let row = |at: usize| {
