@@ -57,6 +57,12 @@ impl Case<'_> {
         assert_eq!(*step, format!("measure {}", self.phase), "{error}");
         assert!(remedy.is_some(), "{error}");
         let names: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
+        // A device that is gone may take the root with it before the phase begins.
+        if errnos.contains(&EIO) && error.contains("cannot open it as a directory") {
+            assert_eq!(names, self.before, "{error}");
+            ran.says(&[error.as_str(), "Failed"]);
+            return record;
+        }
         assert_eq!(names, [self.before, &[self.phase]].concat(), "{error}");
         let (partial, whole) = record.phases.split_last().expect("at least one");
         assert!(whole.iter().all(|phase| phase.error.is_none() && phase.ops > 0), "{whole:?}");
