@@ -1,6 +1,6 @@
 //! A RUN: one execution of an experiment, with its plan.
 
-use crate::contender::{Cache, Contender, DeviceLevel};
+use crate::contender::{Cache, Contender, DeviceLevel, Levels};
 use crate::device::DeviceIdentity;
 use crate::host::Host;
 use crate::seed::Seed;
@@ -135,10 +135,8 @@ impl RunPlan {
                 row.contender == contender && row.workload.is_none_or(|w| w == question.workload)
             })
         };
-        let class = |contender: usize| {
-            let levels = &self.contenders[contender].levels;
-            (self.is_to_be_cold(question, levels.cache), levels.memory_bytes.is_some())
-        };
+        let levels = |contender: usize| &self.contenders[contender].levels;
+        let alike = |a: usize, b: usize| self.may_compare(question, levels(a), levels(b));
         let all: Vec<usize> = (0..self.contenders.len()).filter(|one| runs(*one)).collect();
         let is_asked = |a: usize, b: usize| match verdict.pairs {
             Pairs::All => true,
@@ -148,7 +146,17 @@ impl RunPlan {
             let others = all[at + 1..].iter();
             others.map(|b| (*a, *b)).collect::<Vec<_>>()
         });
-        pairs.filter(|(a, b)| is_asked(*a, *b) && class(*a) == class(*b)).collect()
+        pairs.filter(|(a, b)| is_asked(*a, *b) && alike(*a, *b)).collect()
+    }
+
+    /// Whether these levels are planned to be comparable in a question: both cold or both warm in
+    /// its phase, both with a limit of memory or without.
+    #[must_use]
+    pub fn may_compare(&self, question: &Question, a: &Levels, b: &Levels) -> bool {
+        let class = |levels: &Levels| {
+            (self.is_to_be_cold(question, levels.cache), levels.memory_bytes.is_some())
+        };
+        class(a) == class(b)
     }
 
     /// Whether the phase of a question is asked to be cold at a level of the cache.

@@ -82,7 +82,8 @@ impl<'a> Course<'a> {
         }
         let plan = &self.request.header.plan;
         let records = store.records(self.run)?;
-        let (mut done, judge, left) = resume::left(plan, &records, &store.looks(self.run)?);
+        let looks = store.looks(self.run)?;
+        let (mut done, judge, left) = resume::left(plan, &records, &looks);
         self.done = done.sequences.len();
         self.most = self.done + left.len();
         let mut bench = Bench {
@@ -92,7 +93,11 @@ impl<'a> Course<'a> {
             judge,
             begun: Instant::now(),
         };
-        self.store_missing_looks(&bench, store)?;
+        // A process that died between a look and its storing has left it to the next.
+        let known = bench.judge.as_ref().map(Judge::looks).unwrap_or_default();
+        for look in known.iter().skip(looks.len()) {
+            store.put_look(self.run, look)?;
+        }
         if !left.is_empty() {
             arena.stage_sources(self.request, &left, progress)?;
             arena.claim_targets(self.request, &left, progress)?;
@@ -213,16 +218,6 @@ impl<'a> Course<'a> {
             look.blocks,
             judge.decided_pairs()
         ));
-        Ok(())
-    }
-
-    /// A process that died between a look and its storing has left it to the next.
-    fn store_missing_looks(&self, bench: &Bench<'_>, store: &mut Store) -> Result<(), RunError> {
-        let Some(judge) = &bench.judge else { return Ok(()) };
-        let stored = store.looks(self.run)?.len();
-        for look in judge.looks().iter().skip(stored) {
-            store.put_look(self.run, look)?;
-        }
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use super::{Play, Rule};
 use crate::Slots;
 use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_stats::paired::floor_sd;
 use fsarena_stats::{Decision, Family, Found, LookAt, Looks, PairSample, shapes_differ};
 
 /// Blocks at most where nothing else is said.
@@ -81,7 +82,8 @@ fn until(
         of_b.push(b.ln());
         logs.push((b / a).ln());
         let Some(alpha) = alpha_at(blocks) else { continue };
-        let sample = PairSample { logs: &logs, floor_sd: floor_sd(&of_a, &of_b), pooled: None };
+        let floor_sd = floor_sd(&of_a, &of_b, |value| Metric::Time.step(value));
+        let sample = PairSample { logs: &logs, floor_sd, pooled: None };
         let same_allowed = !shapes_differ(&of_a, &of_b);
         let look = [LookAt { sample, same_allowed }];
         let found = family.look(&look, alpha, margin.ln_1p());
@@ -93,13 +95,6 @@ fn until(
         }
     }
     play
-}
-
-/// No spread smaller than the clock's step is believed.
-fn floor_sd(of_a: &[f64], of_b: &[f64]) -> f64 {
-    let logs = of_a.iter().chain(of_b);
-    let center = logs.sum::<f64>() / (of_a.len() + of_b.len()) as f64;
-    Metric::Time.step(0.0) / (6f64.sqrt() * center.exp())
 }
 
 fn said(found: &Found, log_ratio: f64) -> Play {

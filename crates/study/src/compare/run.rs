@@ -2,7 +2,7 @@
 
 use super::{Ask, CompareError, Facts, QuestionName};
 use crate::place;
-use crate::verdict::{Judge, Point, Points, Said, said};
+use crate::verdict::{Judge, Points};
 use fsarena_model::contender::Levels;
 use fsarena_model::host::Host;
 use fsarena_model::job::Origin;
@@ -147,11 +147,7 @@ impl RunOf<'_> {
         else {
             return false;
         };
-        let kind = |levels: &Levels| {
-            let cold = self.header.plan.is_to_be_cold(&question, levels.cache);
-            (cold, levels.memory_bytes.is_some())
-        };
-        kind(a) == kind(b)
+        self.header.plan.may_compare(&question, a, b)
     }
 
     /// The values of a question in the blocks that count, by boot, in the order of the trials;
@@ -161,7 +157,7 @@ impl RunOf<'_> {
         let question = self.question(name)?;
         let workload = question.workload;
         let judge = Judge::replay(plan, self.scores, self.stop, self.looks);
-        let counts = |block| judge.as_ref().is_none_or(|judge| judge.counts(block));
+        let counts = |block| judge.as_ref().is_none_or(|judge| judge.is_counted(block));
         let mut scores: Vec<&TrialScore> =
             self.scores.iter().filter(|score| !score.is_interrupted).collect();
         scores.sort_by_key(|score| score.sequence);
@@ -177,21 +173,7 @@ impl RunOf<'_> {
                 all.len() - 1
             });
             let points = &mut all[at].1;
-            match said(plan, slot, &question, score) {
-                Said::Value(class, read) => points.all.push(Point {
-                    block: slot.block,
-                    position: slot.position,
-                    contender: slot.contender,
-                    previous: None,
-                    class,
-                    read,
-                    value: read.max(question.metric.step(read)),
-                    elapsed_ns: score.elapsed_ns,
-                }),
-                Said::NotCold => points.not_cold.push(slot.contender),
-                Said::BadContents => points.bad_contents.push(slot.contender),
-                Said::Nothing => {}
-            }
+            points.take(plan, slot, &question, score, (slot.position, None));
         }
         Some(all)
     }

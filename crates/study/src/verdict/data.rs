@@ -38,13 +38,8 @@ impl Data {
             own.map(|point| point.value.ln()).collect()
         };
         let (a, b) = (values(pair.a), values(pair.b));
-        // Rounding spreads evenly over a step, with a variance of 1/12 of its square.
-        let step = |logs: &[f64]| {
-            let mean = (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp();
-            question.metric.step(mean) / mean
-        };
         Self {
-            floor_sd: (step(&a).powi(2) + step(&b).powi(2)).sqrt() / 12f64.sqrt(),
+            floor_sd: paired::floor_sd(&a, &b, |value| question.metric.step(value)),
             pooled: pool.spread(pair, logs.len()),
             shapes_differ: shapes_differ(&a, &b),
             logs,

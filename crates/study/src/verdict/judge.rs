@@ -7,7 +7,7 @@
 
 use super::data::{Data, Pool};
 use super::parallel;
-use super::points::{Point, Points, Said, said};
+use super::points::Points;
 use super::view::Estimator;
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{PhaseScore, TrialScore};
@@ -247,21 +247,7 @@ impl<'p> Judge<'p> {
         *longest = (*longest).max(score.elapsed_ns);
         self.watch_steal(slot, score);
         for asked in self.asked.iter_mut().filter(|a| a.question.workload == slot.workload) {
-            match said(plan, slot, asked.question, score) {
-                Said::Value(class, read) => asked.points.all.push(Point {
-                    block: slot.block,
-                    position,
-                    contender: slot.contender,
-                    previous,
-                    class,
-                    read,
-                    value: read.max(asked.question.metric.step(read)),
-                    elapsed_ns: score.elapsed_ns,
-                }),
-                Said::NotCold => asked.points.not_cold.push(slot.contender),
-                Said::BadContents => asked.points.bad_contents.push(slot.contender),
-                Said::Nothing => {}
-            }
+            asked.points.take(plan, slot, asked.question, score, (position, previous));
         }
     }
 
@@ -462,7 +448,7 @@ impl<'p> Judge<'p> {
     }
 
     /// Whether a block has ended and counts.
-    pub(super) fn is_counted(&self, block: u32) -> bool {
+    pub(crate) fn is_counted(&self, block: u32) -> bool {
         self.counts.get(block as usize).copied().unwrap_or(false)
     }
 

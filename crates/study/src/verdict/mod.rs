@@ -17,7 +17,6 @@ mod view;
 
 pub use judge::{BlockEnd, Judge};
 pub use points::{Class, Point, Points};
-pub(crate) use points::{Said, said};
 pub use view::{
     Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, SuiteView,
     Verdicts, WorkloadShare,
@@ -39,11 +38,4 @@ pub fn verdicts(
 ) -> Option<Verdicts> {
     let judge = Judge::replay(&header.plan, scores, stop, looks)?;
     Some(build::verdicts(&header.plan, &judge, stop, looks))
-}
-
-impl Judge<'_> {
-    /// Whether a block has ended and counts.
-    pub(crate) fn counts(&self, block: u32) -> bool {
-        self.is_counted(block)
-    }
 }

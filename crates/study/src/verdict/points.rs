@@ -49,6 +49,33 @@ pub struct Points {
 }
 
 impl Points {
+    /// Takes what the trial of `slot` says to `question`, if it says anything; the trials of the
+    /// plan come in their order.
+    pub(crate) fn take(
+        &mut self,
+        plan: &RunPlan,
+        slot: &Slot,
+        question: &Question,
+        score: &TrialScore,
+        (position, previous): (u32, Option<usize>),
+    ) {
+        match said(plan, slot, question, score) {
+            Said::Value(class, read) => self.all.push(Point {
+                block: slot.block,
+                position,
+                contender: slot.contender,
+                previous,
+                class,
+                read,
+                value: read.max(question.metric.step(read)),
+                elapsed_ns: score.elapsed_ns,
+            }),
+            Said::NotCold => self.not_cold.push(slot.contender),
+            Said::BadContents => self.bad_contents.push(slot.contender),
+            Said::Nothing => {}
+        }
+    }
+
     /// The values of one contender, in order of their blocks.
     pub fn of(&self, contender: usize) -> impl Iterator<Item = &Point> {
         self.all.iter().filter(move |point| point.contender == contender)
@@ -87,7 +114,7 @@ impl Points {
 }
 
 /// What a trial says to a question.
-pub(crate) enum Said {
+enum Said {
     /// A value, as it was read.
     Value(Class, f64),
     /// It was to be cold, and that was not proved.
@@ -99,7 +126,7 @@ pub(crate) enum Said {
 }
 
 /// What `score` says to `question`; it is of the question's workload.
-pub(crate) fn said(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore) -> Said {
+fn said(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore) -> Said {
     let Some(phase) = score.phases.iter().find(|p| p.name == question.phase && p.is_complete)
     else {
         return Said::Nothing;
