@@ -1,0 +1,87 @@
+//! Charts as SVG: plain values in, text out.
+//!
+//! A chart is drawn once and serves the page, print and a file of its own: [`Svg::inline`] takes
+//! its colours from the page's style sheet, [`Svg::file`] carries [`STYLE`] with it. Colours are
+//! classes, never values: light, dark and print are decided by the style sheet alone. One contender
+//! has one hue everywhere, and is told by its label too, never by its colour alone.
+//!
+//! The plotting library is plotters, without its features: its coordinates give places and ticks
+//! (linear and logarithmic ones, and a percentile axis of our own by its trait), its elements are
+//! drawn through its `DrawingBackend` trait by a backend of ours (`pen.rs`) that writes classes
+//! where others write colours. So one drawing serves light, dark, print, page and file, and every
+//! value is an element that a tooltip, a test and a screen reader can find. Its own SVG backend
+//! writes colours and knows of no groups; kuva, the other maintained one that writes SVG, takes a
+//! theme with its colours when it draws, so that light and dark would be two drawings. What
+//! plotters has no good answer for is laid out here: rows with labels, legends, heat maps.
+//!
+//! Knows nothing of RUNs, records or verdicts, and computes no figure but where a mark lies.
+#![forbid(unsafe_code)]
+
+mod bars;
+mod curves;
+mod groups;
+mod heat;
+mod ink;
+mod legend;
+mod pen;
+mod ratios;
+mod rows;
+mod scale;
+mod sheet;
+mod stacks;
+mod style;
+mod svg;
+mod text;
+mod traces;
+
+pub use bars::{Bar, Bars};
+pub use curves::{Curve, Curves};
+pub use groups::{Group, Groups, Part};
+pub use heat::{Cell, Heat, Proof};
+pub use ratios::{Ratio, Ratios};
+pub use stacks::{Segment, Stack, Stacks};
+pub use style::STYLE;
+pub use svg::{HUES, Svg};
+pub use traces::{Panel, Span, Trace, Traces};
+
+/// What every chart has.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Head {
+    /// Unique within a page, of letters, digits and `-`: ids inside the chart begin with it, and
+    /// its file is named by it.
+    pub id: String,
+    /// What it shows, in a few words (`<title>`).
+    pub title: String,
+    /// The same for somebody who does not see it: what is compared, the best and the worst with
+    /// their values (`<desc>`).
+    pub description: String,
+}
+
+/// An axis of values.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Axis {
+    /// What is shown, with its unit: `durable, s (less is better)`.
+    pub title: String,
+    /// Logarithmic instead of from zero.
+    pub log: bool,
+    /// What the number of a value is followed by: ` s`, `×`, empty.
+    pub unit: String,
+}
+
+/// A contender as a chart shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Key {
+    /// Label; shortened where there is no room, whole in the mark's own title.
+    pub label: String,
+    /// Its number in the plan: the same hue in every chart, [`HUES`] of them and then again.
+    pub hue: usize,
+}
+
+/// A value with the words that a tooltip and a screen reader get.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Spot {
+    /// Value, in the unit of the axis.
+    pub value: f64,
+    /// Words: `block 3: 1.24 s`.
+    pub tip: String,
+}

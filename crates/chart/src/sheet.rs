@@ -1,0 +1,168 @@
+//! A drawing in the making: elements in units, marks around them, and the frame of the whole.
+
+use crate::ink::Ink;
+use crate::pen::{Paper, Pen, tenths};
+use crate::{Head, Svg, text};
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea};
+use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon, Rectangle, Text};
+use plotters::style::{Color, TextStyle};
+use plotters_backend::text_anchor::{HPos, Pos, VPos};
+use std::rc::Rc;
+
+/// Width of every chart, in units.
+pub(crate) const WIDTH: f64 = 440.0;
+
+/// Which end of a text stands at its place.
+pub(crate) use plotters_backend::text_anchor::HPos as Anchor;
+
+/// A drawing in the making.
+pub(crate) struct Sheet<'a> {
+    head: &'a Head,
+    height: f64,
+    paper: Paper,
+    area: DrawingArea<Pen, Shift>,
+    marks: usize,
+}
+
+/// Units to tenths. What is not finite lies at 0: charts leave such values out before.
+#[allow(clippy::cast_possible_truncation)]
+fn fine(units: f64) -> i32 {
+    (units * 10.0).round() as i32
+}
+
+fn place((x, y): (f64, f64)) -> (i32, i32) {
+    (fine(x), fine(y))
+}
+
+impl<'a> Sheet<'a> {
+    /// Of this height in units, rounded up to a whole one.
+    pub(crate) fn new(head: &'a Head, height: f64) -> Self {
+        let height = height.ceil();
+        let paper = Paper::default();
+        let size = (fine(WIDTH).unsigned_abs(), fine(height).unsigned_abs());
+        let pen = Pen { paper: Rc::clone(&paper), size, id: safe(&head.id) };
+        Self { head, height, paper, area: pen.into_drawing_area(), marks: 0 }
+    }
+
+    fn draw<'e, E>(&self, element: &'e E)
+    where
+        &'e E: PointCollection<'e, (i32, i32)>,
+        E: Drawable<Pen>,
+    {
+        self.area.draw(element).expect("the pen writes to memory and is free");
+    }
+
+    /// A rectangle between two corners.
+    pub(crate) fn rect(&self, from: (f64, f64), to: (f64, f64), ink: Ink) {
+        self.draw(&Rectangle::new([place(from), place(to)], ink.filled()));
+    }
+
+    /// A line through points.
+    pub(crate) fn path(&self, points: &[(f64, f64)], ink: Ink) {
+        let points: Vec<_> = points.iter().copied().map(place).collect();
+        self.draw(&PathElement::new(points, ink));
+    }
+
+    /// A dot.
+    pub(crate) fn dot(&self, at: (f64, f64), radius: f64, ink: Ink) {
+        self.draw(&Circle::new(place(at), fine(radius), ink.filled()));
+    }
+
+    /// A triangle that points right (`by` above 0) or left: the value lies further on.
+    pub(crate) fn arrow(&self, (x, y): (f64, f64), by: f64) {
+        let corners = vec![place((x, y - 4.0)), place((x + by, y)), place((x, y + 4.0))];
+        self.draw(&Polygon::new(corners, Ink::Beyond));
+    }
+
+    /// A text on the line at `y`.
+    pub(crate) fn text(&self, at: (f64, f64), anchor: HPos, ink: Ink, words: &str) {
+        if words.is_empty() {
+            return;
+        }
+        let style = TextStyle::from(("sans-serif", text::SMALL))
+            .color(&ink)
+            .pos(Pos::new(anchor, VPos::Bottom));
+        self.draw(&Text::new(words, place(at), style));
+    }
+
+    /// What is drawn within is one mark: a value that is shown, with words for it.
+    pub(crate) fn mark(&mut self, class: &str, tip: &str, within: impl FnOnce(&Self)) {
+        self.marks += 1;
+        self.group(&format!("mark {class}"), tip, within);
+    }
+
+    /// What is drawn within has a class and words, for the script too.
+    pub(crate) fn group(&self, class: &str, tip: &str, within: impl FnOnce(&Self)) {
+        let mut open = format!("<g class=\"{class}\" data-tip=\"");
+        text::escape(tip, &mut open);
+        open.push_str("\">");
+        self.titled(open, tip, within);
+    }
+
+    /// What is drawn within has words of its own: one of many inside a mark.
+    pub(crate) fn raw(&self, tip: &str, within: impl FnOnce(&Self)) {
+        self.titled("<g>".to_owned(), tip, within);
+    }
+
+    /// What is drawn within has a class, and is no mark.
+    pub(crate) fn raw_class(&self, class: &str, within: impl FnOnce(&Self)) {
+        self.titled(format!("<g class=\"{class}\">"), "", within);
+    }
+
+    fn titled(&self, mut open: String, tip: &str, within: impl FnOnce(&Self)) {
+        if !tip.is_empty() {
+            open.push_str("<title>");
+            text::escape(tip, &mut open);
+            open.push_str("</title>");
+        }
+        self.paper.borrow_mut().push_str(&open);
+        within(self);
+        self.paper.borrow_mut().push_str("</g>");
+    }
+
+    /// The finished drawing.
+    pub(crate) fn finish(self) -> Svg {
+        let (id, marks, paper) = (safe(&self.head.id), self.marks, self.paper.borrow());
+        let height = tenths(fine(self.height));
+        let mut inline = format!(
+            "<svg class=\"chart\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} \
+             {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\" data-marks=\"{marks}\">\
+             <title id=\"{id}-t\">"
+        );
+        text::escape(&self.head.title, &mut inline);
+        inline.push_str(&format!("</title><desc id=\"{id}-d\">"));
+        text::escape(&self.head.description, &mut inline);
+        inline.push_str("</desc>");
+        inline.push_str(&patterns(&id, &paper));
+        inline.push_str(&paper);
+        inline.push_str("</svg>");
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        Svg { id, title: self.head.title.clone(), marks, height: self.height as u32, inline }
+    }
+}
+
+/// The patterns that the drawing makes use of.
+fn patterns(id: &str, paper: &str) -> String {
+    let shapes = [
+        ("stripes", "<path d=\"M-1 1 1 -1M-1 6 6 -1M4 6 6 4\"/>"),
+        ("dots", "<circle cx=\"2.5\" cy=\"2.5\" r=\"1.1\"/>"),
+    ];
+    let used = shapes.iter().filter(|(name, _)| paper.contains(&format!("#{id}-{name})")));
+    let used: String = used
+        .map(|(name, shape)| {
+            format!(
+                "<pattern id=\"{id}-{name}\" width=\"5\" height=\"5\" \
+                 patternUnits=\"userSpaceOnUse\">{shape}</pattern>"
+            )
+        })
+        .collect();
+    if used.is_empty() { used } else { format!("<defs>{used}</defs>") }
+}
+
+/// An id as it may stand in an attribute and in `url(#…)`.
+fn safe(id: &str) -> String {
+    let fit = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let id: String = id.chars().map(|letter| if fit(letter) { letter } else { '-' }).collect();
+    if id.is_empty() { "chart".to_owned() } else { id }
+}

@@ -1,0 +1,135 @@
+//! Text of a drawing: escaped, measured and shortened.
+//!
+//! How wide a text becomes is only known by who shows it; the estimate here is that of a wide
+//! sans-serif face (DejaVu Sans): most faces need less room, few need more.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Height of the letters of tick labels and values, in units of the drawing.
+pub(crate) const SMALL: f64 = 12.0;
+/// The same for labels.
+pub(crate) const LARGE: f64 = 13.0;
+
+/// Text as it stands in an element or an attribute. What XML cannot hold, and what would turn the
+/// order of letters outside it, becomes U+FFFD.
+pub(crate) fn escape(text: &str, out: &mut String) {
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            _ if unfit(letter) => out.push('\u{fffd}'),
+            _ => out.push(letter),
+        }
+    }
+}
+
+fn unfit(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{fffe}' | '\u{ffff}')
+        || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Estimated width of a text, in units, in letters of this height.
+pub(crate) fn wide(text: &str, size: f64) -> f64 {
+    text.chars().map(ems).sum::<f64>() * size
+}
+
+fn ems(letter: char) -> f64 {
+    match letter {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '!' | '\'' | ' ' | 'I' => 0.32,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
+        'm' | 'w' | 'M' | 'W' | '%' | '…' | '@' | '—' => 0.98,
+        'A'..='Z' | '+' | '<' | '>' | '=' | '×' | '÷' | '~' => 0.75,
+        'a'..='z' => 0.625,
+        _ => match letter.width() {
+            Some(0) => 0.0,
+            Some(2..) => 1.05,
+            _ => 0.64,
+        },
+    }
+}
+
+/// The text, or as much of its beginning as has room, and an ellipsis.
+pub(crate) fn shorten(text: &str, room: f64, size: f64) -> String {
+    // Room that was measured by the same text is the same but for rounding.
+    if wide(text, size) <= room + 0.01 {
+        return text.to_owned();
+    }
+    let room = room - wide("…", size);
+    let mut taken = 0.0;
+    let fits = |letter: &char| {
+        taken += ems(*letter) * size;
+        taken <= room
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The text in at most `most` lines, broken after spaces, slashes, commas and hyphens; what has no
+/// room is shortened.
+pub(crate) fn wrap(text: &str, room: f64, size: f64, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split_inclusive([' ', '/', ',', '-']) {
+        let last = lines.len() - 1;
+        let longer = format!("{}{word}", lines[last]);
+        let fits = wide(longer.trim_end(), size) <= room;
+        if fits || lines[last].is_empty() || lines.len() == most {
+            lines[last] = longer;
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.iter().map(|line| shorten(line.trim(), room, size)).collect()
+}
+
+/// The width of the widest of these, within bounds.
+pub(crate) fn column<'a>(
+    texts: impl Iterator<Item = &'a str>,
+    size: f64,
+    (least, most): (f64, f64),
+) -> f64 {
+    texts.map(|text| wide(text, size)).fold(0.0, f64::max).clamp(least, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn escaped(text: &str) -> String {
+        let mut out = String::new();
+        escape(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn what_means_something_to_xml_is_escaped_and_what_it_cannot_hold_replaced() {
+        assert_eq!(escaped("<script>&\"'"), "&lt;script&gt;&amp;&quot;&#39;");
+        assert_eq!(
+            escaped("a\0b\u{1b}c\nd\u{202e}e\u{ffff}"),
+            "a\u{fffd}b\u{fffd}c d\u{fffd}e\u{fffd}"
+        );
+        assert_eq!(escaped("grün 漢字"), "grün 漢字");
+    }
+
+    #[test]
+    fn long_text_is_shortened_to_its_room_and_short_text_is_left() {
+        assert_eq!(shorten("ext4", 100.0, SMALL), "ext4");
+        let short = shorten(&"contender ".repeat(20), 100.0, SMALL);
+        assert!(short.ends_with('…') && wide(&short, SMALL) <= 100.0, "{short}");
+        assert_eq!(shorten("abc", 0.0, SMALL), "…");
+    }
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("ports tree, copy", 50.0, SMALL, 3), ["ports", "tree,", "copy"]);
+        assert_eq!(wrap("ports tree copy", 200.0, SMALL, 3), ["ports tree copy"]);
+        assert_eq!(wrap("", 50.0, SMALL, 3), [""]);
+        let lines = wrap(&"word ".repeat(40), 60.0, SMALL, 3);
+        assert_eq!(lines.len(), 3);
+        assert!(lines[2].ends_with('…'), "{lines:?}");
+    }
+}

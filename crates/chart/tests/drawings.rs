@@ -1,0 +1,367 @@
+//! Every drawing is well-formed whatever goes in, and has the marks that it says it has.
+
+use fsarena_chart::{
+    Axis, Bar, Bars, Cell, Curve, Curves, Group, Groups, Head, Heat, Key, Panel, Part, Proof,
+    Ratio, Ratios, Segment, Span, Spot, Stack, Stacks, Svg, Trace, Traces,
+};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use roxmltree::{Document, Node};
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        4 => 1e-3..1e3,
+        2 => any::<f64>(),
+        1 => -5.0..5.0,
+        1 => proptest::sample::select(vec![
+            0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX,
+            f64::MIN_POSITIVE, 1e29,
+        ]),
+    ]
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => "[a-z0-9 ,=-]{0,30}",
+        1 => any::<String>(),
+        1 => Just("</title><script>alert(1)</script>\"' onload=\"x\"]]>\0\u{1b}\u{ffff}".into()),
+        1 => Just("W".repeat(200)),
+    ]
+}
+
+prop_compose! {
+    fn head()(id in "[a-z]{0,3}[<\" ]?", title in words(), description in words()) -> Head {
+        Head { id, title, description }
+    }
+}
+
+prop_compose! {
+    fn axis()(title in words(), log in any::<bool>(), unit in words()) -> Axis {
+        Axis { title, log, unit }
+    }
+}
+
+prop_compose! {
+    fn key()(label in words(), hue in 0_usize..60) -> Key { Key { label, hue } }
+}
+
+prop_compose! {
+    fn spot()(value in number(), tip in words()) -> Spot { Spot { value, tip } }
+}
+
+prop_compose! {
+    fn bar()(
+        key in key(), value in option::of(spot()), interval in option::of((number(), number())),
+        points in vec(spot(), 0..6), note in words(),
+    ) -> Bar {
+        Bar { key, value, interval, points, note }
+    }
+}
+
+prop_compose! {
+    fn ratio()(
+        key in key(), ratio in option::of(spot()), interval in option::of((number(), number())),
+        word in words(),
+    ) -> Ratio {
+        Ratio { key, ratio, interval, word }
+    }
+}
+
+prop_compose! {
+    fn segment()(name in 0_usize..6, from in number(), to in number(), tip in words()) -> Segment {
+        Segment { name, from, to, tip }
+    }
+}
+
+prop_compose! {
+    fn stack()(key in key(), segments in vec(segment(), 0..4), note in words()) -> Stack {
+        Stack { key, segments, note }
+    }
+}
+
+prop_compose! {
+    fn part()(key in key(), hatched in any::<bool>(), value in option::of(spot())) -> Part {
+        Part { key, hatched, value }
+    }
+}
+
+prop_compose! {
+    fn cell()(
+        ratio in option::of(spot()), reference in any::<bool>(),
+        proof in proptest::sample::select(vec![Proof::None, Proof::Same, Proof::Differs]),
+    ) -> Cell {
+        Cell { ratio, proof, reference }
+    }
+}
+
+prop_compose! {
+    fn trace()(
+        label in words(), hue in 0_usize..60,
+        points in vec((number(), option::of(number())), 0..20),
+    ) -> Trace {
+        Trace { label, hue, points }
+    }
+}
+
+prop_compose! {
+    fn panel()(title in words(), traces in vec(trace(), 0..3)) -> Panel { Panel { title, traces } }
+}
+
+prop_compose! {
+    fn span()(label in words(), from_s in number(), to_s in number()) -> Span {
+        Span { label, from_s, to_s }
+    }
+}
+
+fn shown(value: f64) -> bool {
+    value.is_finite() && value.abs() < 1e30
+}
+
+fn spots<'a>(spots: impl Iterator<Item = &'a Option<Spot>>, fits: impl Fn(f64) -> bool) -> usize {
+    spots.flatten().filter(|spot| shown(spot.value) && fits(spot.value)).count()
+}
+
+fn class(node: Node<'_, '_>, class: &str) -> bool {
+    node.attribute("class").is_some_and(|all| all.split(' ').any(|one| one == class))
+}
+
+/// Well-formed, nothing in it but shapes and text, the marks it says, and every place on the paper.
+fn check(svg: &Svg, marks: usize) {
+    assert_eq!(svg.marks, marks, "{}", svg.inline);
+    for text in [&svg.inline, &svg.file()] {
+        let document = Document::parse(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+        let root = document.root_element();
+        assert!(root.has_tag_name("svg") && root.attribute("role") == Some("img"));
+        assert_eq!(root.attribute("data-marks"), Some(marks.to_string().as_str()));
+        let found: Vec<_> = root.descendants().filter(|node| class(*node, "mark")).collect();
+        assert_eq!(found.len(), marks);
+        for mark in found {
+            let title = mark.children().find(|child| child.has_tag_name("title"));
+            assert_eq!(
+                title.and_then(|title| title.text()).unwrap_or_default(),
+                mark.attribute("data-tip").expect("every mark has words")
+            );
+        }
+        let ids: Vec<_> = root.descendants().filter_map(|node| node.attribute("id")).collect();
+        let names: Vec<_> = ["t", "d"].map(|end| format!("{}-{end}", svg.id)).to_vec();
+        assert_eq!(root.attribute("aria-labelledby"), Some(names.join(" ").as_str()));
+        assert_eq!(ids[..2], names);
+        for node in root.descendants().filter(Node::is_element) {
+            shape(node, f64::from(svg.height));
+        }
+    }
+}
+
+fn shape(node: Node<'_, '_>, height: f64) {
+    const KNOWN: [&str; 14] = [
+        "svg", "title", "desc", "defs", "pattern", "path", "style", "g", "rect", "circle", "text",
+        "polyline", "polygon", "tspan",
+    ];
+    let name = node.tag_name().name();
+    assert!(KNOWN.contains(&name), "{name}");
+    if node.ancestors().any(|above| above.has_tag_name("pattern")) || class(node, "paper") {
+        return;
+    }
+    let within = |text: &str, most: f64| {
+        let value: f64 = text.parse().unwrap_or_else(|_| panic!("{text} of {name}"));
+        assert!((-16.0..=most + 16.0).contains(&value), "{name} lies at {value} of {most}");
+    };
+    for (attribute, most) in [("x", 440.0), ("cx", 440.0), ("y", height), ("cy", height)] {
+        if let Some(text) = node.attribute(attribute) {
+            within(text, most);
+        }
+    }
+    for (attribute, most) in [("width", 440.0), ("height", height)] {
+        if name == "rect" {
+            let value: f64 = node.attribute(attribute).expect("a size").parse().expect("a number");
+            assert!((0.0..=most).contains(&value), "{attribute} {value}");
+        }
+    }
+    for point in node.attribute("points").unwrap_or_default().split_whitespace() {
+        let (x, y) = point.split_once(',').expect("two coordinates");
+        within(x, 440.0);
+        within(y, height);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn bars(head in head(), axis in axis(), bars in vec(bar(), 0..8)) {
+        let marks = spots(bars.iter().map(|bar| &bar.value), |_| true);
+        check(&Bars { head, axis, bars }.draw(), marks);
+    }
+
+    #[test]
+    fn groups(head in head(), axis in axis(), groups in vec((words(), vec(part(), 0..4)), 0..4)) {
+        let groups = groups.into_iter().map(|(label, parts)| Group { label, parts });
+        let groups: Vec<_> = groups.collect();
+        let parts = groups.iter().flat_map(|group| &group.parts);
+        let marks = spots(parts.map(|part| &part.value), |_| true);
+        check(&Groups { head, axis, groups }.draw(), marks);
+    }
+
+    #[test]
+    fn ratios(head in head(), title in words(), margin in number(), rows in vec(ratio(), 0..8)) {
+        let marks = spots(rows.iter().map(|row| &row.ratio), |ratio| ratio > 1e-9);
+        check(&Ratios { head, title, margin, rows }.draw(), marks);
+    }
+
+    #[test]
+    fn stacks(
+        head in head(), axis in axis(), names in vec(words(), 0..4), stacks in vec(stack(), 0..6),
+    ) {
+        let any = |stack: &&Stack| {
+            stack.segments.iter().any(|part| shown(part.from) && shown(part.to))
+        };
+        let marks = stacks.iter().filter(any).count();
+        check(&Stacks { head, axis, names, stacks }.draw(), marks);
+    }
+
+    #[test]
+    fn heat(
+        head in head(), legend in words(), columns in vec(words(), 0..15),
+        rows in vec((key(), vec(cell(), 0..15)), 0..6),
+    ) {
+        let cells = rows.iter().flat_map(|(_, cells)| cells.iter().take(columns.len()));
+        let marks = spots(cells.map(|cell| &cell.ratio), |ratio| ratio > 1e-9);
+        let (rows, cells) = rows.into_iter().unzip();
+        check(&Heat { head, columns, rows, cells, legend }.draw(), marks);
+    }
+
+    #[test]
+    fn curves(
+        head in head(), title in words(),
+        curves in vec((key(), vec((number(), number()), 0..12), words()), 0..6),
+    ) {
+        let curves = curves.into_iter().map(|(key, points, tip)| Curve { key, points, tip });
+        let curves: Vec<_> = curves.collect();
+        let any = |curve: &&Curve| {
+            curve.points.iter().any(|(share, ns)| shown(*share) && shown(*ns))
+        };
+        let marks = curves.iter().filter(any).count();
+        check(&Curves { head, title, curves }.draw(), marks);
+    }
+
+    #[test]
+    fn traces(head in head(), panels in vec(panel(), 0..4), spans in vec(span(), 0..4)) {
+        let traces = panels.iter().flat_map(|panel| &panel.traces);
+        let any = |trace: &&Trace| {
+            let mut points = trace.points.iter();
+            points.any(|(time, value)| shown(*time) && value.is_some_and(shown))
+        };
+        let marks = traces.filter(any).count();
+        check(&Traces { head, panels, spans }.draw(), marks);
+    }
+}
+
+fn plain(label: &str, hue: usize, value: f64) -> Bar {
+    Bar {
+        key: Key { label: label.to_owned(), hue },
+        value: Some(Spot { value, tip: format!("{value} s") }),
+        ..Bar::default()
+    }
+}
+
+fn plain_bars(bars: Vec<Bar>) -> Bars {
+    let head = Head { id: "b".into(), title: "Copy".into(), description: "xfs is first".into() };
+    Bars { head, axis: Axis { title: "s".into(), log: false, unit: " s".into() }, bars }
+}
+
+#[test]
+fn a_chart_of_nothing_says_so() {
+    let empty = [
+        Bars::default().draw(),
+        Groups::default().draw(),
+        Ratios::default().draw(),
+        Stacks::default().draw(),
+        Heat::default().draw(),
+        Curves::default().draw(),
+        Traces::default().draw(),
+    ];
+    for svg in empty {
+        check(&svg, 0);
+        assert!(svg.inline.contains(">no figures</text>"), "{}", svg.inline);
+    }
+}
+
+#[test]
+fn twice_the_value_is_twice_the_bar() {
+    let svg = plain_bars(vec![plain("a", 0, 1.5), plain("b", 1, 3.0)]).draw();
+    let document = Document::parse(&svg.inline).expect("it is well-formed");
+    let bars = document.descendants().filter(|node| class(*node, "bar"));
+    let wide = |bar: Node<'_, '_>| bar.attribute("width")?.parse::<f64>().ok();
+    let widths: Vec<_> = bars.filter_map(wide).collect();
+    assert_eq!(widths.len(), 2);
+    assert!((widths[1] - 2.0 * widths[0]).abs() <= 0.2, "{widths:?}");
+}
+
+#[test]
+fn sixty_contenders_have_a_row_each_and_the_third_round_of_hues_looks_otherwise() {
+    let bars = (0..60).map(|at| plain(&format!("contender {at}"), at, 1.0 + at as f64)).collect();
+    let svg = plain_bars(bars).draw();
+    check(&svg, 60);
+    assert!(svg.inline.contains("<pattern id=\"b-stripes\""));
+    assert!(svg.inline.contains("<pattern id=\"b-dots\""));
+    assert!(svg.inline.contains(">contender 59</text>"));
+    assert!(svg.inline.len() < 40_000, "{}", svg.inline.len());
+}
+
+#[test]
+fn a_long_label_is_short_in_the_drawing_and_whole_in_the_words_of_its_mark() {
+    let label = "contender ".repeat(20);
+    let svg = plain_bars(vec![plain(&label, 0, 1.0)]).draw();
+    assert!(svg.inline.contains('…'));
+    assert!(svg.inline.contains(&format!("data-tip=\"{label}: 1 s\"")), "{}", svg.inline);
+}
+
+#[test]
+fn a_bar_without_a_figure_says_why() {
+    let mut bars = plain_bars(vec![plain("a", 0, 1.0), plain("b", 1, f64::NAN)]);
+    bars.bars[1].note = "not run".into();
+    let svg = bars.draw();
+    check(&svg, 1);
+    assert!(svg.inline.contains(">not run</text>"));
+}
+
+#[test]
+fn an_interval_beyond_the_axis_ends_in_an_arrow() {
+    let mut bars = plain_bars(vec![plain("a", 0, 1.0)]);
+    bars.bars[0].interval = Some((0.9, 1.2));
+    assert!(!bars.draw().inline.contains("\"beyond\""));
+    bars.bars[0].interval = Some((0.9, f64::INFINITY));
+    assert_eq!(bars.draw().inline.matches("\"beyond\"").count(), 1);
+}
+
+#[test]
+fn a_long_trace_stays_small() {
+    let points = (0..100_000).map(|at| (f64::from(at), Some(f64::from(at * 7919 % 1000))));
+    let trace = Trace { points: points.collect(), ..Trace::default() };
+    let panels = vec![Panel { title: "device, MB/s".into(), traces: vec![trace] }];
+    let svg = Traces { panels, ..Traces::default() }.draw();
+    check(&svg, 1);
+    assert!(svg.inline.len() < 20_000, "{}", svg.inline.len());
+}
+
+#[test]
+fn one_bar_as_it_is_written() {
+    let svg = plain_bars(vec![plain("ext4", 0, 2.0)]).draw();
+    let (_, row) = svg.inline.split_once("2.0</text>").expect("the axis ends at the value");
+    // An element a line, to be read.
+    insta::assert_snapshot!(row.replace("><", ">\n<"), @r#"
+    <text class="label" x="0" y="37">ext4</text>
+    <text class="value" x="440" y="37" text-anchor="end">2.00 s</text>
+    <g class="mark h0" data-tip="ext4: 2 s">
+    <title>ext4: 2 s</title>
+    <rect class="bar" x="38" y="24.4" width="344.9" height="17.2"/>
+    </g>
+    <polyline class="axis" points="38,18 38,48"/>
+    </svg>
+    "#);
+}
