@@ -26,7 +26,7 @@ mod strays;
 mod trial;
 pub mod worker;
 
-pub use place::{PlaceError, executor_inside, executor_outside};
+pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
 pub use trial::{blank_record, run_trial};
 
 use fsarena_model::record::TrialRecord;

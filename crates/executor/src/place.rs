@@ -8,12 +8,16 @@
 //! its parent. That is what keeps `kill -9` from leaving anything but files.
 
 use crate::stop::Stop;
-use crate::{ExecutorSays, parse_spec, run_trial};
+use crate::{ExecutorSays, blank_record, parse_spec, run_trial};
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::spec::{TargetSpec, TrialSpec};
 use fsarena_targets::namespace;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
+
+const MOUNTS: &str = "mount namespace";
 
 /// Why the executor could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +43,27 @@ pub enum PlaceError {
     Talk(#[from] io::Error),
 }
 
+/// Mounts and processes of a trial.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Namespaces {
+    /// Its own: what it mounts and starts goes with it.
+    Own,
+    /// Those of its parent, where it may not make any: the kernel refuses it mounts too.
+    NotAllowed,
+    /// Those of its parent, because `/` is no mount point, as after a plain chroot(1), and mounts
+    /// cannot be made private there. Mounts would be allowed and would stay, so none is made.
+    NotPrivate,
+}
+
+/// What the outer process came to.
+#[derive(Debug)]
+pub enum Outside {
+    /// The inner process has ended.
+    Ended(ExitStatus),
+    /// Nothing has been started: the trial has to be done with these.
+    Without(Namespaces),
+}
+
 fn in_place(what: &'static str) -> impl Fn(io::Error) -> PlaceError {
     move |source| PlaceError::Namespace { what, source }
 }
@@ -46,31 +71,54 @@ fn in_place(what: &'static str) -> impl Fn(io::Error) -> PlaceError {
 /// The outer process: makes the namespaces as root and runs `program executor --inside` in them.
 ///
 /// `parent` is the process that must be alive for this one to go on. Where root may not make
-/// namespaces (a container), the answer is `None` and nothing has been started.
+/// namespaces (a container), or cannot make them private (a plain chroot), nothing has been
+/// started.
 ///
 /// # Errors
 /// When the inner process cannot be started.
-pub fn executor_outside(
-    program: &Path,
-    parent: Option<u32>,
-) -> Result<Option<ExitStatus>, PlaceError> {
+pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<Outside, PlaceError> {
     if let Some(parent) = parent {
         namespace::death_signal(parent).map_err(in_place("death signal"))?;
     }
     let made = namespace::enter_private_mounts()
-        .map_err(in_place("mount namespace"))
+        .map_err(in_place(MOUNTS))
         .and_then(|()| namespace::unshare_pids().map_err(in_place("process namespace")));
-    match made {
-        Err(PlaceError::Namespace { source, .. })
-            if source.kind() == io::ErrorKind::PermissionDenied =>
-        {
-            return Ok(None);
-        }
-        made => made?,
+    if let Err(error) = made {
+        return without(&error).map(Outside::Without).ok_or(error);
     }
     let start = |source| PlaceError::Start { program: program.display().to_string(), source };
     let mut inner = Command::new(program).args(["executor", "--inside"]).spawn().map_err(start)?;
-    Ok(Some(inner.wait()?))
+    Ok(Outside::Ended(inner.wait()?))
+}
+
+/// What a trial has where its own namespaces could not be made; nothing where that is no reason to
+/// go on.
+fn without(error: &PlaceError) -> Option<Namespaces> {
+    let PlaceError::Namespace { what, source } = error else { return None };
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => Some(Namespaces::NotAllowed),
+        // mount(2): the propagation of what is no mount point cannot be changed.
+        io::ErrorKind::InvalidInput if *what == MOUNTS => Some(Namespaces::NotPrivate),
+        _ => None,
+    }
+}
+
+/// Whether a trial would mount what nobody takes away where it is killed.
+fn mounts_would_stay(namespaces: Namespaces, target: &TargetSpec) -> bool {
+    namespaces == Namespaces::NotPrivate && !matches!(target, TargetSpec::Directory { .. })
+}
+
+/// The record of such a trial, which is not begun.
+fn refused(spec: &TrialSpec) -> TrialRecord {
+    let error = "/ is no mount point (a plain chroot?), so that mounts cannot be kept private";
+    let remedy = "outside of the chroot, mount its root on itself (mount --bind ROOT ROOT) and \
+                  enter it again; or use a directory as the target";
+    let outcome = Outcome::Failed {
+        step: "executor".to_owned(),
+        error: error.to_owned(),
+        remedy: Some(remedy.to_owned()),
+    };
+    TrialRecord { outcome, ..blank_record(spec) }
 }
 
 /// The inner process: one spec in, one record out.
@@ -82,9 +130,9 @@ pub fn executor_outside(
 pub fn executor_inside(
     program: &Path,
     parent: Option<u32>,
-    own_namespace: bool,
+    namespaces: Namespaces,
 ) -> Result<(), PlaceError> {
-    if own_namespace {
+    if namespaces == Namespaces::Own {
         namespace::death_signal(0).map_err(in_place("death signal"))?;
         namespace::mount_proc().map_err(in_place("mount of /proc"))?;
     } else if let Some(parent) = parent {
@@ -106,6 +154,10 @@ pub fn executor_inside(
             return Ok(());
         }
     };
+    if mounts_would_stay(namespaces, &spec.target) {
+        say(&ExecutorSays::Record(Box::new(refused(&spec))));
+        return Ok(());
+    }
     let stop = Arc::new(Stop::default());
     let listener = Arc::clone(&stop);
     // Not joined: it ends with the process, when the parent closes the pipe or not.
@@ -113,4 +165,35 @@ pub fn executor_inside(
     let record = run_trial(&spec, program, &stop, &mut say);
     say(&ExecutorSays::Record(Box::new(record)));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::io::Errno;
+
+    fn of(what: &'static str, errno: Errno) -> Option<Namespaces> {
+        without(&in_place(what)(errno.into()))
+    }
+
+    #[test]
+    fn what_is_left_without_namespaces_of_its_own() {
+        assert_eq!(of(MOUNTS, Errno::PERM), Some(Namespaces::NotAllowed));
+        assert_eq!(of("process namespace", Errno::PERM), Some(Namespaces::NotAllowed));
+        assert_eq!(of(MOUNTS, Errno::INVAL), Some(Namespaces::NotPrivate), "a plain chroot");
+        assert_eq!(of("process namespace", Errno::INVAL), None, "a kernel without them");
+        assert_eq!(of(MOUNTS, Errno::NOSPC), None, "too many of them");
+        assert_eq!(without(&PlaceError::Talk(Errno::PERM.into())), None);
+    }
+
+    #[test]
+    fn only_directories_are_worked_in_where_mounts_would_stay() {
+        let directory = TargetSpec::Directory { path: "/d".into() };
+        let memory = TargetSpec::Memory { size_bytes: 1 };
+        assert!(mounts_would_stay(Namespaces::NotPrivate, &memory));
+        assert!(!mounts_would_stay(Namespaces::NotPrivate, &directory));
+        for namespaces in [Namespaces::Own, Namespaces::NotAllowed] {
+            assert!(!mounts_would_stay(namespaces, &memory), "{namespaces:?}");
+        }
+    }
 }

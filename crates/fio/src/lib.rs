@@ -34,6 +34,6 @@ mod space;
 mod syntax;
 
 pub use job::{JobFile, JobPhase};
-pub use outcome::{Outcome, OutputError};
+pub use outcome::{JobReport, Outcome, OutputError, Report};
 pub use rewrite::{PhaseRun, version_of};
 pub use syntax::FioError;

@@ -47,7 +47,28 @@ pub enum OutputError {
     NoJson(String),
     /// The JSON is not what fio 3 prints.
     #[error("fio's JSON cannot be read: {0}; use fio 3.x")]
-    Json(#[from] serde_json::Error),
+    Json(String),
+}
+
+/// Characters of what others wrote that an error quotes at most.
+const QUOTED: usize = 100;
+
+impl From<serde_json::Error> for OutputError {
+    fn from(error: serde_json::Error) -> Self {
+        // The place is at the end of its words, which quote values of whatever length.
+        let text = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let what = text.strip_suffix(&place);
+        Self::Json(what.map_or_else(|| quoted(&text), |what| quoted(what) + &place))
+    }
+}
+
+/// The beginning of a text, where it is long.
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 impl Outcome {
@@ -56,15 +77,15 @@ impl Outcome {
     /// # Errors
     /// Where there is no JSON, or not fio's.
     pub fn parse(stdout: &str, stderr: &str) -> Result<Self, OutputError> {
-        let Some(json) = output::find(stdout) else {
+        let Some((start, output)) = output::find(stdout) else {
             return Err(OutputError::NoJson(last_words(stdout, stderr)));
         };
-        let said = format!("{}\n{stderr}", &stdout[..stdout.len() - json.len()]);
-        Ok(Self::new(&output::read(json)?, &said))
+        let output = output?;
+        let said = format!("{}\n{stderr}", &stdout[..start]);
+        Ok(Self::new(&output.version, &named(&output), &said))
     }
 
-    fn new(output: &Output, said: &str) -> Self {
-        let jobs: Vec<&JobOut> = output.jobs.iter().filter(|job| !job.jobname.is_empty()).collect();
+    fn new(version: &str, jobs: &[&JobOut], said: &str) -> Self {
         let ops_of = |pick: Pick| jobs.iter().map(|job| done(job, pick(job))).sum::<u64>();
         let bytes_of = |pick: Pick| jobs.iter().map(|job| pick(job).io_bytes).sum::<u64>();
         let writes = ops_of(WRITE);
@@ -74,17 +95,81 @@ impl Outcome {
             histogram(&each.collect::<Vec<_>>())
         };
         Self {
-            version: output.version.clone(),
+            version: version.to_owned(),
             ops,
             asked_bytes: bytes_of(READ) + bytes_of(WRITE),
             written_bytes: bytes_of(WRITE),
             own_ns: jobs.iter().map(|job| own_ns(job)).max().unwrap_or(0),
             latency: latencies(&[READ, WRITE, TRIM]),
             write_latency: if writes < ops { latencies(&[WRITE]) } else { None },
-            error: failure(&jobs, said, ops),
-            figures: figures(&jobs),
+            error: failure(jobs, said, ops),
+            figures: figures(jobs),
         }
     }
+}
+
+/// What a whole file of fio's says, job by job.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Report {
+    /// fio's version, as in its output.
+    pub version: String,
+    /// When fio wrote it, ns since 1970; absent in files of versions that do not say.
+    pub written_unix_ns: Option<u64>,
+    /// Jobs of one name together, in the order of their first.
+    pub jobs: Vec<JobReport>,
+}
+
+/// Jobs of one name.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobReport {
+    /// Their name.
+    pub name: String,
+    /// Whether an option limits their time (`runtime`, `time_based`): then how much they did is the
+    /// result, not how long it took.
+    pub is_limited_by_time: bool,
+    /// What they come to.
+    pub outcome: Outcome,
+}
+
+impl Report {
+    /// Reads a file that fio wrote (`--output-format=json` or `json+`); lines before and after the
+    /// JSON, such as warnings, are passed over.
+    ///
+    /// # Errors
+    /// Where there is no JSON, or not fio's.
+    pub fn parse(text: &str) -> Result<Self, OutputError> {
+        let found = output::find(text);
+        let (start, output) = found.ok_or_else(|| OutputError::NoJson(last_words(text, "")))?;
+        let output = output?;
+        let said = &text[..start];
+        let mut names: Vec<&str> = Vec::new();
+        for job in named(&output) {
+            if !names.contains(&job.jobname.as_str()) {
+                names.push(&job.jobname);
+            }
+        }
+        let of = |name: &str| {
+            let all = named(&output);
+            let own: Vec<&JobOut> = all.into_iter().filter(|job| job.jobname == name).collect();
+            let is_limiting =
+                |option: &String| ["runtime", "time_based"].contains(&option.as_str());
+            let global = output.global_options.keys().any(is_limiting);
+            let is_limited_by_time =
+                global || own.iter().any(|job| job.options.keys().any(is_limiting));
+            let outcome = Outcome::new(&output.version, &own, said);
+            JobReport { name: name.to_owned(), is_limited_by_time, outcome }
+        };
+        Ok(Self {
+            version: output.version.clone(),
+            written_unix_ns: output.written_unix_ns(),
+            jobs: names.into_iter().map(of).collect(),
+        })
+    }
+}
+
+/// Jobs that report: in a group one does so for all.
+fn named(output: &Output) -> Vec<&JobOut> {
+    output.jobs.iter().filter(|job| !job.jobname.is_empty()).collect()
 }
 
 /// One direction of a job.
@@ -105,13 +190,15 @@ fn done(job: &JobOut, direction: &Direction) -> u64 {
     }
 }
 
-/// The last thing that fio said, in one line.
+/// The last thing that fio said, in one line; of what may be any text, not much of it.
 fn last_words(stdout: &str, stderr: &str) -> String {
     let said = |text: &str| {
         let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        (!lines.is_empty()).then(|| lines[lines.len().saturating_sub(3)..].join(" / "))
+        let last = lines[lines.len().saturating_sub(3)..].iter().map(|line| quoted(line));
+        (!lines.is_empty()).then(|| last.collect::<Vec<_>>().join(" / "))
     };
-    said(stderr).or_else(|| said(stdout)).unwrap_or_else(|| "nothing".to_owned())
+    let words = said(stderr).or_else(|| said(stdout).map(|words| quoted(&words)));
+    words.unwrap_or_else(|| "nothing".to_owned())
 }
 
 /// Length of a job by fio's clock: that of its longest direction.

@@ -4,6 +4,7 @@
 //! Layout: stat.c, `show_thread_status_json`. `json+` adds the histogram (`bins`) to `json`.
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
 /// The whole output.
@@ -11,8 +12,27 @@ use std::collections::BTreeMap;
 pub(crate) struct Output {
     #[serde(rename = "fio version")]
     pub(crate) version: String,
+    /// Wall clock at its end, s and ms since 1970.
+    #[serde(default)]
+    timestamp: u64,
+    #[serde(default)]
+    timestamp_ms: u64,
+    /// Values are text; those of options without one are absent or null.
+    #[serde(default, rename = "global options")]
+    pub(crate) global_options: BTreeMap<String, serde_json::Value>,
     #[serde(default)]
     pub(crate) jobs: Vec<JobOut>,
+}
+
+impl Output {
+    /// When it was written, ns since 1970.
+    pub(crate) fn written_unix_ns(&self) -> Option<u64> {
+        let ms = match self.timestamp_ms {
+            0 => self.timestamp.saturating_mul(1000),
+            ms => ms,
+        };
+        (ms > 0).then(|| ms.saturating_mul(1_000_000))
+    }
 }
 
 /// A job; with `group_reporting` all clones of one.
@@ -35,6 +55,8 @@ pub(crate) struct JobOut {
     pub(crate) trim: Direction,
     #[serde(default)]
     pub(crate) sync: Direction,
+    #[serde(default, rename = "job options")]
+    pub(crate) options: BTreeMap<String, serde_json::Value>,
     /// ms; of all clones together.
     #[serde(default)]
     pub(crate) job_runtime: u64,
@@ -66,16 +88,39 @@ pub(crate) struct Latency {
     pub(crate) bins: BTreeMap<String, u64>,
 }
 
-/// Finds the JSON between the lines that fio prints before and after it.
-pub(crate) fn find(stdout: &str) -> Option<&str> {
-    let starts = |line: &&str| line.trim_end() == "{";
-    let before: usize =
-        stdout.split_inclusive('\n').take_while(|line| !starts(line)).map(str::len).sum();
-    stdout.get(before..).filter(|rest| !rest.is_empty())
+/// Finds fio's JSON between the lines that are printed before and after it: the first `{` from
+/// which on it can be read. Where there is none, a JSON value or the beginning of one that starts a
+/// line, with why it cannot be read. `None` where there is no such line either.
+///
+/// The first part of the answer is where it begins.
+pub(crate) fn find(text: &str) -> Option<(usize, serde_json::Result<Output>)> {
+    let mut refused = None;
+    let mut at = 0;
+    while let Some(open) = text[at..].find('{') {
+        let start = at + open;
+        let error = match read(&text[start..]) {
+            Ok(output) => return Some((start, Ok(output))),
+            Err(error) => error,
+        };
+        let before = &text[..start];
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        if refused.is_none() && line.trim().is_empty() {
+            refused = Some((start, Err(error)));
+        }
+        at = start + length(&text[start..]).unwrap_or(1);
+    }
+    refused
+}
+
+/// Bytes of the JSON value that `text` begins with; `None` where it begins with none.
+fn length(text: &str) -> Option<usize> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    Some(values.byte_offset())
 }
 
 /// Reads the first JSON value of `text`.
-pub(crate) fn read(text: &str) -> Result<Output, serde_json::Error> {
+fn read(text: &str) -> serde_json::Result<Output> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Output>();
     values.next().unwrap_or_else(|| serde_json::from_str(""))
 }

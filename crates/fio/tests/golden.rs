@@ -2,7 +2,7 @@
 //! them.
 #![allow(clippy::unwrap_used)]
 
-use fsarena_fio::{Outcome, OutputError};
+use fsarena_fio::{Outcome, OutputError, Report};
 use std::path::Path;
 
 fn fixture(name: &str) -> String {
@@ -129,4 +129,34 @@ fn output_without_a_result() {
 fn words_before_and_after_the_json() {
     let text = format!("note: both iodepth >= 1\n{}\nbye\n", fixture("randread.json"));
     assert_eq!(Outcome::parse(&text, "").unwrap().ops, 256);
+}
+
+#[test]
+fn json_on_one_line() {
+    let value: serde_json::Value = serde_json::from_str(&fixture("randread.json")).unwrap();
+    let line = value.to_string();
+    let whole = Report::parse(&fixture("randread.json")).unwrap();
+    assert_eq!(Report::parse(&line).unwrap(), whole);
+    let text = format!("note {{x}}: {{\"a\": {{}}}}\nfio: both iodepth >= 1 {line}\nbye {{\n");
+    assert_eq!(Report::parse(&text).unwrap(), whole, "whatever stands before it");
+    assert_eq!(Outcome::parse(&text, "").unwrap().ops, 256);
+}
+
+#[test]
+fn errors_quote_little_of_what_is_not_ours() {
+    let long = "ä".repeat(5000);
+    let foreign = [
+        long.clone(),
+        format!("{{\"a\": \"{long}\"}}"),
+        format!("{{\"fio version\": \"fio-3.33\", \"jobs\": \"{long}\"}}"),
+        format!("{{\"{long}"),
+        [long.as_str(); 9].join("\n"),
+    ];
+    for text in foreign {
+        let error = Report::parse(&text).unwrap_err().to_string();
+        assert!(error.chars().count() < 220, "{error}");
+        assert!(error.matches('ä').count() <= 100, "{error}");
+    }
+    let error = Report::parse("{\"a\": {\"b\": 1}}").unwrap_err().to_string();
+    assert!(error.contains("missing field `fio version` at line 1 column"), "{error}");
 }

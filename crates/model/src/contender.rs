@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 /// One combination of levels, with the label that tables show.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Contender {
     /// Short name in tables: `ext4`, `ext4 data=writeback`, `ext4#2`.
@@ -40,6 +41,7 @@ impl Contender {
 
 /// The identity of a contender: 64 hex digits.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContenderId(pub String);
 
 impl ContenderId {
@@ -66,6 +68,7 @@ impl ContenderId {
 
 /// The resolved level of every factor.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Levels {
     /// File system with its mkfs and mount options.
@@ -103,6 +106,7 @@ pub(crate) fn is_zero(value: &u64) -> bool {
 
 /// A file system with its options.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FsLevel {
     /// Name of the driver: `ext4`, `tmpfs`, `directory`, or that of an `external` definition.
@@ -144,6 +148,7 @@ impl fmt::Display for FsLevel {
 ///
 /// Commands run through `sh -c` as root, after the user has seen and confirmed them.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ExternalFs {
     /// Makes the file system; absent where mounting is all there is to do.
@@ -180,6 +185,7 @@ fn yes() -> bool {
 
 /// Where a file system lies.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum DeviceLevel {
     /// A loop device over an image in the image directory.
@@ -220,6 +226,13 @@ pub enum DeviceLevel {
         /// The user's directory; the work goes into a directory of ours below it.
         path: PathBuf,
     },
+    /// Where another program measured, of whose records the RUN was made; it cannot be run here.
+    Elsewhere {
+        /// That program: `fio`, `hyperfine`.
+        program: String,
+        /// What it measured: the label that was given, or its command.
+        what: String,
+    },
 }
 
 impl DeviceLevel {
@@ -234,6 +247,7 @@ impl DeviceLevel {
             Self::NullBlk { .. } => "null-blk",
             Self::Block { .. } => "block",
             Self::Directory { .. } => "directory",
+            Self::Elsewhere { .. } => "elsewhere",
         }
     }
 
@@ -247,7 +261,7 @@ impl DeviceLevel {
             | Self::Brd { size_bytes }
             | Self::NullBlk { size_bytes }
             | Self::Block { size_bytes, .. } => Some(*size_bytes),
-            Self::Directory { .. } => None,
+            Self::Directory { .. } | Self::Elsewhere { .. } => None,
         }
     }
 }
@@ -261,12 +275,14 @@ impl fmt::Display for DeviceLevel {
             Self::Brd { size_bytes } => write!(f, "brd of {}", Bytes(*size_bytes)),
             Self::NullBlk { size_bytes } => write!(f, "null_blk of {}", Bytes(*size_bytes)),
             Self::Block { path, .. } | Self::Directory { path } => write!(f, "{}", path.display()),
+            Self::Elsewhere { program, what } => write!(f, "{what}, measured by {program}"),
         }
     }
 }
 
 /// State of the caches that a timed phase starts with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
     /// Unmounted, dropped, mounted again, and proved.
@@ -280,6 +296,7 @@ pub enum Cache {
 
 /// What mkfs and mount may tell the device about unused sectors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Discard {
     /// Nothing: no discard in mkfs, `nodiscard` where a mount would do it by itself.

@@ -25,6 +25,7 @@ pub const MAX_DEPTH: u32 = 64;
 /// base [`Dataset::fanout`], the most significant first. With 0 directories all files lie in the
 /// root of the file system.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
     /// Number of files.
@@ -158,6 +159,7 @@ const COUNT_SALT: u64 = 0x6673_6172_656e_6102;
 
 /// What earlier phases of a workload have made of its dataset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DatasetState {
     /// Oldest version of contents that a sector may hold.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 /// What a block device is known by. It is written down when the device is claimed and compared
 /// before every mkfs and on resume: a device that differs in any of it is another one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceIdentity {
     /// Canonical path, such as `/dev/sdb` or `/dev/nvme0n1p2`.
     pub path: PathBuf,
@@ -64,6 +65,7 @@ impl DeviceIdentity {
 
 /// Settings of a device's queue (`/sys/block/X/queue`); what is absent stays as it is.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct QueueLevel {
     /// I/O scheduler: `none`, `mq-deadline`, `kyber`, `bfq`.
@@ -104,6 +106,7 @@ impl QueueLevel {
 /// `/sys/block/X/queue/write_cache`: whether the kernel sends flushes. It does not switch the cache
 /// of the hardware (Documentation/ABI/stable/sysfs-block).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteCache {
     /// The kernel flushes where a file system asks for it.
@@ -135,6 +138,7 @@ impl WriteCache {
 
 /// What is done to a device before each mkfs, so that its flash is in a stated state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SsdPolicy {
     /// Nothing: it is as the trial before left it.
@@ -170,6 +174,7 @@ impl SsdPolicy {
 
 /// What a policy did to a device before mkfs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Conditioning {
     /// The whole device was discarded.

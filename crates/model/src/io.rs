@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How the calls of a phase are made. Names are those of fio where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Io {
     /// By which interface of the kernel.
@@ -50,6 +51,7 @@ impl Io {
 
 /// Interface of the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Blocking system calls.
@@ -81,6 +83,7 @@ impl Backend {
 
 /// What a phase itself makes durable; this is part of its ops and of `returned`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Fsync {
     /// Nothing.
@@ -118,6 +121,7 @@ impl Fsync {
 
 /// How threads share the work.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each thread has whole leaf directories (or whole big files) of its own.

@@ -3,6 +3,7 @@
 
 use crate::device::Conditioning;
 use crate::job::Job;
+use crate::run::Clock;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
 use crate::work::{Io, Op, OpError, Order, ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 
 /// What a trial left.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialRecord {
     /// [`crate::RECORD_SCHEMA`].
     pub schema: u32,
@@ -45,6 +47,7 @@ pub struct TrialRecord {
 
 /// How a trial ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Outcome {
     /// All steps were done.
@@ -67,8 +70,18 @@ pub enum Outcome {
     Interrupted,
 }
 
+impl TrialRecord {
+    /// Whether the content check found files that are not as written. What such a trial took says
+    /// nothing about the work: it did other work.
+    #[must_use]
+    pub fn has_bad_contents(&self) -> bool {
+        self.verify.as_ref().is_some_and(|verify| verify.bad_files > 0)
+    }
+}
+
 /// Length of a step.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepTime {
     /// Name of the step.
     pub step: String,
@@ -80,6 +93,7 @@ pub struct StepTime {
 
 /// A file system as made and mounted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Effective {
     /// Name of the driver of ours.
@@ -102,6 +116,7 @@ pub struct Effective {
 
 /// A timed phase.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseRecord {
     /// Name of the phase.
     pub name: String,
@@ -164,6 +179,14 @@ impl PhaseRecord {
         self.asked_written_bytes.unwrap_or(all)
     }
 
+    /// Whether it ran to its end. One that was stopped in the middle has no error of its own, and
+    /// no `durable`; one that another program measured has none either, and says so.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let not_waited_for = matches!(self.clocks.drained, Drained::NotWaitedFor { .. });
+        self.error.is_none() && (self.clocks.durable_ns.is_some() || not_waited_for)
+    }
+
     /// When the first and the last thread were done, after the phase's start.
     #[must_use]
     pub fn first_and_last_done_ns(&self) -> Option<(u64, u64)> {
@@ -174,6 +197,7 @@ impl PhaseRecord {
 
 /// Lengths from the phase's first clock read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clocks {
     /// The calls came back.
     pub returned_ns: u64,
@@ -183,8 +207,21 @@ pub struct Clocks {
     pub drained: Drained,
 }
 
+impl Clocks {
+    /// The length by one of the clocks. What has no device has drained when it is durable.
+    #[must_use]
+    pub fn ns(&self, clock: Clock) -> Option<u64> {
+        match (clock, &self.drained) {
+            (Clock::Returned, _) => Some(self.returned_ns),
+            (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => self.durable_ns,
+            (Clock::Drained, drained) => drained.ns(),
+        }
+    }
+}
+
 /// The third clock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Drained {
     /// Frozen and thawed (`FIFREEZE`, `FITHAW`).
@@ -204,6 +241,12 @@ pub enum Drained {
         /// Why.
         reason: String,
     },
+    /// Another program measured the phase, and waited for nothing beyond its own calls: there is no
+    /// `durable` either.
+    NotWaitedFor {
+        /// Which program, in words.
+        reason: String,
+    },
 }
 
 impl Drained {
@@ -212,13 +255,14 @@ impl Drained {
     pub fn ns(&self) -> Option<u64> {
         match self {
             Self::Frozen { drained_ns } | Self::Idle { drained_ns } => Some(*drained_ns),
-            Self::NoDevice | Self::NotDrained { .. } => None,
+            Self::NoDevice | Self::NotDrained { .. } | Self::NotWaitedFor { .. } => None,
         }
     }
 }
 
 /// End of an account of counters; all start with the phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// To `durable`.
@@ -243,6 +287,7 @@ impl Window {
 
 /// State of the cache in a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheRecord {
     /// What was asked for.
     pub asked: crate::contender::Cache,
@@ -256,6 +301,7 @@ pub struct CacheRecord {
 
 /// What the cache was.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
     /// Proved cold.
@@ -268,6 +314,7 @@ pub enum CacheState {
 
 /// Readings behind a cold phase. A reading that could not be had is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ColdProof {
     /// Pages of the block device in the page cache before the mount (cachestat).
@@ -288,6 +335,7 @@ pub struct ColdProof {
 
 /// Memory limit of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum MemoryRecord {
     /// None was asked for.
@@ -316,6 +364,7 @@ pub enum MemoryRecord {
 
 /// Space on the file system after the last phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Space {
     /// Capacity by statfs.
     pub total_bytes: u64,
@@ -333,6 +382,7 @@ pub struct Space {
 
 /// Something to be said with a result, and what to do about it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notice {
     /// Short name, such as `loop-in-memory`.
     pub code: String,

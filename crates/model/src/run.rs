@@ -2,6 +2,7 @@
 
 use crate::contender::{Cache, Contender, DeviceLevel, Levels};
 use crate::device::DeviceIdentity;
+use crate::finding::Finding;
 use crate::host::Host;
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What is known of a RUN before its first trial.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunHeader {
     /// Unique over all databases: 16 hex digits.
     pub uid: String,
@@ -24,7 +26,7 @@ pub struct RunHeader {
     pub created_unix_ns: u64,
     /// Version of the program.
     pub program_version: String,
-    /// Arguments of the command line.
+    /// Arguments of the command line, with the seed that was drawn where none was stated.
     pub arguments: Vec<String>,
     /// The machine.
     pub host: Host,
@@ -34,6 +36,9 @@ pub struct RunHeader {
     /// be resumed.
     #[serde(default)]
     pub place: Option<RunPlace>,
+    /// What a critical reader would object to, as it was right before the RUN.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
 }
 
 impl RunHeader {
@@ -48,6 +53,7 @@ impl RunHeader {
 
 /// Where and by what a RUN is carried out.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunPlace {
     /// SHA-256 of the program's file, 64 hex digits.
     pub program_sha256: String,
@@ -63,6 +69,7 @@ pub struct RunPlace {
 
 /// One uninterrupted piece of a RUN: the first, and one more for each resume.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSession {
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
@@ -74,6 +81,7 @@ pub struct RunSession {
 
 /// The plan of a RUN, fixed before block 1.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunPlan {
     /// Seed of the experiment.
     pub seed: Seed,
@@ -176,6 +184,7 @@ impl RunPlan {
 
 /// One trial in the schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slot {
     /// Block, from 0.
     pub block: u32,
@@ -189,6 +198,7 @@ pub struct Slot {
 
 /// A contender (or one workload on it) that is not run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotRun {
     /// Index into `contenders`.
     pub contender: usize,
@@ -200,6 +210,7 @@ pub struct NotRun {
 
 /// One of the three clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
     /// The calls came back.
@@ -225,6 +236,7 @@ impl Clock {
 
 /// How a rate is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RateStyle {
     /// KiB/s, MiB/s or files/s, whatever fits the phase.
@@ -236,6 +248,7 @@ pub enum RateStyle {
 
 /// How a RUN stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     /// Its process is at work, or died without a word.

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// `v / 2^precision_bits` (the layout of HdrHistogram; G. Tene, hdrhistogram.org). Only buckets
 /// that were hit are kept.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyHistogram {
     /// Divisions of a power of two, as an exponent.
     pub precision_bits: u32,
@@ -34,19 +35,28 @@ impl LatencyHistogram {
     /// bucket that holds it, never above the maximum; `None` where nothing was recorded.
     #[must_use]
     pub fn quantile_ns(&self, quantile: f64) -> Option<u64> {
+        self.quantiles_ns([quantile]).next()
+    }
+
+    /// As [`Self::quantile_ns`], of several shares in ascending order, in one pass; none where
+    /// nothing was recorded.
+    pub fn quantiles_ns(
+        &self,
+        quantiles: impl IntoIterator<Item = f64>,
+    ) -> impl Iterator<Item = u64> {
         let count = self.count();
-        if count == 0 {
-            return None;
-        }
-        let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).max(1);
-        let mut seen = 0;
-        for &(lower, hits) in &self.buckets {
-            seen += hits;
-            if seen >= rank {
-                return Some(self.upper_ns(lower).clamp(self.min_ns, self.max_ns));
+        let mut buckets = self.buckets.iter();
+        let (mut seen, mut reached_ns) = (0, None);
+        let of = move |quantile: f64| {
+            let rank = ((quantile.clamp(0.0, 1.0) * count as f64).ceil() as u64).max(1);
+            while seen < rank {
+                let Some(&(lower, hits)) = buckets.next() else { return self.max_ns };
+                seen += hits;
+                reached_ns = Some(self.upper_ns(lower).clamp(self.min_ns, self.max_ns));
             }
-        }
-        Some(self.max_ns)
+            reached_ns.unwrap_or(self.max_ns)
+        };
+        quantiles.into_iter().take_while(move |_| count > 0).map(of)
     }
 
     /// The largest value that falls into the bucket starting at `lower_ns`.
@@ -61,6 +71,7 @@ impl LatencyHistogram {
 /// Counters over time, column-wise. Cumulative counters are stored as read minus their first
 /// reading; gauges as read. A reading that was missing is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// Period of the samples kept: the one asked for, doubled each time a long series was thinned.
     pub period_ns: u64,
@@ -72,6 +83,7 @@ pub struct Series {
 
 /// What the sampler itself used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SamplerCost {
     /// Samples taken.
     pub samples: u64,
@@ -113,5 +125,8 @@ mod tests {
         assert_eq!(histogram.quantile_ns(0.99), Some(1024 + 15));
         assert_eq!(histogram.quantile_ns(1.0), Some((1 << 20) + 5));
         assert_eq!(LatencyHistogram::default().quantile_ns(0.5), None);
+        let one_pass: Vec<u64> = histogram.quantiles_ns([0.0, 0.5, 0.9, 0.99, 1.0]).collect();
+        assert_eq!(one_pass, [100, 100, 100, 1024 + 15, (1 << 20) + 5]);
+        assert_eq!(LatencyHistogram::default().quantiles_ns([0.5]).next(), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The few numbers of a trial that verdicts are computed from: a hundred thousand of them are read
 //! in the time of a few hundred whole records.
 
-use crate::record::{CacheState, Clocks, Drained, MemoryRecord, Outcome, TrialRecord, Window};
+use crate::record::{CacheState, MemoryRecord, Outcome, TrialRecord, Window};
 use crate::run::Clock;
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
@@ -123,15 +123,6 @@ impl ProcessorTime {
     }
 }
 
-/// When everything is where it shall lie; what has no device has drained when it is durable.
-#[must_use]
-pub fn drained_ns(clocks: &Clocks) -> Option<u64> {
-    match &clocks.drained {
-        Drained::NoDevice => clocks.durable_ns,
-        drained => drained.ns(),
-    }
-}
-
 impl TrialScore {
     /// The numbers of a record.
     #[must_use]
@@ -144,10 +135,10 @@ impl TrialScore {
             let unmounted = phase.windows.get(&Window::Unmounted);
             PhaseScore {
                 name: phase.name.clone(),
-                is_complete: phase.error.is_none() && phase.clocks.durable_ns.is_some(),
+                is_complete: phase.is_complete(),
                 returned_ns: phase.clocks.returned_ns,
                 durable_ns: phase.clocks.durable_ns,
-                drained_ns: drained_ns(&phase.clocks),
+                drained_ns: phase.clocks.ns(Clock::Drained),
                 cache: phase.cache.state,
                 memory: MemoryKind::from(&phase.memory),
                 cpu_ns,
@@ -162,7 +153,7 @@ impl TrialScore {
             started_unix_ns: record.started_unix_ns,
             elapsed_ns: record.elapsed_ns,
             is_interrupted: record.outcome == Outcome::Interrupted,
-            has_bad_contents: record.verify.as_ref().is_some_and(|verify| verify.bad_files > 0),
+            has_bad_contents: record.has_bad_contents(),
             phases: phases.collect(),
         }
     }

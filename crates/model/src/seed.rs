@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 /// A 256-bit seed; its text form is 64 hex digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
 pub struct Seed([u8; 32]);
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// One trial: a workload on a contender in a block, from a reset state.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrialSpec {
     /// [`crate::SPEC_SCHEMA`].
@@ -62,6 +63,7 @@ pub struct TrialSpec {
 
 /// Which trial of which RUN.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrialKey {
     /// Unique id of the RUN.
@@ -80,6 +82,7 @@ pub struct TrialKey {
 
 /// A claimed target.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum TargetSpec {
     /// A block device.
@@ -107,6 +110,7 @@ pub enum TargetSpec {
 
 /// What a block device is.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Under {
     /// A loop device over an image of ours.
@@ -177,6 +181,7 @@ impl TargetSpec {
 
 /// One step of a trial (DESIGN §3).
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "step", deny_unknown_fields)]
 pub enum Step {
     /// Bring the device into the state that the SSD policy asks for.
@@ -239,6 +244,7 @@ impl Step {
 
 /// When a phase counts as drained where the file system cannot be frozen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Drain {
     /// The device must be idle for this long.

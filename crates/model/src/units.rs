@@ -10,16 +10,19 @@ use std::str::FromStr;
 
 /// A number of bytes, read from `"64M"`, `"256 B"`, `"1.5 GiB"` or a plain number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Written", into = "u64")]
 pub struct Bytes(pub u64);
 
 /// A duration in nanoseconds, read from `"300 s"`, `"30m"`, `"100ms"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Written", into = "u64")]
 pub struct Nanos(pub u64);
 
 /// A value that may stand in a file as a number or as text with a unit.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Written {
     Number(u64),

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 /// A named piece of work: a dataset and the phases that run over it, in order.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Name, unique in an experiment.
@@ -42,6 +43,7 @@ impl Workload {
 
 /// The thing timed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Name, unique in a workload: `create`, `read-random`.
@@ -128,6 +130,7 @@ impl Phase {
 
 /// One operation of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Op {
     /// open(`O_CREAT|O_WRONLY|O_EXCL`), write, close; one op a file.
@@ -281,6 +284,7 @@ impl Op {
 
 /// Order of the files in a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// As they were created.
@@ -297,6 +301,7 @@ pub enum Order {
 /// answers [`WorkerSays::Done`]. All paths are relative to `root`, which is opened but not read
 /// before `go`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WorkerSpec {
     /// [`crate::SPEC_SCHEMA`].
@@ -327,6 +332,7 @@ pub struct WorkerSpec {
 
 /// Numeric user and group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UserIds {
     /// User id.
@@ -337,6 +343,7 @@ pub struct UserIds {
 
 /// One task of a worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Task {
     /// Run a phase.
@@ -392,6 +399,7 @@ pub enum Task {
 
 /// A job with everything that it needs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct JobTask {
     /// Name of the phase; what it makes lies at [`Job::product`] of it.
@@ -414,6 +422,7 @@ pub struct JobTask {
 
 /// A line from the worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSays {
     /// Prepared; waiting for `go`.
@@ -431,6 +440,7 @@ pub enum WorkerSays {
 /// What a worker measured. Times are `CLOCK_MONOTONIC` of this boot, so that the executor can set
 /// them beside its own.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerReport {
     /// First clock read.
     pub start_monotonic_ns: u64,
@@ -464,6 +474,7 @@ pub struct WorkerReport {
 
 /// One thread of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadReport {
     /// When it left the start barrier, after the phase's first clock read.
     pub started_ns: u64,
@@ -477,6 +488,7 @@ pub struct ThreadReport {
 
 /// A program that did the work of a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramReport {
     /// `fio`, `cp`, `sh`.
     pub name: String,
@@ -495,6 +507,7 @@ pub struct ProgramReport {
 
 /// A program as it was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// `tar`.
     pub name: String,
@@ -506,6 +519,7 @@ pub struct Tool {
 
 /// getrusage(2) of the worker over a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerUsage {
     /// User time.
     pub user_ns: u64,
@@ -523,6 +537,7 @@ pub struct WorkerUsage {
 
 /// An op that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpError {
     /// Number of the op within the phase, from 0; with several threads, within the thread's part.
     pub op_index: u64,
@@ -541,6 +556,7 @@ pub struct OpError {
 
 /// Result of reading all contents again.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyReport {
     /// Files that hold, byte for byte, what was written; the whole set is these and `bad_files`.
     pub files: u64,

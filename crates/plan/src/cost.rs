@@ -90,7 +90,8 @@ impl DeviceKind {
             DeviceLevel::Brd { .. } => Self::Brd,
             DeviceLevel::NullBlk { .. } => Self::NullBlk,
             DeviceLevel::Block { .. } => Self::Block,
-            DeviceLevel::Directory { .. } => Self::Directory,
+            // What another program measured is never planned.
+            DeviceLevel::Directory { .. } | DeviceLevel::Elsewhere { .. } => Self::Directory,
         }
     }
 
@@ -317,9 +318,10 @@ fn is_memory(levels: &Levels) -> bool {
         | DeviceLevel::Zram { .. }
         | DeviceLevel::Brd { .. }
         | DeviceLevel::NullBlk { .. } => true,
-        DeviceLevel::Loop { .. } | DeviceLevel::Block { .. } | DeviceLevel::Directory { .. } => {
-            false
-        }
+        DeviceLevel::Loop { .. }
+        | DeviceLevel::Block { .. }
+        | DeviceLevel::Directory { .. }
+        | DeviceLevel::Elsewhere { .. } => false,
     };
     device || in_memory(levels)
 }

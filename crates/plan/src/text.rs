@@ -320,6 +320,7 @@ pub(crate) fn device_text(device: &DeviceLevel) -> String {
         DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => {
             path.display().to_string()
         }
+        DeviceLevel::Elsewhere { .. } => device.to_string(),
     }
 }
 

@@ -140,6 +140,17 @@ pub enum RunError {
         /// Each contender with its reason.
         reasons: String,
     },
+    /// Another program measured it.
+    #[error(
+        "{label} was measured by {program} and cannot be run by fsarena; plan it anew with `fsarena \
+         run`"
+    )]
+    Imported {
+        /// The contender.
+        label: String,
+        /// That program.
+        program: String,
+    },
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -49,7 +49,7 @@ impl OurPlaces<'_> {
 /// work.
 ///
 /// # Errors
-/// [`RunError::Nothing`], [`RunError::DatabaseUnderTest`].
+/// [`RunError::Nothing`], [`RunError::Imported`], [`RunError::DatabaseUnderTest`].
 pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
     if plan.schedule.is_empty() {
         let reason =
@@ -60,6 +60,10 @@ pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
     }
     let database = resolved(database);
     for contender in &plan.contenders {
+        if let DeviceLevel::Elsewhere { program, .. } = &contender.levels.device {
+            let (label, program) = (contender.label.clone(), program.clone());
+            return Err(RunError::Imported { label, program });
+        }
         if let DeviceLevel::Directory { path } = &contender.levels.device
             && database.starts_with(resolved(path))
         {
@@ -79,5 +83,24 @@ pub(crate) fn resolved(path: &Path) -> PathBuf {
             _ => real,
         },
         None => path,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_testkit::records;
+
+    #[test]
+    fn what_another_program_measured_is_not_run() {
+        let mut contender = records::contender("cp", "ext4", 1);
+        let header = records::header(vec![contender.clone()], vec![records::small_files()], 1);
+        check(&header.plan, Path::new("/x.db")).unwrap();
+        let (program, what) = ("hyperfine".to_owned(), "cp".to_owned());
+        contender.levels.device = DeviceLevel::Elsewhere { program, what };
+        let header = records::header(vec![contender], vec![records::small_files()], 1);
+        let refused = check(&header.plan, Path::new("/x.db")).unwrap_err();
+        assert!(matches!(refused, RunError::Imported { .. }), "{refused}");
+        assert!(refused.to_string().contains("measured by hyperfine"), "{refused}");
     }
 }

@@ -4,7 +4,8 @@
 //! or takes the one that is there, and prints the times of reading. PATH may be followed by the
 //! numbers of contenders, workloads and blocks: 10, 100 and 100 where nothing is said, which are
 //! 100,000 trials of three phases each. One record is stored as every other one; the others are
-//! copies of its rows with figures of their own, and without raw texts.
+//! copies of its rows with figures of their own, and without raw texts. A second RUN of 200 trials
+//! has its raw texts, so that it can be shown: `time fsarena --db PATH report 2 -o FILE`.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -89,6 +90,17 @@ fn copy_rows(path: &Path, header: &RunHeader) -> rusqlite::Result<()> {
     raw.execute_batch("COMMIT")
 }
 
+/// Five contenders, two workloads and twenty blocks, every record stored by itself.
+fn whole_run(store: &Store, owner: &Owner) -> Result<(), Box<dyn Error>> {
+    let header = RunHeader { uid: "fedcba9876543210".to_owned(), ..header(5, 2, 20) };
+    let run = store.create_run(&header, owner)?;
+    store.put_session(run, &records::session("b", 0))?;
+    for sequence in (0u32..).take(header.plan.schedule.len()) {
+        store.put_record(run, &records::record(&header, sequence))?;
+    }
+    Ok(store.set_state(run, RunState::Done, None)?)
+}
+
 /// The result of some work, after its name, its time and its processor time were printed: the
 /// second is about the first on a machine with nothing else to do.
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -124,6 +136,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         store.put_record(run, &records::record(&header, 0))?;
         timed("copies of a record", || copy_rows(&path, &header))?;
         store.set_state(run, RunState::Done, None)?;
+        timed("a RUN with raw texts", || whole_run(&store, &owner))?;
         run
     };
     println!("{} MiB", std::fs::metadata(&path)?.len() >> 20);

@@ -77,7 +77,7 @@ impl Store {
                  (SELECT trial.id FROM trial JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
                  JOIN run ON run.id = slot.run_id WHERE outcome = 'done' AND NOT run.merged
-                 AND contender.handicap_ns = 0 ORDER BY trial.id DESC LIMIT ?)",
+                 AND contender.handicap_ns = 0 AND contender.device <> 'elsewhere' ORDER BY trial.id DESC LIMIT ?)",
             )?
             .query_map([LATEST_TRIALS], |r| {
                 let number = |at| r.get::<_, i64>(at).map(|value| value as f64);
@@ -112,7 +112,7 @@ impl Store {
                  FROM trial JOIN slot ON slot.id = trial.slot_id
                  JOIN contender ON contender.id = slot.contender_id
                  JOIN run ON run.id = slot.run_id
-                 WHERE trial.outcome = 'done' AND NOT run.merged AND contender.handicap_ns = 0
+                 WHERE trial.outcome = 'done' AND NOT run.merged AND contender.handicap_ns = 0 AND contender.device <> 'elsewhere'
                  ORDER BY trial.id DESC LIMIT ?",
             )?
             .query_map([LATEST_TRIALS], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)? as f64)))?

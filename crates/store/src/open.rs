@@ -12,6 +12,7 @@ const MIGRATIONS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0002_engine_and_devices.sql"),
     include_str!("../migrations/0003_real_work.sql"),
     include_str!("../migrations/0004_verdicts.sql"),
+    include_str!("../migrations/0005_imported.sql"),
 ];
 
 /// How long to wait for another process; a trial's record is written in milliseconds.

@@ -184,7 +184,9 @@ pub(crate) fn drained_columns(drained: &Drained) -> (&'static str, Option<&str>)
         Drained::Frozen { .. } => ("frozen", None),
         Drained::Idle { .. } => ("idle", None),
         Drained::NoDevice => ("no-device", None),
-        Drained::NotDrained { reason } => ("not-drained", Some(reason)),
+        Drained::NotDrained { reason } | Drained::NotWaitedFor { reason } => {
+            ("not-drained", Some(reason))
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn insert_scores(
             trial.into(),
             int(place as u64).into(),
             phase.name.clone().into(),
-            phase.error.is_some().into(),
+            (!phase.is_complete()).into(),
             int(clocks.returned_ns).into(),
             int_if(clocks.durable_ns).into(),
             drained_columns(&clocks.drained).0.to_owned().into(),
@@ -157,7 +157,7 @@ fn latest_trials(c: &Connection, run: RunId) -> rusqlite::Result<Vec<(i64, Trial
 
 /// A row of [`COLUMNS`].
 fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
-    let has_failed: bool = row.get(1)?;
+    let is_cut_short: bool = row.get(1)?;
     let durable_ns = unsigned_if(row, 3)?;
     let mut counters = [None; PROCESSOR.len()];
     for (at, counter) in (8..).zip(&mut counters) {
@@ -166,7 +166,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
     let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::of(counters);
     Ok(PhaseScore {
         name: row.get(0)?,
-        is_complete: !has_failed && durable_ns.is_some(),
+        is_complete: !is_cut_short,
         returned_ns: unsigned(row, 2)?,
         durable_ns,
         drained_ns: match row.get_ref(4)?.as_str()? {

@@ -4,6 +4,7 @@
 
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::device::{Conditioning, SsdPolicy};
+use fsarena_model::finding::Weight;
 use fsarena_model::job::{By, Compression, JobKind, Origin, Reflink, SourcePlace};
 use fsarena_model::record::{CacheState, Drained, Outcome, Window};
 use fsarena_model::run::{Clock, RunState};
@@ -328,4 +329,51 @@ fn layout_4_is_readable() {
     assert_eq!((create.steal_ns, create.written_bytes), (None, Some(3_840_000)));
     assert_eq!((create.cache, create.memory), (CacheState::Cold, MemoryKind::Whole));
     assert_eq!(create.p99_ns, Some(10_127));
+}
+
+#[test]
+fn layout_4_is_raised_with_all_that_is_in_it() {
+    let (_dir, store) = opened("layout-4.db", false);
+    let read = opened("layout-4.db", true).1;
+    let run = RunId(1);
+    assert_eq!(store.header(run).unwrap(), read.header(run).unwrap());
+    assert_eq!(store.attempts(run).unwrap(), read.attempts(run).unwrap());
+    assert_eq!(store.looks(run).unwrap(), read.looks(run).unwrap());
+    let raw = Connection::open(store.path()).unwrap();
+    assert_eq!(raised_whole(&raw, "layout-4.db"), 25);
+    let before = Connection::open(fixture("layout-4.db")).unwrap();
+    let devices = |from: &Connection| -> Vec<String> {
+        let mut devices = from.prepare("SELECT device FROM contender ORDER BY id").unwrap();
+        devices.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    assert_eq!(devices(&raw), ["loop", "block", "loop"]);
+    assert_eq!(devices(&raw), devices(&before));
+}
+
+#[test]
+fn layout_5_is_readable() {
+    let (_dir, store) = opened("layout-5.db", true);
+    let run = RunId(1);
+    let row = store.run(run).unwrap();
+    assert_eq!((row.trials_done, row.trials_planned, row.state), (15, 16, RunState::Done));
+    let header = store.header(run).unwrap();
+    let (program, what) = ("hyperfine".to_owned(), "cp -r a b".to_owned());
+    let cp = &header.plan.contenders[3];
+    assert_eq!(cp.levels.device, DeviceLevel::Elsewhere { program, what });
+    let [finding] = &header.findings[..] else { panic!("{:?}", header.findings) };
+    assert_eq!((finding.code.as_str(), finding.weight), ("mount-options", Weight::Warning));
+    assert_eq!(finding.remedy.as_deref(), Some("mount it without"));
+
+    let attempts = store.attempts(run).unwrap();
+    assert_eq!(attempts.len(), 16);
+    let records = store.records(run).unwrap();
+    let phase = &records[3].phases[0];
+    assert_eq!(records[3].key.contender, cp.id());
+    let reason = "hyperfine does not wait for that".to_owned();
+    assert_eq!(phase.clocks.drained, Drained::NotWaitedFor { reason });
+    assert_eq!((phase.clocks.durable_ns, phase.windows.len()), (None, 0));
+    let raw = Connection::open(store.path()).unwrap();
+    let foreign = "SELECT count(DISTINCT trial) FROM measured
+                   WHERE device = 'elsewhere' AND durable_ns IS NULL AND drained_ns IS NULL";
+    assert_eq!(raw.query_row(foreign, [], |row| row.get::<_, i64>(0)).unwrap(), 3);
 }

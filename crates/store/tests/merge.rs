@@ -354,7 +354,7 @@ fn what_was_merged_is_not_this_machines_own() {
 #[test]
 fn older_layouts_are_taken_from_a_copy() {
     use std::os::unix::fs::PermissionsExt as _;
-    for name in ["layout-1.db", "layout-2.db", "layout-3.db", "layout-4.db"] {
+    for name in ["layout-1.db", "layout-2.db", "layout-3.db", "layout-4.db", "layout-5.db"] {
         let dir = TempDir::new().unwrap();
         let path = dir.path().join(name);
         std::fs::copy(fixture(name), &path).unwrap();

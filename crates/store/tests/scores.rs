@@ -40,7 +40,10 @@ fn equal_to_the_records(store: &Store, run: RunId) -> Vec<TrialScore> {
 
 #[test]
 fn of_files_of_every_layout() {
-    for name in ["layout-1.db", "layout-2.db", "layout-3.db", "layout-4.db"] {
+    // How many trials have no counters, because another program measured.
+    let bare = [0, 0, 0, 0, 3];
+    for (layout, bare) in (1..).zip(bare) {
+        let name = &format!("layout-{layout}.db");
         let dir = TempDir::new().unwrap();
         let path = dir.path().join(name);
         let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_fixture").join(name);
@@ -51,7 +54,8 @@ fn of_files_of_every_layout() {
         let has_figures = |score: &TrialScore| {
             score.phases.iter().any(|phase| phase.cpu_ns.is_some() && phase.written_bytes.is_some())
         };
-        assert!(read.len() >= 3 && read.iter().all(has_figures), "{name}");
+        assert!(read.len() >= 3, "{name}");
+        assert_eq!(read.iter().filter(|score| !has_figures(score)).count(), bare, "{name}");
     }
 }
 

@@ -157,6 +157,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             rate: RateStyle::Auto,
             verdict: None,
         },
+        findings: Vec::new(),
         place: Some(RunPlace {
             program_sha256: "c".repeat(64),
             image_dir: "/images".into(),

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 /// A distribution of whole numbers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Distribution {
     /// Each value from `min` to `max` is as likely.

@@ -1,0 +1,61 @@
+//! Files that cannot be taken: which, where in it, and what to do.
+
+use std::path::PathBuf;
+
+/// Why nothing was imported.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// There is nothing to import.
+    #[error("no file was given")]
+    NoFile,
+    /// There is nothing in the file.
+    #[error("{}: is empty; {program} writes such a file with {option}", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// The program whose file it should be.
+        program: &'static str,
+        /// Its option.
+        option: &'static str,
+    },
+    /// It is not a file of that program, or not a whole one.
+    #[error("{}: is not what {program} writes with {option}: {detail}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The program whose file it should be.
+        program: &'static str,
+        /// Its option.
+        option: &'static str,
+        /// What is wrong, with line and column where they are known.
+        detail: String,
+    },
+    /// A value that cannot be.
+    #[error("{}: {place}: {detail}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The place in it.
+        place: String,
+        /// What is wrong, and what to do.
+        detail: String,
+    },
+    /// Files that are not of one kind.
+    #[error("{}: {detail}", path.display())]
+    Differs {
+        /// The file.
+        path: PathBuf,
+        /// How it differs from the others, and what to do.
+        detail: String,
+    },
+    /// More than a RUN can hold.
+    #[error("{count} {what} are more than a RUN holds (at most {most}); import fewer files")]
+    TooMany {
+        /// How many.
+        count: usize,
+        /// Of what.
+        what: &'static str,
+        /// How many there may be.
+        most: usize,
+    },
+}

@@ -1,0 +1,92 @@
+//! What has to be said with every figure that another program measured.
+
+use fsarena_model::record::Notice;
+
+/// The figures are not ours.
+pub const FOREIGN: &str = "imported";
+/// All of one contender was measured before all of the next.
+pub const NOT_INTERLEAVED: &str = "imported-not-interleaved";
+/// When which run was done is not known.
+pub const ORDER_UNKNOWN: &str = "imported-order-unknown";
+/// What is compared is a time for an amount, not a time that was measured.
+pub const BY_AMOUNT: &str = "imported-by-amount";
+/// The program's clock is too coarse for the lengths.
+pub const COARSE_CLOCK: &str = "imported-coarse-clock";
+/// Nothing can be decided from one run.
+pub const ONE_RUN: &str = "imported-one-run";
+
+fn notice(code: &str, text: String, remedy: Option<&str>) -> Notice {
+    let remedy = remedy.map(str::to_owned);
+    Notice { code: code.to_owned(), text, remedy, measure: None }
+}
+
+/// What holds for all of them.
+pub(crate) fn foreign(program: &str) -> Notice {
+    notice(
+        FOREIGN,
+        format!(
+            "measured by {program} and not by fsarena: caches were not proved cold, nothing says \
+             when the data were safe, and the question and the margin were chosen after the data \
+             were seen"
+        ),
+        Some("fsarena run measures the same with all of that settled before"),
+    )
+}
+
+/// hyperfine does all runs of a command before the next.
+pub(crate) fn not_interleaved() -> Notice {
+    notice(
+        NOT_INTERLEAVED,
+        "hyperfine does all runs of one command before those of the next: a drift of the machine \
+         looks like a difference, and runs are paired by their number alone"
+            .to_owned(),
+        None,
+    )
+}
+
+/// Files come in the order of the command line.
+pub(crate) fn order_unknown() -> Notice {
+    notice(
+        ORDER_UNKNOWN,
+        "blocks are files in the order in which they were given; nothing says that contenders were \
+         measured in turns, and without that a drift of the machine looks like a difference"
+            .to_owned(),
+        None,
+    )
+}
+
+/// Amounts differ.
+pub(crate) fn by_amount(phase: &str, amount: &str) -> Notice {
+    notice(
+        BY_AMOUNT,
+        format!(
+            "{phase} ran for a set time or moved different amounts: compared is the time that \
+             {amount} takes at its rate; what was measured is among the program's own figures"
+        ),
+        None,
+    )
+}
+
+/// fio counts in ms.
+pub(crate) fn coarse_clock(phase: &str, ms: u64) -> Notice {
+    let mut notice = notice(
+        COARSE_CLOCK,
+        format!("{phase} took {ms} ms by fio's clock, which has whole milliseconds"),
+        Some("give fio more work"),
+    );
+    notice.measure = Some(1.0 / ms.max(1) as f64);
+    notice
+}
+
+/// There is nothing to take a spread from.
+pub(crate) fn one_run(program: &str) -> Notice {
+    notice(
+        ONE_RUN,
+        "one run of each contender: nothing can be decided, since a single run has no spread"
+            .to_owned(),
+        Some(match program {
+            "fio" => "import several files of each label: ext4=1.json ext4=2.json …",
+            _ => "let it do several runs (hyperfine --runs 10)",
+        }),
+    )
+}
