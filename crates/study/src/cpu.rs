@@ -16,12 +16,17 @@ pub const TICK_NS: u64 = 10_000_000;
 /// Fewer ticks than this, over all processors together, give no figure.
 pub const TOO_SHORT_TICKS: u64 = 100;
 
-const BUSY: [&str; 5] =
+/// Counters of time in which processors worked.
+pub(crate) const BUSY: [&str; 5] =
     ["cpu.user_ns", "cpu.nice_ns", "cpu.system_ns", "cpu.irq_ns", "cpu.softirq_ns"];
-const IDLE: [&str; 3] = ["cpu.idle_ns", "cpu.iowait_ns", "cpu.steal_ns"];
+/// Counters of the rest.
+pub(crate) const IDLE: [&str; 3] = ["cpu.idle_ns", "cpu.iowait_ns", STEAL];
+/// Counter of the time that the hypervisor took.
+pub(crate) const STEAL: &str = "cpu.steal_ns";
 
 /// CPU load over the trials of a row.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum CpuLoad {
     /// Median of the trials that were long enough; where none was, but all together were, their
@@ -53,21 +58,43 @@ impl CpuLoad {
         Self::of_times(&times)
     }
 
+    /// Its median as a share of the machine, 0 to 1, where there is one.
+    #[must_use]
+    pub fn share(&self) -> Option<f64> {
+        match self {
+            Self::Percent { percent } => Some(percent.median / 100.0),
+            Self::TooShort | Self::Unknown => None,
+        }
+    }
+
     /// From busy and whole time of each trial, ns.
     fn of_times(times: &[(u64, u64)]) -> Self {
-        let long = |all_ns: u64| all_ns >= TOO_SHORT_TICKS * TICK_NS;
         let percent = |(busy_ns, all_ns): (u64, u64)| busy_ns as f64 * 100.0 / all_ns as f64;
-        let each = times.iter().copied().filter(|&(_, all_ns)| long(all_ns)).map(percent);
+        let each = times.iter().copied().filter(|&(_, all_ns)| is_long(all_ns)).map(percent);
         let together = times.iter().fold((0u64, 0u64), |sum, &(busy_ns, all_ns)| {
             (sum.0.saturating_add(busy_ns), sum.1.saturating_add(all_ns))
         });
-        let pooled = || long(together.1).then(|| SpreadF::of(vec![percent(together)])).flatten();
+        let pooled = || is_long(together.1).then(|| SpreadF::of(vec![percent(together)])).flatten();
         match SpreadF::of(each.collect()).or_else(pooled) {
             Some(percent) => Self::Percent { percent },
             None if times.is_empty() => Self::Unknown,
             None => Self::TooShort,
         }
     }
+}
+
+/// Share of the machine's time up to `durable` that the hypervisor took, 0 to 1; `None` where it is
+/// not counted, or the phase was too short for that.
+pub(crate) fn steal_share(phase: &PhaseRecord) -> Option<f64> {
+    let counters = phase.windows.get(&Window::Durable)?;
+    let (_, all_ns) = busy_and_all(counters)?;
+    let steal_ns = *counters.get(STEAL)?;
+    is_long(all_ns).then(|| steal_ns as f64 / all_ns as f64)
+}
+
+/// Whether so much time of all processors together is enough for a figure.
+fn is_long(all_ns: u64) -> bool {
+    all_ns >= TOO_SHORT_TICKS * TICK_NS
 }
 
 fn busy_and_all(counters: &Counters) -> Option<(u64, u64)> {

@@ -4,10 +4,12 @@
 use crate::figures::{SpreadF, SpreadNs};
 use crate::rates::own_ns;
 use fsarena_model::record::PhaseRecord;
+use fsarena_model::work::WorkerUsage;
 use serde::Serialize;
 
 /// The threads of a row, over its trials.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadsView {
     /// Number of threads.
     pub threads: usize,
@@ -42,6 +44,7 @@ fn imbalance(phase: &PhaseRecord) -> Option<f64> {
 
 /// A program that did the work of a row, over its trials.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramView {
     /// Its name.
     pub name: String,
@@ -68,6 +71,7 @@ impl ProgramView {
 /// Processor time of those who did the work of a row, over its trials: of the worker, or of the
 /// whole tree of programs that it started and waited for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerView {
     /// User time.
     pub user: SpreadNs,
@@ -76,8 +80,11 @@ pub struct WorkerView {
 }
 
 impl WorkerView {
-    /// `None` without phases.
+    /// `None` without phases, and where nobody looked: real work takes some time and faults.
     pub(crate) fn over(phases: &[&PhaseRecord]) -> Option<Self> {
+        if phases.iter().all(|phase| phase.worker == WorkerUsage::default()) {
+            return None;
+        }
         let of = |value: fn(&PhaseRecord) -> u64| {
             SpreadNs::of(phases.iter().map(|phase| value(phase)).collect())
         };

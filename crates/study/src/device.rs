@@ -1,5 +1,6 @@
 //! What was done to the devices before mkfs, and how their queues really were set.
 
+use crate::contenders::Contenders;
 use crate::figures::{SpreadF, SpreadNs, median};
 use fsarena_model::contender::Contender;
 use fsarena_model::device::{Conditioning, WriteCache};
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 /// What the SSD policy of a contender did, over all its trials.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConditioningRow {
     /// Label of the contender.
     pub label: String,
@@ -32,17 +34,18 @@ pub struct ConditioningRow {
 
 /// One row a contender that asks for a policy and has a trial.
 pub(crate) fn conditioning(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ConditioningRow> {
-    let of = |contender: &Contender| {
-        let id = contender.id();
+    let known = Contenders::of(plan);
+    let of = |(index, contender): (usize, &Contender)| {
         let own: Vec<&Conditioning> = records
             .iter()
-            .filter(|record| record.key.contender == id)
-            .filter_map(|record| record.conditioning.as_ref())
+            .filter_map(|record| record.conditioning.as_ref().map(|done| (record, done)))
+            .filter(|(record, _)| known.index(record) == Some(index))
+            .map(|(_, done)| done)
             .collect();
         let policy = contender.levels.ssd.name();
         (!own.is_empty()).then(|| conditioning_row(contender.label.clone(), policy, &own))
     };
-    plan.contenders.iter().filter_map(of).collect()
+    plan.contenders.iter().enumerate().filter_map(of).collect()
 }
 
 fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) -> ConditioningRow {
@@ -90,6 +93,7 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
 
 /// Settings of the queue in trials of a contender, as read from the device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueueRow {
     /// Label of the contender.
     pub label: String,
@@ -107,9 +111,10 @@ pub struct QueueRow {
 /// where no record has any.
 pub(crate) fn queues(plan: &RunPlan, records: &[TrialRecord]) -> Vec<QueueRow> {
     let mut rows: Vec<QueueRow> = Vec::new();
-    for contender in &plan.contenders {
-        let id = contender.id();
-        for record in records.iter().filter(|record| record.key.contender == id) {
+    let all: Vec<&TrialRecord> = records.iter().collect();
+    let own = Contenders::of(plan).split(&all);
+    for (contender, own) in plan.contenders.iter().zip(own) {
+        for record in own {
             let found = QueueRow { trials: 0, ..queue(contender.label.clone(), record) };
             if found.scheduler.is_none() && found.read_ahead_bytes.is_none() {
                 continue;
@@ -138,7 +143,7 @@ fn queue(label: String, record: &TrialRecord) -> QueueRow {
 }
 
 /// What has to be said of the device of a trial: a state that is not as asked.
-pub(crate) fn notices(plan: &RunPlan, record: &TrialRecord) -> Vec<Notice> {
+pub(crate) fn notices(contenders: &Contenders<'_>, record: &TrialRecord) -> Vec<Notice> {
     let mut said = Vec::new();
     let mut say = |code: &str, text: String, remedy: &str| {
         said.push(Notice {
@@ -161,8 +166,10 @@ pub(crate) fn notices(plan: &RunPlan, record: &TrialRecord) -> Vec<Notice> {
         ),
         _ => {}
     }
-    let contender = plan.contenders.iter().find(|c| c.id() == record.key.contender);
-    let Some(asked) = contender.map(|c| &c.levels.queue) else { return said };
+    let contender = contenders.get(record);
+    let Some(asked) = contender.map(|c| &c.levels.queue).filter(|queue| !queue.is_default()) else {
+        return said;
+    };
     let is = queue(String::new(), record);
     let mut compare = |what: &str, asked: Option<String>, is: Option<String>| {
         if let (Some(asked), Some(is)) = (asked, is)

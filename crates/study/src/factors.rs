@@ -9,6 +9,7 @@ use fsarena_model::verdict::Question;
 use fsarena_stats::factorial::{
     Analysis, Design, ErrorVariance, FACTORS_MAX, Factor, OMNIBUS_ALPHA, contrast,
 };
+pub(crate) use layout::level_texts;
 use layout::{Layout, Varying, has_no_device, layout};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ const INTERACTION_ALPHA: f64 = 0.05;
 
 /// The factors of a question.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorView {
     /// One entry a factor that varies, the strongest first.
     pub factors: Vec<FactorRow>,
@@ -35,6 +37,7 @@ pub struct FactorView {
 
 /// A factor.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorRow {
     /// Its name (`device`, `fs`, `mount data`, …).
     pub name: String,
@@ -62,6 +65,7 @@ pub struct FactorRow {
 
 /// A level of a factor.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelRow {
     /// It, in words.
     pub level: String,
@@ -75,6 +79,7 @@ pub struct LevelRow {
 
 /// Multipliers at one level of another factor.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelsAt {
     /// The other factor and its level (`device = zram of 2 GiB`).
     pub at: String,
@@ -84,6 +89,7 @@ pub struct LevelsAt {
 
 /// A term of the analysis of variance.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TermRow {
     /// `fs`, `device × fs`, `mount data in fs = ext4`.
     pub term: String,

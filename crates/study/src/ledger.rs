@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 /// Latency of single ops, all trials of a row together. A share of the ops is told only from as
 /// many ops as make one of them the rest: 90 % from 10, 99.9 % from 1,000.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Ops behind it.
     pub ops: u64,
@@ -56,7 +57,7 @@ impl Latency {
 }
 
 /// One histogram of all; buckets of a finer one fall into those of the coarsest.
-fn merge(histograms: &[&LatencyHistogram]) -> Option<LatencyHistogram> {
+pub(crate) fn merge(histograms: &[&LatencyHistogram]) -> Option<LatencyHistogram> {
     let used: Vec<_> = histograms.iter().filter(|h| h.count() > 0).collect();
     let precision_bits = used.iter().map(|h| h.precision_bits).min()?;
     let mut buckets = BTreeMap::new();
@@ -83,6 +84,7 @@ fn coarser(ns: u64, precision_bits: u32) -> u64 {
 
 /// Bytes at the device from a phase's start to the end of a window, medians over trials.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceBytes {
     /// End of the window.
     pub window: Window,
@@ -92,8 +94,12 @@ pub struct DeviceBytes {
     pub written_bytes: Option<u64>,
 }
 
-const READ: &str = "device.read_bytes";
-const WRITTEN: &str = "device.written_bytes";
+/// Counter of the bytes read from the device.
+pub(crate) const READ: &str = "device.read_bytes";
+/// Counter of the bytes written to the device.
+pub(crate) const WRITTEN: &str = "device.written_bytes";
+/// Counter of the flushes that the device was sent.
+pub(crate) const FLUSHES: &str = "device.flushes";
 const WINDOWS: [Window; 3] = [Window::Durable, Window::Drained, Window::Unmounted];
 
 /// One entry a window in which any trial saw a device.
@@ -112,24 +118,27 @@ pub(crate) fn device_bytes(phases: &[&PhaseRecord]) -> Vec<DeviceBytes> {
         .collect()
 }
 
+/// [`write_amplification_of`] each trial's phase of a row.
+pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<SpreadF> {
+    let of = |&(record, at): &(&TrialRecord, usize)| write_amplification_of(record, at);
+    SpreadF::of(pairs.iter().filter_map(of).collect())
+}
+
 /// Bytes written to the device up to the next unmount ÷ bytes written by the work in that time;
 /// `None` for a phase that does not write, without a device, and where a command of the user's has
 /// a part in it, of which nobody knows what it wrote.
-pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<SpreadF> {
-    let of = |&(record, at): &(&TrialRecord, usize)| {
-        let phase = record.phases.get(at)?;
-        if phase.written_bytes() == 0 {
-            return None;
-        }
-        let device_bytes = *phase.windows.get(&Window::Unmounted)?.get(WRITTEN)?;
-        let account = record.phases.get(at..phases_until_unmount(record, at))?;
-        if account.iter().any(is_command) {
-            return None;
-        }
-        let work_bytes = account.iter().fold(0u64, |sum, p| p.written_bytes().saturating_add(sum));
-        (work_bytes > 0).then(|| device_bytes as f64 / work_bytes as f64)
-    };
-    SpreadF::of(pairs.iter().filter_map(of).collect())
+pub(crate) fn write_amplification_of(record: &TrialRecord, at: usize) -> Option<f64> {
+    let phase = record.phases.get(at)?;
+    if phase.written_bytes() == 0 {
+        return None;
+    }
+    let device_bytes = *phase.windows.get(&Window::Unmounted)?.get(WRITTEN)?;
+    let account = record.phases.get(at..phases_until_unmount(record, at))?;
+    if account.iter().any(is_command) {
+        return None;
+    }
+    let work_bytes = account.iter().fold(0u64, |sum, p| p.written_bytes().saturating_add(sum));
+    (work_bytes > 0).then(|| device_bytes as f64 / work_bytes as f64)
 }
 
 fn is_command(phase: &PhaseRecord) -> bool {
@@ -138,7 +147,7 @@ fn is_command(phase: &PhaseRecord) -> bool {
 
 /// Where the account of phase `at` ends: without a chill between two phases, the next unmount
 /// closes the account of both, so that the work of both has to stand below the line.
-fn phases_until_unmount(record: &TrialRecord, at: usize) -> usize {
+pub(crate) fn phases_until_unmount(record: &TrialRecord, at: usize) -> usize {
     let Some(start) = record.phases.get(at) else { return at };
     let mut steps = record
         .steps

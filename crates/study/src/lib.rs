@@ -6,34 +6,45 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+mod contenders;
 mod cpu;
 mod crew;
+mod curves;
 mod device;
 pub mod factors;
+mod fairness;
 mod figures;
+mod heat;
 mod ledger;
 mod notes;
 mod phases;
 mod place;
+mod points;
 mod programs;
 mod rates;
+mod traces;
 pub mod verdict;
 pub mod watch;
 mod workloads;
 
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
 pub use crew::{ProgramView, ThreadsView, WorkerView};
+pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use device::{ConditioningRow, QueueRow};
+pub use fairness::{
+    AsMade, CacheProof, DeviceFacts, Difference, Disturbance, Fact, Fairness, fairness,
+};
 pub use figures::{SpreadF, SpreadNs};
+pub use heat::{HeatCell, HeatRow, HeatView, heat};
 pub use ledger::{DeviceBytes, Latency};
 pub use notes::{
     FailureRow, NotRunRow, NoticeRow, PartialPhase, SamplerTotal, TrialRow, VerifyTotal,
 };
-pub use phases::{
-    Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable, clock_ns, complete,
-};
+pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable};
+pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{OwnCost, OwnCostRow, ProgramUse};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
+pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};
 pub use workloads::{SourceView, WorkloadView};
 
 use fsarena_model::record::TrialRecord;
@@ -46,6 +57,7 @@ use watch::Finding;
 
 /// Everything that a table or document of one RUN shows.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Study {
     /// Unique id of the RUN.
     pub uid: String,

@@ -1,11 +1,10 @@
 //! What has to be said beside the tables: what was not run, what failed, disturbances, space,
 //! content checks and the cost of sampling. The same words are said once, with a count.
 
+use crate::contenders::Contenders;
 use crate::device;
 use crate::figures::{SpreadF, SpreadNs, median};
-use crate::phases::{complete, has_bad_contents};
 use crate::programs;
-use fsarena_model::contender::ContenderId;
 use fsarena_model::job::{By, DATA, Job, JobKind};
 use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -14,6 +13,7 @@ use serde::Serialize;
 
 /// A contender, or one workload on it, that was not run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotRunRow {
     /// Label of the contender.
     pub label: String,
@@ -25,6 +25,7 @@ pub struct NotRunRow {
 
 /// Trials that ended early, for one cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailureRow {
     /// Label of the contender.
     pub label: String,
@@ -44,6 +45,7 @@ pub struct FailureRow {
 
 /// A phase that ended early, over the trials of one cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartialPhase {
     /// Name of the phase.
     pub phase: String,
@@ -57,6 +59,7 @@ pub struct PartialPhase {
 
 /// A notice, once, with the trials it was given in.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticeRow {
     /// Short name.
     pub code: String,
@@ -74,6 +77,7 @@ pub struct NoticeRow {
 
 /// Cost of the sampler over all phases.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SamplerTotal {
     /// Samples taken.
     pub samples: u64,
@@ -89,6 +93,7 @@ pub struct SamplerTotal {
 
 /// Content checks over all trials.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyTotal {
     /// Trials that were checked.
     pub trials: usize,
@@ -104,6 +109,7 @@ pub struct VerifyTotal {
 
 /// One workload on one contender: what is true of whole trials.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialRow {
     /// Label of the contender.
     pub label: String,
@@ -137,10 +143,11 @@ pub(crate) fn not_run(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NotRunRow>
             reason: n.reason.clone(),
         })
         .collect();
+    let contenders = Contenders::of(plan);
     for record in records {
         if let Outcome::NotRun { reason } = &record.outcome {
             let row = NotRunRow {
-                label: label(plan, &record.key.contender),
+                label: contenders.label(record),
                 workload: Some(record.key.workload.clone()),
                 reason: reason.clone(),
             };
@@ -154,10 +161,11 @@ pub(crate) fn not_run(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NotRunRow>
 
 pub(crate) fn failures(plan: &RunPlan, records: &[TrialRecord]) -> Vec<FailureRow> {
     let mut rows: Vec<FailureRow> = Vec::new();
+    let contenders = Contenders::of(plan);
     for record in records {
         for (step, error, remedy, partial) in causes(record) {
             let row = FailureRow {
-                label: label(plan, &record.key.contender),
+                label: contenders.label(record),
                 workload: record.key.workload.clone(),
                 step,
                 error,
@@ -220,7 +228,7 @@ type Cause<'a> = (Option<String>, String, Option<String>, Option<&'a PhaseRecord
 
 /// Why a trial ended early. Where the trial says so itself, the phase is not asked again.
 fn causes(record: &TrialRecord) -> Vec<Cause<'_>> {
-    let early = || record.phases.iter().find(|phase| !complete(phase));
+    let early = || record.phases.iter().find(|phase| !phase.is_complete());
     match &record.outcome {
         Outcome::Failed { step, error, remedy } => {
             vec![(Some(step.clone()), error.clone(), remedy.clone(), early())]
@@ -239,7 +247,7 @@ fn causes(record: &TrialRecord) -> Vec<Cause<'_>> {
 }
 
 /// An error in words; a program has no path of its own to name.
-fn words(phase: &PhaseRecord, error: &OpError) -> String {
+pub(crate) fn words(phase: &PhaseRecord, error: &OpError) -> String {
     if phase.job.is_some() && error.path == "." {
         return format!("{}: {}", error.call, error.text);
     }
@@ -253,12 +261,13 @@ pub(crate) fn notices(
     records: &[TrialRecord],
 ) -> Vec<NoticeRow> {
     let mut rows: Vec<NoticeRow> = Vec::new();
+    let contenders = Contenders::of(plan);
     let pieces = (sessions > 1).then(|| several_sessions(sessions, boots));
     for record in records {
-        let label = label(plan, &record.key.contender);
+        let label = contenders.label(record);
         let mut said: Vec<Notice> = pieces.iter().cloned().collect();
         said.extend(record.notices.iter().cloned());
-        for notice in device::notices(plan, record) {
+        for notice in device::notices(&contenders, record) {
             if !record.notices.iter().any(|known| known.code == notice.code) {
                 said.push(notice);
             }
@@ -284,9 +293,8 @@ pub(crate) fn notices(
             }
         }
     }
-    let place = |l: &String| plan.contenders.iter().position(|c| c.label == *l);
     for row in &mut rows {
-        row.labels.sort_by_key(place);
+        row.labels.sort_by_key(|label| contenders.place(label));
     }
     rows.extend(programs::notices(plan, &programs::used(plan, records)));
     rows
@@ -365,13 +373,11 @@ pub(crate) fn verify<'a>(
 
 pub(crate) fn trials(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialRow> {
     let mut rows = Vec::new();
+    let contenders = Contenders::of(plan);
     for workload in &plan.workloads {
-        for contender in &plan.contenders {
-            let id = contender.id();
-            let own: Vec<&TrialRecord> = records
-                .iter()
-                .filter(|r| r.key.workload == workload.name && r.key.contender == id)
-                .collect();
+        let of_work: Vec<&TrialRecord> =
+            records.iter().filter(|r| r.key.workload == workload.name).collect();
+        for (contender, own) in plan.contenders.iter().zip(contenders.split(&of_work)) {
             if !own.is_empty() {
                 rows.push(trial_row(contender.label.clone(), workload, &own));
             }
@@ -388,7 +394,7 @@ fn has_command(workload: &Workload) -> bool {
 
 fn trial_row(label: String, workload: &Workload, records: &[&TrialRecord]) -> TrialRow {
     let right: Vec<&TrialRecord> =
-        records.iter().copied().filter(|r| !has_bad_contents(r)).collect();
+        records.iter().copied().filter(|r| !r.has_bad_contents()).collect();
     let spaces: Vec<Space> = right.iter().filter_map(|r| r.space).collect();
     let of = |value: fn(&Space) -> u64| median(spaces.iter().map(value).collect());
     let known = !has_command(workload);
@@ -407,10 +413,4 @@ fn trial_row(label: String, workload: &Workload, records: &[&TrialRecord]) -> Tr
         unmount: SpreadNs::of(right.iter().filter_map(|r| r.unmount_ns).collect()),
         verify: verify(records.iter().copied()),
     }
-}
-
-/// Label of a contender, or the short form of an id that the plan does not know.
-fn label(plan: &RunPlan, id: &ContenderId) -> String {
-    let found = plan.contenders.iter().find(|c| c.id() == *id);
-    found.map_or_else(|| id.short().to_owned(), |c| c.label.clone())
 }

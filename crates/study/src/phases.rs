@@ -5,15 +5,14 @@
 //! and so are trials with and without the memory limit that was asked for; ratios are taken only
 //! among rows that may be compared.
 
+use crate::contenders::Contenders;
 use crate::cpu::CpuLoad;
 use crate::crew::{ProgramView, ThreadsView, WorkerView};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
 use crate::rates::{RateUnit, Rates};
 use fsarena_model::job::Job;
-use fsarena_model::record::{
-    CacheState, Clocks, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord,
-};
+use fsarena_model::record::{CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::work::{Dataset, Io, Op, Order, Phase, Workload};
 use serde::Serialize;
@@ -22,6 +21,7 @@ use std::mem::{Discriminant, discriminant};
 
 /// One phase of one workload on all contenders.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseTable {
     /// Name of the workload.
     pub workload: String,
@@ -51,6 +51,7 @@ pub struct PhaseTable {
 
 /// One contender in one state of cache and memory.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseRow {
     /// Index into the plan's contenders.
     pub contender: usize,
@@ -80,6 +81,7 @@ pub struct PhaseRow {
     pub rates: Rates,
     /// Rates by `returned` (the clock of the old articles).
     #[serde(flatten, serialize_with = "Rates::serialize_returned")]
+    #[cfg_attr(feature = "schema", schemars(with = "crate::rates::Returned"))]
     pub returned_rates: Rates,
     /// First and last thread, where there were several.
     pub threads: Option<ThreadsView>,
@@ -109,6 +111,7 @@ pub struct PhaseRow {
 
 /// The third clock over the trials of a row.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrainedView {
     /// Trials that drained.
     pub spread: Option<SpreadNs>,
@@ -122,6 +125,7 @@ pub struct DrainedView {
 
 /// Memory limit of a row.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum MemoryView {
     /// None was asked for.
@@ -156,6 +160,7 @@ impl From<&MemoryRecord> for MemoryView {
 
 /// A contender without a figure in a table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbsentRow {
     /// Index into the plan's contenders.
     pub contender: usize,
@@ -167,6 +172,7 @@ pub struct AbsentRow {
 
 /// Why a contender has no figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Absence {
     /// Left out by the plan, or by the machine.
@@ -184,9 +190,11 @@ pub enum Absence {
 /// All tables of a plan, in its order.
 pub(crate) fn tables(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseTable> {
     let by_work = |name: &str| records.iter().filter(|r| r.key.workload == name).collect();
+    let contenders = Contenders::of(plan);
     let mut tables = Vec::new();
     for (at, workload) in plan.workloads.iter().enumerate() {
-        let records: Vec<&TrialRecord> = by_work(&workload.name);
+        let of_work: Vec<&TrialRecord> = by_work(&workload.name);
+        let records = contenders.split(&of_work);
         for phase in workload.phases.iter().filter(|p| p.timed) {
             tables.push(table(plan, at, workload, phase, &records));
         }
@@ -199,26 +207,23 @@ fn table(
     at: usize,
     workload: &Workload,
     phase: &Phase,
-    records: &[&TrialRecord],
+    records: &[Vec<&TrialRecord>],
 ) -> PhaseTable {
     let mut rows = Vec::new();
     let mut absent = Vec::new();
-    for (index, contender) in plan.contenders.iter().enumerate() {
-        let id = contender.id();
-        let own: Vec<&TrialRecord> =
-            records.iter().copied().filter(|r| r.key.contender == id).collect();
+    for (index, (contender, own)) in plan.contenders.iter().zip(records).enumerate() {
         let n_planned =
             plan.schedule.iter().filter(|s| s.contender == index && s.workload == at).count();
-        let groups = groups(&own, &phase.name);
+        let groups = groups(own, &phase.name);
         if groups.is_empty() {
-            let why = if partial(&own, &phase.name) > 0 {
+            let why = if partial(own, &phase.name) > 0 {
                 Absence::Partial
             } else {
-                absence(plan, index, at, n_planned, &own)
+                absence(plan, index, at, n_planned, own)
             };
             absent.push(AbsentRow { contender: index, label: contender.label.clone(), why });
         }
-        let mut trials_partial = partial(&own, &phase.name);
+        let mut trials_partial = partial(own, &phase.name);
         for ((_, memory), pairs) in groups {
             let mut row = row(plan.compared_clock, &pairs);
             row.contender = index;
@@ -246,14 +251,14 @@ fn table(
     }
 }
 
-type Group<'a> = BTreeMap<(u8, MemoryView), Vec<(&'a TrialRecord, usize)>>;
+pub(crate) type Group<'a> = BTreeMap<(u8, MemoryView), Vec<(&'a TrialRecord, usize)>>;
 
 /// The complete phases of this name, by state of cache and memory; cold first.
-fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> {
+pub(crate) fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> {
     let mut groups = Group::new();
     for &record in records {
         for (at, found) in record.phases.iter().enumerate() {
-            if found.name == phase && complete(found) {
+            if found.name == phase && found.is_complete() {
                 let rank = match found.cache.state {
                     CacheState::Cold => 0,
                     CacheState::Warm => 1,
@@ -270,41 +275,18 @@ fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> {
 /// Trials in which the phase began and did not come to its end.
 fn partial(records: &[&TrialRecord], phase: &str) -> usize {
     let began = |record: &&&TrialRecord| {
-        record.phases.iter().any(|found| found.name == phase && !complete(found))
+        record.phases.iter().any(|found| found.name == phase && !found.is_complete())
     };
     records.iter().filter(began).count()
-}
-
-/// Whether a phase ran to its end.
-#[must_use]
-pub fn complete(phase: &PhaseRecord) -> bool {
-    phase.error.is_none() && phase.clocks.durable_ns.is_some()
-}
-
-/// A phase's length by one of the clocks. What has no device has drained when it is durable.
-#[must_use]
-pub fn clock_ns(clocks: &Clocks, clock: Clock) -> Option<u64> {
-    match (clock, &clocks.drained) {
-        (Clock::Returned, _) => Some(clocks.returned_ns),
-        (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => clocks.durable_ns,
-        (Clock::Drained, drained) => drained.ns(),
-    }
-}
-
-/// Whether the content check of a trial found files that are not as written. What such a trial
-/// took says nothing about the work: it did other work.
-pub(crate) fn has_bad_contents(record: &TrialRecord) -> bool {
-    record.verify.as_ref().is_some_and(|v| v.bad_files > 0)
 }
 
 /// The row of a group, which is never empty.
 fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
     let pairs: Vec<(&TrialRecord, usize)> =
-        group.iter().copied().filter(|(record, _)| !has_bad_contents(record)).collect();
+        group.iter().copied().filter(|(record, _)| !record.has_bad_contents()).collect();
     let phases: Vec<&PhaseRecord> =
         pairs.iter().filter_map(|&(record, at)| record.phases.get(at)).collect();
-    let spread =
-        |clock| SpreadNs::of(phases.iter().filter_map(|p| clock_ns(&p.clocks, clock)).collect());
+    let spread = |clock| SpreadNs::of(phases.iter().filter_map(|p| p.clocks.ns(clock)).collect());
     let (record, at) = group[0];
     let first = &record.phases[at];
     let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
@@ -345,7 +327,7 @@ fn drained(phases: &[&PhaseRecord]) -> DrainedView {
     for phase in phases {
         match &phase.clocks.drained {
             Drained::NoDevice => view.no_device += 1,
-            Drained::NotDrained { reason } => {
+            Drained::NotDrained { reason } | Drained::NotWaitedFor { reason } => {
                 view.not_drained += 1;
                 if !view.reasons.contains(reason) {
                     view.reasons.push(reason.clone());

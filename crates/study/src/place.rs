@@ -2,14 +2,23 @@
 //!
 //! Names of hosts and users, serials and paths are left out: these lines are passed on.
 
+use crate::contenders::Contenders;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::host::Host;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunPlan;
 use fsarena_model::units::Bytes;
 
+/// Whether anything says on which machine it was: of imported RUNs nothing does.
+pub(crate) fn is_known(host: &Host) -> bool {
+    !host.os.is_empty() || host.cpus > 0
+}
+
 /// The machine: kernel, processors, memory, hypervisor.
 pub(crate) fn machine(host: &Host) -> String {
+    if !is_known(host) {
+        return "the machine is not known".to_owned();
+    }
     let system = format!("{} {}", host.os, host.kernel_release).trim().to_owned();
     format!("{system}, {}", hardware_of(host))
 }
@@ -32,9 +41,10 @@ pub(crate) fn hardware_of(host: &Host) -> String {
 pub(crate) fn devices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let state = common_state(plan);
+    let contenders = Contenders::of(plan);
     let of = |record: &TrialRecord| {
-        let contender = plan.contenders.iter().find(|c| c.id() == record.key.contender);
-        let line = device(contender.map(|c| &c.levels.device), record)?;
+        let level = contenders.get(record).map(|contender| &contender.levels.device);
+        let line = device(level, record)?;
         Some(format!("{line}{state}"))
     };
     for line in records.iter().filter_map(of) {
@@ -63,7 +73,8 @@ fn common_state(plan: &RunPlan) -> String {
     parts.into_iter().flatten().collect()
 }
 
-fn device(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<String> {
+/// What a trial lay on; `None` for what lies in memory alone.
+pub(crate) fn device(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<String> {
     let fact = |name: &str| record.device.get(name).map(String::as_str);
     let size_bytes = fact("size_bytes").and_then(|text| text.parse().ok()).map(Bytes);
     let own_bytes = level.and_then(DeviceLevel::size_bytes).map(Bytes);

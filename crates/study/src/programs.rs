@@ -5,6 +5,7 @@
 //! trials of their own: two phases of one trial differ in what the file system went through before
 //! them, and are never divided. Nor are times that differ in the state of cache and memory.
 
+use crate::contenders::Contenders;
 use crate::figures::SpreadNs;
 use crate::notes::NoticeRow;
 use crate::phases::{PhaseRow, PhaseTable, comparable};
@@ -17,6 +18,7 @@ use std::path::PathBuf;
 
 /// A program as it was found in trials.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramUse {
     /// `tar`.
     pub name: String,
@@ -32,6 +34,7 @@ pub struct ProgramUse {
 
 /// One piece of work by a program and by the engine, in trials of two workloads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnCost {
     /// What is done.
     pub work: JobKind,
@@ -53,6 +56,7 @@ pub struct OwnCost {
 
 /// A contender's two times.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnCostRow {
     /// Index into the plan's contenders.
     pub contender: usize,
@@ -74,6 +78,7 @@ pub struct OwnCostRow {
 
 /// Every program in the records, in the order of first use; versions of one stand together.
 pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
+    let contenders = Contenders::of(plan);
     let mut uses: Vec<ProgramUse> = Vec::new();
     for record in records {
         let mut counted: Vec<usize> = Vec::new();
@@ -89,23 +94,21 @@ pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
             });
             if !counted.contains(&at) {
                 counted.push(at);
-                count(plan, &mut uses[at], record);
+                count(&contenders, &mut uses[at], record);
             }
         }
     }
     let names: Vec<String> = uses.iter().map(|one| one.name.clone()).collect();
     uses.sort_by_key(|one| names.iter().position(|name| *name == one.name));
     for one in &mut uses {
-        one.labels.sort_by_key(|label| plan.contenders.iter().position(|c| c.label == *label));
+        one.labels.sort_by_key(|label| contenders.place(label));
     }
     uses
 }
 
-fn count(plan: &RunPlan, one: &mut ProgramUse, record: &TrialRecord) {
+fn count(contenders: &Contenders<'_>, one: &mut ProgramUse, record: &TrialRecord) {
     one.trials += 1;
-    let id = &record.key.contender;
-    let contender = plan.contenders.iter().find(|c| c.id() == *id);
-    let label = contender.map_or_else(|| id.short().to_owned(), |c| c.label.clone());
+    let label = contenders.label(record);
     if !one.labels.contains(&label) {
         one.labels.push(label);
     }

@@ -3,7 +3,6 @@
 //! Real work is judged by its time: there a longer time is worse, and rates only stand beside it.
 
 use crate::figures::SpreadF;
-use crate::phases::clock_ns;
 use fsarena_model::job::JobKind;
 use fsarena_model::record::PhaseRecord;
 use fsarena_model::run::{Clock, RateStyle};
@@ -12,6 +11,7 @@ use serde::{Serialize, Serializer};
 
 /// What a rate counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RateUnit {
     /// Bytes of contents.
@@ -56,6 +56,7 @@ fn mean_size_bytes(dataset: &Dataset) -> u64 {
 
 /// Rates by one clock; each is absent where the op does not count such things.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rates {
     /// Contents per second, bytes. Of real work: of the tree that is worked on, each byte once,
     /// although a copy both reads and writes it.
@@ -69,6 +70,17 @@ pub struct Rates {
     /// Files, directories and symbolic links that real work made, removed or packed per second;
     /// of an encoder its files alone.
     pub entries_per_s: Option<SpreadF>,
+}
+
+/// Rates by `returned`, under names of their own.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Returned {
+    returned_bytes_per_s: Option<SpreadF>,
+    returned_files_per_s: Option<SpreadF>,
+    returned_dirs_per_s: Option<SpreadF>,
+    returned_calls_per_s: Option<SpreadF>,
+    returned_entries_per_s: Option<SpreadF>,
 }
 
 impl Rates {
@@ -93,14 +105,6 @@ impl Rates {
 
     /// As fields named `returned_…`, beside those of the compared clock.
     pub(crate) fn serialize_returned<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Returned {
-            returned_bytes_per_s: Option<SpreadF>,
-            returned_files_per_s: Option<SpreadF>,
-            returned_dirs_per_s: Option<SpreadF>,
-            returned_calls_per_s: Option<SpreadF>,
-            returned_entries_per_s: Option<SpreadF>,
-        }
         let named = Returned {
             returned_bytes_per_s: self.bytes_per_s,
             returned_files_per_s: self.files_per_s,
@@ -128,7 +132,7 @@ impl Rates {
 /// (fio), which are no work of the file system: up to `returned` its own clock is believed. Of real
 /// work they are a part.
 fn working_ns(phase: &PhaseRecord, clock: Clock) -> Option<u64> {
-    let ours_ns = clock_ns(&phase.clocks, clock)?;
+    let ours_ns = phase.clocks.ns(clock)?;
     match own_ns(phase) {
         Some(own_ns) => Some(own_ns + ours_ns.saturating_sub(phase.clocks.returned_ns)),
         None => Some(ours_ns),

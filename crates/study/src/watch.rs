@@ -32,6 +32,7 @@ const ALPHA: f64 = 0.05;
 
 /// What the watchers of one question saw.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watch {
     /// What has to be said, the gravest first.
     pub findings: Vec<Finding>,
@@ -41,6 +42,7 @@ pub struct Watch {
 
 /// Something that was found.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What.
     pub kind: FindingKind,
@@ -52,6 +54,7 @@ pub struct Finding {
 
 /// What is watched.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
     /// Values grow or fall over the blocks, in one contender otherwise than in another.
@@ -70,6 +73,7 @@ pub enum FindingKind {
 
 /// A value that stands out.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlier {
     /// Index into the plan's contenders.
     pub contender: usize,

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A workload of the plan.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadView {
     /// Its name.
     pub name: String,
@@ -25,6 +26,7 @@ pub struct WorkloadView {
 
 /// The tree or archive that real work is done with.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceView {
     /// Name of the dataset, or of the user's path.
     pub name: String,

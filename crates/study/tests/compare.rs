@@ -549,3 +549,48 @@ fn one_run_alone_is_restricted_and_turned() {
         Err(CompareError::NoSuchQuestion { .. })
     ));
 }
+
+/// An imported RUN: nothing says where it was done.
+fn imported(name: &str, ratio: f64) -> Made {
+    let mut made = Made::new(name, "", "", ratio);
+    made.header.host = fsarena_model::host::Host::default();
+    made.read();
+    made
+}
+
+#[test]
+fn a_machine_that_is_not_known_is_no_other_runs() {
+    let made = ["a", "b", "c"].map(|name| imported(name, 1.2));
+    let forest = forest_of(&made);
+    assert_eq!((forest.unit, forest.units.len()), (Unit::Machine, 3));
+    let (one, known) = (imported("a", 1.2), Made::new("b", "h", "boot", 1.2));
+    let forest = forest_of(&[one, known, imported("c", 1.2)]);
+    let runs: Vec<_> = forest.units.iter().map(|unit| unit.runs.as_slice()).collect();
+    assert_eq!(runs, [["a"], ["b"], ["c"]]);
+    assert_eq!(
+        forest.notes,
+        ["a", "c"].map(|name| format!(
+            "the machine and the boot of RUN {name} are not known: it is taken for a machine of \
+             its own"
+        ))
+    );
+    let forest = forest_of(&[imported("a", 1.2)]);
+    assert_eq!((forest.unit, forest.notes.len()), (Unit::Run, 0), "one RUN is itself");
+}
+
+#[test]
+fn before_and_after_need_a_machine_that_is_known() {
+    let imports = |names: [&str; 3]| names.map(|name| imported(name, 1.2));
+    let error = sides_of(&imports(["a", "b", "c"]), &imports(["d", "e", "f"])).unwrap_err();
+    assert!(matches!(&error, CompareError::UnknownMachine { run } if run == "a"), "{error}");
+    let error = sides_of(&three(["a", "b", "c"], "6.1", 1.0), &imports(["d", "e", "f"]));
+    assert!(error.unwrap_err().to_string().starts_with("RUN d: its machine is not known"));
+}
+
+#[test]
+fn a_boot_that_is_not_known_is_no_other_runs() {
+    let made = ["a", "b"].map(|name| Made::new(name, "h", "", 1.2));
+    assert_eq!(forest_of(&made).units.len(), 2);
+    let sides = sides_of(&made[..1], &made[1..]).unwrap();
+    assert!(sides.notes.iter().all(|note| !note.contains("on both sides")), "{:?}", sides.notes);
+}

@@ -13,6 +13,7 @@ pub type Facts = BTreeMap<String, BTreeSet<String>>;
 
 /// Something that is not the same on both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// What.
     pub what: String,

@@ -5,7 +5,9 @@
 //! (`fsarena_stats::units`).
 
 use super::family::{self, Said};
-use super::run::{RunOf, Units, asked, each_once, names_of_workloads, not_alike, work_differs};
+use super::run::{
+    RunOf, Units, asked, each_once, names_of_workloads, not_alike, not_known, work_differs,
+};
 use super::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName, Unit, UnitRow};
 use crate::verdict::{Estimator, Points};
 use fsarena_model::run::Clock;
@@ -19,6 +21,7 @@ const UNEQUAL_FROM: f64 = 2.0;
 
 /// Pairs of contenders in several RUNs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forest {
     /// Version of the method.
     pub method: u32,
@@ -39,6 +42,7 @@ pub struct Forest {
 
 /// A question in several RUNs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForestQuestion {
     /// Name of the workload.
     pub workload: String,
@@ -54,6 +58,7 @@ pub struct ForestQuestion {
 
 /// Two contenders in several RUNs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForestPair {
     /// Label of the first.
     pub a_label: String,
@@ -92,6 +97,7 @@ pub struct ForestPair {
 
 /// What one unit says of two contenders.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForestRow {
     /// Index of the unit.
     pub unit: usize,
@@ -111,6 +117,7 @@ pub struct ForestRow {
 
 /// A RUN that says nothing of two contenders.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Without {
     /// It.
     pub run: String,
@@ -180,7 +187,7 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
         unit: units.kind,
         baseline: baseline(&runs, ask),
         questions: with_names.collect(),
-        notes: not_alike(&runs, &labels, &questions),
+        notes: [not_known(&runs), not_alike(&runs, &labels, &questions)].concat(),
         units: units.rows,
     })
 }

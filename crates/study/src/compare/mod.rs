@@ -48,6 +48,7 @@ pub struct Ask {
 
 /// A question, by names that are the same in several RUNs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionName {
     /// Name of the workload.
     pub workload: String,
@@ -101,6 +102,16 @@ pub enum CompareError {
         other: String,
         /// What differs.
         what: String,
+    },
+    /// Nothing says on which machine a RUN was done.
+    #[error(
+        "RUN {run}: its machine is not known, as that of any imported RUN; before and after are \
+         compared on one known machine only. `fsarena compare RUN RUN …` compares the contenders \
+         within each RUN"
+    )]
+    UnknownMachine {
+        /// It.
+        run: String,
     },
     /// Before and after did other work.
     #[error("the workload {workload} of RUN {other} is not that of RUN {one}: {what}")]

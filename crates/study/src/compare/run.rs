@@ -38,6 +38,7 @@ pub struct RunOf<'a> {
 
 /// What counts as one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Machines.
@@ -62,6 +63,7 @@ impl Unit {
 
 /// A unit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitRow {
     /// `machine 1`, `boot 2`, `RUN 3`.
     pub name: String,
@@ -240,7 +242,13 @@ pub(super) fn asked(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<QuestionName>,
     Ok(names)
 }
 
-/// In what two hosts are two machines; nothing where they are one, in whatever boot and kernel.
+/// Whether two hosts are certainly one machine, in whatever boot and kernel: one that is not known
+/// is none but itself.
+fn is_one_machine(one: &Host, other: &Host) -> bool {
+    place::is_known(one) && place::is_known(other) && machines_differ(one, other).is_empty()
+}
+
+/// In what two known hosts are two machines; nothing where they are one.
 pub(super) fn machines_differ(one: &Host, other: &Host) -> Vec<String> {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     let facts = |host: &Host| {
@@ -281,10 +289,8 @@ pub(super) struct Units {
 impl Units {
     /// Of whatever kind there is.
     pub(super) fn of(runs: &[&RunOf<'_>]) -> Self {
-        let machines = runs
-            .iter()
-            .any(|run| !machines_differ(&runs[0].header.host, &run.header.host).is_empty());
-        if machines {
+        let is_other = |run: &&RunOf<'_>| !is_one_machine(&runs[0].header.host, &run.header.host);
+        if runs[1..].iter().any(is_other) {
             return Self::by(runs, Unit::Machine);
         }
         let boots = Self::by(runs, Unit::Boot);
@@ -300,9 +306,11 @@ impl Units {
             for boot in boots(run) {
                 let is_same = |(first, its_boot): &(usize, String)| match kind {
                     Unit::Machine => {
-                        machines_differ(&runs[*first].header.host, &run.header.host).is_empty()
+                        *first == number
+                            || is_one_machine(&runs[*first].header.host, &run.header.host)
                     }
-                    Unit::Boot => *its_boot == boot,
+                    // A boot that is not known is none of another RUN.
+                    Unit::Boot => *its_boot == boot && (*first == number || !boot.is_empty()),
                     Unit::Run => *first == number,
                 };
                 let at = firsts.iter().position(is_same).unwrap_or_else(|| {
@@ -327,9 +335,10 @@ impl Units {
         units
     }
 
-    /// All boots in them.
+    /// All known boots in them.
     pub(super) fn boots(&self) -> Vec<&str> {
         let mut boots: Vec<&str> = self.of.keys().map(|(_, boot)| boot.as_str()).collect();
+        boots.retain(|boot| !boot.is_empty());
         boots.sort_unstable();
         boots.dedup();
         boots
@@ -356,6 +365,19 @@ fn boots(run: &RunOf<'_>) -> Vec<String> {
         boots.push(run.boot(0).to_owned());
     }
     boots
+}
+
+/// What is to be said of RUNs whose machine is not known, where there are several RUNs.
+pub(super) fn not_known(runs: &[&RunOf<'_>]) -> Vec<String> {
+    let unknown = runs.iter().filter(|run| !place::is_known(&run.header.host));
+    let of = |run: &&RunOf<'_>| {
+        format!(
+            "the machine and the boot of RUN {} are not known: it is taken for a machine of its \
+             own",
+            run.name
+        )
+    };
+    if runs.len() > 1 { unknown.map(of).collect() } else { Vec::new() }
 }
 
 /// What is to be said where contenders of one label, or workloads of one name, are not the same in

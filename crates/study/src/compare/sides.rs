@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 /// Contenders before and after.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sides {
     /// Version of the method.
     pub method: u32,
@@ -39,6 +40,7 @@ pub struct Sides {
 
 /// A question before and after.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SidesQuestion {
     /// Name of the workload.
     pub workload: String,
@@ -54,6 +56,7 @@ pub struct SidesQuestion {
 
 /// A contender before and after.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideRow {
     /// Its label.
     pub label: String,
@@ -83,6 +86,7 @@ pub struct SideRow {
 
 /// What one boot gives.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnitValue {
     /// Index of the boot on its side.
     pub unit: usize,
@@ -163,6 +167,9 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
 }
 
 fn one_machine(runs: &[&RunOf<'_>]) -> Result<(), CompareError> {
+    if let Some(run) = runs.iter().find(|run| !place::is_known(&run.header.host)) {
+        return Err(CompareError::UnknownMachine { run: run.name.clone() });
+    }
     for run in &runs[1..] {
         let what = machines_differ(&runs[0].header.host, &run.header.host);
         if !what.is_empty() {

@@ -198,6 +198,11 @@ fn merge(found: &mut Layout, from: usize) {
     }
 }
 
+/// Every factor that contenders could differ in, with its text for each of them.
+pub(crate) fn level_texts(contenders: &[&Contender]) -> Vec<(String, Vec<String>)> {
+    raw(contenders).into_iter().map(|raw| (raw.name, raw.texts)).collect()
+}
+
 fn raw(contenders: &[&Contender]) -> Vec<Raw> {
     let of = |name: &str, is_option: bool, text: &dyn Fn(&Levels) -> String| Raw {
         name: name.to_owned(),

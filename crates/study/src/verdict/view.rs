@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// Everything that is said of the questions of a RUN.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
     /// Version of the method.
     pub method: u32,
@@ -40,6 +41,7 @@ pub struct Verdicts {
 
 /// A block that does not count.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RerunBlock {
     /// Number, from 1.
     pub block: u32,
@@ -49,6 +51,7 @@ pub struct RerunBlock {
 
 /// A question and its answers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionView {
     /// Name of the workload.
     pub workload: String,
@@ -76,6 +79,7 @@ pub struct QuestionView {
 
 /// A contender in the ranking of a question.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankRow {
     /// Index into the plan's contenders.
     pub contender: usize,
@@ -124,6 +128,7 @@ pub struct RankRow {
 
 /// How a ratio was estimated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
     /// Geometric mean of the ratios of blocks, with Student's t.
@@ -136,6 +141,7 @@ pub enum Estimator {
 
 /// Two contenders.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairView {
     /// Index of the first contender.
     pub a: usize,
@@ -185,7 +191,26 @@ pub struct PairView {
     pub why: Option<String>,
 }
 
+impl Verdicts {
+    /// The row of a question that its ratios are to: the baseline, or the best where it has no
+    /// figures.
+    #[must_use]
+    pub fn reference<'q>(&self, question: &'q QuestionView) -> Option<&'q RankRow> {
+        let is_baseline = |row: &&RankRow| Some(&row.label) == self.baseline.as_ref();
+        question.rows.iter().find(is_baseline).or(question.rows.first())
+    }
+}
+
 impl PairView {
+    /// The interval that the verdict rests on: SAME is said by one of its own.
+    #[must_use]
+    pub fn interval(&self) -> Option<(f64, f64)> {
+        match self.verdict {
+            Verdict::Same => self.same_low.zip(self.same_high),
+            Verdict::Faster | Verdict::Slower | Verdict::Undecided => self.low.zip(self.high),
+        }
+    }
+
     /// The pair the other way round.
     #[must_use]
     pub fn turned(&self) -> Self {
@@ -211,6 +236,7 @@ impl PairView {
 
 /// What it would still take to decide.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Forecast {
     /// What would be shown.
     pub of: ForecastFor,
@@ -224,6 +250,7 @@ pub struct Forecast {
 
 /// What would be shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ForecastFor {
     /// A difference of the size that is seen.
@@ -234,6 +261,7 @@ pub enum ForecastFor {
 
 /// A contender that takes no part in a question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Left {
     /// Index into the plan's contenders.
     pub contender: usize,
@@ -245,6 +273,7 @@ pub struct Left {
 
 /// Contenders over all workloads: geometric means of ratios.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuiteView {
     /// Label of the contender that the ratios are to.
     pub reference: String,
@@ -256,6 +285,7 @@ pub struct SuiteView {
 
 /// A contender over all workloads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadShare {
     /// Index into the plan's contenders.
     pub contender: usize,

@@ -1,0 +1,151 @@
+//! How the caches were, which programs took part, and what disturbed the trials.
+
+use super::{CacheProof, Disturbance, Fact, Seen};
+use crate::figures::median;
+use crate::phases::groups;
+use crate::{notes, programs};
+use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
+use fsarena_model::run::{RunPlan, RunSession};
+use std::collections::BTreeSet;
+
+/// Reasons that are listed for one state.
+const REASONS_MAX: usize = 3;
+
+/// One entry a timed phase, contender and state; of phases that ran to their end.
+pub(super) fn proofs(seen: &Seen<'_>) -> Vec<CacheProof> {
+    let mut all = Vec::new();
+    for workload in &seen.plan.workloads {
+        let own: Vec<Vec<&TrialRecord>> = seen
+            .own
+            .iter()
+            .map(|own| own.iter().copied().filter(|r| r.key.workload == workload.name).collect())
+            .collect();
+        for phase in workload.phases.iter().filter(|phase| phase.timed) {
+            for (contender, own) in seen.plan.contenders.iter().zip(&own) {
+                for (state, phases) in by_state(own, &phase.name) {
+                    all.push(CacheProof {
+                        workload: workload.name.clone(),
+                        phase: phase.name.clone(),
+                        label: contender.label.clone(),
+                        ..proof(state, &phases)
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Complete phases of this name by the state of their cache, cold first, whatever their memory.
+fn by_state<'a>(own: &[&'a TrialRecord], phase: &str) -> Vec<(CacheState, Vec<&'a PhaseRecord>)> {
+    let mut states: Vec<(CacheState, Vec<&PhaseRecord>)> = Vec::new();
+    for pairs in groups(own, phase).into_values() {
+        for found in pairs.into_iter().filter_map(|(record, at)| record.phases.get(at)) {
+            match states.iter_mut().find(|known| known.0 == found.cache.state) {
+                Some((_, phases)) => phases.push(found),
+                None => states.push((found.cache.state, vec![found])),
+            }
+        }
+    }
+    states
+}
+
+fn proof(state: CacheState, phases: &[&PhaseRecord]) -> CacheProof {
+    let mut reasons: Vec<&str> = Vec::new();
+    for phase in phases {
+        if !reasons.contains(&phase.cache.why.as_str()) {
+            reasons.push(&phase.cache.why);
+        }
+    }
+    let more = if reasons.len() > REASONS_MAX { "; …" } else { "" };
+    reasons.truncate(REASONS_MAX);
+    let of = |reading: fn(&PhaseRecord) -> Option<u64>| {
+        median(phases.iter().filter_map(|phase| reading(phase)).collect())
+    };
+    CacheProof {
+        workload: String::new(),
+        phase: String::new(),
+        label: String::new(),
+        state,
+        trials: phases.len(),
+        why: format!("{}{more}", reasons.join("; ")),
+        mount_read_bytes: of(|phase| phase.cache.proof.mount_read_bytes),
+        needed_read_bytes: of(|phase| phase.cache.proof.needed_read_bytes),
+        delivered_read_bytes: of(|phase| phase.cache.proof.delivered_read_bytes),
+    }
+}
+
+/// In which state the timed phases of a contender began, over all its trials: `cold`, or `cold in 9
+/// of 12 phases, warm in 3`; `None` where none ran to its end.
+pub(super) fn states(seen: &Seen<'_>, contender: usize) -> Option<String> {
+    let mut counts = [0usize; 3];
+    let phases = seen.own[contender].iter().flat_map(|record| &record.phases);
+    for phase in phases.filter(|phase| phase.is_complete()) {
+        counts[match phase.cache.state {
+            CacheState::Cold => 0,
+            CacheState::Warm => 1,
+            CacheState::WarmByNature => 2,
+        }] += 1;
+    }
+    let all: usize = counts.iter().sum();
+    let words = ["cold", "warm", "warm by nature"];
+    let there: Vec<(&str, usize)> =
+        words.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect();
+    match there.as_slice() {
+        [] => None,
+        [(word, _)] => Some((*word).to_owned()),
+        several => {
+            let part = |(word, count): &(&str, usize)| format!("{word} in {count}");
+            let parts: Vec<String> = several.iter().map(part).collect();
+            Some(format!("{} of {all} phases", parts.join(", ")))
+        }
+    }
+}
+
+/// Programs with their versions: ours, those that made the file systems, and those that did the
+/// work.
+pub(super) fn tools(seen: &Seen<'_>, records: &[TrialRecord]) -> Vec<Fact> {
+    let mut tools = vec![Fact::new("fsarena", &seen.header.program_version)];
+    let mut made: Vec<(&str, Vec<&str>)> = Vec::new();
+    for record in records {
+        let Some(version) = record.filesystem.tool_version.as_deref() else { continue };
+        let name = record.filesystem.name.as_str();
+        match made.iter_mut().find(|known| known.0 == version) {
+            Some((_, names)) if !names.contains(&name) => names.push(name),
+            Some(_) => {}
+            None => made.push((version, vec![name])),
+        }
+    }
+    for (version, names) in made {
+        tools.push(Fact::new(&format!("maker of {}", names.join(", ")), version));
+    }
+    let mut said: BTreeSet<(String, String)> = BTreeSet::new();
+    for found in programs::used(seen.plan, records) {
+        let version = match found.version.as_str() {
+            "" => "prints no version".to_owned(),
+            version => version.to_owned(),
+        };
+        if said.insert((found.name.clone(), version.clone())) {
+            tools.push(Fact::new(&found.name, version));
+        }
+    }
+    tools
+}
+
+/// The notices of all trials.
+pub(super) fn disturbances(
+    plan: &RunPlan,
+    sessions: &[RunSession],
+    records: &[TrialRecord],
+) -> Vec<Disturbance> {
+    let boots: BTreeSet<&str> = sessions.iter().map(|session| session.boot_id.as_str()).collect();
+    let rows = notes::notices(plan, sessions.len(), boots.len(), records);
+    let of = |row: notes::NoticeRow| Disturbance {
+        code: row.code,
+        text: row.text,
+        remedy: row.remedy,
+        trials: row.trials,
+        labels: row.labels,
+    };
+    rows.into_iter().map(of).collect()
+}

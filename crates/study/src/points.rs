@@ -1,0 +1,175 @@
+//! Every raw value of a RUN as charts, tables and exports take it: one point a trial and phase.
+
+use crate::contenders::Contenders;
+use crate::cpu::{CpuLoad, steal_share};
+use crate::ledger::{
+    FLUSHES, Latency, READ, WRITTEN, phases_until_unmount, write_amplification_of,
+};
+use crate::notes::words;
+use crate::phases::MemoryView;
+use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::record::{CacheState, Drained, PhaseRecord, TrialRecord, Window};
+use fsarena_model::run::RunPlan;
+use fsarena_model::work::WorkerUsage;
+use serde::Serialize;
+
+/// The points of one phase of one workload.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PhasePoints {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// One point a trial that has the phase, in the order in which they were run.
+    pub points: Vec<TrialPoint>,
+}
+
+/// A phase of one trial.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrialPoint {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// Number of the block, from 1.
+    pub block: u32,
+    /// Number of the trial, from 1.
+    pub trial: u32,
+    /// Wall clock at its start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// State of the cache.
+    pub cache: CacheState,
+    /// Memory limit.
+    pub memory: MemoryView,
+    /// Why it is in no figure: it ended early, or its contents were wrong when read again.
+    pub spoiled: Option<String>,
+    /// The compared clock.
+    pub compared_ns: Option<u64>,
+    /// The calls came back.
+    pub returned_ns: u64,
+    /// syncfs done.
+    pub durable_ns: Option<u64>,
+    /// Everything is where it shall lie.
+    pub drained_ns: Option<u64>,
+    /// Why there is no third clock, where there is none.
+    pub not_drained: Option<String>,
+    /// Ops done.
+    pub ops: u64,
+    /// Bytes that the calls moved.
+    pub asked_bytes: u64,
+    /// Of these, written.
+    pub asked_written_bytes: u64,
+    /// Load of the machine up to `durable`, 0 to 1; absent where it was too short to say.
+    pub cpu_share: Option<f64>,
+    /// Share of the machine's time that the hypervisor took meanwhile, 0 to 1.
+    pub steal_share: Option<f64>,
+    /// Processor time of the work in user mode; absent where another program measured.
+    pub worker_user_ns: Option<u64>,
+    /// Processor time of the work in the kernel; absent where another program measured.
+    pub worker_system_ns: Option<u64>,
+    /// Read from the device up to `durable`.
+    pub device_read_bytes: Option<u64>,
+    /// Written to the device up to the next unmount.
+    pub device_written_bytes: Option<u64>,
+    /// Flushes up to the next unmount.
+    pub device_flushes: Option<u64>,
+    /// Whether later phases of the trial come before that unmount: bytes and flushes of the device
+    /// are of their work too.
+    pub shares_unmount: bool,
+    /// Bytes written to the device up to the unmount ÷ bytes written by the work in that time,
+    /// later phases included.
+    pub write_amplification: Option<f64>,
+    /// Half of the ops took no longer.
+    pub p50_ns: Option<u64>,
+    /// 99 % took no longer.
+    pub p99_ns: Option<u64>,
+    /// The longest op.
+    pub max_ns: Option<u64>,
+}
+
+/// All points of a plan, one entry a workload and timed phase, in its order. Trials of contenders
+/// that the plan does not know are left out.
+#[must_use]
+pub fn points(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhasePoints> {
+    let contenders = Contenders::of(plan);
+    let mut all = Vec::new();
+    for workload in &plan.workloads {
+        let mut own: Vec<(usize, &TrialRecord)> = records
+            .iter()
+            .filter(|record| record.key.workload == workload.name)
+            .filter_map(|record| Some((contenders.index(record)?, record)))
+            .collect();
+        own.sort_by_key(|(_, record)| (record.started_unix_ns, record.key.sequence));
+        for phase in workload.phases.iter().filter(|phase| phase.timed) {
+            let of = |&(contender, record): &(usize, &TrialRecord)| {
+                let at = record.phases.iter().position(|found| found.name == phase.name)?;
+                Some(point(plan, contender, record, at))
+            };
+            all.push(PhasePoints {
+                workload: workload.name.clone(),
+                phase: phase.name.clone(),
+                points: own.iter().filter_map(of).collect(),
+            });
+        }
+    }
+    all
+}
+
+/// Phase `at` of a trial.
+fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> TrialPoint {
+    let Contender { label, levels, .. } = &plan.contenders[contender];
+    let phase = &record.phases[at];
+    let device = |window: Window, name: &str| {
+        phase.windows.get(&window).and_then(|all| all.get(name)).copied()
+    };
+    let not_drained = match &phase.clocks.drained {
+        Drained::NotDrained { reason } | Drained::NotWaitedFor { reason } => Some(reason.clone()),
+        Drained::Frozen { .. } | Drained::Idle { .. } | Drained::NoDevice => None,
+    };
+    let latency = Latency::over([phase]);
+    let is_foreign = matches!(levels.device, DeviceLevel::Elsewhere { .. });
+    let is_unknown = is_foreign && phase.worker == WorkerUsage::default();
+    let worker = (!is_unknown).then_some(&phase.worker);
+    TrialPoint {
+        contender,
+        label: label.clone(),
+        block: record.key.block + 1,
+        trial: record.key.sequence + 1,
+        started_unix_ns: record.started_unix_ns,
+        cache: phase.cache.state,
+        memory: MemoryView::from(&phase.memory),
+        spoiled: spoiled(record, phase),
+        compared_ns: phase.clocks.ns(plan.compared_clock),
+        returned_ns: phase.clocks.returned_ns,
+        durable_ns: phase.clocks.durable_ns,
+        drained_ns: phase.clocks.drained.ns(),
+        not_drained,
+        ops: phase.ops,
+        asked_bytes: phase.asked_bytes,
+        asked_written_bytes: phase.written_bytes(),
+        cpu_share: CpuLoad::of_phase(phase).share(),
+        steal_share: steal_share(phase),
+        worker_user_ns: worker.map(|worker| worker.user_ns),
+        worker_system_ns: worker.map(|worker| worker.system_ns),
+        device_read_bytes: device(Window::Durable, READ),
+        device_written_bytes: device(Window::Unmounted, WRITTEN),
+        device_flushes: device(Window::Unmounted, FLUSHES),
+        shares_unmount: phases_until_unmount(record, at) > at + 1,
+        write_amplification: write_amplification_of(record, at),
+        p50_ns: latency.and_then(|latency| latency.p50_ns),
+        p99_ns: latency.and_then(|latency| latency.p99_ns),
+        max_ns: latency.map(|latency| latency.max_ns),
+    }
+}
+
+/// Why the values of a phase are in no figure.
+fn spoiled(record: &TrialRecord, phase: &PhaseRecord) -> Option<String> {
+    if !phase.is_complete() {
+        let why = phase.error.as_ref().map(|error| words(phase, error));
+        return Some(why.map_or("ended early".to_owned(), |why| format!("ended early: {why}")));
+    }
+    let bad = record.verify.as_ref().filter(|_| record.has_bad_contents())?;
+    Some(format!("wrong contents: {} of {} files", bad.bad_files, bad.files))
+}
