@@ -1,0 +1,167 @@
+//! Fake machines for the tests of checks.
+
+use crate::check::Said;
+use crate::sample::{Sample, Traffic};
+use crate::scene::Scene;
+use crate::subject::Subject;
+use crate::table::CHECKS;
+use crate::{check::HOST, check::Look};
+use fsarena_metrics::Roots;
+use fsarena_targets::cmd::SearchPath;
+use fsarena_testkit::FakeTree;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A second of two processors at rest.
+pub fn quiet() -> Sample {
+    busy(0.0, 0.0)
+}
+
+/// A second of two processors with these shares of them.
+pub fn busy(busy: f64, stolen: f64) -> Sample {
+    let ns = |share: f64| (share * 2e9) as u64;
+    let idle = ns(1.0 - busy - stolen);
+    let counters = [
+        ("cpu.user_ns", ns(busy)),
+        ("cpu.system_ns", 0),
+        ("cpu.idle_ns", idle),
+        ("cpu.steal_ns", ns(stolen)),
+    ];
+    let counters = counters.map(|(name, value)| (name.to_owned(), value)).into();
+    Sample { window_ns: 1_000_000_000, counters: Ok(counters), devices: Default::default() }
+}
+
+/// The sample with this traffic of a device.
+pub fn with_traffic(mut sample: Sample, name: &str, read_bytes: u64, written_bytes: u64) -> Sample {
+    sample.devices.insert(name.to_owned(), Ok(Traffic { read_bytes, written_bytes }));
+    sample
+}
+
+pub fn roots(tree: &FakeTree) -> Roots {
+    Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() }
+}
+
+/// The files of a tree.
+pub fn tree(files: &[(&str, &str)]) -> FakeTree {
+    let tree = FakeTree::new();
+    for (path, contents) in files {
+        tree.put(path, contents);
+    }
+    tree
+}
+
+/// A scene without programs, and without waiting.
+pub fn scene(tree: &FakeTree, subjects: &[Subject]) -> Scene {
+    Scene::read(&roots(tree), subjects, SearchPath::of(Vec::new()), Duration::ZERO)
+}
+
+/// What the check of this name says of a place; `None` where it has nothing to say.
+pub fn said(scene: &Scene, code: &str, place: &str) -> Option<Said> {
+    let check = CHECKS.iter().find(|check| check.code == code).expect("a check of this name");
+    match check.look {
+        Look::Host(look) => {
+            assert_eq!(place, HOST);
+            look(scene)
+        }
+        Look::Device(look) => {
+            let layer = scene.layers.iter().find(|layer| layer.place() == place);
+            look(scene, layer.expect("a device at this place"))
+        }
+        Look::Directory(look) => {
+            let dir = scene.directories.iter().find(|dir| dir.place() == place);
+            look(scene, dir.expect("a directory at this place"))
+        }
+    }
+}
+
+/// What a check of the machine says where these files are all there is: its weight and reading.
+pub fn host(code: &str, files: &[(&str, &str)]) -> (String, String) {
+    host_with(code, files, quiet())
+}
+
+/// As [`host`], with this load.
+pub fn host_with(code: &str, files: &[(&str, &str)], sample: Sample) -> (String, String) {
+    let tree = tree(files);
+    let scene = Scene { sample, ..scene(&tree, &[]) };
+    words(said(&scene, code, HOST).expect("it always says something of the machine"))
+}
+
+/// Weight and reading.
+pub fn words(said: Said) -> (String, String) {
+    (said.weight.word().to_owned(), said.reading)
+}
+
+/// A tree with a disk and one partition on it: `sda`, 8:0, 64 GiB, SATA SSD; `sda1` from 1 MiB on,
+/// ext4 at `/data`.
+pub fn disk() -> FakeTree {
+    let tree = FakeTree::new();
+    block(&tree, "sys/block/sda", "8:0", 134_217_728);
+    let queue = [
+        ("logical_block_size", "512\n"),
+        ("physical_block_size", "512\n"),
+        ("minimum_io_size", "512\n"),
+        ("optimal_io_size", "0\n"),
+        ("rotational", "0\n"),
+        ("scheduler", "[mq-deadline] none bfq\n"),
+        ("read_ahead_kb", "128\n"),
+        ("write_cache", "write back\n"),
+        ("discard_max_bytes", "2147450880\n"),
+        ("iostats", "1\n"),
+    ];
+    for (name, value) in queue {
+        tree.put(&format!("sys/block/sda/queue/{name}"), value);
+    }
+    tree.put("sys/block/sda/device/model", "WDC WDS500G2B0A\n");
+    tree.put("sys/block/sda/device/vendor", "ATA     \n");
+    block(&tree, "sys/block/sda/sda1", "8:1", 134_213_632);
+    tree.put("sys/block/sda/sda1/partition", "1\n");
+    tree.put("sys/block/sda/sda1/start", "2048\n");
+    tree.put(
+        "proc/self/mountinfo",
+        "\
+22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+30 22 8:1 / /data rw,noatime - ext4 /dev/sda1 rw
+",
+    );
+    tree.put("proc/swaps", "Filename Type Size Used Priority\n");
+    tree
+}
+
+/// The files that every block device has.
+pub fn block(tree: &FakeTree, dir: &str, number: &str, sectors: u64) {
+    tree.put(&format!("{dir}/dev"), format!("{number}\n"));
+    tree.put(&format!("{dir}/size"), format!("{sectors}\n"));
+    tree.put(&format!("{dir}/removable"), "0\n");
+    tree.put(&format!("{dir}/ro"), "0\n");
+    tree.put(&format!("{dir}/alignment_offset"), "0\n");
+    tree.put(&format!("{dir}/stat"), "1 0 8 1 1 0 8 1 0 1 1 0 0 0 0 0 0\n");
+    std::fs::create_dir_all(tree.path(format!("{dir}/holders"))).expect("inside the tree");
+}
+
+/// What a device check says of `/dev/NAME` in this tree.
+pub fn device(code: &str, tree: &FakeTree, name: &str) -> Option<(String, String)> {
+    device_with(code, tree, name, quiet())
+}
+
+/// As [`device`], with this load.
+pub fn device_with(
+    code: &str,
+    tree: &FakeTree,
+    name: &str,
+    sample: Sample,
+) -> Option<(String, String)> {
+    let path = PathBuf::from("/dev").join(name);
+    let subject = Subject::Device(path.clone());
+    let scene = Scene { sample, ..scene(tree, &[subject]) };
+    said(&scene, code, &path.display().to_string()).map(words)
+}
+
+/// What a directory check says of `/data`, with these options and this type.
+pub fn directory(code: &str, fstype: &str, options: &str) -> Option<(String, String)> {
+    let tree = disk();
+    let (of_mount, of_super) = options.split_once(" / ").unwrap_or((options, "rw"));
+    let line = format!("30 22 8:1 / /data {of_mount} - {fstype} /dev/sda1 {of_super}\n");
+    tree.put("proc/self/mountinfo", line);
+    let scene = scene(&tree, &[Subject::Directory("/data".into())]);
+    said(&scene, code, "/data").map(words)
+}
