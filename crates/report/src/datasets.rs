@@ -9,6 +9,7 @@ use serde::Serialize;
 
 /// A dataset that is built in.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatasetLine {
     /// Name.
     pub name: String,
@@ -20,6 +21,7 @@ pub struct DatasetLine {
 
 /// A class of files of a dataset.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassLine {
     /// Name.
     pub name: String,

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// One block device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceLine {
     /// `sdb`, `nvme0n1p2`.
     pub name: String,

@@ -62,14 +62,14 @@ pub(crate) fn source_words(source: &SourceView) -> String {
 const AMOUNTS: [&str; 7] = ["MB/s", "entries/s", "user", "system", "read", "written", "w. amp."];
 
 /// Amounts, processor time and device traffic of a phase; columns that no row has are left out.
-pub(crate) fn amounts_table(table: &PhaseTable, width: usize) -> String {
+pub(crate) fn amounts_grid(table: &PhaseTable) -> Option<Grid> {
     let mixed = phases::is_mixed(table);
     let rows: Vec<&PhaseRow> = table.rows.iter().filter(|row| row.n > 0).collect();
     let cells: Vec<[Option<String>; 7]> = rows.iter().map(|row| amounts(row)).collect();
     let shown: Vec<usize> =
         (0..AMOUNTS.len()).filter(|&at| cells.iter().any(|row| row[at].is_some())).collect();
     if shown.is_empty() {
-        return String::new();
+        return None;
     }
     let mut columns = vec![("work", Kind::Text)];
     columns.extend(shown.iter().map(|&at| (AMOUNTS[at], Kind::Figure)));
@@ -78,7 +78,7 @@ pub(crate) fn amounts_table(table: &PhaseTable, width: usize) -> String {
         let own = shown.iter().map(|&at| cells[at].clone().unwrap_or_else(|| "-".to_owned()));
         grid.row(std::iter::once(phases::plain_label(row, mixed)).chain(own).collect());
     }
-    grid.render(width)
+    Some(grid)
 }
 
 fn amounts(row: &PhaseRow) -> [Option<String>; 7] {

@@ -11,23 +11,29 @@ use serde_json::{Value, json};
 /// Version of the documents.
 pub const SCHEMA: u32 = 1;
 
-/// One RUN: its header, its sessions, the study and the raw records, of several attempts at a trial
-/// the latest (`run --json`, `show --json`).
+/// One RUN: its header, its sessions, the study, the raw records, of several attempts at a trial
+/// the latest, and the verdicts where it asks for them (`run --json`, `show --json`,
+/// `export --format json`).
 #[must_use]
 pub fn show(
     header: &RunHeader,
     sessions: &[RunSession],
     study: &Study,
     records: &[TrialRecord],
+    verdicts: Option<&fsarena_study::verdict::Verdicts>,
 ) -> Value {
-    json!({
+    let mut document = json!({
         "schema": SCHEMA,
         "kind": "run",
         "run": header,
         "sessions": sessions,
         "study": study,
         "records": records,
-    })
+    });
+    if let Some(verdicts) = verdicts {
+        document["verdicts"] = crate::verdict_json(verdicts);
+    }
+    document
 }
 
 /// The verdicts of a RUN (`study --json`).
@@ -100,6 +106,20 @@ pub fn honesty(tapes: &[fsarena_honesty::Replayed]) -> Value {
 #[must_use]
 pub fn devices(devices: &impl serde::Serialize) -> Value {
     json!({ "schema": SCHEMA, "kind": "devices", "devices": devices })
+}
+
+/// What a critical reader would object to, with the spread of equal runs where it was measured
+/// (`doctor --json`).
+#[must_use]
+pub fn doctor(
+    findings: &[fsarena_model::finding::Finding],
+    noise: Option<&fsarena_model::noise::Noise>,
+) -> Value {
+    let mut document = json!({ "schema": SCHEMA, "kind": "doctor", "findings": findings });
+    if let Some(noise) = noise {
+        document["noise"] = json!(noise);
+    }
+    document
 }
 
 /// A plan and its expected cost (`run --dry-run --json`).

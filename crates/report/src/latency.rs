@@ -19,12 +19,11 @@ pub(crate) fn matters(table: &PhaseTable) -> bool {
         || !matches!(io.fsync, Fsync::None | Fsync::End)
 }
 
-/// The table, or nothing where no row has such figures. `label` gives the name of a row.
-pub(crate) fn latency_table(
+/// The table; none where no row has such figures. `label` gives the name of a row.
+pub(crate) fn latency_grid(
     table: &PhaseTable,
     label: impl Fn(&PhaseRow) -> String,
-    width: usize,
-) -> String {
+) -> Option<Grid> {
     let threaded = table.rows.iter().any(|row| row.threads.is_some());
     let mut columns = vec![
         ("latency", Kind::Text),
@@ -58,7 +57,7 @@ pub(crate) fn latency_table(
             grid.row(cells);
         }
     }
-    if grid.is_empty() { String::new() } else { grid.render(width) }
+    (!grid.is_empty()).then_some(grid)
 }
 
 /// p50, p90, p99, p99.9 and the longest; a dash for a share of too few ops.

@@ -2,7 +2,7 @@
 //! whole trials: space, what was done to the device before mkfs, how its queue was set.
 
 use crate::job;
-use crate::latency::latency_table;
+use crate::latency::latency_grid;
 use crate::phases::{is_mixed, plain_label, title};
 use crate::table::{Grid, Kind};
 use crate::words::{bold, bytes, grouped, ns, wrap};
@@ -22,10 +22,10 @@ pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
             out.push_str(&job::head(study, &table.workload, width));
         }
         out.push_str(&title(table, width, style));
-        if table.job.is_some() {
-            out.push_str(&job::amounts_table(table, width));
+        let amounts = table.job.is_some().then(|| job::amounts_grid(table)).flatten();
+        for grid in [amounts, latency_grid(table, label)].into_iter().flatten() {
+            out.push_str(&grid.render(width));
         }
-        out.push_str(&latency_table(table, label, width));
         out.push_str(&traffic_table(table, label, width));
         out.push('\n');
     }

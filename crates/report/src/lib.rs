@@ -5,16 +5,24 @@
 #![forbid(unsafe_code)]
 
 pub mod article;
+mod bars;
+pub mod cells;
+mod command;
+mod csv;
 mod datasets;
 mod devices;
+mod doctor;
+mod experiments;
 mod forest;
 mod honesty;
+mod identity;
 mod job;
 pub mod json;
 mod latency;
 mod ledger;
 mod list;
 mod manner;
+mod markdown;
 mod marks;
 mod merged;
 mod notes;
@@ -26,22 +34,29 @@ mod verdict;
 mod words;
 
 pub use article::{
-    ArticleCell, ArticleRow, OwnPhase, OwnRun, article, article_2003, articles, in_shape_of,
+    ArticleCell, ArticleRow, Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow, article,
+    article_2003, articles, beside, in_shape_of,
 };
+pub use command::{arguments, command, experiment_file, file_name};
+pub use csv::csv;
 pub use datasets::{
     ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
 };
 pub use devices::{DeviceLine, devices_table};
+pub use doctor::{doctor_lines, doctor_table, noise_table};
+pub use experiments::{ExperimentLine, experiments_table};
 pub use forest::{compare_json, forest_tables, one_run_text, sides_tables};
 pub use honesty::honesty_tables;
+pub use identity::anonymous;
 pub use ledger::ledger_tables;
 pub use list::{RunLine, runs_list};
+pub use markdown::markdown;
 pub use merged::{MergedLine, merged_table};
-pub use notes::{closing_notes, heading};
+pub use notes::{closing_lists, closing_notes, heading, sampling};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::raw_values;
-pub use verdict::{Detail, verdict_headline, verdict_json, verdict_tables};
+pub use verdict::{Detail, answers, verdict_headline, verdict_json, verdict_tables};
 
 /// How text looks, beside its width (which every function takes in columns; less than
 /// [`MIN_WIDTH`] is taken as that).
@@ -50,6 +65,8 @@ pub struct Style {
     /// Whether headings and warnings carry ANSI colour; the caller knows the terminal and
     /// `NO_COLOR`.
     pub colour: bool,
+    /// Whether bars of block characters stand beside figures; the caller knows the terminal.
+    pub bars: bool,
     /// How rates are written; `None` takes what the RUN's plan says.
     pub rate: Option<fsarena_model::run::RateStyle>,
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// One line of the list.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunLine {
     /// Number in the database.
     pub id: i64,

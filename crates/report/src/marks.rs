@@ -29,10 +29,15 @@ impl Marks {
         name(at)
     }
 
-    /// The notes with their marks.
+    /// The notes with their marks, in lines of at most `width` columns.
     pub(crate) fn render(&self, width: usize) -> String {
         let line = |(at, text): (usize, &String)| wrap(&format!("{} ", name(at)), text, width);
         self.0.iter().enumerate().map(line).collect()
+    }
+
+    /// The notes with their marks, each as it is.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.iter().enumerate().map(|(at, text)| format!("{} {text}", name(at))).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// A RUN of the other database.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MergedLine {
     /// As it stands there.
     #[serde(flatten)]

@@ -11,12 +11,19 @@ use std::collections::HashSet;
 #[must_use]
 pub fn heading(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let text = format!("{}: {}", study.experiment, study.title);
     let mut out = String::new();
-    for line in wrap("", &text, width).lines() {
-        out.push_str(&bold(line, style.colour));
-        out.push('\n');
+    for (at, text) in heading_lines(study).iter().enumerate() {
+        for line in wrap("", text, width).lines() {
+            out.push_str(&bold(line, style.colour && at == 0));
+            out.push('\n');
+        }
     }
+    out
+}
+
+/// The title; number, date and state; the machine and the devices; whether trials are missing.
+pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
+    let mut lines = vec![format!("{}: {}", study.experiment, study.title)];
     let trials = if study.trials_recorded == study.trials_planned {
         count(study.trials_planned, "trial")
     } else {
@@ -33,22 +40,38 @@ pub fn heading(study: &Study, width: usize, style: Style) -> String {
         utc(study.created_unix_ns),
         state(study.state)
     );
-    out.push_str(&wrap("", &line, width));
+    lines.push(line);
     let place: Vec<String> =
         std::iter::once(&study.machine).chain(&study.devices).map(|line| clean(line)).collect();
-    out.push_str(&wrap("", &format!("{}.", place.join("; ")), width));
+    lines.push(format!("{}.", place.join("; ")));
     if study.state != RunState::Done && study.trials_recorded < study.trials_planned {
-        let line = "Not all trials were done: the figures are of those that were.";
-        out.push_str(&wrap("", line, width));
+        lines.push("Not all trials were done: the figures are of those that were.".to_owned());
     }
-    out
+    lines
 }
 
 /// Everything that has to be said beside the tables.
 #[must_use]
 pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let sections: [(&str, Vec<String>); 6] = [
+    let mut out = String::new();
+    for (title, lines) in closing_lists(study) {
+        out.push_str(&bold(title, style.colour));
+        out.push('\n');
+        for line in lines {
+            out.push_str(&wrap("  - ", &line, width));
+        }
+    }
+    if let Some(line) = sampling(study) {
+        out.push_str(&wrap("", &line, width));
+    }
+    out
+}
+
+/// What has to be said beside the tables, by its kind; kinds that have nothing to say are left out.
+#[must_use]
+pub fn closing_lists(study: &Study) -> Vec<(&'static str, Vec<String>)> {
+    let all: [(&'static str, Vec<String>); 6] = [
         ("Programs", programs(study)),
         ("Contents", study.verify.iter().flat_map(contents).collect()),
         ("Failed", failures(study)),
@@ -56,27 +79,22 @@ pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
         ("Notices", notices(study)),
         ("Watchers", study.findings.iter().map(|finding| finding.text.clone()).collect()),
     ];
-    let mut out = String::new();
-    for (title, lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-        out.push_str(&bold(title, style.colour));
-        out.push('\n');
-        for line in lines {
-            out.push_str(&wrap("  - ", &line, width));
-        }
-    }
-    if let Some(sampler) = &study.sampler {
-        let missed = match sampler.missed_deadlines {
-            0 => String::new(),
-            missed => format!(" ({} more were due but late)", grouped(missed)),
-        };
-        let line = format!(
-            "Sampling took {} samples{missed} and {:.2} % of one processor.",
-            grouped(sampler.samples),
-            sampler.share * 100.0
-        );
-        out.push_str(&wrap("", &line, width));
-    }
-    out
+    all.into_iter().filter(|(_, lines)| !lines.is_empty()).collect()
+}
+
+/// What taking the time series cost, in one sentence; `None` where there are none.
+#[must_use]
+pub fn sampling(study: &Study) -> Option<String> {
+    let sampler = study.sampler.as_ref()?;
+    let missed = match sampler.missed_deadlines {
+        0 => String::new(),
+        missed => format!(" ({} more were due but late)", grouped(missed)),
+    };
+    Some(format!(
+        "Sampling took {} samples{missed} and {:.2} % of one processor.",
+        grouped(sampler.samples),
+        sampler.share * 100.0
+    ))
 }
 
 /// The programs of real work, as they were found.
@@ -116,7 +134,9 @@ fn failures(study: &Study) -> Vec<String> {
     let of = |row: &fsarena_study::FailureRow| {
         let step = row.step.as_ref().map(|s| format!(", {s}")).unwrap_or_default();
         let remedy = row.remedy.as_ref().map(|r| format!("; {r}")).unwrap_or_default();
-        let numbers: Vec<String> = row.sequences.iter().take(8).map(u32::to_string).collect();
+        // People count from 1.
+        let numbers = row.sequences.iter().take(8).map(|at| (at + 1).to_string());
+        let numbers: Vec<String> = numbers.collect();
         let more = if row.sequences.len() > 8 { ", …" } else { "" };
         let trials = if row.sequences.len() == 1 { "trial" } else { "trials" };
         let numbers = numbers.join(", ");

@@ -1,7 +1,7 @@
 //! Tables of file systems, one a workload and phase.
 
 use crate::job;
-use crate::latency::{latency_table, matters, quantiles};
+use crate::latency::{latency_grid, matters, quantiles};
 use crate::manner::{job_words, manner, work};
 use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
 use crate::notes::{closing_notes, heading};
@@ -44,10 +44,17 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
     out
 }
 
-fn legend(study: &Study, ratios: bool, style: Style) -> String {
+/// Code of the notice on records of other programs (`fsarena_import::notices::FOREIGN`).
+const IMPORTED: &str = "imported";
+
+/// How the tables are read: only what occurs.
+pub(crate) fn legend(study: &Study, ratios: bool, style: Style) -> String {
     let compared = study.compared_clock.name();
+    let is_foreign = study.notices.iter().any(|notice| notice.code == IMPORTED);
+    let of =
+        if is_foreign { "another program's trials" } else { "trials, each from a reset state" };
     let mut text = format!(
-        "Medians over trials, each from a reset state. Compared: time to `{compared}`; rates are \
+        "Medians over {of}. Compared: time to `{compared}`; rates are \
          computed from it. CPU: the whole machine is 100 %, from start to `durable`"
     );
     let kb = style.rate.unwrap_or(study.rate_style) == RateStyle::Article2003;
@@ -87,21 +94,24 @@ fn legend(study: &Study, ratios: bool, style: Style) -> String {
 
 /// The table as text, and whether it has room for ratios.
 fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
+    let (grids, marks) = phase_grids(study, table, style);
+    let mut out = title(table, width, style);
+    grids.iter().for_each(|grid| out.push_str(&grid.render(width)));
+    out.push_str(&marks.render(width));
+    (out, grids.first().is_some_and(|grid| grid.shows("ratio", width)))
+}
+
+/// The tables of a phase, the one with the compared times first, and the notes on their rows.
+pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> (Vec<Grid>, Marks) {
     let (grid, marks) = match table.job {
         Some(_) => job_grid(study, table),
         None => phase_grid(study, table, style),
     };
-    let mut out = title(table, width, style);
-    out.push_str(&grid.render(width));
-    if table.job.is_some() {
-        out.push_str(&job::amounts_table(table, width));
-    }
-    if matters(table) {
-        let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
-        out.push_str(&latency_table(table, label, width));
-    }
-    out.push_str(&marks.render(width));
-    (out, grid.shows("ratio", width))
+    let mut grids = vec![grid];
+    grids.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
+    let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
+    grids.extend(matters(table).then(|| latency_grid(table, label)).flatten());
+    (grids, marks)
 }
 
 fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) {
@@ -195,14 +205,7 @@ fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Marks) {
 /// Contenders without a figure.
 fn add_absent(grid: &mut Grid, table: &PhaseTable) {
     for absent in &table.absent {
-        let why = match absent.why {
-            Absence::NotRun => "not run",
-            Absence::Failed => "failed",
-            Absence::Partial => "partial",
-            Absence::Interrupted => "interrupted",
-            Absence::NotYet => "no trial yet",
-        };
-        grid.row(vec![absent.label.clone(), why.to_owned()]);
+        grid.row(vec![absent.label.clone(), absence(absent.why).to_owned()]);
     }
 }
 
@@ -213,8 +216,20 @@ fn common_memory(table: &PhaseTable) -> Option<&MemoryView> {
     (limited && table.rows.iter().all(|row| row.memory == *first)).then_some(first)
 }
 
-/// What a phase is, how it is done, and in which state of cache and memory.
+/// What a phase is, how it is done, and in which state of cache and memory; in bold lines.
 pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
+    let mut out = String::new();
+    for line in wrap("", &phase_title(table), width).lines() {
+        out.push_str(&bold(line, style.colour));
+        out.push('\n');
+    }
+    out
+}
+
+/// What a phase is, how it is done, and in which state of cache and memory: `small-files / create:
+/// 5,000 files of 256 B, in order; cold`.
+#[must_use]
+pub fn phase_title(table: &PhaseTable) -> String {
     let set = &table.dataset;
     let what = match &table.job {
         Some(job) => job_words(job),
@@ -233,12 +248,32 @@ pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
     if let Some(MemoryView::Limited { limit_bytes, by }) = common_memory(table) {
         text.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
     }
-    let mut out = String::new();
-    for line in wrap("", &text, width).lines() {
-        out.push_str(&bold(line, style.colour));
-        out.push('\n');
+    text
+}
+
+/// What has to be said of the figures of a row: under which conditions they were not measured as
+/// asked, and what is in none of them.
+#[must_use]
+pub fn row_notes(table: &PhaseTable, row: &PhaseRow) -> Vec<String> {
+    notes_of(row, common_memory(table))
+}
+
+/// A row's name in its table: warm is said where there are cold rows too.
+#[must_use]
+pub fn row_label(table: &PhaseTable, row: &PhaseRow) -> String {
+    plain_label(row, is_mixed(table))
+}
+
+/// Why a contender has no figure, in a word or two.
+#[must_use]
+pub fn absence(why: Absence) -> &'static str {
+    match why {
+        Absence::NotRun => "not run",
+        Absence::Failed => "failed",
+        Absence::Partial => "partial",
+        Absence::Interrupted => "interrupted",
+        Absence::NotYet => "no trial yet",
     }
-    out
 }
 
 /// Whether a table has cold and warm rows.
@@ -316,6 +351,8 @@ pub(crate) fn range_in(spread: Option<SpreadNs>, length: fn(Option<u64>) -> Stri
     }
 }
 
-fn trials(row: &PhaseRow) -> String {
+/// Trials behind a row: `8`, or `7/8` where more were planned.
+#[must_use]
+pub fn trials(row: &PhaseRow) -> String {
     if row.n == row.n_planned { row.n.to_string() } else { format!("{}/{}", row.n, row.n_planned) }
 }

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 /// Expected cost of a plan.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanCost {
     /// One row a contender and workload that is run.
     pub rows: Vec<PlanCostRow>,
@@ -39,6 +40,7 @@ pub struct PlanCost {
 
 /// Space that a workload needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanNeed {
     /// Index into the plan's workloads.
     pub workload: usize,
@@ -48,6 +50,7 @@ pub struct PlanNeed {
 
 /// Expected cost of one workload on one contender over all blocks.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanCostRow {
     /// Index into the plan's contenders.
     pub contender: usize,

@@ -1,15 +1,15 @@
 //! Every trial's values, on demand: no median, no rounding.
 
+use crate::bars::line;
 use crate::manner::job_words;
 use crate::table::{Grid, Kind};
 use crate::words::{bold, cache, grouped, wrap};
 use crate::{MIN_WIDTH, Style};
 use fsarena_model::record::{Drained, Outcome, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::RunHeader;
-use fsarena_study::complete;
 
 /// Every trial's values (`show RUN --raw`): times in ns, sizes in bytes, one table a workload and
-/// phase, one row a trial in the order in which they were run.
+/// phase, one row a trial in the order in which they were run. Blocks and trials count from 1.
 #[must_use]
 pub fn raw_values(
     header: &RunHeader,
@@ -31,6 +31,11 @@ pub fn raw_values(
             if real {
                 out.push_str(&amounts(header, own(), &phase.name).render(width));
             }
+            if style.bars {
+                let records: Vec<&TrialRecord> = own().collect();
+                let course = course(header, &records, &phase.name);
+                out.push_str(&if course.is_empty() { String::new() } else { course.render(width) });
+            }
             out.push('\n');
         }
     }
@@ -48,14 +53,39 @@ pub fn raw_values(
 
 const LEGEND: &str = "Times in ns from the phase's first clock read; device bytes: written to the \
                       device up to the next unmount; partial: the phase ended early, and is in no \
-                      figure. Blocks and trials are counted from 0. Everything else: --json.";
+                      figure. Everything else: --json.";
 const REAL_WORK_LEGEND: &str = "Times in ns from the phase's first clock read; device bytes, \
                                written: to the device up to the next unmount; read: from it up to \
                                `durable`; asked: bytes of contents that the work read and wrote, \
                                of these written; user, system: processor time in ns of the \
                                program and all it starts, or of the engine; partial: the phase \
-                               ended early, and is in no figure. Blocks and trials are counted \
-                               from 0. Everything else: --json.";
+                               ended early, and is in no figure. Everything else: --json.";
+
+/// Columns of a line over the blocks.
+const LINE_COLUMNS: usize = 48;
+
+/// How the compared time of each contender went on from block to block: a drift, a jump and a value
+/// that stands out are seen at a glance. Contenders with one value have no course.
+fn course(header: &RunHeader, records: &[&TrialRecord], name: &str) -> Grid {
+    let clock = header.plan.compared_clock;
+    let head = format!("{} by block, least to largest", clock.name());
+    let mut grid = Grid::new(&[("file system", Kind::Text), (&head, Kind::Text)]);
+    for contender in &header.plan.contenders {
+        let id = contender.id();
+        let own = records.iter().filter(|record| record.key.contender == id);
+        let values: Vec<Option<f64>> = own
+            .map(|record| {
+                let phase = record.phases.iter().find(|phase| phase.name == name)?;
+                let ns = phase.is_complete().then(|| phase.clocks.ns(clock)).flatten()?;
+                Some(ns as f64)
+            })
+            .collect();
+        if values.iter().flatten().count() > 1 {
+            grid.row(vec![contender.label.clone(), line(&values, LINE_COLUMNS)]);
+        }
+    }
+    grid
+}
 
 /// Amounts, processor time and device traffic of a phase of real work; one row a trial that has it.
 fn amounts<'a>(
@@ -78,7 +108,7 @@ fn amounts<'a>(
         let Some(phase) = record.phases.iter().find(|phase| phase.name == name) else { continue };
         let device = |window, name: &str| phase.windows.get(&window)?.get(name).copied();
         grid.row(vec![
-            record.key.sequence.to_string(),
+            (record.key.sequence + 1).to_string(),
             label(header, record, Some(phase)),
             grouped(phase.ops),
             grouped(phase.asked_bytes),
@@ -96,7 +126,7 @@ fn amounts<'a>(
 fn label(header: &RunHeader, record: &TrialRecord, phase: Option<&PhaseRecord>) -> String {
     let known = header.plan.contenders.iter().find(|c| c.id() == record.key.contender);
     let label = known.map_or_else(|| record.key.contender.short().to_owned(), |c| c.label.clone());
-    let partial = phase.is_some_and(|phase| !complete(phase));
+    let partial = phase.is_some_and(|phase| !phase.is_complete());
     if partial { format!("{label} (partial)") } else { label }
 }
 
@@ -137,7 +167,8 @@ fn phase_values<'a>(
     let mut grid = Grid::new(&columns);
     for (record, found) in records {
         let label = label(header, record, found);
-        let mut cells = vec![record.key.sequence.to_string(), record.key.block.to_string(), label];
+        let (trial, block) = (record.key.sequence + 1, record.key.block + 1);
+        let mut cells = vec![trial.to_string(), block.to_string(), label];
         match found {
             Some(phase) => {
                 cells.extend(times(phase));
@@ -167,7 +198,7 @@ fn or_dash(value: Option<u64>) -> String {
 fn times(phase: &PhaseRecord) -> [String; 4] {
     let drained = match &phase.clocks.drained {
         Drained::NoDevice => "no device".to_owned(),
-        Drained::NotDrained { .. } => "not drained".to_owned(),
+        Drained::NotDrained { .. } | Drained::NotWaitedFor { .. } => "not drained".to_owned(),
         drained => or_dash(drained.ns()),
     };
     [

@@ -2,6 +2,7 @@
 //! columns of text are wrapped.
 
 use crate::MIN_WIDTH;
+use crate::markdown::escaped;
 use crate::words::{clean, width_of};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, Table,
@@ -86,6 +87,22 @@ impl Grid {
         for line in table.lines() {
             out.push_str(line.trim_end());
             out.push('\n');
+        }
+        out
+    }
+
+    /// The table as Markdown, with all its columns.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        let shown = |text: &String| if text.is_empty() { " ".to_owned() } else { escaped(text) };
+        let mut out = line(self.columns.iter().map(|(name, _)| shown(name)).collect());
+        let side = |kind: Kind| match kind {
+            Kind::Text | Kind::OptionalText(_) => ":--".to_owned(),
+            Kind::Figure | Kind::Narrow | Kind::Optional(_) => "--:".to_owned(),
+        };
+        out.push_str(&line(self.columns.iter().map(|&(_, kind)| side(kind)).collect()));
+        for row in &self.rows {
+            out.push_str(&line(row.iter().map(shown).collect()));
         }
         out
     }

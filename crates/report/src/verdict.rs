@@ -5,14 +5,16 @@
 //! Nothing is decided here. A line that says FASTER, SLOWER, SAME or UNDECIDED says the number of
 //! blocks, the interval and the margin too.
 
+pub mod answers;
 mod headline;
 mod json;
 mod legend;
 mod multipliers;
 mod pairs;
-mod question;
+mod plain;
+pub(crate) mod question;
 mod rule;
-mod suite;
+pub(crate) mod suite;
 pub(crate) mod words;
 
 pub(crate) use json::round;

@@ -90,7 +90,8 @@ pub(crate) fn bold(text: &str, colour: bool) -> String {
 }
 
 /// A whole number with separators: `207,374`.
-pub(crate) fn grouped(value: u64) -> String {
+#[must_use]
+pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -103,13 +104,15 @@ pub(crate) fn grouped(value: u64) -> String {
 }
 
 /// A length, or a dash.
-pub(crate) fn ns(value: Option<u64>) -> String {
+#[must_use]
+pub fn ns(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), |ns| Nanos(ns).to_string())
 }
 
 /// A length in seconds with three significant digits, or a dash: `0.0123 s`, `12.3 s`, `1,234 s`.
 /// One unit for all, so that the lengths of a column can be told apart at a glance.
-pub(crate) fn seconds(value: Option<u64>) -> String {
+#[must_use]
+pub fn seconds(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), |ns| format!("{} s", bare_seconds(ns)))
 }
 
@@ -136,12 +139,14 @@ pub(crate) fn megabytes(size_bytes: u64) -> String {
 }
 
 /// A size, or a dash.
-pub(crate) fn bytes(value: Option<u64>) -> String {
+#[must_use]
+pub fn bytes(value: Option<u64>) -> String {
     value.map_or_else(|| "-".to_owned(), |bytes| Bytes(bytes).to_string())
 }
 
 /// `95.8 %`, `too short`, or a dash.
-pub(crate) fn cpu(load: CpuLoad) -> String {
+#[must_use]
+pub fn cpu(load: CpuLoad) -> String {
     match load {
         CpuLoad::Percent { percent } => format!("{:.1} %", percent.median),
         CpuLoad::TooShort => "too short".to_owned(),
@@ -151,7 +156,7 @@ pub(crate) fn cpu(load: CpuLoad) -> String {
 
 /// Unit in which the rates of a table are written: one for all its rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Scale {
+pub enum Scale {
     /// `127.03 KB/s`, KB = 1024 bytes.
     ArticleKb,
     /// `127 KiB/s`.
@@ -170,7 +175,8 @@ pub(crate) enum Scale {
 
 impl Scale {
     /// The unit of a table: MiB/s where every row has one at least.
-    pub(crate) fn of(table: &PhaseTable, style: RateStyle) -> Self {
+    #[must_use]
+    pub fn of(table: &PhaseTable, style: RateStyle) -> Self {
         match (RateUnit::of(style, table.op, &table.dataset), style) {
             (RateUnit::Files, _) => Self::Files,
             (RateUnit::Dirs, _) => Self::Dirs,
@@ -181,7 +187,8 @@ impl Scale {
     }
 
     /// The unit in which a table writes contents per second.
-    pub(crate) fn of_bytes(table: &PhaseTable, style: RateStyle) -> Self {
+    #[must_use]
+    pub fn of_bytes(table: &PhaseTable, style: RateStyle) -> Self {
         if style == RateStyle::Article2003 {
             return Self::ArticleKb;
         }
@@ -189,20 +196,32 @@ impl Scale {
         if rates.all(|rate| rate.median >= 1_048_576.0) { Self::Mib } else { Self::Kib }
     }
 
-    /// The median rate of a row.
+    /// The median rate of a row, with its unit.
     pub(crate) fn rate(self, row: &PhaseRow) -> String {
+        self.median(row).map_or_else(|| "-".to_owned(), |per_s| self.text(per_s))
+    }
+
+    /// The median rate of a row, in base units per second.
+    #[must_use]
+    pub fn median(self, row: &PhaseRow) -> Option<f64> {
         let unit = match self {
             Self::ArticleKb | Self::Kib | Self::Mib | Self::Mb => RateUnit::Bytes,
             Self::Files => RateUnit::Files,
             Self::Dirs => RateUnit::Dirs,
             Self::Iops => RateUnit::Ops,
         };
-        row.rates.get(unit).map_or_else(|| "-".to_owned(), |s| self.text(s.median))
+        row.rates.get(unit).map(|spread| spread.median)
     }
 
     /// An amount per second with its unit.
     pub(crate) fn text(self, per_s: f64) -> String {
-        let unit = match self {
+        format!("{} {}", self.bare(per_s), self.unit())
+    }
+
+    /// The unit: `MiB/s`.
+    #[must_use]
+    pub fn unit(self) -> &'static str {
+        match self {
             Self::ArticleKb => "KB/s",
             Self::Kib => "KiB/s",
             Self::Mib => "MiB/s",
@@ -210,12 +229,12 @@ impl Scale {
             Self::Files => "files/s",
             Self::Dirs => "dirs/s",
             Self::Iops => "IOPS",
-        };
-        format!("{} {unit}", self.bare(per_s))
+        }
     }
 
     /// The same without the unit, for a column that bears it.
-    pub(crate) fn bare(self, per_s: f64) -> String {
+    #[must_use]
+    pub fn bare(self, per_s: f64) -> String {
         match self {
             Self::ArticleKb => format!("{:.2}", per_s / 1024.0),
             Self::Kib => digits(per_s / 1024.0),
@@ -227,7 +246,8 @@ impl Scale {
 }
 
 /// Three digits, with separators from a thousand on.
-fn digits(value: f64) -> String {
+#[must_use]
+pub fn digits(value: f64) -> String {
     if value >= 1000.0 { grouped(value.round() as u64) } else { three_digits(value) }
 }
 
@@ -251,7 +271,8 @@ pub(crate) fn state(state: RunState) -> &'static str {
 }
 
 /// Minutes in UTC: `2026-01-01 00:00 UTC`.
-pub(crate) fn utc(unix_ns: u64) -> String {
+#[must_use]
+pub fn utc(unix_ns: u64) -> String {
     let seconds = i64::try_from(unix_ns / 1_000_000_000).unwrap_or(i64::MAX);
     match jiff::Timestamp::from_second(seconds) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M UTC").to_string(),
@@ -260,7 +281,8 @@ pub(crate) fn utc(unix_ns: u64) -> String {
 }
 
 /// `1 trial`, `3 trials`.
-pub(crate) fn count(n: usize, one: &str) -> String {
+#[must_use]
+pub fn count(n: usize, one: &str) -> String {
     if n == 1 { format!("1 {one}") } else { format!("{n} {one}s") }
 }
 

@@ -11,7 +11,6 @@ use crate::words::{bare_seconds, wrap};
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_reference::Test;
-use fsarena_study::complete;
 
 /// All trials of all machines, in the order of their blocks.
 pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String {
@@ -28,7 +27,7 @@ pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String
         for (test, phase) in &ours.tests {
             let Some(phase) = phase else { continue };
             for block in blocks(run, &phase.workload) {
-                titles.push(format!("{}, block {block}", test.heading));
+                titles.push(format!("{}, block {}", test.heading, block + 1));
                 for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
                     let record = find(run, &phase.workload, *index, block);
                     column.cells.push(trial(record, &phase.phase, &mut marks));
@@ -42,7 +41,7 @@ pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String
         out.push_str(&tables(&titles, &columns, width));
     }
     out.push_str(&marks.render(width));
-    out.push_str(&wrap("", "Blocks are counted from 0; - is a trial that is not there.", width));
+    out.push_str(&wrap("", "- is a trial that is not there.", width));
     out
 }
 
@@ -91,10 +90,10 @@ fn trial(record: Option<&TrialRecord>, phase: &str, marks: &mut Marks) -> String
         return ended.to_owned();
     };
     let mut notes = Vec::new();
-    if !complete(found) {
+    if !found.is_complete() {
         notes.push("partial: ended before the end of the work, in no figure".to_owned());
     }
-    if record.verify.as_ref().is_some_and(|verify| verify.bad_files > 0) {
+    if record.has_bad_contents() {
         notes.push("WRONG CONTENTS: in no figure".to_owned());
     }
     if found.cache.asked == Cache::Cold && found.cache.state == CacheState::Warm {

@@ -51,6 +51,61 @@ impl<'a> Groups<'a> {
     }
 }
 
+impl Groups<'_> {
+    /// Whether the value shown was not measured as the RUN asked, or not in all its trials.
+    fn is_faulty(&self) -> bool {
+        self.shown.is_none_or(|row| {
+            let fell_back = row.not_cold_because.is_some() && row.cache == CacheState::Warm;
+            let is_wrong = self.all.iter().any(|row| row.trials_with_bad_contents > 0);
+            fell_back || not_limited(row).is_some() || row.n < row.n_planned || is_wrong
+        })
+    }
+}
+
+/// Values of contenders in one test, and those that are in no ratio to them, with why.
+#[derive(Default)]
+pub(super) struct Ratios {
+    /// Index into the plan's contenders, label and value.
+    pub(super) values: Vec<(usize, String, f64)>,
+    /// Label, and in what it was measured otherwise.
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+impl Ratios {
+    /// The contenders of a table that were measured as asked, in all trials and under the same
+    /// conditions: those of the article where any was, else those of most.
+    pub(super) fn of(
+        study: &Study,
+        table: &PhaseTable,
+        own: Conditions,
+        value: impl Fn(&PhaseRow) -> Option<f64>,
+    ) -> Self {
+        let mut found = Vec::new();
+        for (contender, label) in contenders(study) {
+            let groups = Groups::of(table, contender, own);
+            let Some(value) = groups.shown.filter(|row| row.n > 0).and_then(&value) else {
+                continue;
+            };
+            let notes = groups.notes(study, table, own);
+            found.push((groups.is_faulty(), notes, (contender, label, value)));
+        }
+        let sound = || found.iter().filter(|(faulty, ..)| !faulty).map(|(_, notes, _)| notes);
+        let alike = |notes: &Vec<String>| sound().filter(|other| *other == notes).count();
+        // Of equals, the last is the greatest: backwards, so that it is the first.
+        let common = sound().rev().max_by_key(|notes| (notes.is_empty(), alike(notes))).cloned();
+        let mut all = Self::default();
+        for (faulty, notes, value) in found {
+            if !faulty && Some(&notes) == common.as_ref() {
+                all.values.push(value);
+            } else {
+                let why = if notes.is_empty() { "not as asked".into() } else { notes.join(", ") };
+                all.left_out.push((value.1, why));
+            }
+        }
+        all
+    }
+}
+
 /// A contender's cell: `value` of the group that stands for it, with its marks.
 pub(super) fn cell(
     (study, table): (&Study, &PhaseTable),

@@ -6,12 +6,14 @@
 //! ours that was not measured as the RUN asked, or not by all planned trials, is marked.
 
 mod appendix;
+mod beside;
 mod layout;
 mod measured;
 mod published;
 mod rates;
 mod seconds;
 
+pub use beside::{Beside, PlainTable, ThenAndNow, beside};
 pub use rates::{ArticleCell, ArticleRow, article_2003};
 
 use crate::words::{clean, wrap};

@@ -4,14 +4,16 @@
 //! shown as published; a value of ours that was not measured cold, in limited memory and by all
 //! planned trials is marked.
 
+use super::beside::{PlainTable, ThenAndNow};
 use super::layout::{Column, section, tables};
-use super::measured::{Conditions, cell, contenders};
+use super::measured::{Conditions, Ratios, cell, contenders};
 use super::{OwnPhase, OwnRun};
 use crate::marks::Marks;
 use crate::words::{bytes, wrap};
 use crate::{MIN_WIDTH, Style};
+use fsarena_model::run::Clock;
 use fsarena_reference::{Caches, RateRow};
-use fsarena_study::{CpuLoad, MemoryView, PhaseRow, RateUnit, Study};
+use fsarena_study::{CpuLoad, MemoryView, PhaseRow, PhaseTable, RateUnit, Study};
 
 /// Everything cold, in little memory.
 const ARTICLE: Conditions = Conditions { caches: Caches::Cold, limited: true };
@@ -147,7 +149,7 @@ fn titles(rows: &[ArticleRow]) -> Vec<String> {
     rows.iter().map(|row| format!("{}, {}", row.title, row.unit)).collect()
 }
 
-fn legend(study: Option<&Study>) -> String {
+pub(super) fn legend(study: Option<&Study>) -> String {
     let mut text = "KB = 1024 bytes. CPU load: the whole machine is 100 %.".to_owned();
     let Some(study) = study else { return text };
     if (study.scale - 1.0).abs() > f64::EPSILON {
@@ -221,6 +223,12 @@ fn measured(rows: &[ArticleRow], study: &Study, returned: bool, marks: &mut Mark
     contenders(study).into_iter().map(&mut column).collect()
 }
 
+/// The table of the phase of ours that repeats a row.
+fn table<'a>(row: &ArticleRow, study: &'a Study) -> Option<&'a PhaseTable> {
+    let (workload, phase) = row.ours.as_ref()?;
+    study.tables.iter().find(|t| t.workload == *workload && t.phase == *phase)
+}
+
 fn own_cell(
     row: &ArticleRow,
     study: &Study,
@@ -228,21 +236,70 @@ fn own_cell(
     returned: bool,
     marks: &mut Marks,
 ) -> String {
-    let Some((workload, phase)) = &row.ours else { return "-".to_owned() };
-    let table = study.tables.iter().find(|t| t.workload == *workload && t.phase == *phase);
-    let Some(table) = table else { return "-".to_owned() };
+    let Some(table) = table(row, study) else { return "-".to_owned() };
     let value = |shown: &PhaseRow| value(shown, &row.unit, returned);
     cell((study, table), contender, ARTICLE, marks, value)
 }
 
 fn value(row: &PhaseRow, unit: &str, returned: bool) -> String {
-    let of = if unit == "files/s" { RateUnit::Files } else { RateUnit::Bytes };
-    let rates = if returned { row.returned_rates } else { row.rates };
-    let Some(per_s) = rates.get(of).map(|spread| spread.median) else { return "-".to_owned() };
-    let value = if of == RateUnit::Files { per_s } else { per_s / 1024.0 };
+    let Some(value) = in_unit(row, unit, returned) else { return "-".to_owned() };
     let cpu_percent = match row.cpu {
         CpuLoad::Percent { percent } => Some(percent.median),
         CpuLoad::TooShort | CpuLoad::Unknown => None,
     };
     pair(unit, value, cpu_percent)
+}
+
+/// The median rate of a row in the unit of the article.
+fn in_unit(row: &PhaseRow, unit: &str, returned: bool) -> Option<f64> {
+    let rates = if returned { row.returned_rates } else { row.rates };
+    if unit == "files/s" {
+        return rates.get(RateUnit::Files).map(|spread| spread.median);
+    }
+    rates.get(RateUnit::Bytes).map(|spread| spread.median / 1024.0)
+}
+
+/// Rates of the article and, by `returned` as there, of a RUN of ours: a test each.
+pub(super) fn then_and_now(rows: &[ArticleRow], study: &Study) -> Vec<ThenAndNow> {
+    let of = |row: &ArticleRow| {
+        let head = |cell: &ArticleCell| format!("{} ({})", cell.column, cell.os);
+        let ratios = table(row, study).map_or_else(Ratios::default, |table| {
+            Ratios::of(study, table, ARTICLE, |shown| in_unit(shown, &row.unit, true))
+        });
+        ThenAndNow {
+            title: row.title.clone(),
+            unit: row.unit.clone(),
+            more_is_better: true,
+            then: row.cells.iter().map(|cell| (head(cell), cell.value)).collect(),
+            now: ratios.values,
+            left_out: ratios.left_out,
+        }
+    };
+    rows.iter().map(of).collect()
+}
+
+/// The article's table and those of ours, one a clock.
+pub(super) fn plain(rows: &[ArticleRow], study: &Study) -> (PlainTable, Vec<PlainTable>) {
+    let printed = published(rows);
+    let plain = |title: String, columns: &[Column], marks: &Marks| {
+        let row = |(at, head): (usize, String)| {
+            (head, columns.iter().map(|column| column.cells[at].clone()).collect())
+        };
+        PlainTable {
+            title,
+            columns: columns.iter().map(|column| column.head.clone()).collect(),
+            rows: titles(rows).into_iter().enumerate().map(row).collect(),
+            marks: marks.lines(),
+        }
+    };
+    let then = plain("rate / CPU load, %".to_owned(), &printed, &Marks::default());
+    let compared = study.compared_clock;
+    let clocks = [Clock::Returned, compared];
+    let clocks = &clocks[..if compared == Clock::Returned { 1 } else { 2 }];
+    let now = clocks.iter().map(|&clock| {
+        let mut marks = Marks::default();
+        let columns = measured(rows, study, clock == Clock::Returned, &mut marks);
+        plain(format!("rate / CPU load, %, by `{}`", clock.name()), &columns, &marks)
+    });
+    (then, now.collect())
 }

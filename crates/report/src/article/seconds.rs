@@ -1,15 +1,16 @@
 //! Values of ours in the shape of an article of seconds: contenders in rows, tests in columns; by
 //! `returned`, which is what the articles measured, and by the clock that the RUN compares.
 
+use super::beside::{PlainTable, ThenAndNow};
 use super::layout::{Column, grouped, section, tables};
-use super::measured::{Conditions, Groups, cell, contenders};
+use super::measured::{Conditions, Groups, Ratios, cell, contenders};
 use super::{OwnPhase, OwnRun, otherwise};
 use crate::Style;
 use crate::marks::Marks;
 use crate::words::{bare_seconds, wrap};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::Clock;
-use fsarena_reference::{Article, Caches, Test};
+use fsarena_reference::{Article, Caches, Table, Test};
 use fsarena_study::{PhaseRow, PhaseTable};
 
 /// RUNs of ours, one a machine, with the tests of the article that they repeat.
@@ -80,6 +81,46 @@ impl<'a> Ours<'a> {
         }
         out.push_str(&self.below(&marks, width));
         out
+    }
+
+    /// The tables of the first machine, one a clock.
+    pub(super) fn plain(&self) -> Vec<PlainTable> {
+        let Some(run) = self.runs.first() else { return Vec::new() };
+        let table = |by: By| {
+            let mut marks = Marks::default();
+            let mut rows = Vec::new();
+            for (contender, label) in contenders(run.study) {
+                let tests = self.tests.iter();
+                let cell = |(_, phase): &(Test, Option<&OwnPhase>)| {
+                    self.cell(run, *phase, contender, by, &mut marks)
+                };
+                rows.push((label, tests.map(cell).collect()));
+            }
+            let columns = self.tests.iter().map(|(test, _)| test.heading.to_owned()).collect();
+            let title = format!("seconds by {}", self.clock(by));
+            PlainTable { title, columns, rows, marks: marks.lines() }
+        };
+        self.clocks().map(table).collect()
+    }
+
+    /// Seconds of the article and, by `returned` as there, of the first machine: a test each.
+    pub(super) fn then_and_now(&self, printed: Option<&Table>) -> Vec<ThenAndNow> {
+        let Some(run) = self.runs.first() else { return Vec::new() };
+        let of = |(at, (test, phase)): (usize, &(Test, Option<&OwnPhase>))| {
+            let seconds = |shown: &PhaseRow| Some(By::Returned.median_ns(shown)? as f64 / 1e9);
+            let ratios = table_of(run, *phase).map_or_else(Ratios::default, |table| {
+                Ratios::of(run.study, table, self.conditions, seconds)
+            });
+            ThenAndNow {
+                title: test.heading.to_owned(),
+                unit: "s".to_owned(),
+                more_is_better: false,
+                then: printed.map_or_else(Vec::new, |table| published(table, test, at)),
+                now: ratios.values,
+                left_out: ratios.left_out,
+            }
+        };
+        self.tests.iter().enumerate().map(of).collect()
     }
 
     /// Machines side by side, then ratios of memory and disk.
@@ -230,6 +271,18 @@ impl<'a> Ours<'a> {
         labels
     }
 
+    /// What the figures are, and under which conditions they bear no mark.
+    pub(super) fn legend(&self) -> String {
+        let caches = match self.conditions.caches {
+            Caches::Cold | Caches::ColdStart => "cold",
+            Caches::Warm => "warm, or in memory",
+        };
+        let mut text =
+            format!("Ours: medians over trials. Without a mark: {caches}, of all planned trials.");
+        text.push_str(&self.scales());
+        text
+    }
+
     /// Notes, machines and what the figures are.
     fn below(&self, marks: &Marks, width: usize) -> String {
         let mut out = marks.render(width);
@@ -243,14 +296,7 @@ impl<'a> Ours<'a> {
             }
             out.push('\n');
         }
-        let caches = match self.conditions.caches {
-            Caches::Cold | Caches::ColdStart => "cold",
-            Caches::Warm => "warm, or in memory",
-        };
-        let mut text =
-            format!("Ours: medians over trials. Without a mark: {caches}, of all planned trials.");
-        text.push_str(&self.scales());
-        out.push_str(&wrap("", &text, width));
+        out.push_str(&wrap("", &self.legend(), width));
         out.push_str(&otherwise(self.runs, width));
         out
     }
@@ -278,6 +324,19 @@ impl<'a> Ours<'a> {
             scaled.collect::<Vec<_>>().join(", ")
         )
     }
+}
+
+/// What a table of an article says of a test, with tests in its rows or in its columns.
+fn published(table: &Table, test: &Test, at: usize) -> Vec<(String, f64)> {
+    let value = |cell: &fsarena_reference::Cell| cell.computed.or(cell.printed);
+    if table.columns.get(at).is_some_and(|column| column == test.heading) {
+        let of =
+            |row: &fsarena_reference::Line| Some((row.head.clone(), value(row.cells.get(at)?)?));
+        return table.rows.iter().filter_map(of).collect();
+    }
+    let Some(row) = table.rows.iter().find(|row| row.head == test.name) else { return Vec::new() };
+    let pairs = table.columns.iter().zip(&row.cells);
+    pairs.filter_map(|(column, cell)| Some((column.clone(), value(cell)?))).collect()
 }
 
 /// Why two rows may not stand in one ratio.

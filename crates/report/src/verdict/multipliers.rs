@@ -53,7 +53,7 @@ fn name(factor: &FactorRow) -> String {
 
 /// The levels of a factor; where it interacts, at each level of the other factor instead of over
 /// all.
-fn levels(factor: &FactorRow) -> Vec<String> {
+pub(super) fn levels(factor: &FactorRow) -> Vec<String> {
     let name = name(factor);
     if !factor.interacts || factor.by_other.is_empty() {
         return vec![format!("{name}: {}", level_words(&factor.levels))];
@@ -77,7 +77,7 @@ fn level_words(levels: &[LevelRow]) -> String {
 }
 
 /// The terms of the analysis with their probabilities.
-fn tests(view: &FactorView) -> String {
+pub(super) fn tests(view: &FactorView) -> String {
     let mut parts = vec![format!("all contenders {}", probability(view.omnibus_p))];
     parts.extend(view.terms.iter().map(|term| format!("{} {}", term.term, probability(term.p))));
     format!("F tests: {}.", parts.join(", "))
@@ -85,6 +85,11 @@ fn tests(view: &FactorView) -> String {
 
 /// Shares of the variance; nothing where the study gives none.
 fn shares(view: &FactorView, width: usize) -> String {
+    shares_text(view).map_or_else(String::new, |line| wrap("", &line, width))
+}
+
+/// The same without line breaks.
+pub(super) fn shares_text(view: &FactorView) -> Option<String> {
     let parts: Vec<String> = view
         .factors
         .iter()
@@ -93,12 +98,6 @@ fn shares(view: &FactorView, width: usize) -> String {
             Some(format!("{} {}", name(factor), percent((share * 1e3).round() / 1e3)))
         })
         .collect();
-    if parts.is_empty() {
-        return String::new();
-    }
-    let line = format!(
-        "Shares of the variance among these contenders, which other levels would change: {}.",
-        parts.join(", ")
-    );
-    wrap("", &line, width)
+    let of = "Shares of the variance among these contenders, which other levels would change";
+    (!parts.is_empty()).then(|| format!("{of}: {}.", parts.join(", ")))
 }

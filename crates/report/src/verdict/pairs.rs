@@ -41,10 +41,7 @@ pub(super) fn sentence(verdicts: &Verdicts, question: &QuestionView, pair: &Pair
 
 /// The interval that the verdict rests on: SAME is said by one of its own.
 pub(super) fn interval(pair: &PairView) -> (Option<f64>, Option<f64>) {
-    match pair.verdict {
-        Verdict::Same => (pair.same_low, pair.same_high),
-        Verdict::Faster | Verdict::Slower | Verdict::Undecided => (pair.low, pair.high),
-    }
+    pair.interval().unzip()
 }
 
 /// Whether the pair was decided before the last look that there could have been.

@@ -3,6 +3,7 @@
 use super::words::{metric, ratio, ratio_and_interval, ratio_within, value};
 use super::{Detail, list, multipliers, pairs, section};
 use crate::Style;
+use crate::bars::bar;
 use crate::table::{Grid, Kind};
 use crate::words::{count, wrap};
 use fsarena_model::verdict::Verdict;
@@ -11,6 +12,8 @@ use fsarena_study::watch::{Finding, FindingKind};
 
 /// Values that stand out are listed up to this many.
 const MOST_OUTLIERS: usize = 6;
+/// Columns of the bar of the largest median.
+const BAR_COLUMNS: usize = 10;
 
 /// Everything that is said of a question.
 pub(super) fn table(
@@ -23,7 +26,7 @@ pub(super) fn table(
     let is_said = is_headline(verdicts, question) && question.pairs.len() == 1;
     let mut out = section(&title(verdicts, question), width, style);
     if !question.rows.is_empty() {
-        out.push_str(&ranking(verdicts, question).render(width));
+        out.push_str(&ranking(verdicts, question, style).render(width));
     }
     if detail == Detail::AllPairs || (detail == Detail::Full && !is_said) {
         out.push_str(&pair_list(verdicts, question, detail, width, style));
@@ -56,7 +59,7 @@ fn is_headline(verdicts: &Verdicts, question: &QuestionView) -> bool {
 }
 
 /// What is compared, and with which contender.
-fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
+pub(crate) fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
     let what = metric(question.metric, question.clock);
     let mut title = format!("{} / {}: {what}", question.workload, question.phase);
     let reference = reference(verdicts, question).filter(|_| question.rows.len() > 1);
@@ -72,13 +75,15 @@ fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
 }
 
 /// The row that ratios are to: the baseline, or the best where it has no figures.
-fn reference<'q>(verdicts: &Verdicts, question: &'q QuestionView) -> Option<&'q RankRow> {
-    let is_baseline = |row: &&RankRow| Some(&row.label) == verdicts.baseline.as_ref();
-    question.rows.iter().find(is_baseline).or(question.rows.first())
+pub(super) fn reference<'q>(
+    verdicts: &Verdicts,
+    question: &'q QuestionView,
+) -> Option<&'q RankRow> {
+    verdicts.reference(question)
 }
 
 /// The contenders, best first; only columns that say something.
-fn ranking(verdicts: &Verdicts, question: &QuestionView) -> Grid {
+pub(crate) fn ranking(verdicts: &Verdicts, question: &QuestionView, style: Style) -> Grid {
     let rows = &question.rows;
     let letters = shows_letters(question);
     let some_are_cold = rows.iter().any(|row| row.cold);
@@ -91,12 +96,15 @@ fn ranking(verdicts: &Verdicts, question: &QuestionView) -> Grid {
     let against = |row: &RankRow| against(verdicts, question, row);
     let some_of_fewer = rows.iter().any(is_of_fewer);
     type Cell<'c> = &'c dyn Fn(&RankRow) -> Option<String>;
-    let all: [(&str, Kind, Cell<'_>); 11] = [
+    let most = rows.iter().map(|row| row.median).fold(0.0, f64::max);
+    let bar = |row: &RankRow| (style.bars && several).then(|| bar(row.median, most, BAR_COLUMNS));
+    let all: [(&str, Kind, Cell<'_>); 12] = [
         ("letters", Kind::Text, &|row| letters.then(|| row.letters.clone())),
         ("tier", Kind::Figure, &|row| row.tier.map(|tier| tier.to_string())),
         ("contender", Kind::Text, &|row| Some(name(row))),
         ("n", Kind::Figure, &|row| Some(row.n.to_string())),
         ("median", Kind::Figure, &|row| Some(value(question.metric, row.median))),
+        ("", Kind::OptionalText(3), &bar),
         ("ratio", Kind::Figure, &|row| several.then(|| against(row).ratio)),
         ("interval", Kind::Figure, &|row| against(row).interval),
         ("of n", Kind::Figure, &|row| row.ratio_n.filter(|_| some_of_fewer).map(|n| n.to_string())),
@@ -116,13 +124,17 @@ fn ranking(verdicts: &Verdicts, question: &QuestionView) -> Grid {
 }
 
 /// A contender against the reference.
-struct Against {
-    ratio: String,
-    interval: Option<String>,
-    word: &'static str,
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Against {
+    /// The ratio, 1.00 for the reference itself; a dash where there is none.
+    pub ratio: String,
+    /// Its interval in brackets.
+    pub interval: Option<String>,
+    /// The verdict's word; `baseline` or `best` for the reference itself.
+    pub word: &'static str,
 }
 
-fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Against {
+pub(super) fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Against {
     let reference = reference(verdicts, question).filter(|one| one.contender != row.contender);
     let Some(reference) = reference else {
         let is_baseline = Some(&row.label) == verdicts.baseline.as_ref();
@@ -178,7 +190,7 @@ fn pair_list(
 }
 
 /// What the watchers found.
-fn found(question: &QuestionView) -> Vec<String> {
+pub(super) fn found(question: &QuestionView) -> Vec<String> {
     let text = |finding: &Finding| {
         format!("{}: {}", kind(finding.kind), finding.text.trim_end_matches('.'))
     };
@@ -186,7 +198,7 @@ fn found(question: &QuestionView) -> Vec<String> {
 }
 
 /// The values that stand out, in one line.
-fn outliers(question: &QuestionView) -> Option<String> {
+pub(super) fn outliers(question: &QuestionView) -> Option<String> {
     let outliers = &question.watch.outliers;
     let label = |contender: usize| {
         let row = question.rows.iter().find(|row| row.contender == contender);

@@ -29,7 +29,7 @@ pub(super) fn text(verdicts: &Verdicts, width: usize, style: Style) -> String {
 }
 
 /// What was fixed before block 1.
-fn rule(verdicts: &Verdicts) -> String {
+pub(super) fn rule(verdicts: &Verdicts) -> String {
     let looks = match verdicts.rule {
         Rule::Looks { .. } => {
             let looks: Vec<String> = verdicts.rule.looks().iter().map(u32::to_string).collect();
@@ -45,7 +45,7 @@ fn rule(verdicts: &Verdicts) -> String {
 }
 
 /// What became of it.
-fn course(verdicts: &Verdicts) -> String {
+pub(super) fn course(verdicts: &Verdicts) -> String {
     let rerun = match verdicts.rerun.len() {
         0 => String::new(),
         n => format!(", {n} run again for a reason that no score is seen in"),

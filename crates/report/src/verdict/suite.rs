@@ -9,9 +9,20 @@ use fsarena_study::verdict::SuiteView;
 
 /// Geometric means of ratios, with both intervals, and how often each was what.
 pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
+    let mut out = section(&title(view), width, style);
+    out.push_str(&grid(view).render(width));
+    out.push_str(&wrap("", &words(view), width));
+    out
+}
+
+/// Over what, and to what.
+pub(crate) fn title(view: &SuiteView) -> String {
     let questions = count(view.over.len(), "workload");
-    let title = format!("Over {questions}: geometric mean of the ratios to {}", view.reference);
-    let mut out = section(&title, width, style);
+    format!("Over {questions}: geometric mean of the ratios to {}", view.reference)
+}
+
+/// One row a contender.
+pub(crate) fn grid(view: &SuiteView) -> Grid {
     let mut grid = Grid::new(&[
         ("contender", Kind::Text),
         ("ratio", Kind::Figure),
@@ -38,13 +49,15 @@ pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
             row.undecided.to_string(),
         ]);
     }
-    out.push_str(&grid.render(width));
-    let words = format!(
+    grid
+}
+
+/// How the table is read.
+pub(crate) fn words(view: &SuiteView) -> String {
+    format!(
         "Over: {}. Two intervals, plain 95 %: for these very workloads, from their blocks; and \
          for workloads like these, from the spread among them (three at least). FASTER to \
          UNDECIDED: pairs that were asked, over all questions. The mean itself has no verdict.",
         view.over.join(", ")
-    );
-    out.push_str(&wrap("", &words, width));
-    out
+    )
 }

@@ -15,7 +15,8 @@ const LEAST_END: f64 = 0.01;
 const MOST_END: f64 = 100.0;
 
 /// What is compared, as it stands in a title: `time to durable`.
-pub(crate) fn metric(metric: Metric, clock: Clock) -> String {
+#[must_use]
+pub fn metric(metric: Metric, clock: Clock) -> String {
     match metric {
         Metric::Time => format!("time to {}", clock.name()),
         Metric::Cpu => "processor time to durable".to_owned(),
@@ -25,7 +26,8 @@ pub(crate) fn metric(metric: Metric, clock: Clock) -> String {
 }
 
 /// A value in the metric's base unit.
-pub(crate) fn value(metric: Metric, value: f64) -> String {
+#[must_use]
+pub fn value(metric: Metric, value: f64) -> String {
     if !value.is_finite() || value < 0.0 {
         return "-".to_owned();
     }
@@ -38,14 +40,16 @@ pub(crate) fn value(metric: Metric, value: f64) -> String {
 }
 
 /// A ratio, two decimals near 1: `1.23`, `12.3`, `0.0031`, `1,234`.
-pub(crate) fn ratio(value: f64) -> String {
+#[must_use]
+pub fn ratio(value: f64) -> String {
     rounded(value, 2)
 }
 
 /// A ratio and its interval, `1.23` and `[1.18, 1.29]`, with as many decimals as tell both ends
 /// from 1 and from each other; no interval, no second text. Ends that are far off are bounds,
 /// `[<0.01, >100]`, but not where the whole interval is that far off: it is what was found then.
-pub(crate) fn ratio_and_interval(
+#[must_use]
+pub fn ratio_and_interval(
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
@@ -113,17 +117,20 @@ fn rounded(value: f64, decimals: usize) -> String {
 }
 
 /// A share in percent without needless digits: `5 %`, `2.5 %`.
-pub(crate) fn percent(share: f64) -> String {
+#[must_use]
+pub fn percent(share: f64) -> String {
     format!("{} %", (share * 1e6).round() / 1e4)
 }
 
 /// `±5 %`.
-pub(crate) fn margin(margin: f64) -> String {
+#[must_use]
+pub fn margin(margin: f64) -> String {
     format!("±{}", percent(margin))
 }
 
 /// A level of confidence, never rounded to certainty: `99.4 %`, `99.97 %`.
-pub(crate) fn level(level: f64) -> String {
+#[must_use]
+pub fn level(level: f64) -> String {
     let text = (1..5)
         .map(|decimals| format!("{:.decimals$}", level * 100.0))
         .find(|text| level >= 1.0 || !text.starts_with("100"))
@@ -142,12 +149,14 @@ pub(crate) fn probability(p: f64) -> String {
 }
 
 /// `1 block`, `1,234 blocks`.
-pub(crate) fn blocks(n: u64) -> String {
+#[must_use]
+pub fn blocks(n: u64) -> String {
     if n == 1 { "1 block".to_owned() } else { format!("{} blocks", grouped(n)) }
 }
 
 /// A time that is only guessed: `40 s`, `6 min`, `3.5 h`, `12 days`.
-pub(crate) fn about(seconds: f64) -> String {
+#[must_use]
+pub fn about(seconds: f64) -> String {
     match seconds.max(0.0) {
         s if !s.is_finite() => "an unknown time".to_owned(),
         s if s < 99.5 => format!("{s:.0} s"),
@@ -159,7 +168,8 @@ pub(crate) fn about(seconds: f64) -> String {
 }
 
 /// `4`, `4 and 6`, `4, 6 and 8`.
-pub(crate) fn listed(items: &[String]) -> String {
+#[must_use]
+pub fn listed(items: &[String]) -> String {
     match items {
         [] => String::new(),
         [one] => one.clone(),

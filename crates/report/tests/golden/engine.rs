@@ -112,7 +112,7 @@ fn threads_and_fsync_80() {
     is real is not decided here.
 
     Failed
-      - xfs, metadata, measure (trial 3): fsync d00001/f00001234: Input/output
+      - xfs, metadata, measure (trial 4): fsync d00001/f00001234: Input/output
         error; partial: create ended after 1,234 of 4,000 ops
     Notices
       - measured in 2 sessions, 2 boots: what changes from one to the other (memory
@@ -181,14 +181,13 @@ fn fio_says_its_own_time_80() {
     fio-job / randread
     trial  block  file system     returned        durable        drained  cache    ops    own clock
     -----------------------------------------------------------------------------------------------
-        0      0  ext4         500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
-        1      0  xfs          500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
-        2      1  ext4         500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
-        3      1  xfs          500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
+        1      1  ext4         500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
+        2      1  xfs          500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
+        3      2  ext4         500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
+        4      2  xfs          500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
 
     Times in ns from the phase's first clock read; device bytes: written to the device up to the next
-    unmount; partial: the phase ended early, and is in no figure. Blocks and trials are counted from 0.
-    Everything else: --json.
+    unmount; partial: the phase ended early, and is in no figure. Everything else: --json.
     ");
 }
 

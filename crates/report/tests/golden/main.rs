@@ -5,6 +5,7 @@ mod article;
 mod devices;
 mod engine;
 mod forest;
+mod markdown;
 mod plan;
 mod real_work;
 mod tables;
@@ -130,18 +131,18 @@ fn raw_80() {
     small-files / create
     trial  file system                        returned        durable        drained
     --------------------------------------------------------------------------------
-        0  ext4#1                          500,000,000  1,000,000,000  1,250,000,000
-        1  ext4#2                          500,000,000  1,010,000,000  1,250,000,000
-        2  ext4 data=writeback,noatime,co  500,000,000  1,020,000,000    not drained
+        1  ext4#1                          500,000,000  1,000,000,000  1,250,000,000
+        2  ext4#2                          500,000,000  1,010,000,000  1,250,000,000
+        3  ext4 data=writeback,noatime,co  500,000,000  1,020,000,000    not drained
            mmit=600 on a file system with
            a very long label
-        3  xfs                             500,000,000  1,030,000,000  1,250,000,000
-        4  tmpfs                             5,000,000     10,400,000      no device
-        5  btrfs (partial)                 500,000,000  1,050,000,000  1,250,000,000
+        4  xfs                             500,000,000  1,030,000,000  1,250,000,000
+        5  tmpfs                             5,000,000     10,400,000      no device
+        6  btrfs (partial)                 500,000,000  1,050,000,000  1,250,000,000
 
     Times in ns from the phase's first clock read; device bytes: written to the
     device up to the next unmount; partial: the phase ended early, and is in no
-    figure. Blocks and trials are counted from 0. Everything else: --json.
+    figure. Everything else: --json.
     ");
 }
 
@@ -241,7 +242,8 @@ fn plan_80() {
 fn json_is_one_document_with_base_units() {
     let (header, records) = sample();
     let study = study(&header, RunState::Interrupted, &[], &records);
-    let value = fsarena_report::json::show(&header, &[records::session("b", 0)], &study, &records);
+    let value =
+        fsarena_report::json::show(&header, &[records::session("b", 0)], &study, &records, None);
     assert_eq!(value["schema"], 1);
     assert_eq!(value["study"]["tables"][0]["rows"][0]["durable"]["median_ns"], 1_060_000_000u64);
     assert_eq!(value["sessions"][0]["boot_id"], "b");

@@ -242,7 +242,7 @@ fn legend_programs_and_failures_80() {
       - bzip2: bzip2 1.2.3, /usr/bin/bzip2
       - rm: rm 1.2.3, /usr/bin/rm
     Failed
-      - tmpfs, tree, measure (trial 3): tar: ended with exit status 2: tar:
+      - tmpfs, tree, measure (trial 4): tar: ended with exit status 2: tar:
         archive.tar.bz2: Cannot write; partial: archive did not come to its end
     Notices
       - cp was not the same in all trials: cp 1.2.3 at /usr/bin/cp in 3, cp 1.2.4 at
@@ -370,38 +370,37 @@ fn raw_100() {
     tree / archive: archive bzip2 (tar) of copy
     trial  block  file system     returned        durable        drained           cache    own clock
     -------------------------------------------------------------------------------------------------
-        0      0  ext4         500,000,000  4,000,000,000  1,250,000,000            warm  400,000,000
-        1      0  tmpfs         50,000,000    205,000,000      no device  warm by nature  400,000,000
-        2      1  ext4         500,000,000  4,200,000,000  1,250,000,000            warm  400,000,000
-        3      1  tmpfs         50,000,000    215,000,000      no device  warm by nature  400,000,000
+        1      1  ext4         500,000,000  4,000,000,000  1,250,000,000            warm  400,000,000
+        2      1  tmpfs         50,000,000    205,000,000      no device  warm by nature  400,000,000
+        3      2  ext4         500,000,000  4,200,000,000  1,250,000,000            warm  400,000,000
+        4      2  tmpfs         50,000,000    215,000,000      no device  warm by nature  400,000,000
     trial  file system  entries       asked      of it         user  system   read     written
                                                written
     ------------------------------------------------------------------------------------------
-        0  ext4           1,110  24,000,000  4,000,000  100,000,000       0  4,096  72,000,000
-        1  tmpfs          1,110  24,000,000  4,000,000  100,000,000       0      -           -
-        2  ext4           1,110  24,000,000  4,000,000  100,000,000       0  4,096  72,000,000
-        3  tmpfs          1,110  24,000,000  4,000,000  100,000,000       0      -           -
+        1  ext4           1,110  24,000,000  4,000,000  100,000,000       0  4,096  72,000,000
+        2  tmpfs          1,110  24,000,000  4,000,000  100,000,000       0      -           -
+        3  ext4           1,110  24,000,000  4,000,000  100,000,000       0  4,096  72,000,000
+        4  tmpfs          1,110  24,000,000  4,000,000  100,000,000       0      -           -
 
     tree / delete: delete (rm) of copy
     trial  block  file system     returned        durable        drained           cache    own clock
     -------------------------------------------------------------------------------------------------
-        0      0  ext4         500,000,000  5,000,000,000  1,250,000,000            warm  400,000,000
-        1      0  tmpfs         50,000,000    255,000,000      no device  warm by nature  400,000,000
-        2      1  ext4         500,000,000  5,200,000,000  1,250,000,000            warm  400,000,000
-        3      1  tmpfs         50,000,000    265,000,000      no device  warm by nature  400,000,000
+        1      1  ext4         500,000,000  5,000,000,000  1,250,000,000            warm  400,000,000
+        2      1  tmpfs         50,000,000    255,000,000      no device  warm by nature  400,000,000
+        3      2  ext4         500,000,000  5,200,000,000  1,250,000,000            warm  400,000,000
+        4      2  tmpfs         50,000,000    265,000,000      no device  warm by nature  400,000,000
     trial  file system  entries  asked    of it         user  system   read  written
                                         written
     --------------------------------------------------------------------------------
-        0  ext4           1,110      0        0  100,000,000       0  4,096        0
-        1  tmpfs          1,110      0        0  100,000,000       0      -        -
-        2  ext4           1,110      0        0  100,000,000       0  4,096        0
-        3  tmpfs          1,110      0        0  100,000,000       0      -        -
+        1  ext4           1,110      0        0  100,000,000       0  4,096        0
+        2  tmpfs          1,110      0        0  100,000,000       0      -        -
+        3  ext4           1,110      0        0  100,000,000       0  4,096        0
+        4  tmpfs          1,110      0        0  100,000,000       0      -        -
 
     Times in ns from the phase's first clock read; device bytes, written: to the device up to the next
     unmount; read: from it up to `durable`; asked: bytes of contents that the work read and wrote, of
     these written; user, system: processor time in ns of the program and all it starts, or of the
-    engine; partial: the phase ended early, and is in no figure. Blocks and trials are counted from 0.
-    Everything else: --json.
+    engine; partial: the phase ended early, and is in no figure. Everything else: --json.
     ");
 }
 
@@ -439,7 +438,7 @@ fn plan_80() {
 fn nothing_is_lost_in_json() {
     let (header, records) = sample();
     let study = study(&header, RunState::Done, &[], &records);
-    let value = fsarena_report::json::show(&header, &[], &study, &records);
+    let value = fsarena_report::json::show(&header, &[], &study, &records, None);
     let table = &value["study"]["tables"][1];
     assert_eq!(table["job"]["kind"], "copy");
     assert_eq!(table["unit"], "time");
@@ -458,7 +457,7 @@ fn nothing_is_lost_in_json() {
     assert_eq!(back, header);
     let (header, records) = by_both();
     let study = fsarena_study::study(&header, RunState::Done, &[], &records);
-    let value = fsarena_report::json::show(&header, &[], &study, &records);
+    let value = fsarena_report::json::show(&header, &[], &study, &records, None);
     let cost = &value["study"]["own_costs"][1];
     assert_eq!(cost["program"], "cp");
     assert!(cost["work"].to_string().contains("copy"), "{cost}");

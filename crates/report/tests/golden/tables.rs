@@ -48,7 +48,7 @@ fn phase_tables_80() {
       - 15,001 files read again after 3 trials (3.66 MiB): 1 WRONG, missing or
         unreadable
     Failed
-      - btrfs, small-files, measure (trials 5, 11): write f00000017: No space left
+      - btrfs, small-files, measure (trials 6, 12): write f00000017: No space left
         on device; take a larger image; partial: create ended after 22 to 28 of
         5,000 ops
     Not run

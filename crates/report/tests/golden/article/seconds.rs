@@ -270,25 +270,25 @@ fn every_trial_stands_in_the_appendix() {
     : every trial, seconds by `returned`, RUN 0123456789abcdef (1)
                        tmpfs      ext3               xfs
     ----------------------------------------------------
-    untar, block 0      5.00      5.50              6.00
-    untar, block 1      6.50  7.00 [a]          7.50 [b]
-    untar, block 2      8.00      8.50            failed
+    untar, block 1      5.00      5.50              6.00
+    untar, block 2      6.50  7.00 [a]          7.50 [b]
+    untar, block 3      8.00      8.50            failed
     untar, median       6.50  7.00 [c]  6.00 [d] [e] [f]
-    wav2flac, block 0   5.00  5.50 [g]              6.00
-    wav2flac, block 1   6.50  7.00 [g]          7.50 [b]
-    wav2flac, block 2   8.00  8.50 [g]            failed
+    wav2flac, block 1   5.00  5.50 [g]              6.00
+    wav2flac, block 2   6.50  7.00 [g]          7.50 [b]
+    wav2flac, block 3   8.00  8.50 [g]            failed
     wav2flac, median    6.50  7.00 [g]  6.00 [d] [e] [f]
 
     Appendix: every trial, seconds by `returned`, RUN fedcba9876543210 (2)
                        tmpfs          ext3
     --------------------------------------
-    untar, block 0      5.00          5.50
-    untar, block 1      6.00          6.50
-    untar, block 2      7.00          7.50
+    untar, block 1      5.00          5.50
+    untar, block 2      6.00          6.50
+    untar, block 3      7.00          7.50
     untar, median       6.00      6.50 [h]
-    wav2flac, block 0   5.00      5.50 [g]
-    wav2flac, block 1   6.00      6.50 [g]
-    wav2flac, block 2   7.00      7.50 [g]
+    wav2flac, block 1   5.00      5.50 [g]
+    wav2flac, block 2   6.00      6.50 [g]
+    wav2flac, block 3   7.00      7.50 [g]
     wav2flac, median    6.00  6.50 [g] [h]
 
     [a] partial: ended before the end of the work, in no figure
@@ -299,7 +299,7 @@ fn every_trial_stands_in_the_appendix() {
     [f] WRONG CONTENTS after 1 trial: in no figure
     [g] warm, though cold was asked for: 812 pages were left
     [h] memory 64 MiB by cgroup v2
-    Blocks are counted from 0; - is a trial that is not there.
+    - is a trial that is not there.
     ");
 }
 
