@@ -8,16 +8,22 @@ use std::path::PathBuf;
 
 mod compare;
 mod selftest;
+mod surface;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use compare::{CompareArgs, FailOn};
 pub use selftest::{HonestyArgs, Selftest, SelftestArgs};
+pub use surface::{
+    DocArgs, DoctorArgs, ExportArgs, FilesArgs, Foreign, Format, ImportArgs, ReportArgs, SchemaArgs,
+};
 
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
 /// fsarena makes file systems on the same sectors, runs real work on them, measures time, CPU,
 /// device traffic and latency, and repeats in random order.
 #[derive(Parser, Debug)]
-#[command(name = "fsarena", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "fsarena", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {
     /// Database of all results.
     #[arg(long, global = true, env = "FSARENA_DB", value_name = "PATH")]
@@ -27,7 +33,13 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
+Examples:
+  fsarena run
+  fsarena run --fs ext4,xfs --on loop:2G --workload small-files
+  fsarena experiments
+  fsarena doc guide
+
 Exit codes: 0 done (also UNDECIDED, and rows \"not run: reason\"); 1 failed; 2 bad usage; 3 `compare
 --fail-on slower` found a slower one; 4 undecided where --require-decision was given; 5 a cold phase
 was asked for and not proved; 130 stopped by Ctrl-C.
@@ -47,11 +59,20 @@ pub enum Command {
     /// Compute the verdicts of a RUN again, from its scores: who is faster, by how much, and is it
     /// real.
     Study(StudyArgs),
+    /// Write the report: one HTML page with charts, verdicts and every raw value.
+    Report(ReportArgs),
     /// Compare several RUNs, before and after a change, or one RUN with exit codes for tests.
     Compare(CompareArgs),
     /// Take the RUNs of other databases, such as those of other machines, into this one.
     Merge(MergeArgs),
-    /// List the built-in experiments, workloads and file systems, or print one experiment file.
+    /// Write a RUN as CSV, JSON or Markdown.
+    Export(ExportArgs),
+    /// Bring in what fio or hyperfine measured, for verdicts and a report.
+    Import(ImportArgs),
+    /// Say what a critical reader would object to in this machine or device, before a run.
+    Doctor(DoctorArgs),
+    /// List the built-in experiments with what each costs, workloads and file systems, or print the
+    /// file of one.
     Experiments(ExperimentsArgs),
     /// List the datasets for real work, show or write one, or look at your own.
     Dataset(Box<DatasetArgs>),
@@ -59,12 +80,18 @@ pub enum Command {
     Reference(ReferenceArgs),
     /// Test the method on this machine: compare a configuration with itself.
     Selftest(SelftestArgs),
+    /// Print the documentation.
+    Doc(DocArgs),
+    /// Print the JSON Schema of a document that fsarena writes.
+    Schema(SchemaArgs),
     /// Print a completion script for a shell.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
         /// The shell.
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or those of all subcommands into a directory.
+    #[command(after_help = "Examples:\n  fsarena man | man -l -\n  fsarena man --dir man1")]
     Man {
         /// Directory for one page a subcommand.
         #[arg(long, value_name = "DIR")]
@@ -91,6 +118,12 @@ pub enum Command {
         parent: Option<u32>,
     },
 }
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  fsarena completions bash > /etc/bash_completion.d/fsarena
+  fsarena completions zsh > /usr/local/share/zsh/site-functions/_fsarena
+  fsarena completions fish > ~/.config/fish/completions/fsarena.fish";
 
 /// Arguments of `run`.
 #[derive(Args, Debug, Default)]
@@ -231,6 +264,12 @@ pub struct RunArgs {
     /// Print the raw values of every trial below the tables.
     #[arg(long)]
     pub raw: bool,
+    /// File of the report: one HTML page; beside the database where this is not given.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_report")]
+    pub report: Option<PathBuf>,
+    /// Write no report.
+    #[arg(long)]
+    pub no_report: bool,
     /// Print nothing of what was measured: another command does.
     #[arg(skip)]
     pub silent: bool,
@@ -261,6 +300,9 @@ pub struct DevicesArgs {
 
 /// Arguments of `list`.
 #[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  fsarena list\n  fsarena list --db all.db\n  fsarena list --json"
+)]
 pub struct ListArgs {
     /// Print one JSON document.
     #[arg(long)]
@@ -371,10 +413,17 @@ fn scale(text: &str) -> Result<f64, String> {
 
 /// Arguments of `experiments`.
 #[derive(Args, Debug)]
+#[command(after_help = EXPERIMENTS_EXAMPLES)]
 pub struct ExperimentsArgs {
-    /// Print the file of this experiment.
+    /// Print the file of this experiment or workload.
     pub name: Option<String>,
 }
+
+const EXPERIMENTS_EXAMPLES: &str = "\
+Examples:
+  fsarena experiments
+  fsarena experiments quick > mine.toml && fsarena run mine.toml --dry-run
+  fsarena experiments small-files";
 
 /// Arguments of `reference`.
 #[derive(Args, Debug)]

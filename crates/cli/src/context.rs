@@ -77,10 +77,32 @@ pub fn width() -> usize {
     columns.map_or(100, |(width, _)| usize::from(width.0)).max(MIN_WIDTH)
 }
 
-/// Colour only on a terminal, and never with `NO_COLOR` (no-color.org).
+/// Colour only on a terminal, and never with `NO_COLOR` (no-color.org); bars only on a terminal
+/// that shows their characters.
 pub fn style() -> Style {
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    Style { colour: wanted && std::io::stdout().is_terminal(), rate: None }
+    let is_terminal = std::io::stdout().is_terminal();
+    Style { colour: wanted && is_terminal, bars: is_terminal && is_utf8(), rate: None }
+}
+
+/// Whether the locale says that the terminal shows UTF-8: the first of these variables that is set
+/// decides (locale(7)).
+fn is_utf8() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default();
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Writes a line of talk to standard error. Work goes on where nobody reads it any more, as after
+/// `fsarena run 2>&1 | head`.
+pub fn say(text: &str) {
+    say_text(&format!("{text}\n"));
+}
+
+/// Writes whole lines of talk to standard error, as [`say`] does.
+pub fn say_text(lines: &str) {
+    let _ = std::io::stderr().write_all(lines.as_bytes());
 }
 
 /// Writes data to standard output.

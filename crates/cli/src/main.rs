@@ -2,7 +2,14 @@
 //!
 //! Data goes to standard output, talk to standard error; nothing below this crate prints.
 #![forbid(unsafe_code)]
-#![expect(clippy::print_stderr, reason = "printing is this crate's work")]
+
+/// Writes a line of talk to standard error, as `eprintln!` does, but never ends the program where
+/// nobody reads it any more.
+macro_rules! say {
+    ($($words:tt)*) => {
+        $crate::context::say(&format!($($words)*))
+    };
+}
 
 mod args;
 mod commands;
@@ -10,7 +17,7 @@ mod context;
 mod progress;
 
 use args::{Cli, Command};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use std::process::ExitCode;
 
 /// Exit codes (DESIGN §7), and that of the shell for Ctrl-C.
@@ -30,6 +37,11 @@ mod exit {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().len() < 2 {
+        // Not left to clap, which takes FSARENA_DB in the environment for an argument.
+        say!("{}", Cli::command().render_help());
+        return ExitCode::from(exit::USAGE);
+    }
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),
@@ -38,9 +50,15 @@ fn main() -> ExitCode {
         Command::Show(args) => commands::show::run(&args, cli.db.as_deref()),
         Command::Study(args) => commands::study::run(&args, cli.db.as_deref()),
         Command::Compare(args) => commands::compare::run(&args, cli.db.as_deref()),
+        Command::Report(args) => commands::report::run(&args, cli.db.as_deref()),
+        Command::Export(args) => commands::export::run(&args, cli.db.as_deref()),
+        Command::Import(args) => commands::import::run(&args, cli.db.as_deref()),
+        Command::Doctor(args) => commands::doctor::run(&args, cli.db.as_deref()),
+        Command::Doc(args) => commands::doc::run(&args),
+        Command::Schema(args) => commands::schema::run(&args),
         Command::Merge(args) => commands::merge::run(&args, cli.db.as_deref()),
         Command::Dataset(args) => commands::dataset::run(&args),
-        Command::Experiments(args) => commands::experiments::run(&args),
+        Command::Experiments(args) => commands::experiments::run(&args, cli.db.as_deref()),
         Command::Reference(args) => commands::reference::run(&args, cli.db.as_deref()),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
         Command::Completions { shell } => commands::describe::completions(shell),
@@ -54,7 +72,7 @@ fn main() -> ExitCode {
         if context::is_broken_pipe(&error) {
             return ExitCode::SUCCESS;
         }
-        eprintln!("fsarena: {error:#}");
+        say!("fsarena: {error:#}");
         let usage = error.is::<context::Usage>() || error.is::<fsarena_plan::PlanError>();
         ExitCode::from(if usage { exit::USAGE } else { exit::FAILED })
     })

@@ -1,5 +1,6 @@
 //! Progress on standard error: a bar on a terminal, a line a trial elsewhere.
 
+use crate::context;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::units::Bytes;
 use fsarena_runner::Progress;
@@ -42,7 +43,7 @@ impl Bar {
         if self.on_terminal {
             self.bar.println(text);
         } else {
-            eprintln!("{text}");
+            context::say(text);
         }
     }
 }
@@ -57,7 +58,7 @@ impl Progress for Bar {
         if self.image.as_deref() != Some(name) {
             self.image = Some(name.to_owned());
             if !self.on_terminal {
-                eprintln!("writing {name} ({})", Bytes(total_bytes));
+                say!("writing {name} ({})", Bytes(total_bytes));
             }
         }
     }
@@ -66,7 +67,7 @@ impl Progress for Bar {
         if !self.on_terminal {
             let trials =
                 if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials") };
-            eprintln!("block {number} of at most {most}: {trials}");
+            say!("block {number} of at most {most}: {trials}");
         }
     }
 
@@ -76,7 +77,7 @@ impl Progress for Bar {
         self.bar.set_position(number as u64 - 1);
         self.bar.set_message(self.title.clone());
         if !self.on_terminal {
-            eprintln!("[{number}/{of}] {}", self.title);
+            say!("[{number}/{of}] {}", self.title);
         }
     }
 

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 
 /// Arguments of `selftest`.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena selftest honesty\n  fsarena selftest honesty --help")]
 pub struct SelftestArgs {
     /// What is tested.
     #[command(subcommand)]

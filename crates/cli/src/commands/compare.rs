@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
         Ok(verdicts) => Ok(code(args, &verdicts)),
         // Neither 1 nor 2 may come out of a mistake here: both would be a bad revision.
         Err(error) if args.bisect && !context::is_broken_pipe(&error) => {
-            eprintln!("fsarena: {error:#}");
+            say!("fsarena: {error:#}");
             Ok(ExitCode::from(bisect::STOP))
         }
         Err(error) => Err(error),
@@ -137,10 +137,10 @@ fn runs_of(side: &[Loaded]) -> Vec<RunOf<'_>> {
 fn talk(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
     let state = store.run(run)?.state;
     if state != RunState::Done {
-        eprintln!("RUN {run} is {}: its figures are of the blocks so far", state.name());
+        say!("RUN {run} is {}: its figures are of the blocks so far", state.name());
     }
     if let Some(ask) = header.plan.verdict.as_ref().filter(|ask| ask.method != METHOD_VERSION) {
-        eprintln!(
+        say!(
             "RUN {run} was planned by version {} of the method; this program computes by version \
              {METHOD_VERSION}",
             ask.method
@@ -257,7 +257,7 @@ fn margin(args: &CompareArgs, headers: &[&RunHeader]) -> Result<f64> {
         };
         if own.len() < headers.len() || own.iter().any(|margin| margin.to_bits() != given.to_bits())
         {
-            eprintln!("the margin of {text} was chosen when the figures were there already");
+            say!("the margin of {text} was chosen when the figures were there already");
         }
         return Ok(given);
     }

@@ -28,7 +28,7 @@ enum Named {
 pub fn run(args: &DatasetArgs) -> Result<ExitCode> {
     match carry_out(args) {
         Err(error) if matches!(error.downcast_ref(), Some(CorpusError::Stopped)) => {
-            eprintln!("stopped; nothing was left behind");
+            say!("stopped; nothing was left behind");
             Ok(ExitCode::from(exit::INTERRUPTED))
         }
         // A file that is written wrongly, as with experiments.
@@ -65,7 +65,7 @@ fn list(args: &DatasetArgs) -> Result<()> {
         return context::print_json(&fsarena_report::json::datasets(&lines));
     }
     context::print(&fsarena_report::datasets_table(&lines, context::width(), context::style()))?;
-    eprintln!("and small-N, N files of 256 B; MB are 10^6 bytes");
+    say!("and small-N, N files of 256 B; MB are 10^6 bytes");
     Ok(())
 }
 

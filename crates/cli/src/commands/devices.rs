@@ -15,7 +15,7 @@ pub fn run(args: &DevicesArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if !context::is_root() {
-        eprintln!("not root: what lies on a device, and who else uses it, may not be seen");
+        say!("not root: what lies on a device, and who else uses it, may not be seen");
     }
     let lines: Vec<DeviceLine> = rows.iter().map(line_of).collect();
     context::print(&fsarena_report::devices_table(&lines, context::width(), context::style()))?;

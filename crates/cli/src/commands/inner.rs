@@ -2,6 +2,7 @@
 
 use crate::context;
 use anyhow::{Context as _, Result};
+use fsarena_executor::{Namespaces, Outside, executor_inside, executor_outside};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,19 +14,22 @@ pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Re
     outlive_signals()?;
     let _lock = journal.map(fsarena_runner::live_in).transpose()?;
     let program = context::program();
-    if inside || !context::is_root() {
-        fsarena_executor::executor_inside(&program, parent, inside)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let Some(status) = fsarena_executor::executor_outside(&program, parent)? else {
-        // A container without the right to namespaces: a directory can be worked in all the same.
-        fsarena_executor::executor_inside(&program, parent, false)?;
-        return Ok(ExitCode::SUCCESS);
+    let outside = match (inside, context::is_root()) {
+        (true, _) => Outside::Without(Namespaces::Own),
+        (false, false) => Outside::Without(Namespaces::NotAllowed),
+        (false, true) => executor_outside(&program, parent)?,
     };
-    Ok(status
-        .code()
-        .and_then(|code| u8::try_from(code).ok())
-        .map_or(ExitCode::FAILURE, ExitCode::from))
+    match outside {
+        Outside::Ended(status) => Ok(status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .map_or(ExitCode::FAILURE, ExitCode::from)),
+        // Also a container without the right to namespaces: a directory can be worked in there.
+        Outside::Without(namespaces) => {
+            executor_inside(&program, parent, namespaces)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
 }
 
 /// A stop of a whole service or session reaches every process: those inside go on until their

@@ -16,7 +16,8 @@ pub fn run(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
     if args.json {
         context::print_json(&fsarena_report::json::list(&lines))?;
     } else if lines.is_empty() {
-        eprintln!("no RUNs yet; `fsarena run` makes the first");
+        let path = context::database(db)?;
+        say!("no RUNs yet in {}; `fsarena run` makes the first", path.display());
     } else {
         context::print(&fsarena_report::runs_list(&lines, context::width(), context::style()))?;
     }

@@ -107,20 +107,20 @@ fn talk(merged: &Merged, other: &Path, ours: &Path) {
     let has = |wanted: fn(&Fate) -> bool| merged.runs.iter().any(|run| wanted(&run.fate));
     let (other, ours) = (other.display(), ours.display());
     if has(|fate| matches!(fate, Fate::AtWork)) {
-        eprintln!(
+        say!(
             "{other}: a RUN is at work; merge again when it has ended (where its process died, \
              `fsarena list --db {other}` marks it as interrupted)"
         );
     }
     if has(|fate| matches!(fate, Fate::LongerThere { .. })) {
-        eprintln!(
+        say!(
             "{other}: a RUN went on there since it was merged, and what is stored here is never \
              changed; for the longer one begin a new database: fsarena merge --db NEW.db {other} \
              {ours}"
         );
     }
     if has(|fate| matches!(fate, Fate::Differs { .. })) {
-        eprintln!(
+        say!(
             "{other}: a RUN was refused, because another one of the same id is here; both stay as \
              they are, each in its database"
         );

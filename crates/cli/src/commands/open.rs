@@ -3,17 +3,17 @@
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_report::RunLine;
-use fsarena_store::{RunRow, Store};
+use fsarena_store::{RunRow, Store, StoreError};
 use std::path::Path;
 
 /// Undoes what dead RUNs left, and says so.
 pub fn recover() -> Result<()> {
     let recovered = fsarena_runner::recover(&context::state_dir()?)?;
     if !recovered.removed.is_empty() {
-        eprintln!("removed what a killed run had left: {}", recovered.removed.join(", "));
+        say!("removed what a killed run had left: {}", recovered.removed.join(", "));
     }
     for failure in &recovered.failed {
-        eprintln!("could not be removed: {failure}");
+        say!("could not be removed: {failure}");
     }
     Ok(())
 }
@@ -49,8 +49,21 @@ pub fn existing(asked: Option<&Path>) -> Result<Store> {
         ))
     };
     match for_reading(asked)? {
+        Some(store) if is_empty(&store)? => Err(Usage(format!(
+            "{}: no RUN is stored there yet; `fsarena run` makes the first, --db names another \
+             database",
+            store.path().display()
+        ))
+        .into()),
         Some(store) => Ok(store),
         None => Err(there_is_none(&context::database(asked)?).into()),
+    }
+}
+
+fn is_empty(store: &Store) -> Result<bool> {
+    match store.find("latest") {
+        Err(StoreError::NoSuchRun { .. }) => Ok(true),
+        other => Ok(other.map(|_| false)?),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The expected cost of a plan: from earlier records of the same file system on the same kind of
 //! device, else from a short calibration in memory.
 
+use crate::context;
 use anyhow::Result;
 use fsarena_engine::{Root, run_phase};
 use fsarena_model::run::RunPlan;
@@ -11,15 +12,27 @@ use fsarena_plan::{Cost, CostBasis};
 use fsarena_report::{PlanCost, PlanCostRow, PlanNeed};
 use fsarena_store::{Costs, Store};
 use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+
+/// Earlier records, where there is a database; it is not raised and nothing is written to it.
+pub fn records(db: Option<&Path>) -> Result<Option<Store>> {
+    let path = context::database(db)?;
+    Ok(if path.exists() { Some(Store::open_read_only(&path)?) } else { None })
+}
 
 /// Expected cost of `plan`.
 pub fn of(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
+    let cost = as_rows(&fsarena_plan::estimate(plan, &basis(store)?));
+    Ok(PlanCost { needs: needs(plan), ..cost })
+}
+
+/// What is known of costs on this machine: a look at it, and the records of `store`.
+pub fn basis(store: Option<&Store>) -> Result<CostBasis> {
     let mut basis = CostBasis { calibrated: calibrate(), ..CostBasis::default() };
     if let Some(store) = store {
         add_measured(&mut basis, store.costs()?);
     }
-    let cost = as_rows(&fsarena_plan::estimate(plan, &basis));
-    Ok(PlanCost { needs: needs(plan), ..cost })
+    Ok(basis)
 }
 
 /// Space that each workload of real work needs on the file system under test.
@@ -121,7 +134,7 @@ fn as_rows(cost: &Cost) -> PlanCost {
 }
 
 /// All sources of a figure, the strongest first.
-fn sources(sources: &BTreeSet<CostSource>) -> String {
+pub fn sources(sources: &BTreeSet<CostSource>) -> String {
     let names: Vec<&str> = sources.iter().map(|source| name(*source)).collect();
     names.join(", ")
 }

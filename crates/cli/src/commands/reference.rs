@@ -1,27 +1,18 @@
 //! `fsarena reference YEAR`: an article's tables, what they give when computed again, and the
 //! latest RUN of its experiment on each machine beside them.
 
+use super::loaded::{Loaded, Names};
 use super::open;
 use crate::args::{Beside, ReferenceArgs};
 use crate::context::{self, Usage};
 use anyhow::Result;
-use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunHeader;
 use fsarena_reference::Article;
 use fsarena_report::{OwnPhase, OwnRun};
 use fsarena_store::{RunId, RunRow, Store};
-use fsarena_study::Study;
 use std::cmp::Reverse;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// A RUN as it was read, with what was computed from it.
-struct Owned {
-    header: RunHeader,
-    records: Vec<TrialRecord>,
-    study: Study,
-    notes: Vec<String>,
-}
 
 /// Prints the tables of an article, or the list of articles.
 pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
@@ -38,15 +29,7 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
         Beside::Nothing => Vec::new(),
         Beside::Latest => own_runs(&article, args.run.as_deref(), db)?,
     };
-    let runs: Vec<OwnRun<'_>> = owned
-        .iter()
-        .map(|own| OwnRun {
-            header: &own.header,
-            records: &own.records,
-            study: &own.study,
-            notes: &own.notes,
-        })
-        .collect();
+    let runs: Vec<OwnRun<'_>> = owned.iter().map(Loaded::beside_article).collect();
     let phases = phases(&article);
     if args.json {
         context::print_json(&fsarena_report::json::reference(&article, &phases, &runs))?;
@@ -56,7 +39,7 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
     let text = fsarena_report::article(&article, &phases, &runs, width, style);
     context::print(&format!("{}\n\n{text}", article.title))?;
     if runs.is_empty() && args.beside == Beside::Latest {
-        eprintln!("no RUN of it on this machine yet: fsarena run {}", article.experiment);
+        say!("no RUN of it on this machine yet: fsarena run {}", article.experiment);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -70,7 +53,7 @@ fn list(json: bool) -> Result<()> {
 }
 
 /// The phases that repeat the tests of an article, as its experiment names them.
-fn phases(article: &Article) -> Vec<OwnPhase> {
+pub(super) fn phases(article: &Article) -> Vec<OwnPhase> {
     let rows = fsarena_plan::builtin::experiment(article.experiment).map(|found| found.rows);
     let own = |row: fsarena_plan::ArticleRow| OwnPhase {
         title: row.title,
@@ -81,29 +64,18 @@ fn phases(article: &Article) -> Vec<OwnPhase> {
 }
 
 /// The RUN asked for, or the latest of each machine.
-fn own_runs(article: &Article, selector: Option<&str>, db: Option<&Path>) -> Result<Vec<Owned>> {
+fn own_runs(article: &Article, selector: Option<&str>, db: Option<&Path>) -> Result<Vec<Loaded>> {
     let Some(store) = open::for_reading(db)? else { return Ok(Vec::new()) };
     let found = match selector {
-        Some(selector) => {
-            let run = store.find(selector)?;
-            vec![(run, store.header(run)?)]
-        }
+        Some(selector) => vec![store.find(selector)?],
         None => latest_by_machine(&store, article.experiment)?,
     };
-    found.into_iter().map(|(run, header)| read(&store, run, header)).collect()
-}
-
-fn read(store: &Store, run: RunId, header: RunHeader) -> Result<Owned> {
-    let records = store.records(run)?;
-    let sessions = store.sessions(run)?;
-    let study = fsarena_study::study(&header, store.run(run)?.state, &sessions, &records);
-    let notes = fsarena_plan::notes_of(&header.experiment_toml);
-    Ok(Owned { header, records, study, notes })
+    found.into_iter().map(|run| Loaded::read(&store, run, Names::Kept)).collect()
 }
 
 /// The latest RUN of an experiment with a record, of each machine; this machine first. A machine
 /// is known by its name and its processors: both stay when its kernel changes.
-fn latest_by_machine(store: &Store, experiment: &str) -> Result<Vec<(RunId, RunHeader)>> {
+fn latest_by_machine(store: &Store, experiment: &str) -> Result<Vec<RunId>> {
     let mut rows = store.runs()?;
     rows.retain(|row| row.experiment == experiment && row.trials_done > 0);
     // Numbers say the order of RUNs that began here, but nothing of those that were merged.
@@ -120,14 +92,5 @@ fn latest_by_machine(store: &Store, experiment: &str) -> Result<Vec<(RunId, RunH
             found.push((row.id, header));
         }
     }
-    Ok(found)
-}
-
-/// A RUN in the shape of the article that its experiment repeats; `None` where it repeats none.
-pub fn in_shape(header: &RunHeader, records: &[TrialRecord], study: &Study) -> Option<String> {
-    let article = fsarena_reference::of_experiment(&header.experiment)?;
-    let notes = fsarena_plan::notes_of(&header.experiment_toml);
-    let runs = [OwnRun { header, records, study, notes: &notes }];
-    let (width, style) = (context::width(), context::style());
-    Some(fsarena_report::in_shape_of(&article, &phases(&article), &runs, width, style))
+    Ok(found.into_iter().map(|(run, _)| run).collect())
 }

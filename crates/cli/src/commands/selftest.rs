@@ -40,7 +40,7 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
     }
     let mut replayed = Vec::new();
     for tape in &tapes {
-        eprintln!("replaying {}: {}, {}", tape.source, tape.workload, tape.phase);
+        say!("replaying {}: {}, {}", tape.source, tape.workload, tape.phase);
         replayed.push(fsarena_honesty::replay(tape, &config).map_err(unusable)?);
     }
     if args.json {
@@ -112,7 +112,7 @@ fn verdict(replayed: &[Replayed]) -> ExitCode {
         for rule in tape.broken() {
             broken = true;
             let facts = &tape.tape;
-            eprintln!(
+            say!(
                 "{}, {}, {}: {} gave {} false verdicts in {} comparisons, more than {} per 1,000",
                 facts.source,
                 facts.workload,

@@ -1,13 +1,12 @@
 //! `fsarena show`: the tables of a RUN, from its records alone.
 
-use super::{open, reference, study};
+use super::loaded::{Loaded, Names};
+use super::open;
 use crate::args::ShowArgs;
 use crate::context;
 use anyhow::Result;
 use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
-use fsarena_study::Study;
-use fsarena_study::verdict::Verdicts;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -20,35 +19,29 @@ pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
 }
 
 /// Prints the tables and verdicts of `run`, and the raw values where asked for.
-pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<(Study, Option<Verdicts>)> {
-    let header = store.header(run)?;
-    let records = store.records(run)?;
-    let state = store.run(run)?.state;
-    let sessions = store.sessions(run)?;
-    let study = fsarena_study::study(&header, state, &sessions, &records);
-    let verdicts = study::verdicts(store, run, &header)?;
+pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<Loaded> {
+    let loaded = Loaded::read(store, run, Names::Kept)?;
+    let Loaded { header, sessions, records, study, verdicts, .. } = &loaded;
     if json {
-        let mut document = fsarena_report::json::show(&header, &sessions, &study, &records);
-        if let Some(verdicts) = &verdicts {
-            document["verdicts"] = fsarena_report::verdict_json(verdicts);
-        }
+        let verdicts = verdicts.as_ref();
+        let document = fsarena_report::json::show(header, sessions, study, records, verdicts);
         context::print_json(&document)?;
-        return Ok((study, verdicts));
+        return Ok(loaded);
     }
     let (width, style) = (context::width(), context::style());
-    context::print(&fsarena_report::phase_tables(&study, width, style))?;
-    if let Some(verdicts) = &verdicts {
+    context::print(&fsarena_report::phase_tables(study, width, style))?;
+    if let Some(verdicts) = verdicts {
         let detail = if raw { Detail::Full } else { Detail::Brief };
         let text = fsarena_report::verdict_tables(verdicts, detail, width, style);
         context::print(&format!("\n{text}"))?;
     }
-    if let Some(text) = reference::in_shape(&header, &records, &study) {
+    if let Some(text) = loaded.in_shape_of_article() {
         context::print(&format!("\n{text}"))?;
     }
     if raw {
         context::print("")?;
-        context::print(&fsarena_report::ledger_tables(&study, width, style))?;
-        context::print(&fsarena_report::raw_values(&header, &records, width, style))?;
+        context::print(&fsarena_report::ledger_tables(study, width, style))?;
+        context::print(&fsarena_report::raw_values(header, records, width, style))?;
     }
-    Ok((study, verdicts))
+    Ok(loaded)
 }

@@ -16,7 +16,7 @@ pub fn count_interrupts() -> Result<Arc<AtomicUsize>> {
         for _ in signals.forever() {
             let before = seen.fetch_add(1, Ordering::SeqCst);
             if before == 0 {
-                eprintln!("\nstopping: taking everything down (again: at once)");
+                say!("\nstopping: taking everything down (again: at once)");
             }
         }
     });

@@ -26,7 +26,7 @@ pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
         .into());
     };
     if verdicts.method != METHOD_VERSION {
-        eprintln!(
+        say!(
             "RUN {run} was planned by version {} of the method; this program computes by version \
              {METHOD_VERSION}",
             verdicts.method
@@ -40,7 +40,7 @@ pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
         context::print(&fsarena_report::verdict_tables(&verdicts, detail, width, style))?;
     }
     if verdicts.agrees_with_stored_looks == Some(false) {
-        eprintln!("what the looks of RUN {run} decided is not what they decide now");
+        say!("what the looks of RUN {run} decided is not what they decide now");
         return Ok(ExitCode::from(exit::FAILED));
     }
     Ok(match args.require_decision && is_open(&verdicts) {

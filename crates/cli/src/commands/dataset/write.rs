@@ -137,7 +137,7 @@ impl<'a> Place<'a> {
         let removed = beside.close().with_context(|| self.parent.display().to_string());
         let text = placed?;
         removed?;
-        eprintln!("{shown}: {text}");
+        say!("{shown}: {text}");
         Ok(())
     }
 }

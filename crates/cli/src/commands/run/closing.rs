@@ -1,33 +1,45 @@
 //! What is said at the end of `fsarena run`, and its exit code.
 
 use crate::args::RunArgs;
-use crate::commands::study;
+use crate::commands::{report, study};
 use crate::exit;
 use fsarena_model::record::CacheState;
 use fsarena_model::run::RunState;
-use fsarena_store::Store;
+use fsarena_store::{RunId, Store};
 use fsarena_study::verdict::Verdicts;
 use std::process::ExitCode;
 
 pub(super) fn words(store: &Store, finished: &fsarena_runner::Finished, args: &RunArgs) {
     for path in &finished.kept {
         if path.is_dir() {
-            eprintln!("kept: {}", path.display());
+            say!("kept: {}", path.display());
         } else if path.starts_with("/dev") {
-            eprintln!("kept: {0} (mount {0} DIR)", path.display());
+            say!("kept: {0} (mount {0} DIR)", path.display());
         } else {
-            eprintln!("kept: {0} (mount -o loop {0} DIR)", path.display());
+            say!("kept: {0} (mount -o loop {0} DIR)", path.display());
         }
     }
     for left in &finished.left {
-        eprintln!("left behind: {left}");
+        say!("left behind: {left}");
     }
     if finished.state == RunState::Interrupted {
-        eprintln!("interrupted; what was measured before is kept");
+        say!("interrupted; what was measured before is kept");
     }
     if !args.json {
-        eprintln!("RUN {} is stored in {}", finished.run, store.path().display());
+        say!("RUN {} is stored in {}", finished.run, store.path().display());
     }
+}
+
+/// Writes the page; whether it is there. What was measured is in the database however that ends.
+pub(super) fn report(store: &Store, run: RunId, args: &RunArgs) -> bool {
+    if args.no_report {
+        return false;
+    }
+    let written = report::of_run(store, run, args.report.as_deref());
+    if let Err(error) = &written {
+        say!("no report: {error:#}; `fsarena report {run} -o FILE` writes it elsewhere");
+    }
+    written.is_ok()
 }
 
 /// Whether the schedule was gone through; what was measured is for another command to judge.
@@ -53,7 +65,7 @@ pub(super) fn exit_code(
     let unproved = rows
         .any(|row| row.cache == CacheState::Warm && (by_name || row.not_cold_because.is_some()));
     if unproved {
-        eprintln!("cold phases were asked for, and not all could be proved cold: see the rows");
+        say!("cold phases were asked for, and not all could be proved cold: see the rows");
         return ExitCode::from(exit::INVALID);
     }
     if args.require_decision && verdicts.is_none_or(study::is_open) {

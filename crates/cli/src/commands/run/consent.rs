@@ -55,7 +55,7 @@ pub(super) fn say_what_is_needed(
 ) -> Result<()> {
     for path in plan.block_paths() {
         if let Err(refusal) = ours.vet_block(path, consents) {
-            eprintln!("a run would be refused: {refusal}");
+            say!("a run would be refused: {refusal}");
         }
     }
     under_test(plan, consents, false)

@@ -6,16 +6,17 @@ mod options;
 mod resume;
 mod tools;
 
-use super::{open, plan_cost, show, signals};
+use super::{doctor, open, output, plan_cost, show, signals};
 use crate::args::RunArgs;
 use crate::context::{self, Usage};
+use crate::exit;
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_metrics::Roots;
+use fsarena_model::finding::Finding;
 use fsarena_model::run::{RunHeader, RunPlace, RunPlan};
 use fsarena_plan::Experiment;
 use fsarena_runner::{DriverRules, OurPlaces, Request, Resumed, RunError};
-use fsarena_store::Store;
 use fsarena_targets::vet::WipeConsent;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
@@ -42,7 +43,11 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     if args.dry_run {
         consent::say_what_is_needed(&plan, consents, ours)?;
         tools::say_what_is_missing(&tools::leave_out_what_is_missing(&mut plan));
+        options::say_what_is_compared(&plan);
         return dry_run(args, db, &plan);
+    }
+    if let Some(report) = &args.report {
+        output::check(report)?;
     }
     let user = args.user.as_deref().map(options::user_ids).transpose()?;
     options::check_cpus(&args.cpus)?;
@@ -51,6 +56,10 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     let vetted = consent::to_wipe(&plan, consents, ours, false)?;
     tools::provide(args.install_tools, &mut plan)?;
     tools::let_fio_read_its_jobs(&plan)?;
+    if !args.silent {
+        options::say_what_is_compared(&plan);
+    }
+    check(&plan, &database)?;
     // Those of contenders that were left out are not touched.
     let identity_of = |path: &Path| vetted.iter().find(|(known, _)| known == path);
     let devices = plan.block_paths().into_iter().filter_map(identity_of);
@@ -62,8 +71,27 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
         cpus: args.cpus.clone(),
         devices,
     };
-    let header = header(&experiment, plan, place);
+    let findings = doctor::before_run(&plan, &place.image_dir);
+    if !args.silent {
+        let (width, style) = (context::width(), context::style());
+        context::say_text(&fsarena_report::doctor_lines(&findings, width, style));
+    }
+    let mut header = header(&experiment, plan, place, findings);
+    if overrides.seed.is_none() && experiment.run.seed.is_none() {
+        // The one command that repeats it has to state what was drawn.
+        header.arguments.extend(["--seed".to_owned(), overrides.fallback_seed.to_string()]);
+    }
     carry_out(&header, None, args, consents, db)
+}
+
+/// What can be refused before anything is opened.
+fn check(plan: &RunPlan, database: &Path) -> Result<()> {
+    fsarena_runner::check(plan, database).map_err(|error| match error {
+        RunError::DatabaseUnderTest { .. } | RunError::Imported { .. } => {
+            anyhow::Error::from(Usage(error.to_string()))
+        }
+        other => other.into(),
+    })
 }
 
 /// Runs what `header` plans, or the rest of it, and prints the tables.
@@ -74,10 +102,6 @@ fn carry_out(
     consents: &[WipeConsent],
     db: Option<&Path>,
 ) -> Result<ExitCode> {
-    fsarena_runner::check(&header.plan, &context::database(db)?).map_err(|error| match error {
-        RunError::DatabaseUnderTest { .. } => anyhow::Error::from(Usage(error.to_string())),
-        other => other.into(),
-    })?;
     let interrupts = signals::count_interrupts()?;
     let mut store = open::for_writing(db)?;
     let request = Request {
@@ -97,12 +121,22 @@ fn carry_out(
         closing::words(&store, &finished, args);
         return Ok(closing::silent_exit_code(&finished));
     }
-    let (study, verdicts) = show::show(&store, finished.run, args.json, args.raw)?;
+    let shown = show::show(&store, finished.run, args.json, args.raw);
     closing::words(&store, &finished, args);
-    Ok(closing::exit_code(&finished, &study, verdicts.as_ref(), args))
+    let is_reported = closing::report(&store, finished.run, args);
+    // Not before: the page is written whoever stops reading the tables.
+    let shown = shown?;
+    let code = closing::exit_code(&finished, &shown.study, shown.verdicts.as_ref(), args);
+    let is_owed = args.report.is_some() && !is_reported && code == ExitCode::SUCCESS;
+    Ok(if is_owed { ExitCode::from(exit::FAILED) } else { code })
 }
 
-fn header(experiment: &Experiment, plan: RunPlan, place: RunPlace) -> RunHeader {
+fn header(
+    experiment: &Experiment,
+    plan: RunPlan,
+    place: RunPlace,
+    findings: Vec<Finding>,
+) -> RunHeader {
     let now = unix_time();
     let seed = fsarena_model::seed::Seed::from_number(now.as_nanos() as u64)
         .child("run", u64::from(std::process::id()));
@@ -117,6 +151,7 @@ fn header(experiment: &Experiment, plan: RunPlan, place: RunPlace) -> RunHeader 
         host: fsarena_metrics::host(&Roots::default()),
         plan,
         place: Some(place),
+        findings,
     }
 }
 
@@ -132,11 +167,7 @@ fn unix_time() -> Duration {
 }
 
 fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode> {
-    let store = match context::database(db)? {
-        path if path.exists() => Some(Store::open_read_only(&path)?),
-        _ => None,
-    };
-    let cost = plan_cost::of(plan, store.as_ref())?;
+    let cost = plan_cost::of(plan, plan_cost::records(db)?.as_ref())?;
     if args.json {
         context::print_json(&fsarena_report::json::plan(plan, &cost))?;
     } else {

@@ -5,6 +5,7 @@ use crate::args::RunArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::{CorpusError, own};
+use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
 use fsarena_plan::{Experiment, Outside, Overrides, Surveyed};
 use fsarena_targets::devices;
@@ -15,7 +16,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
     let mut on = args.on.as_deref().map(targets).transpose()?.unwrap_or_default();
     if on.is_empty() && args.fs.is_none() && !context::is_root() {
         let dir = context::own_directory(!args.dry_run)?;
-        eprintln!(
+        say!(
             "not root: working in {} as it is; as root, file systems would be made, mounted and \
              compared on the same sectors, with cold caches",
             dir.display()
@@ -134,6 +135,17 @@ fn survey(named: &Path) -> Result<Surveyed, CorpusError> {
     let path = path.unwrap_or_else(|_| named.to_owned());
     let (own, top) = own::survey_with_top(&path, &|| false)?;
     Ok(Surveyed { path, own, top })
+}
+
+/// Says that one contender alone is measured and compared with nobody, and what would be.
+pub(super) fn say_what_is_compared(plan: &RunPlan) {
+    if plan.contenders.len() == 1 {
+        let label = &plan.contenders[0].label;
+        say!(
+            "{label} is the only contender: it is measured, and compared with nothing; \
+             --fs ext4,xfs or --on DIR1,DIR2 names two"
+        );
+    }
 }
 
 /// Refuses processors that this process may not use.

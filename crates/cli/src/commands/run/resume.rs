@@ -30,6 +30,8 @@ pub(super) fn run(
     };
     let run = chosen(&store, selector)?;
     let header = store.header(run)?;
+    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
+    super::check(&header.plan, &database)?;
     let records = store.records(run)?;
     let mut rest = fsarena_runner::rest(&header.plan, &records, &store.looks(run)?);
     if store.stop(run)?.is_some() {
@@ -40,14 +42,13 @@ pub(super) fn run(
     let user = header.place.as_ref().and_then(|place| place.user);
     consent::to_commands(args.yes, &rest, user)?;
     same_or_refused(run, &header, &records, &rest)?;
-    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
     images_can_be_made(&rest, &place.image_dir)?;
     let ours =
         OurPlaces { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
     consent::to_wipe(&rest, consents, ours, true)?;
     let left = rest.schedule.len();
-    eprintln!("resuming RUN {run} ({}): {left} trials are left", header.experiment);
+    say!("resuming RUN {run} ({}): {left} trials are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
     carry_out(&header, Some(resumed), args, consents, db)

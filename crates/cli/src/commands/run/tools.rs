@@ -16,7 +16,7 @@ pub(super) fn leave_out_what_is_missing(plan: &mut RunPlan) -> Vec<String> {
 
 pub(super) fn say_what_is_missing(packages: &[String]) {
     if !packages.is_empty() {
-        eprintln!(
+        say!(
             "missing programs: apt-get install {} brings them (--install-tools does it)",
             packages.join(" ")
         );
@@ -34,6 +34,12 @@ pub(super) fn provide(install_tools: bool, plan: &mut RunPlan) -> Result<()> {
         leave_out_what_is_missing(plan);
     } else {
         say_what_is_missing(&packages);
+    }
+    if plan.schedule.is_empty() && !context::is_root() {
+        say!(
+            "not root: run it as root (sudo fsarena run …), or work in a directory as it is: leave \
+             --fs out, --on DIR names it"
+        );
     }
     Ok(())
 }
@@ -57,7 +63,7 @@ fn install(packages: &[String]) -> Result<()> {
     }
     let tool = fsarena_targets::cmd::find("apt-get")
         .ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?;
-    eprintln!("installing {}", packages.join(", "));
+    say!("installing {}", packages.join(", "));
     let limit = Duration::from_secs(600);
     fsarena_targets::cmd::run(&tool.path, &["update", "-q"], limit)?;
     let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends", "--"];

@@ -92,6 +92,9 @@ fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
 fn below_named(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for path in children(dir) {
+        if is_report(&path) {
+            continue;
+        }
         if name(&path).starts_with("fsarena-") {
             found.push(path.display().to_string());
         } else if path.is_dir() && !path.is_symlink() {
@@ -99,6 +102,14 @@ fn below_named(dir: &Path) -> Vec<String> {
         }
     }
     found
+}
+
+/// A page beside a database is a result, as the database is.
+fn is_report(path: &Path) -> bool {
+    let databases = children(path.parent().unwrap_or(Path::new("/")));
+    path.extension().is_some_and(|ending| ending == "html")
+        && path.is_file()
+        && databases.iter().any(|file| file.extension().is_some_and(|ending| ending == "db"))
 }
 
 /// Ids of the RUNs in the scene's database, which must be whole. A database that the test has

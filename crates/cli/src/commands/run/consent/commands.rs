@@ -30,26 +30,26 @@ fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
     }
     let this_user = if context::is_root() { "root" } else { "this user" };
     if !of_systems.is_empty() {
-        eprintln!("The experiment brings these commands, to be run as {this_user} in /:");
-        of_systems.iter().for_each(|command| eprintln!("  {}", shown(command)));
+        say!("The experiment brings these commands, to be run as {this_user} in /:");
+        of_systems.iter().for_each(|command| say!("  {}", shown(command)));
     }
     if !of_phases.is_empty() {
         let who = user.map(|user| format!("user {} group {}", user.uid, user.gid));
         let who = who.as_deref().unwrap_or(this_user);
-        eprintln!(
-            "The work brings these commands, to be run as {who} in the file system under test:"
-        );
-        of_phases.iter().for_each(|command| eprintln!("  {}", shown(command)));
+        say!("The work brings these commands, to be run as {who} in the file system under test:");
+        of_phases.iter().for_each(|command| say!("  {}", shown(command)));
     }
     if yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
-        eprintln!("(--yes confirms them where nobody can be asked)");
+        say!("(--yes confirms them where nobody can be asked)");
         return Ok(false);
     }
-    eprint!("Run them? [y/N] ");
-    std::io::stderr().flush()?;
+    if write!(std::io::stderr(), "Run them? [y/N] ").is_err() {
+        // Nobody sees the question.
+        return Ok(false);
+    }
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))

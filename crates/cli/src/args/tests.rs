@@ -1,0 +1,92 @@
+//! The definition against what is promised of it: every subcommand has a line, examples that parse,
+//! completions and a manual page.
+
+use super::*;
+use clap::CommandFactory as _;
+
+/// The commands of a line of shell that start fsarena: without redirections, split at `|` and `&&`.
+pub(crate) fn commands_in(line: &str) -> Vec<Vec<String>> {
+    let words = shlex::split(line).unwrap_or_else(|| panic!("not closed: {line}"));
+    let commands = words.split(|word| word == "|" || word == "&&");
+    let plain = commands.map(|words| {
+        let kept = words.iter().take_while(|word| !word.starts_with(['>', '<']) && *word != "2>");
+        kept.cloned().collect::<Vec<_>>()
+    });
+    plain.filter(|words| words.first().is_some_and(|word| word == "fsarena")).collect()
+}
+
+/// Whether the parser takes a command; help and version count as taken.
+pub(crate) fn parses(words: &[String]) -> Result<(), String> {
+    match Cli::try_parse_from(words) {
+        Ok(_) => Ok(()),
+        Err(error) if !error.use_stderr() => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Every visible subcommand at any depth, by its words.
+fn visible() -> Vec<(String, clap::Command)> {
+    fn below(name: &str, command: &clap::Command, found: &mut Vec<(String, clap::Command)>) {
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+            let name = format!("{name} {}", sub.get_name());
+            below(&name, sub, found);
+            found.push((name, sub.clone()));
+        }
+    }
+    let whole = Cli::command();
+    let mut found = Vec::new();
+    below("fsarena", &whole, &mut found);
+    found
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn every_subcommand_and_option_says_what_it_is() {
+    assert!(visible().len() >= 20, "{}", visible().len());
+    for (name, command) in visible() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!(about.len() > 10, "{name} has no line: {about:?}");
+        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            assert!(argument.get_help().is_some(), "{name}: {} has no line", argument.get_id());
+        }
+    }
+}
+
+#[test]
+fn every_subcommand_has_examples_of_its_own_that_parse() {
+    for (name, command) in visible() {
+        let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let (_, examples) =
+            text.split_once("Examples:\n").unwrap_or_else(|| panic!("{name}: none"));
+        let mut own = 0;
+        for line in examples.lines() {
+            let commands = commands_in(line);
+            assert!(!commands.is_empty(), "{name}: not a command: {line:?}");
+            for words in commands {
+                own += usize::from(words.join(" ").starts_with(&name));
+                parses(&words).unwrap_or_else(|error| panic!("{name}: {line}\n{error}"));
+            }
+        }
+        assert!(own > 0, "{name}: no example starts with it\n{examples}");
+    }
+    let whole = Cli::command().get_after_help().map(ToString::to_string).unwrap_or_default();
+    let examples: Vec<&str> = whole.lines().filter(|line| line.starts_with("  fsarena ")).collect();
+    assert!(examples.len() >= 3, "{whole}");
+    for line in examples {
+        assert!(commands_in(line).iter().all(|words| parses(words).is_ok()), "{line}");
+    }
+}
+
+/// What the tests above stand on: a wrong example is found.
+#[test]
+fn a_wrong_example_is_refused() {
+    let wrong = |line: &str| commands_in(line).iter().any(|words| parses(words).is_err());
+    assert!(wrong("fsarena show --rwa"));
+    assert!(wrong("fsarena list && fsarena lst"));
+    assert!(!wrong("fsarena show --json | jq .nonsense > x"));
+    assert!(!wrong("fsarena run --help"));
+}

@@ -1,0 +1,111 @@
+//! A RUN as it stands in the database, with what is computed from it: read once, for every command
+//! that shows one.
+
+use anyhow::Result;
+use fsarena_model::record::TrialRecord;
+use fsarena_model::run::{RunHeader, RunSession};
+use fsarena_model::score::TrialScore;
+use fsarena_page::Repeats;
+use fsarena_reference::Article;
+use fsarena_report::{OwnPhase, OwnRun};
+use fsarena_store::{RunId, Store};
+use fsarena_study::Study;
+use fsarena_study::verdict::Verdicts;
+
+/// Whether serial numbers and names of host, user and home directory stay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Names {
+    /// They stay: it is shown on this machine.
+    Kept,
+    /// They are taken out: it is passed on.
+    TakenOut,
+}
+
+/// What who reads the RUN is called, by the environment: most RUNs are read where they were done.
+fn names_of_user() -> Vec<String> {
+    let all =
+        ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|one| std::env::var(one).ok());
+    all.filter(|name| !name.is_empty() && name != "root").collect()
+}
+
+/// A RUN and its views.
+pub struct Loaded {
+    /// Number in the database.
+    pub id: RunId,
+    /// What was planned.
+    pub header: RunHeader,
+    /// Uninterrupted pieces.
+    pub sessions: Vec<RunSession>,
+    /// Latest record of each trial.
+    pub records: Vec<TrialRecord>,
+    /// Views.
+    pub study: Study,
+    /// Verdicts; none where nothing was asked.
+    pub verdicts: Option<Verdicts>,
+    /// In what its experiment does otherwise than an article, a line each.
+    notes: Vec<String>,
+    /// The article that its experiment repeats, and the phases of ours.
+    article: Option<(Article, Vec<OwnPhase>)>,
+}
+
+impl Loaded {
+    /// Reads a RUN and computes its views.
+    pub fn read(store: &Store, id: RunId, names: Names) -> Result<Self> {
+        let (header, sessions, records) =
+            (store.header(id)?, store.sessions(id)?, store.records(id)?);
+        let (header, sessions, records) = match names {
+            Names::Kept => (header, sessions, records),
+            Names::TakenOut => {
+                fsarena_report::anonymous(&header, &sessions, &records, &names_of_user())
+            }
+        };
+        let state = store.run(id)?.state;
+        let study = fsarena_study::study(&header, state, &sessions, &records);
+        // Of these records and not of the rows: a contender that was renamed is known by both.
+        let verdicts = match &header.plan.verdict {
+            None => None,
+            Some(_) => {
+                let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+                let (stop, looks) = (store.stop(id)?, store.looks(id)?);
+                fsarena_study::verdict::verdicts(&header, &scores, stop, &looks)
+            }
+        };
+        let notes = fsarena_plan::notes_of(&header.experiment_toml);
+        let article = fsarena_reference::of_experiment(&header.experiment).map(|article| {
+            let phases = super::reference::phases(&article);
+            (article, phases)
+        });
+        Ok(Self { id, header, sessions, records, study, verdicts, notes, article })
+    }
+
+    /// As the page takes it.
+    pub fn on_page(&self) -> fsarena_page::Run<'_> {
+        fsarena_page::Run {
+            id: self.id.0,
+            header: &self.header,
+            sessions: &self.sessions,
+            records: &self.records,
+            study: &self.study,
+            verdicts: self.verdicts.as_ref(),
+            article: self.article.as_ref().map(|(article, phases)| Repeats {
+                article,
+                phases,
+                notes: &self.notes,
+            }),
+        }
+    }
+
+    /// As the tables of articles take it.
+    pub fn beside_article(&self) -> OwnRun<'_> {
+        let Self { header, records, study, notes, .. } = self;
+        OwnRun { header, records, study, notes }
+    }
+
+    /// In the shape of the article that its experiment repeats; `None` where it repeats none.
+    pub fn in_shape_of_article(&self) -> Option<String> {
+        let (article, phases) = self.article.as_ref()?;
+        let (width, style) = (crate::context::width(), crate::context::style());
+        let runs = [self.beside_article()];
+        Some(fsarena_report::in_shape_of(article, phases, &runs, width, style))
+    }
+}

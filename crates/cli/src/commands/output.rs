@@ -1,0 +1,141 @@
+//! Writing a file that the user named: whole or not at all.
+
+use crate::context::Usage;
+use anyhow::{Context as _, Result};
+use std::fs;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Writes `bytes` to `path`: a new file, or in place of an old one, which stays as it is until the
+/// new one is whole. What is no regular file (`/dev/null`, a pipe) is written to.
+///
+/// # Errors
+/// Where it cannot be written, is a block device or directory, or is a database.
+pub fn file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let place = || cannot_be_written(path);
+    match target(path)? {
+        Target::Stream(target) => fs::write(&target, bytes).with_context(place),
+        Target::File(target) => {
+            let mut temporary = beside(&target).with_context(place)?;
+            temporary.write_all(bytes).with_context(place)?;
+            temporary.persist(&target).with_context(place)?;
+            Ok(())
+        }
+    }
+}
+
+/// Whether [`file`] could write there now: for a name that is used at the end of long work.
+///
+/// # Errors
+/// As [`file`].
+pub fn check(path: &Path) -> Result<()> {
+    match target(path)? {
+        Target::Stream(_) => Ok(()),
+        // It goes again when it is dropped.
+        Target::File(target) => beside(&target)
+            .map(drop)
+            .map_err(|error| Usage(format!("{}: {error}", cannot_be_written(path))).into()),
+    }
+}
+
+fn cannot_be_written(path: &Path) -> String {
+    format!("{}: cannot be written; name another file", path.display())
+}
+
+/// What a name leads to.
+enum Target {
+    /// A regular file, or none yet.
+    File(PathBuf),
+    /// A character device, a pipe, a socket.
+    Stream(PathBuf),
+}
+
+fn target(path: &Path) -> Result<Target> {
+    use std::os::unix::fs::FileTypeExt as _;
+    let refused = |what: &str| {
+        Err(Usage(format!("{}: is {what}; name a file to be written", path.display())).into())
+    };
+    // A link leads to the file that is meant, also where that is not there yet.
+    let target = match (fs::canonicalize(path), fs::read_link(path)) {
+        (Ok(target), _) => target,
+        (Err(error), Ok(link)) if error.kind() == ErrorKind::NotFound => {
+            path.parent().unwrap_or(Path::new("")).join(link)
+        }
+        (Err(error), _) if error.kind() == ErrorKind::NotFound => std::path::absolute(path)?,
+        (Err(error), _) => return Err(error).with_context(|| cannot_be_written(path)),
+    };
+    match fs::metadata(&target) {
+        Ok(meta) if meta.is_dir() => refused("a directory"),
+        Ok(meta) if meta.file_type().is_block_device() => refused("a block device"),
+        Ok(meta) if !meta.is_file() => Ok(Target::Stream(target)),
+        Ok(_) if is_database(&target) => refused("a database"),
+        Ok(_) | Err(_) => Ok(Target::File(target)),
+    }
+}
+
+/// A file in the same directory, with the rights that a new file usually has.
+fn beside(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".fsarena-").permissions(permissions());
+    builder.tempfile_in(dir.unwrap_or(Path::new(".")))
+}
+
+/// As a file is usually made; the user's umask takes from it.
+fn permissions() -> fs::Permissions {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::Permissions::from_mode(0o666)
+}
+
+/// Whether it begins as SQLite's files do (sqlite.org/fileformat.html, 1.3).
+fn is_database(path: &Path) -> bool {
+    let mut head = [0; 16];
+    fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+        && &head == b"SQLite format 3\0"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_file_is_replaced_and_nothing_is_left_beside_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.html");
+        file(&path, b"one").unwrap();
+        file(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        let link = dir.path().join("link.html");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        file(&link, b"three").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"three");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let dangling = dir.path().join("dangling.html");
+        std::os::unix::fs::symlink("new.html", &dangling).unwrap();
+        check(&dangling).unwrap();
+        file(&dangling, b"four").unwrap();
+        assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink());
+        assert_eq!(fs::read(dir.path().join("new.html")).unwrap(), b"four");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
+    }
+
+    #[test]
+    fn what_is_no_file_of_this_kind_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = dir.path().join("x.db");
+        fs::write(&database, b"SQLite format 3\0 and more").unwrap();
+        let error = file(&database, b"page").unwrap_err().to_string();
+        assert!(error.contains("is a database; name a file"), "{error}");
+        let error = file(dir.path(), b"page").unwrap_err().to_string();
+        assert!(error.contains("is a directory"), "{error}");
+        let error = file(&dir.path().join("no/such/x.html"), b"page").unwrap_err().to_string();
+        assert!(error.contains("no/such/x.html: cannot be written"), "{error}");
+        let error = check(&dir.path().join("no/such/x.html")).unwrap_err();
+        assert!(error.is::<Usage>(), "{error}");
+        check(&dir.path().join("y.html")).unwrap();
+        assert!(!dir.path().join("y.html").exists(), "looking makes nothing");
+        file(Path::new("/dev/null"), b"page").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file(), "it is a device still");
+        assert!(fs::read(&database).unwrap().starts_with(b"SQLite"));
+    }
+}

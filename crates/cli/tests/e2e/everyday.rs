@@ -1,0 +1,181 @@
+//! The everyday surface: what is installed with the program, and what it says to somebody who has
+//! just met it. Every message says what to do next.
+
+use crate::support::{PROGRAM, Scene, assert_nothing_left, tool};
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// The text of a completion script, in a file.
+fn script(scene: &Scene, shell: &str) -> String {
+    let text = scene.run(&["completions", shell]).good().stdout;
+    assert!(text.contains("experiments") && text.contains("dry-run"), "{shell}");
+    scene.write(&format!("fsarena.{shell}"), &text)
+}
+
+/// Whether a program of the machine takes a file; its words where it does not.
+#[track_caller]
+fn accepts(program: &str, arguments: &[&str]) {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&said));
+}
+
+#[test]
+fn bash_takes_its_completions() {
+    let scene = Scene::new();
+    let file = script(&scene, "bash");
+    let Some(bash) = tool("bash") else { return };
+    accepts(&bash, &["-n", &file]);
+    // As a user gets them: after `fsarena sh` and the key.
+    let ask = format!(
+        ". '{file}'; COMP_WORDS=(fsarena sh); COMP_CWORD=1; _fsarena fsarena sh fsarena; echo \
+         \"${{COMPREPLY[*]}}\" | grep -qw show"
+    );
+    accepts(&bash, &["-c", &ask]);
+}
+
+#[test]
+fn zsh_takes_its_completions() {
+    let scene = Scene::new();
+    let file = script(&scene, "zsh");
+    let Some(zsh) = tool("zsh") else { return };
+    accepts(&zsh, &["-n", &file]);
+}
+
+#[test]
+fn fish_takes_its_completions() {
+    let scene = Scene::new();
+    let file = script(&scene, "fish");
+    let Some(fish) = tool("fish") else { return };
+    accepts(&fish, &["-n", &file]);
+}
+
+#[test]
+fn manual_pages_are_well_formed() {
+    let scene = Scene::new();
+    scene.run(&["man", "--dir", "man1"]).good().says(&["pages are in man1"]);
+    let pages: Vec<String> = fs::read_dir(scene.path("man1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().display().to_string())
+        .collect();
+    assert!(pages.len() > 20, "{pages:?}");
+    assert!(scene.path("man1/fsarena-selftest-honesty.1").exists());
+    assert!(!scene.path("man1/fsarena-executor.1").exists());
+    let whole = scene.run(&["man"]).good().stdout;
+    assert_eq!(whole, fs::read_to_string(scene.path("man1/fsarena.1")).unwrap());
+    let Some(mandoc) = tool("mandoc") else { return };
+    for page in &pages {
+        accepts(&mandoc, &["-Tlint", "-W", "error", page]);
+    }
+}
+
+#[test]
+fn manual_pages_make_no_warning_in_groff() {
+    let scene = Scene::new();
+    scene.run(&["man", "--dir", "man1"]).good();
+    let Some(man) = tool("man") else { return };
+    for name in ["fsarena", "fsarena-run", "fsarena-import-fio"] {
+        let page = scene.path(&format!("man1/{name}.1")).display().to_string();
+        let mut command = Command::new(&man);
+        command.args(["--warnings", "-l", &page]).env("LC_ALL", "C.UTF-8").env("MANPAGER", "cat");
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{name}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{name}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("EXAMPLES"), "{name}");
+    }
+}
+
+#[test]
+fn the_documentation_is_inside() {
+    let scene = Scene::new();
+    let list = scene.run(&["doc"]).good();
+    list.says(&["guide", "verdict", "How to use fsarena", "fsarena doc TOPIC"]);
+    let guide = scene.run(&["doc", "guide"]).good().stdout;
+    assert!(guide.starts_with("# Guide\n"), "plain where it is no terminal");
+    assert!(!guide.contains('\u{1b}'));
+    scene.run(&["doc", "giude"]).refused(2, &["\"giude\"", "did you mean \"guide\"?", "There is"]);
+}
+
+#[test]
+fn experiments_have_costs() {
+    let scene = Scene::new();
+    let ran = scene.run(&["experiments"]).good();
+    ran.says(&[
+        "What each costs here",
+        "quick",
+        "2003-linux-vs-freebsd",
+        "assumed",
+        "small-files",
+        "mkfs.block_size",
+        "next: `fsarena run quick --dry-run`",
+    ]);
+    let file = scene.run(&["experiments", "quick"]).good().stdout;
+    assert!(file.starts_with("schema = 1\n"), "{file}");
+    scene.run(&["experiments", "quik"]).refused(2, &["did you mean \"quick\"?", "small-files"]);
+    assert!(!scene.db().exists(), "nothing was made");
+}
+
+/// Before the first RUN, and where a database holds none.
+#[test]
+fn who_has_nothing_yet_is_told_how_to_begin() {
+    let scene = Scene::new();
+    let db = scene.db().display().to_string();
+    scene.run(&["list"]).good().says(&["no RUNs yet in", &db, "`fsarena run` makes the first"]);
+    for command in ["show", "study"] {
+        scene.run(&[command]).refused(2, &["there is no database yet", "`fsarena run` makes one"]);
+    }
+    drop(fsarena_store::Store::open(&scene.db()).unwrap());
+    for command in ["show", "study"] {
+        let words = [&*db, "no RUN is stored there yet", "`fsarena run` makes the first"];
+        scene.run(&[command]).refused(2, &words);
+    }
+    scene.run(&["list"]).good().says(&["no RUNs yet in", &db]);
+}
+
+#[test]
+fn without_arguments_there_is_help_with_examples() {
+    let scene = Scene::new();
+    let ran = scene.run(&[]).code(2);
+    for words in ["Usage: fsarena", "Examples:", "fsarena run\n", "fsarena doc guide"] {
+        assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
+    }
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn one_contender_is_told_that_it_is_alone() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    let args = ["run", "--dry-run", "--workload", "tiny-files", "--on", &target];
+    scene.run(&args).good().says(&["is the only contender", "--on DIR1,DIR2"]);
+    let other = format!("{target},{}", scene.make_dir("other"));
+    let args = ["run", "--dry-run", "--workload", "tiny-files", "--on", &other];
+    let ran = scene.run(&args).good();
+    assert!(!ran.stderr.contains("only contender"), "{}", ran.stderr);
+}
+
+/// `fsarena run 2>&1 | head`: what is measured is kept, whoever stops listening.
+#[test]
+fn a_run_goes_on_where_nobody_reads_what_it_says() {
+    let scene = Scene::new();
+    let target = scene.make_dir("target");
+    let mut command = scene.command(&[
+        "run",
+        "--runs",
+        "2",
+        "--workload",
+        "tiny-files",
+        "--scale",
+        "0.01",
+        "--on",
+        &target,
+    ]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer);
+    command.status().unwrap();
+    let runs = scene.runs();
+    assert_eq!((runs.len(), runs[0].trials_done), (1, 2), "{PROGRAM}");
+    assert_eq!(runs[0].state, fsarena_model::run::RunState::Done);
+    assert_nothing_left(&scene);
+}

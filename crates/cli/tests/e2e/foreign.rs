@@ -1,0 +1,97 @@
+//! Records of other programs come in and RUNs go out: `import` and `export`.
+
+use crate::support::{Scene, assert_nothing_left};
+use fsarena_model::run::RunState;
+use fsarena_store::{RunId, Store};
+use serde_json::Value;
+use std::fs;
+
+/// What hyperfine writes of two commands; the second takes half as long again.
+fn hyperfine(scene: &Scene, name: &str) -> String {
+    let times = |base: f64| -> Vec<f64> {
+        [0.99, 1.01, 1.0, 1.02, 0.98, 1.0].iter().map(|factor| base * factor).collect()
+    };
+    let one = |command: &str, base: f64| {
+        serde_json::json!({ "command": command, "times": times(base), "exit_codes": vec![0; 6],
+            "user": 0.1, "system": 0.1 })
+    };
+    let results = [one("cp -r a b", 1.0), one("rsync -a a b", 1.5)];
+    scene.write(name, &serde_json::json!({ "results": results }).to_string())
+}
+
+#[test]
+fn what_hyperfine_measured_is_shown_studied_compared_and_exported() {
+    let scene = Scene::new();
+    let file = hyperfine(&scene, "times.json");
+    scene.run(&["import", "hyperfine", &file]).good().says(&[
+        "cp -r a b is FASTER than rsync -a a b",
+        "measured by hyperfine and not by fsarena",
+        "the machine is not known",
+        "imported as RUN 1, 12 trials",
+    ]);
+    scene.run(&["show", "--raw"]).good();
+    let study = scene.run(&["study", "--json"]).good().stdout;
+    let study: Value = serde_json::from_str(&study).unwrap();
+    assert_eq!(study["agrees_with_stored_looks"], true);
+    assert_eq!(study["questions"][0]["clock"], "returned");
+    assert_eq!(study["questions"][0]["pairs"][0]["verdict"], "FASTER");
+    scene.run(&["list"]).good().says(&["import-hyperfine"]);
+    scene.run(&["import", "hyperfine", &file]).good();
+    scene.run(&["compare", "1", "2"]).good();
+    scene.run(&["run", "--resume=1"]).refused(2, &["RUN 1 is done"]);
+    // As where the disk was full in the middle of an import.
+    Store::open(&scene.db()).unwrap().set_state(RunId(2), RunState::Failed, None).unwrap();
+    let resumed = scene.run(&["run", "--resume=2"]);
+    resumed.refused(2, &["was measured by hyperfine and cannot be run by fsarena"]);
+
+    let csv = scene.run(&["export"]).good().stdout;
+    assert_eq!(csv.lines().count(), 13);
+    let markdown = scene.run(&["export", "1", "--format", "markdown"]).good().stdout;
+    assert!(markdown.contains("| contender |") && markdown.contains("FASTER"), "{markdown}");
+    let out = scene.path("run.json").display().to_string();
+    scene.run(&["export", "1", "--format", "json", "-o", &out]).good();
+    let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
+    assert_eq!(document["kind"], "run");
+    assert_eq!(document["records"].as_array().unwrap().len(), 12);
+    let nowhere = scene.path("no/such/x.csv").display().to_string();
+    scene.run(&["export", "-o", &nowhere]).refused(1, &["no/such/x.csv: cannot be written"]);
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn nothing_is_stored_when_a_file_is_bad() {
+    let scene = Scene::new();
+    let good = hyperfine(&scene, "good.json");
+    let cut = scene.write("cut.json", "{\"results\": [");
+    let long = scene.write("long.json", &"what is this? ".repeat(1000));
+    for (arguments, words) in [
+        (vec!["import", "hyperfine", &good, &cut], "cut.json: is not what hyperfine writes"),
+        (vec!["import", "fio", &good], "good.json: is not what fio writes"),
+        (vec!["import", "fio", &good], "missing field `fio version` at line 1"),
+        (vec!["import", "fio", &long], "long.json: is not what fio writes"),
+        (vec!["import", "fio", "ext4=nowhere.json"], "nowhere.json: cannot be read"),
+    ] {
+        let refused = scene.run(&arguments).refused(1, &[words]);
+        let said = refused.stderr.trim_end();
+        assert!(said.lines().count() == 1 && said.len() < 500, "a whole document: {said}");
+    }
+    scene.run(&["import", "hyperfine", "--margin", "no", &good]).refused(2, &["--margin"]);
+    assert!(!scene.db().exists(), "a database was made for nothing");
+    assert_nothing_left(&scene);
+}
+
+#[test]
+fn names_are_taken_out_of_an_export_unless_they_are_asked_for() {
+    let scene = Scene::new();
+    let file = hyperfine(&scene, "times.json");
+    let text = fs::read_to_string(&file).unwrap().replace("cp -r a", "cp -r /home/zaphod/a");
+    fs::write(&file, text).unwrap();
+    scene.run(&["import", "hyperfine", &file]).good();
+    for format in ["csv", "json", "markdown"] {
+        let plain = scene.run(&["export", "--format", format]).good().stdout;
+        assert!(!plain.contains("zaphod") && plain.contains("~/a"), "{format}");
+        let named = scene.run(&["export", "--format", format, "--identify"]).good().stdout;
+        assert!(named.contains("/home/zaphod/a"), "{format}");
+    }
+    assert_nothing_left(&scene);
+}
