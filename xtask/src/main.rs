@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr)] // A chore talks to whoever runs it.
 
+mod dist;
 mod overhead;
 mod test;
 mod tidy;
@@ -17,6 +18,8 @@ usage: cargo xtask TASK
 
   test      set the machine up, run every check and every test tier it allows
   tidy      check the house rules over the files of the repository
+  dist      static program, manual pages, completions and a Debian package in target/dist, checked
+            in an empty root directory
   overhead  what the harness costs: against bare loops, fio and nothing; `overhead --help`
   help      this text
 
@@ -34,7 +37,10 @@ fn main() -> ExitCode {
             print!("{HELP}");
             ExitCode::SUCCESS
         }
-        "test" | "tidy" if !rest.is_empty() => usage(&format!("`{task}` takes no arguments")),
+        "dist" | "test" | "tidy" if !rest.is_empty() => {
+            usage(&format!("`{task}` takes no arguments"))
+        }
+        "dist" => finish(dist::run()),
         "test" => finish(test::run()),
         "tidy" => finish(tidy::run()),
         "overhead" => finish(overhead::run(rest).map(|()| true)),

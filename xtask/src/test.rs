@@ -14,6 +14,7 @@ mod tally;
 use std::time::{Duration, Instant};
 
 use processes::Session;
+pub use processes::find;
 use steps::Bench;
 use tally::{NotRun, Outcome, Tally};
 

@@ -38,6 +38,8 @@ const NEEDS: &[Need] = &[
     ("mount", "mount"),
     ("losetup", "mount"),
     ("wipefs", "util-linux"),
+    // The report is looked at.
+    ("chromium", "chromium"),
 ];
 /// For kernels with modules: the kernel starts it when a file system is mounted.
 const MODULES: Need = ("modprobe", "kmod");

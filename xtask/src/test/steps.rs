@@ -13,11 +13,13 @@ use super::setup;
 use super::tally::{NotRun, Outcome};
 
 /// Tests with these words in their names use what a machine has only once: they run alone.
-const SERIAL: &[&str] = &["loop_", "fuse_", "vm_", "real_"];
+const SERIAL: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_"];
 /// The kernel lets go of a loop device a moment after its last user.
 const LEFTOVERS_PATIENCE: Duration = Duration::from_secs(5);
 /// At the end of the time, this much is kept for the steps after cargo-deny.
 const DENY_RESERVE: Duration = Duration::from_secs(8 * 60);
+/// More failures than these are no accident.
+const SECOND_ATTEMPTS_MAX: usize = 3;
 /// How much of a program's output is shown if it failed; the rest is in its log.
 const SHOWN_LINES: usize = 300;
 
@@ -89,10 +91,40 @@ pub fn tests(bench: &mut Bench) -> Outcome {
     run_tests(bench, "tests", skip.collect())
 }
 
+/// These tests kill, fill, pull and wait on a real kernel, where a busy machine can be in their
+/// way: a few that failed are tried once more, alone, and are named at the end even where they
+/// pass then.
 pub fn serial_tests(bench: &mut Bench) -> Outcome {
     let mut args = vec!["--test-threads=1"];
     args.extend(SERIAL);
-    run_tests(bench, "serial tests", args)
+    let first = run_tests(bench, "serial tests", args);
+    let Some(names) = worth_a_second_attempt(&first) else { return first };
+    let mut args = vec!["--test-threads=1", "--exact"];
+    args.extend(names.iter().map(String::as_str));
+    let second = run_tests(bench, "serial tests again", args);
+    both_attempts(first, second)
+}
+
+/// Names of the failed tests, without their program; `None` where none failed, or so many that it
+/// is not the machine, or something else than a test.
+fn worth_a_second_attempt(first: &Outcome) -> Option<Vec<String>> {
+    let is_test = |name: &&str| SERIAL.iter().any(|word| name.contains(word));
+    let test_of = |failed: &String| failed.rsplit(' ').next().filter(is_test).map(str::to_owned);
+    let names: Option<Vec<String>> = first.failed.iter().map(test_of).collect();
+    names.filter(|names| (1..=SECOND_ATTEMPTS_MAX).contains(&names.len()))
+}
+
+/// The first attempt with those of its failures taken back that passed at the second.
+fn both_attempts(mut first: Outcome, second: Outcome) -> Outcome {
+    let came_through = second.failed.is_empty()
+        && second.passed == first.failed.len()
+        && second.not_run.is_empty();
+    first.output.extend(second.output);
+    if came_through {
+        first.passed += first.failed.len();
+        first.second = std::mem::take(&mut first.failed);
+    }
+    first
 }
 
 fn run_tests(bench: &Bench, log: &str, args: Vec<&str>) -> Outcome {
@@ -234,6 +266,29 @@ mod tests {
         let long = "x\n".repeat(SHOWN_LINES) + "last\n";
         assert!(tail(&long).starts_with("(1 earlier lines are in the log)\nx\n"));
         assert!(tail(&long).ends_with("\nlast"));
+    }
+
+    #[test]
+    fn a_second_attempt_is_for_a_few_tests_and_takes_back_what_passed() {
+        let failing = |names: &[&str]| Outcome {
+            passed: 7,
+            failed: names.iter().map(|&name| name.to_owned()).collect(),
+            output: vec!["why".to_owned()],
+            ..Outcome::default()
+        };
+        let one = failing(&["e2e loop_a::b"]);
+        assert_eq!(worth_a_second_attempt(&one), Some(vec!["loop_a::b".to_owned()]));
+        assert_eq!(worth_a_second_attempt(&failing(&[])), None);
+        assert_eq!(worth_a_second_attempt(&failing(&["e2e loop_a"; 4])), None);
+        let crashed = failing(&["e2e the test program ended before its summary"]);
+        assert_eq!(worth_a_second_attempt(&crashed), None);
+        let passed = both_attempts(failing(&["e2e loop_a::b"]), Outcome::passed());
+        assert_eq!((passed.passed, passed.failed.len()), (8, 0));
+        assert_eq!((passed.second, passed.output), (vec!["e2e loop_a::b".to_owned()], one.output));
+        let again = both_attempts(failing(&["e2e loop_a::b"]), failing(&["e2e loop_a::b"]));
+        assert_eq!((again.passed, again.failed.len(), again.second.len()), (7, 1, 0));
+        let nothing = both_attempts(failing(&["e2e loop_a::b"]), Outcome::default());
+        assert_eq!(nothing.failed.len(), 1, "a test that was not found has not passed");
     }
 
     #[test]

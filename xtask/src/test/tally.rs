@@ -27,6 +27,8 @@ pub struct Outcome {
     pub failed: Vec<String>,
     /// What was not carried out.
     pub not_run: Vec<NotRun>,
+    /// Of those that passed, the names of the tests that had failed at their first attempt.
+    pub second: Vec<String>,
     /// Text to be shown: why things failed, and notes.
     pub output: Vec<String>,
 }
@@ -71,6 +73,7 @@ pub struct Tally {
     passed: usize,
     failed: Vec<String>,
     not_run: Vec<NotRun>,
+    second: Vec<String>,
 }
 
 impl Tally {
@@ -79,6 +82,7 @@ impl Tally {
         self.passed += outcome.passed;
         self.failed.extend(outcome.failed.into_iter().map(|what| format!("{step}: {what}")));
         self.not_run.extend(outcome.not_run);
+        self.second.extend(outcome.second);
     }
 
     /// Adds a failure of the task itself.
@@ -91,13 +95,18 @@ impl Tally {
         self.failed.len()
     }
 
-    /// The closing lines: failures, what was not run and why, and the count on the last line.
+    /// The closing lines: failures, what passed at a second attempt only, what was not run and why,
+    /// and the count on the last line.
     pub fn closing(&self) -> String {
         let mut text = String::new();
         let mut line = |line: String| writeln!(text, "{line}").expect("a String takes any text");
         if !self.failed.is_empty() {
             line("Failed:".to_owned());
             self.failed.iter().for_each(|what| line(format!("  {what}")));
+        }
+        if !self.second.is_empty() {
+            line("Passed at a second attempt only; what the first said is above:".to_owned());
+            self.second.iter().for_each(|what| line(format!("  {what}")));
         }
         if !self.not_run.is_empty() {
             line("Not run:".to_owned());
@@ -119,7 +128,10 @@ mod tests {
         tally.add("format", Outcome::passed());
         tally.add("tidy", Outcome::failed("a rule is broken", "a.rs:1: …"));
         tally.add("cargo deny", Outcome::not_run(vec![NotRun::new("cargo deny", "no network")]));
-        let expected = "Failed:\n  tidy: a rule is broken\nNot run:\n  cargo deny: no network\n\
+        let second = vec!["e2e loop_a::b".to_owned()];
+        tally.add("serial", Outcome { second, ..Outcome::default() });
+        let expected = "Failed:\n  tidy: a rule is broken\nPassed at a second attempt only; what \
+                        the first said is above:\n  e2e loop_a::b\nNot run:\n  cargo deny: no network\n\
                         1 passed, 1 failed, 1 skipped\n";
         assert_eq!(tally.closing(), expected);
         assert_eq!(tally.failed(), 1);

@@ -11,6 +11,7 @@ const MAY_BE_UNSAFE: &[&str] = &["crates/engine/", "crates/targets/", "crates/me
 /// Where processes are started: external tools; workload programs (fio); the worker; the executor;
 /// chores; and what only tests use.
 const MAY_SPAWN: &[&str] = &[
+    "crates/browser/",
     "crates/targets/src/cmd.rs",
     "crates/engine/src/program/",
     "crates/executor/",

@@ -7,16 +7,23 @@ use super::tree::{Tree, parent};
 /// `cli → runner → {plan, executor, store, study}`, `executor → {targets, corpus, engine, metrics}`
 /// and `report → study → {stats, store}`, all of them → `model`, which depends on nothing here.
 const MAY_USE: &[(&str, &[&str])] = &[
+    // For tests only, as `testkit`: a browser, whatever the page.
+    ("browser", &[]),
+    // Plain values in, SVG out.
+    ("chart", &[]),
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
         &[
             "corpus",
+            "doctor",
             "engine",
             "executor",
             "honesty",
+            "import",
             "metrics",
             "model",
+            "page",
             "plan",
             "reference",
             "report",
@@ -28,14 +35,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("corpus", &["model"]),
+    // Readings of the machine and of devices; how much equal runs differ.
+    ("doctor", &["metrics", "model", "stats", "targets"]),
     // The engine starts fio for its jobs and reads what it prints; both are pure there.
     ("engine", &["corpus", "fio", "model"]),
     ("executor", &["corpus", "engine", "metrics", "model", "targets"]),
     ("fio", &["model"]),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("honesty", &["model", "stats"]),
+    // Files of other programs: text in, plans and records out.
+    ("import", &["fio", "model"]),
     ("metrics", &["model"]),
     ("model", &[]),
+    // The report: views, sentences and drawings put together.
+    ("page", &["chart", "model", "reference", "report", "study"]),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
     ("plan", &["corpus", "fio", "model"]),
@@ -45,6 +58,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
     // cleans up after it; metrics, because the journal names its owner by pid and start time.
     ("runner", &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets"]),
+    // What documents look like, computed from the types; the program prints what is published.
+    ("schema", &["model", "report", "study"]),
     ("stats", &[]),
     ("store", &["model"]),
     ("study", &["model", "stats", "store"]),
@@ -54,6 +69,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // `overhead` measures the engine and the sampler and estimates ratios.
     ("xtask", &["corpus", "engine", "metrics", "model", "stats"]),
 ];
+
+/// Any crate may have these for its tests, and for nothing else.
+const FOR_TESTS: &[&str] = &["browser", "testkit"];
 
 /// The crates whose errors are read by people only; the others have typed errors.
 const MAY_USE_ANYHOW: &[&str] = &["cli", "xtask"];
@@ -124,7 +142,7 @@ pub fn direction(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::new(manifest.path, line, text));
             }
             let Some(other) = dependency.strip_prefix("fsarena-") else { continue };
-            let testing = other == "testkit" && table == "dev-dependencies";
+            let testing = FOR_TESTS.contains(&other) && table == "dev-dependencies";
             if !testing && !allowed.contains(&other) {
                 let text = format!(
                     "`{name}` may not use `{other}`; allowed: {}. Move the code, or pass the value \
