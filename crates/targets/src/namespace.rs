@@ -12,7 +12,8 @@ use std::io;
 /// children alone and vanishes with the last of them.
 ///
 /// # Errors
-/// Without `CAP_SYS_ADMIN`.
+/// Without `CAP_SYS_ADMIN`; with `EINVAL` where `/` is no mount point, as after a plain chroot(1):
+/// the mounts are copies then, and not private.
 pub fn enter_private_mounts() -> io::Result<()> {
     unshared(UnshareFlags::NEWNS)?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
