@@ -100,7 +100,7 @@ pub fn say(text: &str) {
     say_text(&format!("{text}\n"));
 }
 
-/// Writes whole lines of talk to standard error, as [`say`] does.
+/// Writes whole lines of talk to standard error, as [`say()`] does.
 pub fn say_text(lines: &str) {
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }

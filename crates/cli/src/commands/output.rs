@@ -24,10 +24,10 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether [`file`] could write there now: for a name that is used at the end of long work.
+/// Whether [`file()`] could write there now: for a name that is used at the end of long work.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn check(path: &Path) -> Result<()> {
     match target(path)? {
         Target::Stream(_) => Ok(()),
