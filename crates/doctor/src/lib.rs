@@ -4,7 +4,7 @@
 //! what it read, why that matters and what mends it. Nothing is changed. A reading that could not
 //! be had is [`Weight::Unknown`] with its reason, never fine.
 //!
-//! One check is one file, and one line in [`mod@table`]. [`noise`] judges what two minutes of equal
+//! One check is one file, and one line in `table`. [`noise`] judges what two minutes of equal
 //! runs have shown. Nothing here prints, and no serial number gets into a finding.
 #![forbid(unsafe_code)]
 
