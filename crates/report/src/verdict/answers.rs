@@ -27,8 +27,7 @@ pub fn pair(verdicts: &Verdicts, question: &QuestionView, pair: &PairView) -> St
     }
     let turned = pair.turned();
     let told = if verdicts.baseline.is_some() { pair } else { &turned };
-    let divided = format!(" are UNDECIDED: {} ÷ {} ", told.a_label, told.b_label);
-    pairs::sentence(verdicts, question, told).replacen(" are UNDECIDED: ratio ", &divided, 1)
+    pairs::sentence(verdicts, question, told)
 }
 
 /// The interval that the verdict of a pair rests on.

@@ -203,7 +203,8 @@ pub(crate) fn claim(said: &Claim<'_>) -> String {
     }
     let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
     match verdict {
-        Verdict::Same | Verdict::Undecided => format!("{head}: ratio {text}{interval}"),
+        Verdict::Same => format!("{head}: ratio {text}{interval}"),
+        Verdict::Undecided => format!("{head}: {a} ÷ {b} {text}{interval}"),
         Verdict::Faster | Verdict::Slower => {
             let (before, after) = needs(metric, verdict);
             format!("{head}: {before}{text} times {after}{interval}")
@@ -360,7 +361,7 @@ mod tests {
         );
         assert_eq!(
             said(Verdict::Undecided, Metric::Cpu, 1.02),
-            "A and B are UNDECIDED: ratio 1.02 [0.97, 1.07]"
+            "A and B are UNDECIDED: A ÷ B 1.02 [0.97, 1.07]"
         );
     }
 

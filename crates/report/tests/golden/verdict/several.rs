@@ -105,14 +105,16 @@ fn six_contenders_80() {
         stop), margin ±5 %
       - xfs is FASTER than jfs: 2.29 times as fast [2.23, 2.35], 8 blocks (early
         stop), margin ±5 %
-      - ext3 and btrfs are UNDECIDED: ratio 0.94 [0.87, 1.01], 31 of 32 blocks,
-        margin ±5 %; about 9 blocks (3.9 h) more to show a difference of this size
+      - ext3 and btrfs are UNDECIDED: ext3 ÷ btrfs 0.94 [0.87, 1.01], 31 of 32
+        blocks, margin ±5 %; about 9 blocks (3.9 h) more to show a difference of
+        this size
       - ext3 is FASTER than f2fs: 1.10 times as fast [1.07, 1.13], 8 blocks (early
         stop), margin ±5 %
       - ext3 is FASTER than jfs: 2.26 times as fast [2.21, 2.32], 8 blocks (early
         stop), margin ±5 %
-      - btrfs and f2fs are UNDECIDED: ratio 0.97 [0.90, 1.05], 31 of 32 blocks,
-        margin ±5 %; about 9 blocks (3.9 h) more to show a difference of this size
+      - btrfs and f2fs are UNDECIDED: btrfs ÷ f2fs 0.97 [0.90, 1.05], 31 of 32
+        blocks, margin ±5 %; about 9 blocks (3.9 h) more to show a difference of
+        this size
       - btrfs is FASTER than jfs: 2.12 times as fast [2.07, 2.17], 8 blocks (early
         stop), margin ±5 %
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early
@@ -164,12 +166,12 @@ fn six_contenders_100() {
       - xfs is FASTER than btrfs: 1.08 times as fast [1.05, 1.11], 8 blocks (early stop), margin ±5 %
       - xfs is FASTER than f2fs: 1.11 times as fast [1.08, 1.14], 8 blocks (early stop), margin ±5 %
       - xfs is FASTER than jfs: 2.29 times as fast [2.23, 2.35], 8 blocks (early stop), margin ±5 %
-      - ext3 and btrfs are UNDECIDED: ratio 0.94 [0.87, 1.01], 31 of 32 blocks, margin ±5 %; about 9
-        blocks (3.9 h) more to show a difference of this size
+      - ext3 and btrfs are UNDECIDED: ext3 ÷ btrfs 0.94 [0.87, 1.01], 31 of 32 blocks, margin ±5 %;
+        about 9 blocks (3.9 h) more to show a difference of this size
       - ext3 is FASTER than f2fs: 1.10 times as fast [1.07, 1.13], 8 blocks (early stop), margin ±5 %
       - ext3 is FASTER than jfs: 2.26 times as fast [2.21, 2.32], 8 blocks (early stop), margin ±5 %
-      - btrfs and f2fs are UNDECIDED: ratio 0.97 [0.90, 1.05], 31 of 32 blocks, margin ±5 %; about 9
-        blocks (3.9 h) more to show a difference of this size
+      - btrfs and f2fs are UNDECIDED: btrfs ÷ f2fs 0.97 [0.90, 1.05], 31 of 32 blocks, margin ±5 %;
+        about 9 blocks (3.9 h) more to show a difference of this size
       - btrfs is FASTER than jfs: 2.12 times as fast [2.07, 2.17], 8 blocks (early stop), margin ±5 %
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early stop), margin ±5 %
 
@@ -277,8 +279,8 @@ fn baseline_80() {
     Against the baseline ext4
       - ext3 is FASTER than ext4: 1.25 times as fast [1.20, 1.30], 5 blocks, margin
         ±5 %
-      - btrfs and ext4 are UNDECIDED: ratio 1.040 [0.998, 1.087], 5 blocks, margin
-        ±5 %
+      - btrfs and ext4 are UNDECIDED: btrfs ÷ ext4 1.040 [0.998, 1.087], 5 blocks,
+        margin ±5 %
       - xfs and ext4 are SAME within ±5 %: ratio 1.01 [0.98, 1.05], 5 blocks
 
     Rule: one look, after 5 blocks; margin ±5 %; no budget; method 1. 5 blocks done,

@@ -117,8 +117,8 @@ fn same_100() {
 #[test]
 fn undecided_80() {
     insta::assert_snapshot!(shown(&undecided(), 80), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED:
-    ratio 0.980 [0.962, 1.002], 8 blocks, margin ±2 %; same within ±5 %; about 14
+    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4
+    ÷ xfs 0.980 [0.962, 1.002], 8 blocks, margin ±2 %; same within ±5 %; about 14
     blocks (6 min) more to show a difference of this size.
 
     small-files / create: time to durable; ratios to ext4
@@ -154,8 +154,8 @@ fn far_ends_80() {
     let text = shown(&verdicts, 80);
     let to = text.find("\nRule").unwrap();
     insta::assert_snapshot!(&text[..to], @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED:
-    ratio 0.98 [<0.01, >100], 8 blocks, margin ±2 %; about 14 blocks (6 min) more to
+    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4
+    ÷ xfs 0.98 [<0.01, >100], 8 blocks, margin ±2 %; about 14 blocks (6 min) more to
     show a difference of this size.
 
     small-files / create: time to durable; ratios to ext4
@@ -214,7 +214,7 @@ fn shapes_differ_100() {
     ];
     verdicts.stop = None;
     insta::assert_snapshot!(shown(&verdicts, 100), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ratio 1.03
+    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4 ÷ xfs 1.03
     [0.96, 1.11], 8 blocks, margin ±5 %; shapes differ (first ÷ second: geometric means 1.03,
     Hodges-Lehmann 1.01, medians 1.00), so SAME is refused.
 
@@ -295,8 +295,8 @@ fn before_the_first_look_80() {
     verdicts.stop = None;
     verdicts.agrees_with_stored_looks = None;
     insta::assert_snapshot!(shown(&verdicts, 80), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED:
-    ratio 0.81 (no interval), 3 blocks, margin ±5 %; not looked at yet.
+    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4
+    ÷ xfs 0.81 (no interval), 3 blocks, margin ±5 %; not looked at yet.
 
     small-files / create: time to durable; ratios to ext4; not looked at yet
     contender  n  median  ratio  verdict       cv
