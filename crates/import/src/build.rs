@@ -267,3 +267,13 @@ pub(crate) fn filled(
         false => Ok(()),
     }
 }
+
+/// The refusal of a file that is not what `program` writes with `option`.
+pub(crate) fn foreign(
+    given: &crate::Given,
+    program: &'static str,
+    option: &'static str,
+    detail: impl Into<String>,
+) -> ImportError {
+    ImportError::Foreign { path: given.path.clone(), program, option, detail: detail.into() }
+}

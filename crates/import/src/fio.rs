@@ -3,7 +3,7 @@
 //! A job that ran for a set time, or that moved other amounts in other files, is compared by the
 //! time that a stated amount takes at its rate: a time that was set says nothing.
 
-use crate::build::{Measured, Trial, filled, name_of, phase, place_of};
+use crate::build::{Measured, Trial, filled, foreign, name_of, phase, place_of};
 use crate::{Given, ImportError, Imported, Terms, notices};
 use fsarena_fio::{JobReport, Outcome, Report};
 use fsarena_model::record::{Notice, PhaseRecord};
@@ -83,16 +83,11 @@ pub fn fio(files: &[Given], terms: &Terms) -> Result<Imported, ImportError> {
 
 fn read(given: &Given) -> Result<Report, ImportError> {
     filled(given, PROGRAM, OPTION)?;
-    let foreign = |detail: String| ImportError::Foreign {
-        path: given.path.clone(),
-        program: PROGRAM,
-        option: OPTION,
-        detail,
-    };
-    let report = Report::parse(&given.text).map_err(|error| foreign(error.to_string()))?;
+    let report = Report::parse(&given.text)
+        .map_err(|error| foreign(given, PROGRAM, OPTION, error.to_string()))?;
     if report.jobs.is_empty() {
         let detail = "it has no jobs (what a client of a fio server prints is not read)";
-        return Err(foreign(detail.to_owned()));
+        return Err(foreign(given, PROGRAM, OPTION, detail));
     }
     Ok(report)
 }

@@ -5,7 +5,7 @@
 //! what it is measured by: the same command in files of several labels is compared, and where every
 //! file has one command alone, these are taken for the same.
 
-use crate::build::{Measured, Trial, filled, name_of, phase, place_of};
+use crate::build::{Measured, Trial, filled, foreign, name_of, phase, place_of};
 use crate::{Given, ImportError, Imported, Terms, notices};
 use fsarena_model::job::{Command, DATA, Job, JobKind};
 use fsarena_model::work::{Dataset, OpError, Phase, ProgramReport, Workload};
@@ -103,16 +103,10 @@ pub fn hyperfine(files: &[Given], terms: &Terms) -> Result<Imported, ImportError
 
 fn read(given: &Given) -> Result<Export, ImportError> {
     filled(given, PROGRAM, OPTION)?;
-    let foreign = |detail: String| ImportError::Foreign {
-        path: given.path.clone(),
-        program: PROGRAM,
-        option: OPTION,
-        detail,
-    };
-    let export: Export =
-        serde_json::from_str(&given.text).map_err(|error| foreign(error.to_string()))?;
+    let export: Export = serde_json::from_str(&given.text)
+        .map_err(|error| foreign(given, PROGRAM, OPTION, error.to_string()))?;
     if export.results.is_empty() {
-        return Err(foreign("it has no results".to_owned()));
+        return Err(foreign(given, PROGRAM, OPTION, "it has no results"));
     }
     Ok(export)
 }

@@ -7,16 +7,18 @@ use fsarena_model::run::RunHeader;
 
 /// Options that say where results go, not what is measured; each takes a value.
 const PLACES: [&str; 4] = ["--db", "--report", "-o", "--output"];
-/// Options of `run` that take no value: what follows them may be the experiment.
-const FLAGS: [&str; 8] = [
+/// Options of `run` that take no value: what follows them may be the experiment. A test of the
+/// command line holds them equal to its definition.
+pub const RUN_FLAGS: [&str; 9] = [
+    "--require-decision",
     "--verify",
+    "--dry-run",
     "--keep",
     "--yes",
     "--install-tools",
     "--json",
     "--raw",
-    "--require-decision",
-    "--quiet",
+    "--no-report",
 ];
 
 /// The command in one line, for a shell.
@@ -69,7 +71,10 @@ fn place_of_file(header: &RunHeader, given: &[String]) -> Option<usize> {
     let run = given.iter().position(|argument| argument == "run")?;
     let is_value = |at: usize| {
         let before = given[at - 1].as_str();
-        at > run + 1 && before.starts_with('-') && !before.contains('=') && !FLAGS.contains(&before)
+        at > run + 1
+            && before.starts_with('-')
+            && !before.contains('=')
+            && !RUN_FLAGS.contains(&before)
     };
     let is_word = |&at: &usize| !given[at].starts_with('-') && !is_value(at);
     let at = (run + 1..given.len()).find(is_word)?;
@@ -104,6 +109,8 @@ mod tests {
         let header = given("quick", &["fsarena", "run", "--fs", "ext4,xfs", "--on", "/dev/sdb"]);
         assert_eq!(command(&header), "fsarena run --fs 'ext4,xfs' --on /dev/sdb");
         assert_eq!(experiment_file(&header), None, "values of options are no files");
+        let header = given("mine", &["fsarena", "run", "--no-report", "x.toml"]);
+        assert_eq!(command(&header), "fsarena run --no-report mine.toml");
     }
 
     #[test]

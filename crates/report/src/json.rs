@@ -11,6 +11,20 @@ use serde_json::{Value, json};
 /// Version of the documents.
 pub const SCHEMA: u32 = 1;
 
+/// The kinds of documents that have a published schema, and what writes them.
+pub const KINDS: [(&str, &str); 10] = [
+    ("run", "run --json, show --json, export --format json"),
+    ("verdicts", "study --json"),
+    ("compare-runs", "compare RUN RUN … --json"),
+    ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
+    ("list", "list --json"),
+    ("plan", "run --dry-run --json"),
+    ("doctor", "doctor --json"),
+    ("merge", "merge --json"),
+    ("datasets", "dataset --json"),
+    ("report", "report, in the page, a script element a RUN"),
+];
+
 /// One RUN: its header, its sessions, the study, the raw records, of several attempts at a trial
 /// the latest, and the verdicts where it asks for them (`run --json`, `show --json`,
 /// `export --format json`).

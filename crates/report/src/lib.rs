@@ -37,7 +37,7 @@ pub use article::{
     ArticleCell, ArticleRow, Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow, article,
     article_2003, articles, beside, in_shape_of,
 };
-pub use command::{arguments, command, experiment_file, file_name};
+pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use csv::csv;
 pub use datasets::{
     ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,

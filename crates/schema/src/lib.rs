@@ -18,19 +18,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-/// The kinds of documents, as [`schema`] and `fsarena schema` name them, and where they come from.
-pub const KINDS: [(&str, &str); 10] = [
-    ("run", "run --json, show --json, export --format json"),
-    ("verdicts", "study --json"),
-    ("compare-runs", "compare RUN RUN … --json"),
-    ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
-    ("list", "list --json"),
-    ("plan", "run --dry-run --json"),
-    ("doctor", "doctor --json"),
-    ("merge", "merge --json"),
-    ("datasets", "dataset --json"),
-    ("report", "report, in the page, a script element a RUN"),
-];
+/// The kinds of documents, and where they come from.
+pub use fsarena_report::json::KINDS;
 
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "its shape is what is asked for")]

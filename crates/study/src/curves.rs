@@ -2,7 +2,7 @@
 
 use crate::contenders::Contenders;
 use crate::ledger::merge;
-use crate::phases::{MemoryView, groups};
+use crate::phases::{MemoryView, groups, with_right_contents};
 use fsarena_model::contender::Contender;
 use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -57,10 +57,7 @@ pub fn curves(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseCurves> {
     let contenders = Contenders::of(plan);
     let mut all = Vec::new();
     for workload in &plan.workloads {
-        let of_work: Vec<&TrialRecord> = records
-            .iter()
-            .filter(|r| r.key.workload == workload.name && !r.has_bad_contents())
-            .collect();
+        let of_work = with_right_contents(records, &workload.name);
         let own = contenders.split(&of_work);
         for phase in workload.phases.iter().filter(|phase| phase.timed) {
             let of = |writes_alone: bool| {

@@ -187,6 +187,14 @@ pub enum Absence {
     NotYet,
 }
 
+/// The records of a workload whose contents were not wrong when read again.
+pub(crate) fn with_right_contents<'r>(
+    records: &'r [TrialRecord],
+    workload: &str,
+) -> Vec<&'r TrialRecord> {
+    records.iter().filter(|r| r.key.workload == workload && !r.has_bad_contents()).collect()
+}
+
 /// All tables of a plan, in its order.
 pub(crate) fn tables(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseTable> {
     let by_work = |name: &str| records.iter().filter(|r| r.key.workload == name).collect();

@@ -4,7 +4,7 @@ use crate::contenders::Contenders;
 use crate::cpu::{BUSY, IDLE, TICK_NS};
 use crate::figures::median;
 use crate::ledger::{READ, WRITTEN};
-use crate::phases::groups;
+use crate::phases::{groups, with_right_contents};
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::sample::Series;
@@ -116,10 +116,7 @@ pub fn traces(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialTrace> {
     let contenders = Contenders::of(plan);
     let mut all = Vec::new();
     for workload in &plan.workloads {
-        let of_work: Vec<&TrialRecord> = records
-            .iter()
-            .filter(|r| r.key.workload == workload.name && !r.has_bad_contents())
-            .collect();
+        let of_work = with_right_contents(records, &workload.name);
         let phases = longest_first(plan.compared_clock, workload, &of_work);
         for (index, own) in contenders.split(&of_work).into_iter().enumerate() {
             let with_series: Vec<&TrialRecord> =

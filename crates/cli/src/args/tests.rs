@@ -90,3 +90,17 @@ fn a_wrong_example_is_refused() {
     assert!(!wrong("fsarena show --json | jq .nonsense > x"));
     assert!(!wrong("fsarena run --help"));
 }
+
+#[test]
+fn the_flags_of_run_are_those_that_a_repeated_command_knows() {
+    let (_, run) = visible().into_iter().find(|(name, _)| name == "fsarena run").expect("it");
+    let takes_none =
+        |one: &&clap::Arg| one.get_long().is_some() && !one.get_action().takes_values();
+    let own: Vec<String> = run
+        .get_arguments()
+        .filter(takes_none)
+        .filter_map(|one| Some(format!("--{}", one.get_long()?)))
+        .filter(|flag| !["--help", "--version"].contains(&flag.as_str()))
+        .collect();
+    assert_eq!(own, fsarena_report::RUN_FLAGS);
+}

@@ -4,41 +4,38 @@
 use crate::args::SchemaArgs;
 use crate::context::{self, Usage};
 use anyhow::Result;
+use fsarena_report::json::KINDS;
 use std::process::ExitCode;
 
 macro_rules! schemas {
-    ($(($kind:literal, $from:literal)),* $(,)?) => {
-        [$((
-            $kind,
-            $from,
-            include_str!(concat!("../../../../docs/schemas/", $kind, ".schema.json")),
-        )),*]
+    ($($kind:literal),* $(,)?) => {
+        [$(($kind, include_str!(concat!("../../../../docs/schemas/", $kind, ".schema.json")))),*]
     };
 }
 
-/// Kind, what writes such documents, and the schema.
-const SCHEMAS: [(&str, &str, &str); 10] = schemas![
-    ("run", "run --json, show --json, export --format json"),
-    ("verdicts", "study --json"),
-    ("compare-runs", "compare RUN RUN … --json"),
-    ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
-    ("list", "list --json"),
-    ("plan", "run --dry-run --json"),
-    ("doctor", "doctor --json"),
-    ("merge", "merge --json"),
-    ("datasets", "dataset --json"),
-    ("report", "report, in the page, a script element a RUN"),
+/// Each kind with its schema, in the order of [`KINDS`].
+const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
+    "run",
+    "verdicts",
+    "compare-runs",
+    "compare-sides",
+    "list",
+    "plan",
+    "doctor",
+    "merge",
+    "datasets",
+    "report",
 ];
 
 /// Prints one schema, or the kinds that there are.
 pub fn run(args: &SchemaArgs) -> Result<ExitCode> {
     let Some(asked) = &args.kind else {
-        let lines = SCHEMAS.iter().map(|(kind, from, _)| format!("{kind:15}fsarena {from}\n"));
+        let lines = KINDS.iter().map(|(kind, from)| format!("{kind:15}fsarena {from}\n"));
         context::print(&lines.collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let Some((_, _, text)) = SCHEMAS.iter().find(|(kind, ..)| kind == asked) else {
-        let kinds: Vec<&str> = SCHEMAS.iter().map(|(kind, ..)| *kind).collect();
+    let Some((_, text)) = SCHEMAS.iter().find(|(kind, _)| kind == asked) else {
+        let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
         let kinds = kinds.join(", ");
         return Err(Usage(format!("{asked}: there is no such schema; there are {kinds}")).into());
     };
@@ -52,7 +49,8 @@ mod tests {
 
     #[test]
     fn each_is_of_its_kind() {
-        for (kind, from, text) in SCHEMAS {
+        for ((kind, from), (own, text)) in KINDS.into_iter().zip(SCHEMAS) {
+            assert_eq!(own, kind);
             let schema: serde_json::Value = serde_json::from_str(text).expect(kind);
             assert_eq!(schema["properties"]["kind"]["const"], kind);
             let description = schema["description"].as_str().unwrap_or_default();
