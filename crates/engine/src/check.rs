@@ -44,7 +44,7 @@ const MAX_THREADS: u32 = 1024;
 
 fn numbers(phase: &Phase) -> Result<(), Wrong> {
     let io = &phase.io;
-    if matches!(phase.op, Op::Fio | Op::Job) {
+    if matches!(phase.op, Op::Fio | Op::Job | Op::Watched) {
         let what = format!("{} is not an op over a dataset", phase.op.name());
         return Err((what, "give it as a task of its own"));
     }

@@ -63,7 +63,7 @@ pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u6
         return Need::Nothing;
     }
     match phase.op {
-        Op::Create | Op::BigWrite | Op::Mkdir => Need::Nothing,
+        Op::Create | Op::BigWrite | Op::Mkdir | Op::Cycle | Op::Watched => Need::Nothing,
         Op::Fio | Op::Job if read_bytes == 0 => Need::Nothing,
         Op::Fio | Op::Job => Need::Metadata,
         Op::Stat | Op::Delete | Op::Rename | Op::Rmdir | Op::List => Need::Metadata,

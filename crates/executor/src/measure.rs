@@ -191,6 +191,8 @@ impl Trial<'_> {
             memory,
             series: None,
             sampler: None,
+            cycles: None,
+            account: None,
             error: report.error.clone(),
         }
     }

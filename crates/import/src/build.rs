@@ -117,6 +117,7 @@ impl Measured {
             scale: 1.0,
             verify: false,
             sample_period_ns: 0,
+            account: false,
             rate: RateStyle::Auto,
             verdict: Some(VerdictPlan {
                 method: METHOD_VERSION,
@@ -239,6 +240,8 @@ pub(crate) fn phase(
         memory: MemoryRecord::Whole,
         series: None,
         sampler: None,
+        cycles: None,
+        account: None,
         error,
     }
 }

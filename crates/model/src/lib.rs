@@ -12,8 +12,10 @@
 //!   *schema version* is refused.
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod braces;
 pub mod contender;
+pub mod cycle;
 pub mod dataset;
 pub mod device;
 pub mod finding;

@@ -1,6 +1,8 @@
 //! The record of a trial: raw, immutable. Rates, percentages and verdicts are computed from it
 //! later and never stored in it.
 
+use crate::account::AccountRecord;
+use crate::cycle::CyclesRecord;
 use crate::device::Conditioning;
 use crate::job::Job;
 use crate::run::Clock;
@@ -167,6 +169,12 @@ pub struct PhaseRecord {
     pub series: Option<Series>,
     /// What taking them cost.
     pub sampler: Option<SamplerCost>,
+    /// The cycles, where it has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<CyclesRecord>,
+    /// Where its bytes went, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AccountRecord>,
     /// Why it ended early.
     pub error: Option<OpError>,
 }
@@ -185,6 +193,19 @@ impl PhaseRecord {
     pub fn is_complete(&self) -> bool {
         let not_waited_for = matches!(self.clocks.drained, Drained::NotWaitedFor { .. });
         self.error.is_none() && (self.clocks.durable_ns.is_some() || not_waited_for)
+    }
+
+    /// The length that is compared, by one of the clocks: of cycles the mean length of those that
+    /// are compared ([`CyclesRecord::compared`]), where `drained` is a quiet device; else that of
+    /// the phase.
+    #[must_use]
+    pub fn ns(&self, clock: Clock) -> Option<u64> {
+        match (&self.cycles, clock) {
+            (None, _) => self.clocks.ns(clock),
+            (Some(cycles), Clock::Returned) => cycles.mean(|cycle| Some(cycle.work_ns())),
+            (Some(cycles), Clock::Durable) => cycles.mean(|cycle| cycle.durable_ns()),
+            (Some(cycles), Clock::Drained) => cycles.mean(|cycle| cycle.quiet_ns()),
+        }
     }
 
     /// When the first and the last thread were done, after the phase's start.

@@ -103,6 +103,9 @@ pub struct RunPlan {
     pub verify: bool,
     /// Period of the sampler; 0: no time series.
     pub sample_period_ns: u64,
+    /// Whether block requests are traced, for the account of where the bytes went.
+    #[serde(default)]
+    pub account: bool,
     /// How rates are shown.
     #[serde(default)]
     pub rate: RateStyle,

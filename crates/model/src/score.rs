@@ -136,9 +136,9 @@ impl TrialScore {
             PhaseScore {
                 name: phase.name.clone(),
                 is_complete: phase.is_complete(),
-                returned_ns: phase.clocks.returned_ns,
-                durable_ns: phase.clocks.durable_ns,
-                drained_ns: phase.clocks.ns(Clock::Drained),
+                returned_ns: phase.ns(Clock::Returned).unwrap_or(phase.clocks.returned_ns),
+                durable_ns: phase.ns(Clock::Durable),
+                drained_ns: phase.ns(Clock::Drained),
                 cache: phase.cache.state,
                 memory: MemoryKind::from(&phase.memory),
                 cpu_ns,

@@ -48,6 +48,9 @@ pub struct TrialSpec {
     pub scratch_dir: PathBuf,
     /// Period of the sampler; 0: no time series.
     pub sample_period_ns: u64,
+    /// Whether block requests are traced, for the account of where the bytes went.
+    #[serde(default)]
+    pub account: bool,
     /// When a phase counts as drained.
     pub drain: Drain,
     /// User that the worker becomes; absent: it stays what the executor is.

@@ -1,5 +1,6 @@
 //! Work: datasets, phases, and what the executor and the worker say to each other.
 
+use crate::cycle::{Cycle, CyclesReport, Lap};
 use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
 
@@ -62,6 +63,9 @@ pub struct Phase {
     /// Real work; with [`Op::Job`] and only with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
+    /// The cycles; with [`Op::Cycle`] and only with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle: Option<Cycle>,
 }
 
 impl Phase {
@@ -76,6 +80,7 @@ impl Phase {
             timed: true,
             io: Io::default(),
             job: None,
+            cycle: None,
         }
     }
 
@@ -83,6 +88,12 @@ impl Phase {
     #[must_use]
     pub fn of_job(name: &str, job: Job) -> Self {
         Self { job: Some(job), ..Self::new(name, Op::Job, 0) }
+    }
+
+    /// A timed phase of cycles.
+    #[must_use]
+    pub fn of_cycles(name: &str, cycle: Cycle, bs_bytes: u64) -> Self {
+        Self { cycle: Some(cycle), ..Self::new(name, Op::Cycle, bs_bytes) }
     }
 
     /// Ops of the phase over `dataset`.
@@ -104,7 +115,10 @@ impl Phase {
             }
             Op::Mkdir | Op::Rmdir => dataset.directories(),
             Op::List => dataset.directories().max(1),
-            Op::Fio | Op::Job => 0,
+            Op::Cycle => self.cycle.as_ref().map_or(0, |cycle| {
+                cycle.updates.min(dataset.files).saturating_mul(u64::from(cycle.cycles))
+            }),
+            Op::Fio | Op::Job | Op::Watched => 0,
             _ => dataset.files,
         }
     }
@@ -118,6 +132,13 @@ impl Phase {
                 DatasetState { oldest_version: newest_version, newest_version, ..state }
             }
             Op::RandWrite | Op::RandRw => DatasetState { newest_version, ..state },
+            // Each cycle writes the next version; a file that none of them took keeps its own.
+            Op::Cycle => {
+                let cycles = self.cycle.as_ref().map_or(0, |cycle| cycle.cycles);
+                let cycles = u16::try_from(cycles).unwrap_or(u16::MAX);
+                let newest_version = state.newest_version.saturating_add(cycles);
+                DatasetState { newest_version, ..state }
+            }
             Op::Append => DatasetState {
                 appended_bytes: state.appended_bytes.saturating_add(self.bs_bytes),
                 ..state
@@ -172,11 +193,15 @@ pub enum Op {
     Fio,
     /// Real work on a tree or an archive; what, the phase's job says.
     Job,
+    /// Many files updated every period; how, the phase's cycle says. One op a file and cycle.
+    Cycle,
+    /// The work of an application that is not ours, watched from beside.
+    Watched,
 }
 
 impl Op {
     /// Every op of the engine, in the order of documentation.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Create,
         Self::Read,
         Self::Overwrite,
@@ -193,6 +218,7 @@ impl Op {
         Self::RandRead,
         Self::RandWrite,
         Self::RandRw,
+        Self::Cycle,
     ];
 
     /// Its name in files and tables.
@@ -217,6 +243,8 @@ impl Op {
             Self::RandRw => "randrw",
             Self::Fio => "fio",
             Self::Job => "job",
+            Self::Cycle => "cycle",
+            Self::Watched => "watched",
         }
     }
 
@@ -229,7 +257,8 @@ impl Op {
     /// Whether the files must be there before the phase.
     #[must_use]
     pub fn needs_files(self) -> bool {
-        !self.creates() && !matches!(self, Self::Mkdir | Self::Rmdir | Self::Fio | Self::Job)
+        !self.creates()
+            && !matches!(self, Self::Mkdir | Self::Rmdir | Self::Fio | Self::Job | Self::Watched)
     }
 
     /// Whether contents are moved, so that a rate in bytes means something.
@@ -251,6 +280,7 @@ impl Op {
                     | Self::RandRw
                     | Self::Fio
                     | Self::Job
+                    | Self::Cycle
             )
     }
 
@@ -427,6 +457,8 @@ pub struct JobTask {
 pub enum WorkerSays {
     /// Prepared; waiting for `go`.
     Ready,
+    /// A moment of a cycle has come; more follows.
+    Lap(Lap),
     /// A phase has ended (perhaps with an error in the middle).
     Done(Box<WorkerReport>),
     /// The directories, or the source, are there; or a hook has run.
@@ -470,6 +502,9 @@ pub struct WorkerReport {
     /// What a program that did the work says of itself.
     #[serde(default)]
     pub program: Option<ProgramReport>,
+    /// The cycles, where the phase has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<CyclesReport>,
 }
 
 /// One thread of a phase.

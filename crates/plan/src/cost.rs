@@ -231,6 +231,8 @@ fn assumed(op: Op) -> OpCost {
         Op::Stat => (10_000.0, 0.0),
         Op::List => (300_000.0, 0.0),
         Op::Delete => (30_000.0, 0.0),
+        // What is beside the periods, which are known.
+        Op::Cycle | Op::Watched => (0.0, 0.0),
         Op::BigWrite | Op::BigOverwrite | Op::Fio | Op::Job => (0.0, 2.0),
         Op::BigRead => (0.0, 1.0),
         Op::RandRead => (100_000.0, 1.0),

@@ -85,6 +85,7 @@ pub fn expand(
         scale,
         verify: run.verify,
         sample_period_ns: run.sample_period_ns,
+        account: run.account,
         rate: run.rate,
         verdict: None,
     };

@@ -66,6 +66,8 @@ pub struct RunSettings {
     pub compare: Clock,
     /// Period of the sampler; 0: no time series.
     pub sample_period_ns: u64,
+    /// Whether block requests are traced, for the account of where the bytes went.
+    pub account: bool,
     /// Read all contents again after each trial.
     pub verify: bool,
     /// How rates are shown.
@@ -81,6 +83,7 @@ impl Default for RunSettings {
             seed: None,
             compare: Clock::Durable,
             sample_period_ns: 100_000_000,
+            account: false,
             verify: false,
             rate: RateStyle::Auto,
             verdicts: VerdictSettings::default(),

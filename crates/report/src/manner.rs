@@ -66,7 +66,7 @@ fn says_bs(op: Op, bs_bytes: u64, dataset: &Dataset) -> bool {
     op.is_random()
         || op == Op::Append
         || (op.moves_bytes()
-            && !matches!(op, Op::Fio | Op::Job)
+            && !matches!(op, Op::Fio | Op::Job | Op::Watched)
             && matters
             && bs_bytes != USUAL_BS_BYTES)
 }
@@ -76,6 +76,7 @@ pub(crate) fn work(op: Op, order: Order, dataset: &Dataset) -> String {
     let what = match op {
         Op::Fio => return "a job of fio".to_owned(),
         Op::Job => return "real work".to_owned(),
+        Op::Watched => return "another application".to_owned(),
         _ if op.is_about_dirs() => match dataset.directories() {
             0 | 1 => "one directory".to_owned(),
             dirs => format!("{} directories", grouped(dirs)),

@@ -298,6 +298,7 @@ fn trial_spec(
         name: arena.name().to_owned(),
         scratch_dir: arena.scratch_dir().to_owned(),
         sample_period_ns: plan.sample_period_ns,
+        account: plan.account,
         drain: Drain::default(),
         user: request.header.place.as_ref().and_then(|place| place.user),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),

@@ -190,6 +190,7 @@ mod tests {
             name: "fsarena-test".to_owned(),
             scratch_dir: "/nonexistent".into(),
             sample_period_ns: 0,
+            account: false,
             drain: Drain::default(),
             user: None,
             cpus: Vec::new(),

@@ -34,7 +34,7 @@ impl RateUnit {
     #[must_use]
     pub fn of(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
         match op {
-            Op::Job => Self::Time,
+            Op::Job | Op::Cycle | Op::Watched => Self::Time,
             _ if op.is_about_dirs() => Self::Dirs,
             _ if op.is_random() || op == Op::Fio => Self::Ops,
             _ if !op.moves_bytes() => Self::Files,

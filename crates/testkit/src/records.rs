@@ -154,6 +154,7 @@ pub fn header(contenders: Vec<Contender>, workloads: Vec<Workload>, blocks: u32)
             scale: 1.0,
             verify: false,
             sample_period_ns: 100_000_000,
+            account: false,
             rate: RateStyle::Auto,
             verdict: None,
         },
@@ -353,6 +354,8 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
             wall_ns: SECOND_NS,
             ..SamplerCost::default()
         }),
+        cycles: None,
+        account: None,
         error: None,
     }
 }

@@ -255,7 +255,9 @@ fn file_op<B: Backend, R: Recorder, W: Walk>(
         | Op::RandWrite
         | Op::RandRw
         | Op::Fio
-        | Op::Job => Tally::default(),
+        | Op::Job
+        | Op::Cycle
+        | Op::Watched => Tally::default(),
     }
 }
 

@@ -97,7 +97,7 @@ fn needs(op: Op) -> Option<&'static [Need]> {
         Op::BigWrite | Op::BigOverwrite | Op::RandWrite => &[WRITE],
         Op::BigRead | Op::RandRead => &[READ],
         Op::RandRw => &[READ, WRITE],
-        Op::List | Op::Fio | Op::Job => return None,
+        Op::List | Op::Fio | Op::Job | Op::Cycle | Op::Watched => return None,
     })
 }
 

@@ -37,7 +37,11 @@ impl Dataset {
         let threads = u64::from(phase.io.threads.max(1));
         let (op, shared) = (phase.op, phase.io.sharing == Sharing::Shared && threads > 1);
         let in_cuts = |cuts: &[u64]| cuts.windows(2).map(|cut| cut[1] - cut[0]).min().unwrap_or(0);
-        if op.is_random() || op.is_about_dirs() || matches!(op, Op::Fio | Op::Job) || threads == 1 {
+        if op.is_random()
+            || op.is_about_dirs()
+            || matches!(op, Op::Fio | Op::Job | Op::Watched)
+            || threads == 1
+        {
             return phase.count(self) / threads;
         }
         match (op.is_big(), shared) {

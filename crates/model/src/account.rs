@@ -1,0 +1,181 @@
+//! Where the bytes of a phase went: what a trace of block requests saw, sorted by what lay there.
+//!
+//! A written byte belongs to one [`Part`] by where it went, and is either the first one on its
+//! sector within its span or a further one. A span is a cycle, or the whole phase where there are
+//! none; the last one goes on to the unmount. The total is the device's own counter, which is not
+//! the trace's: what the trace did not see is the unattributed rest.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What lies where a byte was written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    /// Contents of a file, below its end: the bytes as they were asked for.
+    Data,
+    /// A block of a file, beyond the end of its contents: rounding as written.
+    Rounding,
+    /// Contents that no file held any more when the files were looked at: written, then replaced
+    /// or deleted; with their rounding.
+    Gone,
+    /// The journal or log.
+    Journal,
+    /// Other metadata: marked so by the file system (`REQ_META`), or in a place that is known.
+    Metadata,
+    /// In none of these.
+    Unknown,
+}
+
+impl Part {
+    /// Every part, in the order of tables, with its name.
+    pub const ALL: [(&str, Self); 6] = [
+        ("data", Self::Data),
+        ("rounding", Self::Rounding),
+        ("gone", Self::Gone),
+        ("journal", Self::Journal),
+        ("metadata", Self::Metadata),
+        ("unknown", Self::Unknown),
+    ];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}
+
+/// Bytes of one part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Written {
+    /// On sectors that had not been written before in the span.
+    pub first_bytes: u64,
+    /// On sectors that had.
+    pub again_bytes: u64,
+}
+
+impl Written {
+    /// Both.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        self.first_bytes.saturating_add(self.again_bytes)
+    }
+}
+
+/// Written bytes by part; a part without any may be missing.
+pub type Parts = BTreeMap<Part, Written>;
+
+/// What the trace saw in one span.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Span {
+    /// Number of the cycle, from 1; 0 where the phase has none.
+    pub cycle: u32,
+    /// Writes by part.
+    pub parts: Parts,
+    /// Write requests.
+    pub writes: u64,
+    /// Cache flushes.
+    pub flushes: u64,
+    /// Discarded bytes; they are not written bytes.
+    pub discarded_bytes: u64,
+}
+
+/// The account of a phase, from its start to the end of the next unmount.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Account {
+    /// Bytes written by the device's counter.
+    pub total_bytes: u64,
+    /// What the trace saw.
+    pub spans: Vec<Span>,
+    /// Events that the kernel had no room for: the account is spoilt, and says so.
+    pub lost_events: u64,
+    /// Bytes of contents in the files that were looked at last.
+    pub contents_bytes: u64,
+    /// Bytes allocated to them (FIEMAP): rounding as allocated is the difference.
+    pub allocated_bytes: u64,
+    /// Files that were looked at last.
+    pub files: u64,
+    /// Files of which the kernel does not tell the place (inline, compressed, without FIEMAP).
+    pub unplaced_files: u64,
+    /// Where the journal or log lies, as `start+length` in bytes of the device, and who said so;
+    /// empty where the file system has none of a fixed place.
+    pub journal: Vec<String>,
+    /// What has to be known when it is read, in words.
+    pub notes: Vec<String>,
+}
+
+impl Account {
+    /// All spans together.
+    #[must_use]
+    pub fn parts(&self) -> Parts {
+        let mut all = Parts::new();
+        for (part, written) in self.spans.iter().flat_map(|span| &span.parts) {
+            let sum: &mut Written = all.entry(*part).or_default();
+            sum.first_bytes = sum.first_bytes.saturating_add(written.first_bytes);
+            sum.again_bytes = sum.again_bytes.saturating_add(written.again_bytes);
+        }
+        all
+    }
+
+    /// Bytes that are in none of the parts: those that the trace did not see, or saw too many, and
+    /// those on places of nobody.
+    #[must_use]
+    pub fn unattributed_bytes(&self) -> u64 {
+        let parts = self.parts();
+        let known = |(part, written): (&Part, &Written)| match part {
+            Part::Unknown => 0,
+            _ => written.bytes(),
+        };
+        self.total_bytes.abs_diff(parts.iter().map(known).sum())
+    }
+
+    /// That as a share of the total; absent where nothing was written.
+    #[must_use]
+    pub fn unattributed_share(&self) -> Option<f64> {
+        (self.total_bytes > 0).then(|| self.unattributed_bytes() as f64 / self.total_bytes as f64)
+    }
+}
+
+/// The account of a phase, or why there is none.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AccountRecord {
+    /// There is one.
+    Taken(Box<Account>),
+    /// It was asked for and not to be had.
+    NotTaken {
+        /// Why, and what would help.
+        reason: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_part_holds_is_unattributed() {
+        let written = |first_bytes, again_bytes| Written { first_bytes, again_bytes };
+        let span = |parts: &[(Part, Written)]| Span {
+            parts: parts.iter().copied().collect(),
+            ..Span::default()
+        };
+        let account = Account {
+            total_bytes: 1000,
+            spans: vec![
+                span(&[(Part::Data, written(300, 100)), (Part::Unknown, written(50, 0))]),
+                span(&[(Part::Data, written(200, 0)), (Part::Journal, written(100, 200))]),
+            ],
+            ..Account::default()
+        };
+        assert_eq!(account.parts()[&Part::Data], written(500, 100));
+        assert_eq!(account.unattributed_bytes(), 100);
+        assert_eq!(account.unattributed_share(), Some(0.1));
+        assert_eq!(Account::default().unattributed_share(), None);
+    }
+}

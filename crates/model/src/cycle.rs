@@ -1,0 +1,370 @@
+//! A periodic application: every period it updates or makes again many small files, as the one did
+//! that was watched in 2007.
+
+use crate::sample::{Counters, LatencyHistogram};
+use crate::work::OpError;
+use serde::{Deserialize, Serialize};
+
+/// What a phase of [`crate::work::Op::Cycle`] does.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Cycle {
+    /// Number of cycles, 1 or more.
+    pub cycles: u32,
+    /// From the start of a cycle to the start of the next one, ns.
+    pub period_ns: u64,
+    /// What happens where the work of a cycle outlasts its period.
+    pub overrun: Overrun,
+    /// Files that a cycle takes, drawn anew for each without repetition; at most those of the
+    /// dataset.
+    pub updates: u64,
+    /// What is done with them.
+    pub shares: Shares,
+    /// The second load, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturb: Option<Disturb>,
+}
+
+impl Cycle {
+    /// Whether the second load is at work in cycle `number`, counted from 1.
+    #[must_use]
+    pub fn is_disturbed(&self, number: u32) -> bool {
+        let disturbs = |d: &Disturb| d.cycles.is_empty() || d.cycles.contains(&number);
+        self.disturb.as_ref().is_some_and(disturbs)
+    }
+}
+
+/// What happens where work outlasts the period.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Overrun {
+    /// The next cycle starts on time, beside the one at work, as cron(8) does it.
+    #[default]
+    Overlap,
+    /// Starts that come while a cycle is at work are left out.
+    Skip,
+    /// The next cycle starts as soon as the one at work has ended.
+    Queue,
+}
+
+impl Overrun {
+    /// Each with its name in files and tables.
+    pub const ALL: [(&str, Self); 3] =
+        [("overlap", Self::Overlap), ("skip", Self::Skip), ("queue", Self::Queue)];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}
+
+/// What is done with the files of a cycle, by weight: a file's kind is drawn for each cycle. A file
+/// keeps its size, so that the data stay the same from cycle to cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Shares {
+    /// open(`O_WRONLY`), written over from start to end, close.
+    pub in_place: u32,
+    /// open(`O_WRONLY|O_TRUNC`), written, close.
+    pub truncate: u32,
+    /// A new file beside it written and closed, then rename(2) over it.
+    pub replace: u32,
+    /// unlink(2), then open(`O_CREAT|O_EXCL`), written, close.
+    pub recreate: u32,
+    /// A file of the same size under a name of its own made, written and closed; unlinked when all
+    /// other work of the cycle is done.
+    pub temporary: u32,
+}
+
+impl Shares {
+    /// The weights in the order of [`UpdateKind::ALL`].
+    #[must_use]
+    pub fn weights(&self) -> [u32; 5] {
+        [self.in_place, self.truncate, self.replace, self.recreate, self.temporary]
+    }
+}
+
+/// One way to update a file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum UpdateKind {
+    /// [`Shares::in_place`].
+    InPlace,
+    /// [`Shares::truncate`].
+    Truncate,
+    /// [`Shares::replace`].
+    Replace,
+    /// [`Shares::recreate`].
+    Recreate,
+    /// [`Shares::temporary`].
+    Temporary,
+}
+
+impl UpdateKind {
+    /// Every kind, with its name in files and tables.
+    pub const ALL: [(&str, Self); 5] = [
+        ("in-place", Self::InPlace),
+        ("truncate", Self::Truncate),
+        ("replace", Self::Replace),
+        ("recreate", Self::Recreate),
+        ("temporary", Self::Temporary),
+    ];
+
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}
+
+/// A second load beside the cycles, in a directory of its own (`disturb`) below the same root. It
+/// starts with its cycle and ends with its amount, or when its cycle is durable where it has none.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Disturb {
+    /// What it does.
+    pub load: Load,
+    /// In which cycles, counted from 1; empty: in all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cycles: Vec<u32>,
+}
+
+/// A second load.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Load {
+    /// Small files are made; those of the disturbed cycle before are removed first.
+    Create {
+        /// How many.
+        files: u64,
+        /// Size of each, bytes.
+        size_bytes: u64,
+        /// Files a second; 0: as fast as it goes.
+        rate: u64,
+    },
+    /// One file is written from its start on, again and again.
+    Write {
+        /// Bytes of the file.
+        size_bytes: u64,
+        /// Bytes of one call.
+        bs_bytes: u64,
+        /// Bytes a second; 0: as fast as it goes.
+        rate_bytes: u64,
+    },
+    /// One file, made before the phase and put out of the page cache, is read from its start on,
+    /// again and again past the page cache where the file system can.
+    Read {
+        /// Bytes of the file.
+        size_bytes: u64,
+        /// Bytes of one call.
+        bs_bytes: u64,
+        /// Bytes a second; 0: as fast as it goes.
+        rate_bytes: u64,
+    },
+}
+
+impl Load {
+    /// Its name in files and tables.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Create { .. } => "create",
+            Self::Write { .. } => "write",
+            Self::Read { .. } => "read",
+        }
+    }
+}
+
+/// One cycle as its worker saw it. Times are since the phase's first clock read, ns.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CycleReport {
+    /// Counted from 1; the number of its start on the clock, so that one left out is missing.
+    pub number: u32,
+    /// When it was due.
+    pub due_ns: u64,
+    /// When it began.
+    pub started_ns: u64,
+    /// Its calls came back.
+    pub returned_ns: u64,
+    /// syncfs done; absent where it was not reached.
+    pub durable_ns: Option<u64>,
+    /// Files updated.
+    pub ops: u64,
+    /// Bytes written.
+    pub asked_bytes: u64,
+    /// Files by kind, in the order of [`UpdateKind::ALL`].
+    pub kinds: [u64; 5],
+    /// The longest op, ns, and its kind: the worst stall.
+    pub worst_ns: u64,
+    /// Its kind.
+    pub worst_kind: Option<UpdateKind>,
+    /// Other cycles that were at work when it began (`overlap`).
+    pub beside: u32,
+    /// Ops that met another cycle's work on the same file and were done differently: a file that
+    /// was away for a moment was made anew.
+    pub collisions: u64,
+    /// What the second load did, in a disturbed cycle.
+    pub disturb: Option<DisturbReport>,
+}
+
+/// What the second load did in one cycle. Times are since the phase's first clock read, ns.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DisturbReport {
+    /// When it began.
+    pub started_ns: u64,
+    /// When its last op was done.
+    pub done_ns: u64,
+    /// Files made, or calls.
+    pub ops: u64,
+    /// Bytes moved.
+    pub bytes: u64,
+    /// Its longest op, ns.
+    pub worst_ns: u64,
+    /// Latency of its ops.
+    pub latency: Option<LatencyHistogram>,
+    /// How far its last op was behind its rate, ns; 0 where it kept up or has no rate.
+    pub late_ns: u64,
+    /// Why it ended early.
+    pub error: Option<OpError>,
+}
+
+/// All cycles of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CyclesReport {
+    /// Those that were begun, in order.
+    pub cycles: Vec<CycleReport>,
+    /// Numbers of the starts that were left out (`skip`).
+    pub skipped: Vec<u32>,
+}
+
+/// What a worker says in the middle of a phase of cycles. Times are `CLOCK_MONOTONIC`, ns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Lap {
+    /// Number of the cycle.
+    pub number: u32,
+    /// What has happened.
+    pub at: LapAt,
+    /// When.
+    pub monotonic_ns: u64,
+}
+
+/// A moment of a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LapAt {
+    /// It begins.
+    Started,
+    /// It is durable.
+    Durable,
+    /// Its period is over.
+    PeriodOver,
+}
+
+/// A cycle in the record of its phase.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CycleRecord {
+    /// As the worker saw it.
+    pub report: CycleReport,
+    /// When the device had become quiet, since the phase's start; absent where it did not within
+    /// the period (or has no device).
+    pub quiet_ns: Option<u64>,
+    /// Counters from its start to `durable`.
+    pub durable: Counters,
+    /// Counters over its period: to the start of the next one, and of the last, to its end.
+    pub period: Counters,
+    /// Length of that, ns.
+    pub period_ns: u64,
+}
+
+impl CycleRecord {
+    /// Length of its work, ns.
+    #[must_use]
+    pub fn work_ns(&self) -> u64 {
+        self.report.returned_ns.saturating_sub(self.report.started_ns)
+    }
+
+    /// From its start to `durable`, ns.
+    #[must_use]
+    pub fn durable_ns(&self) -> Option<u64> {
+        Some(self.report.durable_ns?.saturating_sub(self.report.started_ns))
+    }
+
+    /// From its start to a quiet device, ns.
+    #[must_use]
+    pub fn quiet_ns(&self) -> Option<u64> {
+        Some(self.quiet_ns?.saturating_sub(self.report.started_ns))
+    }
+}
+
+/// All cycles in the record of their phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CyclesRecord {
+    /// Those that were begun, in order.
+    pub cycles: Vec<CycleRecord>,
+    /// Numbers of the starts that were left out.
+    pub skipped: Vec<u32>,
+}
+
+impl CyclesRecord {
+    /// The cycles that a verdict is about: where some were disturbed and others not, those that
+    /// were not.
+    pub fn compared(&self) -> impl Iterator<Item = &CycleRecord> {
+        let some_plain = self.cycles.iter().any(|cycle| cycle.report.disturb.is_none());
+        self.cycles.iter().filter(move |cycle| !some_plain || cycle.report.disturb.is_none())
+    }
+
+    /// Mean of a figure over the compared cycles; absent where one of them lacks it.
+    #[must_use]
+    pub fn mean(&self, figure: impl Fn(&CycleRecord) -> Option<u64>) -> Option<u64> {
+        let (mut sum, mut count) = (0u128, 0u128);
+        for cycle in self.compared() {
+            sum += u128::from(figure(cycle)?);
+            count += 1;
+        }
+        u64::try_from(sum.checked_div(count)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycle(number: u32, work_ns: u64, disturbed: bool) -> CycleRecord {
+        let report = CycleReport {
+            number,
+            started_ns: 100,
+            returned_ns: 100 + work_ns,
+            durable_ns: Some(100 + 2 * work_ns),
+            disturb: disturbed.then(DisturbReport::default),
+            ..CycleReport::default()
+        };
+        let (durable, period) = (Counters::new(), Counters::new());
+        CycleRecord { report, quiet_ns: None, durable, period, period_ns: 0 }
+    }
+
+    #[test]
+    fn disturbed_cycles_are_compared_only_among_themselves() {
+        let of = |cycles| CyclesRecord { cycles, skipped: Vec::new() };
+        let mixed = of(vec![cycle(1, 10, false), cycle(2, 99, true), cycle(3, 20, false)]);
+        assert_eq!(mixed.mean(|c| Some(c.work_ns())), Some(15));
+        assert_eq!(mixed.mean(CycleRecord::durable_ns), Some(30));
+        assert_eq!(mixed.mean(CycleRecord::quiet_ns), None);
+        let all = of(vec![cycle(1, 10, true), cycle(2, 30, true)]);
+        assert_eq!(all.mean(|c| Some(c.work_ns())), Some(20));
+        assert_eq!(CyclesRecord::default().mean(|c| Some(c.work_ns())), None);
+    }
+}
