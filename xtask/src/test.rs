@@ -4,6 +4,7 @@
 //! is "not run" with its reason and never counts as passed. The last line is always
 //! `N passed, N failed, N skipped`, where every test and every other step counts as one.
 
+mod lanes;
 mod leftovers;
 mod libtest;
 mod processes;
@@ -36,7 +37,7 @@ const STEPS: &[Step] = &[
     Step { name: "clippy", run: steps::clippy },
     Step { name: "docs", run: steps::docs },
     Step { name: "tests", run: steps::tests },
-    Step { name: "serial tests", run: steps::serial_tests },
+    Step { name: "machine tests", run: steps::machine_tests },
     Step { name: "cargo deny", run: steps::deny },
     Step { name: "benchmark", run: steps::benchmark },
     Step { name: "leftovers", run: steps::leftovers },

@@ -67,6 +67,8 @@ pub struct Job {
 pub struct Call {
     command: Command,
     log: String,
+    /// Where it runs; absent: the root of the checkout.
+    directory: Option<PathBuf>,
 }
 
 impl Call {
@@ -74,7 +76,7 @@ impl Call {
     pub fn new(program: impl AsRef<OsStr>, log: &str) -> Call {
         let mut command = Command::new(program);
         command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
-        Call { command, log: log.replace(' ', "-") }
+        Call { command, log: log.replace(' ', "-"), directory: None }
     }
 
     /// The cargo that runs this task.
@@ -86,6 +88,12 @@ impl Call {
     /// Adds arguments.
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
         self.command.args(args);
+        self
+    }
+
+    /// Runs it in a directory of its own.
+    pub fn within(mut self, directory: &Path) -> Call {
+        self.directory = Some(directory.to_owned());
         self
     }
 
@@ -144,7 +152,7 @@ impl Session {
         let output = File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
         let (out, err) =
             output.map_err(|error| format!("cannot write {}: {error}", log.display()))?;
-        call.command.current_dir(&self.root).process_group(0);
+        call.command.current_dir(call.directory.as_ref().unwrap_or(&self.root)).process_group(0);
         call.command.stdin(Stdio::null()).stdout(out).stderr(err);
         let program = call.command.get_program().to_owned();
         match call.command.spawn() {

@@ -6,20 +6,30 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use super::lanes::{self, Single};
 use super::leftovers::Places;
 use super::libtest;
 use super::processes::{Call, End, Ended, Job, Session, find};
 use super::setup;
 use super::tally::{NotRun, Outcome};
 
-/// Tests with these words in their names use what a machine has only once: they run alone.
-const SERIAL: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_"];
+/// Tests with these words in their names use what a machine has: devices, mounts, a browser.
+const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_"];
+/// Of them, those that look at all devices of the machine, or at how busy it is.
+const ALONE: &[&str] = &[
+    "loop_memory_devices::",
+    "loop_queue::",
+    "loop_doctor",
+    "loop_no_hostile_state",
+    "made::loop_",
+    "loop_watch",
+];
 /// The kernel lets go of a loop device a moment after its last user.
 const LEFTOVERS_PATIENCE: Duration = Duration::from_secs(5);
 /// At the end of the time, this much is kept for the steps after cargo-deny.
 const DENY_RESERVE: Duration = Duration::from_secs(8 * 60);
 /// More failures than these are no accident.
-const SECOND_ATTEMPTS_MAX: usize = 3;
+const SECOND_ATTEMPTS_MAX: usize = 8;
 /// How much of a program's output is shown if it failed; the rest is in its log.
 const SHOWN_LINES: usize = 300;
 
@@ -87,49 +97,9 @@ pub fn docs(bench: &mut Bench) -> Outcome {
 }
 
 pub fn tests(bench: &mut Bench) -> Outcome {
-    let skip = SERIAL.iter().flat_map(|word| ["--skip", word]);
-    run_tests(bench, "tests", skip.collect())
-}
-
-/// These tests kill, fill, pull and wait on a real kernel, where a busy machine can be in their
-/// way: a few that failed are tried once more, alone, and are named at the end even where they
-/// pass then.
-pub fn serial_tests(bench: &mut Bench) -> Outcome {
-    let mut args = vec!["--test-threads=1"];
-    args.extend(SERIAL);
-    let first = run_tests(bench, "serial tests", args);
-    let Some(names) = worth_a_second_attempt(&first) else { return first };
-    let mut args = vec!["--test-threads=1", "--exact"];
-    args.extend(names.iter().map(String::as_str));
-    let second = run_tests(bench, "serial tests again", args);
-    both_attempts(first, second)
-}
-
-/// Names of the failed tests, without their program; `None` where none failed, or so many that it
-/// is not the machine, or something else than a test.
-fn worth_a_second_attempt(first: &Outcome) -> Option<Vec<String>> {
-    let is_test = |name: &&str| SERIAL.iter().any(|word| name.contains(word));
-    let test_of = |failed: &String| failed.rsplit(' ').next().filter(is_test).map(str::to_owned);
-    let names: Option<Vec<String>> = first.failed.iter().map(test_of).collect();
-    names.filter(|names| (1..=SECOND_ATTEMPTS_MAX).contains(&names.len()))
-}
-
-/// The first attempt with those of its failures taken back that passed at the second.
-fn both_attempts(mut first: Outcome, second: Outcome) -> Outcome {
-    let came_through = second.failed.is_empty()
-        && second.passed == first.failed.len()
-        && second.not_run.is_empty();
-    first.output.extend(second.output);
-    if came_through {
-        first.passed += first.failed.len();
-        first.second = std::mem::take(&mut first.failed);
-    }
-    first
-}
-
-fn run_tests(bench: &Bench, log: &str, args: Vec<&str>) -> Outcome {
+    let skip = MACHINE.iter().flat_map(|word| ["--skip", word]);
     let cargo = ["test", "--workspace", "--no-fail-fast", "--", "--show-output"];
-    let Ended { end, text } = bench.session.run(Call::cargo(log).args(cargo).args(args));
+    let Ended { end, text } = bench.session.run(Call::cargo("tests").args(cargo).args(skip));
     let mut outcome = libtest::parse(&text);
     match end {
         End::Good => {}
@@ -145,6 +115,59 @@ fn run_tests(bench: &Bench, log: &str, args: Vec<&str>) -> Outcome {
         }
     }
     outcome
+}
+
+/// These tests kill, fill, pull and wait on a real kernel, where a busy machine can be in their
+/// way: a few that failed are tried once more, alone, and are named at the end even where they
+/// pass then.
+pub fn machine_tests(bench: &mut Bench) -> Outcome {
+    let tests = match lanes::find(&bench.session, MACHINE) {
+        Ok(tests) => tests,
+        Err(text) => return Outcome::failed("the list of tests", tail(&text)),
+    };
+    let alone = |test: &Single| ALONE.iter().any(|word| test.name.contains(word));
+    let first = run_machine_tests(bench, tests.clone(), alone);
+    let Some(names) = worth_a_second_attempt(&first) else { return first };
+    let again = tests.into_iter().filter(|test| names.contains(&test.label())).collect();
+    let second = run_machine_tests(bench, again, |_| true);
+    both_attempts(first, second)
+}
+
+fn run_machine_tests(
+    bench: &Bench,
+    tests: Vec<Single>,
+    alone: impl Fn(&Single) -> bool,
+) -> Outcome {
+    let said = lanes::run(&bench.session, tests, alone);
+    let mut outcome = libtest::parse(&said.text);
+    outcome.output.push(said.slowest());
+    outcome.failed.extend(said.broken);
+    outcome
+}
+
+/// The failed tests; `None` where none failed, or so many that it is not the machine, or something
+/// else than a test.
+fn worth_a_second_attempt(first: &Outcome) -> Option<Vec<String>> {
+    let failed = &first.failed;
+    let is_test = |name: &String| {
+        let test = name.rsplit(' ').next().unwrap_or_default();
+        MACHINE.iter().any(|word| test.contains(word))
+    };
+    let few = (1..=SECOND_ATTEMPTS_MAX).contains(&failed.len());
+    (few && failed.iter().all(is_test)).then(|| failed.clone())
+}
+
+/// The first attempt with those of its failures taken back that passed at the second.
+fn both_attempts(mut first: Outcome, second: Outcome) -> Outcome {
+    let came_through = second.failed.is_empty()
+        && second.passed == first.failed.len()
+        && second.not_run.is_empty();
+    first.output.extend(second.output);
+    if came_through {
+        first.passed += first.failed.len();
+        first.second = std::mem::take(&mut first.failed);
+    }
+    first
 }
 
 /// The advisory database is left out: it is not reachable everywhere.
@@ -277,9 +300,9 @@ mod tests {
             ..Outcome::default()
         };
         let one = failing(&["e2e loop_a::b"]);
-        assert_eq!(worth_a_second_attempt(&one), Some(vec!["loop_a::b".to_owned()]));
+        assert_eq!(worth_a_second_attempt(&one), Some(one.failed.clone()));
         assert_eq!(worth_a_second_attempt(&failing(&[])), None);
-        assert_eq!(worth_a_second_attempt(&failing(&["e2e loop_a"; 4])), None);
+        assert_eq!(worth_a_second_attempt(&failing(&["e2e loop_a"; 9])), None);
         let crashed = failing(&["e2e the test program ended before its summary"]);
         assert_eq!(worth_a_second_attempt(&crashed), None);
         let passed = both_attempts(failing(&["e2e loop_a::b"]), Outcome::passed());

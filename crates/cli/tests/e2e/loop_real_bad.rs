@@ -51,8 +51,32 @@ fn stop_program(live: &mut Live<'_>, name: &str) -> Pid {
     live.poll(name, |live| {
         let found = descendants(live.pid()).into_iter().find(|(_, known)| known == name)?;
         let pid = Pid::from_raw(found.0.0)?;
-        kill_process(pid, Signal::STOP).ok().map(|()| pid)
+        if is_only_asked(pid) {
+            return None;
+        }
+        kill_process(pid, Signal::STOP).ok()?;
+        // One that was about to end takes the signal and is gone.
+        (0..1000).find_map(|_| match state(pid) {
+            Some('T') => Some(Some(pid)),
+            None | Some('Z' | 'X') => Some(None),
+            Some(_) => {
+                std::thread::sleep(Duration::from_millis(1));
+                None
+            }
+        })?
     })
+}
+
+/// Whether it was started to say its version, before the work.
+fn is_only_asked(pid: Pid) -> bool {
+    let words = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    words.split(|byte| *byte == 0).any(|word| word == b"--version")
+}
+
+/// The letter of `/proc/PID/stat`.
+fn state(pid: Pid) -> Option<char> {
+    let text = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    text.rsplit_once(") ")?.1.chars().next()
 }
 
 /// None of these is alive any more.
@@ -234,7 +258,7 @@ const CAUGHT: [(&str, &str); 3] = [
 ];
 
 fn caught(scene: &Scene, device: &str, phases: &str) -> String {
-    let dataset = "{ small = 3_000, size = \"4 KiB\", dirs = 30 }";
+    let dataset = "{ small = 5_000, size = \"4 KiB\", dirs = 50 }";
     let workloads = work("before", "\"small-100\"", "\"delete\"") + &work("w", dataset, phases);
     let file = file(scene, "ext4", device, &workloads);
     // With this seed the caught one comes second.
@@ -247,7 +271,7 @@ fn caught(scene: &Scene, device: &str, phases: &str) -> String {
 fn programs_killed_in_the_middle() {
     let Some(scene) = Scene::privileged(&["ext4"]) else { return };
     for (run, (program, phases)) in CAUGHT.iter().enumerate() {
-        let file = caught(&scene, "ram:64M", phases);
+        let file = caught(&scene, "ram:96M", phases);
         let mut live = scene.start(&["run", &file, "--yes"]);
         let pid = stop_program(&mut live, program);
         let alive = descendants(live.pid());
@@ -284,7 +308,7 @@ fn stopped_in_the_middle_of_a_program() {
     ];
     for (run, stop) in stops.iter().enumerate() {
         let (program, phases) = CAUGHT[(run + 2) % CAUGHT.len()];
-        let file = caught(&scene, "ram:64M", phases);
+        let file = caught(&scene, "ram:96M", phases);
         let mut live = scene.start(&["run", &file, "--yes"]);
         stop_program(&mut live, program);
         let alive = descendants(live.pid());
@@ -305,7 +329,7 @@ fn stopped_in_the_middle_of_a_program() {
 fn killed_in_the_middle_of_a_program() {
     let Some(scene) = Scene::privileged(&["ext4"]) else { return };
     for (run, (program, phases)) in CAUGHT.iter().enumerate() {
-        let file = caught(&scene, "loop:64M", phases);
+        let file = caught(&scene, "loop:96M", phases);
         let mut live = scene.start(&["run", &file, "--yes"]);
         stop_program(&mut live, program);
         let alive = descendants(live.pid());
