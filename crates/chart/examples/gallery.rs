@@ -4,8 +4,9 @@
 //! is dark whatever the system says.
 
 use fsarena_chart::{
-    Axis, Bar, Bars, Cell, Curve, Curves, Group, Groups, Head, Heat, Key, Panel, Part, Proof,
-    Ratio, Ratios, STYLE, Segment, Span, Spot, Stack, Stacks, Svg, Trace, Traces,
+    Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
+    Key, Level, Levels, Panel, Part, Proof, Ratio, Ratios, STYLE, Segment, Span, Spot, Stack,
+    Stacks, Standing, Svg, Trace, Traces,
 };
 use std::fmt::Write as _;
 
@@ -146,12 +147,88 @@ fn stacks() -> Svg {
             key: key(at),
             segments: (0..if at == 2 { 2 } else { 3 }).map(segment).collect(),
             note: if at == 2 { "not drained".into() } else { String::new() },
+            ..Stack::default()
         }
     };
     let names = ["returned", "durable", "drained"].map(String::from).to_vec();
     let stacks = (0..5).map(stack).collect();
-    Stacks { head: head("stacks", "Returned, durable, drained"), axis: axis(), names, stacks }
-        .draw()
+    let head = head("stacks", "Returned, durable, drained");
+    Stacks { head, axis: axis(), names, stacks, ..Stacks::default() }.draw()
+}
+
+fn parts_of_a_sum() -> Svg {
+    let names = ["data", "rounding", "gone", "again", "journal", "metadata", "unattributed"];
+    let stack = |at: usize| {
+        let mut end = 0.0;
+        let segment = |name: usize| {
+            let from = end;
+            end += 0.1 + wobble(at * 9 + name) * if name == 1 { at as f64 } else { 0.4 };
+            Segment { name, from, to: end, tip: format!("{} {:.2} GB", names[name], end - from) }
+        };
+        Stack {
+            key: key(at),
+            segments: (0..if at == 3 { 0 } else { 7 }).map(segment).collect(),
+            held_against: (at != 3).then(|| spot(0.4)),
+            note: if at == 3 { "SPOILT".into() } else { format!("{at}.2 × asked") },
+        }
+    };
+    let axis = Axis { title: "written, GB a cycle".into(), log: false, unit: " GB".into() };
+    let stacks = (0..5).map(stack).collect();
+    let (head, against) = (head("parts", "Where the bytes went"), "asked for".to_owned());
+    let names = names.map(String::from).to_vec();
+    Stacks { head, axis, names, by_name: true, against, stacks }.draw()
+}
+
+fn levels(id: &str, hue: usize, count: u32) -> Svg {
+    let value = |at: u32| 120.0 + 9.0 * f64::from(at.abs_diff(count / 2)).powi(2);
+    let level = |at: u32| {
+        let (value, own) = (value(at), f64::from(512_u32 << at));
+        Level {
+            at: own,
+            label: own.to_string(),
+            value: (at != 6).then(|| spot(value)),
+            interval: Some((value * 0.95, value * 1.06)),
+            standing: match at.abs_diff(count / 2) {
+                0 => Standing::Best,
+                1 => Standing::Same,
+                _ => Standing::Other,
+            },
+        }
+    };
+    Levels {
+        head: head(id, "Work time by size of block"),
+        axis: Axis { title: "work time, s".into(), log: false, unit: " s".into() },
+        option: "block_size".into(),
+        hue,
+        levels: (0..count).map(level).collect(),
+        flat: Some((count as usize / 2 - 1, count as usize / 2 + 1)),
+        same: "the same within 5 %".into(),
+    }
+    .draw()
+}
+
+fn columns(id: &str, panels: usize, count: usize) -> Svg {
+    let column = |of: usize, at: usize| {
+        let value = 150.0 * (1.0 + 0.2 * wobble(of * 7 + at)) * if at % 3 == 2 { 1.9 } else { 1.0 };
+        Column {
+            label: (at + 1).to_string(),
+            value: Some(spot(value)),
+            range: Some((value * 0.93, value * 1.08)),
+            hatched: at % 3 == 2,
+        }
+    };
+    let panel = |of: usize| ColumnsOf {
+        key: key(of),
+        columns: (0..count).map(|at| column(of, at)).collect(),
+    };
+    Columns {
+        head: head(id, "Work of each cycle"),
+        axis: Axis { title: "work time, s".into(), log: false, unit: " s".into() },
+        limit: Some((300.0, "period".into())),
+        names: ["nothing beside it", "second load beside it"].map(String::from),
+        panels: (0..panels).map(panel).collect(),
+    }
+    .draw()
 }
 
 fn curves() -> Svg {
@@ -206,6 +283,11 @@ fn main() -> std::io::Result<()> {
         ratios(),
         groups(),
         stacks(),
+        parts_of_a_sum(),
+        levels("levels", 0, 8),
+        levels("levels-few", 1, 3),
+        columns("columns", 5, 3),
+        columns("columns-many", 2, 24),
         curves(),
         heat("heat", 5, 4),
         heat("heat-wide", 9, 14),

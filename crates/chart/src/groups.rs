@@ -70,7 +70,7 @@ impl Groups {
         let room = column(
             values.iter().flatten().map(String::as_str),
             SMALL,
-            (20.0, if named { 210.0 } else { 90.0 }),
+            (20.0, if named { 225.0 } else { 90.0 }),
         );
         let scale = self.scale((0.5, WIDTH - room - 12.0));
         rows::ticks(&sheet, &scale, (top, bottom), bottom + 14.0);
@@ -97,7 +97,7 @@ impl Groups {
                 None => "–".to_owned(),
             };
             match named {
-                true => format!("{}  {value}", shorten(&part.key.label, 150.0, SMALL)),
+                true => format!("{}  {value}", shorten(&part.key.label, 165.0, SMALL)),
                 false => value,
             }
         };

@@ -1,6 +1,7 @@
 //! Legends: swatches with words, in as many lines as they take.
 
 use crate::ink::Ink;
+use crate::levels::Standing;
 use crate::rows::cover;
 use crate::sheet::{Anchor, Sheet, WIDTH};
 use crate::text::{SMALL, shorten, wide};
@@ -18,6 +19,14 @@ pub(crate) enum Swatch {
     Tone(usize),
     /// A line with the classes of its hue and dashes.
     Line { class: String },
+    /// A bar of no hue in particular; hatched or not.
+    Plain { hatched: bool },
+    /// The dot of a level.
+    Dot { hue: usize, standing: Standing },
+    /// A line that values are held against.
+    One,
+    /// A line across a bar.
+    Across,
 }
 
 /// A legend with the places of its entries.
@@ -58,8 +67,8 @@ impl Legend {
 impl Swatch {
     fn class(&self) -> String {
         match self {
-            Self::Bar { hue, .. } => crate::rows::hue(*hue),
-            Self::Tone(_) => "hn".to_owned(),
+            Self::Bar { hue, .. } | Self::Dot { hue, .. } => crate::rows::hue(*hue),
+            Self::Tone(_) | Self::Plain { .. } | Self::One | Self::Across => "hn".to_owned(),
             Self::Line { class } => class.clone(),
         }
     }
@@ -74,6 +83,20 @@ impl Swatch {
                 }
             }
             Self::Tone(place) => tone(sheet, from, to, *place),
+            Self::Plain { hatched: false } => sheet.rect(from, to, Ink::Bar),
+            Self::Plain { hatched: true } => {
+                sheet.rect(from, to, Ink::Tone2);
+                sheet.rect(from, to, Ink::Stripes);
+            }
+            Self::Dot { standing, .. } => {
+                let (radius, ink) = standing.dot();
+                sheet.dot((x + SWATCH / 2.0, y + 9.0), radius, ink);
+            }
+            Self::One => sheet.path(&[(x, y + 9.0), (x + SWATCH, y + 9.0)], Ink::One),
+            Self::Across => {
+                let x = x + SWATCH / 2.0;
+                sheet.path(&[(x, y + 1.0), (x, y + 16.0)], Ink::Whisker);
+            }
             Self::Line { .. } => sheet.path(&[(x, y + 9.0), (x + SWATCH, y + 9.0)], Ink::Line),
         }
     }

@@ -18,11 +18,13 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod columns;
 mod curves;
 mod groups;
 mod heat;
 mod ink;
 mod legend;
+mod levels;
 mod pen;
 mod ratios;
 mod rows;
@@ -35,9 +37,11 @@ mod text;
 mod traces;
 
 pub use bars::{Bar, Bars};
+pub use columns::{Column, Columns, ColumnsOf};
 pub use curves::{Curve, Curves};
 pub use groups::{Group, Groups, Part};
 pub use heat::{Cell, Heat, Proof};
+pub use levels::{Level, Levels, Standing};
 pub use ratios::{Ratio, Ratios};
 pub use stacks::{Segment, Stack, Stacks};
 pub use style::STYLE;

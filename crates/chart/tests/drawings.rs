@@ -1,8 +1,9 @@
 //! Every drawing is well-formed whatever goes in, and has the marks that it says it has.
 
 use fsarena_chart::{
-    Axis, Bar, Bars, Cell, Curve, Curves, Group, Groups, Head, Heat, Key, Panel, Part, Proof,
-    Ratio, Ratios, Segment, Span, Spot, Stack, Stacks, Svg, Trace, Traces,
+    Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
+    Key, Level, Levels, Panel, Part, Proof, Ratio, Ratios, Segment, Span, Spot, Stack, Stacks,
+    Standing, Svg, Trace, Traces,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -75,8 +76,30 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn stack()(key in key(), segments in vec(segment(), 0..4), note in words()) -> Stack {
-        Stack { key, segments, note }
+    fn stack()(
+        key in key(), segments in vec(segment(), 0..4), held_against in option::of(spot()),
+        note in words(),
+    ) -> Stack {
+        Stack { key, segments, held_against, note }
+    }
+}
+
+prop_compose! {
+    fn level()(
+        at in number(), label in words(), value in option::of(spot()),
+        interval in option::of((number(), number())),
+        standing in proptest::sample::select(vec![Standing::Best, Standing::Same, Standing::Other]),
+    ) -> Level {
+        Level { at, label, value, interval, standing }
+    }
+}
+
+prop_compose! {
+    fn column()(
+        label in words(), value in option::of(spot()), range in option::of((number(), number())),
+        hatched in any::<bool>(),
+    ) -> Column {
+        Column { label, value, range, hatched }
     }
 }
 
@@ -215,13 +238,35 @@ proptest! {
 
     #[test]
     fn stacks(
-        head in head(), axis in axis(), names in vec(words(), 0..4), stacks in vec(stack(), 0..6),
+        head in head(), axis in axis(), names in vec(words(), 0..8), stacks in vec(stack(), 0..6),
+        by_name in any::<bool>(), against in words(),
     ) {
         let any = |stack: &&Stack| {
             stack.segments.iter().any(|part| shown(part.from) && shown(part.to))
         };
         let marks = stacks.iter().filter(any).count();
-        check(&Stacks { head, axis, names, stacks }.draw(), marks);
+        check(&Stacks { head, axis, names, by_name, against, stacks }.draw(), marks);
+    }
+
+    #[test]
+    fn levels(
+        head in head(), axis in axis(), option in words(), hue in 0_usize..60,
+        levels in vec(level(), 0..9), flat in option::of((0_usize..9, 0_usize..9)), same in words(),
+    ) {
+        let marks = spots(levels.iter().map(|level| &level.value), |_| true);
+        check(&Levels { head, axis, option, hue, levels, flat, same }.draw(), marks);
+    }
+
+    #[test]
+    fn columns(
+        head in head(), axis in axis(), limit in option::of((number(), words())),
+        names in [words(), words()], panels in vec((key(), vec(column(), 0..12)), 0..5),
+    ) {
+        let panels = panels.into_iter().map(|(key, columns)| ColumnsOf { key, columns });
+        let panels: Vec<_> = panels.collect();
+        let columns = panels.iter().flat_map(|panel| &panel.columns);
+        let marks = spots(columns.map(|column| &column.value), |_| true);
+        check(&Columns { head, axis, limit, names, panels }.draw(), marks);
     }
 
     #[test]
@@ -281,6 +326,8 @@ fn a_chart_of_nothing_says_so() {
         Groups::default().draw(),
         Ratios::default().draw(),
         Stacks::default().draw(),
+        Levels::default().draw(),
+        Columns::default().draw(),
         Heat::default().draw(),
         Curves::default().draw(),
         Traces::default().draw(),
@@ -364,4 +411,78 @@ fn one_bar_as_it_is_written() {
     <polyline class="axis" points="38,18 38,48"/>
     </svg>
     "#);
+}
+
+/// Places of the elements of a class along the paper.
+fn along(svg: &Svg, name: &str, attribute: &str) -> Vec<f64> {
+    let document = Document::parse(&svg.inline).expect("it is well-formed");
+    let own = document.descendants().filter(|node| class(*node, "mark"));
+    let own = own.flat_map(|mark| mark.descendants().filter(|node| class(*node, name)));
+    own.map(|node| node.attribute(attribute).expect("a place").parse().expect("a number")).collect()
+}
+
+#[test]
+fn levels_that_double_are_equally_far_apart_and_others_are_not() {
+    let of = |at: &[f64]| {
+        let level = |at: &f64| Level {
+            at: *at,
+            label: at.to_string(),
+            value: Some(Spot { value: 2.0, tip: String::new() }),
+            standing: Standing::Same,
+            ..Level::default()
+        };
+        Levels { levels: at.iter().map(level).collect(), ..Levels::default() }.draw()
+    };
+    let steps = |at: &[f64]| -> Vec<f64> {
+        along(&of(at), "middle", "cx").windows(2).map(|two| two[1] - two[0]).collect()
+    };
+    let even = steps(&[1024.0, 2048.0, 4096.0, 8192.0]);
+    assert!(even.iter().all(|step| (step - even[0]).abs() < 0.2), "{even:?}");
+    let uneven = steps(&[1.0, 2.0, 3.0, 10.0]);
+    assert!((uneven[2] / uneven[0] - 7.0).abs() < 0.1, "{uneven:?}");
+}
+
+#[test]
+fn columns_share_one_axis_and_far_limits_do_not_flatten_them() {
+    let panel = |value: f64| ColumnsOf {
+        columns: vec![Column {
+            label: "1".into(),
+            value: Some(Spot { value, tip: String::new() }),
+            ..Column::default()
+        }],
+        ..ColumnsOf::default()
+    };
+    let of = |limit: f64| {
+        let limit = Some((limit, "period".to_owned()));
+        Columns { limit, panels: vec![panel(1.0), panel(2.0)], ..Columns::default() }.draw()
+    };
+    let near = along(&of(3.0), "bar", "height");
+    assert!((near[1] / near[0] - 2.0).abs() < 0.02, "{near:?}");
+    assert_eq!(of(3.0).inline.matches("\"one\"").count(), 3, "two lines and the legend");
+    let far = of(300.0);
+    assert!(along(&far, "bar", "height")[1] > near[1], "they are not flat");
+    assert_eq!(far.inline.matches("\"one\"").count(), 1, "the legend alone");
+}
+
+#[test]
+fn parts_of_a_sum_have_the_hue_of_their_name_and_a_line_is_across_the_bar() {
+    let segment = |name: usize| Segment {
+        name,
+        from: name as f64,
+        to: name as f64 + 1.0,
+        ..Segment::default()
+    };
+    let stack = Stack {
+        segments: (0..7).map(segment).collect(),
+        held_against: Some(Spot { value: 9.0, tip: "asked for".into() }),
+        ..Stack::default()
+    };
+    let names = (0..7).map(|at| format!("part {at}")).collect();
+    let svg = Stacks { names, by_name: true, stacks: vec![stack], ..Stacks::default() }.draw();
+    for hue in 0..7 {
+        assert!(svg.inline.contains(&format!("class=\"part h{hue}\"")), "{}", svg.inline);
+    }
+    assert!(svg.inline.contains("<title>asked for</title>"), "{}", svg.inline);
+    // One in the legend, one across the bar, which is shorter than the axis.
+    assert_eq!(svg.inline.matches("\"whisker\"").count(), 2);
 }

@@ -11,12 +11,14 @@ mod selftest;
 mod surface;
 #[cfg(test)]
 pub(crate) mod tests;
+mod watch;
 
 pub use compare::{CompareArgs, FailOn};
 pub use selftest::{HonestyArgs, Selftest, SelftestArgs};
 pub use surface::{
     DocArgs, DoctorArgs, ExportArgs, FilesArgs, Foreign, Format, ImportArgs, ReportArgs, SchemaArgs,
 };
+pub use watch::WatchArgs;
 
 /// Which of these file systems is faster for my work, by how much, and is the difference real?
 ///
@@ -71,6 +73,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say what a critical reader would object to in this machine or device, before a run.
     Doctor(DoctorArgs),
+    /// Watch a device while another application uses it: live, and recorded as a RUN.
+    Watch(WatchArgs),
     /// List the built-in experiments with what each costs, workloads and file systems, or print the
     /// file of one.
     Experiments(ExperimentsArgs),
@@ -133,7 +137,8 @@ pub struct RunArgs {
     /// experiment nor --workload is given.
     pub experiment: Option<String>,
     /// File systems, separated by commas; mount options and mkfs options follow after colons, as in
-    /// ext4:noatime or xfs:mkfs.block_size=1024. A name twice is an A/A comparison.
+    /// ext4:noatime or xfs:mkfs.block_size=1024; a range stands for its levels, as in
+    /// ext4:mkfs.cluster_size=16K..256K. A name twice is an A/A comparison.
     #[arg(long, value_name = "LIST")]
     pub fs: Option<String>,
     /// Where they lie: loop:SIZE (an image), ram:SIZE (an image in memory), zram:SIZE, brd:SIZE,
@@ -177,7 +182,8 @@ pub struct RunArgs {
     /// Seed of the order and the data; stored with the RUN.
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// Multiply the number of files in sets, and the size of single big files.
+    /// Multiply the number of files in sets, and the size of single big files; of cycles also the
+    /// updates, the period, and the second load.
     #[arg(long, value_name = "FACTOR")]
     pub scale: Option<f64>,
     /// Memory limit of the work, such as 64M; `none` is the whole machine.
@@ -225,14 +231,18 @@ pub struct RunArgs {
         conflicts_with_all = [
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "memory", "cache",
             "discard", "ssd", "scheduler", "read_ahead", "write_cache", "reflink", "handicap",
-            "cap", "margin", "budget", "baseline", "ask", "headline", "verify", "sample_period",
-            "image_dir", "user", "cpus", "dry_run", "install_tools",
+            "cap", "margin", "budget", "baseline", "ask", "headline", "verify", "account",
+            "sample_period", "image_dir", "user", "cpus", "dry_run", "install_tools",
         ]
     )]
     pub resume: Option<String>,
     /// Read all contents again after the work and compare every byte.
     #[arg(long)]
     pub verify: bool,
+    /// Trace the block requests of each timed phase, for the account of where the written bytes
+    /// went; as root, with tracefs mounted.
+    #[arg(long)]
+    pub account: bool,
     /// Period of the time series; 0s for none.
     #[arg(long, value_name = "TIME")]
     pub sample_period: Option<String>,
@@ -286,6 +296,7 @@ Examples:
   fsarena run --fs ext4 --workload small-files --handicap 0ms,30ms
   fsarena run --workload metadata-threads,jobs.fio --fs ext4,xfs --on zram:2G
   fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
+  fsarena run --fs ext4:mkfs.cluster_size=16K..64K --workload cycle --scale 0.02 --account
   fsarena run --resume
   fsarena run --on /mnt/usb --workload big-file";
 

@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         Command::Export(args) => commands::export::run(&args, cli.db.as_deref()),
         Command::Import(args) => commands::import::run(&args, cli.db.as_deref()),
         Command::Doctor(args) => commands::doctor::run(&args, cli.db.as_deref()),
+        Command::Watch(args) => commands::watch::run(&args, cli.db.as_deref()),
         Command::Doc(args) => commands::doc::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Merge(args) => commands::merge::run(&args, cli.db.as_deref()),

@@ -8,6 +8,7 @@
 //! runs have shown. Nothing here prints, and no serial number gets into a finding.
 #![forbid(unsafe_code)]
 
+mod below;
 mod check;
 mod device;
 mod directory;
@@ -22,6 +23,7 @@ mod stage;
 mod subject;
 mod table;
 
+pub use below::{Below, Piece, below};
 pub use subject::{NoSubject, Subject};
 
 use fsarena_metrics::Roots;

@@ -79,12 +79,7 @@ impl Scene {
     /// Finds the subjects and what is below them, then watches the load for as long as `window`.
     pub fn read(roots: &Roots, subjects: &[Subject], tools: SearchPath, window: Duration) -> Self {
         let mounts = mounts(roots);
-        let under = devices::Roots {
-            proc: roots.proc.clone(),
-            sys: roots.sys.clone(),
-            ..devices::Roots::default()
-        };
-        let (inventory, unlisted) = match Inventory::read(&under) {
+        let (inventory, unlisted) = match Inventory::read(&under(roots)) {
             Ok(inventory) => (inventory, None),
             Err(error) => (Inventory::default(), Some(error.to_string())),
         };
@@ -113,23 +108,32 @@ impl Scene {
     }
 }
 
-fn mounts(roots: &Roots) -> Result<Vec<MountEntry>, String> {
+/// The same roots, as those who list devices take them.
+pub(crate) fn under(roots: &Roots) -> devices::Roots {
+    devices::Roots { proc: roots.proc.clone(), sys: roots.sys.clone(), ..devices::Roots::default() }
+}
+
+/// What is mounted, or why that is not known.
+pub(crate) fn mounts(roots: &Roots) -> Result<Vec<MountEntry>, String> {
     let path = roots.proc.join("self/mountinfo");
     let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let all = mountinfo::parse(&text);
     if all.is_empty() { Err(format!("{}: names no mount", path.display())) } else { Ok(all) }
 }
 
-type Unseen = (PathBuf, String);
+/// A place that was not found, with the reason.
+pub(crate) type Unseen = (PathBuf, String);
 
-fn device(path: &Path, stack: &mut Stack<'_>) -> Result<(), Unseen> {
+/// Finds a device that was named.
+pub(crate) fn device(path: &Path, stack: &mut Stack<'_>) -> Result<(), Unseen> {
     let reason = || (path.to_owned(), "the kernel does not list this block device".to_owned());
     let found = by_path(stack.inventory, path).ok_or_else(reason)?;
     stack.add(found, true);
     Ok(())
 }
 
-fn directory(
+/// Finds a directory that was named, and its device.
+pub(crate) fn directory(
     path: &Path,
     mounts: &Result<Vec<MountEntry>, String>,
     stack: &mut Stack<'_>,

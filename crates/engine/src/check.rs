@@ -3,6 +3,8 @@
 //! The plan refuses them with a place in the experiment file; this is for whoever speaks to the
 //! engine directly. A policy that has nothing to do in an op (fsync in a `stat`) is none of them.
 
+mod cycle;
+
 use crate::error::EngineError;
 use fsarena_model::work::{Backend, Dataset, DatasetState, Fsync, Op, Order, Phase, Sharing};
 
@@ -22,6 +24,7 @@ pub(crate) fn phase(
     let refuse = |(what, remedy)| EngineError::Mix { phase: phase.name.clone(), what, remedy };
     numbers(phase).map_err(refuse)?;
     backend(phase).map_err(refuse)?;
+    cycle::check(dataset, state, phase).map_err(refuse)?;
     sharing(dataset, phase).map_err(refuse)?;
     if phase.op.is_random() {
         random(dataset, phase).map_err(refuse)?;

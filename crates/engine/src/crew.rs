@@ -17,7 +17,6 @@ use crate::stamp::Contents;
 use crate::usage::Usage;
 use fsarena_model::dataset::Draw;
 use fsarena_model::work::{Io, Op, OpError, ThreadReport, WorkerUsage};
-use rustix::io::Errno;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
@@ -114,8 +113,7 @@ impl Hand {
         Outcome { started_ns, done_ns, usage: Usage::now().since(&before), tally }
     }
 
-    /// The failure of `tally` in words. A write that took less than it was given says no error;
-    /// where the space that is left is less than a call, it is what the next would say: no space.
+    /// The failure of `tally` in words.
     pub fn op_error(
         &self,
         tally: &Tally,
@@ -123,16 +121,8 @@ impl Hand {
     ) -> Option<OpError> {
         let failure = tally.failure?;
         let op_index = tally.failed_op.unwrap_or(tally.ops);
-        let is_full = || {
-            let call_bytes = self.contents.as_ref().map_or(0, Contents::call_bytes) as u64;
-            failure.call == "write" && free_bytes().is_some_and(|free| free < call_bytes)
-        };
-        let errno = failure.errno.or_else(|| is_full().then_some(Errno::NOSPC));
-        let text = match errno {
-            Some(errno) => errno.to_string(),
-            None if failure.call == "read" => "fewer bytes than the file should hold".to_owned(),
-            None => "fewer bytes taken than given".to_owned(),
-        };
+        let call_bytes = self.contents.as_ref().map_or(0, Contents::call_bytes) as u64;
+        let (errno, text) = failure.told(call_bytes, free_bytes);
         let path = if failure.call == "syncfs" {
             "."
         } else if self.op.is_about_dirs() {
@@ -145,7 +135,7 @@ impl Hand {
             thread: (self.io.threads > 1).then_some(self.thread),
             call: failure.call.to_owned(),
             path: path.to_owned(),
-            errno: errno.map_or(0, Errno::raw_os_error),
+            errno,
             text,
         })
     }

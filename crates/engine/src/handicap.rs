@@ -8,7 +8,8 @@ use rustix::time::{ClockId, Timespec};
 
 /// How long each timed phase sleeps after its last op and before `returned` is read.
 ///
-/// A phase that failed does not sleep: it is in no figure.
+/// A phase of cycles sleeps in each of them. A phase that failed does not sleep: it is in no
+/// figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Handicap {
     ns: u64,

@@ -37,6 +37,12 @@ impl Histogram {
         Self { hits, min_ns: u64::MAX, max_ns: 0, sum_ns: 0 }
     }
 
+    /// Forgets all that was counted.
+    pub fn clear(&mut self) {
+        self.hits.fill(0);
+        (self.min_ns, self.max_ns, self.sum_ns) = (u64::MAX, 0, 0);
+    }
+
     /// Counts one op of `latency_ns`.
     #[inline(always)]
     pub fn record(&mut self, latency_ns: u64) {

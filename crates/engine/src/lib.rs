@@ -20,6 +20,7 @@
 //! | [`uring`] | io_uring: loops of its own, since ops overlap |
 //! | [`root`] | the directory that the dataset lies in |
 //! | [`handicap`] | a phase that is longer on purpose |
+//! | [`cycle`] | a periodic application: cycles of updates, and a second load beside them |
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
 //! | [`program`] | programs that do the work in place of the engine |
@@ -36,6 +37,8 @@ pub mod calibrate;
 mod check;
 pub mod clock;
 mod crew;
+pub mod cycle;
+mod descriptors;
 mod error;
 pub mod handicap;
 pub mod hist;

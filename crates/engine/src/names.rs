@@ -5,6 +5,10 @@
 //! `x`, or a second name that begins with `r`. What [`FileNames::set`] needs of a dataset whose
 //! directories hold different numbers of files is one number a directory, shared by all threads.
 
+mod beside;
+
+pub use beside::BesideNames;
+
 use fsarena_model::dataset::NAME_BYTES;
 use fsarena_model::work::Dataset;
 use std::ffi::CStr;

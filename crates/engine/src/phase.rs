@@ -8,6 +8,8 @@ use crate::buffer::Pages;
 use crate::check;
 use crate::clock::{TickClock, monotonic_ns};
 use crate::crew::{Gate, Hand, Latency, Outcome, Sizes};
+use crate::cycle::Cycles;
+use crate::descriptors::{close_own_descriptors, own_descriptors};
 use crate::error::EngineError;
 use crate::handicap::Handicap;
 use crate::hist::{Chained, Histogram, NoLatency};
@@ -19,6 +21,7 @@ use crate::root::{Root, SECTOR_BYTES};
 use crate::share::Share;
 use crate::stamp::{Contents, Span};
 use crate::{uring, usage};
+use fsarena_model::cycle::Lap;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Backend as Interface, Dataset, DatasetState, Fsync, Op, OpError, Order, Phase, WorkerReport,
@@ -100,8 +103,10 @@ pub fn run_phase(
 #[derive(Debug)]
 pub struct Prepared {
     phase: Phase,
-    /// One a thread.
+    /// One a thread; none where there are cycles.
     hands: Vec<Hand>,
+    /// Of a phase of cycles.
+    cycles: Option<Box<Cycles>>,
 }
 
 impl Prepared {
@@ -123,16 +128,26 @@ impl Prepared {
             },
             clock: job.latency.then(TickClock::choose),
         };
+        let phase = phase.clone();
+        if let Some(cycle) = &phase.cycle {
+            let cycles = Cycles::new(job, cycle, (&common.names, &common.sizes, common.clock))?;
+            return Ok(Self { phase, hands: vec![], cycles: Some(Box::new(cycles)) });
+        }
         let hands = (0..phase.io.threads).map(|thread| common.hand(job, thread));
-        Ok(Self { phase: phase.clone(), hands: hands.collect::<Result<_, _>>()? })
+        Ok(Self { hands: hands.collect::<Result<_, _>>()?, phase, cycles: None })
     }
 
     /// Runs the phase below `root` with the backend that it names.
     pub fn run_on(&mut self, root: &Root) -> WorkerReport {
+        self.run_saying(root, &mut |_| {})
+    }
+
+    /// As [`Prepared::run_on`]; in a phase of cycles, `say` gets each lap when it has come.
+    pub fn run_saying(&mut self, root: &Root, say: &mut dyn FnMut(Lap)) -> WorkerReport {
         let io = self.phase.io.clone();
         match io.backend {
-            Interface::Sync => self.run(&Sync::new(root, &io)),
-            Interface::Null => self.run(&Null),
+            Interface::Sync => self.run_with(&Sync::new(root, &io), say),
+            Interface::Null => self.run_with(&Null, say),
             Interface::Mmap => self.run(&Mmap::new(root, self.phase.op)),
             Interface::IoUring => self.run_threads(
                 |hand, gate| uring::run_thread(root, hand, gate),
@@ -145,6 +160,18 @@ impl Prepared {
     /// Runs the phase with `backend` and reports. A second call goes over the same files in the
     /// same order and counts into the same histograms.
     pub fn run<B: Backend + std::marker::Sync>(&mut self, backend: &B) -> WorkerReport {
+        self.run_with(backend, &mut |_| {})
+    }
+
+    /// As [`Prepared::run`]; `say` gets the laps of cycles.
+    pub fn run_with<B: Backend + std::marker::Sync>(
+        &mut self,
+        backend: &B,
+        say: &mut dyn FnMut(Lap),
+    ) -> WorkerReport {
+        if let Some(cycles) = &mut self.cycles {
+            return cycles.run(backend, say);
+        }
         self.run_threads(
             |hand, gate| run_hand(hand, backend, gate),
             || backend.sync(),
@@ -280,39 +307,8 @@ fn in_threads(
     })
 }
 
-/// Gives this thread a table of descriptors, a working directory and credentials of its own, as a
-/// process has. In a shared table each open and close of one thread waits for those of the others:
-/// 8 to 10 % of a small file, which are no work of the file system. Where the kernel has no memory
-/// for them they stay shared, and the answer is `false`.
-fn own_descriptors() -> bool {
-    let flags = rustix::thread::UnshareFlags::FILES | rustix::thread::UnshareFlags::FS;
-    // SAFETY: descriptors that exist stay open under their numbers in the new table. Those that
-    // this thread opens from now on are used by it alone and closed by it, or with its table. The
-    // working directory is the same, and nobody changes it.
-    let own = unsafe { rustix::thread::unshare_unsafe(flags) }.is_ok();
-    own_credentials();
-    own
-}
-
-/// Gives this thread credentials of its own, equal to those it has: each open file counts the
-/// users of its opener's, and threads would pass that count from processor to processor.
-fn own_credentials() {
-    // Setting the same capabilities again is allowed to everybody, and copies (capset(2)).
-    if let Ok(same) = rustix::thread::capabilities(None) {
-        let _ = rustix::thread::set_capabilities(None, same);
-    }
-}
-
-/// Closes all of this thread's own table. The kernel would do it too, but only after the thread has
-/// been joined, and a copy of the root's descriptor would keep the file system mounted till then.
-fn close_own_descriptors() {
-    // SAFETY: the table is this thread's alone ([`own_descriptors`]), its work is done, and nothing
-    // that is used from here on has a descriptor: the originals are in the table of the others.
-    unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) };
-}
-
 /// The report of a phase whose threads could not be made.
-fn not_started(source: &std::io::Error) -> WorkerReport {
+pub(crate) fn not_started(source: &std::io::Error) -> WorkerReport {
     let now_ns = monotonic_ns();
     WorkerReport {
         start_monotonic_ns: now_ns,

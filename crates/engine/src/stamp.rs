@@ -151,6 +151,13 @@ impl Contents {
         self.call_bytes
     }
 
+    /// Writes `version` into all stamps: what is taken from now on is of that version.
+    pub fn set_version(&mut self, version: u16) {
+        for sector in self.pages.as_mut_slice().chunks_exact_mut(SECTOR_BYTES) {
+            sector[VERSION_BYTE..VERSION_BYTE + 2].copy_from_slice(&version.to_le_bytes());
+        }
+    }
+
     /// The first `len` bytes of file `file`, all in one call: where the buffer holds the largest
     /// file, the offsets in the stamps are right already.
     #[inline(always)]
@@ -246,6 +253,17 @@ mod tests {
         let mut contents = Contents::new(span, FIRST_VERSION, &Seed::from_number(5)).unwrap();
         contents.call(1, 2 << 20, 1 << 20);
         assert!(contents.whole_file(2, 5000) == file(5000, 5000, 2));
+    }
+
+    #[test]
+    fn a_version_is_in_every_sector_and_nowhere_else() {
+        let span = Span { end_bytes: 5000, call_bytes: 1000, aligned: true };
+        let mut contents = Contents::new(span, FIRST_VERSION, &Seed::from_number(5)).unwrap();
+        let mut later = Contents::new(span, 700, &Seed::from_number(5)).unwrap();
+        contents.set_version(700);
+        for offset in (0..5000).step_by(1000) {
+            assert!(contents.call(3, offset, 1000) == later.call(3, offset, 1000), "{offset}");
+        }
     }
 
     #[test]

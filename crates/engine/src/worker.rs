@@ -1,7 +1,8 @@
 //! The worker: one process for one task, spoken to in lines of JSON.
 //!
 //! Input: one line [`WorkerSpec`], then a line `go`. Output: one line [`WorkerSays::Ready`] when
-//! all is prepared, then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or
+//! all is prepared, then, in a phase of cycles, a line [`WorkerSays::Lap`] at each of its moments,
+//! then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or
 //! [`WorkerSays::Made`]; or one line [`WorkerSays::Refused`] with the reason, and nothing more. An
 //! input that ends before `go` means that nobody waits any longer: the worker leaves quietly.
 //!
@@ -20,6 +21,7 @@ use crate::root::{Root, make_dirs};
 use crate::tree::{self, TreeError, TreeRun};
 use crate::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::cycle::Lap;
 use fsarena_model::job::{By, Source};
 use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
 use rustix::io::Errno;
@@ -94,14 +96,22 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
         let refusal = Refusal::NotGo(line.trim_end().to_owned());
         return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
     }
-    say(&mut output, &answer(ready, &root))
+    let mut said = Ok(());
+    let mut say_lap = |lap| {
+        if said.is_ok() {
+            said = say(&mut output, &WorkerSays::Lap(lap));
+        }
+    };
+    let answer = answer(ready, &root, &mut say_lap);
+    said?;
+    say(&mut output, &answer)
 }
 
 /// Does what comes after `go`.
-fn answer(ready: Ready, root: &Root) -> WorkerSays {
+fn answer(ready: Ready, root: &Root, say_lap: &mut dyn FnMut(Lap)) -> WorkerSays {
     let done = |report| WorkerSays::Done(Box::new(report));
     match ready {
-        Ready::Phase(mut prepared) => done(prepared.run_on(root)),
+        Ready::Phase(mut prepared) => done(prepared.run_saying(root, say_lap)),
         Ready::Fio(fio) => done(fio.run(root)),
         Ready::Job(job) => done(job.run(root)),
         Ready::Tree(mut tree) => done(tree.run(root)),

@@ -11,6 +11,7 @@ mod support;
 use fsarena_engine::backend::sync::Sync;
 use fsarena_engine::root::make_dirs;
 use fsarena_engine::{Job, Prepared, Root};
+use fsarena_model::cycle::{Cycle, Overrun};
 use fsarena_model::work::{Dataset, DatasetState, Fsync, Io, Op, Order, Phase, Sharing};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -150,5 +151,46 @@ fn many_ops_allocate_no_more_than_few() {
                 |files| allocator_calls(&Dataset::uniform(files, 1256, 1), order, false, &io);
             assert_eq!(calls(2), calls(300));
         }
+    }
+}
+
+/// Each cycle is a stretch of its own: what its thread tells others lies between them.
+#[test]
+fn nothing_is_allocated_in_a_cycle() {
+    for (overrun, fsync, latency) in [
+        (Overrun::Queue, Fsync::None, true),
+        (Overrun::Queue, Fsync::End, false),
+        (Overrun::Overlap, Fsync::Op, true),
+    ] {
+        let dataset = Dataset::uniform(200, 3500, 7);
+        let mut state = DatasetState::default();
+        let dir = support::temp_dir();
+        support::run(dir.path(), &dataset, &mut state, &Phase::new("c", Op::Create, 4096));
+        let root = Root::open(dir.path()).unwrap();
+        let cycle = Cycle { overrun, ..support::cycles::cycles(5, 150, [1; 5]) };
+        let io = Io { fsync, ..Io::default() };
+        let phase = Phase { io: io.clone(), ..Phase::of_cycles("x", cycle, 1000) };
+        let job = Job { latency, ..Job::new(&dataset, &phase, seed(), seed()) };
+        let mut prepared = Prepared::new(&job).unwrap();
+        thread_local! {
+            /// Allocator calls at the first call of the cycle: `None` before it.
+            static BEGAN: Cell<Option<u64>> = const { Cell::new(None) };
+        }
+        let (most, cycles) = (AtomicU64::new(0), AtomicU64::new(0));
+        let ask = |call: &str| {
+            let began = BEGAN.get().unwrap_or_else(calls);
+            most.fetch_max(calls() - began, Ordering::Relaxed);
+            // The last call of a cycle, and with `end` the one before it.
+            let is_over = call == "sync";
+            cycles.fetch_add(u64::from(is_over), Ordering::Relaxed);
+            BEGAN.set((!is_over).then_some(began));
+            Ok(())
+        };
+        let backend = Asking { real: Sync::new(&root, &io), ask };
+        let report = prepared.run(&backend);
+        assert_eq!((report.error, report.ops), (None, 750));
+        assert_eq!(most.load(Ordering::Relaxed), 0, "{overrun:?} {fsync:?}");
+        let syncs = if fsync == Fsync::End { 10 } else { 5 };
+        assert_eq!(cycles.load(Ordering::Relaxed), syncs);
     }
 }

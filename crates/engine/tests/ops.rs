@@ -241,7 +241,7 @@ fn random_ops_repeat_beyond_the_blocks() {
 fn the_null_backend_touches_nothing_and_counts_all() {
     let dir = support::temp_dir();
     let dataset = Dataset::uniform(60, 5000, 7);
-    for op in Op::ALL {
+    for op in Op::ALL.into_iter().filter(|op| *op != Op::Cycle) {
         let mut state = DatasetState::default();
         let io = Io { backend: Backend::Null, ..by(3, Sharing::Own) };
         let phase = phase(op, 1000, &io);

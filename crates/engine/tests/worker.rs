@@ -3,6 +3,7 @@
 
 use fsarena_engine::worker_main;
 use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::cycle::{Cycle, LapAt, Overrun, Shares};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Backend, Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds, WorkerReport,
@@ -291,4 +292,48 @@ fn another_user_owns_what_it_creates() {
     std::fs::set_permissions(&root, PermissionsExt::from_mode(0o700)).unwrap();
     let report = run_alone(&WorkerSpec { user, ..spec(&root, Op::Read) });
     assert_eq!(report.error.unwrap().errno, 13, "it is nobody when it works");
+}
+
+/// Laps come while the phase goes on, each on a line of its own.
+#[test]
+fn cycles_say_their_laps_and_then_their_report() {
+    let dir = tempfile::tempdir().unwrap();
+    run(&spec(dir.path(), Op::Create));
+    let shares = Shares { in_place: 1, truncate: 1, replace: 1, recreate: 1, temporary: 1 };
+    let cycle = Cycle {
+        cycles: 2,
+        period_ns: 1_000_000,
+        overrun: Overrun::Queue,
+        updates: 30,
+        shares,
+        disturb: None,
+    };
+    let phase = Phase::of_cycles("cycle", cycle, 4096);
+    let state = phase.leaves(DatasetState::default());
+    let task = Task::Phase { phase, seed: Seed::from_number(2), latency: true };
+    let mut worker = Worker::start();
+    worker.give(&WorkerSpec { task, ..spec(dir.path(), Op::Cycle) });
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("go");
+    let mut laps = vec![];
+    let report = loop {
+        match worker.answer() {
+            WorkerSays::Lap(lap) => laps.push((lap.number, lap.at)),
+            WorkerSays::Done(report) => break report,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(worker.child.wait().unwrap().success());
+    use LapAt::{Durable, PeriodOver, Started};
+    let wanted = [1, 2].map(|number| [Started, Durable, PeriodOver].map(|at| (number, at)));
+    assert_eq!(laps, wanted.concat());
+    assert_eq!((report.error, report.ops), (None, 60));
+    assert_eq!(report.cycles.unwrap().cycles.len(), 2);
+    let task = Task::Verify { bs_bytes: 4096 };
+    let mut worker = Worker::start();
+    worker.give(&WorkerSpec { task, state, ..spec(dir.path(), Op::Read) });
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("go");
+    let WorkerSays::Verified(report) = worker.answer() else { panic!("no check") };
+    assert_eq!((report.files, report.bad_files), (50, 0), "{report:?}");
 }

@@ -10,10 +10,14 @@
 //! but the worker's clock and the kernel's counters.
 #![forbid(unsafe_code)]
 
+mod accounts;
+mod beside;
 pub mod cgroup;
 mod cold;
+mod cycles;
 pub mod fault;
 mod holdings;
+mod laps;
 mod limit;
 mod measure;
 mod place;
@@ -23,7 +27,9 @@ mod source;
 mod space;
 pub mod stop;
 mod strays;
+mod tracing;
 mod trial;
+mod warm;
 pub mod worker;
 
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};

@@ -5,31 +5,25 @@
 //! the executor only waits; the sampler is the one thread beside it, and its cost is in the record.
 
 use crate::cold::{self, Ground, SourceCache};
+use crate::laps::Laps;
 use crate::limit::relief_notice;
 use crate::relief::Relief;
+use crate::tracing::Tracing;
 use crate::trial::{StepError, Trial, unix_ns};
+use crate::warm;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{
-    Roots, Sampler, Snapshot, Sources, Watch, available_bytes, delta, disturb, monotonic_ns,
-    page_reporting_active, processors, series,
+    Sampler, Snapshot, Sources, Watch, delta, disturb, monotonic_ns, processors, series,
 };
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::job::{By, JobKind};
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{
-    Backend, Dataset, JobTask, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
+    Backend, Op, OpError, Phase, Task, WorkerReport, WorkerSays, WorkerSpec,
 };
 use fsarena_targets::fs::Place;
 use fsarena_targets::{cache, settle};
 use std::collections::BTreeMap;
-
-/// An inode with its entry in memory, bytes.
-const INODE_BYTES: u64 = 2048;
-/// Memory of the programs of real work, bytes.
-const PROGRAMS_BYTES: u64 = 256 << 20;
-/// Memory touched before every phase beyond what its data take, bytes.
-const WARM_FLOOR_BYTES: u64 = 64 << 20;
 
 impl Trial<'_> {
     pub(crate) fn phase_task(&self, phase: &Phase, latency: bool) -> Task {
@@ -53,12 +47,11 @@ impl Trial<'_> {
             dataset: self.spec.workload.dataset.clone(),
             state: self.state,
             dataset_seed: self.spec.seed.child("dataset", 0),
-            warm_memory_bytes: warm_memory_bytes(
+            warm_memory_bytes: warm::task_bytes(
                 &self.roots,
-                match &task {
-                    Task::Job(task) => job_memory_bytes(task),
-                    _ => phase_memory_bytes(&self.spec.workload.dataset, op),
-                },
+                &task,
+                op,
+                &self.spec.workload.dataset,
                 self.spec.contender.levels.memory_bytes,
             ),
             task,
@@ -79,22 +72,19 @@ impl Trial<'_> {
         watch.memory_cgroup = self.cgroup().map(|cgroup| cgroup.path().to_owned());
         let mut sources = Sources::open(&self.roots, &watch)?;
         let sampler = self.start_sampler(&watch)?;
+        let mut account = self.start_trace(phase);
         let started_unix_ns = unix_ns();
         let before = sources.read()?;
         let relief = self.start_relief()?;
-        let said = worker.go();
-        let durable = sources.read()?;
-        let mut report = match said {
-            Ok(WorkerSays::Done(report)) => *report,
-            Ok(other) => return Err(StepError::new(format!("the worker answered {other:?}"))),
-            Err(failure) => return Err(self.explain_death(failure.into())),
-        };
+        let Worked { mut report, laps, durable, done } =
+            self.work(phase, &mut worker, (&mut sources, &before), account.tracing())?;
         let drained = self
             .drain(report.start_monotonic_ns)
             .or_else(|failed| not_drained(failed, &mut report))?;
         let end = sources.read()?;
         let sampled = sampler.map(|sampler| sampler.stop());
         drop(worker);
+        self.look_at_end(&mut account, laps.as_ref())?;
         let syncs = relief.map_or(0, Relief::stop);
         if syncs > 0 {
             self.record.notices.push(relief_notice(syncs));
@@ -104,6 +94,10 @@ impl Trial<'_> {
         let rest = (drained, memory, source);
         let mut record = self.phase_record(phase, &report, rest, &readings);
         record.started_unix_ns = started_unix_ns;
+        record.cycles = laps.map(|laps| {
+            let cycles = report.cycles.clone().unwrap_or_default();
+            laps.record(cycles, report.start_monotonic_ns, &done)
+        });
         if let Some(sampled) = sampled {
             let (samples, cost) = sampled?;
             if let Some(error) = samples.error() {
@@ -114,8 +108,42 @@ impl Trial<'_> {
         }
         self.account_contents(phase, &report);
         self.say_who_was_ended(&report);
-        self.close_phase(record, readings.before);
+        self.close_phase(record, readings.before, account);
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.inodes_free())))
+    }
+
+    /// Lets the worker go and waits until it has a result; counters are read at once then.
+    fn work(
+        &self,
+        phase: &Phase,
+        worker: &mut ReadyWorker<'_>,
+        (sources, before): (&mut Sources, &Snapshot),
+        mut tracing: Option<&mut Tracing>,
+    ) -> Result<Worked, StepError> {
+        let root = self.work_root()?;
+        let mut on_quiet = |number, worker: &ReadyWorker<'_>| {
+            if let Some(tracing) = &mut tracing {
+                tracing.look_between(&root, number, worker);
+            }
+        };
+        let worked = match &phase.cycle {
+            None => worker.go().map(|said| (said, None)).map_err(StepError::from),
+            Some(_) => {
+                let went = self.go_cycling(worker, (&mut *sources, before), &mut on_quiet);
+                went.map(|(said, laps)| (said, Some(laps)))
+            }
+        };
+        let done = sources.read();
+        let (said, laps) = worked.map_err(|failed| self.explain_death(failed))?;
+        let report = match said {
+            WorkerSays::Done(report) => *report,
+            other => return Err(StepError::new(format!("the worker answered {other:?}"))),
+        };
+        let done = done?;
+        // The last cycle was durable before its period was over.
+        let last = laps.as_ref().filter(|_| report.durable_monotonic_ns.is_some());
+        let durable = last.and_then(Laps::last_durable).unwrap_or(&done).clone();
+        Ok(Worked { report, laps, durable, done })
     }
 
     fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
@@ -197,11 +225,6 @@ impl Trial<'_> {
         }
     }
 
-    fn close_phase(&mut self, record: PhaseRecord, before: Snapshot) {
-        self.open_accounts.push((self.record.phases.len(), before));
-        self.record.phases.push(record);
-    }
-
     /// What the file system holds after `phase`.
     pub(crate) fn account_contents(&mut self, phase: &Phase, report: &WorkerReport) {
         let dataset = &self.spec.workload.dataset;
@@ -221,6 +244,9 @@ impl Trial<'_> {
         } else if phase.op == Op::Fio {
             // Its files were laid out before, or are made by their first job.
             self.stored_bytes = self.stored_bytes.max(dataset.bytes());
+        }
+        if let Some(cycle) = &phase.cycle {
+            self.beside.left(phase, cycle, report);
         }
         self.state = phase.leaves(self.state);
     }
@@ -269,41 +295,6 @@ impl Trial<'_> {
     }
 }
 
-/// How much memory is to be touched before a phase.
-///
-/// Free page reporting: memory that was idle for seconds is with the hypervisor, and its next touch
-/// is up to nine times slower. Touching and freeing as much as the phase will need, right before
-/// it, keeps that out of the figures.
-fn warm_memory_bytes(roots: &Roots, needed_bytes: u64, limit_bytes: Option<u64>) -> u64 {
-    if !page_reporting_active(roots) {
-        return 0;
-    }
-    let needed_bytes = needed_bytes.min(limit_bytes.unwrap_or(u64::MAX));
-    needed_bytes.saturating_add(WARM_FLOOR_BYTES).min(available_bytes(roots).unwrap_or(0) / 2)
-}
-
-/// What a phase of the engine needs: an inode with its entry, and half a block of rounding in the
-/// page cache, a file.
-fn phase_memory_bytes(dataset: &Dataset, op: Op) -> u64 {
-    let contents = match op.moves_bytes() {
-        true => dataset.bytes().saturating_add(dataset.files.saturating_mul(4096)),
-        false => 0,
-    };
-    dataset.files.saturating_mul(INODE_BYTES).saturating_add(contents)
-}
-
-/// What real work needs: what it works on and what it makes, the inodes of both, and room for
-/// programs that compress, encode, compile or do what the user says.
-fn job_memory_bytes(task: &JobTask) -> u64 {
-    let contents = &task.contents;
-    let pages = contents.block_bytes.max(contents.bytes).saturating_mul(2);
-    let archive = contents.archive_bytes.unwrap_or(0);
-    let inodes = contents.entries().saturating_mul(2 * INODE_BYTES);
-    let plain = matches!(task.job.kind, JobKind::Copy | JobKind::Delete);
-    let programs = if plain || task.job.by == By::Engine { 0 } else { PROGRAMS_BYTES };
-    [pages, archive, inodes, programs].into_iter().fold(0, u64::saturating_add)
-}
-
 /// A device that fails while it is drained ends the phase as an op that fails does: what was done
 /// is in the record, marked.
 fn not_drained(failed: StepError, report: &mut WorkerReport) -> Result<Drained, StepError> {
@@ -317,6 +308,16 @@ fn not_drained(failed: StepError, report: &mut WorkerReport) -> Result<Drained, 
         text: error.clone(),
     });
     Ok(Drained::NotDrained { reason: error })
+}
+
+/// What a worker has done.
+struct Worked {
+    report: WorkerReport,
+    /// Of a phase of cycles.
+    laps: Option<Laps>,
+    /// Counters when it was durable, and when the worker said so.
+    durable: Snapshot,
+    done: Snapshot,
 }
 
 /// Counters at the three moments of a phase.
@@ -389,67 +390,6 @@ fn describe(error: &OpError, phase: &Phase) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::job::{Compression, Contents, DATA, Job, Reflink};
-
-    /// A tree with this much memory and a balloon with these features.
-    fn machine(features: &str) -> (tempfile::TempDir, Roots) {
-        let tree = tempfile::tempdir().expect("a directory for the tree");
-        let (proc, sys) = (tree.path().join("proc"), tree.path().join("sys"));
-        let roots = Roots { proc, sys, ..Roots::default() };
-        let balloon = roots.sys.join("bus/virtio/devices/virtio0");
-        std::fs::create_dir_all(balloon.join("driver")).expect("made");
-        std::fs::create_dir_all(&roots.proc).expect("made");
-        let files = [
-            (balloon.join("device"), "0x0005\n"),
-            (balloon.join("features"), features),
-            (roots.proc.join("meminfo"), "MemTotal: 9 kB\nMemAvailable:    4194304 kB\n"),
-        ];
-        files.iter().for_each(|(path, text)| std::fs::write(path, text).expect("written"));
-        (tree, roots)
-    }
-
-    #[test]
-    fn memory_is_touched_where_free_pages_are_reported() {
-        let set = |files| Dataset::uniform(files, 256, 0);
-        let (_tree, roots) = machine("0000010000");
-        let needed = |files, op| phase_memory_bytes(&set(files), op);
-        let bytes = |files, op, limit| warm_memory_bytes(&roots, needed(files, op), limit);
-        assert_eq!(bytes(1000, Op::Create, None), 1000 * (2048 + 4096 + 256) + WARM_FLOOR_BYTES);
-        assert_eq!(bytes(1000, Op::Stat, None), 1000 * 2048 + WARM_FLOOR_BYTES);
-        let limited = bytes(1_000_000, Op::Read, Some(64 << 20));
-        assert_eq!(limited, (64 << 20) + WARM_FLOOR_BYTES, "no more than the phase may use");
-        assert_eq!(bytes(100_000_000, Op::Read, None), 2 << 30, "half of what there is");
-        let (_tree, roots) = machine("0000000000");
-        assert_eq!(warm_memory_bytes(&roots, 1 << 30, None), 0);
-    }
-
-    #[test]
-    fn real_work_needs_memory_for_what_it_reads_and_makes() {
-        let task = |kind, by, contents| JobTask {
-            name: "p".to_owned(),
-            job: Job { by, ..Job::new(kind, DATA) },
-            input: DATA.into(),
-            data: DATA.into(),
-            contents,
-            reflink: Reflink::Never,
-            latency: false,
-        };
-        let tree = Contents {
-            files: 90,
-            dirs: 10,
-            bytes: 5000,
-            block_bytes: 368_640,
-            ..Contents::default()
-        };
-        let both = 2 * 368_640 + 100 * 2 * 2048;
-        let bytes = |kind, by, contents| job_memory_bytes(&task(kind, by, contents));
-        assert_eq!(bytes(JobKind::Copy, By::Program, tree), both);
-        assert_eq!(bytes(JobKind::Flac, By::Program, tree), both + (256 << 20));
-        let packed = Contents { archive_bytes: Some(777), ..tree };
-        let untar = JobKind::Untar { compression: Compression::Xz };
-        assert_eq!(bytes(untar.clone(), By::Engine, packed), both + 777);
-        assert_eq!(bytes(untar, By::Program, packed), both + 777 + (256 << 20));
-    }
 
     #[test]
     fn words_of_the_system_have_a_remedy() {

@@ -2,6 +2,7 @@
 
 use crate::trial::Trial;
 use fsarena_model::record::Space;
+use fsarena_model::room::Predicted;
 
 impl Trial<'_> {
     /// Capacity and use of the mounted file system by statvfs(3), bytes.
@@ -17,6 +18,24 @@ impl Trial<'_> {
         (stat.f_files > 0).then_some(stat.f_ffree)
     }
 
+    /// Says where there is more or less room than the plan went by.
+    pub(crate) fn compare_with_prediction(&mut self) {
+        let Some(predicted) = self.spec.predicted else { return };
+        let Some(stat) = self.mounted.as_ref().and_then(|m| rustix::fs::statvfs(m.path()).ok())
+        else {
+            return;
+        };
+        let found = Predicted {
+            free_bytes: stat.f_bavail.saturating_mul(stat.f_frsize),
+            inodes: (stat.f_files > 0).then_some(stat.f_ffree),
+        };
+        if let Some(text) = predicted.is_off(&found) {
+            let text = format!("after the mount statfs tells {text}");
+            let remedy = "whether work fits was decided by the prediction: tell the authors";
+            self.notice("prediction-off", text, Some(remedy.to_owned()));
+        }
+    }
+
     pub(crate) fn space(&self) -> Option<Space> {
         let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
         let (total_bytes, used_bytes) = self.space_used()?;
@@ -25,7 +44,7 @@ impl Trial<'_> {
             total_bytes,
             used_bytes,
             used_empty_bytes: self.used_empty_bytes.unwrap_or(0),
-            stored_bytes: self.stored_bytes,
+            stored_bytes: self.stored_bytes.saturating_add(self.beside.bytes()),
             inodes_total: fixed.then_some(stat.f_files),
             inodes_free: fixed.then_some(stat.f_ffree),
         })

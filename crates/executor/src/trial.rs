@@ -4,17 +4,19 @@
 //! in every case: after the last step, after a failure, on a stop, and (through destructors) in a
 //! panic.
 
+use crate::accounts::OpenAccount;
+use crate::beside::Beside;
 use crate::cgroup::Hierarchy;
 use crate::holdings::Holdings;
 use crate::limit::Memory;
 use crate::real::file_bytes;
 use crate::stop::Stop;
+use crate::tracing::Traced;
 use crate::worker::{ReadyWorker, WorkerFailure};
 use crate::{ExecutorSays, fault};
-use fsarena_metrics::{Roots, Snapshot, Sources, Watch, block_stat};
+use fsarena_metrics::{Roots, Watch, block_stat};
 use fsarena_model::RECORD_SCHEMA;
-use fsarena_model::contender::Cache;
-use fsarena_model::record::{ColdProof, Effective, Notice, Outcome, StepTime, TrialRecord, Window};
+use fsarena_model::record::{ColdProof, Effective, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TargetSpec, TrialSpec};
 use fsarena_model::work::{DatasetState, Phase, Task, VerifyReport, WorkerSays};
 use fsarena_targets::format::{self, Formatted};
@@ -80,15 +82,18 @@ pub(crate) struct Trial<'a> {
     pub(crate) hierarchy: Result<Hierarchy, String>,
     /// Readings of the last chill, for the phase that follows it.
     pub(crate) chilled: Option<ColdProof>,
-    /// Phases (index into the record) with their first readings, until the next unmount closes
-    /// them.
-    pub(crate) open_accounts: Vec<(usize, Snapshot)>,
+    /// Phases whose accounts have not ended: the next unmount closes them.
+    pub(crate) open_accounts: Vec<OpenAccount>,
+    /// Traces that have ended; the next unmount makes accounts of them.
+    pub(crate) traced: Vec<Traced>,
     /// The memory cgroup of this trial, from its first worker on.
     pub(crate) memory: Option<Memory>,
     /// Bytes of contents in the file system by what the phases did.
     pub(crate) stored_bytes: u64,
     /// What they have made of the dataset.
     pub(crate) state: DatasetState,
+    /// What second loads have left beside it.
+    pub(crate) beside: Beside,
     /// What lies below the root, in real work.
     pub(crate) holdings: Holdings,
     pub(crate) used_empty_bytes: Option<u64>,
@@ -128,9 +133,11 @@ pub fn run_trial(
         hierarchy: Hierarchy::find(&mountinfo),
         chilled: None,
         open_accounts: Vec::new(),
+        traced: Vec::new(),
         memory: None,
         stored_bytes: 0,
         state: DatasetState::default(),
+        beside: Beside::default(),
         holdings: Holdings::new(spec.workload.source.as_ref(), staged_bytes),
         used_empty_bytes: None,
         mounted: None,
@@ -237,7 +244,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    fn mount(&mut self) -> Result<(), StepError> {
+    pub(crate) fn mount(&mut self) -> Result<(), StepError> {
         let formatted = self.formatted.as_ref().ok_or_else(|| out_of_order("mount", "reset"))?;
         let mounted = mount::mount(formatted, &self.mount_point())?;
         // The tree is touched here for the first mount of a trial only: never after a chill.
@@ -261,6 +268,7 @@ impl Trial<'_> {
         self.mounted = Some(mounted);
         if is_first {
             self.used_empty_bytes = self.space_used().map(|(_, used)| used);
+            self.compare_with_prediction();
             self.say_what_syncfs_means();
         }
         Ok(())
@@ -311,31 +319,6 @@ impl Trial<'_> {
             }
             other => Err(StepError::new(format!("the worker answered {other:?}"))),
         }
-    }
-
-    /// What comes now, which is `what`, belongs to no phase that was measured: their accounts end,
-    /// with an unmount where the caches are made cold anyway, else without one.
-    pub(crate) fn end_accounts(&mut self, what: &str) -> Result<(), StepError> {
-        if self.open_accounts.is_empty() || self.spec.target.device().is_none() {
-            self.open_accounts.clear();
-            return Ok(());
-        }
-        if self.spec.contender.levels.cache == Cache::Cold {
-            self.unmount()?;
-            return self.mount();
-        }
-        let phases: Vec<String> = std::mem::take(&mut self.open_accounts)
-            .into_iter()
-            .map(|(index, _)| self.record.phases[index].name.clone())
-            .collect();
-        let text = format!(
-            "the account of written bytes of phase {} was ended by {what}, without an unmount: \
-             what is written back after it is not in it",
-            phases.join(", ")
-        );
-        let remedy = "use cache = \"cold\", which unmounts there".to_owned();
-        self.notice("account-ended", text, Some(remedy));
-        Ok(())
     }
 
     fn settle(&mut self) -> Result<(), StepError> {
@@ -423,7 +406,7 @@ impl Trial<'_> {
 
     /// Unmounts, and closes the accounts of the phases since the mount: what the unmount wrote is
     /// part of them.
-    fn unmount(&mut self) -> Result<(), StepError> {
+    pub(crate) fn unmount(&mut self) -> Result<(), StepError> {
         let Some(mounted) = self.mounted.take() else { return Ok(()) };
         match mounted.unmount() {
             Ok(elapsed_ns) => self.record.unmount_ns = Some(elapsed_ns),
@@ -433,19 +416,7 @@ impl Trial<'_> {
                 return Err(error.into());
             }
         }
-        let accounts = std::mem::take(&mut self.open_accounts);
-        let Some(device) = self.spec.target.device() else { return Ok(()) };
-        if accounts.is_empty() || self.device_name().is_none() {
-            return Ok(());
-        }
-        // What a file system in user space left in the cache of the device is part of its work.
-        cache::flush_device(device)?;
-        let end = Sources::open(&self.roots, &self.watch(None))?.read()?;
-        for (index, start) in accounts {
-            let counters = fsarena_metrics::delta(&start, &end);
-            self.record.phases[index].windows.insert(Window::Unmounted, counters);
-        }
-        Ok(())
+        self.close_accounts()
     }
 
     /// Where this trial's file system is mounted.
@@ -465,14 +436,17 @@ impl Trial<'_> {
         device.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
+    /// What `device` has done and is doing.
+    pub(crate) fn activity(&self, device: &str) -> std::io::Result<settle::Activity> {
+        let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;
+        let others = stat.discards.unwrap_or(0) + stat.flushes.unwrap_or(0);
+        let completed = stat.reads + stat.writes + others;
+        Ok(settle::Activity { completed, in_flight: stat.in_flight })
+    }
+
     /// Waits until `device` is idle, within the limits of the spec.
     pub(crate) fn wait_idle(&self, device: &str) -> Result<settle::Quiet, StepError> {
-        let mut read = || {
-            let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;
-            let others = stat.discards.unwrap_or(0) + stat.flushes.unwrap_or(0);
-            let completed = stat.reads + stat.writes + others;
-            Ok(settle::Activity { completed, in_flight: stat.in_flight })
-        };
+        let mut read = || self.activity(device);
         let drain = self.spec.drain;
         settle::wait_idle(&mut read, drain.idle_ns, drain.cap_ns)
             .map_err(|error| StepError::new(error.to_string()))

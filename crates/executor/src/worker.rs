@@ -6,9 +6,12 @@
 use crate::stop::Stop;
 use crate::strays::Strays;
 use fsarena_model::work::{WorkerSays, WorkerSpec};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::time::Timespec;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 /// Why a worker gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -77,13 +80,51 @@ impl<'a> ReadyWorker<'a> {
         self.child.id()
     }
 
-    /// Lets it go and waits for the result.
+    /// Lets it go and waits for the result; what it says in between is passed over.
     ///
     /// # Errors
     /// When it dies or a stop is asked for.
     pub fn go(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        self.let_go();
+        loop {
+            match self.hear()? {
+                WorkerSays::Lap(_) => {}
+                result => return Ok(result),
+            }
+        }
+    }
+
+    /// Lets it go; what it says then is for [`Self::hear_within`].
+    pub fn let_go(&mut self) {
         let _ = self.input.write_all(b"go\n");
-        self.hear()
+    }
+
+    /// The next thing it says; nothing where it says nothing for so long.
+    ///
+    /// # Errors
+    /// When it dies or a stop is asked for.
+    pub fn hear_within(&mut self, wait: Duration) -> Result<Option<WorkerSays>, WorkerFailure> {
+        if self.output.buffer().is_empty() && !self.speaks_within(wait) {
+            return Ok(None);
+        }
+        // A line is written as a whole, so that its beginning means the rest of it.
+        self.hear().map(Some)
+    }
+
+    /// Whether it has said something that was not heard yet, or has ended.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        !self.output.buffer().is_empty() || self.speaks_within(Duration::ZERO)
+    }
+
+    fn speaks_within(&self, wait: Duration) -> bool {
+        let mut pipe = [PollFd::new(self.output.get_ref(), PollFlags::IN)];
+        let wait = Timespec::try_from(wait).ok();
+        // What cannot be waited for is heard of by reading; a signal is no word of the worker's.
+        match poll(&mut pipe, wait.as_ref()) {
+            Ok(ready) => ready > 0,
+            Err(errno) => errno != rustix::io::Errno::INTR,
+        }
     }
 
     fn hear(&mut self) -> Result<WorkerSays, WorkerFailure> {

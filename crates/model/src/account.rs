@@ -95,7 +95,7 @@ pub struct Account {
     pub lost_events: u64,
     /// Bytes of contents in the files that were looked at last.
     pub contents_bytes: u64,
-    /// Bytes allocated to them (FIEMAP): rounding as allocated is the difference.
+    /// Bytes allocated to them (`st_blocks`): rounding as allocated is the difference.
     pub allocated_bytes: u64,
     /// Files that were looked at last.
     pub files: u64,
@@ -138,6 +138,92 @@ impl Account {
     pub fn unattributed_share(&self) -> Option<f64> {
         (self.total_bytes > 0).then(|| self.unattributed_bytes() as f64 / self.total_bytes as f64)
     }
+}
+
+/// A range of a device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Range {
+    /// Where it begins.
+    pub start_bytes: u64,
+    /// How long it is.
+    pub length_bytes: u64,
+}
+
+impl Range {
+    /// Where it ends: the first byte after it; the end of all numbers where it lies beyond them.
+    #[must_use]
+    pub fn end_bytes(self) -> u64 {
+        self.start_bytes.saturating_add(self.length_bytes)
+    }
+}
+
+/// `start+length`, both in bytes.
+impl std::fmt::Display for Range {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}+{}", self.start_bytes, self.length_bytes)
+    }
+}
+
+/// Where a file system keeps what is no contents of files, as far as it has a fixed place.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Places {
+    /// The journal or log.
+    pub journal: Vec<Range>,
+    /// Other metadata.
+    pub metadata: Vec<Range>,
+    /// Whether every request of metadata that it makes bears the flag `REQ_META`, so that an
+    /// unflagged one is contents.
+    pub flags_metadata: bool,
+    /// How addresses of a [`Map`] become those of the device; empty where they are the device's
+    /// already.
+    pub chunks: Vec<Chunk>,
+    /// Who said so: `dumpe2fs, debugfs`; empty where nobody was asked.
+    pub said_by: String,
+    /// What has to be known about them, in words.
+    pub notes: Vec<String>,
+}
+
+/// A stretch of addresses of a file system with a level of its own between them and the device.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Chunk {
+    /// Where it begins, as the file system counts.
+    pub logical_bytes: u64,
+    /// How long it is.
+    pub length_bytes: u64,
+    /// Where each copy of it begins on the device.
+    pub copies_bytes: Vec<u64>,
+}
+
+/// Contents of a file that lie together on the device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct FileExtent {
+    /// Where on the device, or in [`Places::chunks`] where there are any.
+    pub start_bytes: u64,
+    /// How long, with what of the last block is no contents.
+    pub length_bytes: u64,
+    /// Where in the file.
+    pub logical_bytes: u64,
+    /// Size of the file.
+    pub size_bytes: u64,
+}
+
+/// Where the contents of all files lay at one moment.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Map {
+    /// When it was begun, `CLOCK_MONOTONIC`.
+    pub monotonic_ns: u64,
+    /// In any order.
+    pub extents: Vec<FileExtent>,
+    /// Files that were looked at.
+    pub files: u64,
+    /// Those of which the kernel does not tell the place, wholly or in part.
+    pub unplaced_files: u64,
+    /// Those of them whose contents lie among the metadata, so that no other write is theirs.
+    pub inline_files: u64,
+    /// Sizes of all.
+    pub contents_bytes: u64,
+    /// Blocks allocated to all (`st_blocks`), with those of whole clusters.
+    pub allocated_bytes: u64,
 }
 
 /// The account of a phase, or why there is none.

@@ -226,14 +226,18 @@ pub enum DeviceLevel {
         /// The user's directory; the work goes into a directory of ours below it.
         path: PathBuf,
     },
-    /// Where another program measured, of whose records the RUN was made; it cannot be run here.
+    /// Where another program measured, of whose records the RUN was made, or a device that was only
+    /// watched; it cannot be run here.
     Elsewhere {
-        /// That program: `fio`, `hyperfine`.
+        /// That program: `fio`, `hyperfine`, or [`WATCH`].
         program: String,
-        /// What it measured: the label that was given, or its command.
+        /// What it measured: the label that was given, its command, or the device.
         what: String,
     },
 }
+
+/// What stands as the program where a device was watched, and nothing was measured.
+pub const WATCH: &str = "fsarena watch";
 
 impl DeviceLevel {
     /// Name of the kind, as in files and tables.

@@ -24,6 +24,7 @@ pub mod io;
 pub mod job;
 pub mod noise;
 pub mod record;
+pub mod room;
 pub mod run;
 pub mod sample;
 pub mod score;

@@ -200,12 +200,53 @@ impl PhaseRecord {
     /// the phase.
     #[must_use]
     pub fn ns(&self, clock: Clock) -> Option<u64> {
-        match (&self.cycles, clock) {
-            (None, _) => self.clocks.ns(clock),
-            (Some(cycles), Clock::Returned) => cycles.mean(|cycle| Some(cycle.work_ns())),
-            (Some(cycles), Clock::Durable) => cycles.mean(|cycle| cycle.durable_ns()),
-            (Some(cycles), Clock::Drained) => cycles.mean(|cycle| cycle.quiet_ns()),
+        let Some(cycles) = &self.cycles else { return self.clocks.ns(clock) };
+        match (clock, &self.clocks.drained) {
+            (Clock::Returned, _) => cycles.mean(|cycle| Some(cycle.work_ns())),
+            (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => {
+                cycles.mean(|cycle| cycle.durable_ns())
+            }
+            (Clock::Drained, _) => cycles.mean(|cycle| cycle.quiet_ns()),
         }
+    }
+
+    /// A counter of what is compared, from its start to the end of a window: of cycles the mean of
+    /// those that are compared, each up to its `durable`, or over its period where a later window
+    /// is asked for. A cycle has no unmount of its own: what lies in the cache at the end of its
+    /// period is in no cycle's figures.
+    #[must_use]
+    pub fn counter(&self, window: Window, name: &str) -> Option<u64> {
+        let Some(cycles) = &self.cycles else {
+            return self.windows.get(&window)?.get(name).copied();
+        };
+        cycles.mean(|cycle| {
+            let counters = match window {
+                Window::Durable => &cycle.durable,
+                Window::Drained | Window::Unmounted => &cycle.period,
+            };
+            counters.get(name).copied()
+        })
+    }
+
+    /// Ops of what is compared: of cycles the mean of those that are compared, else all.
+    #[must_use]
+    pub fn compared_ops(&self) -> u64 {
+        let of = |cycles: &CyclesRecord| cycles.mean(|cycle| Some(cycle.report.ops));
+        self.cycles.as_ref().map_or(Some(self.ops), of).unwrap_or(0)
+    }
+
+    /// Bytes that the calls of what is compared moved: of cycles the mean of those that are
+    /// compared, else all.
+    #[must_use]
+    pub fn compared_asked_bytes(&self) -> u64 {
+        let of = |cycles: &CyclesRecord| cycles.mean(|cycle| Some(cycle.report.asked_bytes));
+        self.cycles.as_ref().map_or(Some(self.asked_bytes), of).unwrap_or(0)
+    }
+
+    /// As [`PhaseRecord::written_bytes`], of what is compared.
+    #[must_use]
+    pub fn compared_written_bytes(&self) -> u64 {
+        if self.cycles.is_some() { self.compared_asked_bytes() } else { self.written_bytes() }
     }
 
     /// When the first and the last thread were done, after the phase's start.

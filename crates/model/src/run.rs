@@ -1,6 +1,6 @@
 //! A RUN: one execution of an experiment, with its plan.
 
-use crate::contender::{Cache, Contender, DeviceLevel, Levels};
+use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
 use crate::finding::Finding;
 use crate::host::Host;
@@ -116,6 +116,17 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
+    /// Whether a device was watched while another application used it: then nothing was measured,
+    /// and nothing can be decided.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        let is_watched = |contender: &Contender| {
+            matches!(&contender.levels.device, DeviceLevel::Elsewhere { program, .. }
+                if program == WATCH)
+        };
+        !self.contenders.is_empty() && self.contenders.iter().all(is_watched)
+    }
+
     /// Paths of the user's block devices that trials work on, each once, in the order of the
     /// contenders.
     #[must_use]

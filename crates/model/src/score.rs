@@ -37,7 +37,7 @@ pub struct TrialScore {
     pub phases: Vec<PhaseScore>,
 }
 
-/// A timed phase, in numbers.
+/// A timed phase, in numbers. Of cycles each but `p99_ns` is the mean of those that are compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhaseScore {
     /// Its name.
@@ -60,7 +60,8 @@ pub struct PhaseScore {
     pub machine_ns: Option<u64>,
     /// Time that the hypervisor gave to others up to `durable`.
     pub steal_ns: Option<u64>,
-    /// Bytes that the device wrote up to the next unmount.
+    /// Bytes that the device wrote up to the next unmount; of cycles the mean over the periods of
+    /// those that are compared.
     pub written_bytes: Option<u64>,
     /// Latency that 99 % of the ops stayed below; only where it was asked for.
     pub p99_ns: Option<u64>,
@@ -128,11 +129,8 @@ impl TrialScore {
     #[must_use]
     pub fn of(record: &TrialRecord) -> Self {
         let phases = record.phases.iter().map(|phase| {
-            let counters = phase.windows.get(&Window::Durable);
-            let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::of(
-                PROCESSOR.map(|name| counters.and_then(|known| known.get(name).copied())),
-            );
-            let unmounted = phase.windows.get(&Window::Unmounted);
+            let ProcessorTime { cpu_ns, machine_ns, steal_ns } =
+                ProcessorTime::of(PROCESSOR.map(|name| phase.counter(Window::Durable, name)));
             PhaseScore {
                 name: phase.name.clone(),
                 is_complete: phase.is_complete(),
@@ -144,7 +142,7 @@ impl TrialScore {
                 cpu_ns,
                 machine_ns,
                 steal_ns,
-                written_bytes: unmounted.and_then(|counters| counters.get(WRITTEN).copied()),
+                written_bytes: phase.counter(Window::Unmounted, WRITTEN),
                 p99_ns: phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99)),
             }
         });

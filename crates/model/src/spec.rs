@@ -3,6 +3,7 @@
 use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
 use crate::record::Notice;
+use crate::room::Predicted;
 use crate::seed::Seed;
 use crate::work::{Phase, UserIds, Workload};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,9 @@ pub struct TrialSpec {
     /// Whether block requests are traced, for the account of where the bytes went.
     #[serde(default)]
     pub account: bool,
+    /// Room that is expected right after the mount, where it is known; another one is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<Predicted>,
     /// When a phase counts as drained.
     pub drain: Drain,
     /// User that the worker becomes; absent: it stays what the executor is.

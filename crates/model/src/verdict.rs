@@ -137,7 +137,7 @@ pub enum Metric {
     Time,
     /// Busy time of all processors up to `durable`.
     Cpu,
-    /// Bytes that the device wrote, up to the next unmount.
+    /// Bytes that the device wrote, up to the next unmount; of cycles over their periods.
     Written,
     /// The latency that 99 % of the ops stay below.
     P99,

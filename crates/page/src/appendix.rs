@@ -21,7 +21,7 @@ pub(crate) fn section(place: &Place<'_>) -> Markup {
         (raw::section(&points, many))
         (said(place))
         (repeat::section(place))
-        (method::section(place))
+        @if !place.is_watched() { (method::section(place)) }
         (files(place, &points, many))
     };
     parts::section(place, "appendix", "Appendix", &body)

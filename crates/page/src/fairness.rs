@@ -17,8 +17,10 @@ pub(crate) fn section(place: &Place<'_>) -> Markup {
     let view = fsarena_study::fairness(run.header, run.sessions, run.records);
     let body = html! {
         @let labels = labels(&run.header.plan);
-        (differences(&view, &labels))
-        (contenders(&view, &labels))
+        @if !place.is_watched() {
+            (differences(&view, &labels))
+            (contenders(&view, &labels))
+        }
         (parts::heading("Host"))
         @if view.host.is_empty() {
             (parts::missing("Nothing is stored of the host."))
@@ -33,7 +35,7 @@ pub(crate) fn section(place: &Place<'_>) -> Markup {
         } @else {
             (facts(&view.tools))
         }
-        (tables::caches(&view, &run.header.plan))
+        @if !place.is_watched() { (tables::caches(&view, &run.header.plan)) }
         (tables::disturbances(&view, run.study))
         (sampler(place))
         (findings(&run.header.findings))

@@ -3,9 +3,13 @@
 //! The page is the same bytes for the same RUNs and the same program: nothing here asks for the
 //! time, and nothing is loaded from anywhere.
 
-use crate::{Run, answer, appendix, fairness, parts, pictures, series, speed, then};
+use crate::{
+    Run, answer, appendix, bytes, fairness, parts, periodic, pictures, series, speed, sweeps, then,
+    watched,
+};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{RunPlan, RunState};
+use fsarena_model::work::Op;
 use fsarena_report::cells::{count, utc};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -16,9 +20,13 @@ const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// Ends of ids and titles, in the order of the page.
-const SECTIONS: [(&str, &str); 6] = [
+const SECTIONS: [(&str, &str); 10] = [
+    ("watched", "What was seen"),
     ("answer", "The answer"),
     ("speed", "Speed and its price"),
+    ("sweeps", "Response curves"),
+    ("cycles", "Cycles"),
+    ("bytes", "Where the bytes went"),
     ("then", "Then and now"),
     ("fairness", "The fairness ledger"),
     ("series", "Time series"),
@@ -43,6 +51,17 @@ impl<'a> Place<'a> {
     pub(crate) fn measured_by(&self) -> Option<&'a str> {
         measured_by(&self.run.header.plan)
     }
+
+    /// Whether it only looked on while another application was at work: there is nothing to
+    /// compare, and no answer.
+    pub(crate) fn is_watched(&self) -> bool {
+        is_watched(&self.run.header.plan)
+    }
+}
+
+fn is_watched(plan: &RunPlan) -> bool {
+    let mut phases = plan.workloads.iter().flat_map(|work| &work.phases);
+    phases.any(|phase| phase.op == Op::Watched)
 }
 
 fn measured_by(plan: &RunPlan) -> Option<&str> {
@@ -137,9 +156,15 @@ struct Body(Vec<(&'static str, &'static str, Markup)>);
 
 impl Body {
     fn of(place: &Place<'_>) -> Self {
+        let none = || html! {};
+        let is_watched = place.is_watched();
         let sections = [
-            answer::section(place),
-            speed::section(place),
+            watched::section(place),
+            if is_watched { none() } else { answer::section(place) },
+            if is_watched { none() } else { speed::section(place) },
+            sweeps::section(place),
+            periodic::section(place),
+            bytes::section(place),
             then::section(place),
             fairness::section(place),
             series::section(place),
@@ -185,6 +210,7 @@ fn facts(run: &Run<'_>, is_alone: bool) -> Markup {
     facts.extend(study.devices.iter().map(|line| ("Device", line.clone())));
     let own = format!("fsarena {}", run.header.program_version);
     match measured_by(&run.header.plan) {
+        Some(_) if is_watched(&run.header.plan) => facts.push(("Watched by", own)),
         None => facts.push(("Measured by", own)),
         Some(program) => {
             facts.extend([("Measured by", program.to_owned()), ("Brought in by", own)]);

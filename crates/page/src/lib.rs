@@ -7,14 +7,18 @@
 
 mod answer;
 mod appendix;
+mod bytes;
 mod data;
 mod fairness;
 mod frame;
 mod parts;
+mod periodic;
 mod pictures;
 mod series;
 mod speed;
+mod sweeps;
 mod then;
+mod watched;
 
 use fsarena_chart::Svg;
 use fsarena_model::record::TrialRecord;

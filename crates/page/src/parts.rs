@@ -94,6 +94,12 @@ impl Cell {
         Self { body: html! { (text) }, value }
     }
 
+    /// A figure that stands out.
+    pub(crate) fn strong(text: impl AsRef<str>, value: f64) -> Self {
+        let plain = Self::figure(text, value);
+        Self { body: html! { strong { (plain.body) } }, ..plain }
+    }
+
     /// Nothing was measured: a dash, last when sorted.
     pub(crate) fn none() -> Self {
         Self { body: html! { span.none { "–" } }, value: None }

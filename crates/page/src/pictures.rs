@@ -1,24 +1,30 @@
 //! Which charts a RUN has, from its views: one function a chart, used by the page and by
 //! `--assets` alike. Values come from `fsarena-study`; here they are only put in units and words.
 
+mod accounts;
 mod clocks;
+mod cycles;
 mod heat;
 mod latency;
+mod levels;
 mod price;
 mod ratios;
 mod times;
 mod traces;
 
+pub(crate) use accounts::{account, allocated};
 pub(crate) use clocks::clocks;
+pub(crate) use cycles::cycles;
 pub(crate) use heat::heat;
 pub(crate) use latency::latency;
+pub(crate) use levels::{figure as level_figure, levels, unit_of};
 pub(crate) use price::{cpu, written};
 pub(crate) use ratios::then_and_now;
 pub(crate) use times::{is_reference, question, times, unit, why_absent};
 pub(crate) use traces::traces;
 
 use crate::frame::Place;
-use crate::{Run, answer, series, speed, then};
+use crate::{Run, answer, bytes, periodic, series, speed, sweeps, then};
 use fsarena_chart::{Key, Svg};
 use fsarena_report::cells::{digits, row_label};
 use fsarena_study::{PhaseRow, PhaseTable};
@@ -32,8 +38,14 @@ pub(crate) fn prefix(at: usize) -> String {
 pub(crate) fn all(runs: &[Run<'_>]) -> Vec<Svg> {
     let places = runs.iter().enumerate().map(|(at, run)| Place::new(at, run));
     let charts = |place: Place<'_>| {
+        if place.is_watched() {
+            return series::charts(&place);
+        }
         let mut charts = answer::charts(&place);
         charts.extend(speed::charts(&place));
+        charts.extend(sweeps::charts(&place));
+        charts.extend(periodic::charts(&place));
+        charts.extend(bytes::charts(&place));
         charts.extend(then::charts(&place));
         charts.extend(series::charts(&place));
         charts
@@ -43,10 +55,19 @@ pub(crate) fn all(runs: &[Run<'_>]) -> Vec<Svg> {
 
 /// Id of a chart of a phase: by the numbers of its workload and, within that, of the phase.
 pub(crate) fn phase_id(place: &Place<'_>, table: &PhaseTable, kind: &str) -> String {
+    phase_id_of(place, (&table.workload, &table.phase), kind)
+}
+
+/// The same by the names of workload and phase.
+pub(crate) fn phase_id_of(
+    place: &Place<'_>,
+    (workload, phase): (&str, &str),
+    kind: &str,
+) -> String {
     let tables = &place.run.study.tables;
-    let mut of_workload = tables.iter().filter(|other| other.workload == table.workload);
-    let phase = of_workload.position(|other| other.phase == table.phase).map_or(0, |at| at + 1);
-    format!("{}-p{phase}-{kind}", workload_id(place, &table.workload))
+    let mut of_workload = tables.iter().filter(|other| other.workload == workload);
+    let phase = of_workload.position(|other| other.phase == phase).map_or(0, |at| at + 1);
+    format!("{}-p{phase}-{kind}", workload_id(place, workload))
 }
 
 /// What ids of charts of a workload begin with.

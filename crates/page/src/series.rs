@@ -67,11 +67,18 @@ fn manner(place: &Place<'_>) -> String {
     let cost = run.study.sampler.map_or_else(String::new, |total| {
         format!(" Sampling took {:.2} % of one processor.", total.share * 100.0)
     });
+    let what = if place.is_watched() {
+        format!("A sample every {period}.")
+    } else {
+        format!(
+            "One trial a workload and contender, sampled every {period}; phases follow each other \
+             with the time between them left out."
+        )
+    };
     format!(
-        "One trial a workload and contender, sampled every {period}; phases follow each other with \
-         the time between them left out. Rates are of the stretch that ends at a point; of long \
-         series the least and the largest value of each stretch are drawn. MB here is 10^6 bytes; \
-         sizes elsewhere on this page are in MiB, 2^20 bytes.{cost}"
+        "{what} Rates are of the stretch that ends at a point; of long \
+         series the least and the largest value of each stretch are drawn. MB are 10^6 bytes, MiB \
+         are 2^20.{cost}"
     )
 }
 

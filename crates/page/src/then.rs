@@ -41,6 +41,12 @@ pub(crate) fn section(place: &Place<'_>) -> Markup {
             (parts::heading("Ours, otherwise than the article"))
             (parts::list(repeats.notes))
         }
+        @if !beside.inference.is_empty() {
+            (parts::heading(
+                "What this suggests for the question that it left open: inference, not measurement"
+            ))
+            (parts::list(&beside.inference))
+        }
         (findings(repeats))
     };
     parts::section(place, "then", "Then and now", &body)

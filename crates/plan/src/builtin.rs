@@ -30,6 +30,7 @@ pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "quick"),
     builtin!("experiments", "2003-linux-vs-freebsd"),
     builtin!("experiments", "2005-file-operations"),
+    builtin!("experiments", "2007-ufs-block-fragment"),
     builtin!("experiments", "2008-all-against-all"),
     builtin!("experiments", "2010-ssd-ext4-journal"),
 ];
@@ -44,6 +45,7 @@ pub const WORKLOADS: &[Builtin] = &[
     builtin!("experiments/workloads", "random-io"),
     builtin!("experiments/workloads", "mail-server"),
     builtin!("experiments/workloads", "database"),
+    builtin!("experiments/workloads", "cycle"),
     builtin!("experiments/workloads", "copy"),
     builtin!("experiments/workloads", "delete"),
     builtin!("experiments/workloads", "untar"),

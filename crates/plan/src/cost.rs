@@ -306,6 +306,11 @@ fn phase_cost(
     if phase.io.backend == Backend::Null {
         return (ops * NULL_NS_PER_OP, CostSource::Assumed);
     }
+    if let Some(cycle) = &phase.cycle {
+        // Where work outlasts its period it takes longer.
+        let periods_ns = cycle.period_ns as f64 * f64::from(cycle.cycles);
+        return (periods_ns, CostSource::Assumed);
+    }
     let (cost, source) = basis.op(levels, phase.op);
     let fsync_ns = if is_memory(levels) { FSYNC_IN_MEMORY_NS } else { FSYNC_NS };
     let waits = syncs(phase, set) as f64 * fsync_ns;

@@ -323,8 +323,14 @@ pub(crate) fn blame(all: &[Combination]) -> Result<(), PlanError> {
             }
         }
         let (entry, device) = (&combination.entry, &combination.device);
-        if let Some(rule) = hopeless(&|c: &Combination| c.entry == *entry) {
-            return Err(forbidden(&entry.place, &entry.value.text, &rule));
+        // The levels of a range stand and fall together.
+        let same = |c: &Combination| match &entry.value.sweep {
+            Some(_) => c.entry.value.sweep == entry.value.sweep && c.entry.place == entry.place,
+            None => c.entry == *entry,
+        };
+        if let Some(rule) = hopeless(&same) {
+            let written = entry.value.sweep.as_ref().unwrap_or(&entry.value.text);
+            return Err(forbidden(&entry.place, written, &rule));
         }
         if let Some(rule) = hopeless(&|c: &Combination| c.device == *device) {
             return Err(forbidden(&device.place, &device_text(&device.value), &rule));

@@ -15,6 +15,7 @@ use crate::steps::warm_reason;
 use crate::verdict;
 use crate::workload::scaled;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
+use fsarena_model::room::Room;
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::Workload;
@@ -46,6 +47,11 @@ pub trait Rules {
     fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64>;
     /// Room that is left in a directory that is a target, bytes; absent where it is not known.
     fn free_bytes(&self, _directory: &Path) -> Option<u64> {
+        None
+    }
+    /// Room on a file system of these options on a device of this size, and how it is handed out;
+    /// absent where it is not known: then a rule of thumb holds.
+    fn room(&self, _fs: &FsLevel, _device_bytes: u64) -> Option<Room> {
         None
     }
 }
@@ -146,7 +152,10 @@ fn entries(experiment: &Experiment) -> Vec<At<FsEntry>> {
         return factors.fs.clone();
     }
     let level = FsLevel::plain("directory");
-    vec![At::new(FsEntry { level, text: "directory".to_owned() }, &factors.device[0].place)]
+    vec![At::new(
+        FsEntry { level, text: "directory".to_owned(), sweep: None },
+        &factors.device[0].place,
+    )]
 }
 
 fn known_names(

@@ -159,8 +159,10 @@ pub struct Factors {
 pub struct FsEntry {
     /// Name and the options written with it.
     pub level: FsLevel,
-    /// The text as written.
+    /// The text as written; of a range, with the level in its place.
     pub text: String,
+    /// The text with the range that it is a level of, where there is one.
+    pub sweep: Option<String>,
 }
 
 impl FsEntry {

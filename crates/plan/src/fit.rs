@@ -1,6 +1,7 @@
 //! Whether a workload fits a device, before anything is written.
 //!
-//! A rule of thumb for every file system alike: data in blocks of 4 KiB, 512 B of metadata a file,
+//! Where it is known how a file system hands out its room, that counts ([`crate::rooms`]). Else a
+//! rule of thumb: data in blocks of 4 KiB, 512 B of metadata a file,
 //! a block a directory, room to write once more what is overwritten (some never write in place),
 //! and 12 % for the rest (journal, tables, reserved blocks). Real work needs room for its source,
 //! where that lies there, and for all that its phases make, while it is there; copies that share
@@ -11,6 +12,7 @@ use crate::error::PlanError;
 use crate::expand::Rules;
 use crate::experiment::Experiment;
 use crate::holdings::{BLOCK_BYTES, INODE_BYTES, peak_bytes};
+use crate::rooms::too_small;
 use crate::steps::is_null;
 use crate::text::{device_text, size_text};
 use crate::workload::{PATH_MAX, is_aligned, longest_path_bytes};
@@ -107,7 +109,7 @@ pub(crate) fn block_bytes(workload: &Workload) -> u64 {
 }
 
 /// What a phase writes over, at most the whole dataset.
-fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
+pub(crate) fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
     match phase.op {
         Op::Overwrite | Op::BigOverwrite => workload.dataset.bytes(),
         Op::RandWrite | Op::RandRw => {
@@ -118,26 +120,49 @@ fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
     }
 }
 
-/// Why a workload cannot be done on a device, and what to do.
+/// Why a workload cannot be done on a contender.
+#[derive(Clone)]
+struct Obstacle {
+    what: String,
+    /// What to do.
+    remedy: String,
+    /// As it is said of one contender among others.
+    reason: String,
+}
+
+impl Obstacle {
+    fn new(what: String, remedy: String) -> Self {
+        Self { reason: what.clone(), what, remedy }
+    }
+}
+
+/// Why a workload cannot be done on a contender, and what to do.
 fn obstacle(
     workload: &Workload,
     needed: u64,
-    device: &DeviceLevel,
+    levels: &Levels,
     rules: &dyn Rules,
-) -> Option<(String, String)> {
+) -> Option<Obstacle> {
+    let device = &levels.device;
     let (text, name) = (device_text(device), &workload.name);
     let own = workload.source.as_ref().is_some_and(|s| matches!(s.origin, Origin::Own { .. }));
     let less = if own { "a smaller part of your data" } else { "--scale below 1" };
-    if device.size_bytes().is_some_and(|size| size < needed) {
+    let size = device.size_bytes();
+    let room = size.and_then(|size| rules.room(&levels.fs, size));
+    if let Some(room) = room.filter(|_| workload.fio.is_none()) {
+        if let Some((what, remedy)) = too_small(workload, levels, &room, less, rules) {
+            return Some(Obstacle { reason: format!("{what}; {remedy}"), what, remedy });
+        }
+    } else if size.is_some_and(|size| size < needed) {
         let mib = size_text(needed.div_ceil(1 << 20).saturating_mul(1 << 20));
-        return Some((
+        return Some(Obstacle::new(
             format!("{text} is too small for {name:?}, which needs {}", Bytes(needed)),
             format!("use a device of {mib} or more, or {less}"),
         ));
     }
     if let DeviceLevel::Directory { path } = device {
         if let Some(free) = rules.free_bytes(path).filter(|free| *free < needed) {
-            return Some((
+            return Some(Obstacle::new(
                 format!(
                     "{text} has {} free: too little for {name:?}, which needs {}",
                     Bytes(free),
@@ -148,7 +173,7 @@ fn obstacle(
         }
         let root = path.as_os_str().len() as u64 + OWN_NAMES_BYTES;
         if root + longest_bytes(workload) >= PATH_MAX {
-            return Some((
+            return Some(Obstacle::new(
                 format!("paths of {name:?} in {text} would be longer than {PATH_MAX} bytes"),
                 match workload.source {
                     Some(_) => "use a shorter directory, or a tree with shorter paths",
@@ -168,7 +193,7 @@ fn obstacle(
              {text}, {sector} B",
             workload.phases[number].name
         );
-        (what, format!("use a bs and sizes that are multiples of {sector}"))
+        Obstacle::new(what, format!("use a bs and sizes that are multiples of {sector}"))
     })
 }
 
@@ -200,19 +225,13 @@ pub(crate) fn fit(
     some_copy(experiment, workloads)?;
     for (number, workload) in workloads.iter().enumerate() {
         let needed = needed_bytes(workload);
-        let against = |device: &DeviceLevel| obstacle(workload, needed, device, rules);
-        let devices = &experiment.factors.device;
-        let obstacles: Vec<_> = devices.iter().map(|device| against(&device.value)).collect();
-        if obstacles.iter().all(Option::is_some)
-            && let (Some(device), Some(Some((what, remedy)))) = (devices.last(), obstacles.last())
-        {
-            return Err(PlanError::new(&device.place, what, remedy));
-        }
-        for (contender, levels) in contenders.iter().map(|c| &c.levels).enumerate() {
+        let against = |contender: &Contender| obstacle(workload, needed, &contender.levels, rules);
+        let obstacles: Vec<_> = contenders.iter().map(against).collect();
+        nowhere(experiment, contenders, &obstacles)?;
+        for (contender, obstacle) in obstacles.into_iter().enumerate() {
+            let levels = &contenders[contender].levels;
             let out = not_run.iter().any(|n| n.contender == contender && n.workload.is_none());
-            let device = devices.iter().position(|device| device.value == levels.device);
-            let obstacle = device.and_then(|device| obstacles.get(device)).and_then(Option::as_ref);
-            let reason = obstacle.map(|(reason, _)| reason.clone());
+            let reason = obstacle.map(|obstacle| obstacle.reason);
             let reason = reason.or_else(|| not_direct(workload, levels));
             let reason = reason.or_else(|| not_shared(workload, levels));
             let Some(reason) = reason else { continue };
@@ -222,6 +241,25 @@ pub(crate) fn fit(
         }
     }
     Ok(())
+}
+
+/// Refuses what no contender can take.
+fn nowhere(
+    experiment: &Experiment,
+    contenders: &[Contender],
+    obstacles: &[Option<Obstacle>],
+) -> Result<(), PlanError> {
+    let Some(last) = obstacles.last().cloned().flatten() else { return Ok(()) };
+    if !obstacles.iter().all(Option::is_some) {
+        return Ok(());
+    }
+    let level = contenders.last().map(|contender| &contender.levels.device);
+    let devices = &experiment.factors.device;
+    let place = devices.iter().find(|device| Some(&device.value) == level).or(devices.last());
+    match place {
+        Some(device) => Err(PlanError::new(&device.place, last.what, last.remedy)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -133,6 +133,12 @@ impl<'w> Holdings<'w> {
         there.fold(0, |sum, thing| sum.saturating_add(thing.size.room_bytes()))
     }
 
+    /// Files and directories on the file system under test.
+    fn entries(&self) -> u64 {
+        let there = self.things.iter().filter(|thing| thing.on_test);
+        there.fold(0, |sum, thing| sum.saturating_add(thing.size.entries()))
+    }
+
     /// What a phase works on.
     pub(crate) fn input(&self, phase: &Phase) -> Option<&Thing> {
         self.get(&phase.job.as_ref()?.of)
@@ -211,6 +217,17 @@ pub(crate) fn peak_bytes(workload: &Workload, source: &Source) -> u64 {
     for phase in &workload.phases {
         holdings.after(phase);
         peak = peak.max(holdings.room_bytes());
+    }
+    peak
+}
+
+/// Most files and directories that are there at one time on the file system under test.
+pub(crate) fn peak_entries(workload: &Workload, source: &Source) -> u64 {
+    let mut holdings = Holdings::new(source);
+    let mut peak = holdings.entries();
+    for phase in &workload.phases {
+        holdings.after(phase);
+        peak = peak.max(holdings.entries());
     }
     peak
 }

@@ -3,15 +3,21 @@
 use crate::holdings::stage_bytes;
 use fsarena_corpus::Description;
 use fsarena_fio::JobFile;
+use fsarena_model::cycle::Load;
 use fsarena_model::job::{By, Origin, Source, SourcePlace};
 use fsarena_model::record::Notice;
-use fsarena_model::units::Bytes;
+use fsarena_model::units::{Bytes, Nanos};
 use fsarena_model::work::{Backend, Phase, Workload};
 
-/// What is to be said of every trial of a workload.
+/// What is to be said of every trial of a workload, which is the one of the plan, scaled already.
 #[must_use]
-pub fn notices(workload: &Workload) -> Vec<Notice> {
+pub fn notices(workload: &Workload, scale: f64) -> Vec<Notice> {
     let mut notices = Vec::new();
+    if scale != 1.0 {
+        notices.extend(
+            workload.phases.iter().filter_map(|phase| scaled_cycle(workload, phase, scale)),
+        );
+    }
     if workload.phases.iter().any(|phase| phase.io.backend == Backend::Null) {
         notices.push(Notice {
             code: "null-backend".to_owned(),
@@ -32,6 +38,28 @@ pub fn notices(workload: &Workload) -> Vec<Notice> {
         real(workload, source, &mut notices);
     }
     notices
+}
+
+/// Of cycles at a scale: what was scaled together.
+fn scaled_cycle(workload: &Workload, phase: &Phase, scale: f64) -> Option<Notice> {
+    let cycle = phase.cycle.as_ref()?;
+    let load = cycle.disturb.as_ref().map_or(String::new(), |disturb| match disturb.load {
+        Load::Create { files, .. } => format!(", beside {files} files of the second load"),
+        Load::Write { size_bytes, .. } | Load::Read { size_bytes, .. } => {
+            format!(", beside a file of {} of the second load", Bytes(size_bytes))
+        }
+    });
+    let text = format!(
+        "workload {:?}: at --scale {scale} a cycle of {:?} is {} updates over {} files every \
+         {}{load}: files and period are scaled together, and its figures are not those of the \
+         whole",
+        workload.name,
+        phase.name,
+        cycle.updates,
+        workload.dataset.files,
+        Nanos(cycle.period_ns),
+    );
+    Some(notice("scaled-cycle", text, Some("use --scale 1 for the whole")))
 }
 
 fn notice(code: &str, text: String, remedy: Option<&str>) -> Notice {

@@ -73,6 +73,8 @@ pub struct Overrides {
     pub sample_period: Option<String>,
     /// `--rate`: `auto`, `article-2003`.
     pub rate: Option<String>,
+    /// `--account`; where it is absent, the experiment's own setting holds.
+    pub account: bool,
     /// `--verify`; where it is absent, the experiment's own setting holds.
     pub verify: bool,
 }
@@ -117,8 +119,11 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     let factors = &mut changed.factors;
     if let Some(text) = &overrides.fs {
         let place = Place::Option("--fs");
-        let read = |part| text::fs_entry(part, &place).map(|entry| At::new(entry, &place));
-        factors.fs = pieces(text, &place)?.into_iter().map(read).collect::<Result<_, _>>()?;
+        let mut all = Vec::new();
+        for part in pieces(text, &place)? {
+            all.extend(text::fs_entries(part, &place)?);
+        }
+        factors.fs = all.into_iter().map(|entry| At::new(entry, &place)).collect();
     }
     if !overrides.on.is_empty() {
         let place = Place::Option("--on");

@@ -9,7 +9,7 @@ use crate::experiment::{
     ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
 };
 use crate::tree::{Node, Source, Table};
-use crate::{question, settings, text, workload};
+use crate::{question, settings, sweep, text, workload};
 use fsarena_corpus::CorpusError;
 use fsarena_corpus::own::{Own, Top};
 use fsarena_model::braces;
@@ -255,8 +255,8 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let mut fs: Vec<At<FsEntry>> = Vec::new();
     if let Some(node) = table.get("fs") {
         for element in node.list("[\"ext4\", \"xfs\"]")? {
-            let entry = text::fs_entry(element.text("\"ext4:noatime\"")?, &element.place)?;
-            fs.push(At::new(entry, &element.place));
+            let all = text::fs_entries(element.text("\"ext4:noatime\"")?, &element.place)?;
+            fs.extend(all.into_iter().map(|entry| At::new(entry, &element.place)));
         }
     }
     let device = axis(&table.need("device", "device = \"loop:2G\"")?, "\"loop:2G\"", |node| {
@@ -354,14 +354,7 @@ fn fs_axes(table: &Table<'_>) -> Result<FsAxes, PlanError> {
     }
     if let Some(node) = table.get("mkfs") {
         for (key, node) in node.table("mkfs.block_size = [1024, 4096]")?.entries() {
-            let levels = axis(&node, "4096", |element| {
-                let value = element.scalar("4096")?;
-                if value.is_empty() {
-                    return Err(element.error("an empty mkfs option", "write \"default\""));
-                }
-                Ok(Some(value).filter(|value| value != "default"))
-            })?;
-            axes.mkfs.insert(key.value.to_owned(), levels);
+            axes.mkfs.insert(key.value.to_owned(), sweep::axis(&node)?);
         }
     }
     Ok(axes)

@@ -10,13 +10,14 @@ use fsarena_model::verdict::{CAPS, Rule};
 
 /// Most blocks of a RUN.
 const MAX_BLOCKS: u64 = 1000;
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "blocks",
     "cap",
     "seed",
     "compare",
     "sample_period",
     "verify",
+    "account",
     "rate",
     "margin",
     "budget",
@@ -45,6 +46,9 @@ pub(crate) fn read(table: &Table<'_>) -> Result<RunSettings, PlanError> {
     }
     if let Some(node) = table.get("verify") {
         run.verify = node.flag()?;
+    }
+    if let Some(node) = table.get("account") {
+        run.account = node.flag()?;
     }
     if let Some(node) = table.get("rate") {
         run.rate = text::rate(node.text("\"auto\"")?, &node.place)?;
@@ -150,6 +154,7 @@ pub(crate) fn apply(run: &mut RunSettings, overrides: &Overrides) -> Result<(), 
         run.seed = Some(seed);
     }
     run.verify |= overrides.verify;
+    run.account |= overrides.account;
     if let Some(text) = &overrides.compare {
         run.compare = text::clock(text, &Place::Option("--compare"))?;
     }

@@ -2,6 +2,7 @@
 
 use crate::workload::lays_out;
 use fsarena_model::contender::{Cache, DeviceLevel, Levels};
+use fsarena_model::cycle::Cycle;
 use fsarena_model::job::{JobKind, SourcePlace};
 use fsarena_model::spec::Step;
 use fsarena_model::work::{Backend, Op, Phase, Workload};
@@ -64,7 +65,7 @@ fn needs_dirs(workload: &Workload) -> bool {
 ///
 /// Directories are made first, unless the first phase makes them; then the files, where the first
 /// phase needs them. fio lays the files that a phase needs out itself: the same phase, untimed,
-/// stands before it.
+/// stands before it. So it is with what the second load beside cycles works on.
 ///
 /// The source of real work is put where it shall lie first; hooks of a command stand right before
 /// the settling and right after the phase.
@@ -109,6 +110,7 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
         if lays_out(workload, phase) {
             steps.push(Step::Prepare { phase: Phase { timed: false, ..phase.clone() } });
         }
+        steps.extend(second_load(phase).map(|phase| Step::Prepare { phase }));
         let (before, after) = hooks(phase);
         steps.extend(before);
         if phase.timed {
@@ -126,6 +128,13 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     }
     steps.push(Step::Teardown);
     steps
+}
+
+/// The phase of no cycles that makes what the second load of a timed one needs.
+fn second_load(phase: &Phase) -> Option<Phase> {
+    let cycle = phase.cycle.as_ref().filter(|cycle| phase.timed && cycle.disturb.is_some())?;
+    let cycle = Cycle { cycles: 0, ..cycle.clone() };
+    Some(Phase { timed: false, cycle: Some(cycle), ..phase.clone() })
 }
 
 /// What a command wants to be run before and after it.

@@ -5,6 +5,7 @@
 
 use crate::error::{Place, PlanError};
 use crate::experiment::FsEntry;
+use crate::sweep;
 use crate::workload::PATH_MAX;
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel};
 use fsarena_model::device::{SsdPolicy, WriteCache};
@@ -334,10 +335,36 @@ pub(crate) fn size_text(size: u64) -> String {
     size.to_string()
 }
 
-/// A file system with its options: `name[:mount-option…][:mkfs.KEY=VALUE…]`.
+/// A file system with its options: `name[:mount-option…][:mkfs.KEY=VALUE…]`, a value perhaps a
+/// range: then there is one for each level.
 ///
 /// No option begins with a digit: what does goes on with the value before it, as in
 /// `btrfs:compress=zstd:3`.
+pub(crate) fn fs_entries(text: &str, place: &Place) -> Result<Vec<FsEntry>, PlanError> {
+    let entry = fs_entry(text, place)?;
+    let mut all = vec![entry.clone()];
+    for (key, value) in &entry.level.mkfs {
+        let levels = sweep::levels(value, place)?;
+        if levels.len() == 1 {
+            continue;
+        }
+        let of_range = |entry: &FsEntry, level: &String| {
+            let mut one = entry.clone();
+            one.level.mkfs.insert(key.clone(), level.clone());
+            one.text =
+                one.text.replace(&format!("mkfs.{key}={value}"), &format!("mkfs.{key}={level}"));
+            one.sweep = Some(text.trim().to_owned());
+            one
+        };
+        all = all
+            .iter()
+            .flat_map(|entry| levels.iter().map(move |level| of_range(entry, level)))
+            .collect();
+    }
+    Ok(all)
+}
+
+/// One file system; ranges are left as they are.
 pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> {
     if text.contains(',') {
         let what = format!("{text:?} holds a comma");
@@ -362,7 +389,7 @@ pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> 
     }
     let mount = mount_options(mount, text, place)?;
     let level = FsLevel { name: fs_name, mkfs, mount, external: None };
-    Ok(FsEntry { level, text: text.trim().to_owned() })
+    Ok(FsEntry { level, text: text.trim().to_owned(), sweep: None })
 }
 
 /// The options between the colons, values with a colon put together again.

@@ -3,6 +3,7 @@
 //! There are three kinds: work of the engine on files of its own, fio's, and real work on a
 //! dataset.
 
+mod cycle;
 mod dataset;
 mod fio;
 mod io;
@@ -59,11 +60,11 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
     let bs = table.get("bs").map(|node| block_size(&node)).transpose()?;
     let phases = match (table.get("phases"), &base) {
         (Some(node), _) => {
-            let has_files = dataset.files > 0;
-            phases::read(&node, &phases::Defaults { bs_bytes: bs, io: &io, has_files })?
+            phases::read(&node, &phases::Defaults { bs_bytes: bs, io: &io, files: dataset.files })?
         }
         (None, Some(base)) => {
-            base.phases.iter().map(|phase| changed(phase, bs, &io, table)).collect()
+            let files = dataset.files;
+            base.phases.iter().map(|phase| changed(phase, bs, &io, files, table)).collect()
         }
         (None, None) => {
             return Err(missing(table, "phases", "phases = [\"create\", \"read\", \"delete\"]"));
@@ -101,10 +102,20 @@ fn names(table: &Table<'_>, base: Option<&Workload>) -> Result<(At<String>, Stri
 }
 
 /// A phase of a built-in workload with keys of the table in it.
-fn changed(phase: &Phase, bs: Option<u64>, io: &Keys, table: &Table<'_>) -> (Phase, Places) {
+fn changed(
+    phase: &Phase,
+    bs: Option<u64>,
+    io: &Keys,
+    files: u64,
+    table: &Table<'_>,
+) -> (Phase, Places) {
     let mut places = Places::all(&table.place);
     let io = io::resolve(phase.op, phase.io.clone(), io, &Keys::default(), &mut places);
-    (Phase { bs_bytes: bs.unwrap_or(phase.bs_bytes), io, ..phase.clone() }, places)
+    let mut phase = Phase { bs_bytes: bs.unwrap_or(phase.bs_bytes), io, ..phase.clone() };
+    if let Some(cycle) = &mut phase.cycle {
+        cycle.updates = cycle.updates.min(files);
+    }
+    (phase, places)
 }
 
 /// The workload at a scale; see [`dataset::scaled`], [`real::scaled`] and fio's own rules.

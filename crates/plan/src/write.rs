@@ -2,6 +2,7 @@
 //!
 //! Comments and the order of keys are ours; reading the text back gives the same plan.
 
+mod cycle;
 mod real;
 
 use crate::experiment::{At, Experiment, Factors, RunSettings, VerdictSettings};
@@ -80,6 +81,9 @@ fn run(out: &mut String, run: &RunSettings) {
     line(out, "compare", &quoted(run.compare.name()));
     line(out, "sample_period", &quoted(&period(run.sample_period_ns)));
     line(out, "verify", &run.verify.to_string());
+    if run.account {
+        line(out, "account", "true");
+    }
     let rate = match run.rate {
         RateStyle::Auto => "auto",
         RateStyle::Article2003 => "article-2003",
@@ -290,6 +294,9 @@ fn phase_text(phase: &Phase) -> String {
         parts.push("timed = false".to_owned());
     }
     io_parts(&phase.io, &mut parts);
+    if let Some(cycle) = &phase.cycle {
+        cycle::parts(cycle, &mut parts);
+    }
     format!("{{ {} }}", parts.join(", "))
 }
 

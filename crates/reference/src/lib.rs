@@ -14,12 +14,14 @@ mod read;
 mod table;
 mod y2003;
 mod y2005;
+mod y2007;
 mod y2008;
 mod y2010;
 
 pub use read::BadReference;
 pub use table::{Cell, Line, Table};
 pub use y2003::RateRow;
+pub use y2007::BlockRow;
 
 use serde::Serialize;
 
@@ -69,6 +71,13 @@ pub enum Shape {
     Contenders {
         /// The tests, in the order of the columns.
         tests: Vec<Test>,
+    },
+    /// Sizes of blocks and fragments in rows; the work of a cycle, load and rate in columns.
+    Cycles {
+        /// The published values.
+        rows: Vec<BlockRow>,
+        /// What its own numbers suggest for the question that it leaves open: inference.
+        inference: Vec<String>,
     },
     /// As [`Shape::Contenders`], machines side by side, with ratios of memory and disk, and every
     /// single run in an appendix.
@@ -155,6 +164,13 @@ const KNOWN: &[Known] = &[
         read: y2005::contents,
     },
     Known {
+        year: 2007,
+        title: "Study of UFS performance: sizes of block and fragment (2007)",
+        experiment: "2007-ufs-block-fragment",
+        caches: Caches::Warm,
+        read: y2007::contents,
+    },
+    Known {
         year: 2008,
         title: "All against all: 32 and 64 bits, AMD and Intel, tmpfs and ext3 (2008)",
         experiment: "2008-all-against-all",
@@ -215,7 +231,7 @@ mod tests {
     #[test]
     fn every_study_is_read_and_found_by_year_and_by_experiment() {
         let years: Vec<u16> = list().iter().map(|(year, _)| *year).collect();
-        assert_eq!(years, [2003, 2005, 2008, 2010]);
+        assert_eq!(years, [2003, 2005, 2007, 2008, 2010]);
         for known in KNOWN {
             let found = study(known.year).unwrap();
             assert_eq!(of_experiment(known.experiment), Some(found.clone()));

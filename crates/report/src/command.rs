@@ -9,9 +9,10 @@ use fsarena_model::run::RunHeader;
 const PLACES: [&str; 4] = ["--db", "--report", "-o", "--output"];
 /// Options of `run` that take no value: what follows them may be the experiment. A test of the
 /// command line holds them equal to its definition.
-pub const RUN_FLAGS: [&str; 9] = [
+pub const RUN_FLAGS: [&str; 10] = [
     "--require-decision",
     "--verify",
+    "--account",
     "--dry-run",
     "--keep",
     "--yes",

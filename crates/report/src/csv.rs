@@ -6,10 +6,10 @@
 
 use fsarena_model::record::CacheState;
 use fsarena_model::run::RunHeader;
-use fsarena_study::{MemoryView, PhasePoints, TrialPoint};
+use fsarena_study::{MemoryView, PhasePoints, TrialAccount, TrialPoint};
 
 /// Names of the columns, in their order.
-const COLUMNS: [&str; 37] = [
+const COLUMNS: [&str; 49] = [
     "run",
     "experiment",
     "workload",
@@ -43,6 +43,18 @@ const COLUMNS: [&str; 37] = [
     "device_flushes",
     "shares_unmount",
     "write_amplification",
+    "cycles",
+    "device_busy_share",
+    "device_queue_depth",
+    "device_write_latency_ns",
+    "account_lost_events",
+    "account_data_bytes",
+    "account_rounding_bytes",
+    "account_gone_bytes",
+    "account_again_bytes",
+    "account_journal_bytes",
+    "account_metadata_bytes",
+    "account_unattributed_bytes",
     "p50_ns",
     "p99_ns",
     "max_ns",
@@ -54,6 +66,10 @@ const COLUMNS: [&str; 37] = [
 /// `device_written_bytes` and `device_flushes` go up to the next unmount. Where phases of a trial
 /// follow each other without one, as warm phases do, what later ones wrote is among them:
 /// `shares_unmount` is `true` there, and `write_amplification` is of the work of all of them.
+///
+/// Of a phase of cycles a row has the means of those that are compared (`cycles` is their number),
+/// bytes and load of the device over their periods. The `account_` columns are bytes of a cycle, or
+/// of a whole phase; an account with `account_lost_events` is spoilt.
 ///
 /// # Panics
 /// Never in practice: it is written into memory.
@@ -82,6 +98,7 @@ fn row(header: &RunHeader, phase: &PhasePoints, point: &TrialPoint) -> [String; 
         MemoryView::Limited { limit_bytes, .. } => ("limited", Some(*limit_bytes)),
         MemoryView::NotLimited { limit_bytes, .. } => ("not-limited", Some(*limit_bytes)),
     };
+    let account = |of: fn(&TrialAccount) -> f64| known(point.account.as_ref().map(of));
     let cache = match point.cache {
         CacheState::Cold => "cold",
         CacheState::Warm => "warm",
@@ -121,6 +138,18 @@ fn row(header: &RunHeader, phase: &PhasePoints, point: &TrialPoint) -> [String; 
         known(point.device_flushes),
         point.shares_unmount.to_string(),
         known(point.write_amplification),
+        known(point.cycles),
+        known(point.busy_share),
+        known(point.queue_depth),
+        known(point.write_latency_ns),
+        known(point.account.map(|account| account.lost_events)),
+        account(|account| account.data_bytes),
+        account(|account| account.rounding_bytes),
+        account(|account| account.gone_bytes),
+        account(|account| account.again_bytes),
+        account(|account| account.journal_bytes),
+        account(|account| account.metadata_bytes),
+        account(|account| account.unattributed_bytes),
         known(point.p50_ns),
         known(point.p99_ns),
         known(point.max_ns),
@@ -165,6 +194,11 @@ mod tests {
             device_flushes: None,
             shares_unmount: true,
             write_amplification: Some(3.0),
+            cycles: None,
+            busy_share: Some(0.5),
+            queue_depth: Some(1.5),
+            write_latency_ns: None,
+            account: None,
             p50_ns: Some(10_000),
             p99_ns: None,
             max_ns: Some(1_048_583),

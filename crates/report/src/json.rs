@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 pub const SCHEMA: u32 = 1;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 10] = [
+pub const KINDS: [(&str, &str); 11] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
     ("compare-runs", "compare RUN RUN … --json"),
     ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
+    ("compare-watched", "compare RUN[@FROM-TO] RUN[@FROM-TO] --json, of watched RUNs"),
     ("list", "list --json"),
     ("plan", "run --dry-run --json"),
     ("doctor", "doctor --json"),

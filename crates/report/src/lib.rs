@@ -4,11 +4,13 @@
 //! study: callers say how wide and whether in colour, and `fsarena-study` does the arithmetic.
 #![forbid(unsafe_code)]
 
+mod accounts;
 pub mod article;
 mod bars;
 pub mod cells;
 mod command;
 mod csv;
+mod cycles;
 mod datasets;
 mod devices;
 mod doctor;
@@ -29,16 +31,24 @@ mod notes;
 mod phases;
 mod plan;
 mod raw;
+mod sweeps;
 mod table;
 mod verdict;
+mod watched;
 mod words;
 
+pub use accounts::{
+    LEGEND as ACCOUNT_LEGEND, account_notes, account_tables, account_title, account_words,
+};
 pub use article::{
     ArticleCell, ArticleRow, Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow, article,
     article_2003, articles, beside, in_shape_of,
 };
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use csv::csv;
+pub use cycles::{
+    LEGEND as CYCLES_LEGEND, cycles_lines, cycles_tables, cycles_title, factor_text, load,
+};
 pub use datasets::{
     ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
 };
@@ -56,7 +66,9 @@ pub use notes::{closing_lists, closing_notes, heading, sampling};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::raw_values;
+pub use sweeps::{LEGEND as SWEEP_LEGEND, sweep_tables, sweep_title};
 pub use verdict::{Detail, answers, verdict_headline, verdict_json, verdict_tables};
+pub use watched::{totals as watched_totals, watched_pair_tables, watched_tables};
 
 /// How text looks, beside its width (which every function takes in columns; less than
 /// [`MIN_WIDTH`] is taken as that).

@@ -76,6 +76,7 @@ pub(crate) fn work(op: Op, order: Order, dataset: &Dataset) -> String {
     let what = match op {
         Op::Fio => return "a job of fio".to_owned(),
         Op::Job => return "real work".to_owned(),
+        Op::Cycle => return format!("cycles over {}", files(dataset)),
         Op::Watched => return "another application".to_owned(),
         _ if op.is_about_dirs() => match dataset.directories() {
             0 | 1 => "one directory".to_owned(),

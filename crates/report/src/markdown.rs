@@ -4,6 +4,8 @@
 //! The tables are those of the terminal with all their columns. No text of a record or a plan can
 //! become a link, a tag or a row of its own.
 
+mod periodic;
+
 use crate::notes::{closing_lists, heading_lines, sampling};
 use crate::phases::{self, phase_title};
 use crate::verdict::{answers, question, suite};
@@ -51,6 +53,7 @@ pub fn markdown(
         list(&mut out, "", &marks.lines());
     }
     let _ = write!(out, "\n{}\n", escaped(&phases::legend(study, true, style)));
+    periodic::sections(&mut out, study);
     for (title, items) in closing_lists(study) {
         list(&mut out, title, &items);
     }

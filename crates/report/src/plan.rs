@@ -1,6 +1,7 @@
 //! The plan of a RUN for `--dry-run`: what would be done, how long, how much is written.
 
 mod asked;
+mod cycles;
 
 use crate::job::source_words;
 use crate::manner::{job_words, manner, place_words};
@@ -68,6 +69,9 @@ pub struct PlanCostRow {
     pub source: String,
 }
 
+/// What `account` does.
+const ACCOUNT: &str = "account: block requests are traced, to tell where the written bytes went";
+
 /// The plan as text.
 #[must_use]
 pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> String {
@@ -79,7 +83,9 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
     out.push('\n');
     out.push_str(&trials(plan, cost, width));
     out.push_str(&real_work(plan, cost, width, style));
-    let manners = manners(plan);
+    let mut manners = manners(plan);
+    manners.extend(cycles::lines(plan));
+    manners.extend(plan.account.then(|| ACCOUNT.to_owned()));
     if !manners.is_empty() {
         out.push('\n');
         out.push_str(&bold("How", style.colour));

@@ -76,7 +76,7 @@ fn course(header: &RunHeader, records: &[&TrialRecord], name: &str) -> Grid {
         let values: Vec<Option<f64>> = own
             .map(|record| {
                 let phase = record.phases.iter().find(|phase| phase.name == name)?;
-                let ns = phase.is_complete().then(|| phase.clocks.ns(clock)).flatten()?;
+                let ns = phase.is_complete().then(|| phase.ns(clock)).flatten()?;
                 Some(ns as f64)
             })
             .collect();

@@ -154,6 +154,13 @@ impl Arena {
         if limited && let Ok(hierarchy) = Hierarchy::find(&mountinfo) {
             arena.note(Entry::Cgroup(hierarchy.path_of(&arena.name.clone())))?;
         }
+        // Where it is not mounted no trial makes an instance, and each says so.
+        if request.header.plan.account
+            && let Ok(tracefs) = fsarena_trace::tracefs(&mountinfo)
+        {
+            let name = arena.name.clone();
+            arena.note(Entry::Trace { tracefs, name })?;
+        }
         Ok(arena)
     }
 

@@ -236,7 +236,8 @@ impl<'a> Course<'a> {
         progress.trial(self.done, self.most, &contender.label, &workload.name);
         arena.note_destroy(&contender.levels)?;
         let tuned = arena.tune(&contender.levels)?;
-        let find = || fsarena_plan::notices(workload);
+        let scale = plan.scale;
+        let find = || fsarena_plan::notices(workload, scale);
         let notices = self.notices.entry(slot.workload).or_insert_with(find);
         let spec = trial_spec(self.request, arena, sequence, notices);
         if !std::mem::replace(&mut self.has_begun, true) {

@@ -34,6 +34,13 @@ pub enum Entry {
     Directory(PathBuf),
     /// A cgroup.
     Cgroup(PathBuf),
+    /// An instance of the kernel's tracing.
+    Trace {
+        /// Where its file system is mounted.
+        tracefs: PathBuf,
+        /// Name of the instance.
+        name: String,
+    },
     /// A device of the kernel that was made, such as a zram.
     Device(DeviceIdentity),
     /// Settings of a device's queue, with what they were before.

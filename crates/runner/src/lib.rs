@@ -28,10 +28,13 @@ pub use rules::DriverRules;
 use arena::Arena;
 use course::Course;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
+use fsarena_model::contender::Levels;
 use fsarena_model::record::{Notice, TrialRecord};
+use fsarena_model::room::Predicted;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_store::{RunId, Store, StoreError};
+use fsarena_targets::fs;
 use fsarena_targets::vet::WipeConsent;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
@@ -261,6 +264,12 @@ fn adopt(
     Ok((state, row.note))
 }
 
+/// What is expected of a file system right after its mount.
+fn predicted(levels: &Levels) -> Option<Predicted> {
+    let driver = fs::driver(&levels.fs).ok()?;
+    Some(driver.room(&levels.fs, levels.device.size_bytes()?)?.predicted)
+}
+
 fn trial_spec(
     request: &Request<'_>,
     arena: &Arena,
@@ -274,6 +283,7 @@ fn trial_spec(
     let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
     let staged = workload.source.as_ref().and_then(|source| arena.staged(source));
     let source_cache = workload.source.as_ref().map(|_| source_cache::of(plan, &contender.levels));
+    let predicted = predicted(&contender.levels);
     let mut place = arena.place_of(&contender.levels);
     place.notices.extend_from_slice(notices);
     TrialSpec {
@@ -299,6 +309,7 @@ fn trial_spec(
         scratch_dir: arena.scratch_dir().to_owned(),
         sample_period_ns: plan.sample_period_ns,
         account: plan.account,
+        predicted,
         drain: Drain::default(),
         user: request.header.place.as_ref().and_then(|place| place.user),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),

@@ -176,6 +176,7 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
             (path, leftovers::remove_dir(path)?)
         }
         Entry::Cgroup(path) => (path, leftovers::remove_cgroup(path)?),
+        Entry::Trace { tracefs, name } => return remove_trace(tracefs, name),
         Entry::Device(identity) if kept.contains(&identity.path) => return Ok(None),
         Entry::Device(identity) => (&identity.path, leftovers::remove_made(identity)?),
         Entry::Queue(changes) => {
@@ -184,6 +185,17 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
         }
     };
     Ok(removed.then(|| path.display().to_string()))
+}
+
+/// Removes an instance of the kernel's tracing; says which, where it was there.
+fn remove_trace(tracefs: &Path, name: &str) -> Result<Option<String>, TargetError> {
+    let path = tracefs.join("instances").join(name);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let removed = fsarena_trace::remove_instance(tracefs, name);
+    removed.map_err(|source| TargetError::Io { call: "remove", path: path.clone(), source })?;
+    Ok(Some(path.display().to_string()))
 }
 
 #[cfg(test)]
@@ -329,5 +341,21 @@ mod tests {
         assert_eq!(recovered.removed, [image.display().to_string()]);
         assert!(recovered.failed[0].contains("exit 3"), "{:?}", recovered.failed);
         assert_eq!(recover(dir.path()).unwrap().runs.len(), 0, "the journal is gone");
+    }
+
+    #[test]
+    fn an_instance_of_tracing_is_removed_where_it_is_left() {
+        let dir = tempfile::tempdir().unwrap();
+        let tracefs = dir.path().join("tracing");
+        let (ours, other) = ("fsarena-0123456789abcdef", "other");
+        for name in [ours, other] {
+            fs::create_dir_all(tracefs.join("instances").join(name)).unwrap();
+        }
+        let entry = Entry::Trace { tracefs: tracefs.clone(), name: ours.to_owned() };
+        died(dir.path(), std::slice::from_ref(&entry));
+        let path = tracefs.join("instances").join(ours).display().to_string();
+        assert_eq!(recovered(dir.path()).removed, [path]);
+        assert!(tracefs.join("instances/other").exists());
+        assert_eq!(undo_entry(&entry, &[]).unwrap(), None, "nothing is left");
     }
 }

@@ -1,9 +1,10 @@
 //! What the file systems accept, for the plan: a thin way from `plan` to the drivers in `targets`.
 
 use fsarena_model::contender::{DeviceLevel, FsLevel};
+use fsarena_model::room::Room;
 use fsarena_plan::Rules;
 use fsarena_targets::devices::{self, Inventory, Roots};
-use fsarena_targets::fs::{self, Place};
+use fsarena_targets::fs::{self, Kernel, Place};
 use fsarena_targets::loopdev::LOOP_SECTOR_BYTES;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -19,7 +20,15 @@ impl Rules for DriverRules {
 
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
         let driver = fs::driver(level).map_err(|error| error.to_string())?;
-        driver.check(level, device_bytes).map_err(|error| error.to_string())
+        let kernel = Kernel::running(Path::new("/proc"));
+        driver
+            .check(level, device_bytes)
+            .and_then(|()| driver.kernel_takes(level, &kernel))
+            .map_err(|error| error.to_string())
+    }
+
+    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+        fs::driver(level).ok()?.room(level, device_bytes)
     }
 
     fn needs_device(&self, level: &FsLevel) -> bool {

@@ -191,6 +191,7 @@ mod tests {
             scratch_dir: "/nonexistent".into(),
             sample_period_ns: 0,
             account: false,
+            predicted: None,
             drain: Drain::default(),
             user: None,
             cpus: Vec::new(),

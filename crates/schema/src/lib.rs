@@ -13,6 +13,7 @@ use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_report::{DatasetLine, MergedLine, PlanCost, RunLine};
 use fsarena_study::compare::{Forest, Sides};
 use fsarena_study::verdict::Verdicts;
+use fsarena_study::watched::WatchedPair;
 use fsarena_study::{PhasePoints, Study};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
@@ -142,6 +143,7 @@ pub fn schema(kind: &str) -> Option<Value> {
         "verdicts" => of::<VerdictsDocument>(),
         "compare-runs" => of::<CompareDocument<Forest>>(),
         "compare-sides" => of::<CompareDocument<Sides>>(),
+        "compare-watched" => of::<CompareDocument<WatchedPair>>(),
         "list" => of::<ListDocument>(),
         "plan" => of::<PlanDocument>(),
         "doctor" => of::<DoctorDocument>(),

@@ -7,7 +7,8 @@
 use crate::rows::{cache_state_name, drained_columns};
 use crate::write::{int, int_if, unsigned, unsigned_if};
 use crate::{RunId, Store, StoreError};
-use fsarena_model::record::{CacheState, TrialRecord, Window};
+use fsarena_model::record::{CacheState, Drained, TrialRecord, Window};
+use fsarena_model::run::Clock;
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::score::{MemoryKind, PROCESSOR, PhaseScore, ProcessorTime, TrialScore, WRITTEN};
 use rusqlite::types::Value;
@@ -29,25 +30,26 @@ pub(crate) fn insert_scores(
     let sql = format!("INSERT INTO score (trial_id, place, {COLUMNS}) VALUES ({places})");
     let mut insert = t.prepare_cached(&sql)?;
     for (place, phase) in record.phases.iter().enumerate() {
-        let clocks = &phase.clocks;
-        let [durable, unmounted] =
-            [Window::Durable, Window::Unmounted].map(|window| phase.windows.get(&window));
-        let counter = |name: &str| durable.and_then(|known| known.get(name).copied());
-        let written_bytes = unmounted.and_then(|known| known.get(WRITTEN).copied());
+        let returned_ns = phase.ns(Clock::Returned).unwrap_or(phase.clocks.returned_ns);
+        let drained_ns = match &phase.clocks.drained {
+            Drained::NoDevice => None,
+            _ => phase.ns(Clock::Drained),
+        };
         let mut values: Vec<Value> = vec![
             trial.into(),
             int(place as u64).into(),
             phase.name.clone().into(),
             (!phase.is_complete()).into(),
-            int(clocks.returned_ns).into(),
-            int_if(clocks.durable_ns).into(),
-            drained_columns(&clocks.drained).0.to_owned().into(),
-            int_if(clocks.drained.ns()).into(),
+            int(returned_ns).into(),
+            int_if(phase.ns(Clock::Durable)).into(),
+            drained_columns(&phase.clocks.drained).0.to_owned().into(),
+            int_if(drained_ns).into(),
             cache_state_name(phase.cache.state).to_owned().into(),
             memory_name(MemoryKind::from(&phase.memory)).to_owned().into(),
         ];
-        values.extend(PROCESSOR.map(|name| int_if(counter(name)).into()));
-        values.push(int_if(written_bytes).into());
+        let counter = |window, name: &str| int_if(phase.counter(window, name)).into();
+        values.extend(PROCESSOR.map(|name| counter(Window::Durable, name)));
+        values.push(counter(Window::Unmounted, WRITTEN));
         insert.execute(params_from_iter(values))?;
     }
     Ok(())

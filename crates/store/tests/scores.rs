@@ -266,3 +266,31 @@ fn the_raw_texts_are_not_read() {
     assert!(store.records(run).is_err());
     assert_eq!(store.scores(run, true).unwrap(), expected);
 }
+
+/// Lengths, bytes and processor time of cycles are means of those that are compared.
+#[test]
+fn of_cycles() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![records::periodic()], 4);
+    let (_dir, store, run) = new(&header);
+    for sequence in 0..4 {
+        let mut record = records::record(&header, sequence);
+        let phase = &mut record.phases[0];
+        let cycles = &mut phase.cycles.as_mut().unwrap().cycles;
+        match sequence {
+            // Means are whole numbers.
+            1 => cycles[0].report.returned_ns += 1,
+            2 => cycles[1].quiet_ns = None,
+            3 => phase.clocks.drained = Drained::NoDevice,
+            _ => {}
+        }
+        store.put_record(run, &record).unwrap();
+    }
+    let scores = equal_to_the_records(&store, run);
+    let phases: Vec<_> = scores.iter().map(|score| &score.phases[0]).collect();
+    assert_eq!((phases[0].returned_ns, phases[1].returned_ns), (150 * SECOND_NS, 150 * SECOND_NS));
+    let drained: Vec<Option<u64>> =
+        phases.iter().map(|phase| phase.drained_ns.map(|ns| ns / SECOND_NS)).collect();
+    assert_eq!(drained, [Some(180), Some(180), None, Some(160)]);
+    assert_eq!(phases[0].written_bytes, Some(records::CYCLE_WRITTEN_BYTES));
+    assert_eq!(phases[0].cpu_ns, Some(60 * SECOND_NS));
+}

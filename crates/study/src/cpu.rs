@@ -10,6 +10,7 @@ use crate::figures::SpreadF;
 use fsarena_model::record::{PhaseRecord, Window};
 use fsarena_model::sample::Counters;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A tick of `USER_HZ`, ns.
 pub const TICK_NS: u64 = 10_000_000;
@@ -53,7 +54,8 @@ impl CpuLoad {
     pub fn over<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Self {
         let times: Vec<(u64, u64)> = phases
             .into_iter()
-            .filter_map(|phase| busy_and_all(phase.windows.get(&Window::Durable)?))
+            .filter_map(counters)
+            .filter_map(|counters| busy_and_all(counters.as_ref()))
             .collect();
         Self::of_times(&times)
     }
@@ -86,10 +88,24 @@ impl CpuLoad {
 /// Share of the machine's time up to `durable` that the hypervisor took, 0 to 1; `None` where it is
 /// not counted, or the phase was too short for that.
 pub(crate) fn steal_share(phase: &PhaseRecord) -> Option<f64> {
-    let counters = phase.windows.get(&Window::Durable)?;
-    let (_, all_ns) = busy_and_all(counters)?;
+    let counters = counters(phase)?;
+    let (_, all_ns) = busy_and_all(counters.as_ref())?;
     let steal_ns = *counters.get(STEAL)?;
     is_long(all_ns).then(|| steal_ns as f64 / all_ns as f64)
+}
+
+/// Counters up to `durable`: of cycles the sum of those that are compared, without the rest of
+/// their periods.
+fn counters(phase: &PhaseRecord) -> Option<Cow<'_, Counters>> {
+    let Some(cycles) = &phase.cycles else {
+        return phase.windows.get(&Window::Durable).map(Cow::Borrowed);
+    };
+    let mut sum = Counters::new();
+    for (name, value) in cycles.compared().flat_map(|cycle| &cycle.durable) {
+        let all = sum.entry(name.clone()).or_insert(0u64);
+        *all = all.saturating_add(*value);
+    }
+    Some(Cow::Owned(sum))
 }
 
 /// Whether so much time of all processors together is enough for a figure.

@@ -39,7 +39,7 @@ impl Latency {
         Self::merged(phases.into_iter().filter_map(|p| p.write_latency.as_ref()).collect())
     }
 
-    fn merged(histograms: Vec<&LatencyHistogram>) -> Option<Self> {
+    pub(crate) fn merged(histograms: Vec<&LatencyHistogram>) -> Option<Self> {
         let merged = merge(&histograms)?;
         let ops = merged.count();
         let of = |share: f64, least_ops: u64| {
@@ -82,7 +82,8 @@ fn coarser(ns: u64, precision_bits: u32) -> u64 {
     ns >> shift << shift
 }
 
-/// Bytes at the device from a phase's start to the end of a window, medians over trials.
+/// Bytes at the device from a phase's start to the end of a window, medians over trials; of cycles
+/// the mean of a trial's, each up to its `durable` or over its period.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceBytes {
@@ -105,7 +106,7 @@ const WINDOWS: [Window; 3] = [Window::Durable, Window::Drained, Window::Unmounte
 /// One entry a window in which any trial saw a device.
 pub(crate) fn device_bytes(phases: &[&PhaseRecord]) -> Vec<DeviceBytes> {
     let of = |window: Window, name: &str| {
-        median(phases.iter().filter_map(|p| p.windows.get(&window)?.get(name).copied()).collect())
+        median(phases.iter().filter_map(|phase| phase.counter(window, name)).collect())
     };
     WINDOWS
         .into_iter()
@@ -125,12 +126,18 @@ pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<Spr
 }
 
 /// Bytes written to the device up to the next unmount ÷ bytes written by the work in that time;
+/// of cycles over the periods of those that are compared.
 /// `None` for a phase that does not write, without a device, and where a command of the user's has
 /// a part in it, of which nobody knows what it wrote.
 pub(crate) fn write_amplification_of(record: &TrialRecord, at: usize) -> Option<f64> {
     let phase = record.phases.get(at)?;
     if phase.written_bytes() == 0 {
         return None;
+    }
+    if phase.cycles.is_some() {
+        let device_bytes = phase.counter(Window::Unmounted, WRITTEN)? as f64;
+        let asked_bytes = phase.compared_written_bytes() as f64;
+        return (asked_bytes > 0.0).then(|| device_bytes / asked_bytes);
     }
     let device_bytes = *phase.windows.get(&Window::Unmounted)?.get(WRITTEN)?;
     let account = record.phases.get(at..phases_until_unmount(record, at))?;

@@ -5,11 +5,13 @@
 //! is real is said by [`verdict`] alone, and the absence of one is never called "no difference".
 #![forbid(unsafe_code)]
 
+pub mod account;
 pub mod compare;
 mod contenders;
 mod cpu;
 mod crew;
 mod curves;
+pub mod cycles;
 mod device;
 pub mod factors;
 mod fairness;
@@ -22,14 +24,18 @@ mod place;
 mod points;
 mod programs;
 mod rates;
+pub mod sweep;
 mod traces;
 pub mod verdict;
 pub mod watch;
+pub mod watched;
 mod workloads;
 
+pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
 pub use crew::{ProgramView, ThreadsView, WorkerView};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
+pub use cycles::{CycleFigures, CyclesRow, CyclesView};
 pub use device::{ConditioningRow, QueueRow};
 pub use fairness::{
     AsMade, CacheProof, DeviceFacts, Difference, Disturbance, Fact, Fairness, fairness,
@@ -44,6 +50,7 @@ pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTab
 pub use points::{PhasePoints, TrialPoint, points};
 pub use programs::{OwnCost, OwnCostRow, ProgramUse};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
+pub use sweep::{SweepCurve, SweepMeasure, SweepView};
 pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};
 pub use workloads::{SourceView, WorkloadView};
 
@@ -97,6 +104,15 @@ pub struct Study {
     pub workloads: Vec<WorkloadView>,
     /// One table a workload and phase, in the order of the plan.
     pub tables: Vec<PhaseTable>,
+    /// One view a phase of cycles, in the order of the plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cycles: Vec<CyclesView>,
+    /// Where the bytes went, one view a phase of which that was asked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<AccountView>,
+    /// Contenders that differ in one number of mkfs alone: one view a sweep and phase.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sweeps: Vec<SweepView>,
     /// What programs cost beside the engine doing the same.
     pub own_costs: Vec<OwnCost>,
     /// Programs that did the work, as they were found; each version and path once.
@@ -148,6 +164,9 @@ pub fn study(
         rate_style: plan.rate,
         scale: plan.scale,
         workloads: workloads::views(plan),
+        cycles: cycles::views(plan, records),
+        accounts: account::views(plan, records),
+        sweeps: sweep::views(plan, records),
         own_costs: programs::own_costs(plan, &tables),
         programs: programs::used(plan, records),
         tables,

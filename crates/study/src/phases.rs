@@ -109,7 +109,7 @@ pub struct PhaseRow {
     pub trials_partial: usize,
 }
 
-/// The third clock over the trials of a row.
+/// The third clock over the trials of a row; of cycles a quiet device.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DrainedView {
@@ -294,7 +294,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         group.iter().copied().filter(|(record, _)| !record.has_bad_contents()).collect();
     let phases: Vec<&PhaseRecord> =
         pairs.iter().filter_map(|&(record, at)| record.phases.get(at)).collect();
-    let spread = |clock| SpreadNs::of(phases.iter().filter_map(|p| p.clocks.ns(clock)).collect());
+    let spread = |clock| SpreadNs::of(phases.iter().filter_map(|p| p.ns(clock)).collect());
     let (record, at) = group[0];
     let first = &record.phases[at];
     let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
@@ -327,23 +327,37 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
     }
 }
 
+/// Why a trial of cycles has no third clock.
+pub(crate) const NOT_QUIET: &str =
+    "the device did not become quiet within the period of each cycle";
+
 fn drained(phases: &[&PhaseRecord]) -> DrainedView {
-    let mut view = DrainedView {
-        spread: SpreadNs::of(phases.iter().filter_map(|p| p.clocks.drained.ns()).collect()),
-        ..DrainedView::default()
+    let has_device = |phase: &&&PhaseRecord| phase.clocks.drained != Drained::NoDevice;
+    let lengths_ns = phases.iter().filter(has_device).filter_map(|p| p.ns(Clock::Drained));
+    let mut view =
+        DrainedView { spread: SpreadNs::of(lengths_ns.collect()), ..DrainedView::default() };
+    let mut no_device = 0;
+    let mut not_drained = |reason: &str| {
+        view.not_drained += 1;
+        if !view.reasons.iter().any(|known| known == reason) {
+            view.reasons.push(reason.to_owned());
+        }
     };
     for phase in phases {
         match &phase.clocks.drained {
-            Drained::NoDevice => view.no_device += 1,
-            Drained::NotDrained { reason } | Drained::NotWaitedFor { reason } => {
-                view.not_drained += 1;
-                if !view.reasons.contains(reason) {
-                    view.reasons.push(reason.clone());
+            drained if phase.cycles.is_some() && *drained != Drained::NoDevice => {
+                if phase.ns(Clock::Drained).is_none() {
+                    not_drained(NOT_QUIET);
                 }
+            }
+            Drained::NoDevice => no_device += 1,
+            Drained::NotDrained { reason } | Drained::NotWaitedFor { reason } => {
+                not_drained(reason);
             }
             Drained::Frozen { .. } | Drained::Idle { .. } => {}
         }
     }
+    view.no_device = no_device;
     view
 }
 

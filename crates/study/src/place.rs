@@ -89,6 +89,9 @@ pub(crate) fn device(level: Option<&DeviceLevel>, record: &TrialRecord) -> Optio
         // A file system in memory takes the size of the device and not the device.
         Some(DeviceLevel::Block { .. }) if record.device.is_empty() => return None,
         Some(DeviceLevel::Block { .. }) => return Some(sized(&hardware(&fact))),
+        Some(DeviceLevel::Elsewhere { .. }) if fact("watched").is_some() => {
+            return Some(format!("{}, watched", sized(fact("kind")?)));
+        }
         _ => None,
     };
     if let Some((name, what)) = made {

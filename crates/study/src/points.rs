@@ -1,15 +1,17 @@
 //! Every raw value of a RUN as charts, tables and exports take it: one point a trial and phase.
 
+use crate::account::TrialAccount;
 use crate::contenders::Contenders;
 use crate::cpu::{CpuLoad, steal_share};
+use crate::cycles::DeviceLoad;
 use crate::ledger::{
     FLUSHES, Latency, READ, WRITTEN, phases_until_unmount, write_amplification_of,
 };
 use crate::notes::words;
-use crate::phases::MemoryView;
+use crate::phases::{MemoryView, NOT_QUIET};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::record::{CacheState, Drained, PhaseRecord, TrialRecord, Window};
-use fsarena_model::run::RunPlan;
+use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::work::WorkerUsage;
 use serde::Serialize;
 
@@ -25,7 +27,8 @@ pub struct PhasePoints {
     pub points: Vec<TrialPoint>,
 }
 
-/// A phase of one trial.
+/// A phase of one trial. Where it has cycles, lengths, ops and bytes are means of those that are
+/// compared, and bytes and flushes of the device are over their periods.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialPoint {
@@ -81,6 +84,17 @@ pub struct TrialPoint {
     /// Bytes written to the device up to the unmount ÷ bytes written by the work in that time,
     /// later phases included.
     pub write_amplification: Option<f64>,
+    /// Cycles behind it: those that are compared; absent for a phase without.
+    pub cycles: Option<usize>,
+    /// Share of the time up to `durable` in which the device had something to do, 0 to 1; of cycles
+    /// of their periods.
+    pub busy_share: Option<f64>,
+    /// Requests under way at the device, mean over the same time.
+    pub queue_depth: Option<f64>,
+    /// Mean time of a write request in it, ns.
+    pub write_latency_ns: Option<f64>,
+    /// Where its bytes went, where that was traced.
+    pub account: Option<TrialAccount>,
     /// Half of the ops took no longer.
     pub p50_ns: Option<u64>,
     /// 99 % took no longer.
@@ -121,14 +135,16 @@ pub fn points(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhasePoints> {
 fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> TrialPoint {
     let Contender { label, levels, .. } = &plan.contenders[contender];
     let phase = &record.phases[at];
-    let device = |window: Window, name: &str| {
-        phase.windows.get(&window).and_then(|all| all.get(name)).copied()
-    };
     let not_drained = match &phase.clocks.drained {
+        drained if phase.cycles.is_some() => {
+            let is_missing = *drained != Drained::NoDevice && drained_ns(phase).is_none();
+            is_missing.then(|| NOT_QUIET.to_owned())
+        }
         Drained::NotDrained { reason } | Drained::NotWaitedFor { reason } => Some(reason.clone()),
         Drained::Frozen { .. } | Drained::Idle { .. } | Drained::NoDevice => None,
     };
     let latency = Latency::over([phase]);
+    let load = DeviceLoad::of(phase);
     let is_foreign = matches!(levels.device, DeviceLevel::Elsewhere { .. });
     let is_unknown = is_foreign && phase.worker == WorkerUsage::default();
     let worker = (!is_unknown).then_some(&phase.worker);
@@ -141,26 +157,39 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         cache: phase.cache.state,
         memory: MemoryView::from(&phase.memory),
         spoiled: spoiled(record, phase),
-        compared_ns: phase.clocks.ns(plan.compared_clock),
-        returned_ns: phase.clocks.returned_ns,
-        durable_ns: phase.clocks.durable_ns,
-        drained_ns: phase.clocks.drained.ns(),
+        compared_ns: phase.ns(plan.compared_clock),
+        returned_ns: phase.ns(Clock::Returned).unwrap_or(phase.clocks.returned_ns),
+        durable_ns: phase.ns(Clock::Durable),
+        drained_ns: drained_ns(phase),
         not_drained,
-        ops: phase.ops,
-        asked_bytes: phase.asked_bytes,
-        asked_written_bytes: phase.written_bytes(),
+        ops: phase.compared_ops(),
+        asked_bytes: phase.compared_asked_bytes(),
+        asked_written_bytes: phase.compared_written_bytes(),
         cpu_share: CpuLoad::of_phase(phase).share(),
         steal_share: steal_share(phase),
         worker_user_ns: worker.map(|worker| worker.user_ns),
         worker_system_ns: worker.map(|worker| worker.system_ns),
-        device_read_bytes: device(Window::Durable, READ),
-        device_written_bytes: device(Window::Unmounted, WRITTEN),
-        device_flushes: device(Window::Unmounted, FLUSHES),
-        shares_unmount: phases_until_unmount(record, at) > at + 1,
+        device_read_bytes: phase.counter(Window::Durable, READ),
+        device_written_bytes: phase.counter(Window::Unmounted, WRITTEN),
+        device_flushes: phase.counter(Window::Unmounted, FLUSHES),
+        shares_unmount: phase.cycles.is_none() && phases_until_unmount(record, at) > at + 1,
         write_amplification: write_amplification_of(record, at),
+        cycles: phase.cycles.as_ref().map(|cycles| cycles.compared().count()),
+        busy_share: load.busy_share,
+        queue_depth: load.queue_depth,
+        write_latency_ns: load.write_latency_ns,
+        account: TrialAccount::of(phase),
         p50_ns: latency.and_then(|latency| latency.p50_ns),
         p99_ns: latency.and_then(|latency| latency.p99_ns),
         max_ns: latency.map(|latency| latency.max_ns),
+    }
+}
+
+/// The third clock; none of what has no device.
+fn drained_ns(phase: &PhaseRecord) -> Option<u64> {
+    match &phase.clocks.drained {
+        Drained::NoDevice => None,
+        _ => phase.ns(Clock::Drained),
     }
 }
 

@@ -132,7 +132,7 @@ impl Rates {
 /// (fio), which are no work of the file system: up to `returned` its own clock is believed. Of real
 /// work they are a part.
 fn working_ns(phase: &PhaseRecord, clock: Clock) -> Option<u64> {
-    let ours_ns = phase.clocks.ns(clock)?;
+    let ours_ns = phase.ns(clock)?;
     match own_ns(phase) {
         Some(own_ns) => Some(own_ns + ours_ns.saturating_sub(phase.clocks.returned_ns)),
         None => Some(ours_ns),
@@ -149,7 +149,7 @@ pub(crate) fn own_ns(phase: &PhaseRecord) -> Option<u64> {
 /// many.
 fn contents_bytes(phase: &PhaseRecord) -> Option<u64> {
     let Some(job) = &phase.job else {
-        return phase.op.moves_bytes().then_some(phase.asked_bytes);
+        return phase.op.moves_bytes().then(|| phase.compared_asked_bytes());
     };
     let written_bytes = phase.written_bytes();
     let bytes = match &job.kind {
@@ -165,7 +165,7 @@ fn contents_bytes(phase: &PhaseRecord) -> Option<u64> {
 /// Ops of a phase whose ops are such things.
 fn counted(phase: &PhaseRecord, what: Counted) -> Option<u64> {
     let known = what != Counted::Entry || phase.ops > 0;
-    (known && Counted::of(phase.op) == what).then_some(phase.ops)
+    (known && Counted::of(phase.op) == what).then(|| phase.compared_ops())
 }
 
 /// What one op is.

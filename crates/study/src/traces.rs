@@ -147,7 +147,7 @@ fn longest_first<'a>(
     let length_ns = |name: &str| {
         let phases = records.iter().flat_map(|record| &record.phases);
         let own = phases.filter(|phase| phase.name == name && phase.is_complete());
-        median(own.filter_map(|phase| phase.clocks.ns(clock)).collect())
+        median(own.filter_map(|phase| phase.ns(clock)).collect())
     };
     let timed = workload.phases.iter().filter(|phase| phase.timed);
     let mut names: Vec<(Option<u64>, &str)> =
@@ -163,7 +163,7 @@ fn middle<'a>(
     phase: &str,
 ) -> Option<(&'a TrialRecord, String)> {
     let timed = |pairs: Vec<(&'a TrialRecord, usize)>| -> Vec<(u64, u32, &'a TrialRecord)> {
-        let ns = |(record, at): &(&TrialRecord, usize)| record.phases[*at].clocks.ns(clock);
+        let ns = |(record, at): &(&TrialRecord, usize)| record.phases[*at].ns(clock);
         let of = |pair: &(&'a TrialRecord, usize)| Some((ns(pair)?, pair.0.key.sequence, pair.0));
         pairs.iter().filter_map(of).collect()
     };

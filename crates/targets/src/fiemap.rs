@@ -1,4 +1,4 @@
-//! Gives an image back the written blocks that mkfs took from it.
+//! The extents of a file, and how an image is given back the written blocks that mkfs took.
 //!
 //! mkfs zeroes a log or inode tables with one request for zeros, which the loop device turns into
 //! `FALLOC_FL_ZERO_RANGE`: the blocks of the image are then unwritten extents, and the first write
@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::fs::FileExt as _;
 
 /// `FS_IOC_FIEMAP`.
@@ -17,6 +17,14 @@ const FS_IOC_FIEMAP: libc::Ioctl = 0xC020_660B_u32 as libc::Ioctl;
 /// Dirty pages are written first, so that what they will be is seen.
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const FIEMAP_EXTENT_LAST: u32 = 1;
+/// The place is not known, or not chosen yet (`DELALLOC` is set with it).
+pub(crate) const FIEMAP_EXTENT_UNKNOWN: u32 = 2;
+/// What lies there is not what is in the file: compressed or encrypted.
+pub(crate) const FIEMAP_EXTENT_ENCODED: u32 = 8;
+/// It shares its block with others.
+pub(crate) const FIEMAP_EXTENT_NOT_ALIGNED: u32 = 0x100;
+/// It lies among the metadata.
+pub(crate) const FIEMAP_EXTENT_DATA_INLINE: u32 = 0x200;
 const FIEMAP_EXTENT_UNWRITTEN: u32 = 0x800;
 /// Extents of one call.
 const EXTENTS: usize = 128;
@@ -45,6 +53,55 @@ struct Fiemap {
     extents: [Extent; EXTENTS],
 }
 
+/// One extent of a file, as the kernel tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Told {
+    /// Where in the file.
+    pub logical_bytes: u64,
+    /// Where on the device, or as the file system counts.
+    pub physical_bytes: u64,
+    /// How long.
+    pub length_bytes: u64,
+    /// `FIEMAP_EXTENT_*`.
+    pub flags: u32,
+}
+
+/// Tells every extent of the file in its order; `false` where its file system has no FIEMAP
+/// (tmpfs).
+///
+/// # Errors
+/// When the kernel refuses for another reason.
+pub(crate) fn each(file: impl AsFd, flags: u32, tell: &mut dyn FnMut(Told)) -> io::Result<bool> {
+    let mut start = 0;
+    loop {
+        let map = match extents_from(file.as_fd(), start, flags) {
+            Ok(map) => map,
+            Err(error) => {
+                let unknown = [libc::EOPNOTSUPP, libc::ENOTTY];
+                let none = error.raw_os_error().is_some_and(|code| unknown.contains(&code));
+                return if none { Ok(false) } else { Err(error) };
+            }
+        };
+        let count = usize::try_from(map.mapped_extents).unwrap_or(EXTENTS).min(EXTENTS);
+        for extent in &map.extents[..count] {
+            tell(Told {
+                logical_bytes: extent.logical,
+                physical_bytes: extent.physical,
+                length_bytes: extent.length,
+                flags: extent.flags,
+            });
+            let end = extent.logical.saturating_add(extent.length);
+            if extent.flags & FIEMAP_EXTENT_LAST != 0 || end <= start {
+                return Ok(true);
+            }
+            start = end;
+        }
+        if count == 0 {
+            return Ok(true);
+        }
+    }
+}
+
 /// Ranges of the file, in bytes, that are allocated and not written yet; `None` where its file
 /// system has no FIEMAP (tmpfs).
 ///
@@ -52,38 +109,20 @@ struct Fiemap {
 /// When the kernel refuses for another reason.
 pub(crate) fn unwritten(file: &File) -> io::Result<Option<Vec<Range<u64>>>> {
     let mut found: Vec<Range<u64>> = Vec::new();
-    let mut start = 0;
-    loop {
-        let map = match extents_from(file, start) {
-            Ok(map) => map,
-            Err(error) => {
-                let unknown = [libc::EOPNOTSUPP, libc::ENOTTY];
-                let none = error.raw_os_error().is_some_and(|code| unknown.contains(&code));
-                return if none { Ok(None) } else { Err(error) };
-            }
-        };
-        let count = usize::try_from(map.mapped_extents).unwrap_or(EXTENTS).min(EXTENTS);
-        for extent in &map.extents[..count] {
-            let end = extent.logical.saturating_add(extent.length);
-            if extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0 {
-                found.push(extent.logical..end);
-            }
-            if extent.flags & FIEMAP_EXTENT_LAST != 0 || end <= start {
-                return Ok(Some(found));
-            }
-            start = end;
+    let is_told = each(file, FIEMAP_FLAG_SYNC, &mut |extent| {
+        if extent.flags & FIEMAP_EXTENT_UNWRITTEN != 0 {
+            let end = extent.logical_bytes.saturating_add(extent.length_bytes);
+            found.push(extent.logical_bytes..end);
         }
-        if count == 0 {
-            return Ok(Some(found));
-        }
-    }
+    })?;
+    Ok(is_told.then_some(found))
 }
 
-fn extents_from(file: &File, start: u64) -> io::Result<Fiemap> {
+fn extents_from(file: BorrowedFd<'_>, start: u64, flags: u32) -> io::Result<Fiemap> {
     let mut map = Fiemap {
         start,
         length: u64::MAX - start,
-        flags: FIEMAP_FLAG_SYNC,
+        flags,
         mapped_extents: 0,
         extent_count: 128,
         reserved: 0,

@@ -1,8 +1,10 @@
 //! Hand-made plans and records with round figures, so that expected values can be worked out on
 //! paper.
 
+mod cycles;
 mod jobs;
 
+pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contents, own_work, real_work};
 
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
@@ -299,6 +301,7 @@ fn amounts(workload: &Workload, planned: &Phase) -> (u64, u64, Option<u64>) {
         _ => planned.count(&workload.dataset),
     };
     let asked_bytes = match planned.op {
+        Op::Cycle => planned.cycle.as_ref().map_or(0, |c| u64::from(c.cycles) * ASKED_BYTES),
         op if op.is_random() || matches!(op, Op::Append | Op::Fio) => ops * planned.bs_bytes,
         op if op.moves_bytes() => workload.dataset.bytes(),
         _ => 0,
@@ -354,7 +357,7 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
             wall_ns: SECOND_NS,
             ..SamplerCost::default()
         }),
-        cycles: None,
+        cycles: planned.cycle.as_ref().map(cycles),
         account: None,
         error: None,
     }

@@ -20,6 +20,8 @@ pub struct Places {
     pub blocks: PathBuf,
     /// `/sys/fs/cgroup`
     pub cgroups: PathBuf,
+    /// `/sys/kernel/tracing/instances`, where it is mounted.
+    pub traces: PathBuf,
     /// Places for temporary files and images.
     pub temporary: BTreeSet<PathBuf>,
 }
@@ -33,6 +35,7 @@ impl Places {
             mounts: PathBuf::from("/proc/self/mountinfo"),
             blocks: PathBuf::from("/sys/block"),
             cgroups: PathBuf::from("/sys/fs/cgroup"),
+            traces: PathBuf::from("/sys/kernel/tracing/instances"),
             temporary: temporary.collect(),
         }
     }
@@ -43,6 +46,9 @@ impl Places {
         found.extend(self.looped());
         for dir in below(&self.cgroups, usize::MAX, true) {
             found.insert(format!("cgroup {}", dir.display()));
+        }
+        for dir in below(&self.traces, 1, true) {
+            found.insert(format!("trace {}", dir.display()));
         }
         for place in &self.temporary {
             for path in below(place, DEPTH, false) {
@@ -101,6 +107,7 @@ mod tests {
             mounts: dir.join("mountinfo"),
             blocks: dir.join("block"),
             cgroups: dir.join("cgroup"),
+            traces: dir.join("instances"),
             temporary: BTreeSet::from([dir.join("tmp")]),
         }
     }
@@ -125,6 +132,8 @@ mod tests {
         fs::create_dir_all(at("block/loop3/loop")).unwrap();
         fs::write(at("block/loop3/loop/backing_file"), "/var/tmp/fsarena-a.img\n").unwrap();
         fs::create_dir_all(at("cgroup/memory/fsarena-7/worker")).unwrap();
+        fs::create_dir_all(at("instances/fsarena-8")).unwrap();
+        fs::create_dir_all(at("instances/other")).unwrap();
         fs::create_dir_all(at("tmp/x/y")).unwrap();
         fs::write(at("tmp/x/fsarena-b.img"), "").unwrap();
         fs::write(at("tmp/x/y/fsarena-too-deep.img"), "").unwrap();
@@ -137,6 +146,7 @@ mod tests {
             "loop device loop3 of /var/tmp/fsarena-a.img".to_owned(),
             "mount /run/fsarena-1/mnt".to_owned(),
             "mount /srv/x".to_owned(),
+            format!("trace {}", at("instances/fsarena-8").display()),
         ]);
         assert_eq!(fake(dir.path()).look(), expected);
     }

@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "store",
             "study",
             "targets",
+            "watch",
         ],
     ),
     ("corpus", &["model"]),
@@ -39,7 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("doctor", &["metrics", "model", "stats", "targets"]),
     // The engine starts fio for its jobs and reads what it prints; both are pure there.
     ("engine", &["corpus", "fio", "model"]),
-    ("executor", &["corpus", "engine", "metrics", "model", "targets"]),
+    ("executor", &["corpus", "engine", "metrics", "model", "targets", "trace"]),
     ("fio", &["model"]),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("honesty", &["model", "stats"]),
@@ -56,8 +57,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("reference", &[]),
     ("report", &["honesty", "model", "reference", "study"]),
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
-    // cleans up after it; metrics, because the journal names its owner by pid and start time.
-    ("runner", &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets"]),
+    // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
+    // and start time.
+    (
+        "runner",
+        &[
+            "corpus", "executor", "metrics", "model", "plan", "store", "study", "targets", "trace",
+        ],
+    ),
     // What documents look like, computed from the types; the program prints what is published.
     ("schema", &["model", "report", "study"]),
     ("stats", &[]),
@@ -66,6 +73,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("targets", &["model"]),
     // For tests only: fake trees, a loop-device guard, sample databases.
     ("testkit", &["metrics", "model", "store", "targets"]),
+    // Block requests of the kernel's trace; targets makes the devices of its tests.
+    ("trace", &["model", "targets"]),
+    // A watched device: where it lies and what it is comes from doctor, figures from study.
+    ("watch", &["doctor", "metrics", "model", "study", "targets"]),
     // `overhead` measures the engine and the sampler and estimates ratios.
     ("xtask", &["corpus", "engine", "metrics", "model", "stats"]),
 ];

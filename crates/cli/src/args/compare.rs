@@ -8,7 +8,8 @@ use clap::{Args, ValueEnum};
 pub struct CompareArgs {
     /// Numbers or first digits of the ids of RUNs (those of other machines after `fsarena merge`).
     /// One, or the latest where none is given: its own verdicts. Several: the same contenders on
-    /// each machine, in each boot or RUN, and what holds for others like these.
+    /// each machine, in each boot or RUN, and what holds for others like these. Two watches, or
+    /// parts of them (RUN@FROM-TO, times since their start, either may be left out): their figures.
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// RUNs before something was changed on one machine, such as its kernel; each boot counts once,
@@ -68,4 +69,5 @@ Examples:
   fsarena compare 3 4 5 --pair xfs,ext4
   fsarena merge laptop.db server.db && fsarena compare 7 1f3a 88c0
   fsarena compare --before 3,4,5 --after 6,7,8 --all
-  fsarena compare latest --bisect";
+  fsarena compare latest --bisect
+  fsarena compare 12@-10m 13@10m-20m";

@@ -1,7 +1,7 @@
 //! `fsarena compare`: several RUNs beside each other, both sides of a change, or one RUN with the
 //! exit codes of a test.
 
-use super::{open, study};
+use super::{open, study, watched};
 use crate::args::{CompareArgs, FailOn};
 use crate::context::{self, Usage};
 use crate::exit;
@@ -61,6 +61,9 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
             names.iter().map(|name| Loaded::of(&store, name, true, latency)).collect()
         };
         return both_sides(args, &load(&args.before)?, &load(&args.after)?);
+    }
+    if let Some(verdicts) = watched::compare(args, &store)? {
+        return Ok(verdicts);
     }
     match args.runs.as_slice() {
         [] => one(args, &store, "latest"),

@@ -1,7 +1,7 @@
 //! `fsarena export`: a RUN in a format for other programs and people.
 
 use super::loaded::{Loaded, Names};
-use super::{open, output};
+use super::{open, output, watched};
 use crate::args::{ExportArgs, Format};
 use crate::context;
 use anyhow::Result;
@@ -29,6 +29,7 @@ fn text(loaded: &Loaded, format: Format) -> Result<String> {
     let Loaded { header, sessions, records, study, verdicts, .. } = loaded;
     Ok(match format {
         Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
+        Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
         Format::Markdown => markdown(header, study, verdicts.as_ref(), Style::default()),
         Format::Json => {
             let document = json::show(header, sessions, study, records, verdicts.as_ref());

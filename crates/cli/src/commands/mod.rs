@@ -24,3 +24,5 @@ pub mod selftest;
 pub mod show;
 mod signals;
 pub mod study;
+pub mod watch;
+mod watched;

@@ -1,5 +1,6 @@
 //! Opening the database, after what dead RUNs left was undone.
 
+use super::watch;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_report::RunLine;
@@ -22,6 +23,7 @@ pub fn recover() -> Result<()> {
 pub fn for_writing(asked: Option<&Path>) -> Result<Store> {
     recover()?;
     let mut store = Store::open(&context::database(asked)?)?;
+    watch::store_dead(&store)?;
     fsarena_runner::close_dead_runs(&mut store)?;
     Ok(store)
 }
@@ -35,6 +37,7 @@ pub fn for_reading(asked: Option<&Path>) -> Result<Option<Store>> {
     recover()?;
     // A database that may only be read is shown as it is.
     if let Ok(mut store) = Store::open(&path) {
+        watch::store_dead(&store)?;
         fsarena_runner::close_dead_runs(&mut store)?;
     }
     Ok(Some(Store::open_read_only(&path)?))

@@ -19,6 +19,7 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "verdicts",
     "compare-runs",
     "compare-sides",
+    "compare-watched",
     "list",
     "plan",
     "doctor",

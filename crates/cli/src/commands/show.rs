@@ -1,7 +1,7 @@
 //! `fsarena show`: the tables of a RUN, from its records alone.
 
 use super::loaded::{Loaded, Names};
-use super::open;
+use super::{open, watched};
 use crate::args::ShowArgs;
 use crate::context;
 use anyhow::Result;
@@ -28,10 +28,23 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<Loaded> 
         context::print_json(&document)?;
         return Ok(loaded);
     }
+    if header.plan.is_watched() {
+        watched::show(&loaded)?;
+        return Ok(loaded);
+    }
     let (width, style) = (context::width(), context::style());
     context::print(&fsarena_report::phase_tables(study, width, style))?;
+    let detail = if raw { Detail::Full } else { Detail::Brief };
+    for text in [
+        fsarena_report::cycles_tables(study, width, style),
+        fsarena_report::sweep_tables(study, detail, width, style),
+        fsarena_report::account_tables(study, width, style),
+    ] {
+        if !text.is_empty() {
+            context::print(&format!("\n{text}"))?;
+        }
+    }
     if let Some(verdicts) = verdicts {
-        let detail = if raw { Detail::Full } else { Detail::Brief };
         let text = fsarena_report::verdict_tables(verdicts, detail, width, style);
         context::print(&format!("\n{text}"))?;
     }

@@ -1,6 +1,6 @@
 //! `fsarena study`: the verdicts of a RUN, computed again from its scores alone.
 
-use super::open;
+use super::{open, watched};
 use crate::args::StudyArgs;
 use crate::context::{self, Usage};
 use crate::exit;
@@ -18,6 +18,9 @@ pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
     let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     let header = store.header(run)?;
+    if header.plan.is_watched() {
+        return Err(watched::asked_nothing(run).into());
+    }
     let Some(verdicts) = verdicts(&store, run, &header)? else {
         return Err(Usage(format!(
             "RUN {run} asked nothing: it was planned before there were verdicts, and what is asked \

@@ -133,6 +133,18 @@ impl Backend for Mmap<'_> {
         self.map_existing(path, OFlags::RDWR, BOTH)
     }
 
+    fn open_truncate(&self, _path: &CStr) -> Result<Mapping, Errno> {
+        Err(Errno::NOTSUP)
+    }
+
+    fn open_or_create(&self, _path: &CStr) -> Result<Mapping, Errno> {
+        Err(Errno::NOTSUP)
+    }
+
+    fn open_direct(&self, _path: &CStr) -> Result<Mapping, Errno> {
+        Err(Errno::NOTSUP)
+    }
+
     fn open_both(&self, path: &CStr) -> Result<Mapping, Errno> {
         self.open_write(path)
     }
@@ -179,6 +191,10 @@ impl Backend for Mmap<'_> {
 
     fn fsync(&self, file: Mapping) -> Result<(), Errno> {
         rustix::fs::fsync(borrow(file))
+    }
+
+    fn forget(&self, _file: Mapping) -> Result<(), Errno> {
+        Err(Errno::NOTSUP)
     }
 
     fn close(&self, file: Mapping) -> Result<(), Errno> {

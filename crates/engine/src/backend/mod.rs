@@ -33,6 +33,15 @@ pub trait Backend {
     /// open(`O_WRONLY`), to write over what is there.
     fn open_write(&self, path: &CStr) -> Result<Self::File, Errno>;
 
+    /// open(`O_WRONLY|O_TRUNC`), to write all of it again.
+    fn open_truncate(&self, path: &CStr) -> Result<Self::File, Errno>;
+
+    /// open(`O_CREAT|O_WRONLY`, 0644): a file that may be there or not.
+    fn open_or_create(&self, path: &CStr) -> Result<Self::File, Errno>;
+
+    /// open(`O_RDONLY|O_DIRECT`), whatever the phase says of its files.
+    fn open_direct(&self, path: &CStr) -> Result<Self::File, Errno>;
+
     /// open(`O_RDWR`), for reads and writes in one file.
     fn open_both(&self, path: &CStr) -> Result<Self::File, Errno>;
 
@@ -56,6 +65,10 @@ pub trait Backend {
 
     /// fsync(2) of a file or directory.
     fn fsync(&self, file: Self::File) -> Result<(), Errno>;
+
+    /// Puts the pages of a file that are written back out of the page cache (posix_fadvise(2),
+    /// `POSIX_FADV_DONTNEED`).
+    fn forget(&self, file: Self::File) -> Result<(), Errno>;
 
     /// close(2).
     fn close(&self, file: Self::File) -> Result<(), Errno>;

@@ -35,6 +35,21 @@ impl Backend for Null {
     }
 
     #[inline(always)]
+    fn open_truncate(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn open_or_create(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
+    fn open_direct(&self, path: &CStr) -> Result<(), Errno> {
+        use_up(path)
+    }
+
+    #[inline(always)]
     fn open_both(&self, path: &CStr) -> Result<(), Errno> {
         use_up(path)
     }
@@ -73,6 +88,11 @@ impl Backend for Null {
 
     #[inline(always)]
     fn fsync(&self, (): ()) -> Result<(), Errno> {
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn forget(&self, (): ()) -> Result<(), Errno> {
         Ok(())
     }
 

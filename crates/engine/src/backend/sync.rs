@@ -9,7 +9,7 @@ use super::Backend;
 use crate::root::Root;
 use fsarena_model::work::{Fsync, Io};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir};
+use rustix::fs::{Advice, AtFlags, Mode, OFlags, RawDir};
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -71,6 +71,19 @@ impl Backend for Sync<'_> {
     }
 
     #[inline(always)]
+    fn open_truncate(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::WRONLY | OFlags::TRUNC | self.write_flags)
+    }
+
+    fn open_or_create(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::CREATE | OFlags::WRONLY | self.write_flags)
+    }
+
+    fn open_direct(&self, path: &CStr) -> Result<RawFd, Errno> {
+        self.open_with(path, OFlags::RDONLY | OFlags::DIRECT)
+    }
+
+    #[inline(always)]
     fn open_both(&self, path: &CStr) -> Result<RawFd, Errno> {
         self.open_with(path, OFlags::RDWR | self.write_flags)
     }
@@ -108,6 +121,10 @@ impl Backend for Sync<'_> {
     #[inline(always)]
     fn fsync(&self, file: RawFd) -> Result<(), Errno> {
         rustix::fs::fsync(borrow(file))
+    }
+
+    fn forget(&self, file: RawFd) -> Result<(), Errno> {
+        rustix::fs::fadvise(borrow(file), 0, None, Advice::DontNeed)
     }
 
     #[inline(always)]

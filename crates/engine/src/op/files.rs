@@ -17,7 +17,7 @@ fn when_done(left: &mut [u32]) -> Parents<'_> {
 
 /// Writes `size_bytes` of file `number` from its start in calls of at most `bs_bytes`.
 #[inline(always)]
-fn write_all<B: Backend>(
+pub(crate) fn write_all<B: Backend>(
     backend: &B,
     file: B::File,
     contents: &mut Contents,

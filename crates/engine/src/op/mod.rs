@@ -10,12 +10,15 @@
 //! | [`dirs`] | mkdir, rmdir, list |
 //! | [`big`] | big-write, big-read, big-overwrite |
 //! | [`random`] | randread, randwrite, randrw |
+//! | [`cycle`] | cycle: one of its cycles |
 
 mod big;
+pub(crate) mod cycle;
 mod dirs;
 mod files;
 mod random;
 
+pub(crate) use files::write_all;
 pub(crate) use random::is_read;
 
 use crate::backend::Backend;
@@ -36,6 +39,22 @@ pub(crate) struct Failure {
     pub errno: Option<Errno>,
 }
 
+impl Failure {
+    /// Error number and words. A write that took less than it was given says no error; where the
+    /// space that is left is less than a call of `call_bytes`, it is what the next would say: no
+    /// space.
+    pub fn told(&self, call_bytes: u64, free_bytes: impl FnOnce() -> Option<u64>) -> (i32, String) {
+        let is_full = || self.call == "write" && free_bytes().is_some_and(|free| free < call_bytes);
+        let errno = self.errno.or_else(|| is_full().then_some(Errno::NOSPC));
+        let text = match errno {
+            Some(errno) => errno.to_string(),
+            None if self.call == "read" => "fewer bytes than the file should hold".to_owned(),
+            None => "fewer bytes taken than given".to_owned(),
+        };
+        (errno.map_or(0, Errno::raw_os_error), text)
+    }
+}
+
 /// What a loop did.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
@@ -54,7 +73,7 @@ pub(crate) struct Tally {
 impl Tally {
     /// Counts an op; `false` at a failure.
     #[inline(always)]
-    fn count(&mut self, outcome: Result<usize, Failure>) -> bool {
+    pub fn count(&mut self, outcome: Result<usize, Failure>) -> bool {
         match outcome {
             Ok(bytes) => {
                 self.ops += 1;
@@ -71,20 +90,24 @@ impl Tally {
 
 /// Names the call of an error.
 #[inline(always)]
-fn at<T>(call: &'static str, result: Result<T, Errno>) -> Result<T, Failure> {
+pub(crate) fn at<T>(call: &'static str, result: Result<T, Errno>) -> Result<T, Failure> {
     result.map_err(|errno| Failure { call, errno: Some(errno) })
 }
 
 /// A call that must move exactly `asked` bytes.
 #[inline(always)]
-fn full(call: &'static str, asked: usize, result: Result<usize, Errno>) -> Result<usize, Failure> {
+pub(crate) fn full(
+    call: &'static str,
+    asked: usize,
+    result: Result<usize, Errno>,
+) -> Result<usize, Failure> {
     let moved = at(call, result)?;
     if moved == asked { Ok(moved) } else { Err(Failure { call, errno: None }) }
 }
 
 /// Closes `file` after `outcome`; the first failure counts.
 #[inline(always)]
-fn close_after<B: Backend>(
+pub(crate) fn close_after<B: Backend>(
     backend: &B,
     file: B::File,
     outcome: Result<usize, Failure>,

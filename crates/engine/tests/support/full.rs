@@ -13,8 +13,18 @@ pub struct SmallTmpfs(TempDir);
 impl SmallTmpfs {
     /// A tmpfs of `size_bytes`; `None` (said on standard output) where this user may not mount.
     pub fn mount(size_bytes: u64) -> Option<Self> {
+        Self::mount_with(&format!("size={size_bytes}"))
+    }
+
+    /// One of so many inodes.
+    #[allow(dead_code)] // not every program of tests runs out of them
+    pub fn of_inodes(inodes: u64) -> Option<Self> {
+        Self::mount_with(&format!("nr_inodes={inodes}"))
+    }
+
+    fn mount_with(options: &str) -> Option<Self> {
         let dir = tempfile::Builder::new().prefix("fsarena-full-").tempdir().unwrap();
-        let options = CString::new(format!("size={size_bytes}")).unwrap();
+        let options = CString::new(options).unwrap();
         let flags = MountFlags::NODEV | MountFlags::NOSUID;
         match mount("fsarena", dir.path(), "tmpfs", flags, options.as_c_str()) {
             Ok(()) => Some(Self(dir)),

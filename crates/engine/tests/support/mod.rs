@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used)] // each test file uses its part of this
 
 pub mod counting;
+pub mod cycles;
 
 use fsarena_engine::backend::Backend;
 use fsarena_engine::backend::sync::Sync;
@@ -70,6 +71,18 @@ impl<'a, F: Fn(&'static str) -> Result<(), Errno>> Backend for Asking<'a, F> {
         (self.ask)("open_write").and_then(|()| self.real.open_write(path))
     }
 
+    fn open_truncate(&self, path: &CStr) -> Result<Self::File, Errno> {
+        (self.ask)("open_truncate").and_then(|()| self.real.open_truncate(path))
+    }
+
+    fn open_or_create(&self, path: &CStr) -> Result<Self::File, Errno> {
+        (self.ask)("open_or_create").and_then(|()| self.real.open_or_create(path))
+    }
+
+    fn open_direct(&self, path: &CStr) -> Result<Self::File, Errno> {
+        (self.ask)("open_direct").and_then(|()| self.real.open_direct(path))
+    }
+
     fn open_both(&self, path: &CStr) -> Result<Self::File, Errno> {
         (self.ask)("open_both").and_then(|()| self.real.open_both(path))
     }
@@ -100,6 +113,10 @@ impl<'a, F: Fn(&'static str) -> Result<(), Errno>> Backend for Asking<'a, F> {
 
     fn fsync(&self, file: Self::File) -> Result<(), Errno> {
         (self.ask)("fsync").and_then(|()| self.real.fsync(file))
+    }
+
+    fn forget(&self, file: Self::File) -> Result<(), Errno> {
+        (self.ask)("forget").and_then(|()| self.real.forget(file))
     }
 
     fn close(&self, file: Self::File) -> Result<(), Errno> {

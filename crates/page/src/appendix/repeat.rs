@@ -15,6 +15,7 @@ pub(super) fn section(place: &Place<'_>) -> Markup {
     html! {
         (parts::heading("Doing it again"))
         @match elsewhere {
+            Some(_) if place.is_watched() => p { "The command that watched:" },
             None => p { "The one command" (before(header)) ":" },
             Some(program) => p {
                 "How " (program) " was called is in its own files. The command that brought them "

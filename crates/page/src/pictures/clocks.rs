@@ -39,6 +39,7 @@ pub(crate) fn clocks(place: &Place<'_>, table: &PhaseTable) -> Stacks {
         },
         names: NAMES.map(str::to_owned).to_vec(),
         stacks,
+        ..Stacks::default()
     }
 }
 
@@ -69,7 +70,7 @@ fn stack(table: &PhaseTable, row: &PhaseRow, unit: Unit) -> Stack {
         segments.push(Segment { name, from, to, tip });
         from_ns = to_ns;
     }
-    Stack { key, segments, note: not_drained(&row.drained) }
+    Stack { key, segments, note: not_drained(&row.drained), ..Stack::default() }
 }
 
 /// Why there is no third clock, or not of all trials.

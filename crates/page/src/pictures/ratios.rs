@@ -14,10 +14,10 @@ pub(crate) fn then_and_now(place: &Place<'_>, year: u16, beside: &Beside) -> Opt
     if groups.is_empty() {
         return None;
     }
-    let title = if more {
-        "rate ÷ best rate of its own time (1 is the best)"
-    } else {
-        "time ÷ shortest time of its own time (1 is the best, less is better)"
+    let title = match beside.tests.iter().all(|test| test.unit == "s") {
+        _ if more => "rate ÷ best rate of its own time (1 is the best)",
+        true => "time ÷ shortest time of its own time (1 is the best, less is better)",
+        false => "value ÷ least value of its own time (1 is the best, less is better)",
     };
     Some(Groups {
         head: Head {

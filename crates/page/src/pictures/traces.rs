@@ -3,17 +3,13 @@
 use super::three;
 use crate::frame::Place;
 use fsarena_chart::{Head, Panel, Span, Trace, Traces};
-use fsarena_study::{Quantity, TrialTrace};
+use fsarena_model::cycle::CycleRecord;
+use fsarena_study::{PhaseTrace, Quantity, TrialTrace};
 
 /// The series of a trial.
 pub(crate) fn traces(place: &Place<'_>, trace: &TrialTrace) -> Traces {
     let panels: Vec<Panel> =
         Quantity::ALL.iter().filter_map(|&quantity| panel(trace, quantity)).collect();
-    let span = |phase: &fsarena_study::PhaseTrace| Span {
-        label: phase.phase.clone(),
-        from_s: phase.at_s,
-        to_s: phase.at_s + phase.length_s,
-    };
     let id =
         format!("{}-c{}-series", super::workload_id(place, &trace.workload), trace.contender + 1);
     Traces {
@@ -23,8 +19,27 @@ pub(crate) fn traces(place: &Place<'_>, trace: &TrialTrace) -> Traces {
             description: description(trace, &panels),
         },
         panels,
-        spans: trace.phases.iter().map(span).collect(),
+        spans: trace.phases.iter().flat_map(|phase| spans(place, trace, phase)).collect(),
     }
+}
+
+/// The phase; where it has cycles, a span from the start of each to that of the next.
+fn spans(place: &Place<'_>, trace: &TrialTrace, phase: &PhaseTrace) -> Vec<Span> {
+    let record = place.run.records.iter().find(|one| one.key.sequence + 1 == trace.trial);
+    let own = record.and_then(|record| record.phases.iter().find(|own| own.name == phase.phase));
+    let cycles = own.and_then(|own| own.cycles.as_ref()).map_or(&[][..], |all| &all.cycles);
+    let end_s = phase.at_s + phase.length_s;
+    if cycles.is_empty() {
+        return vec![Span { label: phase.phase.clone(), from_s: phase.at_s, to_s: end_s }];
+    }
+    let start_s = |cycle: &CycleRecord| phase.at_s + cycle.report.started_ns as f64 / 1e9;
+    let ends = cycles.iter().skip(1).map(start_s).chain([end_s]);
+    let span = |(cycle, to_s): (&CycleRecord, f64)| {
+        let disturbed = if cycle.report.disturb.is_some() { ", disturbed" } else { "" };
+        let label = format!("cycle {}{disturbed}", cycle.report.number);
+        Span { label, from_s: start_s(cycle), to_s }
+    };
+    cycles.iter().zip(ends).map(span).collect()
 }
 
 /// What a panel shows, with its unit.

@@ -4,6 +4,7 @@
 mod browser;
 mod documents;
 mod dom;
+mod periodic;
 mod sample;
 
 use dom::Dom;

@@ -6,7 +6,8 @@ use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Rule;
 use fsarena_model::work::Workload;
-use fsarena_page::Run;
+use fsarena_page::{Repeats, Run};
+use fsarena_reference::Article;
 use fsarena_study::Study;
 use fsarena_study::verdict::Verdicts;
 use fsarena_testkit::records::{asked, contender, header, record, session, small_files};
@@ -19,6 +20,8 @@ pub struct Sample {
     records: Vec<TrialRecord>,
     study: Study,
     verdicts: Option<Verdicts>,
+    /// The article that it repeats.
+    pub article: Option<Article>,
 }
 
 impl Sample {
@@ -33,7 +36,7 @@ impl Sample {
         let sessions = vec![session("b", 0)];
         let study = fsarena_study::study(&header, RunState::Done, &sessions, &[]);
         let (state, records) = (RunState::Done, Vec::new());
-        Self { header, state, sessions, records, study, verdicts: None }
+        Self { header, state, sessions, records, study, verdicts: None, article: None }
     }
 
     /// Asks about the time of every timed phase.
@@ -76,7 +79,11 @@ impl Sample {
             records: &self.records,
             study: &self.study,
             verdicts: self.verdicts.as_ref(),
-            article: None,
+            article: self.article.as_ref().map(|article| Repeats {
+                article,
+                phases: &[],
+                notes: &[],
+            }),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::jobs::JobSums;
 use crate::fit::block_bytes;
 use crate::steps::{is_null, prepare_phase};
+use fsarena_model::cycle::Load;
 use fsarena_model::work::{Dataset, Fsync, Op, Phase, Workload};
 
 /// Allowance for inode, directory entry and their journal, per file.
@@ -36,13 +37,15 @@ impl Sums {
             return Self { dataset_bytes, written_bytes: 0, jobs: None };
         }
         let metadata = set.files.saturating_mul(METADATA_BYTES_PER_FILE);
-        let mut written_bytes = block_bytes(workload).saturating_add(metadata);
+        let block_bytes = block_bytes(workload);
+        let mut written_bytes = block_bytes.saturating_add(metadata);
         for phase in &workload.phases {
             let again = match phase.op {
                 Op::Overwrite | Op::BigOverwrite => dataset_bytes,
                 Op::RandWrite | Op::RandRw => {
                     writes(phase, set).saturating_mul(phase.bs_bytes.max(4096))
                 }
+                Op::Cycle => cycles_bytes(phase, set, block_bytes),
                 _ => 0,
             };
             let syncs = syncs(phase, set).saturating_mul(FSYNC_BYTES);
@@ -50,6 +53,26 @@ impl Sums {
         }
         Self { dataset_bytes, written_bytes, jobs: None }
     }
+}
+
+/// What the cycles of a phase write, and the second load beside them: its files once for each
+/// cycle that it disturbs, or as much as its rate gives in a period (at least its file once).
+fn cycles_bytes(phase: &Phase, set: &Dataset, block_bytes: u64) -> u64 {
+    let Some(cycle) = &phase.cycle else { return 0 };
+    let updates = phase.count(set);
+    let mean = block_bytes / set.files.max(1) + METADATA_BYTES_PER_FILE;
+    let disturbed = (1..=cycle.cycles).filter(|number| cycle.is_disturbed(*number)).count() as u64;
+    let load = cycle.disturb.as_ref().map_or(0, |disturb| match disturb.load {
+        Load::Create { files, size_bytes, .. } => {
+            let each = size_bytes.div_ceil(4096).saturating_mul(4096) + METADATA_BYTES_PER_FILE;
+            files.saturating_mul(each)
+        }
+        Load::Write { size_bytes, rate_bytes, .. } => {
+            size_bytes.max(rate_bytes.saturating_mul(cycle.period_ns / 1_000_000_000))
+        }
+        Load::Read { .. } => 0,
+    });
+    updates.saturating_mul(mean).saturating_add(disturbed.saturating_mul(load))
 }
 
 /// Ops of a phase that write.

@@ -1,5 +1,6 @@
 //! The keys of a workload that say which files there are, and how a scale changes them.
 
+use super::cycle;
 use super::mixes::is_busy;
 use crate::error::PlanError;
 use crate::text;
@@ -271,6 +272,10 @@ fn at_scale(workload: &Workload, scale: f64) -> Workload {
         let least = threads.min(set.files).max(1);
         set.files = times(set.files, scale).clamp(least, most_files(set));
         set.dirs = set.dirs.min(set.files);
+    }
+    let files = set.files;
+    for cycle in changed.phases.iter_mut().filter_map(|phase| phase.cycle.as_mut()) {
+        *cycle = cycle::scaled(cycle, scale, files);
     }
     changed
 }

@@ -89,6 +89,10 @@ impl Keys {
     /// Puts the values into `io`, whose backend is decided: those that an op can take of the
     /// workload's defaults, all of a phase's own.
     fn put(&self, op: Op, own: bool, io: &mut Io, places: &mut Places) {
+        if op == Op::Cycle {
+            // One thread of blocking calls.
+            return;
+        }
         let mut put = Put { own, places };
         let backend = io.backend;
         put.key("direct", &self.direct, &mut io.direct, |to| {
@@ -194,8 +198,9 @@ fn key<T>(
 /// Whether an op can be done by a backend.
 pub(super) fn takes_backend(op: Op, backend: Backend) -> bool {
     match backend {
-        Backend::Sync | Backend::Null => true,
-        Backend::IoUring => op != Op::List,
+        Backend::Sync => true,
+        Backend::Null => op != Op::Cycle,
+        Backend::IoUring => !matches!(op, Op::List | Op::Cycle),
         Backend::Mmap => op.is_big(),
     }
 }

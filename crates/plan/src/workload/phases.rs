@@ -1,10 +1,10 @@
 //! The list of phases: words and tables.
 
 use super::io::{self, Keys, Places};
-use super::{block_size, jobs, sequence};
+use super::{block_size, cycle, jobs, sequence};
 use crate::error::PlanError;
 use crate::text;
-use crate::tree::Node;
+use crate::tree::{Node, Table};
 use fsarena_model::work::{Io, Op, Order, Phase};
 
 const MAX_PHASES: usize = 32;
@@ -16,8 +16,8 @@ const DEFAULT_SMALL_BS_BYTES: u64 = 4096;
 pub(super) struct Defaults<'k> {
     pub(super) bs_bytes: Option<u64>,
     pub(super) io: &'k Keys,
-    /// Whether the dataset has files.
-    pub(super) has_files: bool,
+    /// Files of the dataset.
+    pub(super) files: u64,
 }
 
 impl Defaults<'_> {
@@ -41,7 +41,7 @@ pub(super) fn read(
     let mut places = Vec::new();
     for node in &nodes {
         let (phase, place) = phase(node, defaults)?;
-        sequence::follows(&phases, &phase, defaults.has_files, node)?;
+        sequence::follows(&phases, &phase, defaults.files > 0, node)?;
         phases.push(phase);
         places.push(place);
     }
@@ -54,7 +54,7 @@ pub(super) fn read(
 
 /// Whether files can be taken in random order by an op.
 fn has_order(op: Op) -> bool {
-    !op.is_big() && !matches!(op, Op::Mkdir | Op::Rmdir)
+    !op.is_big() && !matches!(op, Op::Mkdir | Op::Rmdir | Op::Cycle)
 }
 
 fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), PlanError> {
@@ -63,16 +63,18 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), Pl
         let (op, order) = word(node)?;
         let name = node.text("\"read-random\"")?;
         let io = io::resolve(op, Io::default(), defaults.io, &Keys::default(), &mut places);
-        let phase = Phase { order, io, ..Phase::new(name, op, defaults.bs_bytes(op)) };
+        let cycle = (op == Op::Cycle).then(|| cycle::plain(defaults.files));
+        let phase = Phase { order, io, cycle, ..Phase::new(name, op, defaults.bs_bytes(op)) };
         return Ok((phase, places));
     }
     let table = node.table("{ op = \"read\" }")?;
-    table.only(&[&["name", "op", "order", "bs", "timed"][..], &io::KEYS[..]].concat())?;
+    table.only(&[&["name", "op", "bs"], &ORDERED[..], &io::KEYS[..], &cycle::KEYS[..]].concat())?;
     let op_node = table.need("op", "op = \"read\"")?;
     let ops = Op::ALL.map(|op| (op.name(), op));
     let written = op_node.text("\"read\"")?;
     needs_dataset(written, &op_node)?;
     let op = text::word(written, &op_node.place, "op", &ops)?;
+    for_this_op(op, &table)?;
     let order = match table.get("order") {
         None => Order::Sequential,
         Some(node) => {
@@ -98,7 +100,36 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), Pl
     };
     let timed = table.get("timed").map_or(Ok(true), |node| node.flag())?;
     let io = io::resolve(op, Io::default(), defaults.io, &Keys::read(&table)?, &mut places);
-    Ok((Phase { order, timed, io, ..Phase::new(&name, op, bs_bytes) }, places))
+    let cycle = match op {
+        Op::Cycle => Some(cycle::read(&table, defaults.files)?),
+        _ => None,
+    };
+    Ok((Phase { order, timed, io, cycle, ..Phase::new(&name, op, bs_bytes) }, places))
+}
+
+/// Keys of phases that go over the dataset once.
+const ORDERED: [&str; 2] = ["order", "timed"];
+
+/// Refuses keys that are for cycles alone, or that cycles cannot take.
+fn for_this_op(op: Op, table: &Table<'_>) -> Result<(), PlanError> {
+    for (key, _) in table.entries() {
+        let of_cycles = cycle::KEYS.contains(&key.value);
+        let of_others = ORDERED.contains(&key.value) || io::KEYS.contains(&key.value);
+        if op != Op::Cycle && of_cycles {
+            let what = format!("`{}` with `{}`: it is for `cycle`", key.value, op.name());
+            return Err(PlanError::new(&key.place, what, "leave it out, or use op = \"cycle\""));
+        }
+        if op == Op::Cycle && of_others {
+            let why = match key.value {
+                "order" => "the files of a cycle are drawn anew for each",
+                "timed" => "it lasts as long as its periods, to be measured",
+                _ => "it is one thread of blocking calls, as the application was",
+            };
+            let what = format!("`{}` with `cycle`: {why}", key.value);
+            return Err(PlanError::new(&key.place, what, "leave it out"));
+        }
+    }
+    Ok(())
 }
 
 /// A phase as a word: an op, with `-random` after it for random order.

@@ -1,6 +1,7 @@
 //! `FORMAT.md` is true: its examples are read, and it names every key.
 
 use crate::rules::TestRules;
+use fsarena_model::cycle::{Overrun, UpdateKind};
 use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::{Compression, Reflink, SourcePlace};
 use fsarena_model::verdict::{CAPS, Metric};
@@ -46,7 +47,7 @@ fn every_example_is_read_and_expands() {
     }
 }
 
-const KEYS: [&str; 73] = [
+const KEYS: [&str; 81] = [
     "schema",
     "name",
     "title",
@@ -57,6 +58,14 @@ const KEYS: [&str; 73] = [
     "compare",
     "sample_period",
     "verify",
+    "account",
+    "period",
+    "cycles",
+    "updates",
+    "overrun",
+    "shares",
+    "disturb",
+    "load",
     "rate",
     "cap",
     "margin",
@@ -134,6 +143,11 @@ fn every_key_is_described() {
 fn every_word_is_described() {
     let ops = Op::ALL.map(Op::name);
     let mut words: Vec<&str> = ops.to_vec();
+    words.extend(Overrun::ALL.map(|word| word.0));
+    for (kind, _) in UpdateKind::ALL {
+        assert!(TEXT.contains(&format!("`{kind}`")), "{kind} is not in FORMAT.md");
+    }
+    words.extend(["create", "write", "read"]);
     words.extend(Backend::ALL.map(|word| word.0));
     words.extend(Fsync::ALL.map(|word| word.0));
     words.extend(Sharing::ALL.map(|word| word.0));

@@ -1,6 +1,7 @@
 //! What the crate promises to its users: errors, plans, schedules, costs, a documented format.
 
 mod cost;
+mod cycles;
 mod errors;
 mod format;
 mod levels;
@@ -10,6 +11,7 @@ mod real_errors;
 mod real_trial;
 mod rules;
 mod schedule;
+mod sweeps;
 mod trial;
 mod verdict_errors;
 mod verdicts;

@@ -273,7 +273,7 @@ fn scale_is_for_what_is_generated() {
 #[test]
 fn what_is_to_be_said_of_real_work() {
     let said = |body: &str| -> Vec<String> {
-        notices(&work(body)).into_iter().map(|n| format!("{}: {}", n.code, n.text)).collect()
+        notices(&work(body), 1.0).into_iter().map(|n| format!("{}: {}", n.code, n.text)).collect()
     };
     let mut all = said(
         "dataset = { from = \"tree\" }\nsource = \"other\"\n\
@@ -295,13 +295,13 @@ fn what_is_to_be_said_of_real_work() {
     let overrides = Overrides { scale: Some(0.5), ..Overrides::default() };
     let experiment = read(&text(&format!("{SMALL}[\"copy\"]"))).unwrap();
     let plan = expand(&experiment, &overrides, &TestRules).unwrap();
-    let scaled = notices(&plan.workloads[0]);
+    let scaled = notices(&plan.workloads[0], plan.scale);
     assert!(scaled[0].text.contains("scaled by 0.5: "), "{scaled:?}");
     // One file of five at least, and they are not of one size.
     let overrides = Overrides { scale: Some(0.05), ..Overrides::default() };
     let experiment = read(&text("dataset = \"wav-5\"\nphases = [\"flac\"]")).unwrap();
     let plan = expand(&experiment, &overrides, &TestRules).unwrap();
-    let scaled = notices(&plan.workloads[0]);
+    let scaled = notices(&plan.workloads[0], plan.scale);
     assert!(scaled[0].text.contains("scaled by 0.05, which is 0.227 of its bytes: "), "{scaled:?}");
 }
 

@@ -2,8 +2,9 @@
 
 use crate::rules::{file, plan};
 use fsarena_model::contender::Levels;
+use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};
 use fsarena_model::spec::Step;
-use fsarena_model::work::Workload;
+use fsarena_model::work::{Phase, Workload};
 use fsarena_plan::{builtin, ops_per_trial, steps, warm_reason};
 
 fn levels(factors: &str) -> Levels {
@@ -240,4 +241,37 @@ fn files_for_random_calls_are_written_in_large_ones() {
     let prepare = prepare.expect("a first phase that needs the file");
     assert_eq!((prepare.op.name(), prepare.bs_bytes, prepare.timed), ("big-write", 1 << 20, false));
     assert!(prepare.io.is_default());
+}
+
+#[test]
+fn what_a_second_load_needs_is_made_before_the_caches_are_dropped() {
+    let load = Load::Read { size_bytes: 1 << 20, bs_bytes: 4096, rate_bytes: 0 };
+    let mut cycle = Cycle {
+        cycles: 3,
+        period_ns: 1_000_000_000,
+        overrun: Overrun::Skip,
+        updates: 10,
+        shares: Shares { in_place: 1, truncate: 0, replace: 0, recreate: 0, temporary: 0 },
+        disturb: Some(Disturb { load, cycles: vec![2] }),
+    };
+    let cold = levels("fs = \"ext4\"\ndevice = \"loop:2G\"");
+    let mut small = builtin::workload("small-files").unwrap();
+    small.phases = vec![Phase::of_cycles("cycle", cycle.clone(), 4096)];
+    insta::assert_snapshot!(life(&small, &cold, false), @r#"
+    reset
+    mount
+    make-dirs
+    prepare(prepare)
+    prepare(cycle)
+    settle
+    chill
+    measure(cycle)
+    teardown
+    "#);
+    let steps = steps(&small, &cold, false);
+    let Some(Step::Prepare { phase }) = steps.get(4) else { panic!("{steps:?}") };
+    assert_eq!(phase.cycle.as_ref().map(|cycle| cycle.cycles), Some(0), "it only makes its files");
+    cycle.disturb = None;
+    small.phases = vec![Phase::of_cycles("cycle", cycle, 4096)];
+    assert!(!life(&small, &cold, false).contains("prepare(cycle)"));
 }

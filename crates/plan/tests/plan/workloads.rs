@@ -68,7 +68,10 @@ fn what_is_to_be_said_of_workloads() {
     let text = file("fs = \"ext4\"\ndevice = \"loop:1G\"");
     let null = text.replace("\"small-files\"", "\"small-files\"\nname = \"n\"\nbackend = \"null\"");
     let codes = |text: &str| -> Vec<String> {
-        notices(&plan(text).unwrap().workloads[0]).into_iter().map(|notice| notice.code).collect()
+        notices(&plan(text).unwrap().workloads[0], 1.0)
+            .into_iter()
+            .map(|notice| notice.code)
+            .collect()
     };
     assert_eq!(codes(&null), ["null-backend"]);
     let timed = format!("name = \"w\"\nfio = \"\"\"\n{JOBS}runtime=5\n\"\"\"");

@@ -2,7 +2,7 @@
 //! themselves.
 
 use super::seconds::Ours;
-use super::{OwnPhase, OwnRun, rates};
+use super::{OwnPhase, OwnRun, blocks, rates};
 use fsarena_reference::{Article, Shape, Table};
 
 /// An article beside a RUN of ours.
@@ -16,6 +16,8 @@ pub struct Beside {
     pub tests: Vec<ThenAndNow>,
     /// What the figures of ours are.
     pub legend: String,
+    /// What both suggest for a question that the article left open; inference, not measurement.
+    pub inference: Vec<String>,
 }
 
 /// A table whose cells are text.
@@ -86,6 +88,16 @@ pub fn beside(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) -> Beside
                 ours,
                 tests: rates::then_and_now(&rows, run.study),
                 legend: rates::legend(Some(run.study)),
+                inference: Vec::new(),
+            };
+        }
+        Shape::Cycles { rows, inference } => {
+            return Beside {
+                printed: article.tables.iter().map(plain).collect(),
+                ours: blocks::plain(&run),
+                tests: blocks::then_and_now(rows, &run),
+                legend: blocks::LEGEND.to_owned(),
+                inference: blocks::suggestions(inference, &[run]),
             };
         }
         Shape::Contenders { tests } | Shape::Machines { tests } => tests,
@@ -103,6 +115,7 @@ pub fn beside(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) -> Beside
         ours: ours.plain(),
         tests: ours.then_and_now(all),
         legend: ours.legend(),
+        inference: Vec::new(),
     }
 }
 

@@ -5,9 +5,9 @@ use crate::table::{Grid, Kind};
 use crate::words::{bold, clean, width_of, wrap};
 
 /// A column: its heading and one cell a row.
-pub(super) struct Column {
-    pub(super) head: String,
-    pub(super) cells: Vec<String>,
+pub(crate) struct Column {
+    pub(crate) head: String,
+    pub(crate) cells: Vec<String>,
 }
 
 /// Columns that the titles of rows take, at least.
@@ -20,7 +20,7 @@ pub(super) fn section(title: &str, width: usize, style: Style) -> String {
 }
 
 /// The columns in as few tables as fit, about as many in each.
-pub(super) fn tables(titles: &[String], columns: &[Column], width: usize) -> String {
+pub(crate) fn tables(titles: &[String], columns: &[Column], width: usize) -> String {
     grouped(titles, columns, 1, width)
 }
 

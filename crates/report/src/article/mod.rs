@@ -7,7 +7,8 @@
 
 mod appendix;
 mod beside;
-mod layout;
+mod blocks;
+pub(crate) mod layout;
 mod measured;
 mod published;
 mod rates;
@@ -68,6 +69,9 @@ pub fn article(
         out.push('\n');
         out.push_str(&measured_tables(article, phases, runs, width, style));
     }
+    if let Shape::Cycles { inference, .. } = &article.shape {
+        out.push_str(&format!("\n{}", blocks::inference(inference, runs, width, style)));
+    }
     out
 }
 
@@ -115,6 +119,9 @@ fn measured_tables(
     let (tests, machines) = match &article.shape {
         Shape::Contenders { tests } => (tests, false),
         Shape::Machines { tests } => (tests, true),
+        Shape::Cycles { .. } => {
+            return blocks::ours(runs, width, style) + &otherwise(runs, width);
+        }
         Shape::Rates { .. } => return String::new(),
     };
     let ours = seconds::Ours::new(article, tests, phases, runs);

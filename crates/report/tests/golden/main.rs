@@ -6,6 +6,7 @@ mod devices;
 mod engine;
 mod forest;
 mod markdown;
+mod periodic;
 mod plan;
 mod real_work;
 mod tables;

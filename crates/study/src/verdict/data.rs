@@ -1,10 +1,10 @@
 //! The numbers of a pair at a look: its log ratios, the spread that others lend it, and whether the
 //! two spread in different shapes.
 
-use super::judge::{Pair, Seen};
+use super::judge::Seen;
 use super::points::{Class, Points};
 use super::view::Estimator;
-use fsarena_model::verdict::{Question, Verdict};
+use fsarena_model::verdict::Verdict;
 use fsarena_stats::blocks::moderated;
 use fsarena_stats::family::{Decision, Found, LookAt};
 use fsarena_stats::paired::{self, PairSample, Spread};
@@ -25,22 +25,24 @@ pub(super) struct Data {
 }
 
 impl Data {
+    /// `step` says how large the smallest step is in which a value can be read.
     pub(super) fn of(
-        question: &Question,
+        step: impl Fn(f64) -> f64,
         points: &Points,
-        pair: &Pair,
+        (a, b): (usize, usize),
         pool: &Pool,
         counts: &dyn Fn(u32) -> bool,
     ) -> Self {
-        let logs = points.log_ratios(pair.a, pair.b, counts);
+        let logs = points.log_ratios(a, b, counts);
+        let pooled = pool.spread(a, b, logs.len());
         let values = |contender: usize| -> Vec<f64> {
             let own = points.of(contender).filter(|point| counts(point.block));
             own.map(|point| point.value.ln()).collect()
         };
-        let (a, b) = (values(pair.a), values(pair.b));
+        let (a, b) = (values(a), values(b));
         Self {
-            floor_sd: paired::floor_sd(&a, &b, |value| question.metric.step(value)),
-            pooled: pool.spread(pair, logs.len()),
+            floor_sd: paired::floor_sd(&a, &b, step),
+            pooled,
             shapes_differ: shapes_differ(&a, &b),
             logs,
             least: 2,
@@ -52,7 +54,7 @@ impl Data {
         Self { least, ..self }
     }
 
-    fn sample(&self) -> PairSample<'_> {
+    pub(super) fn sample(&self) -> PairSample<'_> {
         PairSample { logs: &self.logs, floor_sd: self.floor_sd, pooled: self.pooled }
     }
 
@@ -70,12 +72,7 @@ impl Data {
             blocks,
             ended,
             n: self.logs.len(),
-            verdict: match found.decision {
-                Some(Decision::Less) => Verdict::Faster,
-                Some(Decision::More) => Verdict::Slower,
-                Some(Decision::Same) => Verdict::Same,
-                None => Verdict::Undecided,
-            },
+            verdict: verdict(found.decision),
             estimator: match sample.estimator() {
                 paired::Estimator::Mean => Estimator::Mean,
                 paired::Estimator::MeanPooled => Estimator::MeanPooled,
@@ -86,6 +83,16 @@ impl Data {
             found,
             shapes_differ: self.shapes_differ,
         }
+    }
+}
+
+/// What is said of the first of a pair.
+pub(super) fn verdict(decision: Option<Decision>) -> Verdict {
+    match decision {
+        Some(Decision::Less) => Verdict::Faster,
+        Some(Decision::More) => Verdict::Slower,
+        Some(Decision::Same) => Verdict::Same,
+        None => Verdict::Undecided,
     }
 }
 
@@ -121,10 +128,10 @@ impl Pool {
         Self { classes }
     }
 
-    fn spread(&self, pair: &Pair, n: usize) -> Option<Spread> {
+    fn spread(&self, a: usize, b: usize, n: usize) -> Option<Spread> {
         self.classes.iter().find_map(|(_, members, rows)| {
             let place = |contender: usize| members.binary_search(&contender).ok();
-            let (a, b) = (place(pair.a)?, place(pair.b)?);
+            let (a, b) = (place(a)?, place(b)?);
             if rows.len() == n { moderated(rows, a, b) } else { None }
         })
     }

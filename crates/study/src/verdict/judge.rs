@@ -19,7 +19,7 @@ use fsarena_stats::sequential::{FIRST_LOOK, Looks};
 use std::collections::BTreeMap;
 
 /// Share of misses of a rule that looks once.
-const FIXED_ALPHA: f64 = 0.05;
+pub(super) const FIXED_ALPHA: f64 = 0.05;
 /// From here on a contender that never gave a figure is not waited for.
 const PATIENCE_BLOCKS: u32 = 4;
 /// A phase with less processor time than 100 ticks of 10 ms has no share of `steal`.
@@ -492,9 +492,11 @@ impl<'p> Asked<'p> {
     ) -> Vec<&Pair> {
         let open: Vec<usize> = (0..self.pairs.len()).filter(|&at| self.pairs[at].is_open).collect();
         let pool = Pool::of(&self.points, counts);
+        let step = |value: f64| self.question.metric.step(value);
+        let pair = |at: usize| (self.pairs[at].a, self.pairs[at].b);
         let data: Vec<Data> = open
             .iter()
-            .map(|&at| Data::of(self.question, &self.points, &self.pairs[at], &pool, counts))
+            .map(|&at| Data::of(step, &self.points, pair(at), &pool, counts))
             .map(|data| data.with_least(least))
             .collect();
         let looks: Vec<LookAt<'_>> = data.iter().map(Data::look_at).collect();

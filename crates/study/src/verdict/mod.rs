@@ -10,12 +10,14 @@
 mod build;
 mod data;
 mod judge;
+mod once;
 mod parallel;
 mod points;
 mod suite;
 mod view;
 
 pub use judge::{BlockEnd, Judge};
+pub(crate) use once::{Looked, look_once};
 pub use points::{Class, Point, Points};
 pub use view::{
     Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, SuiteView,

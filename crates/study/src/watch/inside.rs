@@ -73,8 +73,12 @@ fn p_of(finding: &Finding) -> f64 {
     finding.p.unwrap_or(1.0)
 }
 
-/// What is to be said of a phase, and whether the test fires; `None` where it cannot be judged.
+/// What is to be said of a phase, and whether the test fires; `None` where it cannot be judged, and
+/// for cycles, which are not to be steady.
 fn judge(phase: &PhaseRecord) -> Option<(Finding, bool)> {
+    if phase.cycles.is_some() {
+        return None;
+    }
     let (what, rates) = rates(phase.series.as_ref()?, phase.clocks.returned_ns)?;
     let values: Vec<f64> = rates.iter().map(|rate| rate.per_s).collect();
     let Shift { at, before, after, phi, p, .. } = shift(&values)?;

@@ -1,8 +1,11 @@
 //! Btrfs, made by mkfs.btrfs with every default written out.
 
 use super::options::{Rule, device_uuid, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
+use crate::places;
+use fsarena_model::account::Places;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::room::{Predicted, Room};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -47,6 +50,56 @@ fn wanted(level: &FsLevel) -> Result<Wanted<'_>, IllegalLevel> {
     })
 }
 
+/// Compressions of the mount option, with their levels; the kernel leaves it silently where one is
+/// out of range, and the plan does not.
+const COMPRESSIONS: [(&str, std::ops::RangeInclusive<i32>); 3] =
+    [("zlib", 1..=9), ("zstd", -15..=15), ("lzo", 0..=0)];
+
+/// Refuses a compression or a level of it that there is not.
+fn compression(rule: &Rule<'_>, level: &FsLevel) -> Result<(), IllegalLevel> {
+    let words = level.mount.iter().map(|option| (option, key_value(option)));
+    for (option, (key, value)) in words {
+        let Some(value) = value.filter(|_| matches!(key, "compress" | "compress-force")) else {
+            continue;
+        };
+        let (name, number) = match value.split_once(':') {
+            Some((name, number)) => (name, number.parse::<i32>().ok()),
+            None => (value, Some(0)),
+        };
+        let plain = !value.contains(':');
+        let known = COMPRESSIONS.iter().find(|known| known.0 == name);
+        let legal = known.is_some_and(|(_, levels)| {
+            plain || (name != "lzo" && number.is_some_and(|number| levels.contains(&number)))
+        });
+        let none = plain && matches!(name, "no" | "none");
+        if !(legal || none) {
+            return Err(rule.broken(
+                format!("mount option {option}: there is no such compression or level of one"),
+                "use zstd (levels -15 to 15), zlib (1 to 9), lzo (no levels), or no",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Room that mkfs takes: 1 MiB before the first chunk, the system's chunk, and that of metadata.
+fn chunks_bytes(metadata: &str, device: u64) -> u64 {
+    const MIB: u64 = 1 << 20;
+    if metadata == "single" {
+        return (1 + 4 + 8) * MIB;
+    }
+    let chunk = match device {
+        device if device > 50 << 30 => 1 << 30,
+        device if device / 10 >= 256 * MIB => 256 * MIB,
+        device => (device / 20).max(32 * MIB),
+    };
+    (1 + 16) * MIB + 2 * chunk
+}
+
+/// Items of a file in the trees: inode, reference, two entries of a directory, an extent and its
+/// checksums, with nodes that are two thirds full.
+const FILE_BYTES: u64 = 700;
+
 impl FileSystem for Btrfs {
     fn name(&self) -> &'static str {
         "btrfs"
@@ -67,6 +120,7 @@ impl FileSystem for Btrfs {
         let least = if wanted.data == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES };
         rule.least_size(device_bytes, least)?;
         rule.mount_words(level)?;
+        compression(&rule, level)?;
         let plain = level.mount.iter().any(|option| matches!(&**option, "nodatacow" | "nodatasum"));
         let packed = level.mount.iter().find(|option| key_value(option).0.starts_with("compress"));
         if let (true, Some(option)) = (plain, packed) {
@@ -115,6 +169,10 @@ impl FileSystem for Btrfs {
         parse_dump_super(&output_of("btrfs", "btrfs-progs", &args, device)?)
     }
 
+    fn places(&self, device: &Path) -> Result<Places, FsError> {
+        places::btrfs::of(device)
+    }
+
     fn version(&self) -> Option<String> {
         version_of("mkfs.btrfs", &["-V"])
     }
@@ -132,6 +190,41 @@ impl FileSystem for Btrfs {
         });
         let block_bytes = wanted(level).map_or(4096, |wanted| wanted.sectorsize);
         ContentRule { block_bytes, inline_max_bytes: inline, compresses }
+    }
+
+    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+        let wanted = wanted(level).ok()?;
+        if wanted.data == "dup" {
+            return None;
+        }
+        let copies = if wanted.metadata == "dup" { 2 } else { 1 };
+        let free_bytes = device_bytes.saturating_sub(chunks_bytes(wanted.metadata, device_bytes));
+        Some(Room {
+            predicted: Predicted { free_bytes, inodes: None },
+            kept_for_root_bytes: 0,
+            unit_bytes: wanted.sectorsize,
+            inline_max_bytes: 0,
+            inode_bytes: copies * FILE_BYTES,
+            dir_unit_bytes: copies * 4096,
+            moves_on_write: true,
+        })
+    }
+
+    /// Sectors beyond a page are an experiment of the kernel's.
+    fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
+        let sector = wanted(level).map_or(0, |wanted| wanted.sectorsize);
+        if sector <= kernel.page_bytes {
+            return Ok(());
+        }
+        let rule = Rule { fs: self.name() };
+        Err(rule.broken(
+            format!(
+                "sectors of {sector} are larger than a page of memory, {}: kernels mount that \
+                 only as an experiment (CONFIG_BTRFS_EXPERIMENTAL)",
+                kernel.page_bytes
+            ),
+            format!("use sectorsize = {}", kernel.page_bytes),
+        ))
     }
 
     fn freezes(&self) -> bool {
@@ -256,8 +349,47 @@ sys_chunk_array[2048]:
         assert!(check(&[], &[], 100 << 20).unwrap_err().contains("--on loop:109M"));
         assert!(check(&[("nodsize", "4096")], &[], 1 << 30).unwrap_err().contains("nodesize"));
         assert!(check(&[("data_profile", "raid0")], &[], 1 << 30).unwrap_err().contains("dup"));
+        for word in ["compress=zstd:15", "compress-force=zlib:9", "compress", "compress=no"] {
+            assert_eq!(check(&[], &[word], 1 << 30), Ok(()), "{word}");
+        }
+        for word in ["compress=gzip", "compress=zstd:16", "compress=lzo:3", "compress=zlib:x"] {
+            assert!(check(&[], &[word], 1 << 30).unwrap_err().contains("no such"), "{word}");
+        }
         let both = check(&[], &["nodatacow", "compress=zstd"], 1 << 30).unwrap_err();
         assert!(both.contains("cannot go with"), "{both}");
+    }
+
+    /// What statfs told of file systems that btrfs-progs 6.2 made and Linux 6.18 mounted.
+    #[test]
+    fn predictions_are_those_of_real_file_systems() {
+        for (mib, dup, single) in [
+            (256, 44_800, 62_208),
+            (512, 110_336, 127_744),
+            (1024, 231_584, 258_816),
+            (4096, 913_152, 1_045_248),
+            (16384, 4_058_880, 4_190_976),
+            (61440, 15_200_000, 15_725_312),
+        ] {
+            for (profile, blocks) in [("dup", dup), ("single", single)] {
+                let level = level(&[("metadata_profile", profile)], &[]);
+                let room = Btrfs.room(&level, mib << 20).unwrap();
+                let found = Predicted { free_bytes: blocks * 4096, inodes: None };
+                assert_eq!(room.predicted.is_off(&found), None, "{mib} {profile}");
+            }
+        }
+    }
+
+    #[test]
+    fn sectors_beyond_a_page_are_refused() {
+        let kernel = Kernel { version: Some((6, 18)), page_bytes: 4096 };
+        let takes = |size| Btrfs.kernel_takes(&level(&[("sectorsize", size)], &[]), &kernel);
+        assert!(takes("4096").is_ok());
+        let level = FsLevel {
+            mkfs: [("sectorsize".to_owned(), "8192".to_owned())].into(),
+            ..FsLevel::plain("btrfs")
+        };
+        let text = Btrfs.kernel_takes(&level, &kernel).unwrap_err().to_string();
+        assert!(text.contains("EXPERIMENTAL"), "{text}");
     }
 
     #[test]

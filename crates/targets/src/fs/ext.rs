@@ -7,9 +7,16 @@
 
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use crate::places;
+use fsarena_model::account::Places;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::room::{Predicted, Room};
+use layout::{Layout, Shape};
 use std::collections::BTreeMap;
 use std::path::Path;
+
+mod layout;
+mod sizes;
 
 /// One of the three.
 pub(super) struct Ext {
@@ -68,10 +75,15 @@ pub(super) const EXT4: Ext = Ext {
 const UUID: &str = "f5a2e4a0-0000-4000-8000-000000000001";
 const HASH_SEED: &str = "f5a2e4a0-0000-4000-8000-000000000002";
 
-const OPTIONS: [(&str, &str); 7] = [
+const OPTIONS: [(&str, &str); 8] = [
     ("block_size", "bytes of a block: 1024, 2048 or 4096 (default)"),
+    ("cluster_size", "bytes of a cluster of blocks, 2 blocks to 128 MiB (ext4: bigalloc); none"),
     ("inode_size", "bytes of an inode: 128, 256 (default) to the block size"),
-    ("inode_ratio", "bytes of the device for each inode; 16384, under 512 MiB 4096"),
+    (
+        "inode_ratio",
+        "bytes of the device for each inode, 1024 to 64 MiB; 16384, under 512 MiB 4096, with \
+         clusters more where a group would have too many",
+    ),
     ("journal_size", "bytes of the journal; by default as mke2fs chooses for the size"),
     ("features", "comma-separated additions to the features, ^name takes one away"),
     ("reserved_percent", "blocks kept for root, in percent; 5"),
@@ -81,13 +93,18 @@ const OPTIONS: [(&str, &str); 7] = [
 /// The values of a level, checked.
 struct Wanted {
     block: u64,
+    cluster: Option<u64>,
     inode: u64,
     ratio: u64,
     journal_mib: Option<u64>,
     reserved: u64,
     flex: Option<u64>,
     features: Vec<String>,
+    shape: Shape,
 }
+
+/// Features under which the layout is not the one that is known here.
+const OTHER_LAYOUT: [&str; 4] = ["meta_bg", "sparse_super2", "mmp", "journal_dev"];
 
 impl Ext {
     fn wanted(&self, level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> {
@@ -97,15 +114,25 @@ impl Ext {
         let has = |name: &str| features.iter().any(|feature| feature == name);
         let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
         let inode = rule.power_of_two(level, "inode_size", 128, block, 256)?;
-        let ratio_default = if device < 512 << 20 { 4096 } else { 16384 };
-        let ratio = rule.bytes(level, "inode_ratio", ratio_default)?;
-        if ratio < block || ratio > 64 << 20 {
-            return Err(rule.broken(
-                format!("inode_ratio = {ratio} is not between the block size and 64 MiB"),
-                format!("use {ratio_default}"),
-            ));
-        }
+        let cluster = self.cluster(level, block, &features)?;
         let journal_mib = self.journal(level, device, block, has("has_journal"))?;
+        let shape = Shape {
+            device,
+            block,
+            cluster: cluster.unwrap_or(block),
+            inode,
+            ratio: 0,
+            journal: journal_mib.unwrap_or(0) << 20,
+            reserved_percent: rule.number(level, "reserved_percent", 0, 50, 5)?,
+            wide: has("64bit"),
+            resizes: has("resize_inode"),
+            sparse: has("sparse_super"),
+            extents: has("extent") || has("extents"),
+        };
+        let shape = Shape { ratio: self.ratio(level, &shape)?, ..shape };
+        if device != u64::MAX {
+            self.journal_fits(&shape)?;
+        }
         let flex = rule.power_of_two(level, "flex_bg_size", 1, 1 << 20, 16)?;
         if level.mkfs.contains_key("flex_bg_size") && !has("flex_bg") {
             return Err(
@@ -114,12 +141,14 @@ impl Ext {
         }
         Ok(Wanted {
             block,
+            cluster,
             inode,
-            ratio,
+            ratio: shape.ratio,
             journal_mib,
-            reserved: rule.number(level, "reserved_percent", 0, 50, 5)?,
+            reserved: shape.reserved_percent,
             flex: has("flex_bg").then_some(flex),
             features,
+            shape,
         })
     }
 
@@ -137,46 +166,13 @@ impl Ext {
                 ));
             }
             all.retain(|feature| feature != name);
-            if !word.starts_with('^') {
+            // It comes with the cluster size, and only once.
+            let with_cluster = name == "bigalloc" && level.mkfs.contains_key("cluster_size");
+            if !word.starts_with('^') && !with_cluster {
                 all.push(name.to_owned());
             }
         }
         Ok(all)
-    }
-
-    /// The journal in MiB, where there is one.
-    fn journal(
-        &self,
-        level: &FsLevel,
-        device: u64,
-        block: u64,
-        has: bool,
-    ) -> Result<Option<u64>, IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        if !has {
-            if level.mkfs.contains_key("journal_size") {
-                return Err(rule.broken(
-                    "journal_size: this file system has no journal",
-                    "use ext3 or ext4, or leave it out",
-                ));
-            }
-            return Ok(None);
-        }
-        let bytes = rule.bytes(level, "journal_size", default_journal(device, block))?;
-        let least = 1024 * block;
-        if bytes < least || !bytes.is_multiple_of(1 << 20) {
-            return Err(rule.broken(
-                format!("journal_size = {bytes} is not a whole number of MiB from {least} up"),
-                "a journal has 1024 blocks at least",
-            ));
-        }
-        if bytes > device / 2 {
-            return Err(rule.broken(
-                format!("a journal of {bytes} bytes takes more than half of the device"),
-                "use a larger device or a smaller journal_size",
-            ));
-        }
-        Ok(Some(bytes >> 20))
     }
 
     fn check_mount(&self, level: &FsLevel, journal: bool) -> Result<(), IllegalLevel> {
@@ -208,22 +204,6 @@ impl Ext {
         }
         Ok(())
     }
-}
-
-/// The size that mke2fs itself would choose (`ext2fs_default_journal_size`), bytes.
-fn default_journal(device: u64, block: u64) -> u64 {
-    let blocks = device / block;
-    let journal = match blocks {
-        0..32_768 => 1024,
-        32_768..262_144 => 4096,
-        262_144..524_288 => 8192,
-        524_288..4_194_304 => 16_384,
-        4_194_304..8_388_608 => 32_768,
-        8_388_608..16_777_216 => 65_536,
-        16_777_216..33_554_432 => 131_072,
-        _ => 262_144,
-    };
-    journal * block
 }
 
 impl FileSystem for Ext {
@@ -263,11 +243,15 @@ impl FileSystem for Ext {
             ["mke2fs", "-t", self.name, "-T", "default", "-F", "-q"].map(str::to_owned).into();
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
         add("-b", wanted.block.to_string());
+        if let Some(cluster) = wanted.cluster {
+            add("-C", cluster.to_string());
+        }
         add("-I", wanted.inode.to_string());
         add("-i", wanted.ratio.to_string());
         add("-m", wanted.reserved.to_string());
         add("-e", "continue".to_owned());
-        add("-O", format!("none,{}", wanted.features.join(",")));
+        let bigalloc = if wanted.cluster.is_some() { ",bigalloc" } else { "" };
+        add("-O", format!("none,{}{bigalloc}", wanted.features.join(",")));
         if let Some(mib) = wanted.journal_mib {
             add("-J", format!("size={mib}"));
         }
@@ -295,6 +279,10 @@ impl FileSystem for Ext {
         parse_dumpe2fs(&output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?)
     }
 
+    fn places(&self, device: &Path) -> Result<Places, FsError> {
+        places::ext::of(device)
+    }
+
     fn version(&self) -> Option<String> {
         version_of("mke2fs", &["-V"])
     }
@@ -307,6 +295,25 @@ impl FileSystem for Ext {
             inline_max_bytes: if inline { wanted.map_or(0, |wanted| wanted.inode) } else { 0 },
             compresses: false,
         }
+    }
+
+    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+        let wanted = self.wanted(level, Some(device_bytes)).ok()?;
+        if wanted.features.iter().any(|feature| OTHER_LAYOUT.contains(&&**feature)) {
+            return None;
+        }
+        let layout = Layout::of(&wanted.shape).ok()?;
+        let free_bytes =
+            layout.free.saturating_sub(layout.reserved + layout.held_back) * wanted.block;
+        Some(Room {
+            predicted: Predicted { free_bytes, inodes: Some(layout.inodes()) },
+            kept_for_root_bytes: layout.reserved * wanted.block,
+            unit_bytes: wanted.cluster.unwrap_or(wanted.block),
+            inline_max_bytes: 0,
+            inode_bytes: 0,
+            dir_unit_bytes: wanted.cluster.unwrap_or(wanted.block),
+            moves_on_write: false,
+        })
     }
 
     fn freezes(&self) -> bool {

@@ -10,6 +10,7 @@ mod ext;
 pub mod external;
 mod f2fs;
 mod jfs;
+mod kernel;
 mod nilfs2;
 mod options;
 mod reiserfs;
@@ -19,9 +20,14 @@ mod xfs;
 pub(crate) use availability::has_module;
 pub use availability::{Availability, availability, availability_with};
 use external::External;
+pub use kernel::Kernel;
+pub(crate) use options::output_of;
 
 use crate::cmd::CmdError;
+use crate::places;
+use fsarena_model::account::Places;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::room::Room;
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -253,6 +259,32 @@ pub trait FileSystem: Send + Sync {
 
     /// How contents are stored.
     fn content(&self, level: &FsLevel) -> ContentRule;
+
+    /// How much room there will be on a device of this size, and how it is handed out; absent
+    /// where this is not known. Pure.
+    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+        let _ = (level, device_bytes);
+        None
+    }
+
+    /// Whether this kernel takes a level that [`FileSystem::check`] allows. Pure.
+    ///
+    /// # Errors
+    /// Names the rule and the remedy.
+    fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
+        let _ = (level, kernel);
+        Ok(())
+    }
+
+    /// Where the file system on the device keeps its journal and its metadata, as far as this is
+    /// known; why not, in the notes. Ask while it is not mounted: see [`crate::places`].
+    ///
+    /// # Errors
+    /// When the program is missing, fails, or is not understood.
+    fn places(&self, device: &Path) -> Result<Places, FsError> {
+        let _ = device;
+        Ok(places::none_known(self.name()))
+    }
 
     /// Whether it can be frozen (FIFREEZE) without harm to others.
     fn freezes(&self) -> bool;

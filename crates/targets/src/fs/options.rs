@@ -231,7 +231,7 @@ pub(super) fn device_uuid(device: &Path) -> String {
 }
 
 /// Standard output of a program that only reads, given its package for the error.
-pub(super) fn output_of(
+pub(crate) fn output_of(
     program: &str,
     package: &str,
     args: &[&str],

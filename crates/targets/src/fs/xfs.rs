@@ -1,10 +1,15 @@
 //! XFS, made by mkfs.xfs with every default written out.
 
 use super::options::{Rule, device_uuid, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
+use crate::places;
+use fsarena_model::account::Places;
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::room::Room;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+mod room;
 
 /// The XFS driver.
 pub(super) struct Xfs;
@@ -13,19 +18,31 @@ pub(super) struct Xfs;
 const LEAST_BYTES: u64 = 300 << 20;
 
 const OPTIONS: [(&str, &str); 12] = [
-    ("block_size", "bytes of a block: 512 (no checksums: refused) to 4096 (default)"),
-    ("sector_size", "bytes of a sector, 512 to the block size; that of the device"),
-    ("inode_size", "bytes of an inode: 512 (default), 1024 or 2048"),
-    ("agcount", "allocation groups; 4, more above 4 TiB"),
-    ("log_size", "bytes of the log; 1/2048 of the device, between 64 MiB and 2038 MiB"),
+    (
+        "block_size",
+        "bytes of a block: 1024 to 65536, 4096 (default); above a page of memory since Linux 6.12",
+    ),
+    ("sector_size", "bytes of a sector, 512 to the block size and 32768; that of the device"),
+    ("inode_size", "bytes of an inode: 512 (default), 1024 or 2048; at most half a block"),
+    ("agcount", "allocation groups of 64 MiB or more; 4, more above 4 TiB"),
+    (
+        "log_size",
+        "bytes of the log: 64 MiB (with rmapbt and reflink in blocks of 32768 82 MiB, of 65536 \
+         161 MiB) to 2038 MiB and 1048576 blocks; 1/2048 of the device",
+    ),
     ("finobt", "index of free inodes: 1 (default) or 0"),
     ("rmapbt", "reverse mapping: 0 (default) or 1"),
     ("reflink", "shared extents: 1 (default) or 0"),
     ("bigtime", "times after 2038: 1 (default) or 0"),
     ("inobtcount", "counters of inode indexes: 1 (default) or 0"),
     ("sparse", "inode chunks with holes: 1 (default) or 0"),
-    ("dir_block_size", "bytes of a directory block: 4096 (default) to 65536"),
+    ("dir_block_size", "bytes of a directory block: the block size to 65536; 4096 (default)"),
 ];
+
+/// Most blocks of a log (`XFS_MAX_LOG_BLOCKS`).
+const MOST_LOG_BLOCKS: u64 = 1 << 20;
+/// Largest sector (`XFS_MAX_SECTORSIZE`).
+const MOST_SECTOR_BYTES: u64 = 32768;
 
 struct Wanted {
     block: u64,
@@ -46,15 +63,25 @@ struct Wanted {
 fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> {
     let rule = Rule { fs: "xfs" };
     let device = device.unwrap_or(u64::MAX);
-    let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
-    let log_default = (device / 2048).clamp(64 << 20, 2038 << 20).next_multiple_of(1 << 20);
+    let block = rule.power_of_two(level, "block_size", 1024, 65536, 4096)?;
+    let (rmapbt, reflink) =
+        (rule.flag(level, "rmapbt", false)?, rule.flag(level, "reflink", true)?);
+    // What mkfs.xfs 6.1.0 asks for on 2 GiB and more; it is the largest transaction that counts.
+    let least = match (rmapbt && reflink, block) {
+        (true, 32768) => 82 << 20,
+        (true, 65536) => 161 << 20,
+        _ => 64 << 20,
+    };
+    let most = (2038 << 20).min(MOST_LOG_BLOCKS * block);
+    let log_default = (device / 2048).clamp(least, most).next_multiple_of(1 << 20);
     let log = rule.bytes(level, "log_size", log_default)?;
-    let limits = (64 << 20)..=(2038 << 20);
-    if !limits.contains(&log) || !log.is_multiple_of(block) || log > device / 4 {
+    if !(least..=most).contains(&log) || !log.is_multiple_of(block) || log > device / 4 {
         return Err(rule.broken(
             format!(
-                "log_size = {log} is not a whole number of blocks from 64 MiB to 2038 MiB and at \
-                 most a quarter of the device"
+                "log_size = {log} is not a whole number of blocks of {block} from {} MiB to {} MiB \
+                 and at most a quarter of the device",
+                least >> 20,
+                most >> 20
             ),
             format!("the default is {log_default}"),
         ));
@@ -86,19 +113,25 @@ fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> 
     Ok(Wanted {
         block,
         sector: match level.mkfs.contains_key("sector_size") {
-            true => Some(rule.power_of_two(level, "sector_size", 512, block, 512)?),
+            true => Some(rule.power_of_two(
+                level,
+                "sector_size",
+                512,
+                block.min(MOST_SECTOR_BYTES),
+                512,
+            )?),
             false => None,
         },
         inode: rule.power_of_two(level, "inode_size", 512, 2048.min(block / 2), 512)?,
         agcount,
         log,
         finobt,
-        rmapbt: rule.flag(level, "rmapbt", false)?,
-        reflink: rule.flag(level, "reflink", true)?,
+        rmapbt,
+        reflink,
         bigtime: rule.flag(level, "bigtime", true)?,
         inobtcount,
         sparse: rule.flag(level, "sparse", true)?,
-        dir_block: rule.power_of_two(level, "dir_block_size", block, 65536, 4096)?,
+        dir_block: rule.power_of_two(level, "dir_block_size", block, 65536, block.max(4096))?,
     })
 }
 
@@ -166,6 +199,10 @@ impl FileSystem for Xfs {
         parse_info(&output_of("xfs_db", "xfsprogs", &["-r", "-c", "info"], device)?)
     }
 
+    fn places(&self, device: &Path) -> Result<Places, FsError> {
+        places::xfs::of(device)
+    }
+
     fn version(&self) -> Option<String> {
         version_of("mkfs.xfs", &["-V"])
     }
@@ -173,6 +210,28 @@ impl FileSystem for Xfs {
     fn content(&self, level: &FsLevel) -> ContentRule {
         let block = wanted(level, None).map_or(4096, |wanted| wanted.block);
         ContentRule { block_bytes: block, inline_max_bytes: 0, compresses: false }
+    }
+
+    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+        wanted(level, Some(device_bytes)).ok().map(|wanted| room::room(&wanted, device_bytes))
+    }
+
+    /// Blocks beyond a page came with large folios in Linux 6.12.
+    fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
+        let block = wanted(level, None).map_or(0, |wanted| wanted.block);
+        if block <= kernel.page_bytes || kernel.is_at_least(6, 12) {
+            return Ok(());
+        }
+        let (major, minor) = kernel.version.unwrap_or_default();
+        let rule = Rule { fs: self.name() };
+        Err(rule.broken(
+            format!(
+                "blocks of {block} are larger than a page of memory, {}: only Linux 6.12 and later \
+                 mount that, and this is {major}.{minor}",
+                kernel.page_bytes
+            ),
+            format!("use block_size = {} or smaller, or a later kernel", kernel.page_bytes),
+        ))
     }
 
     fn freezes(&self) -> bool {
@@ -302,5 +361,39 @@ realtime =none                   extsz=4096   blocks=0, rtextents=0
         assert_eq!(check(&[("log_size", "255M")], 1 << 30), Ok(()));
         assert_eq!(Xfs.check(&level(&[("log_size", "2038M"), ("agcount", "64")]), None), Ok(()));
         assert!(check(&[("block_size", "3000")], 1 << 30).unwrap_err().contains("power of two"));
+    }
+
+    #[test]
+    fn large_blocks_have_rules_of_their_own() {
+        let check = |mkfs: &[(&str, &str)], size| {
+            Xfs.check(&level(mkfs), Some(size)).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&[("block_size", "65536")], 300 << 20), Ok(()));
+        assert!(check(&[("block_size", "131072")], 1 << 30).is_err());
+        let both = [("block_size", "65536"), ("rmapbt", "1")];
+        assert_eq!(check(&both, 1 << 30), Ok(()));
+        assert!(check(&both, 300 << 20).unwrap_err().contains("161 MiB"));
+        let log = check(&[("block_size", "1024"), ("log_size", "1025M")], 16 << 30).unwrap_err();
+        assert!(log.contains("1024 MiB"), "{log}");
+        let sector = [("block_size", "65536"), ("sector_size", "65536")];
+        assert!(check(&sector, 1 << 30).unwrap_err().contains("32768"));
+        let inode = [("block_size", "1024"), ("inode_size", "1024")];
+        assert!(check(&inode, 1 << 30).unwrap_err().contains("512"));
+        let argv =
+            |mkfs| Xfs.mkfs_argv(&level(mkfs), Discard::None, Path::new("/dev/loop0"), 1 << 30);
+        assert!(argv(&[("block_size", "65536")]).contains(&"version=2,size=65536,ftype=1".into()));
+    }
+
+    #[test]
+    fn blocks_beyond_a_page_need_a_kernel() {
+        let takes = |block: &str, version| {
+            let kernel = Kernel { version: Some(version), page_bytes: 4096 };
+            let takes = Xfs.kernel_takes(&level(&[("block_size", block)]), &kernel);
+            takes.map_err(|error| error.to_string())
+        };
+        assert_eq!(takes("4096", (5, 10)), Ok(()));
+        assert_eq!(takes("65536", (6, 12)), Ok(()));
+        let text = takes("8192", (6, 11)).unwrap_err();
+        assert!(text.contains("only Linux 6.12 and later") && text.contains("6.11"), "{text}");
     }
 }

@@ -11,5 +11,6 @@ mod killed;
 mod made;
 mod older;
 mod real;
+mod refused;
 mod stage;
 mod variants;

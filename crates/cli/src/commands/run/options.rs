@@ -51,6 +51,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
         reflink: args.reflink.clone(),
         handicap: args.handicap.clone(),
         sample_period: args.sample_period.clone(),
+        account: args.account,
         verify: args.verify,
         ..Overrides::default()
     };

@@ -80,7 +80,9 @@ fn chosen(store: &Store, selector: &str) -> Result<RunId> {
 
 /// A RUN that has failed would mostly fail again, so that it has to be named.
 fn latest_interrupted(store: &Store) -> Result<RunId> {
-    let resumable = store.resumable()?;
+    let mut resumable = store.resumable()?;
+    // A watch that was killed cannot be gone on with.
+    resumable.retain(|row| store.header(row.id).is_ok_and(|header| !header.plan.is_watched()));
     let latest = |state| resumable.iter().rev().find(|row| row.state == state).map(|row| row.id);
     if let Some(run) = latest(RunState::Interrupted) {
         return Ok(run);

@@ -106,7 +106,7 @@ impl Live<'_> {
         processes_of(self.scene).into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
     }
 
-    fn worker(&self) -> Option<Pid> {
+    pub fn worker(&self) -> Option<Pid> {
         processes_of(self.scene).into_iter().find(|pid| runs_as(*pid, "worker"))
     }
 

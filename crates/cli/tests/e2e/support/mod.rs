@@ -6,12 +6,14 @@ mod known;
 mod live;
 mod pause;
 pub mod real;
+mod trace;
 mod work;
 
 pub use clean::{Machine, assert_nothing_left};
 pub use known::{Course, NEVER_SAME};
-pub use live::{Live, processes_of};
+pub use live::{Live, kill_dash_nine, processes_of};
 pub use pause::{Paused, image_in};
+pub use trace::has_tracing;
 pub use work::{of, phase};
 
 use fsarena_model::record::TrialRecord;

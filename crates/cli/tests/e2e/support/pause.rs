@@ -3,6 +3,7 @@
 use super::{Live, Ran, Scene};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// A run whose executor waits before a step.
 pub struct Paused<'a> {
@@ -16,9 +17,14 @@ impl Scene {
     /// a phase `measure read`.
     #[track_caller]
     pub fn pause(&self, args: &[&str], step: &str) -> Paused<'_> {
+        self.pause_command(self.command(args), step)
+    }
+
+    /// As [`Scene::pause`], for a command that starts the program.
+    #[track_caller]
+    pub fn pause_command(&self, mut command: Command, step: &str) -> Paused<'_> {
         let go_on = self.path("go-on");
         let _ = fs::remove_file(&go_on);
-        let mut command = self.command(args);
         command.env("FSARENA_FAULT", format!("pause:{step}:{}", go_on.display()));
         let mut live = self.start_command(command);
         live.wait_for("asks for a pause");
@@ -26,7 +32,7 @@ impl Scene {
     }
 }
 
-impl Paused<'_> {
+impl<'a> Paused<'a> {
     /// The root of the mounted file system, reached through the executor's mount namespace.
     #[track_caller]
     pub fn root(&self) -> PathBuf {
@@ -39,6 +45,12 @@ impl Paused<'_> {
             Some(Path::new(&format!("{proc}/root{}", ours.next()?)).to_owned())
         });
         found.expect("a file system is mounted")
+    }
+
+    /// Lets it go on.
+    pub fn release(self) -> Live<'a> {
+        fs::write(&self.go_on, "").unwrap();
+        self.live
     }
 
     /// Lets it go on and waits for its end.

@@ -4,7 +4,7 @@
 //! What the checks are worth is shown by `fsarena-browser`, where each finds a planted fault.
 
 mod odd;
-mod samples;
+pub mod samples;
 
 use crate::sample::Sample;
 use fsarena_browser::{Browser, Page, View, keep};

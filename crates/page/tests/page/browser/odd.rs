@@ -33,6 +33,34 @@ fn browser_finds_no_fault_in_odd_reports() {
 }
 
 #[test]
+fn browser_finds_no_fault_in_reports_of_cycles_and_watches() {
+    let Some(browser) = Browser::for_test() else { return };
+    for (name, sample) in [("periodic", samples::periodic()), ("watched", samples::watched())] {
+        let report = Written::new(&[&sample]);
+        println!("{name}: {} bytes", report.bytes);
+        for (how, view) in
+            [("", View::DESKTOP), ("-dark", View::DESKTOP.dark()), ("-phone", View::PHONE)]
+        {
+            let page = report.open(&browser, view);
+            keep(&format!("{name}{how}.png"), &page.picture().unwrap()).unwrap();
+            assert_eq!(page.faults_at_once().unwrap(), NONE, "{name}{how}");
+        }
+        let page = report.open(&browser, View::DESKTOP);
+        page.unfold().unwrap();
+        let count = "const tables = [...document.querySelectorAll('table.sortable')]
+            .filter(table => table.tBodies[0].rows.length > 1);
+            tables.forEach((table, at) => { table.id = 'sorted-' + at; }); tables.length";
+        for table in 0..page.evaluate(count).unwrap().as_u64().unwrap() {
+            let found = page.sorting_faults(&format!("#sorted-{table}")).unwrap();
+            assert_eq!(found, NONE, "{name}, table {table}");
+        }
+        let shown: usize = page.charts().unwrap().iter().map(|chart| chart.marks).sum();
+        let drawn = fsarena_page::charts(&[sample.run()]);
+        assert_eq!(shown, drawn.iter().map(|chart| chart.marks).sum::<usize>(), "{name}");
+    }
+}
+
+#[test]
 fn browser_finds_no_fault_in_a_report_of_sixty_contenders() {
     let Some(browser) = Browser::for_test() else { return };
     let sample = samples::sixty_contenders();

@@ -1,12 +1,16 @@
 //! Made-up RUNs for pages: rich ones, and those that a page gets wrong first.
 
 use crate::sample::Sample;
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::{Drained, PhaseRecord, TrialRecord};
-use fsarena_model::run::RunState;
+use fsarena_model::run::{Clock, RunState};
 use fsarena_model::sample::{LatencyHistogram, Series};
 use fsarena_model::verdict::Rule;
 use fsarena_model::work::{Op, OpError, Order, Phase, Workload};
-use fsarena_testkit::records::{SECOND_NS, big_file, contender, small_files};
+use fsarena_testkit::records::{
+    SECOND_NS, add_account, big_file, block_sizes, contender, periodic as periodic_work,
+    small_files,
+};
 use std::collections::BTreeMap;
 
 /// What would run if a name went into the page as markup.
@@ -74,6 +78,77 @@ pub fn uneven() -> Sample {
         }
     });
     sample.leave(|record| record.key.contender != last || record.key.workload != "big-file");
+    sample
+}
+
+/// A periodic application on blocks of many sizes, four times three cycles with a second load in
+/// the third, as in 2007; one account has lost events.
+pub fn periodic() -> Sample {
+    let mut contenders = block_sizes("ext4", &[1024, 2048, 4096]);
+    contenders.extend(block_sizes("xfs", &[1024, 4096, 16384, 65536]));
+    let mut sample = Sample::planned(contenders, vec![periodic_work()], 4);
+    sample.header.plan.account = true;
+    sample.ask(Rule::Fixed { blocks: 4 });
+    sample.article = fsarena_reference::study(2007);
+    let plan = sample.header.plan.clone();
+    sample.carry_out(|record| {
+        let slot = plan.schedule[record.key.sequence as usize];
+        let noise = 0.002 * f64::from((slot.block * 7 + slot.position * 3) % 5);
+        let by = [1.01, 1.0, 1.01, 1.5, 1.0, 1.3, 1.6][slot.contender] + noise;
+        for phase in &mut record.phases {
+            add_account(phase, if record.key.sequence == 1 { 1234 } else { 0 });
+            slowed_cycles(phase, by);
+        }
+    });
+    sample
+}
+
+fn slowed_cycles(phase: &mut PhaseRecord, by: f64) {
+    let longer = |ns: u64| (ns as f64 * by) as u64;
+    for cycle in phase.cycles.iter_mut().flat_map(|all| &mut all.cycles) {
+        let started_ns = cycle.report.started_ns;
+        let since = |ns: u64| started_ns + longer(ns - started_ns);
+        let report = &mut cycle.report;
+        let ends = report.durable_ns.iter_mut().chain([&mut report.returned_ns]);
+        ends.for_each(|ns| *ns = since(*ns));
+        for name in ["device.written_bytes", "device.busy_ns"] {
+            cycle.period.entry(name.to_owned()).and_modify(|value| *value = longer(*value));
+        }
+    }
+    phase.clocks.returned_ns = 900 * SECOND_NS;
+    phase.clocks.durable_ns = Some(910 * SECOND_NS);
+    phase.series = Some(series(900 * SECOND_NS));
+}
+
+/// A device that another application used for a minute.
+pub fn watched() -> Sample {
+    let mut contender = contender("loop0", "ext4", 1);
+    let what = format!("/dev/loop0, 64 MiB, ext4 at /mnt {HOSTILE}");
+    let program = "fsarena watch".to_owned();
+    contender.levels.device = DeviceLevel::Elsewhere { program, what: what.clone() };
+    let mut work = big_file();
+    (work.name, work.title) = ("watched".to_owned(), "loop0 watched".to_owned());
+    work.phases[0].name = "watched".to_owned();
+    let mut sample = Sample::planned(vec![contender], vec![work], 1);
+    sample.header.experiment = "watch".to_owned();
+    sample.header.title = "loop0 watched".to_owned();
+    sample.header.plan.sample_period_ns = SECOND_NS;
+    sample.header.plan.compared_clock = Clock::Returned;
+    sample.carry_out(|record| {
+        record.device.insert("watched".to_owned(), what.clone());
+        record.space = None;
+        for phase in &mut record.phases {
+            phase.op = Op::Watched;
+            (phase.ops, phase.asked_bytes, phase.latency) = (0, 0, None);
+            phase.clocks.returned_ns = 60 * SECOND_NS;
+            phase.clocks.durable_ns = None;
+            phase.clocks.drained =
+                Drained::NotWaitedFor { reason: "a watch only looks".to_owned() };
+            phase.series = Some(series(60 * SECOND_NS));
+        }
+    });
+    sample.header.plan.workloads[0].phases[0].op = Op::Watched;
+    sample.study_again();
     sample
 }
 

@@ -1,5 +1,6 @@
 //! Rules, commands and parsers of ext2, ext3 and ext4.
 
+use super::sizes::default_journal;
 use super::*;
 
 const DUMP: &str = "\
@@ -93,6 +94,37 @@ fn mkfs_options_are_checked() {
     assert!(check(&EXT4, &[("features", "^flex_bg"), ("flex_bg_size", "4")], &[], GIB).is_err());
     assert!(check(&EXT4, &[], &[], 1 << 20).unwrap_err().contains("too small"));
     assert!(check(&EXT2, &[], &[], 1 << 20).is_ok());
+}
+
+#[test]
+fn clusters_are_for_ext4_with_extents() {
+    let is = |text: &str, fs: &Ext, mkfs: &[(&str, &str)], size| {
+        let error = check(fs, mkfs, &[], size).unwrap_err();
+        assert!(error.contains(text), "{error}");
+    };
+    for size in ["8K", "16K", "256K", "128M"] {
+        assert_eq!(check(&EXT4, &[("cluster_size", size)], &[], 64 * GIB), Ok(()), "{size}");
+    }
+    is("only for ext4", &EXT3, &[("cluster_size", "16K")], GIB);
+    is("feature extent", &EXT4, &[("cluster_size", "16K"), ("features", "^extent")], GIB);
+    is("from two blocks (8192)", &EXT4, &[("cluster_size", "4096")], GIB);
+    is("power of two", &EXT4, &[("cluster_size", "48K")], GIB);
+    is("power of two", &EXT4, &[("cluster_size", "256M")], GIB);
+    is("cluster_size=64K", &EXT4, &[("features", "bigalloc")], GIB);
+    let many = [("cluster_size", "256K"), ("inode_ratio", "16384")];
+    is("asks for 524288 inodes in each group", &EXT4, &many, 8 * GIB);
+    is("use inode_ratio = 262144 or more", &EXT4, &many, 8 * GIB);
+    let whole = [("inode_size", "4096"), ("inode_ratio", "4096")];
+    is("take all of it", &EXT4, &whole, GIB);
+    is("more than half", &EXT4, &[("journal_size", "256M")], 512 << 20);
+    let argv = |size: &str, gib| {
+        let level = level("ext4", &[("cluster_size", size)], &[]);
+        EXT4.mkfs_argv(&level, Discard::None, Path::new("/dev/loop0"), gib * GIB).join(" ")
+    };
+    let text = argv("64K", 8);
+    assert!(text.contains("-b 4096 -C 65536 -I 256 -i 65536 ") && text.contains(",bigalloc -J"));
+    assert!(argv("16K", 8).contains("-i 16384 "));
+    assert!(argv("256K", 1).contains("-i 32768 "), "no more than there have to be");
 }
 
 #[test]

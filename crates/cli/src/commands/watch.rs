@@ -1,0 +1,266 @@
+//! `fsarena watch`: a device, live and recorded, while another application uses it.
+
+mod faces;
+
+use super::{open, show, watched};
+use crate::args::WatchArgs;
+use crate::context::{self, Usage};
+use crate::exit;
+use anyhow::{Context as _, Result};
+use faces::{Face, Lines, Live};
+use fsarena_metrics::{Roots, boot_id, monotonic_ns};
+use fsarena_model::record::Outcome;
+use fsarena_model::run::{RunHeader, RunSession, RunState};
+use fsarena_model::seed::Seed;
+use fsarena_model::units::Nanos;
+use fsarena_store::{RunId, Store};
+use fsarena_watch::journal::{self, Journal, Opening};
+use fsarena_watch::{EVERY_MAX_NS, EVERY_MIN_NS, Place, Sitting, State, Terms, Watcher};
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+/// A deadline this near has come, ns.
+const SLACK_NS: u64 = 1_000_000;
+
+/// Watches until it is told to end.
+pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let every_ns = every(&args.every)?;
+    let for_ns = args.length.as_deref().map(|text| length(text, every_ns)).transpose()?;
+    let place = fsarena_watch::find(&Roots::default(), &args.place)
+        .map_err(|error| Usage(error.to_string()))?;
+    // Whatever cannot be written is found out before anything is watched.
+    let store = open::for_writing(db)?;
+    let header = fsarena_watch::header(&place, &terms(args, every_ns));
+    let mut kept = Kept::begin(store, header, &place, every_ns)?;
+    let stop = stop_flag()?;
+    let state = State::new(place.clone(), every_ns, for_ns, format!("RUN {}", kept.run));
+    let is_live = std::io::stdout().is_terminal() && !args.json;
+    let ended = (|| {
+        let watcher = kept.watcher(place, every_ns)?;
+        let mut face: Box<dyn Face> = match is_live {
+            true => Box::new(Live::open(state)?),
+            false => Box::new(Lines::open(args.json)?),
+        };
+        Ok::<_, anyhow::Error>(course(watcher, face.as_mut(), for_ns, &stop))
+    })();
+    let (sitting, end) = match ended {
+        Ok(ended) => ended,
+        Err(error) => {
+            kept.failed(&error);
+            return Err(error);
+        }
+    };
+    kept.store(&sitting, &end)?;
+    kept.words(&sitting, &end);
+    if is_live {
+        // What was seen stays in the terminal.
+        show::show(&kept.store, kept.run, false, false)?;
+    }
+    Ok(match end {
+        End::Gone(_) => ExitCode::from(exit::FAILED),
+        End::Asked | End::Time => ExitCode::SUCCESS,
+    })
+}
+
+/// `--every`.
+fn every(text: &str) -> Result<u64> {
+    let bad = |why: &str| Usage(format!("--every {text}: {why}"));
+    let Nanos(ns) = text.parse().map_err(|error| bad(&format!("{error}")))?;
+    if ns < EVERY_MIN_NS {
+        return Err(bad("is under 100ms: the watching would be seen in what is watched").into());
+    }
+    if ns > EVERY_MAX_NS {
+        return Err(bad("is over 1h").into());
+    }
+    Ok(ns)
+}
+
+/// `--for`.
+fn length(text: &str, every_ns: u64) -> Result<u64> {
+    let bad = |why: String| Usage(format!("--for {text}: {why}"));
+    let Nanos(ns) = text.parse().map_err(|error| bad(format!("{error}")))?;
+    if ns < every_ns {
+        return Err(bad(format!("is shorter than --every {}", Nanos(every_ns))).into());
+    }
+    Ok(ns)
+}
+
+fn terms(args: &WatchArgs, every_ns: u64) -> Terms {
+    let now_unix_ns = unix_ns();
+    let seed = Seed::from_number(now_unix_ns).child("run", u64::from(std::process::id()));
+    let title = args.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+    Terms {
+        uid: format!("{:016x}", seed.tag()),
+        now_unix_ns,
+        program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        arguments: std::env::args().collect(),
+        title: title.map(str::to_owned),
+        host: fsarena_metrics::host(&Roots::default()),
+        every_ns,
+    }
+}
+
+fn unix_ns() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Set by the first of these signals; the watch then ends as with `q`.
+fn stop_flag() -> Result<Arc<AtomicBool>> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).context("signals")?;
+    }
+    Ok(stop)
+}
+
+/// How a watch ended.
+enum End {
+    /// The user or the system asked for it, or nobody reads the lines any more.
+    Asked,
+    /// Its time was up.
+    Time,
+    /// The device went away, or its counters cannot be read any more.
+    Gone(String),
+}
+
+/// From the first sample to the last.
+fn course(
+    mut watcher: Watcher,
+    face: &mut dyn Face,
+    for_ns: Option<u64>,
+    stop: &AtomicBool,
+) -> (Sitting, End) {
+    let end_ns = for_ns.map(|ns| watcher.due_ns().saturating_add(ns));
+    let end = loop {
+        match watcher.tick() {
+            Ok(tick) => {
+                if face.show(tick, &watcher).is_err() {
+                    break End::Asked;
+                }
+            }
+            Err(gone) => break End::Gone(gone),
+        }
+        if end_ns.is_some_and(|end_ns| monotonic_ns() + SLACK_NS >= end_ns) {
+            break End::Time;
+        }
+        let until_ns = watcher.due_ns().min(end_ns.unwrap_or(u64::MAX));
+        match face.wait(until_ns, stop) {
+            Ok(true) => {}
+            // One more sample: what was seen up to the end is in the record.
+            Ok(false) | Err(_) => {
+                break watcher.tick().map_or_else(End::Gone, |_| End::Asked);
+            }
+        }
+    };
+    (watcher.end(), end)
+}
+
+/// The RUN, and the file that its samples go through.
+struct Kept {
+    store: Store,
+    run: RunId,
+    header: RunHeader,
+    state_dir: PathBuf,
+    journal: Option<Journal>,
+    started_unix_ns: u64,
+}
+
+impl Kept {
+    fn begin(store: Store, header: RunHeader, place: &Place, every_ns: u64) -> Result<Self> {
+        let state_dir = context::state_dir()?;
+        let started_unix_ns = unix_ns();
+        let database = std::path::absolute(store.path())?;
+        let opening = Opening::new(&header.uid, &database, place, every_ns, started_unix_ns);
+        // Before the RUN: there is none whose samples nobody keeps.
+        let journal = Journal::begin(&state_dir, &opening)?;
+        let file = journal::file_of(&state_dir, &header.uid);
+        let made = || -> Result<RunId> {
+            let run = store.create_run(&header, &fsarena_runner::this_process())?;
+            let boot_id = boot_id(&Roots::default()).unwrap_or_default();
+            store.put_session(run, &RunSession { started_unix_ns, boot_id, first_sequence: 0 })?;
+            Ok(run)
+        };
+        let run = made().inspect_err(|_| drop(std::fs::remove_file(&file)))?;
+        Ok(Self { store, run, header, state_dir, journal: Some(journal), started_unix_ns })
+    }
+
+    fn watcher(&mut self, place: Place, every_ns: u64) -> Result<Watcher> {
+        let journal = self.journal.take();
+        let roots = Roots::default();
+        Ok(Watcher::open(&roots, place, every_ns, self.started_unix_ns, journal)?)
+    }
+
+    fn file(&self) -> PathBuf {
+        journal::file_of(&self.state_dir, &self.header.uid)
+    }
+
+    /// Nothing was watched.
+    fn failed(&self, error: &anyhow::Error) {
+        let _ = self.store.set_state(self.run, RunState::Failed, Some(&format!("{error:#}")));
+        let _ = std::fs::remove_file(self.file());
+    }
+
+    /// Stores the record. Where that fails the file stays, and the next command stores it.
+    fn store(&self, sitting: &Sitting, end: &End) -> Result<()> {
+        let (outcome, state, note) = match end {
+            End::Asked | End::Time => (Outcome::Done, RunState::Done, None),
+            End::Gone(gone) => {
+                let error = gone.clone();
+                let failed = Outcome::Failed { step: "watch".to_owned(), error, remedy: None };
+                (failed, RunState::Failed, Some(gone.as_str()))
+            }
+        };
+        let record = fsarena_watch::record(&self.header, sitting, outcome, None);
+        let stored = || -> Result<()> {
+            self.store.put_record(self.run, &record)?;
+            Ok(self.store.set_state(self.run, state, note)?)
+        };
+        stored().with_context(|| {
+            format!(
+                "{} keeps what was seen; the next fsarena command on this database stores it",
+                self.file().display()
+            )
+        })?;
+        let _ = std::fs::remove_file(self.file());
+        Ok(())
+    }
+
+    fn words(&self, sitting: &Sitting, end: &End) {
+        if let End::Gone(gone) = end {
+            say!("fsarena: {gone}");
+        }
+        let (what, length) = (sitting.place.path.display(), Nanos(sitting.length_ns()));
+        let run = self.run;
+        say!("watched {what} for {length}, {} samples: RUN {run}", sitting.cost.samples);
+        if let Some(share) = sitting.cost.share() {
+            say!("watch itself took {:.2} % of one processor", share * 100.0);
+        }
+        if let Some(error) = &sitting.journal_error {
+            say!("samples could not be kept on disk meanwhile: {error}");
+        }
+    }
+}
+
+/// Stores the watches whose process died, those of this database.
+pub fn store_dead(store: &Store) -> Result<()> {
+    for dead in journal::dead(&context::state_dir()?)? {
+        let Ok(run) = store.find(&dead.opening.run) else { continue };
+        if let Err(error) = watched::store_dead(store, run, &dead) {
+            say!("fsarena: {}: {error:#}", dead.path.display());
+            continue;
+        }
+        let _ = std::fs::remove_file(&dead.path);
+    }
+    Ok(())
+}
+
+/// Whether somebody asked to end it.
+fn is_asked(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
+}

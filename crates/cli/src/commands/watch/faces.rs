@@ -1,0 +1,151 @@
+//! Where a watch is shown: live in a terminal, or as lines.
+
+use super::is_asked;
+use crate::context;
+use anyhow::Result;
+use fsarena_metrics::monotonic_ns;
+use fsarena_watch::{
+    Key, Looks, Screen, State, Tick, Watcher, Woken, head_line, json_line, plain_line,
+};
+use rustix::thread::{NanosleepRelativeResult, nanosleep};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// A signal is heard at the latest after this; it mostly ends the wait at once.
+const HEARING: Duration = Duration::from_millis(500);
+/// A share of time says something after so much of it, ns.
+const SETTLED_NS: u64 = 5_000_000_000;
+/// A terminal's wait goes on through signals.
+const LIVE_HEARING: Duration = Duration::from_millis(250);
+
+/// What shows a watch, and waits for the next sample.
+pub(super) trait Face {
+    /// Shows a sample.
+    ///
+    /// # Errors
+    /// When nobody sees it any more.
+    fn show(&mut self, tick: Tick, watcher: &Watcher) -> Result<()>;
+
+    /// Waits until then; `false` where the watch shall end.
+    ///
+    /// # Errors
+    /// When nobody sees it any more.
+    fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool>;
+}
+
+/// Lines on standard output.
+pub(super) struct Lines {
+    json: bool,
+}
+
+impl Lines {
+    pub(super) fn open(json: bool) -> Result<Self> {
+        if !json {
+            context::print(&head_line())?;
+        }
+        Ok(Self { json })
+    }
+}
+
+impl Face for Lines {
+    fn show(&mut self, tick: Tick, _watcher: &Watcher) -> Result<()> {
+        // The first sample has no stretch before it.
+        if tick.t_ns == 0 {
+            return Ok(());
+        }
+        context::print(&if self.json { json_line(&tick) } else { plain_line(&tick) })
+    }
+
+    fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool> {
+        while !is_asked(stop) {
+            let left = until_ns.saturating_sub(monotonic_ns());
+            if left == 0 {
+                return Ok(true);
+            }
+            let most = Duration::from_nanos(left).min(HEARING);
+            let time = rustix::time::Timespec {
+                tv_sec: i64::try_from(most.as_secs()).unwrap_or(1),
+                tv_nsec: most.subsec_nanos().into(),
+            };
+            // A signal ends it early, and the flag is looked at again.
+            let (NanosleepRelativeResult::Ok
+            | NanosleepRelativeResult::Interrupted(_)
+            | NanosleepRelativeResult::Err(_)) = nanosleep(&time);
+        }
+        Ok(false)
+    }
+}
+
+/// The picture.
+pub(super) struct Live {
+    screen: Screen,
+    state: State,
+    /// What stands there while the picture is held.
+    held: Option<State>,
+}
+
+impl Live {
+    pub(super) fn open(state: State) -> Result<Self> {
+        let style = context::style();
+        let screen = Screen::open(Looks { colour: style.colour, blocks: style.bars })?;
+        Ok(Self { screen, state, held: None })
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        let shown = self.held.as_ref().unwrap_or(&self.state);
+        Ok(self.screen.draw(shown)?)
+    }
+
+    fn press(&mut self, key: Key) {
+        match key {
+            // It is looked at where the watch ends.
+            Key::Quit => {}
+            Key::Pause => {
+                self.held = match self.held {
+                    Some(_) => None,
+                    None => Some(self.state.held()),
+                };
+            }
+            Key::Help => self.state.has_help = !self.state.has_help,
+            Key::Other => self.state.has_help = false,
+        }
+        if let Some(held) = &mut self.held {
+            held.has_help = self.state.has_help;
+        }
+    }
+}
+
+impl Face for Live {
+    fn show(&mut self, tick: Tick, watcher: &Watcher) -> Result<()> {
+        let cost = watcher.cost();
+        // Before that it is the cost of the beginning.
+        self.state.own_share = cost.share().filter(|_| cost.wall_ns >= SETTLED_NS);
+        if let Some(error) = watcher.journal_error() {
+            self.state.said = Some(format!("samples are not kept on disk any more: {error}"));
+        }
+        self.state.add(tick);
+        // A picture that is held does not change.
+        if self.held.is_none() { self.draw() } else { Ok(()) }
+    }
+
+    fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool> {
+        while !is_asked(stop) {
+            let left = until_ns.saturating_sub(monotonic_ns());
+            if left == 0 {
+                return Ok(true);
+            }
+            // The terminal counts in whole milliseconds, and 0 would not wait at all.
+            let left = Duration::from_nanos(left).max(Duration::from_millis(1));
+            match self.screen.wait(left.min(LIVE_HEARING))? {
+                Woken::Time => {}
+                Woken::Key(Key::Quit) => return Ok(false),
+                Woken::Key(key) => {
+                    self.press(key);
+                    self.draw()?;
+                }
+                Woken::Resized => self.draw()?,
+            }
+        }
+        Ok(false)
+    }
+}

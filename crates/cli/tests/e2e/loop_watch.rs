@@ -1,0 +1,62 @@
+//! `watch` of a loop device: what is written is seen, a device that goes away ends the watch with a
+//! word and its record, and a terminal is given back.
+
+use crate::support::devices::{Disk, Mounted};
+use crate::support::{Scene, sh, tool};
+use fsarena_model::record::{Outcome, Window};
+use fsarena_model::run::RunState;
+use std::fs;
+
+#[test]
+fn loop_what_is_written_is_seen_and_a_device_that_goes_away_ends_the_watch() {
+    let Some(scene) = Scene::privileged(&[]) else { return };
+    let Some(mut disk) = Disk::new("32M") else { return };
+    let device = disk.device().to_owned();
+    let mut live = scene.start(&["watch", &device, "--every", "100ms"]);
+    live.poll("its first sample", |_| {
+        let all = fs::read_dir(scene.state()).into_iter().flatten().flatten();
+        let mut own = all.filter(|one| one.path().extension().is_some_and(|end| end == "watch"));
+        let text = fs::read_to_string(own.next()?.path()).ok()?;
+        (text.lines().count() > 2).then_some(())
+    });
+    sh(&format!("dd if=/dev/zero of={device} bs=1M count=8 oflag=direct status=none"));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    disk.detach();
+    let ran = live.end().code(1).says(&["went away", "samples: RUN 1"]);
+    assert_eq!(ran.stderr.lines().filter(|line| line.starts_with("fsarena: ")).count(), 1);
+    let row = scene.runs().remove(0);
+    assert_eq!(row.state, RunState::Failed);
+    assert!(row.note.unwrap().contains("went away"));
+    let records = scene.records(1);
+    assert!(matches!(&records[0].outcome, Outcome::Failed { step, .. } if step == "watch"));
+    let phase = &records[0].phases[0];
+    assert_eq!(phase.windows[&Window::Durable]["device.written_bytes"], 8 << 20);
+    scene.run(&["show"]).good().says(&["written 8 MiB", "went away"]);
+}
+
+#[test]
+fn loop_a_directory_leads_to_its_device_and_a_terminal_is_given_back() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(script) = tool("script") else { return };
+    let prepare = |image: &str| drop(sh(&format!("mkfs.ext4 -q {image}")));
+    let Some(disk) = Disk::with("32M", prepare) else { return };
+    let dir = scene.make_dir("mnt");
+    let _mounted = Mounted::at(disk.device(), &dir);
+    let typescript = scene.path("typescript").display().to_string();
+    let line = format!(
+        "stty rows 24 cols 80; {} watch {dir} --every 100ms --for 500ms",
+        crate::support::PROGRAM
+    );
+    let mut command = scene.command_of(&script, &["-qec", &line, &typescript]);
+    command.env("TERM", "xterm").env("LANG", "C.UTF-8").env("NO_COLOR", "1");
+    scene.finish(command).good();
+    let text = fs::read_to_string(&typescript).unwrap();
+    let enter = text.find("\u{1b}[?1049h").expect("the alternate screen is taken");
+    let leave = text.rfind("\u{1b}[?1049l").expect("the alternate screen is given back");
+    assert!(enter < leave, "{text:?}");
+    for words in [disk.device(), "write", "MB/s", "help"] {
+        assert!(text[enter..leave].contains(words), "{words}: {text:?}");
+    }
+    assert!(text[leave..].contains("watch itself took"), "{text:?}");
+    assert!(text[leave..].contains("In all: read"), "what was seen stays: {text:?}");
+}

@@ -1,0 +1,179 @@
+//! A desk: all that one cycle at a time needs, and the thread that works there.
+
+use super::conduct::Heard;
+use crate::backend::Backend;
+use crate::clock::{Monotonic, TickClock, monotonic_ns};
+use crate::crew::{Latency, Sizes};
+use crate::handicap::Handicap;
+use crate::names::{BesideNames, FileNames};
+use crate::op::cycle::{self as op, Done, Signs, Timed, Untimed, Worst};
+use crate::op::{Failure, at};
+use crate::phase::sync_error;
+use crate::stamp::Contents;
+use crate::usage::Usage;
+use fsarena_model::cycle::CycleReport;
+use fsarena_model::work::{Fsync, OpError, WorkerUsage};
+use rustix::io::Errno;
+use std::sync::mpsc::{Receiver, Sender};
+
+use super::choice::{Choice, Update};
+
+/// All that one cycle at a time needs, made before the clock runs.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(crate) struct Desk {
+    /// Stands on the current file, or on the one that failed.
+    pub names: FileNames,
+    /// Stands on the file beside it.
+    pub beside: BesideNames,
+    pub sizes: Sizes,
+    /// What is written; its stamps carry the version of the cycle.
+    pub contents: Contents,
+    /// Temporary files of the cycle, and how long the making of each took, ns; with room for all.
+    pub temporaries: Vec<(u32, u64)>,
+    /// Largest write call.
+    pub bs_bytes: u64,
+    pub fsync: Fsync,
+    /// Slept after the last op of each cycle.
+    pub handicap: Handicap,
+    pub latency: Option<Latency>,
+}
+
+/// A cycle that is to begin.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Order {
+    pub number: u32,
+    /// When it was due, and the first clock read of the phase, `CLOCK_MONOTONIC`.
+    pub due_ns: u64,
+    pub start_ns: u64,
+    /// Version of what it writes.
+    pub version: u16,
+    /// Cycles that are at work now.
+    pub beside: u32,
+}
+
+/// A cycle that has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub report: CycleReport,
+    pub usage: WorkerUsage,
+    /// Why it ended early.
+    pub error: Option<OpError>,
+}
+
+impl Desk {
+    /// Works through each cycle that is ordered, until there are no more.
+    pub(super) fn attend<B: Backend>(
+        &mut self,
+        place: usize,
+        (backend, signs): (&B, Signs<'_>),
+        choice: &Choice,
+        (orders, said): (&Receiver<Order>, &Sender<Heard>),
+    ) {
+        while let Ok(order) = orders.recv() {
+            let ended = self.cycle(&order, choice.of(order.number), backend, signs);
+            if said.send(Heard::Ended(place, Box::new(ended))).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// One cycle between its clock reads.
+    fn cycle<B: Backend>(
+        &mut self,
+        order: &Order,
+        updates: &[Update],
+        backend: &B,
+        signs: Signs<'_>,
+    ) -> Ended {
+        self.contents.set_version(order.version);
+        self.beside.take_cycle(order.number);
+        let mut worst = Worst::default();
+        let before = Usage::now();
+        let started_ns = monotonic_ns();
+        let mut done = self.work(updates, backend, signs, &mut worst);
+        if self.fsync == Fsync::End
+            && let (Err(failure), None) = (at("syncfs", backend.sync()), done.tally.failure)
+        {
+            done.tally.failure = Some(failure);
+        }
+        if done.tally.failure.is_none() {
+            self.handicap.sleep();
+        }
+        let returned_ns = monotonic_ns();
+        let usage = Usage::now().since(&before);
+        if done.tally.failure.is_some() {
+            signs.stop();
+        }
+        // Also after a failure: what was done is made durable.
+        let durable_ns = backend.sync().map(|()| monotonic_ns());
+        if durable_ns.is_err() {
+            signs.stop();
+        }
+        let since = |at_ns: u64| at_ns.saturating_sub(order.start_ns);
+        let report = CycleReport {
+            number: order.number,
+            due_ns: since(order.due_ns),
+            started_ns: since(started_ns),
+            returned_ns: since(returned_ns),
+            durable_ns: durable_ns.ok().map(since),
+            ops: done.tally.ops,
+            asked_bytes: done.tally.bytes,
+            kinds: done.kinds,
+            worst_ns: worst.ns,
+            worst_kind: worst.kind,
+            beside: order.beside,
+            collisions: done.collisions,
+            disturb: None,
+        };
+        // By its number in the phase, were no start left out.
+        let earlier = u64::from(order.number - 1) * updates.len() as u64;
+        let op_index = earlier + done.tally.ops;
+        let error = self.op_error(&done, op_index, || backend.free_bytes());
+        let not_synced = |errno: Errno| sync_error(op_index, errno);
+        Ended { report, usage, error: error.or_else(|| durable_ns.err().map(not_synced)) }
+    }
+
+    /// Chooses the clock, once a cycle.
+    fn work<B: Backend>(
+        &mut self,
+        updates: &[Update],
+        backend: &B,
+        signs: Signs<'_>,
+        worst: &mut Worst,
+    ) -> Done {
+        let by = (backend, signs);
+        let Some(mut latency) = self.latency.take() else {
+            return op::run(self, updates, by, &mut Untimed);
+        };
+        let done = match &latency.clock {
+            TickClock::Tsc(tsc) => {
+                let mut laps = Timed::new(tsc.ticker(), &mut latency.all, worst);
+                op::run(self, updates, by, &mut laps)
+            }
+            TickClock::Monotonic => {
+                let mut laps = Timed::new(Monotonic, &mut latency.all, worst);
+                op::run(self, updates, by, &mut laps)
+            }
+        };
+        self.latency = Some(latency);
+        done
+    }
+
+    fn op_error(
+        &self,
+        done: &Done,
+        op_index: u64,
+        free_bytes: impl FnOnce() -> Option<u64>,
+    ) -> Option<OpError> {
+        let failure: Failure = done.tally.failure?;
+        let (errno, text) = failure.told(self.contents.call_bytes() as u64, free_bytes);
+        let path = match failure.call {
+            "syncfs" => ".",
+            _ if done.failed_beside => self.beside.as_str(),
+            _ => self.names.as_str(),
+        };
+        let (call, path) = (failure.call.to_owned(), path.to_owned());
+        Some(OpError { op_index, thread: None, call, path, errno, text })
+    }
+}

@@ -1,0 +1,386 @@
+//! The second load: a thread that works in the directory `disturb` while some cycles are at work.
+//!
+//! Its ops follow an absolute schedule from the moment at which it begins; an op that is late does
+//! not move those after it. One load is at work at a time: where cycles overlap, that of a later
+//! one begins when the one before it has ended. What it needs is made by [`Disturber::lay_out`]: in
+//! an untimed phase of 0 cycles, and otherwise before the first clock read of the phase itself.
+
+use super::conduct::Heard;
+use crate::backend::Backend;
+use crate::buffer::Pages;
+use crate::clock::monotonic_ns;
+use crate::error::EngineError;
+use crate::hist::Histogram;
+use crate::op::{Failure, at, close_after, full, write_all};
+use crate::phase::Job;
+use crate::stamp::{Contents, FIRST_VERSION, Span};
+use fsarena_model::cycle::{DisturbReport, Load};
+use fsarena_model::work::OpError;
+use rustix::io::Errno;
+use std::ffi::CStr;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+/// Where it works, below the root.
+const DIR: &CStr = c"disturb";
+/// Largest call that makes a small file, or the file that is read.
+const CALL_BYTES: u64 = 1 << 20;
+
+/// A disturbance that is to begin.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Number of its cycle.
+    pub number: u32,
+    /// First clock read of the phase.
+    pub start_ns: u64,
+    /// Set when its cycle is durable.
+    pub cycle_ended: Arc<AtomicBool>,
+}
+
+/// The second load, with everything it needs.
+#[derive(Debug)]
+pub(super) struct Disturber {
+    load: Load,
+    path: Path,
+    contents: Contents,
+    /// Where reads put bytes.
+    landing: Pages,
+    /// Whether calls of its size can pass the page cache.
+    is_direct: bool,
+    latency: Histogram,
+    /// Cycle and number of the small files that are there.
+    left: (u32, u64),
+}
+
+/// What ended a disturbance early: the call, and the number of its op.
+type Broken = (Failure, u64);
+
+impl Disturber {
+    /// Prepares `load` for the phase of `job`: touches no file.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub fn new(load: Load, job: &Job<'_>) -> Result<Self, EngineError> {
+        let (size_bytes, call_bytes) = match load {
+            Load::Create { size_bytes, .. } => (size_bytes, size_bytes.min(CALL_BYTES)),
+            Load::Write { size_bytes, bs_bytes, .. } => (size_bytes, bs_bytes),
+            Load::Read { size_bytes, .. } => (size_bytes, size_bytes.min(CALL_BYTES)),
+        };
+        let read_bytes = if let Load::Read { bs_bytes, .. } = load { bs_bytes } else { 0 };
+        let memory = |source| EngineError::Memory { bs_bytes: call_bytes.max(read_bytes), source };
+        let span = Span { end_bytes: size_bytes, call_bytes: call_bytes.max(1), aligned: true };
+        let seed = job.dataset_seed.child("disturb", 0);
+        let landing = usize::try_from(read_bytes).map_err(|_| Errno::NOMEM);
+        Ok(Self {
+            load,
+            path: Path::new(job.seed.child("disturb", u64::from(job.state.newest_version)).tag()),
+            contents: Contents::new(span, FIRST_VERSION, &seed).map_err(memory)?,
+            landing: landing.and_then(Pages::new).map_err(memory)?,
+            is_direct: read_bytes.is_multiple_of(job.sector_bytes.max(1)),
+            latency: Histogram::new(),
+            left: (0, 0),
+        })
+    }
+
+    /// Makes the directory and, where one is read, the file, and puts that out of the page cache.
+    /// What is there stays.
+    pub fn lay_out<B: Backend>(&mut self, backend: &B) -> Result<(), OpError> {
+        let made = match backend.mkdir(DIR) {
+            Ok(()) | Err(Errno::EXIST) => Ok(()),
+            Err(errno) => Err(Failure { call: "mkdir", errno: Some(errno) }),
+        };
+        if let Err(failure) = made {
+            self.path.set(format_args!("disturb"));
+            return Err(self.op_error(failure, 0, backend));
+        }
+        let Load::Read { size_bytes, .. } = self.load else { return Ok(()) };
+        self.path.read(size_bytes);
+        let file = match backend.create(self.path.as_c_str(), size_bytes) {
+            Ok(file) => file,
+            Err(Errno::EXIST) => return Ok(()),
+            Err(errno) => {
+                let failure = Failure { call: "open", errno: Some(errno) };
+                return Err(self.op_error(failure, 0, backend));
+            }
+        };
+        let mut made = write_all(backend, file, &mut self.contents, (0, size_bytes, CALL_BYTES));
+        if made.is_ok() {
+            made = at("fsync", backend.fsync(file)).and(made);
+            // Pages that stay are only a slower start of the read.
+            let _ = backend.forget(file);
+        }
+        match close_after(backend, file, made) {
+            Ok(_) => Ok(()),
+            Err(failure) => Err(self.op_error(failure, 0, backend)),
+        }
+    }
+
+    /// Disturbs each cycle that is ordered, until there are no more.
+    pub fn attend<B: Backend>(
+        &mut self,
+        (backend, stopped): (&B, &AtomicBool),
+        orders: &Receiver<Order>,
+        said: &Sender<Heard>,
+    ) {
+        while let Ok(order) = orders.recv() {
+            let report = self.disturb(&order, backend, stopped);
+            if said.send(Heard::Disturbed(order.number, Box::new(report))).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn disturb<B: Backend>(
+        &mut self,
+        order: &Order,
+        backend: &B,
+        stopped: &AtomicBool,
+    ) -> DisturbReport {
+        self.latency.clear();
+        let started_ns = monotonic_ns();
+        let mut course = Course::new(stopped);
+        let outcome = match self.load {
+            Load::Create { files, size_bytes, rate } => {
+                course.rate = rate;
+                self.create(order.number, (files, size_bytes), &mut course, backend)
+            }
+            Load::Write { size_bytes, bs_bytes, rate_bytes } => {
+                (course.rate, course.cycle_ended) = (rate_bytes, Some(&*order.cycle_ended));
+                self.write((size_bytes, bs_bytes), &mut course, backend)
+            }
+            Load::Read { size_bytes, bs_bytes, rate_bytes } => {
+                (course.rate, course.cycle_ended) = (rate_bytes, Some(&*order.cycle_ended));
+                self.read((size_bytes, bs_bytes), &mut course, backend)
+            }
+        };
+        let error = outcome.err().map(|(failure, op)| self.op_error(failure, op, backend));
+        if error.is_some() {
+            stopped.store(true, Ordering::SeqCst);
+        }
+        let since = |at_ns: u64| at_ns.saturating_sub(order.start_ns);
+        let latency = self.latency.to_model();
+        DisturbReport {
+            started_ns: since(started_ns),
+            done_ns: since(course.done_ns.max(started_ns)),
+            ops: course.ops,
+            bytes: course.bytes,
+            worst_ns: latency.max_ns,
+            latency: Some(latency),
+            late_ns: course.late_ns,
+            error,
+        }
+    }
+
+    /// Removes the small files of the disturbance before and makes new ones.
+    fn create<B: Backend>(
+        &mut self,
+        number: u32,
+        (files, size_bytes): (u64, u64),
+        course: &mut Course<'_>,
+        backend: &B,
+    ) -> Result<(), Broken> {
+        let (cycle, left) = self.left;
+        for file in 0..left {
+            self.path.small(cycle, file);
+            at("unlink", backend.unlink(self.path.as_c_str())).map_err(|failure| (failure, 0))?;
+        }
+        self.left = (number, 0);
+        course.begin();
+        for index in 0..files {
+            if !course.wait(index) {
+                break;
+            }
+            self.path.small(number, index);
+            let before_ns = monotonic_ns();
+            let made = at("open", backend.create(self.path.as_c_str(), size_bytes));
+            let made = made.and_then(|file| {
+                // Names hold fewer than 2^32.
+                let size = (index as u32, size_bytes, CALL_BYTES);
+                let written = write_all(backend, file, &mut self.contents, size);
+                close_after(backend, file, written)
+            });
+            self.latency.record(course.done(made, before_ns)?);
+            self.left.1 = index + 1;
+        }
+        Ok(())
+    }
+
+    /// Writes one file from its start on, again and again: new blocks in the first turn.
+    fn write<B: Backend>(
+        &mut self,
+        (size_bytes, bs_bytes): (u64, u64),
+        course: &mut Course<'_>,
+        backend: &B,
+    ) -> Result<(), Broken> {
+        self.path.set(format_args!("disturb/written"));
+        match backend.unlink(self.path.as_c_str()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err((Failure { call: "unlink", errno: Some(errno) }, 0)),
+        }
+        let opened = at("open", backend.create(self.path.as_c_str(), size_bytes));
+        let file = opened.map_err(|failure| (failure, 0))?;
+        course.begin();
+        let mut offset = 0;
+        let mut outcome = Ok(());
+        while outcome.is_ok() && course.wait(course.bytes) {
+            let len = (size_bytes - offset).min(bs_bytes) as usize;
+            let bytes = self.contents.call(0, offset, len);
+            let before_ns = monotonic_ns();
+            let written = full("write", len, backend.write_at(file, offset, bytes));
+            outcome = course.done(written, before_ns).map(|ns| self.latency.record(ns));
+            offset = if offset + bs_bytes < size_bytes { offset + bs_bytes } else { 0 };
+        }
+        let closed = at("close", backend.close(file)).map_err(|failure| (failure, course.ops));
+        outcome.and(closed)
+    }
+
+    /// Reads one file from its start on, again and again.
+    fn read<B: Backend>(
+        &mut self,
+        (size_bytes, bs_bytes): (u64, u64),
+        course: &mut Course<'_>,
+        backend: &B,
+    ) -> Result<(), Broken> {
+        self.path.read(size_bytes);
+        let path = self.path.as_c_str();
+        let direct = if self.is_direct { backend.open_direct(path) } else { Err(Errno::INVAL) };
+        let passes_cache = direct.is_ok();
+        let opened = match direct {
+            Err(Errno::INVAL) => backend.open(path),
+            other => other,
+        };
+        let file = at("open", opened).map_err(|failure| (failure, 0))?;
+        course.begin();
+        let mut offset = 0;
+        let mut outcome = Ok(());
+        while outcome.is_ok() && course.wait(course.bytes) {
+            if offset == 0 && !passes_cache {
+                let _ = backend.forget(file);
+            }
+            let len = (size_bytes - offset).min(bs_bytes) as usize;
+            // A whole call: only so may it pass the page cache. At the end it brings less.
+            let before_ns = monotonic_ns();
+            let read = backend.read_at(file, offset, self.landing.as_mut_slice());
+            let read = full("read", len, read.map(|got| got.min(len)));
+            outcome = course.done(read, before_ns).map(|ns| self.latency.record(ns));
+            offset = if offset + bs_bytes < size_bytes { offset + bs_bytes } else { 0 };
+        }
+        let closed = at("close", backend.close(file)).map_err(|failure| (failure, course.ops));
+        outcome.and(closed)
+    }
+
+    fn op_error<B: Backend>(&self, failure: Failure, op_index: u64, backend: &B) -> OpError {
+        let call_bytes = self.contents.call_bytes() as u64;
+        let (errno, text) = failure.told(call_bytes, || backend.free_bytes());
+        let (call, path) = (failure.call.to_owned(), self.path.as_str().to_owned());
+        let text = format!("the second load beside the cycles: {text}");
+        OpError { op_index, thread: None, call, path, errno, text }
+    }
+}
+
+/// One disturbance on its way.
+#[derive(Debug)]
+struct Course<'a> {
+    stopped: &'a AtomicBool,
+    /// Ends it; absent: it ends with its amount.
+    cycle_ended: Option<&'a AtomicBool>,
+    /// Files or bytes a second; 0: as fast as it goes.
+    rate: u64,
+    began_ns: u64,
+    ops: u64,
+    bytes: u64,
+    /// When the last op was done.
+    done_ns: u64,
+    late_ns: u64,
+}
+
+impl<'a> Course<'a> {
+    fn new(stopped: &'a AtomicBool) -> Self {
+        let (rate, began_ns, ops, bytes, done_ns, late_ns) = (0, 0, 0, 0, 0, 0);
+        Self { stopped, cycle_ended: None, rate, began_ns, ops, bytes, done_ns, late_ns }
+    }
+
+    /// The schedule runs from now on.
+    fn begin(&mut self) {
+        self.began_ns = monotonic_ns();
+    }
+
+    /// Waits until the op is due that follows `units` files or bytes; `false` where there shall be
+    /// no more.
+    fn wait(&mut self, units: u64) -> bool {
+        let due_ns = match self.rate {
+            0 => 0,
+            rate => {
+                let after_ns = u128::from(units) * 1_000_000_000 / u128::from(rate);
+                self.began_ns.saturating_add(u64::try_from(after_ns).unwrap_or(u64::MAX))
+            }
+        };
+        let mut waited = self.rate == 0;
+        loop {
+            let now_ns = monotonic_ns();
+            self.late_ns = if waited { 0 } else { now_ns.saturating_sub(due_ns) };
+            let has_ended = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
+            if has_ended(self.stopped) || self.cycle_ended.is_some_and(has_ended) {
+                return false;
+            }
+            if now_ns >= due_ns {
+                return true;
+            }
+            waited = true;
+            // Ends early where the conductor has something to say.
+            std::thread::park_timeout(Duration::from_nanos(due_ns - now_ns));
+        }
+    }
+
+    /// Counts an op that began at `before_ns`; how long it took, ns.
+    fn done(&mut self, outcome: Result<usize, Failure>, before_ns: u64) -> Result<u64, Broken> {
+        self.done_ns = monotonic_ns();
+        let bytes = outcome.map_err(|failure| (failure, self.ops))?;
+        self.ops += 1;
+        self.bytes += bytes as u64;
+        Ok(self.done_ns.saturating_sub(before_ns))
+    }
+}
+
+/// The path of one of its files.
+#[derive(Debug)]
+struct Path {
+    text: [u8; 64],
+    /// Tells its small files from those of other phases.
+    tag: u32,
+}
+
+impl Path {
+    #[expect(clippy::cast_possible_truncation, reason = "a part of the tag is enough")]
+    fn new(tag: u64) -> Self {
+        Self { text: [0; 64], tag: tag as u32 }
+    }
+
+    fn set(&mut self, path: std::fmt::Arguments<'_>) {
+        self.text = [0; 64];
+        // No path is as long as that.
+        let _ = (&mut self.text[..63]).write_fmt(path);
+    }
+
+    /// Small file `file` of cycle `number`.
+    fn small(&mut self, number: u32, file: u64) {
+        let tag = self.tag;
+        self.set(format_args!("disturb/{tag:08x}-{number:05}-{file:08}"));
+    }
+
+    /// The file that is read.
+    fn read(&mut self, size_bytes: u64) {
+        self.set(format_args!("disturb/read-{size_bytes}"));
+    }
+
+    fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.text).unwrap_or(DIR)
+    }
+
+    fn as_str(&self) -> &str {
+        self.as_c_str().to_str().unwrap_or_default()
+    }
+}

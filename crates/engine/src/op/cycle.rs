@@ -1,0 +1,285 @@
+//! One cycle: each of its files updated in its own way, one op a file.
+//!
+//! A temporary file is one op as well, in two parts: it is made in its turn, and unlinked when all
+//! others are done. Its latency is the sum of both.
+//!
+//! Where cycles overlap, two of them may work on the same file. A file that another cycle has just
+//! unlinked, or made, is then taken as it is found, and the op is counted as a collision; alone, a
+//! cycle that does not find what it needs has failed.
+
+use super::{Failure, Tally, at, settle_after, write_all};
+use crate::backend::Backend;
+use crate::clock::Ticker;
+use crate::cycle::{Desk, Update};
+use crate::hist::Histogram;
+use crate::names::{BesideNames, FileNames};
+use fsarena_model::cycle::UpdateKind;
+use rustix::io::Errno;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// First letter of a file that is going to replace another.
+const NEW: u8 = b'n';
+/// First letter of a temporary file.
+const TEMPORARY: u8 = b't';
+
+/// What one cycle is told by others while it works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Signs<'a> {
+    /// Something failed: it ends at its next op.
+    pub stopped: &'a AtomicBool,
+    /// Another cycle was at work beside it.
+    pub met: &'a AtomicBool,
+}
+
+impl Signs<'_> {
+    /// All others end at their next op.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+}
+
+/// What a cycle did.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    pub tally: Tally,
+    /// Files by kind.
+    pub kinds: [u64; 5],
+    pub collisions: u64,
+    /// Whether the call that failed was about the file beside the one of the dataset.
+    pub failed_beside: bool,
+}
+
+/// What is done after each op: nothing, or a clock read and a count.
+pub(crate) trait Laps {
+    /// The cycle begins.
+    fn start(&mut self);
+    /// An op has ended.
+    fn op(&mut self, kind: UpdateKind);
+    /// The first part of an op has ended; how long it took, ns.
+    fn part(&mut self) -> u64;
+    /// An op has ended of which a part took `carried_ns` before.
+    fn rest(&mut self, kind: UpdateKind, carried_ns: u64);
+}
+
+/// Latency is not wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Untimed;
+
+impl Laps for Untimed {
+    #[inline(always)]
+    fn start(&mut self) {}
+
+    #[inline(always)]
+    fn op(&mut self, _kind: UpdateKind) {}
+
+    #[inline(always)]
+    fn part(&mut self) -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn rest(&mut self, _kind: UpdateKind, _carried_ns: u64) {}
+}
+
+/// The longest op of a cycle.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Worst {
+    pub ns: u64,
+    pub kind: Option<UpdateKind>,
+}
+
+/// Chained latencies, as those of [`crate::hist::Chained`], and the longest of them.
+#[derive(Debug)]
+pub(crate) struct Timed<'a, T> {
+    ticker: T,
+    last: u64,
+    histogram: &'a mut Histogram,
+    worst: &'a mut Worst,
+}
+
+impl<'a, T: Ticker> Timed<'a, T> {
+    /// Laps that are counted into `histogram`.
+    pub fn new(ticker: T, histogram: &'a mut Histogram, worst: &'a mut Worst) -> Self {
+        Self { ticker, last: 0, histogram, worst }
+    }
+}
+
+impl<T: Ticker> Laps for Timed<'_, T> {
+    #[inline(always)]
+    fn start(&mut self) {
+        self.last = self.ticker.now();
+    }
+
+    #[inline(always)]
+    fn op(&mut self, kind: UpdateKind) {
+        self.rest(kind, 0);
+    }
+
+    #[inline(always)]
+    fn part(&mut self) -> u64 {
+        let now = self.ticker.now();
+        // Saturating: counters of two processors may be some ticks apart.
+        let part_ns = self.ticker.ns(now.saturating_sub(self.last));
+        self.last = now;
+        part_ns
+    }
+
+    #[inline(always)]
+    fn rest(&mut self, kind: UpdateKind, carried_ns: u64) {
+        let latency_ns = self.part() + carried_ns;
+        self.histogram.record(latency_ns);
+        if latency_ns > self.worst.ns {
+            *self.worst = Worst { ns: latency_ns, kind: Some(kind) };
+        }
+    }
+}
+
+/// Works through `updates` at `desk`.
+#[inline(never)]
+pub(crate) fn run<B: Backend, L: Laps>(
+    desk: &mut Desk,
+    updates: &[Update],
+    (backend, signs): (&B, Signs<'_>),
+    laps: &mut L,
+) -> Done {
+    let mut done = Done::default();
+    desk.temporaries.clear();
+    laps.start();
+    for &update in updates {
+        let (file, kind) = (update.file(), update.kind());
+        desk.names.set(file);
+        let met = signs.met;
+        let outcome = match kind {
+            UpdateKind::InPlace => {
+                let opened = backend.open_write(desk.names.as_c_str());
+                over(desk, file, opened, (backend, met), &mut done.collisions)
+            }
+            UpdateKind::Truncate => {
+                let opened = backend.open_truncate(desk.names.as_c_str());
+                over(desk, file, opened, (backend, met), &mut done.collisions)
+            }
+            UpdateKind::Replace => replace(desk, file, backend),
+            UpdateKind::Recreate => recreate(desk, file, (backend, met), &mut done.collisions),
+            UpdateKind::Temporary => beside(desk, file, TEMPORARY, backend),
+        };
+        if !done.tally.count(outcome) {
+            done.failed_beside = matches!(kind, UpdateKind::Replace | UpdateKind::Temporary);
+            return done;
+        }
+        done.kinds[kind as usize] += 1;
+        if kind == UpdateKind::Temporary {
+            // There is room for all of them.
+            desk.temporaries.push((file, laps.part()));
+        } else {
+            laps.op(kind);
+        }
+        if signs.stopped.load(Ordering::Relaxed) {
+            return done;
+        }
+    }
+    clear_away(desk, backend, laps, &mut done);
+    done
+}
+
+/// Unlinks the temporary files in the order in which they were made.
+fn clear_away<B: Backend, L: Laps>(desk: &mut Desk, backend: &B, laps: &mut L, done: &mut Done) {
+    let Desk { names, beside, temporaries, .. } = desk;
+    for &(file, carried_ns) in temporaries.iter() {
+        names.set(file);
+        let path = beside.set(names, TEMPORARY, file);
+        if let Err(failure) = at("unlink", backend.unlink(path)) {
+            (done.tally.failure, done.failed_beside) = (Some(failure), true);
+            return;
+        }
+        laps.rest(UpdateKind::Temporary, carried_ns);
+    }
+}
+
+/// Writes all of `file`, syncs and closes it.
+#[inline(always)]
+fn write<B: Backend>(
+    desk: &mut Desk,
+    number: u32,
+    file: B::File,
+    backend: &B,
+) -> Result<usize, Failure> {
+    let size = (number, desk.sizes.of(number), desk.bs_bytes);
+    let written = write_all(backend, file, &mut desk.contents, size);
+    settle_after(backend, desk.fsync, file, written)
+}
+
+/// Writes over a file of the dataset that was `opened`, or that another cycle took away.
+#[inline(always)]
+fn over<B: Backend>(
+    desk: &mut Desk,
+    number: u32,
+    opened: Result<B::File, Errno>,
+    (backend, met): (&B, &AtomicBool),
+    collisions: &mut u64,
+) -> Result<usize, Failure> {
+    let file = match opened {
+        Ok(file) => file,
+        Err(errno) => after(errno, &desk.names, (backend, met), collisions)?,
+    };
+    write(desk, number, file, backend)
+}
+
+/// A new file beside it, then rename over it.
+#[inline(always)]
+fn replace<B: Backend>(desk: &mut Desk, number: u32, backend: &B) -> Result<usize, Failure> {
+    let written = beside(desk, number, NEW, backend)?;
+    let (from, to) = (desk.beside.as_c_str(), desk.names.as_c_str());
+    at("rename", backend.rename(from, to)).map(|()| written)
+}
+
+/// unlink, then a new file under the same name.
+#[inline(always)]
+fn recreate<B: Backend>(
+    desk: &mut Desk,
+    number: u32,
+    (backend, met): (&B, &AtomicBool),
+    collisions: &mut u64,
+) -> Result<usize, Failure> {
+    let path = desk.names.as_c_str();
+    let mut collided = 0;
+    match backend.unlink(path) {
+        Err(Errno::NOENT) if met.load(Ordering::SeqCst) => collided = 1,
+        other => at("unlink", other)?,
+    }
+    let file = match backend.create(path, desk.sizes.of(number)) {
+        Ok(file) => file,
+        Err(errno) => after(errno, &desk.names, (backend, met), &mut collided)?,
+    };
+    *collisions += collided.min(1);
+    write(desk, number, file, backend)
+}
+
+/// A file of the same size under a name of its own, in the same directory.
+#[inline(always)]
+fn beside<B: Backend>(
+    desk: &mut Desk,
+    number: u32,
+    letter: u8,
+    backend: &B,
+) -> Result<usize, Failure> {
+    let Desk { names, beside, sizes, .. } = desk;
+    let path: &mut BesideNames = beside;
+    let created = backend.create(path.set(names, letter, number), sizes.of(number));
+    write(desk, number, at("open", created)?, backend)
+}
+
+/// The open of a file of the dataset failed with `errno`: it was away, or back too early. Where
+/// another cycle can have done that, the file is taken as it is, or made.
+#[cold]
+fn after<B: Backend>(
+    errno: Errno,
+    names: &FileNames,
+    (backend, met): (&B, &AtomicBool),
+    collisions: &mut u64,
+) -> Result<B::File, Failure> {
+    if !matches!(errno, Errno::NOENT | Errno::EXIST) || !met.load(Ordering::SeqCst) {
+        return Err(Failure { call: "open", errno: Some(errno) });
+    }
+    *collisions += 1;
+    at("open", backend.open_or_create(names.as_c_str()))
+}

@@ -1,0 +1,90 @@
+//! Bytes that second loads leave in the file system beside the dataset.
+
+use fsarena_model::cycle::{Cycle, Load};
+use fsarena_model::work::{Phase, WorkerReport};
+use std::collections::BTreeMap;
+
+/// What lies in the directory of the second loads, by what made it.
+#[derive(Debug, Default)]
+pub(crate) struct Beside(BTreeMap<String, u64>);
+
+impl Beside {
+    /// Takes down what `phase` has left: the small files of its last disturbed cycle, or the file
+    /// that it wrote or read, of which there is one for all phases and for all of that size.
+    pub(crate) fn left(&mut self, phase: &Phase, cycle: &Cycle, report: &WorkerReport) {
+        let Some(disturb) = &cycle.disturb else { return };
+        let cycles = report.cycles.iter().flat_map(|report| &report.cycles);
+        let last_bytes = cycles.filter_map(|cycle| cycle.disturb.as_ref()).next_back();
+        let last_bytes = last_bytes.map(|disturb| disturb.bytes);
+        let (name, bytes) = match disturb.load {
+            Load::Create { .. } => (format!("create {}", phase.name), last_bytes),
+            Load::Write { size_bytes, .. } => {
+                ("write".to_owned(), last_bytes.map(|bytes| bytes.min(size_bytes)))
+            }
+            Load::Read { size_bytes, .. } => (format!("read {size_bytes}"), Some(size_bytes)),
+        };
+        // Without a disturbed cycle what was there before stays.
+        if let Some(bytes) = bytes {
+            self.0.insert(name, bytes);
+        }
+    }
+
+    /// All of it.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.values().fold(0, |sum, bytes| sum.saturating_add(*bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::cycle::{
+        CycleReport, CyclesReport, Disturb, DisturbReport, Overrun, Shares,
+    };
+
+    /// A phase with this second load, and a report of cycles that it disturbed with so many bytes.
+    fn worked(beside: &mut Beside, name: &str, load: Load, bytes: &[u64]) {
+        let shares = Shares { in_place: 1, truncate: 0, replace: 0, recreate: 0, temporary: 0 };
+        let cycle = Cycle {
+            cycles: 3,
+            period_ns: 1,
+            overrun: Overrun::Skip,
+            updates: 1,
+            shares,
+            disturb: Some(Disturb { load, cycles: Vec::new() }),
+        };
+        let disturbed = |bytes| DisturbReport { bytes, ..DisturbReport::default() };
+        let of = |&bytes: &u64| CycleReport {
+            disturb: Some(disturbed(bytes)),
+            ..CycleReport::default()
+        };
+        // The last cycle is not a disturbed one.
+        let mut cycles: Vec<CycleReport> = bytes.iter().map(of).collect();
+        cycles.push(CycleReport::default());
+        let report = WorkerReport {
+            cycles: Some(CyclesReport { cycles, skipped: Vec::new() }),
+            ..WorkerReport::default()
+        };
+        beside.left(&Phase::of_cycles(name, cycle.clone(), 4096), &cycle, &report);
+    }
+
+    #[test]
+    fn files_of_second_loads_are_counted_once() {
+        let mut beside = Beside::default();
+        let create = Load::Create { files: 10, size_bytes: 100, rate: 0 };
+        worked(&mut beside, "one", create, &[1000, 700]);
+        assert_eq!(beside.bytes(), 700, "those of the first were removed");
+        worked(&mut beside, "two", create, &[1000]);
+        assert_eq!(beside.bytes(), 1700);
+        let write = Load::Write { size_bytes: 50, bs_bytes: 10, rate_bytes: 0 };
+        worked(&mut beside, "three", write, &[4000]);
+        worked(&mut beside, "four", write, &[20]);
+        assert_eq!(beside.bytes(), 1720, "one file, written anew");
+        let read = |size_bytes| Load::Read { size_bytes, bs_bytes: 10, rate_bytes: 0 };
+        worked(&mut beside, "five", read(8000), &[]);
+        worked(&mut beside, "six", read(8000), &[9999]);
+        assert_eq!(beside.bytes(), 9720);
+        worked(&mut beside, "seven", create, &[]);
+        assert_eq!(beside.bytes(), 9720, "it did not come to it");
+    }
+}

@@ -1,0 +1,277 @@
+//! The block requests of a phase, traced for the account of where its bytes went.
+//!
+//! A trace begins right before the first counters of its phase are read, and ends when its account
+//! does: after the next unmount, or where what comes then belongs to it no more. The total is the
+//! growth of the device's own counter between the two, so that both are about the same requests.
+//!
+//! The files are looked at when a cycle is durable and its device quiet, and when the phase has
+//! drained. A look opens every file and asks for its place; it is left where the worker goes on.
+
+use crate::laps::Laps;
+use crate::trial::{StepError, Trial};
+use crate::worker::ReadyWorker;
+use fsarena_metrics::{block_stat, monotonic_ns};
+use fsarena_model::account::{AccountRecord, Map};
+use fsarena_model::units::Nanos;
+use fsarena_model::work::Phase;
+use fsarena_targets::map::map_of_files_while;
+use fsarena_targets::mountinfo;
+use fsarena_trace::{BlockDevice, Cut, Session, Trace, TraceError};
+use std::path::Path;
+
+/// Room for events in the kernel, of all processors together, at least and at most. A request is
+/// one event of some 80 bytes, and they are read all the time: what has to fit is what comes while
+/// the reader is kept from it.
+const BUFFER_MIN_BYTES: u64 = 4 << 20;
+const BUFFER_MAX_BYTES: u64 = 64 << 20;
+/// Room for one event.
+const EVENT_BYTES: u64 = 80;
+
+/// Overrides both (docs/testing.md).
+const BUFFER_VARIABLE: &str = "FSARENA_TRACE_BUFFER_BYTES";
+
+/// What a phase whose trace has not come to its end says of it.
+const NOT_ENDED: &str = "the trial ended before the file system was unmounted";
+
+/// The account of a phase while it is at work.
+pub(crate) enum Account {
+    /// None was asked for.
+    NotAsked,
+    /// It cannot be had; why.
+    NotTaken(String),
+    /// A trace is under way.
+    Traced(Box<Tracing>),
+}
+
+impl Account {
+    /// What the record of the phase says until the trace has ended.
+    pub(crate) fn so_far(&self) -> Option<AccountRecord> {
+        let reason = match self {
+            Self::NotAsked => return None,
+            Self::NotTaken(reason) => reason.clone(),
+            Self::Traced(_) => NOT_ENDED.to_owned(),
+        };
+        Some(AccountRecord::NotTaken { reason })
+    }
+
+    /// The trace, where there is one.
+    pub(crate) fn tracing(&mut self) -> Option<&mut Tracing> {
+        match self {
+            Self::Traced(tracing) => Some(tracing),
+            Self::NotAsked | Self::NotTaken(_) => None,
+        }
+    }
+
+    /// The trace alone.
+    pub(crate) fn into_tracing(self) -> Option<Tracing> {
+        match self {
+            Self::Traced(tracing) => Some(*tracing),
+            Self::NotAsked | Self::NotTaken(_) => None,
+        }
+    }
+}
+
+/// A trace that is under way.
+pub(crate) struct Tracing {
+    session: Session,
+    /// The device's counter of written bytes when it began.
+    from_bytes: u64,
+    maps: Vec<Map>,
+    cuts: Vec<Cut>,
+    /// Cycles after which the files were looked at, and what the longest look took.
+    looked_after: Vec<u32>,
+    longest_ns: u64,
+    /// Why the last look came to nothing.
+    failed: Option<String>,
+}
+
+/// A trace that has ended, with all that its account is made of but the places of the journal.
+pub(crate) struct Traced {
+    /// Number of its phase in the record.
+    pub(crate) phase: usize,
+    pub(crate) trace: Trace,
+    pub(crate) maps: Vec<Map>,
+    pub(crate) cuts: Vec<Cut>,
+    pub(crate) total_bytes: u64,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Tracing {
+    /// A cycle began at that time.
+    pub(crate) fn cut(&mut self, cycles: &[(u32, u64)]) {
+        let cut = |&(cycle, monotonic_ns)| Cut { cycle, monotonic_ns };
+        self.cuts = cycles.iter().map(cut).collect();
+    }
+
+    /// Looks at the files below `root` after cycle `number`; the look is left where the worker says
+    /// something.
+    pub(crate) fn look_between(&mut self, root: &Path, number: u32, worker: &ReadyWorker<'_>) {
+        if self.look(root, &mut || !worker.has_spoken()) {
+            self.looked_after.push(number);
+        }
+    }
+
+    fn look(&mut self, root: &Path, go_on: &mut dyn FnMut() -> bool) -> bool {
+        let began_ns = monotonic_ns();
+        let map = match map_of_files_while(root, go_on) {
+            Ok(Some(map)) => map,
+            Ok(None) => return false,
+            Err(error) => {
+                self.failed = Some(error.to_string());
+                return false;
+            }
+        };
+        self.maps.push(map);
+        self.longest_ns = self.longest_ns.max(monotonic_ns().saturating_sub(began_ns));
+        true
+    }
+
+    /// Ends it, where the device's counter of written bytes stands at `to_bytes`. `end` says what
+    /// ended it, where that was no unmount.
+    pub(crate) fn stop(
+        self,
+        phase: usize,
+        to_bytes: u64,
+        end: Option<&str>,
+    ) -> Result<Traced, TraceError> {
+        let mut notes = Vec::new();
+        notes.extend(end.map(|end| format!("It ends with {end}, without an unmount.")));
+        notes.extend(note_of_looks(&self.cuts, &self.looked_after, self.longest_ns));
+        let failed = |why: &String| format!("The files could not be looked at: {why}.");
+        notes.extend(self.failed.as_ref().map(failed));
+        Ok(Traced {
+            phase,
+            trace: self.session.stop()?,
+            maps: self.maps,
+            cuts: self.cuts,
+            total_bytes: to_bytes.saturating_sub(self.from_bytes),
+            notes,
+        })
+    }
+}
+
+/// After which of the cycles that began at `cuts` the files were not looked at, and what looking
+/// cost. After the last one comes the look at the end.
+fn note_of_looks(cuts: &[Cut], looked_after: &[u32], longest_ns: u64) -> Option<String> {
+    let began = cuts.split_last().map_or(&[][..], |(_, before)| before).iter();
+    let missing = began.map(|cut| cut.cycle).filter(|number| !looked_after.contains(number));
+    let missing: Vec<String> = missing.map(|number| number.to_string()).collect();
+    let cost = format!("Looking at the files took up to {}, after the work.", Nanos(longest_ns));
+    if missing.is_empty() {
+        return (longest_ns > 0).then_some(cost);
+    }
+    Some(format!(
+        "The files were not looked at after cycle {}: the device was not quiet for long enough \
+         before the next one. What was written there is sorted by the look after it, and what was \
+         replaced in between is in the part of contents that are gone. {cost}",
+        missing.join(", ")
+    ))
+}
+
+impl Trial<'_> {
+    /// Begins the trace of `phase`, where an account was asked for; one that is under way ends.
+    pub(crate) fn start_trace(&mut self, phase: &Phase) -> Account {
+        if !self.spec.account {
+            return Account::NotAsked;
+        }
+        self.end_traces(&format!("the beginning of phase {}", phase.name));
+        match self.traced() {
+            Ok(tracing) => Account::Traced(Box::new(tracing)),
+            Err(reason) => {
+                self.say_not_taken(&reason);
+                Account::NotTaken(reason)
+            }
+        }
+    }
+
+    /// Looks at the files when the phase has drained.
+    pub(crate) fn look_at_end(
+        &self,
+        account: &mut Account,
+        laps: Option<&Laps>,
+    ) -> Result<(), StepError> {
+        let Some(tracing) = account.tracing() else { return Ok(()) };
+        tracing.cut(laps.map_or(&[], Laps::starts));
+        tracing.look(&self.work_root()?, &mut || true);
+        Ok(())
+    }
+
+    fn traced(&self) -> Result<Tracing, String> {
+        let name = self.device_name().ok_or("the file system has no block device of its own")?;
+        let device = self.spec.target.device().ok_or("the file system has no block device")?;
+        let number = rustix::fs::stat(device).map_err(|e| format!("{}: {e}", device.display()))?;
+        let (major, minor) = (rustix::fs::major(number.st_rdev), rustix::fs::minor(number.st_rdev));
+        let device = BlockDevice { major, minor };
+        let text = mountinfo::text().map_err(|error| format!("mountinfo: {error}"))?;
+        let tracefs = fsarena_trace::tracefs(&text).map_err(|error| error.to_string())?;
+        let bytes = buffer_bytes(self.spec.workload.dataset.bytes());
+        // Of an executor of this RUN that was killed.
+        let _ = fsarena_trace::remove_instance(&tracefs, &self.spec.name);
+        let session = Session::start(&tracefs, &self.spec.name, device, bytes);
+        let session = session.map_err(|error| error.to_string())?;
+        let stat = block_stat(&self.roots, &name).map_err(|error| error.to_string())?;
+        Ok(Tracing {
+            session,
+            from_bytes: stat.written_bytes,
+            maps: Vec::new(),
+            cuts: Vec::new(),
+            looked_after: Vec::new(),
+            longest_ns: 0,
+            failed: None,
+        })
+    }
+
+    /// Says once that there is no account.
+    fn say_not_taken(&mut self, reason: &str) {
+        const CODE: &str = "account-not-taken";
+        if !self.record.notices.iter().any(|notice| notice.code == CODE) {
+            let text = format!("where the written bytes went is not known: {reason}");
+            self.notice(CODE, text, None);
+        }
+    }
+}
+
+/// Room for the events of work on so many bytes: as if all of them were written in blocks of 4 KiB
+/// while nobody reads.
+fn buffer_bytes(work_bytes: u64) -> u64 {
+    let asked = std::env::var(BUFFER_VARIABLE).ok().and_then(|text| text.parse().ok());
+    asked.unwrap_or_else(|| {
+        (work_bytes / 4096).saturating_mul(EVENT_BYTES).clamp(BUFFER_MIN_BYTES, BUFFER_MAX_BYTES)
+    })
+}
+
+/// What to do about events that were lost.
+pub(crate) fn remedy_for_lost() -> String {
+    format!(
+        "give the trace a larger buffer ({BUFFER_VARIABLE}, {} at most without it), or \
+         make the work smaller (--scale)",
+        fsarena_model::units::Bytes(BUFFER_MAX_BYTES)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_without_a_look_are_named() {
+        let cuts = [1, 2, 4].map(|cycle| Cut { cycle, monotonic_ns: 0 });
+        let note = |looked_after: &[u32]| note_of_looks(&cuts, looked_after, 5_000_000).unwrap();
+        let cost = "Looking at the files took up to 5.00 ms, after the work.";
+        assert_eq!(note(&[1, 2]), cost, "the look at the end is that after cycle 4");
+        assert_eq!(note(&[1, 2, 4]), cost);
+        for (looked_after, missing) in [(&[2, 4][..], "cycle 1:"), (&[], "cycle 1, 2:")] {
+            let note = note(looked_after);
+            assert!(note.contains(missing) && note.ends_with(cost), "{note}");
+        }
+        assert_eq!(note_of_looks(&[], &[], 5_000_000).as_deref(), Some(cost));
+        assert_eq!(note_of_looks(&[], &[], 0), None, "nobody looked");
+    }
+
+    #[test]
+    fn larger_work_has_a_larger_buffer() {
+        assert_eq!(buffer_bytes(0), 4 << 20);
+        assert_eq!(buffer_bytes(1 << 30), (1 << 18) * 80);
+        assert_eq!(buffer_bytes(u64::MAX), 64 << 20);
+    }
+}

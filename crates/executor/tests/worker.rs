@@ -1,0 +1,83 @@
+//! A worker as the executor hears it: a script in its place.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
+use fsarena_executor::stop::Stop;
+use fsarena_executor::worker::{ReadyWorker, WorkerFailure};
+use fsarena_model::cycle::LapAt;
+use fsarena_model::seed::Seed;
+use fsarena_model::work::{Dataset, DatasetState, Task, WorkerSays, WorkerSpec};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+const LAP: &str = r#"{"lap":{"number":3,"at":"durable","monotonic_ns":7}}"#;
+
+/// A worker that ends takes all younger children of this process with it.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn alone() -> (MutexGuard<'static, ()>, tempfile::TempDir, Stop) {
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    (turn, tempfile::tempdir().unwrap(), Stop::default())
+}
+
+/// A worker that does `script` when it is let go.
+fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
+    let program = dir.join("program");
+    let text = format!("#!/bin/sh\nread spec\necho '\"ready\"'\nread go\n{script}\n");
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let spec = WorkerSpec {
+        schema: fsarena_model::SPEC_SCHEMA,
+        root: dir.to_owned(),
+        dataset: Dataset::uniform(1, 1, 0),
+        state: DatasetState::default(),
+        dataset_seed: Seed::from_number(1),
+        task: Task::MakeDirs,
+        warm_memory_bytes: 0,
+        cpus: Vec::new(),
+        user: None,
+        handicap_ns: 0,
+    };
+    ReadyWorker::start(&program, &spec, stop).unwrap()
+}
+
+#[test]
+fn laps_are_heard_as_they_are_said() {
+    let (_turn, dir, stop) = alone();
+    let script = format!("sleep 0.3; echo '{LAP}\n{LAP}'; sleep 0.3; echo '\"made\"'");
+    let mut worker = started(dir.path(), &script, &stop);
+    worker.let_go();
+    assert!(!worker.has_spoken());
+    assert_eq!(worker.hear_within(Duration::from_millis(1)).unwrap(), None);
+    let long = Duration::from_secs(60);
+    let Some(WorkerSays::Lap(lap)) = worker.hear_within(long).unwrap() else { panic!() };
+    assert_eq!((lap.number, lap.at, lap.monotonic_ns), (3, LapAt::Durable, 7));
+    assert!(worker.has_spoken(), "both came at once");
+    assert!(matches!(worker.hear_within(long).unwrap(), Some(WorkerSays::Lap(_))));
+    assert!(!worker.has_spoken());
+    assert_eq!(worker.hear_within(long).unwrap(), Some(WorkerSays::Made));
+    let failure = worker.hear_within(long).unwrap_err();
+    assert!(matches!(failure, WorkerFailure::Ended(_)), "{failure}");
+}
+
+#[test]
+fn who_waits_for_the_result_alone_hears_no_laps() {
+    let (_turn, dir, stop) = alone();
+    let mut worker = started(dir.path(), &format!("echo '{LAP}'; echo '\"made\"'"), &stop);
+    assert_eq!(worker.go().unwrap(), WorkerSays::Made);
+}
+
+#[test]
+fn a_stop_is_heard_between_laps() {
+    let (_turn, dir, stop) = alone();
+    let mut worker = started(dir.path(), &format!("echo '{LAP}'; exec sleep 100"), &stop);
+    worker.let_go();
+    let long = Duration::from_secs(60);
+    assert!(matches!(worker.hear_within(long), Ok(Some(WorkerSays::Lap(_)))));
+    let began = Instant::now();
+    stop.ask();
+    let failure = worker.hear_within(long).unwrap_err();
+    assert!(matches!(failure, WorkerFailure::Stopped), "{failure}");
+    assert!(began.elapsed() < Duration::from_secs(1));
+}

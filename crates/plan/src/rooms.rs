@@ -1,0 +1,247 @@
+//! What a workload takes on a file system of which it is known how it hands out its room.
+//!
+//! Contents in the units of the file system, each drawn size rounded up by itself; inodes where
+//! they take from the same room; directories; and at one time with these, temporary files and the
+//! files of a second load. What is written over moves on some file systems before the old place is
+//! free. 2 % more are for what is freed and not yet to be had. The room is the one that root has.
+
+use crate::expand::Rules;
+use crate::fit::rewritten_bytes;
+use crate::holdings::{BLOCK_BYTES, peak_bytes, peak_entries};
+use crate::steps::is_null;
+use crate::text::{device_text, size_text};
+use fsarena_model::contender::{FsLevel, Levels};
+use fsarena_model::cycle::{Cycle, Load};
+use fsarena_model::room::Room;
+use fsarena_model::units::Bytes;
+use fsarena_model::work::{Op, Phase, Workload};
+
+/// Bytes of an entry of a directory beside its name.
+const ENTRY_BYTES: u64 = 24;
+
+/// What a workload takes at most at one time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Needs {
+    pub(crate) bytes: u64,
+    /// Files and directories.
+    pub(crate) inodes: u64,
+}
+
+/// Why a workload does not fit a contender, and what to do; `room` is the contender's.
+pub(crate) fn too_small(
+    workload: &Workload,
+    levels: &Levels,
+    room: &Room,
+    less: &str,
+    rules: &dyn Rules,
+) -> Option<(String, String)> {
+    let needs = needs(workload, room);
+    let device = levels.device.size_bytes()?;
+    let place = format!("{} on {}", levels.fs, device_text(&levels.device));
+    let name = &workload.name;
+    if let Some(inodes) = room.predicted.inodes.filter(|inodes| *inodes < needs.inodes) {
+        let what =
+            format!("{place} will have {inodes} free inodes, and {name:?} needs {}", needs.inodes);
+        let larger = enough(device, inodes, needs.inodes);
+        let remedy = match ratio(&levels.fs, device, needs.inodes, rules) {
+            Some(ratio) => format!("say mkfs.inode_ratio={ratio}, use {less}, or {larger} or more"),
+            None => format!("use a device of {larger} or more, or {less}"),
+        };
+        return Some((what, remedy));
+    }
+    let free = room.predicted.free_bytes.saturating_add(room.kept_for_root_bytes);
+    (free < needs.bytes).then(|| {
+        let what = format!(
+            "{place} will have {} free, and {name:?} needs {} in units of {}",
+            Bytes(free),
+            Bytes(needs.bytes),
+            size_text(room.unit_bytes)
+        );
+        let larger = enough(device, free, needs.bytes);
+        (what, format!("use a device of {larger} or more, or {less}"))
+    })
+}
+
+/// A size of the device at which there will be enough, where room grows with it.
+fn enough(device: u64, there: u64, needed: u64) -> String {
+    let larger = u128::from(device) * u128::from(needed) / u128::from(there.max(1));
+    let mib = u64::try_from(larger).unwrap_or(u64::MAX).div_ceil(1 << 20).saturating_add(1);
+    size_text(mib.saturating_mul(1 << 20))
+}
+
+/// An inode ratio that gives enough inodes, where the file system takes one.
+fn ratio(fs: &FsLevel, device: u64, inodes: u64, rules: &dyn Rules) -> Option<u64> {
+    let ratio = device / inodes.saturating_add(16);
+    let ratio = if ratio == 0 { return None } else { 1 << ratio.ilog2() };
+    let mut changed = fs.clone();
+    changed.mkfs.insert("inode_ratio".to_owned(), u64::to_string(&ratio));
+    rules.check(&changed, Some(device)).ok()?;
+    let room = rules.room(&changed, device)?;
+    (room.predicted.inodes? >= inodes).then_some(ratio)
+}
+
+/// What a workload takes on a file system that hands out its room like this.
+pub(crate) fn needs(workload: &Workload, room: &Room) -> Needs {
+    if is_null(workload) {
+        return Needs { bytes: 0, inodes: 0 };
+    }
+    if let Some(source) = &workload.source {
+        let entries = peak_entries(workload, source);
+        let rounding = room.unit_bytes.saturating_sub(BLOCK_BYTES);
+        let bytes = peak_bytes(workload, source).saturating_add(entries.saturating_mul(rounding));
+        return Needs { bytes: with_rest(u128::from(bytes)), inodes: entries };
+    }
+    let set = &workload.dataset;
+    let contents = contents_bytes(workload, room);
+    let dirs = dirs_bytes(workload, room);
+    let inodes = set.files.saturating_add(set.directories()).saturating_add(1);
+    let mut most = Needs { bytes: 0, inodes: 0 };
+    for phase in &workload.phases {
+        let more = beside(workload, phase, room, contents);
+        most.bytes = most.bytes.max(more.bytes);
+        most.inodes = most.inodes.max(more.inodes);
+    }
+    let all = u128::from(contents)
+        + u128::from(dirs)
+        + u128::from(inodes) * u128::from(room.inode_bytes)
+        + u128::from(most.bytes);
+    Needs { bytes: with_rest(all), inodes: inodes.saturating_add(most.inodes) }
+}
+
+fn with_rest(bytes: u128) -> u64 {
+    u64::try_from(bytes * 102 / 100).unwrap_or(u64::MAX)
+}
+
+/// Bytes of one file's contents in units.
+fn units(size: u64, room: &Room) -> u64 {
+    if size <= room.inline_max_bytes {
+        return 0;
+    }
+    size.div_ceil(room.unit_bytes).saturating_mul(room.unit_bytes)
+}
+
+fn contents_bytes(workload: &Workload, room: &Room) -> u64 {
+    let set = &workload.dataset;
+    let appended = workload.state_before(workload.phases.len()).appended_bytes;
+    let of = |size: u64| units(size.saturating_add(appended), room);
+    if set.is_uniform() {
+        return set.files.saturating_mul(of(set.size_bytes));
+    }
+    let sizes = set.draw_sizes();
+    (0..set.files).map(|file| of(sizes.of(file))).fold(0, u64::saturating_add)
+}
+
+/// Directories with the names in them: a third more than these take, and one unit each.
+fn dirs_bytes(workload: &Workload, room: &Room) -> u64 {
+    let set = &workload.dataset;
+    let entry = u64::from(set.file_name_bytes()) + ENTRY_BYTES;
+    let names = set.files_per_dir().saturating_mul(entry).saturating_mul(4) / 3;
+    let leaf = (names / room.dir_unit_bytes + 1).saturating_mul(room.dir_unit_bytes);
+    let leaves = set.dirs.max(1);
+    let inner = set.directories().saturating_sub(set.dirs);
+    leaves.saturating_mul(leaf).saturating_add(inner.saturating_mul(room.dir_unit_bytes))
+}
+
+/// What a phase takes beside the dataset.
+fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: u64) -> Needs {
+    match (&phase.cycle, phase.op) {
+        (Some(cycle), _) => beside_cycles(workload, cycle, room, contents),
+        (None, Op::Overwrite | Op::BigOverwrite | Op::RandWrite | Op::RandRw)
+            if room.moves_on_write =>
+        {
+            Needs { bytes: rewritten_bytes(workload, phase), inodes: 0 }
+        }
+        _ => Needs { bytes: 0, inodes: 0 },
+    }
+}
+
+/// Temporary files stay to the end of their cycle; a file that replaces another is one for a
+/// moment.
+fn beside_cycles(workload: &Workload, cycle: &Cycle, room: &Room, contents: u64) -> Needs {
+    let files = workload.dataset.files.max(1);
+    let all: u64 = cycle.shares.weights().iter().copied().map(u64::from).sum();
+    let temporary = (cycle.updates * u64::from(cycle.shares.temporary)).div_ceil(all.max(1));
+    let written = if room.moves_on_write { cycle.updates } else { temporary };
+    let bytes = u128::from(contents) * u128::from(written) / u128::from(files);
+    let (load_bytes, load_files) =
+        cycle.disturb.as_ref().map_or((0, 0), |disturb| match disturb.load {
+            Load::Create { files, size_bytes, .. } => {
+                (files.saturating_mul(units(size_bytes, room) + room.inode_bytes), files + 1)
+            }
+            Load::Write { size_bytes, .. } | Load::Read { size_bytes, .. } => {
+                (units(size_bytes, room), 2)
+            }
+        });
+    Needs {
+        bytes: u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(load_bytes),
+        inodes: temporary + 1 + load_files,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_model::cycle::{Disturb, Overrun, Shares};
+    use fsarena_model::dataset::{Dataset, Distribution};
+    use fsarena_model::room::Predicted;
+
+    fn room(unit_bytes: u64) -> Room {
+        Room {
+            predicted: Predicted { free_bytes: 1 << 30, inodes: Some(1000) },
+            kept_for_root_bytes: 0,
+            unit_bytes,
+            inline_max_bytes: 0,
+            inode_bytes: 0,
+            dir_unit_bytes: unit_bytes,
+            moves_on_write: false,
+        }
+    }
+
+    fn work(phase: Phase) -> Workload {
+        let values = vec![(1, 1), (0, 1), (5000, 1)];
+        let sizes = Some(Distribution::Weighted { values });
+        Workload {
+            name: "w".to_owned(),
+            title: "w".to_owned(),
+            dataset: Dataset { sizes, ..Dataset::uniform(300, 5000, 0) },
+            phases: vec![phase],
+            fio: None,
+            source: None,
+        }
+    }
+
+    #[test]
+    fn each_size_is_rounded_by_itself() {
+        let work = work(Phase::new("create", Op::Create, 4096));
+        let sizes = work.dataset.draw_sizes();
+        let units = |unit: u64| (0..300).map(|file| sizes.of(file).div_ceil(unit)).sum::<u64>();
+        for unit in [1024, 4096, 65536] {
+            assert_eq!(contents_bytes(&work, &room(unit)), units(unit) * unit);
+        }
+        // One directory, the root of the work.
+        let needs = needs(&work, &room(65536));
+        assert_eq!(needs.inodes, 301);
+        assert_eq!(needs.bytes, (units(65536) + 1) * 65536 * 102 / 100);
+    }
+
+    #[test]
+    fn temporary_files_and_a_second_load_stand_beside_the_dataset() {
+        let shares = Shares { in_place: 1, truncate: 1, replace: 1, recreate: 1, temporary: 1 };
+        let load = Load::Create { files: 10, size_bytes: 100, rate: 0 };
+        let cycle = Cycle {
+            cycles: 2,
+            period_ns: 1,
+            overrun: Overrun::Skip,
+            updates: 100,
+            shares,
+            disturb: Some(Disturb { load, cycles: Vec::new() }),
+        };
+        let work = work(Phase::of_cycles("cycle", cycle.clone(), 4096));
+        assert_eq!(needs(&work, &room(4096)).inodes, 301 + 20 + 1 + 11);
+        let more = beside_cycles(&work, &cycle, &room(4096), 300 * 4096);
+        assert_eq!(more.bytes, 20 * 4096 + 10 * 4096);
+        let moving = Room { moves_on_write: true, ..room(4096) };
+        let more = beside_cycles(&work, &cycle, &moving, 300 * 4096);
+        assert_eq!(more.bytes, 100 * 4096 + 10 * 4096);
+    }
+}

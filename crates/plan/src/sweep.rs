@@ -1,0 +1,119 @@
+//! Values of mkfs options that are ranges: `1024..65536`, `4..16 step 4`.
+//!
+//! Without a step both ends are powers of two and so is every level between them; with one the
+//! levels are the first end and each step from it up to the second. Numbers may have units of
+//! bytes (`16K..256K`); the levels then have them too.
+
+use crate::error::{Place, PlanError};
+use crate::experiment::At;
+use crate::parse::push_level;
+use crate::text::{bytes, size_text};
+use crate::tree::Node;
+
+/// Most levels of one range.
+pub(crate) const MAX_LEVELS: usize = 64;
+
+/// The levels of a value: several where it is a range, else itself.
+///
+/// # Errors
+/// A range that has no levels or too many, or an end that is no number.
+pub(crate) fn levels(value: &str, place: &Place) -> Result<Vec<String>, PlanError> {
+    let is_range = value.starts_with(|c: char| c.is_ascii_digit()) && value.contains("..");
+    let Some((from, rest)) = value.split_once("..").filter(|_| is_range) else {
+        return Ok(vec![value.to_owned()]);
+    };
+    let (to, step) = match rest.split_once("step") {
+        Some((to, step)) => (to, Some(step)),
+        None => (rest, None),
+    };
+    let number = |text: &str| bytes(text.trim(), place);
+    let (first, last) = (number(from)?, number(to)?);
+    if first >= last {
+        let what = format!("the range {value:?} does not go up");
+        return Err(PlanError::new(place, what, "write it like 1024..65536, or one value"));
+    }
+    let numbers = match step {
+        Some(step) => arithmetic(first, last, number(step)?, value, place)?,
+        None => powers_of_two(first, last, value, place)?,
+    };
+    let has_unit = value.contains(|c: char| c.is_ascii_uppercase());
+    let text = |number: &u64| if has_unit { size_text(*number) } else { number.to_string() };
+    Ok(numbers.iter().map(text).collect())
+}
+
+/// The values of an mkfs option; a range is as many levels, all in one place.
+pub(crate) fn axis(node: &Node<'_>) -> Result<Vec<At<Option<String>>>, PlanError> {
+    let mut all = Vec::new();
+    for element in node.list("4096")? {
+        let value = element.scalar("4096")?;
+        if value.is_empty() {
+            return Err(element.error("an empty mkfs option", "write \"default\""));
+        }
+        for level in levels(&value, &element.place)? {
+            let level = Some(level).filter(|level| level != "default");
+            push_level(&mut all, level, &element.place)?;
+        }
+    }
+    Ok(all)
+}
+
+fn powers_of_two(first: u64, last: u64, value: &str, place: &Place) -> Result<Vec<u64>, PlanError> {
+    if !first.is_power_of_two() || !last.is_power_of_two() {
+        let what = format!("the range {value:?} goes by powers of two, and an end of it is none");
+        return Err(PlanError::new(place, what, "say the step: 4..16 step 4"));
+    }
+    let next = |number: &u64| number.checked_mul(2).filter(|next| *next <= last);
+    Ok(std::iter::successors(Some(first), next).collect())
+}
+
+fn arithmetic(
+    first: u64,
+    last: u64,
+    step: u64,
+    value: &str,
+    place: &Place,
+) -> Result<Vec<u64>, PlanError> {
+    if step == 0 {
+        let what = format!("the range {value:?} has a step of 0");
+        return Err(PlanError::new(place, what, "write it like 4..16 step 4"));
+    }
+    if (last - first) / step >= MAX_LEVELS as u64 {
+        let what = format!("the range {value:?} has more than {MAX_LEVELS} levels");
+        return Err(PlanError::new(place, what, "use a larger step"));
+    }
+    let next = |number: &u64| number.checked_add(step).filter(|next| *next <= last);
+    Ok(std::iter::successors(Some(first), next).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: &str) -> Result<String, String> {
+        let levels = levels(value, &Place::Option("--fs"));
+        levels.map(|all| all.join(" ")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn ranges_are_levels() {
+        assert_eq!(of("1024..8192").unwrap(), "1024 2048 4096 8192");
+        assert_eq!(of("16K..128K").unwrap(), "16K 32K 64K 128K");
+        assert_eq!(of("512..2K").unwrap(), "512 1K 2K");
+        assert_eq!(of("4..16 step 4").unwrap(), "4 8 12 16");
+        assert_eq!(of("2 .. 9 step 3").unwrap(), "2 5 8");
+        assert_eq!(of("4096").unwrap(), "4096");
+        assert_eq!(of("^64bit").unwrap(), "^64bit");
+        assert_eq!(of("a..b").unwrap(), "a..b", "no range");
+    }
+
+    #[test]
+    fn ranges_without_sense_are_refused() {
+        assert!(of("8..4").unwrap_err().contains("does not go up"));
+        assert!(of("4..4").unwrap_err().contains("does not go up"));
+        assert!(of("1000..4096").unwrap_err().contains("say the step"));
+        assert!(of("1..9 step 0").unwrap_err().contains("step of 0"));
+        assert!(of("1..900 step 1").unwrap_err().contains("more than 64 levels"));
+        assert!(of("4..").unwrap_err().contains("no number"));
+        assert!(of("4..16 steps").is_err());
+    }
+}

@@ -1,0 +1,459 @@
+//! Where the bytes went: the accounts of a contender's trials as one, in bytes a cycle and as
+//! multiples of what was asked for, with the answer in words.
+//!
+//! The parts come from a trace and the total from the device's own counter, so that their sum can
+//! be checked. An account that lost events is spoilt: it is said, and is in no figure.
+
+mod words;
+
+use crate::contenders::Contenders;
+use crate::phases::with_right_contents;
+use fsarena_model::account::{Account, AccountRecord, Part, Parts};
+use fsarena_model::cycle::Load;
+use fsarena_model::record::{PhaseRecord, TrialRecord};
+use fsarena_model::run::RunPlan;
+use fsarena_model::work::Phase;
+use serde::Serialize;
+
+/// From this share on what is unattributed stands in the way of a conclusion.
+pub const UNATTRIBUTED_MUCH: f64 = 0.10;
+
+/// The accounts of a phase on all contenders.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccountView {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// Whether amounts are those of a cycle; else of the whole phase.
+    pub per_cycle: bool,
+    /// Contenders of which an account was asked for and a trial has one, or a reason for none.
+    pub rows: Vec<AccountRow>,
+}
+
+/// The accounts of one contender.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccountRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// Trials with a sound account: those behind the means.
+    pub n: usize,
+    /// Means over these; absent where there is none.
+    pub means: Option<AccountMeans>,
+    /// Accounts that lost events; in none of the means.
+    pub spoilt: Vec<SpoiltAccount>,
+    /// Why trials have none, each reason once.
+    pub not_taken: Vec<NotTaken>,
+    /// What has to be known when it is read, each once.
+    pub notes: Vec<String>,
+    /// The answer to "where do the bytes come from", in plain sentences.
+    pub words: Vec<String>,
+}
+
+/// An account with gaps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SpoiltAccount {
+    /// Number of the block, from 1.
+    pub block: u32,
+    /// Number of the trial, from 1.
+    pub trial: u32,
+    /// Events that the kernel had no room for.
+    pub lost_events: u64,
+}
+
+/// Trials without an account.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NotTaken {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub trials: usize,
+}
+
+/// Means over trials, of a cycle or of the whole phase.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccountMeans {
+    /// Cycles of a trial that are in its account; 1 for a phase without cycles.
+    pub cycles: f64,
+    /// Bytes that calls wrote, those of the second load among them.
+    pub asked_bytes: f64,
+    /// Of these, written by the second load.
+    pub asked_by_disturber_bytes: f64,
+    /// The parts and what is unattributed, in the order of [`AccountPart::ALL`].
+    pub lines: Vec<AccountLine>,
+    /// Whether the parts and the counter agree.
+    pub check: SumCheck,
+    /// At least so many of the asked bytes never reached the device as data: they were deleted or
+    /// replaced before they were written back. All that is unattributed is taken for such data.
+    /// Absent where the place of some files is not known.
+    pub never_written_bytes: Option<f64>,
+    /// Write requests.
+    pub writes: f64,
+    /// Cache flushes.
+    pub flushes: f64,
+    /// Discarded bytes; they are no written bytes.
+    pub discarded_bytes: f64,
+    /// What the files hold on the device, at the end and not in a cycle.
+    pub allocated: Allocated,
+    /// Where the journal or log lies, as `start+length` in bytes of the device, of the first trial;
+    /// empty where it has no fixed place.
+    pub journal: Vec<String>,
+}
+
+/// Rounding as allocated: kept apart from what was written.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Allocated {
+    /// Files that were looked at.
+    pub files: f64,
+    /// Of these, those of which the kernel does not tell the place.
+    pub unplaced_files: f64,
+    /// Bytes of their contents.
+    pub contents_bytes: f64,
+    /// Bytes that are allocated to them.
+    pub allocated_bytes: f64,
+    /// The difference; 0 where less is allocated than they hold.
+    pub rounding_bytes: f64,
+}
+
+/// A line of an account.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AccountLine {
+    /// What it is.
+    pub part: AccountPart,
+    /// Bytes.
+    pub bytes: f64,
+    /// Of these, on sectors that had been written before in the same cycle.
+    pub again_bytes: f64,
+    /// As a multiple of the asked bytes; absent where none were asked for.
+    pub times_asked: Option<f64>,
+    /// As a share of the device's counter, 0 to 1; absent where that stood still.
+    pub share: Option<f64>,
+}
+
+/// A part of an account, as its table shows it: contents of files on sectors that are written for
+/// the first time in a cycle are kept apart from those written again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AccountPart {
+    /// Contents below the end of their file, on sectors not yet written in the cycle.
+    Data,
+    /// Blocks of files beyond the end of their contents, likewise.
+    Rounding,
+    /// Contents and rounding of files that were replaced or deleted since, likewise.
+    Gone,
+    /// Any of these on sectors that had been written before in the cycle.
+    Again,
+    /// The journal or log, first or again.
+    Journal,
+    /// Other metadata, first or again.
+    Metadata,
+    /// In none of these: not seen by the trace, or on a place of nobody.
+    Unattributed,
+}
+
+impl AccountPart {
+    /// Every part, in the order of tables, with its name there.
+    pub const ALL: [(&str, Self); 7] = [
+        ("data as asked", Self::Data),
+        ("rounding as written", Self::Rounding),
+        ("gone since", Self::Gone),
+        ("written again", Self::Again),
+        ("journal", Self::Journal),
+        ("other metadata", Self::Metadata),
+        ("unattributed", Self::Unattributed),
+    ];
+
+    /// Its name in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+}
+
+/// The parts against the device's own counter.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SumCheck {
+    /// Bytes written by the device's counter.
+    pub counter_bytes: f64,
+    /// The least of a trial.
+    pub counter_min_bytes: f64,
+    /// The most of a trial.
+    pub counter_max_bytes: f64,
+    /// The sum of all parts that have a name.
+    pub attributed_bytes: f64,
+    /// Bytes that the trace saw on places of nobody.
+    pub unknown_bytes: f64,
+    /// Counter less what the trace saw, named or not; below 0 where it saw more.
+    pub unseen_bytes: f64,
+    /// Unattributed bytes as a share of the counter, 0 to 1; absent where that stood still.
+    pub unattributed_share: Option<f64>,
+}
+
+impl AccountMeans {
+    /// Bytes of a part.
+    #[must_use]
+    pub fn bytes(&self, part: AccountPart) -> f64 {
+        self.lines.iter().find(|line| line.part == part).map_or(0.0, |line| line.bytes)
+    }
+}
+
+/// The account of one trial's phase: bytes of a cycle, or of the whole phase. Where events were
+/// lost it is spoilt.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrialAccount {
+    /// Events that the kernel had no room for.
+    pub lost_events: u64,
+    /// [`AccountPart::Data`].
+    pub data_bytes: f64,
+    /// [`AccountPart::Rounding`].
+    pub rounding_bytes: f64,
+    /// [`AccountPart::Gone`].
+    pub gone_bytes: f64,
+    /// [`AccountPart::Again`].
+    pub again_bytes: f64,
+    /// [`AccountPart::Journal`].
+    pub journal_bytes: f64,
+    /// [`AccountPart::Metadata`].
+    pub metadata_bytes: f64,
+    /// [`AccountPart::Unattributed`].
+    pub unattributed_bytes: f64,
+}
+
+impl TrialAccount {
+    /// `None` where there is no account.
+    pub(crate) fn of(phase: &PhaseRecord) -> Option<Self> {
+        let Some(AccountRecord::Taken(account)) = &phase.account else { return None };
+        let cycles = cycles(phase);
+        let bytes = |part: AccountPart| part_bytes(account, part).0 / cycles;
+        Some(Self {
+            lost_events: account.lost_events,
+            data_bytes: bytes(AccountPart::Data),
+            rounding_bytes: bytes(AccountPart::Rounding),
+            gone_bytes: bytes(AccountPart::Gone),
+            again_bytes: bytes(AccountPart::Again),
+            journal_bytes: bytes(AccountPart::Journal),
+            metadata_bytes: bytes(AccountPart::Metadata),
+            unattributed_bytes: bytes(AccountPart::Unattributed),
+        })
+    }
+}
+
+/// Cycles that were begun; 1 for a phase without.
+fn cycles(phase: &PhaseRecord) -> f64 {
+    phase.cycles.as_ref().map_or(1, |all| all.cycles.len().max(1)) as f64
+}
+
+/// One view a phase with accounts, in the order of the plan.
+pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<AccountView> {
+    let contenders = Contenders::of(plan);
+    let mut views = Vec::new();
+    for workload in &plan.workloads {
+        let own = contenders.split(&with_right_contents(records, &workload.name));
+        for phase in workload.phases.iter().filter(|phase| phase.timed) {
+            let rows: Vec<AccountRow> = plan
+                .contenders
+                .iter()
+                .zip(&own)
+                .enumerate()
+                .filter_map(|(index, (one, own))| row((index, &one.label), phase, own))
+                .collect();
+            if !rows.is_empty() {
+                views.push(AccountView {
+                    workload: workload.name.clone(),
+                    phase: phase.name.clone(),
+                    per_cycle: phase.cycle.is_some(),
+                    rows,
+                });
+            }
+        }
+    }
+    views
+}
+
+/// A sound account and the phase that it is of.
+struct Sound<'a> {
+    phase: &'a PhaseRecord,
+    account: &'a Account,
+    /// Cycles, or 1.
+    cycles: f64,
+}
+
+/// `None` where no trial was asked for an account.
+fn row(
+    (contender, label): (usize, &str),
+    planned: &Phase,
+    records: &[&TrialRecord],
+) -> Option<AccountRow> {
+    let mut sound: Vec<Sound<'_>> = Vec::new();
+    let mut spoilt = Vec::new();
+    let mut not_taken: Vec<NotTaken> = Vec::new();
+    let mut notes: Vec<String> = Vec::new();
+    for record in records {
+        let phase = record.phases.iter().find(|p| p.name == planned.name && p.is_complete());
+        let Some(phase) = phase else { continue };
+        match &phase.account {
+            None => {}
+            Some(AccountRecord::NotTaken { reason }) => {
+                match not_taken.iter_mut().find(|known| known.reason == *reason) {
+                    Some(known) => known.trials += 1,
+                    None => not_taken.push(NotTaken { reason: reason.clone(), trials: 1 }),
+                }
+            }
+            Some(AccountRecord::Taken(account)) => {
+                for note in &account.notes {
+                    if !notes.contains(note) {
+                        notes.push(note.clone());
+                    }
+                }
+                if account.lost_events > 0 {
+                    spoilt.push(SpoiltAccount {
+                        block: record.key.block + 1,
+                        trial: record.key.sequence + 1,
+                        lost_events: account.lost_events,
+                    });
+                } else {
+                    sound.push(Sound { phase, account, cycles: cycles(phase) });
+                }
+            }
+        }
+    }
+    if sound.is_empty() && spoilt.is_empty() && not_taken.is_empty() {
+        return None;
+    }
+    let mut row = AccountRow {
+        contender,
+        label: label.to_owned(),
+        n: sound.len(),
+        means: means(planned, &sound),
+        spoilt,
+        not_taken,
+        notes,
+        words: Vec::new(),
+    };
+    row.words = words::sentences(&row, planned.cycle.is_some());
+    Some(row)
+}
+
+fn means(planned: &Phase, sound: &[Sound<'_>]) -> Option<AccountMeans> {
+    let first = sound.first()?;
+    // Of a cycle.
+    let mean = |of: &dyn Fn(&Sound<'_>) -> f64| {
+        sound.iter().map(|one| of(one) / one.cycles).sum::<f64>() / sound.len() as f64
+    };
+    // Of a trial.
+    let whole = |of: fn(&Account) -> u64| mean(&|one| of(one.account) as f64 * one.cycles);
+    let asked_by_disturber_bytes = mean(&|one| disturber_bytes(planned, one.phase));
+    let asked_bytes = mean(&|one| own_bytes(one.phase)) + asked_by_disturber_bytes;
+    let counter = |one: &Sound<'_>| one.account.total_bytes as f64 / one.cycles;
+    let counter_bytes = mean(&|one| one.account.total_bytes as f64);
+    let of = |bytes: f64| (counter_bytes > 0.0).then(|| bytes / counter_bytes);
+    let line = |&(_, part): &(&str, AccountPart)| {
+        let bytes = mean(&|one| part_bytes(one.account, part).0);
+        AccountLine {
+            part,
+            bytes,
+            again_bytes: mean(&|one| part_bytes(one.account, part).1),
+            times_asked: (asked_bytes > 0.0).then(|| bytes / asked_bytes),
+            share: of(bytes),
+        }
+    };
+    let seen = |one: &Sound<'_>| one.account.parts().values().map(|w| w.bytes() as f64).sum();
+    let unknown_bytes = mean(&|one| both(&one.account.parts(), Part::Unknown).0);
+    let seen_bytes: f64 = mean(&seen);
+    let span = |of: fn(&fsarena_model::account::Span) -> u64| {
+        mean(&|one| one.account.spans.iter().map(|span| of(span) as f64).sum())
+    };
+    let allocated = Allocated {
+        files: whole(|account| account.files),
+        unplaced_files: whole(|account| account.unplaced_files),
+        contents_bytes: whole(|account| account.contents_bytes),
+        allocated_bytes: whole(|account| account.allocated_bytes),
+        rounding_bytes: whole(|a| a.allocated_bytes.saturating_sub(a.contents_bytes)),
+    };
+    let reached = |account: &Account| {
+        let parts = account.parts();
+        let data = parts.get(&Part::Data).map_or(0, |written| written.first_bytes);
+        data as f64 + both(&parts, Part::Gone).0
+    };
+    let never = |one: &Sound<'_>| {
+        let asked = own_bytes(one.phase) + disturber_bytes(planned, one.phase);
+        let unknown = one.account.unattributed_bytes() as f64;
+        (asked - reached(one.account) - unknown).max(0.0)
+    };
+    Some(AccountMeans {
+        cycles: sound.iter().map(|one| one.cycles).sum::<f64>() / sound.len() as f64,
+        asked_bytes,
+        asked_by_disturber_bytes,
+        lines: AccountPart::ALL.iter().map(line).collect(),
+        check: SumCheck {
+            counter_bytes,
+            counter_min_bytes: sound.iter().map(counter).fold(f64::INFINITY, f64::min),
+            counter_max_bytes: sound.iter().map(counter).fold(0.0, f64::max),
+            attributed_bytes: seen_bytes - unknown_bytes,
+            unknown_bytes,
+            unseen_bytes: counter_bytes - seen_bytes,
+            unattributed_share: of(mean(&|one| one.account.unattributed_bytes() as f64)),
+        },
+        never_written_bytes: (allocated.unplaced_files == 0.0).then(|| mean(&never)),
+        writes: span(|span| span.writes),
+        flushes: span(|span| span.flushes),
+        discarded_bytes: span(|span| span.discarded_bytes),
+        allocated,
+        journal: first.account.journal.clone(),
+    })
+}
+
+/// Bytes that the calls of the whole phase wrote, without the second load.
+fn own_bytes(phase: &PhaseRecord) -> f64 {
+    match &phase.cycles {
+        Some(all) => all.cycles.iter().map(|cycle| cycle.report.asked_bytes as f64).sum(),
+        None => phase.written_bytes() as f64,
+    }
+}
+
+/// Bytes that the second load wrote in the whole phase.
+fn disturber_bytes(planned: &Phase, phase: &PhaseRecord) -> f64 {
+    let load = planned.cycle.as_ref().and_then(|cycle| cycle.disturb.as_ref()).map(|d| d.load);
+    if !matches!(load, Some(Load::Create { .. } | Load::Write { .. })) {
+        return 0.0;
+    }
+    let cycles = phase.cycles.iter().flat_map(|all| &all.cycles);
+    cycles.filter_map(|cycle| Some(cycle.report.disturb.as_ref()?.bytes as f64)).sum()
+}
+
+/// Bytes of a part of the table over the whole phase, and of these those written again.
+fn part_bytes(account: &Account, part: AccountPart) -> (f64, f64) {
+    let parts = account.parts();
+    let first = |part: Part| (parts.get(&part).map_or(0, |w| w.first_bytes) as f64, 0.0);
+    match part {
+        AccountPart::Data => first(Part::Data),
+        AccountPart::Rounding => first(Part::Rounding),
+        AccountPart::Gone => first(Part::Gone),
+        AccountPart::Again => {
+            let again = [Part::Data, Part::Rounding, Part::Gone].map(|part| both(&parts, part).1);
+            let again: f64 = again.iter().sum();
+            (again, again)
+        }
+        AccountPart::Journal => both(&parts, Part::Journal),
+        AccountPart::Metadata => both(&parts, Part::Metadata),
+        AccountPart::Unattributed => (account.unattributed_bytes() as f64, 0.0),
+    }
+}
+
+/// All bytes of a part, and of these those written again.
+fn both(parts: &Parts, part: Part) -> (f64, f64) {
+    let written = parts.get(&part).copied().unwrap_or_default();
+    (written.bytes() as f64, written.again_bytes as f64)
+}

@@ -1,0 +1,192 @@
+//! A periodic application: one row a cycle, and what the cycles of a contender have in common.
+//!
+//! A figure of one cycle is of one trial; over trials medians and ranges are shown. A summary first
+//! takes the mean over the cycles of each trial, so that a trial has one value, as in every other
+//! table. Disturbed cycles are never mixed with undisturbed ones.
+
+mod effect;
+mod figures;
+
+pub use effect::{DisturbEffect, DisturberView, Factor};
+pub(crate) use figures::DeviceLoad;
+pub use figures::{CycleFigures, WorstOp};
+
+use crate::contenders::Contenders;
+use crate::phases::{MemoryView, groups, with_right_contents};
+use fsarena_model::cycle::{Cycle, CycleRecord, CyclesRecord};
+use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
+use fsarena_model::run::RunPlan;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A cycle that starts later than this share of its period after it was due is late.
+pub const LATE_SHARE: f64 = 0.01;
+
+/// A phase of cycles on all contenders.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CyclesView {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// What a cycle does, as planned: number, period, what happens where work outlasts it, the
+    /// second load.
+    pub cycle: Cycle,
+    /// Rows of contenders with a complete phase, as in the table of the phase.
+    pub rows: Vec<CyclesRow>,
+}
+
+/// The cycles of one contender in one state of cache and memory.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CyclesRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Its label.
+    pub label: String,
+    /// State of the cache when the first cycle began.
+    pub cache: CacheState,
+    /// Memory limit.
+    pub memory: MemoryView,
+    /// Trials behind it.
+    pub n: usize,
+    /// One a number of a cycle that any trial began.
+    pub cycles: Vec<CycleRow>,
+    /// The undisturbed cycles, each trial by its means; absent where all were disturbed.
+    pub plain: Option<CycleFigures>,
+    /// The disturbed cycles, each trial by its means; absent where none was.
+    pub disturbed: Option<CycleFigures>,
+    /// What came of the periods.
+    pub overruns: Overruns,
+    /// Disturbed cycles against the others of the same trials; absent where there are not both.
+    pub effect: Option<DisturbEffect>,
+    /// What the second load itself got; absent where there was none.
+    pub disturber: Option<DisturberView>,
+}
+
+/// The cycles of one number, over trials.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CycleRow {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Whether the second load was at work.
+    pub disturbed: bool,
+    /// Its figures.
+    #[serde(flatten)]
+    pub figures: CycleFigures,
+}
+
+/// How often work met the next start, over all trials.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Overruns {
+    /// Cycles that were begun.
+    pub begun: usize,
+    /// Of these, those whose work outlasted their period.
+    pub outlasted: usize,
+    /// Of these, those that began while another one was at work (`overlap`).
+    pub overlapped: usize,
+    /// Starts that were left out (`skip`).
+    pub skipped: usize,
+    /// Cycles that began more than [`LATE_SHARE`] of the period after they were due (`queue`).
+    pub late: usize,
+    /// The latest start after it was due, ns.
+    pub latest_ns: u64,
+    /// Files that another cycle's work had taken away for a moment, made anew.
+    pub collisions: u64,
+}
+
+impl Overruns {
+    /// Whether there is anything to be said.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.outlasted + self.overlapped + self.skipped + self.late > 0 || self.collisions > 0
+    }
+
+    fn add(&mut self, planned: &Cycle, record: &CyclesRecord) {
+        self.skipped += record.skipped.len();
+        for cycle in &record.cycles {
+            let late_ns = cycle.report.started_ns.saturating_sub(cycle.report.due_ns);
+            self.begun += 1;
+            self.outlasted += usize::from(cycle.work_ns() > planned.period_ns);
+            self.overlapped += usize::from(cycle.report.beside > 0);
+            self.late += usize::from(late_ns as f64 > LATE_SHARE * planned.period_ns as f64);
+            self.latest_ns = self.latest_ns.max(late_ns);
+            self.collisions = self.collisions.saturating_add(cycle.report.collisions);
+        }
+    }
+}
+
+/// One view a phase of cycles, in the order of the plan.
+pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<CyclesView> {
+    let contenders = Contenders::of(plan);
+    let mut views = Vec::new();
+    for workload in &plan.workloads {
+        let own = contenders.split(&with_right_contents(records, &workload.name));
+        for phase in workload.phases.iter().filter(|phase| phase.timed) {
+            let Some(cycle) = &phase.cycle else { continue };
+            let mut rows = Vec::new();
+            for (index, (contender, own)) in plan.contenders.iter().zip(&own).enumerate() {
+                for ((_, memory), pairs) in groups(own, &phase.name) {
+                    let phases: Vec<&PhaseRecord> =
+                        pairs.iter().map(|&(record, at)| &record.phases[at]).collect();
+                    let label = contender.label.clone();
+                    rows.extend(row(cycle, &phases, (index, label), memory));
+                }
+            }
+            views.push(CyclesView {
+                workload: workload.name.clone(),
+                phase: phase.name.clone(),
+                cycle: cycle.clone(),
+                rows,
+            });
+        }
+    }
+    views
+}
+
+/// `None` where no phase has cycles.
+fn row(
+    planned: &Cycle,
+    phases: &[&PhaseRecord],
+    (contender, label): (usize, String),
+    memory: MemoryView,
+) -> Option<CyclesRow> {
+    let trials: Vec<&CyclesRecord> =
+        phases.iter().filter_map(|phase| phase.cycles.as_ref()).collect();
+    let mut overruns = Overruns::default();
+    trials.iter().for_each(|trial| overruns.add(planned, trial));
+    Some(CyclesRow {
+        contender,
+        label,
+        cache: phases.first()?.cache.state,
+        memory,
+        n: (!trials.is_empty()).then_some(trials.len())?,
+        cycles: by_number(&trials),
+        plain: CycleFigures::of_trials(&trials, false),
+        disturbed: CycleFigures::of_trials(&trials, true),
+        overruns,
+        effect: DisturbEffect::of(&trials),
+        disturber: DisturberView::of(planned, &trials),
+    })
+}
+
+/// Whether the second load was at work in it.
+fn is_disturbed(cycle: &CycleRecord) -> bool {
+    cycle.report.disturb.is_some()
+}
+
+fn by_number(trials: &[&CyclesRecord]) -> Vec<CycleRow> {
+    let mut all: BTreeMap<(u32, bool), Vec<&CycleRecord>> = BTreeMap::new();
+    for cycle in trials.iter().flat_map(|trial| &trial.cycles) {
+        all.entry((cycle.report.number, is_disturbed(cycle))).or_default().push(cycle);
+    }
+    let row = |((number, disturbed), cycles): ((u32, bool), Vec<&CycleRecord>)| CycleRow {
+        number,
+        disturbed,
+        figures: CycleFigures::of_each(&cycles),
+    };
+    all.into_iter().map(row).collect()
+}

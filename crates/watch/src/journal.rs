@@ -1,0 +1,286 @@
+//! Samples on their way into the record: one file a watch, a line a sample that is kept.
+//!
+//! A record is written once, at the end. Until then the samples are in this file, so that a watch
+//! that is killed loses nothing but the sample it was taking. Lines are written as they come and
+//! not synced: what a crash of the machine loses is what the kernel had not written by then. The
+//! watch holds a lock on its file (flock(2)); a lock ends with its process, so that whoever gets it
+//! knows that the watch is dead. A thinned watch writes as seldom as it keeps: a day at 1 s comes
+//! to about 13,000 lines.
+
+use crate::error::WatchError;
+use crate::place::Place;
+use crate::record::Sitting;
+use fsarena_metrics::{Samples, Snapshot, catalog};
+use fsarena_model::sample::SamplerCost;
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// Ending of the files.
+const ENDING: &str = "watch";
+/// Version of their form.
+const FORM: u32 = 1;
+/// Values before those of the catalog in a line: time, samples taken, own processor time, missed.
+const HEAD: usize = 4;
+
+/// The first line: whose samples these are.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Opening {
+    /// Version of the form of the file.
+    pub form: u32,
+    /// Unique id of the RUN.
+    pub run: String,
+    /// Database that the RUN is in.
+    pub database: PathBuf,
+    /// What is watched.
+    pub place: Place,
+    /// Period asked for, ns.
+    pub every_ns: u64,
+    /// Wall clock at the start, ns since 1970.
+    pub started_unix_ns: u64,
+    /// Names of the values of a line.
+    pub names: Vec<String>,
+}
+
+impl Opening {
+    /// The first line of a watch by this program.
+    #[must_use]
+    pub fn new(
+        run: &str,
+        database: &Path,
+        place: &Place,
+        every_ns: u64,
+        started_unix_ns: u64,
+    ) -> Self {
+        Self {
+            form: FORM,
+            run: run.to_owned(),
+            database: database.to_owned(),
+            place: place.clone(),
+            every_ns,
+            started_unix_ns,
+            names: catalog().iter().map(|metric| metric.name.to_owned()).collect(),
+        }
+    }
+}
+
+/// A sample as a line.
+pub(crate) struct Line<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) cost: SamplerCost,
+}
+
+impl Line<'_> {
+    fn text(&self) -> String {
+        let cost = &self.cost;
+        let head = [self.snapshot.monotonic_ns, cost.samples, cost.cpu_ns, cost.missed_deadlines];
+        let values = self.snapshot.values.iter().copied();
+        let all: Vec<Option<u64>> = head.into_iter().map(Some).chain(values).collect();
+        serde_json::to_string(&all).expect("numbers are representable as JSON") + "\n"
+    }
+}
+
+/// The file of a watch at work; it stays until the record is stored.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Makes the file of a watch in `dir`, which is made too.
+    ///
+    /// # Errors
+    /// When that is not possible.
+    pub fn begin(dir: &Path, opening: &Opening) -> Result<Self, WatchError> {
+        let path = file_of(dir, &opening.run);
+        let made = || -> io::Result<File> {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+            // Under another name first: it is never seen without its lock.
+            let new = path.with_extension("new");
+            let mut file =
+                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            file.write_all((serde_json::to_string(opening)? + "\n").as_bytes())?;
+            fs::rename(&new, &path)?;
+            Ok(file)
+        };
+        let file = made().map_err(|source| WatchError::Journal { path: path.clone(), source })?;
+        Ok(Self { file })
+    }
+
+    /// One sample, by one write.
+    pub(crate) fn append(&mut self, line: &Line<'_>) -> io::Result<()> {
+        self.file.write_all(line.text().as_bytes())
+    }
+}
+
+/// Where the samples of a RUN lie.
+#[must_use]
+pub fn file_of(dir: &Path, run: &str) -> PathBuf {
+    dir.join(format!("{run}.{ENDING}"))
+}
+
+/// A watch that died, with what it had seen.
+#[derive(Debug)]
+pub struct Dead {
+    /// Its file; removed by whoever has stored what is in it.
+    pub path: PathBuf,
+    /// The first line.
+    pub opening: Opening,
+    /// The samples; none where it died before the second one.
+    pub sitting: Option<Sitting>,
+    /// The lock: nobody else takes it meanwhile.
+    _lock: File,
+}
+
+/// The watches of `dir` whose process is dead. A file without a whole first line has nothing in it
+/// and is removed.
+///
+/// # Errors
+/// When the directory or a file cannot be read.
+pub fn dead(dir: &Path) -> Result<Vec<Dead>, WatchError> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(at(dir))?,
+    };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == ENDING));
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(read(&path).map_err(at(&path))?);
+    }
+    Ok(found)
+}
+
+fn at(path: &Path) -> impl Fn(io::Error) -> WatchError + '_ {
+    move |source| WatchError::Journal { path: path.to_owned(), source }
+}
+
+/// The watch of one file; `None` where its process lives.
+fn read(path: &Path) -> io::Result<Option<Dead>> {
+    let file = match File::open(path) {
+        // Gone since it was listed: somebody else has stored it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        file => file?,
+    };
+    if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !path.exists() {
+        return Ok(None);
+    }
+    let mut lines = BufReader::new(file.try_clone()?).split(b'\n');
+    let first = lines.next().transpose()?.unwrap_or_default();
+    let Ok(opening) = serde_json::from_slice::<Opening>(&first) else {
+        fs::remove_file(path)?;
+        return Ok(None);
+    };
+    let sitting = sitting(&opening, lines)?;
+    Ok(Some(Dead { path: path.to_owned(), opening, sitting, _lock: file }))
+}
+
+fn sitting(
+    opening: &Opening,
+    lines: impl Iterator<Item = io::Result<Vec<u8>>>,
+) -> io::Result<Option<Sitting>> {
+    let place_of = |name: &String| catalog().iter().position(|metric| metric.name == name);
+    let places: Vec<Option<usize>> = opening.names.iter().map(place_of).collect();
+    let mut samples = Samples::new(opening.every_ns);
+    let (mut first, mut last) = (None, Snapshot::empty());
+    let mut cost = SamplerCost::default();
+    for line in lines {
+        // The last line may be torn: its write was cut off.
+        let Ok(all) = serde_json::from_slice::<Vec<Option<u64>>>(&line?) else { break };
+        let (Some([Some(time), Some(taken), Some(cpu), Some(missed)]), Some(values)) =
+            (all.first_chunk::<HEAD>(), all.get(HEAD..))
+        else {
+            break;
+        };
+        let mut snapshot = Snapshot { monotonic_ns: *time, ..Snapshot::empty() };
+        for (place, value) in places.iter().zip(values) {
+            if let Some(place) = place {
+                snapshot.values[*place] = *value;
+            }
+        }
+        samples.push(&snapshot);
+        let began = first.get_or_insert_with(|| snapshot.clone());
+        cost = SamplerCost {
+            samples: *taken,
+            cpu_ns: *cpu,
+            wall_ns: time.saturating_sub(began.monotonic_ns),
+            missed_deadlines: *missed,
+        };
+        last = snapshot;
+    }
+    Ok(first.map(|first| Sitting {
+        place: opening.place.clone(),
+        started_unix_ns: opening.started_unix_ns,
+        first,
+        last,
+        samples,
+        cost,
+        journal_error: None,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opening(dir: &Path) -> Opening {
+        let place = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
+            "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
+            "mount_options": null, "below": [], "notices": [] });
+        let place: Place = serde_json::from_value(place).unwrap();
+        Opening::new("0123456789abcdef", &dir.join("x.db"), &place, 10, 7)
+    }
+
+    fn append(journal: &mut Journal, time: u64, dirty: Option<u64>) {
+        let mut snapshot = Snapshot { monotonic_ns: time, ..Snapshot::empty() };
+        let at = catalog().iter().position(|metric| metric.name == "mem.dirty_bytes").unwrap();
+        snapshot.values[at] = dirty;
+        let cost = SamplerCost { samples: time / 10, cpu_ns: 3, wall_ns: 0, missed_deadlines: 1 };
+        journal.append(&Line { snapshot: &snapshot, cost }).unwrap();
+    }
+
+    #[test]
+    fn a_dead_watch_is_read_up_to_its_last_whole_line_and_a_live_one_is_let_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let opening = opening(dir.path());
+        let mut journal = Journal::begin(dir.path(), &opening).unwrap();
+        for time in [10, 20, 30] {
+            append(&mut journal, time, (time != 20).then_some(time * 2));
+        }
+        assert!(dead(dir.path()).unwrap().is_empty(), "its lock is held");
+        journal.file.write_all(b"[40,4,3").unwrap();
+        drop(journal);
+        let found = dead(dir.path()).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].opening, opening);
+        let sitting = found[0].sitting.as_ref().unwrap();
+        assert_eq!((sitting.samples.len(), sitting.last.monotonic_ns), (3, 30));
+        assert_eq!(sitting.last.get("mem.dirty_bytes"), Some(60));
+        assert_eq!(sitting.samples.get(1).unwrap().get("mem.dirty_bytes"), None);
+        let cost = SamplerCost { samples: 3, cpu_ns: 3, wall_ns: 20, missed_deadlines: 1 };
+        assert_eq!(sitting.cost, cost);
+    }
+
+    #[test]
+    fn what_has_no_first_line_is_removed_and_other_files_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("torn.watch"), "{\"form\":1,\"ru").unwrap();
+        fs::write(dir.path().join("x.journal"), "other").unwrap();
+        assert!(dead(dir.path()).unwrap().is_empty());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        assert!(dead(&dir.path().join("none")).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_watch_that_died_at_once_has_no_samples() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Journal::begin(dir.path(), &opening(dir.path())).unwrap());
+        assert!(dead(dir.path()).unwrap()[0].sitting.is_none());
+    }
+}

@@ -1,0 +1,357 @@
+//! A sitting as a RUN of its own kind: one contender (the device), one workload (the application,
+//! whatever it was), one trial without `durable`, and no question. It takes part in no verdict.
+
+use crate::EXPERIMENT;
+use crate::place::Place;
+use fsarena_metrics::{Samples, Snapshot, delta, series};
+use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels, WATCH};
+use fsarena_model::host::Host;
+use fsarena_model::record::{
+    CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
+    PhaseRecord, TrialRecord, Window,
+};
+use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, Slot};
+use fsarena_model::sample::SamplerCost;
+use fsarena_model::seed::Seed;
+use fsarena_model::spec::TrialKey;
+use fsarena_model::units::Nanos;
+use fsarena_model::work::{Dataset, Io, Op, Order, Phase, WorkerUsage, Workload};
+use std::collections::BTreeMap;
+
+/// Name of the workload and its phase.
+const WATCHED: &str = "watched";
+/// The figures are of whatever ran.
+const NOT_MEASURED: &str = "watched";
+/// What it was interrupted by.
+const CUT_SHORT: &str = "watched-cut-short";
+/// A long watch keeps every second sample, again and again.
+const THINNED: &str = "watched-thinned";
+/// What a kill would have lost.
+const NO_JOURNAL: &str = "watched-no-journal";
+/// Samples came late.
+const MISSED: &str = "watched-missed-samples";
+/// Share of samples that may be missing before that is said.
+const MISSED_SHARE: f64 = 0.01;
+
+/// What a RUN is told from outside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Terms {
+    /// Unique id.
+    pub uid: String,
+    /// Now, ns since 1970.
+    pub now_unix_ns: u64,
+    /// Version of this program.
+    pub program_version: String,
+    /// Arguments of the command line.
+    pub arguments: Vec<String>,
+    /// What the user calls it.
+    pub title: Option<String>,
+    /// The machine.
+    pub host: Host,
+    /// Period, ns.
+    pub every_ns: u64,
+}
+
+/// What was seen from the first sample to the last.
+#[derive(Debug)]
+pub struct Sitting {
+    /// The device.
+    pub place: Place,
+    /// Wall clock at the first sample, ns since 1970.
+    pub started_unix_ns: u64,
+    /// The first sample.
+    pub first: Snapshot,
+    /// The last one.
+    pub last: Snapshot,
+    /// Those that were kept.
+    pub samples: Samples,
+    /// What the watching itself has used.
+    pub cost: SamplerCost,
+    /// Why samples were not journalled.
+    pub journal_error: Option<String>,
+}
+
+impl Sitting {
+    /// From the first sample to the last, ns.
+    #[must_use]
+    pub fn length_ns(&self) -> u64 {
+        self.last.monotonic_ns.saturating_sub(self.first.monotonic_ns)
+    }
+}
+
+/// The RUN of a watch that begins.
+#[must_use]
+pub fn header(place: &Place, terms: &Terms) -> RunHeader {
+    let title = terms.title.clone().unwrap_or_else(|| format!("{} watched", place.words()));
+    RunHeader {
+        uid: terms.uid.clone(),
+        experiment: EXPERIMENT.to_owned(),
+        experiment_toml: "# Watched, not run: another application used the device.\n".to_owned(),
+        created_unix_ns: terms.now_unix_ns,
+        program_version: terms.program_version.clone(),
+        arguments: terms.arguments.clone(),
+        host: terms.host.clone(),
+        plan: plan(place, &title, terms.every_ns),
+        title,
+        place: None,
+        findings: Vec::new(),
+    }
+}
+
+fn plan(place: &Place, title: &str, every_ns: u64) -> RunPlan {
+    let fs = FsLevel::plain(place.fstype.as_deref().unwrap_or("none"));
+    let device = DeviceLevel::Elsewhere { program: WATCH.to_owned(), what: place.words() };
+    let levels = Levels { cache: Cache::Warm, ..Levels::plain(fs, device) };
+    let workload = Workload {
+        name: WATCHED.to_owned(),
+        title: title.to_owned(),
+        dataset: Dataset::default(),
+        phases: vec![Phase::new(WATCHED, Op::Watched, 0)],
+        fio: None,
+        source: None,
+    };
+    RunPlan {
+        seed: Seed::from_number(0),
+        blocks: 1,
+        contenders: vec![Contender { label: place.name.clone(), replicate: 1, levels }],
+        workloads: vec![workload],
+        not_run: Vec::new(),
+        schedule: vec![Slot { block: 0, position: 0, contender: 0, workload: 0 }],
+        compared_clock: Clock::Returned,
+        scale: 1.0,
+        verify: false,
+        sample_period_ns: every_ns,
+        account: false,
+        rate: RateStyle::Auto,
+        verdict: None,
+    }
+}
+
+/// What a killed watch says of itself.
+#[must_use]
+pub fn cut_short(sitting: &Sitting) -> Notice {
+    let length = Nanos(sitting.length_ns());
+    let text = format!(
+        "the watch ended without a word (its process was killed, or the machine went down): what \
+         it had seen in {length} is here"
+    );
+    Notice { code: CUT_SHORT.to_owned(), text, remedy: None, measure: None }
+}
+
+/// The record of a sitting.
+#[must_use]
+pub fn record(
+    header: &RunHeader,
+    sitting: &Sitting,
+    outcome: Outcome,
+    extra: Option<Notice>,
+) -> TrialRecord {
+    let (plan, place) = (&header.plan, &sitting.place);
+    let mut notices = notices(sitting, plan.sample_period_ns);
+    notices.extend(extra);
+    TrialRecord {
+        schema: fsarena_model::RECORD_SCHEMA,
+        key: TrialKey {
+            run: header.uid.clone(),
+            sequence: 0,
+            block: 0,
+            position: 0,
+            contender: plan.contenders[0].id(),
+            workload: plan.workloads[0].name.clone(),
+        },
+        outcome,
+        started_unix_ns: sitting.started_unix_ns,
+        elapsed_ns: sitting.length_ns(),
+        steps: Vec::new(),
+        filesystem: Effective {
+            name: place.fstype.clone().unwrap_or_else(|| "none".to_owned()),
+            mounted_type: place.fstype.clone(),
+            mounted_options: place.mount_options.clone(),
+            ..Effective::default()
+        },
+        device: facts(place),
+        conditioning: None,
+        phases: vec![phase(sitting)],
+        space: None,
+        unmount_ns: None,
+        verify: None,
+        notices,
+    }
+}
+
+fn facts(place: &Place) -> BTreeMap<String, String> {
+    let mut facts = BTreeMap::from([
+        ("watched".to_owned(), place.words()),
+        ("name".to_owned(), place.name.clone()),
+        ("path".to_owned(), place.path.display().to_string()),
+        ("kind".to_owned(), place.kind.clone()),
+        ("layers".to_owned(), place.layers()),
+        ("size_bytes".to_owned(), place.size_bytes.to_string()),
+    ]);
+    if let Some(at) = &place.mounted_at {
+        facts.insert("mounted_at".to_owned(), at.display().to_string());
+    }
+    facts
+}
+
+fn phase(sitting: &Sitting) -> PhaseRecord {
+    let counters = delta(&sitting.first, &sitting.last);
+    PhaseRecord {
+        name: WATCHED.to_owned(),
+        op: Op::Watched,
+        order: Order::Sequential,
+        bs_bytes: 0,
+        io: Io::default(),
+        job: None,
+        started_unix_ns: sitting.started_unix_ns,
+        clocks: Clocks {
+            returned_ns: sitting.length_ns(),
+            durable_ns: None,
+            drained: Drained::NotWaitedFor { reason: "a watch only looks".to_owned() },
+        },
+        ops: 0,
+        asked_bytes: 0,
+        asked_written_bytes: None,
+        latency: None,
+        write_latency: None,
+        threads: Vec::new(),
+        program: None,
+        // There is no `durable`: the window ends with the watch.
+        windows: BTreeMap::from([(Window::Durable, counters)]),
+        worker: WorkerUsage::default(),
+        cache: CacheRecord {
+            asked: Cache::Warm,
+            state: CacheState::Warm,
+            why: "a watch only looks: caches were as the application left them".to_owned(),
+            proof: ColdProof::default(),
+        },
+        memory: MemoryRecord::Whole,
+        series: Some(series(&sitting.samples, sitting.first.monotonic_ns)),
+        sampler: Some(sitting.cost),
+        cycles: None,
+        account: None,
+        error: None,
+    }
+}
+
+fn notices(sitting: &Sitting, every_ns: u64) -> Vec<Notice> {
+    let notice = |code: &str, text: String, remedy: Option<&str>| Notice {
+        code: code.to_owned(),
+        text,
+        remedy: remedy.map(str::to_owned),
+        measure: None,
+    };
+    let mut all = vec![notice(
+        NOT_MEASURED,
+        "watched and not measured: the counters are of everything that used the device and the \
+         machine meanwhile, and nothing says what work it was"
+            .to_owned(),
+        Some("fsarena run measures stated work, from a stated state, with repeats"),
+    )];
+    all.extend(sitting.place.notices.iter().cloned());
+    let kept_ns = sitting.samples.period_ns();
+    if kept_ns > every_ns {
+        let (asked, kept) = (Nanos(every_ns), Nanos(kept_ns));
+        let text = format!(
+            "every {asked} was looked at; of this long a watch a sample every {kept} was kept"
+        );
+        all.push(notice(THINNED, text, None));
+    }
+    let SamplerCost { samples, missed_deadlines, .. } = sitting.cost;
+    if missed_deadlines as f64 > MISSED_SHARE * (samples + missed_deadlines) as f64 {
+        let text = format!(
+            "{missed_deadlines} of {} samples were left out: the machine was too busy to take them \
+             in time, or was suspended",
+            samples + missed_deadlines
+        );
+        all.push(notice(MISSED, text, None));
+    }
+    if let Some(error) = &sitting.journal_error {
+        let text = format!("samples could not be kept on disk while it was watched: {error}");
+        all.push(notice(NO_JOURNAL, text, Some("set FSARENA_STATE_DIR to a place with room")));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_metrics::catalog;
+
+    fn snapshot(monotonic_ns: u64, written: u64) -> Snapshot {
+        let mut snapshot = Snapshot { monotonic_ns, ..Snapshot::empty() };
+        let at = catalog().iter().position(|metric| metric.name == "device.written_bytes");
+        snapshot.values[at.unwrap()] = Some(written);
+        snapshot
+    }
+
+    fn sitting() -> Sitting {
+        let place = Place {
+            asked: "/mnt/x".into(),
+            name: "loop0".to_owned(),
+            path: "/dev/loop0".into(),
+            kind: "loop".to_owned(),
+            size_bytes: 64 << 20,
+            diskseq: Some(3),
+            fstype: Some("ext4".to_owned()),
+            mounted_at: Some("/mnt/x".into()),
+            mount_options: Some("rw".to_owned()),
+            below: vec!["/images/x.img".to_owned()],
+            notices: Vec::new(),
+        };
+        let mut samples = Samples::new(10);
+        let all = [snapshot(100, 5), snapshot(110, 105), snapshot(120, 1_005)];
+        all.iter().for_each(|one| samples.push(one));
+        Sitting {
+            place,
+            started_unix_ns: 7,
+            first: all[0].clone(),
+            last: all[2].clone(),
+            samples,
+            cost: SamplerCost { samples: 3, cpu_ns: 1, wall_ns: 20, missed_deadlines: 0 },
+            journal_error: None,
+        }
+    }
+
+    fn terms() -> Terms {
+        Terms {
+            uid: "0123456789abcdef".to_owned(),
+            now_unix_ns: 7,
+            program_version: "0".to_owned(),
+            arguments: Vec::new(),
+            title: None,
+            host: Host::default(),
+            every_ns: 10,
+        }
+    }
+
+    #[test]
+    fn a_sitting_is_a_run_that_asks_nothing_and_is_complete() {
+        let sitting = sitting();
+        let header = header(&sitting.place, &terms());
+        assert!(header.plan.is_watched() && header.plan.verdict.is_none());
+        assert_eq!(header.title, "/dev/loop0, 64 MiB, ext4 at /mnt/x watched");
+        let record = record(&header, &sitting, Outcome::Done, None);
+        let phase = &record.phases[0];
+        assert!(phase.is_complete());
+        assert_eq!(phase.windows[&Window::Durable]["device.written_bytes"], 1_000);
+        let series = phase.series.as_ref().unwrap();
+        assert_eq!(series.t_ns, [0, 10, 20]);
+        assert_eq!(series.columns["device.written_bytes"], [Some(0), Some(100), Some(1_000)]);
+        assert_eq!(record.notices.len(), 1);
+        let whole = fsarena_study::watched::interval("1", &record, Default::default()).unwrap();
+        assert_eq!(whole.stretches, 2);
+        assert_eq!(whole.what, "/dev/loop0, 64 MiB, ext4 at /mnt/x");
+    }
+
+    #[test]
+    fn what_spoils_the_figures_is_said() {
+        let mut sitting = sitting();
+        sitting.cost.missed_deadlines = 1;
+        sitting.journal_error = Some("No space left on device".to_owned());
+        let codes: Vec<String> =
+            notices(&sitting, 5).into_iter().map(|notice| notice.code).collect();
+        assert_eq!(codes, [NOT_MEASURED, THINNED, MISSED, NO_JOURNAL]);
+        assert!(cut_short(&sitting).text.contains("20 ns"));
+    }
+}

@@ -1,0 +1,114 @@
+//! The terminal while the watch has it: raw, on its alternate screen, and given back however the
+//! watch ends.
+//!
+//! Keys are read here and not by crossterm, whose loop never ends where a terminal has hung up.
+
+use crate::error::WatchError;
+use crate::keys::{Key, key};
+use crate::state::State;
+use crate::view::{Looks, draw};
+use ratatui::DefaultTerminal;
+use ratatui::layout::Size;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use std::fs::File;
+use std::io::{self, IsTerminal as _};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+/// Why a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Woken {
+    /// The time was up, or a signal came.
+    Time,
+    /// A key.
+    Key(Key),
+    /// The terminal has another size.
+    Resized,
+}
+
+/// The terminal. Dropping it gives it back; a panic does so before its message is printed.
+pub struct Screen {
+    /// Never dropped: it would speak to standard error where it cannot show the cursor, and panic
+    /// where that has hung up as well.
+    terminal: ManuallyDrop<DefaultTerminal>,
+    keys: OwnedFd,
+    size: Size,
+    looks: Looks,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be set.
+    pub fn open(looks: Looks) -> Result<Self, WatchError> {
+        let keys = keyboard().map_err(WatchError::Terminal)?;
+        let opened = ratatui::try_init().and_then(|terminal| Ok((terminal.size()?, terminal)));
+        let (size, terminal) = opened.map_err(|error| {
+            // What was set already is set back.
+            let _ = ratatui::try_restore();
+            WatchError::Terminal(error)
+        })?;
+        Ok(Self { terminal: ManuallyDrop::new(terminal), keys, size, looks })
+    }
+
+    /// Draws what has changed.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn draw(&mut self, state: &State) -> Result<(), WatchError> {
+        let looks = self.looks;
+        let drawn = self.terminal.draw(|frame| draw(frame, state, looks));
+        self.size = drawn.map_err(WatchError::Terminal)?.area.as_size();
+        Ok(())
+    }
+
+    /// Waits for a key or another size, at most so long.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn wait(&self, most: Duration) -> Result<Woken, WatchError> {
+        let gone = |error: io::Error| WatchError::Terminal(error);
+        let time = Timespec {
+            tv_sec: i64::try_from(most.as_secs()).unwrap_or(1),
+            tv_nsec: most.subsec_nanos().into(),
+        };
+        let mut keyboard = [PollFd::new(&self.keys, PollFlags::IN)];
+        match poll(&mut keyboard, Some(&time)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return self.typed().map(Woken::Key).map_err(gone),
+            Err(error) => return Err(gone(error.into())),
+        }
+        let size = self.terminal.size().map_err(gone)?;
+        Ok(if size == self.size { Woken::Time } else { Woken::Resized })
+    }
+
+    fn typed(&self) -> io::Result<Key> {
+        let mut bytes = [0; 64];
+        match rustix::io::read(&self.keys, &mut bytes)? {
+            // The end of a terminal: it has hung up.
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            length => Ok(key(&bytes[..length])),
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing.
+        let _ = self.terminal.show_cursor();
+        let _ = ratatui::try_restore();
+    }
+}
+
+/// Where keys come from: standard input, or the terminal itself where that is something else.
+fn keyboard() -> io::Result<OwnedFd> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return input.as_fd().try_clone_to_owned();
+    }
+    Ok(File::open("/dev/tty")?.into())
+}

@@ -1,0 +1,260 @@
+//! The picture: who is watched, each quantity with its last samples as a line of blocks, and what
+//! it all comes to. Columns and rows that have no room are left out, the least telling first.
+
+mod help;
+
+use crate::lines::clock;
+use crate::state::State;
+use fsarena_model::units::{Bytes, Nanos};
+use fsarena_study::watched::Watched;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// Columns of the name of a quantity.
+const NAME: usize = 14;
+/// Columns of a figure.
+const FIGURE: usize = 10;
+/// From this width on mean and largest value stand beside the last one.
+const WIDE: usize = 60;
+/// A line of blocks shorter than this says nothing.
+const SHORTEST_LINE: usize = 6;
+/// A request for more than this share of the processors by the hypervisor is shown in red.
+const MUCH_STEAL: f64 = 0.05;
+
+/// Heights of a block, in eighths; the first is nothing.
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The same where the terminal has no such characters.
+const SIGNS: [char; 9] = [' ', '.', '.', ':', ':', '-', '=', '+', '#'];
+
+/// Quantities in the order in which they are given room.
+const BY_WORTH: [Watched; 15] = [
+    Watched::WrittenBytesPerS,
+    Watched::ReadBytesPerS,
+    Watched::BusyShare,
+    Watched::QueueDepth,
+    Watched::WriteLatencyNs,
+    Watched::ReadLatencyNs,
+    Watched::DirtyBytes,
+    Watched::WritesPerS,
+    Watched::ReadsPerS,
+    Watched::IowaitShare,
+    Watched::SystemShare,
+    Watched::UserShare,
+    Watched::FlushesPerS,
+    Watched::WritebackBytes,
+    Watched::StealShare,
+];
+
+/// What the terminal can show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Looks {
+    /// Whether colour is wanted: never with `NO_COLOR` (no-color.org).
+    pub colour: bool,
+    /// Whether its locale is UTF-8.
+    pub blocks: bool,
+}
+
+/// Draws a watch as it stands.
+pub fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) {
+    let area = frame.area();
+    if state.has_help {
+        help::draw(frame, area, looks);
+        return;
+    }
+    let room = usize::from(area.height);
+    let width = usize::from(area.width);
+    // Who, a line of totals and the keys come first; then the rows, the heads, and the rest.
+    let (heads, foot) = (usize::from(room >= 8), usize::from(room >= 4));
+    let (layers, said) = (usize::from(room >= 21), usize::from(room >= 10 && state.said.is_some()));
+    let totals = if room >= 21 { 3 } else { usize::from(room >= 12) };
+    let fixed = 1 + heads + foot + layers + said + totals;
+    let rows = shown(room.saturating_sub(fixed));
+    let mut lines = vec![who(state, width, looks)];
+    if layers > 0 {
+        lines.push(dim(&cut(&state.place.layers(), width), looks));
+    }
+    if heads > 0 {
+        lines.push(head(state, width, looks));
+    }
+    lines.extend(rows.into_iter().map(|quantity| row(state, quantity, width, looks)));
+    lines.extend(totals_lines(state, totals, width));
+    while lines.len() + said + foot < room {
+        lines.push(Line::default());
+    }
+    if said > 0 {
+        lines.push(dim(&cut(state.said.as_deref().unwrap_or_default(), width), looks));
+    }
+    if foot > 0 {
+        lines.push(keys(state, width, looks));
+    }
+    put(frame, area, lines);
+}
+
+/// Puts lines below each other; those that have no room are left out.
+fn put(frame: &mut Frame<'_>, area: Rect, lines: Vec<Line<'_>>) {
+    let buffer = frame.buffer_mut();
+    for (y, line) in (area.top()..area.bottom()).zip(lines) {
+        buffer.set_line(area.left(), y, &line, area.width);
+    }
+}
+
+/// As many quantities as there is room for, in their usual order.
+fn shown(room: usize) -> Vec<Watched> {
+    let kept = &BY_WORTH[..room.min(BY_WORTH.len())];
+    Watched::ALL.into_iter().filter(|one| kept.contains(one)).collect()
+}
+
+/// The device, how long it has been watched, and whether the picture is held.
+fn who(state: &State, width: usize, looks: Looks) -> Line<'static> {
+    let mut time = clock(state.t_ns);
+    if let Some(ns) = state.for_ns.filter(|_| width >= WIDE) {
+        time = format!("{time} of {}", Nanos(ns));
+    }
+    let held = if state.is_paused { "held " } else { "" };
+    let right = format!(" {held}{time}");
+    let place = if width >= WIDE { state.place.words() } else { state.place.name.clone() };
+    let left = cut(&place, width.saturating_sub(right.chars().count()));
+    let gap = width.saturating_sub(left.chars().count() + right.chars().count());
+    let style = Style::new().add_modifier(Modifier::BOLD);
+    let right_style = if state.is_paused { coloured(style, Color::Yellow, looks) } else { style };
+    Line::from(vec![
+        Span::styled(format!("{left}{}", " ".repeat(gap)), style),
+        Span::styled(right, right_style),
+    ])
+}
+
+/// Columns of the line of blocks.
+fn line_width(width: usize) -> usize {
+    let figures = if width >= WIDE { 3 } else { 1 };
+    let left = width.saturating_sub(NAME + figures * FIGURE + 2);
+    if left < SHORTEST_LINE { 0 } else { left }
+}
+
+fn head(state: &State, width: usize, looks: Looks) -> Line<'static> {
+    let figures: &[&str] = if width >= WIDE { &["now", "mean", "largest"] } else { &["now"] };
+    let mut text = " ".repeat(NAME);
+    text.extend(figures.iter().map(|figure| format!("{figure:>FIGURE$}")));
+    let columns = line_width(width);
+    if columns > 0 {
+        let span = state.every_ns.saturating_mul(columns as u64);
+        text.push_str(&format!("  {}", cut(&format!("last {}", Nanos(span)), columns)));
+    }
+    dim(&text, looks)
+}
+
+fn row(state: &State, quantity: Watched, width: usize, looks: Looks) -> Line<'static> {
+    let text = |value: Option<f64>| {
+        let text = value.map_or_else(|| "-".to_owned(), |value| quantity.text(value));
+        format!("{text:>FIGURE$}")
+    };
+    let now = state.now(quantity);
+    let is_bad = quantity == Watched::StealShare && now.is_some_and(|share| share > MUCH_STEAL);
+    let strong = Style::new().add_modifier(Modifier::BOLD);
+    let now_style = if is_bad { coloured(strong, Color::Red, looks) } else { strong };
+    let mut spans =
+        vec![Span::raw(format!("{:<NAME$}", quantity.title())), Span::styled(text(now), now_style)];
+    if width >= WIDE {
+        spans.push(Span::raw(text(state.mean(quantity))));
+        spans.push(Span::raw(text(state.max(quantity))));
+    }
+    let columns = line_width(width);
+    if columns > 0 {
+        let line = blocks(state, quantity, columns, looks);
+        spans.push(Span::raw("  "));
+        spans.push(Span::styled(line, coloured(Style::new(), colour(quantity), looks)));
+    }
+    Line::from(spans)
+}
+
+/// The last samples, the latest at the right end; the highest block is the largest value of those
+/// shown, or all there can be. What is missing is a dot in the middle.
+fn blocks(state: &State, quantity: Watched, columns: usize, looks: Looks) -> String {
+    let (heights, missing) = if looks.blocks { (BLOCKS, '·') } else { (SIGNS, '?') };
+    // A request that was not made has no time; that is no gap.
+    let is_time = matches!(quantity, Watched::ReadLatencyNs | Watched::WriteLatencyNs);
+    let missing = if is_time { heights[0] } else { missing };
+    let values: Vec<Option<f64>> = state.last(quantity, columns).collect();
+    let largest = values.iter().flatten().copied().fold(0.0, f64::max);
+    let top = quantity.limit().unwrap_or(largest);
+    let block = |value: &Option<f64>| match value {
+        None => missing,
+        Some(value) if *value <= 0.0 || top <= 0.0 => heights[0],
+        // Anything that is not nothing is seen.
+        Some(value) => heights[((value / top * 8.0).round() as usize).clamp(1, 8)],
+    };
+    let line: String = values.iter().map(block).collect();
+    format!("{line:>columns$}")
+}
+
+fn colour(quantity: Watched) -> Color {
+    match quantity {
+        Watched::ReadBytesPerS | Watched::ReadsPerS | Watched::ReadLatencyNs => Color::Blue,
+        Watched::WrittenBytesPerS | Watched::WritesPerS | Watched::WriteLatencyNs => Color::Yellow,
+        Watched::BusyShare | Watched::QueueDepth | Watched::FlushesPerS => Color::Magenta,
+        Watched::DirtyBytes | Watched::WritebackBytes => Color::Cyan,
+        Watched::UserShare | Watched::SystemShare => Color::Green,
+        Watched::IowaitShare | Watched::StealShare => Color::Red,
+    }
+}
+
+/// What it comes to since the start, in so many lines.
+fn totals_lines(state: &State, lines: usize, width: usize) -> Vec<Line<'static>> {
+    let counter = |name: &str| state.totals.get(&format!("device.{name}")).copied();
+    let count = |name: &str| counter(name).map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let bytes = |name: &str| counter(name).map_or_else(|| "-".to_owned(), |n| Bytes(n).to_string());
+    let read = format!("read {} in {} requests", bytes("read_bytes"), count("reads"));
+    let written = format!("written {} in {} requests", bytes("written_bytes"), count("writes"));
+    let rest = format!(
+        "{} flushes, discarded {} in {} requests",
+        count("flushes"),
+        bytes("discarded_bytes"),
+        count("discards")
+    );
+    let short = format!("since start: r {} w {}", bytes("read_bytes"), bytes("written_bytes"));
+    let all = match lines {
+        0 => vec![],
+        1 => vec![if width >= WIDE { format!("since the start {read}, {written}") } else { short }],
+        _ => vec![String::new(), format!("since the start {read}, {written}"), rest],
+    };
+    all.into_iter().map(|text| Line::raw(cut(&text, width))).collect()
+}
+
+fn keys(state: &State, width: usize, looks: Looks) -> Line<'static> {
+    let own = state.own_share.map(|share| format!("watch itself {:.2} %", share * 100.0));
+    let pause = if state.is_paused { "p go on" } else { "p hold" };
+    let keys = format!("q end  {pause}  ? help");
+    let (keys, own) = match own {
+        Some(own) if width >= WIDE => {
+            (format!("{keys}   {}", state.recorded), format!("{own} of one processor"))
+        }
+        Some(own) => (keys, own),
+        None => (keys, String::new()),
+    };
+    let room = width.saturating_sub(keys.chars().count() + 1);
+    let own = if own.chars().count() > room { String::new() } else { own };
+    let gap = width.saturating_sub(keys.chars().count() + own.chars().count());
+    dim(&cut(&format!("{keys}{}{own}", " ".repeat(gap)), width), looks)
+}
+
+fn dim(text: &str, looks: Looks) -> Line<'static> {
+    let style = if looks.colour { Style::new().fg(Color::DarkGray) } else { Style::new() };
+    Line::styled(text.to_owned(), style)
+}
+
+fn coloured(style: Style, colour: Color, looks: Looks) -> Style {
+    if looks.colour { style.fg(colour) } else { style }
+}
+
+/// At most so many columns, with an ellipsis where something was cut off.
+fn cut(text: &str, width: usize) -> String {
+    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    if text.chars().count() <= width {
+        return clean.collect();
+    }
+    clean.take(width.saturating_sub(1)).chain(['…']).take(width).collect()
+}
+
+#[cfg(test)]
+mod tests;
