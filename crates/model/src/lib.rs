@@ -33,6 +33,7 @@ pub mod spec;
 pub mod units;
 pub mod verdict;
 pub mod work;
+pub mod worker;
 
 /// Version of [`spec::TrialSpec`] and [`work::WorkerSpec`] written by this program.
 pub const SPEC_SCHEMA: u32 = 1;

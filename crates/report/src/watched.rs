@@ -194,12 +194,12 @@ mod tests {
     #[test]
     fn two_watches_beside_each_other_decide_nothing() {
         let pair = beside(interval("1", 2.0), interval("2@1m-2m", 1.0));
-        let text = watched_pair_tables(&pair, 100, Style::default());
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        let text = watched_pair_tables(&pair, 120, Style::default());
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
         assert!(text.contains("A  RUN 1, 2026-11-22 17:20 UTC: /dev/loop0, 64 MiB"), "{text}");
         let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap();
         let words: Vec<&str> = row("write MB/s").split_whitespace().collect();
-        let values = ["0.40", "0.20", "0.40", "0.60", "0.20", "0.10", "0.20", "0.30", "2.00"];
+        let values = ["40.0", "20.0", "40.0", "60.0", "20.0", "10.0", "20.0", "30.0", "2.00"];
         assert_eq!(words[2..], values, "{text}");
         assert!(row("read ms").ends_with(" -"), "{text}");
         assert!(

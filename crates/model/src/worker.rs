@@ -1,0 +1,289 @@
+//! What the executor and the worker say to each other, and what programs say of themselves.
+
+use crate::cycle::{CyclesReport, Lap};
+use crate::dataset::{Dataset, DatasetState};
+use crate::job::{Contents, Job, Reflink, Source};
+use crate::sample::LatencyHistogram;
+use crate::seed::Seed;
+use crate::work::Phase;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What a worker shall do: one phase, or a check of the contents.
+///
+/// The executor writes it as one line of JSON to the worker's standard input. The worker prepares
+/// everything (buffers, order, memory), answers [`WorkerSays::Ready`], waits for a line `go`, and
+/// answers [`WorkerSays::Done`]. All paths are relative to `root`, which is opened but not read
+/// before `go`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WorkerSpec {
+    /// [`crate::SPEC_SCHEMA`].
+    pub schema: u32,
+    /// Directory that holds the dataset; the root of the mounted file system.
+    pub root: PathBuf,
+    /// The files.
+    pub dataset: Dataset,
+    /// What earlier phases have made of them.
+    #[serde(default)]
+    pub state: DatasetState,
+    /// Stamped into every sector: which dataset these bytes belong to.
+    pub dataset_seed: Seed,
+    /// What to do.
+    pub task: Task,
+    /// Anonymous memory to touch and give back before `go`, bytes (free page reporting).
+    pub warm_memory_bytes: u64,
+    /// Processors to run on; empty: wherever the kernel likes.
+    #[serde(default)]
+    pub cpus: Vec<usize>,
+    /// User and group to become before the work; absent: stay.
+    #[serde(default)]
+    pub user: Option<UserIds>,
+    /// What a phase, or a job, sleeps after its last op and before `returned` is read, ns.
+    #[serde(default, skip_serializing_if = "crate::contender::is_zero")]
+    pub handicap_ns: u64,
+}
+
+/// Numeric user and group.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct UserIds {
+    /// User id.
+    pub uid: u32,
+    /// Group id.
+    pub gid: u32,
+}
+
+/// One task of a worker.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Task {
+    /// Run a phase.
+    Phase {
+        /// The phase.
+        phase: Phase,
+        /// Where its random order comes from.
+        seed: Seed,
+        /// Whether every op's latency goes into the histogram.
+        latency: bool,
+    },
+    /// Run one job of a fio job file below the root.
+    Fio {
+        /// Text of the job file.
+        job: String,
+        /// Name of the job.
+        section: String,
+        /// Only make its files (`--create_only=1`); nothing is measured.
+        lay_out: bool,
+    },
+    /// Put the source of real work into the root; not timed.
+    Stage {
+        /// The source.
+        source: Source,
+        /// The staged archive or the user's own path to copy; absent: it is generated.
+        from: Option<PathBuf>,
+    },
+    /// Do real work.
+    Job(JobTask),
+    /// Compare trees that should hold the same, byte for byte.
+    Compare {
+        /// Each copy (relative to the root) with its original (relative to the root, or absolute).
+        pairs: Vec<(PathBuf, PathBuf)>,
+        /// The source, where what was unpacked from it is compared with what it describes.
+        source: Source,
+    },
+    /// Run a hook of a command; not timed.
+    Hook {
+        /// The shell command, as written.
+        command: String,
+        /// The source, for `{data}`.
+        data: PathBuf,
+    },
+    /// Make the directories of the dataset; not timed, and before the caches are dropped for a
+    /// phase that creates files in them.
+    MakeDirs,
+    /// Read every file again and compare every byte with what was written.
+    Verify {
+        /// Bytes of one read call.
+        bs_bytes: u64,
+    },
+}
+
+/// A job with everything that it needs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct JobTask {
+    /// Name of the phase; what it makes lies at [`Job::product`] of it.
+    pub name: String,
+    /// The job.
+    pub job: Job,
+    /// What it works on: relative to the root, or absolute where the source lies elsewhere.
+    pub input: PathBuf,
+    /// The source of the workload, in the same manner; for `{data}`.
+    pub data: PathBuf,
+    /// What is worked on: a tree, that of an archive that is unpacked (with the size of the
+    /// archive), or one single file. What is not known is 0.
+    pub contents: Contents,
+    /// Whether a copy may share blocks.
+    #[serde(default)]
+    pub reflink: Reflink,
+    /// Whether the engine takes every op's latency.
+    pub latency: bool,
+}
+
+/// A line from the worker.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkerSays {
+    /// Prepared; waiting for `go`.
+    Ready,
+    /// A moment of a cycle has come; more follows.
+    Lap(Lap),
+    /// A phase has ended (perhaps with an error in the middle).
+    Done(Box<WorkerReport>),
+    /// The directories, or the source, are there; or a hook has run.
+    Made,
+    /// A check has ended.
+    Verified(VerifyReport),
+    /// Nothing could be done; says why.
+    Refused(String),
+}
+
+/// What a worker measured. Times are `CLOCK_MONOTONIC` of this boot, so that the executor can set
+/// them beside its own.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorkerReport {
+    /// First clock read.
+    pub start_monotonic_ns: u64,
+    /// Last clock read of the loop.
+    pub returned_monotonic_ns: u64,
+    /// After syncfs; absent where it was not reached.
+    pub durable_monotonic_ns: Option<u64>,
+    /// Ops that were completed.
+    pub ops: u64,
+    /// Bytes that the calls moved.
+    pub asked_bytes: u64,
+    /// Of these, written; absent where `asked_bytes` is all of one kind.
+    #[serde(default)]
+    pub asked_written_bytes: Option<u64>,
+    /// Latency of every op.
+    pub latency: Option<LatencyHistogram>,
+    /// Latency of the writes alone, where reads and writes are mixed.
+    #[serde(default)]
+    pub write_latency: Option<LatencyHistogram>,
+    /// Where and why the phase ended early.
+    pub error: Option<OpError>,
+    /// Processor time and faults of the worker from the first to the last clock read.
+    pub usage: WorkerUsage,
+    /// Each thread alone, where there were several.
+    #[serde(default)]
+    pub threads: Vec<ThreadReport>,
+    /// What a program that did the work says of itself.
+    #[serde(default)]
+    pub program: Option<ProgramReport>,
+    /// The cycles, where the phase has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles: Option<CyclesReport>,
+}
+
+/// One thread of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ThreadReport {
+    /// When it left the start barrier, after the phase's first clock read.
+    pub started_ns: u64,
+    /// When its last op was done, after the phase's first clock read.
+    pub done_ns: u64,
+    /// Ops that it completed.
+    pub ops: u64,
+    /// Bytes that its calls moved.
+    pub asked_bytes: u64,
+}
+
+/// A program that did the work of a phase.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProgramReport {
+    /// `fio`, `cp`, `sh`.
+    pub name: String,
+    /// Its version line.
+    pub version: String,
+    /// Every program that took part, as it was found before the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
+    /// Its arguments.
+    pub argv: Vec<String>,
+    /// Length of the work by its own clock, without its start and end.
+    pub own_ns: Option<u64>,
+    /// Further figures of its own, by name.
+    pub figures: std::collections::BTreeMap<String, String>,
+}
+
+/// A program as it was found.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tool {
+    /// `tar`.
+    pub name: String,
+    /// Absolute path, symbolic links followed.
+    pub path: PathBuf,
+    /// First line of what `--version` prints; empty where it prints none.
+    pub version: String,
+}
+
+/// getrusage(2) of the worker over a phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorkerUsage {
+    /// User time.
+    pub user_ns: u64,
+    /// System time.
+    pub system_ns: u64,
+    /// Page faults without I/O.
+    pub minor_faults: u64,
+    /// Page faults with I/O.
+    pub major_faults: u64,
+    /// Switches because it waited.
+    pub voluntary_switches: u64,
+    /// Switches because its time was up.
+    pub involuntary_switches: u64,
+}
+
+/// An op that failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OpError {
+    /// Number of the op within the phase, from 0; with several threads, within the thread's part.
+    pub op_index: u64,
+    /// Number of the thread, from 0, where there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u32>,
+    /// System call, such as `write`.
+    pub call: String,
+    /// Path relative to the root of the dataset.
+    pub path: String,
+    /// errno(3), or 0 where a call did less than asked without an error.
+    pub errno: i32,
+    /// The error in words.
+    pub text: String,
+}
+
+/// Result of reading all contents again.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VerifyReport {
+    /// Files that hold, byte for byte, what was written; the whole set is these and `bad_files`.
+    pub files: u64,
+    /// Bytes compared.
+    pub bytes: u64,
+    /// Files that differ, are missing or cannot be read.
+    pub bad_files: u64,
+    /// The first of them in words (at most 16).
+    pub examples: Vec<String>,
+}
