@@ -240,7 +240,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub verify: bool,
     /// Trace the block requests of each timed phase, for the account of where the written bytes
-    /// went; as root, with tracefs mounted.
+    /// went; as root.
     #[arg(long)]
     pub account: bool,
     /// Period of the time series; 0s for none.

@@ -16,7 +16,7 @@ use fsarena_model::units::Nanos;
 use fsarena_model::work::Phase;
 use fsarena_targets::map::map_of_files_while;
 use fsarena_targets::mountinfo;
-use fsarena_trace::{BlockDevice, Cut, Session, Trace, TraceError};
+use fsarena_trace::{BlockDevice, Cut, Session, Trace, TraceError, Tracefs};
 use std::path::Path;
 
 /// Room for events in the kernel, of all processors together, at least and at most. A request is
@@ -203,10 +203,10 @@ impl Trial<'_> {
         let (major, minor) = (rustix::fs::major(number.st_rdev), rustix::fs::minor(number.st_rdev));
         let device = BlockDevice { major, minor };
         let text = mountinfo::text().map_err(|error| format!("mountinfo: {error}"))?;
-        let tracefs = fsarena_trace::tracefs(&text).map_err(|error| error.to_string())?;
+        let tracefs = Tracefs::open(&text).map_err(|error| error.to_string())?;
         let bytes = buffer_bytes(self.spec.workload.dataset.bytes());
         // Of an executor of this RUN that was killed.
-        let _ = fsarena_trace::remove_instance(&tracefs, &self.spec.name);
+        let _ = tracefs.remove_instance(&self.spec.name);
         let session = Session::start(&tracefs, &self.spec.name, device, bytes);
         let session = session.map_err(|error| error.to_string())?;
         let stat = block_stat(&self.roots, &name).map_err(|error| error.to_string())?;

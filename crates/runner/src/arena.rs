@@ -21,6 +21,7 @@ use fsarena_targets::fs::{self, Place};
 use fsarena_targets::mountinfo;
 use fsarena_targets::queue::{self, Applied, QueueChange};
 use fsarena_targets::vet::VettedDevice;
+use fsarena_trace::Tracefs;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::os::unix::fs::MetadataExt as _;
@@ -154,12 +155,9 @@ impl Arena {
         if limited && let Ok(hierarchy) = Hierarchy::find(&mountinfo) {
             arena.note(Entry::Cgroup(hierarchy.path_of(&arena.name.clone())))?;
         }
-        // Where it is not mounted no trial makes an instance, and each says so.
-        if request.header.plan.account
-            && let Ok(tracefs) = fsarena_trace::tracefs(&mountinfo)
-        {
-            let name = arena.name.clone();
-            arena.note(Entry::Trace { tracefs, name })?;
+        // Where it is not to be had no trial makes an instance, and each says so.
+        if request.header.plan.account && Tracefs::open(&mountinfo).is_ok() {
+            arena.note(Entry::Trace(arena.name.clone()))?;
         }
         Ok(arena)
     }

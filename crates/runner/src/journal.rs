@@ -34,13 +34,8 @@ pub enum Entry {
     Directory(PathBuf),
     /// A cgroup.
     Cgroup(PathBuf),
-    /// An instance of the kernel's tracing.
-    Trace {
-        /// Where its file system is mounted.
-        tracefs: PathBuf,
-        /// Name of the instance.
-        name: String,
-    },
+    /// An instance of the kernel's tracing, by its name.
+    Trace(String),
     /// A device of the kernel that was made, such as a zram.
     Device(DeviceIdentity),
     /// Settings of a device's queue, with what they were before.

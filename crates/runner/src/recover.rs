@@ -9,7 +9,8 @@ mod holders;
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_metrics::{Roots, process_start_ticks};
 use fsarena_store::{Store, StoreError};
-use fsarena_targets::{TargetError, cmd, devices, leftovers, queue};
+use fsarena_targets::{TargetError, cmd, devices, leftovers, mountinfo, queue};
+use fsarena_trace::{TraceError, Tracefs};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -89,11 +90,12 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
             _ => None,
         })
         .collect();
-    // Devices of the kernel and their settings are gone with their boot, and their numbers are
-    // given to others.
+    // Devices of the kernel, their settings and its tracing are gone with their boot, and the
+    // numbers of devices are given to others.
     let boot_id = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
     let same_boot = orphan.owner().is_some_and(|owner| owner.boot_id == boot_id);
-    let of_boot = |entry: &&Entry| matches!(entry, Entry::Device(_) | Entry::Queue(_));
+    let of_boot =
+        |entry: &&Entry| matches!(entry, Entry::Device(_) | Entry::Queue(_) | Entry::Trace(_));
     let mut failed = Vec::new();
     for entry in orphan.entries.iter().rev().filter(|entry| same_boot || !of_boot(entry)) {
         if kept.is_empty()
@@ -176,7 +178,7 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
             (path, leftovers::remove_dir(path)?)
         }
         Entry::Cgroup(path) => (path, leftovers::remove_cgroup(path)?),
-        Entry::Trace { tracefs, name } => return remove_trace(tracefs, name),
+        Entry::Trace(name) => return remove_trace(&mountinfo::text().unwrap_or_default(), name),
         Entry::Device(identity) if kept.contains(&identity.path) => return Ok(None),
         Entry::Device(identity) => (&identity.path, leftovers::remove_made(identity)?),
         Entry::Queue(changes) => {
@@ -188,14 +190,18 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
 }
 
 /// Removes an instance of the kernel's tracing; says which, where it was there.
-fn remove_trace(tracefs: &Path, name: &str) -> Result<Option<String>, TargetError> {
-    let path = tracefs.join("instances").join(name);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let removed = fsarena_trace::remove_instance(tracefs, name);
-    removed.map_err(|source| TargetError::Io { call: "remove", path: path.clone(), source })?;
-    Ok(Some(path.display().to_string()))
+fn remove_trace(mountinfo: &str, name: &str) -> Result<Option<String>, TargetError> {
+    let removed = match Tracefs::open(mountinfo) {
+        Ok(tracefs) => tracefs.remove_instance(name),
+        // Where there is none nothing is in it.
+        Err(TraceError::NoTracefs) => Ok(None),
+        Err(error) => Err(error),
+    };
+    removed.map_err(|error| TargetError::State {
+        path: Path::new("instances").join(name),
+        problem: error.to_string(),
+        remedy: None,
+    })
 }
 
 #[cfg(test)]
@@ -351,11 +357,20 @@ mod tests {
         for name in [ours, other] {
             fs::create_dir_all(tracefs.join("instances").join(name)).unwrap();
         }
-        let entry = Entry::Trace { tracefs: tracefs.clone(), name: ours.to_owned() };
-        died(dir.path(), std::slice::from_ref(&entry));
+        let mountinfo = format!("1 1 0:1 / {} rw - tracefs none rw", tracefs.display());
         let path = tracefs.join("instances").join(ours).display().to_string();
-        assert_eq!(recovered(dir.path()).removed, [path]);
+        assert_eq!(remove_trace(&mountinfo, ours).unwrap(), Some(path));
         assert!(tracefs.join("instances/other").exists());
-        assert_eq!(undo_entry(&entry, &[]).unwrap(), None, "nothing is left");
+        assert_eq!(remove_trace(&mountinfo, ours).unwrap(), None, "nothing is left");
+        let error = remove_trace(&mountinfo, "other").unwrap_err().to_string();
+        assert!(error.starts_with("instances/other: \"other\" is no name"), "{error}");
+    }
+
+    /// It is gone with its boot, and whoever has no right to look is not told to.
+    #[test]
+    fn tracing_of_an_earlier_boot_is_not_looked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        died(dir.path(), &[Entry::Trace("no name of ours".to_owned())]);
+        assert!(recovered(dir.path()).removed.is_empty());
     }
 }

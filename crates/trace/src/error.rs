@@ -1,22 +1,46 @@
 //! Why there is no trace, with what to do.
 
 use crate::request::BlockDevice;
+use crate::tracefs::DESCRIPTORS;
+use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why block requests cannot be traced.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// There is no tracefs.
+    /// The kernel has no tracefs, or shows nothing in it.
     #[error(
-        "tracefs is not mounted, so block requests cannot be traced; \
+        "this kernel offers no tracefs with instances, so block requests cannot be traced; \
+         it needs CONFIG_BLK_DEV_IO_TRACE, and may not be locked down"
+    )]
+    NoTracefs,
+    /// tracefs is not mounted, and this program may not mount it for itself.
+    #[error(
+        "tracefs is not mounted and may not be: {call}: {source}, so block requests cannot be \
+         traced; run as root, with CAP_SYS_ADMIN"
+    )]
+    MountRefused {
+        /// Which call.
+        call: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
+    /// tracefs is not mounted, and could not be mounted at no place.
+    #[error(
+        "tracefs is not mounted: {call}: {source}, so block requests cannot be traced; \
          mount it: mount -t tracefs none /sys/kernel/tracing"
     )]
-    NotMounted,
+    Mount {
+        /// Which call.
+        call: &'static str,
+        /// What the kernel said.
+        source: io::Error,
+    },
     /// There is no right to it.
     #[error(
         "{}: not permitted: {source}; run as root, in a kernel that is not locked down",
-        path.display()
+        shown(path)
     )]
     NotPermitted {
         /// Where.
@@ -25,19 +49,16 @@ pub enum TraceError {
         source: io::Error,
     },
     /// The kernel has no such event.
-    #[error(
-        "{}: this kernel has no such event; it needs CONFIG_BLK_DEV_IO_TRACE, \
-         or a directory with tracefs",
-        path.display()
-    )]
+    #[error("{}: this kernel has no such event; it needs CONFIG_BLK_DEV_IO_TRACE", shown(path))]
     NoEvent {
         /// Where it was looked for.
         path: PathBuf,
     },
     /// Somebody uses the name.
     #[error(
-        "{}: there is such an instance already; end the run that uses it, or remove it: rmdir {}",
-        path.display(), path.display()
+        "{}: there is such an instance already; end the run that uses it, or remove it \
+         with rmdir, where tracefs is mounted",
+        shown(path)
     )]
     Exists {
         /// The instance.
@@ -50,7 +71,7 @@ pub enum TraceError {
         name: String,
     },
     /// The device is not there.
-    #[error("{}: no such file; is {device} a block device of this machine?", path.display())]
+    #[error("{}: no such file; is {device} a block device of this machine?", shown(path))]
     NoDevice {
         /// Its number.
         device: BlockDevice,
@@ -66,7 +87,7 @@ pub enum TraceError {
         problem: &'static str,
     },
     /// A file of the kernel is not as this program knows it.
-    #[error("{}: {problem}; this kernel has a form that fsarena does not know", path.display())]
+    #[error("{}: {problem}; this kernel has a form that fsarena does not know", shown(path))]
     Malformed {
         /// Which file.
         path: PathBuf,
@@ -74,7 +95,7 @@ pub enum TraceError {
         problem: String,
     },
     /// Another call failed.
-    #[error("{call} {}: {source}", path.display())]
+    #[error("{call} {}: {source}", shown(path))]
     Io {
         /// What was tried.
         call: &'static str,
@@ -89,7 +110,26 @@ pub enum TraceError {
     Thread(String),
 }
 
+/// A path below a mount at no place has the number of a descriptor in it, which tells nobody
+/// anything: what comes after it does.
+pub(crate) fn shown(path: &Path) -> String {
+    let inside = path.strip_prefix(DESCRIPTORS).ok().map(|path| path.iter().skip(1).collect());
+    match inside {
+        Some::<PathBuf>(path) => Path::new("tracefs").join(path).display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
 impl TraceError {
+    /// An error of `call`, which was to mount tracefs: fsopen(2), fsconfig(2), fsmount(2).
+    pub(crate) fn mount(call: &'static str, error: Errno) -> Self {
+        match error {
+            Errno::NODEV => Self::NoTracefs,
+            Errno::PERM | Errno::ACCESS => Self::MountRefused { call, source: error.into() },
+            _ => Self::Mount { call, source: error.into() },
+        }
+    }
+
     /// An error of a call on a file of tracefs.
     pub(crate) fn io(call: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
@@ -101,5 +141,30 @@ impl TraceError {
 
     pub(crate) fn malformed(path: &Path, problem: impl Into<String>) -> Self {
         Self::Malformed { path: path.to_owned(), problem: problem.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_in_the_way_of_a_mount_is_told_apart() {
+        let said = |error| TraceError::mount("fsopen", error).to_string();
+        assert!(said(Errno::NODEV).contains("CONFIG_BLK_DEV_IO_TRACE"), "{}", said(Errno::NODEV));
+        let refused = said(Errno::PERM);
+        assert!(refused.contains("fsopen: Operation not permitted"), "{refused}");
+        assert!(refused.ends_with("run as root, with CAP_SYS_ADMIN"), "{refused}");
+        // Before Linux 5.2.
+        let old = said(Errno::NOSYS);
+        assert!(old.ends_with("mount -t tracefs none /sys/kernel/tracing"), "{old}");
+    }
+
+    #[test]
+    fn no_number_of_a_descriptor_is_shown() {
+        let at_no_place = Path::new("/proc/self/fd/17/instances/fsarena-1/per_cpu");
+        assert_eq!(shown(at_no_place), "tracefs/instances/fsarena-1/per_cpu");
+        let mounted = "/sys/kernel/tracing/instances";
+        assert_eq!(shown(Path::new(mounted)), mounted);
     }
 }

@@ -1,6 +1,6 @@
 //! Block requests as the kernel traces them, and where their bytes went.
 //!
-//! A [`Session`] traces one device in an instance of tracefs of its own, on the clock of
+//! A [`Session`] traces one device in an instance of [`Tracefs`] of its own, on the clock of
 //! everything else here (`CLOCK_MONOTONIC`); [`account`](fn@account) sorts what was written by the
 //! places that `fsarena-targets` has asked for and the maps of files that it has made. Reading is
 //! cheap: pages of the ring buffer are taken as they are, when a buffer is half full and twice a
@@ -58,4 +58,4 @@ pub use error::TraceError;
 pub use fsarena_model::account::{Chunk, FileExtent, Map, Places, Range};
 pub use request::{BlockDevice, Kind, Request};
 pub use session::Session;
-pub use tracefs::{remove_instance, tracefs};
+pub use tracefs::Tracefs;

@@ -5,7 +5,7 @@ use crate::error::TraceError;
 use crate::format::{EventFormat, PageFormat};
 use crate::page::{self, Wanted};
 use crate::request::{BlockDevice, Kind, Request};
-use crate::tracefs::{Instance, Subject};
+use crate::tracefs::{Instance, Subject, Tracefs};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
@@ -39,10 +39,10 @@ impl Session {
     /// the buffers of all processors have `buffer_bytes` together.
     ///
     /// # Errors
-    /// Without tracefs, the right to it, the events, or the device; or with an instance of this
-    /// name. Nothing is left behind.
+    /// Without the right to tracefs, the events, or the device; or with an instance of this name.
+    /// Nothing is left behind.
     pub fn start(
-        tracefs: &Path,
+        tracefs: &Tracefs,
         name: &str,
         device: BlockDevice,
         buffer_bytes: u64,
@@ -303,10 +303,14 @@ read events: 70000
     }
 
     #[test]
-    fn without_a_device_or_tracefs_nothing_begins() {
+    fn without_a_device_nothing_begins() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("instances")).unwrap();
+        let at = format!("1 1 0:1 / {} rw - tracefs none rw", dir.path().display());
         let none = BlockDevice { major: 4095, minor: 9 };
-        let at = Path::new("/nonexistent");
-        let error = Session::start(at, "fsarena-test", none, 1 << 20).unwrap_err();
+        let tracefs = Tracefs::open(&at).unwrap();
+        let error = Session::start(&tracefs, "fsarena-test", none, 1 << 20).unwrap_err();
         assert!(matches!(error, TraceError::NoDevice { .. }), "{error}");
+        assert_eq!(std::fs::read_dir(dir.path().join("instances")).unwrap().count(), 0);
     }
 }

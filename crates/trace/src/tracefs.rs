@@ -1,22 +1,88 @@
 //! Where tracefs is, and an instance of it that is ours (Documentation/trace/ftrace.rst, section
 //! Instances).
 
-use crate::error::TraceError;
+use crate::error::{TraceError, shown};
 use crate::request::BlockDevice;
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs;
 use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the names of our instances begin with; nothing else is ever removed.
 const OURS: &str = "fsarena-";
 /// More is not read of a file of tracefs.
 const FILE_MAX_BYTES: usize = 64 << 10;
 
-/// Where tracefs is mounted, by the text of `/proc/self/mountinfo` (proc(5)).
-///
-/// # Errors
-/// [`TraceError::NotMounted`].
-pub fn tracefs(mountinfo: &str) -> Result<PathBuf, TraceError> {
+/// Where this process finds what it has open (proc_pid_fd(5)).
+pub(crate) const DESCRIPTORS: &str = "/proc/self/fd";
+
+/// tracefs: the one that is mounted, else one that nobody else sees. There is but one behind both:
+/// an instance that is made in one is in all.
+#[derive(Clone, Debug)]
+pub struct Tracefs {
+    path: PathBuf,
+    /// The mount at no place, which is gone when this is closed for the last time.
+    _mount: Option<Arc<OwnedFd>>,
+}
+
+impl Tracefs {
+    /// Where it is mounted by `mountinfo`, the text of `/proc/self/mountinfo` (proc(5)); else
+    /// mounted at no place (fsopen(2), fsmount(2)), so that nothing is left of it however this
+    /// process ends.
+    ///
+    /// # Errors
+    /// When it is not mounted (or not to be reached) and the kernel has none, or does not let this
+    /// process mount it.
+    pub fn open(mountinfo: &str) -> Result<Self, TraceError> {
+        let reached = |path: &PathBuf| path.join("instances").is_dir();
+        if let Some(path) = mounted(mountinfo).into_iter().find(reached) {
+            return Ok(Self { path, _mount: None });
+        }
+        let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)
+            .map_err(|error| TraceError::mount("fsopen", error))?;
+        fsconfig_create(&context).map_err(|error| TraceError::mount("fsconfig", error))?;
+        let flags = FsMountFlags::FSMOUNT_CLOEXEC;
+        let mount = fsmount(&context, flags, MountAttrFlags::empty())
+            .map_err(|error| TraceError::mount("fsmount", error))?;
+        let path = Path::new(DESCRIPTORS).join(mount.as_raw_fd().to_string());
+        if !reached(&path) {
+            return Err(TraceError::NoTracefs);
+        }
+        Ok(Self { path, _mount: Some(Arc::new(mount)) })
+    }
+
+    /// Its root, for this process alone and for as long as this is kept.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes an instance that a killed run left; says where, if there was one.
+    ///
+    /// # Errors
+    /// When the name is not one of ours, or the kernel refuses: `EBUSY` where a process still
+    /// reads it.
+    pub fn remove_instance(&self, name: &str) -> Result<Option<String>, TraceError> {
+        let path = self.instance_path(name)?;
+        match fs::remove_dir(&path) {
+            Ok(()) => Ok(Some(shown(&path))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(TraceError::io("rmdir", &path, error)),
+        }
+    }
+
+    fn instance_path(&self, name: &str) -> Result<PathBuf, TraceError> {
+        if name.starts_with(OURS) && !name.contains(['/', '\0']) {
+            return Ok(self.path.join("instances").join(name));
+        }
+        Err(TraceError::Name { name: name.to_owned() })
+    }
+}
+
+/// Where tracefs is mounted, whole.
+fn mounted(mountinfo: &str) -> Vec<PathBuf> {
     let mounted = |line: &str| {
         let (fields, kind) = line.split_once(" - ")?;
         let mut fields = fields.split(' ').skip(3);
@@ -24,7 +90,7 @@ pub fn tracefs(mountinfo: &str) -> Result<PathBuf, TraceError> {
         let is_tracefs = kind.split(' ').next() == Some("tracefs");
         (is_tracefs && root == "/").then(|| PathBuf::from(unescaped(mount_point)))
     };
-    mountinfo.lines().find_map(mounted).ok_or(TraceError::NotMounted)
+    mountinfo.lines().filter_map(mounted).collect()
 }
 
 /// `\040` is a space, and so on.
@@ -47,42 +113,23 @@ fn unescaped(text: &str) -> String {
     all
 }
 
-/// Removes an instance that a killed run left; one that is not there is removed already.
-///
-/// # Errors
-/// When the name is not one of ours (`InvalidInput`), or the kernel refuses: `EBUSY` where a
-/// process still reads it.
-pub fn remove_instance(tracefs: &Path, name: &str) -> io::Result<()> {
-    let path = instance_path(tracefs, name)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
-    match fs::remove_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-fn instance_path(tracefs: &Path, name: &str) -> Result<PathBuf, TraceError> {
-    if name.starts_with(OURS) && !name.contains(['/', '\0']) {
-        return Ok(tracefs.join("instances").join(name));
-    }
-    Err(TraceError::Name { name: name.to_owned() })
-}
-
 /// An instance of ours; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct Instance {
     path: PathBuf,
+    /// What the path leads through.
+    _tracefs: Tracefs,
 }
 
 impl Instance {
     /// Makes it. Nothing is traced in it yet.
-    pub(crate) fn create(tracefs: &Path, name: &str) -> Result<Self, TraceError> {
-        let path = instance_path(tracefs, name)?;
+    pub(crate) fn create(tracefs: &Tracefs, name: &str) -> Result<Self, TraceError> {
+        let path = tracefs.instance_path(name)?;
         match fs::create_dir(&path) {
-            Ok(()) => Ok(Self { path }),
+            Ok(()) => Ok(Self { path, _tracefs: tracefs.clone() }),
             Err(error) => Err(match error.kind() {
                 io::ErrorKind::AlreadyExists => TraceError::Exists { path },
-                io::ErrorKind::NotFound => TraceError::NotMounted,
+                io::ErrorKind::NotFound => TraceError::NoTracefs,
                 _ => TraceError::io("mkdir", &path, error),
             }),
         }
@@ -202,10 +249,11 @@ mod tests {
 99 31 0:12 /instances /mnt rw - tracefs none rw
 33 22 0:12 / /sys/kernel/tra\\040cing rw,relatime shared:16 master:3 - tracefs none rw
 ";
-        assert_eq!(tracefs(text).unwrap(), Path::new("/sys/kernel/tra cing"));
-        let error = tracefs("31 22 0:7 / /sys/kernel/debug rw - debugfs tracefs rw").unwrap_err();
-        assert!(error.to_string().contains("mount -t tracefs none"), "{error}");
-        assert!(tracefs("").is_err() && tracefs(" - \n\u{e9} - tracefs\n").is_err());
+        assert_eq!(mounted(text), [Path::new("/sys/kernel/tra cing")]);
+        for text in ["31 22 0:7 / /sys/kernel/debug rw - debugfs tracefs rw", ""] {
+            assert!(mounted(text).is_empty(), "{text}");
+        }
+        assert!(mounted(" - \n\u{e9} - tracefs\n").is_empty());
         assert_eq!(unescaped("a\\1\\999\\\u{e9}b\\134"), "a\\1\\999\\\u{e9}b\\");
     }
 
@@ -213,24 +261,30 @@ mod tests {
     fn only_our_instances_are_made_and_removed() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("instances")).unwrap();
+        let hidden = "1 1 0:1 / /nonexistent rw - tracefs none rw";
+        let at = format!("{hidden}\n2 1 0:1 / {} rw - tracefs none rw", root.path().display());
+        let tracefs = Tracefs::open(&at).unwrap();
+        assert_eq!(tracefs.path(), root.path(), "that which is to be reached");
         for name in ["", "other", "fsarena-../x", "fsarena-\0"] {
-            let error = remove_instance(root.path(), name).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name:?}");
-            let error = Instance::create(root.path(), name).unwrap_err();
+            let error = tracefs.remove_instance(name).unwrap_err();
+            assert!(matches!(error, TraceError::Name { .. }), "{error}");
+            let error = Instance::create(&tracefs, name).unwrap_err();
             assert!(error.to_string().contains("fsarena-"), "{error}");
         }
-        remove_instance(root.path(), "fsarena-1").unwrap();
+        assert_eq!(tracefs.remove_instance("fsarena-1").unwrap(), None);
         let path = root.path().join("instances/fsarena-1");
-        let instance = Instance::create(root.path(), "fsarena-1").unwrap();
-        let error = Instance::create(root.path(), "fsarena-1").unwrap_err().to_string();
+        let instance = Instance::create(&tracefs, "fsarena-1").unwrap();
+        let error = Instance::create(&tracefs, "fsarena-1").unwrap_err().to_string();
         assert!(error.contains("already") && error.contains("rmdir"), "{error}");
         // Here the files of an instance stay behind, which the kernel takes away with it.
         drop(instance);
         fs::remove_file(path.join("tracing_on")).unwrap();
-        remove_instance(root.path(), "fsarena-1").unwrap();
+        let removed = tracefs.remove_instance("fsarena-1").unwrap();
+        assert_eq!(removed, Some(path.display().to_string()));
         assert!(!path.exists());
-        let error = Instance::create(Path::new("/nonexistent"), "fsarena-1").unwrap_err();
-        assert!(matches!(error, TraceError::NotMounted));
+        fs::remove_dir(root.path().join("instances")).unwrap();
+        let error = Instance::create(&tracefs, "fsarena-1").unwrap_err();
+        assert!(matches!(error, TraceError::NoTracefs));
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub struct Places {
     pub blocks: PathBuf,
     /// `/sys/fs/cgroup`
     pub cgroups: PathBuf,
-    /// `/sys/kernel/tracing/instances`, where it is mounted.
+    /// `/sys/kernel/tracing/instances`, where it is mounted; elsewhere the end to end tests look
+    /// for themselves, each after its own runs.
     pub traces: PathBuf,
     /// Places for temporary files and images.
     pub temporary: BTreeSet<PathBuf>,

@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "store",
             "study",
             "targets",
+            "trace",
             "watch",
         ],
     ),
@@ -61,9 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // and start time.
     (
         "runner",
-        &[
-            "corpus", "executor", "metrics", "model", "plan", "store", "study", "targets", "trace",
-        ],
+        &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets", "trace"],
     ),
     // What documents look like, computed from the types; the program prints what is published.
     ("schema", &["model", "report", "study"]),

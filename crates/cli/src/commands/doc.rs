@@ -37,6 +37,7 @@ const TOPICS: &[Topic] = &[
     topic!("honesty", "docs/honesty.md"),
     topic!("report", "docs/report.md"),
     topic!("doctor", "docs/doctor.md"),
+    topic!("periodic", "docs/periodic.md"),
     topic!("watch", "docs/watch.md"),
     topic!("safety", "docs/safety.md"),
     topic!("format", "crates/plan/FORMAT.md"),

@@ -2,7 +2,7 @@
 
 use crate::stage::{Stage, device, number, written_bytes};
 use fsarena_model::account::{Part, Places};
-use fsarena_trace::{BlockDevice, Kind, Session, TraceError, account, remove_instance};
+use fsarena_trace::{BlockDevice, Kind, Session, TraceError, Tracefs, account};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 
@@ -25,9 +25,32 @@ fn loop_an_instance_is_ours_alone_and_is_removed() {
     assert!(matches!(error, TraceError::NoDevice { .. }), "{error}");
     assert_eq!(stage.instances(), Vec::<String>::new());
     // What kill -9 leaves.
-    fs::create_dir(stage.tracefs.join("instances").join(stage.name())).unwrap();
-    remove_instance(&stage.tracefs, &stage.name()).unwrap();
-    remove_instance(&stage.tracefs, &stage.name()).unwrap();
+    fs::create_dir(stage.tracefs.path().join("instances").join(stage.name())).unwrap();
+    let removed = stage.tracefs.remove_instance(&stage.name()).unwrap().unwrap();
+    assert!(removed.ends_with(&format!("/instances/{}", stage.name())), "{removed}");
+    assert_eq!(stage.tracefs.remove_instance(&stage.name()).unwrap(), None);
+    assert_eq!(stage.instances(), Vec::<String>::new());
+    claimed.release().unwrap();
+}
+
+/// A machine on which it is mounted nowhere, whether or not this one is.
+#[test]
+fn loop_a_tracefs_at_no_place_is_that_of_all_and_lasts_as_long_as_its_session() {
+    let Some(stage) = Stage::enter() else { return };
+    let claimed = stage.claim(4 * MIB);
+    let number = number(&device(&claimed));
+    let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let before = mounts();
+    let own = Tracefs::open("").unwrap();
+    assert!(own.path().starts_with("/proc/self/fd"), "{}", own.path().display());
+    let session = Session::start(&own, &stage.name(), number, 1 << 20).unwrap();
+    let error = Session::start(&own, &stage.name(), number, 1 << 20).unwrap_err().to_string();
+    let named = format!("tracefs/instances/{}: there is such", stage.name());
+    assert!(error.starts_with(&named), "{error}");
+    drop(own);
+    assert_eq!(stage.instances(), [stage.name()], "seen in the other mount");
+    assert_eq!(mounts(), before);
+    session.stop().unwrap();
     assert_eq!(stage.instances(), Vec::<String>::new());
     claimed.release().unwrap();
 }

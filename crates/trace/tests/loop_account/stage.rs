@@ -9,11 +9,9 @@ use fsarena_targets::fs::{Availability, Driver, availability, driver};
 use fsarena_targets::map::map_of_files;
 use fsarena_targets::mount::mount;
 use fsarena_targets::vet;
-use fsarena_trace::{BlockDevice, Session, account, tracefs};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use fsarena_trace::{BlockDevice, Session, Tracefs, account};
 use std::fs::{self, File};
 use std::ops::ControlFlow;
-use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,9 +25,7 @@ pub const BUFFER_BYTES: u64 = 8 << 20;
 pub struct Stage {
     _turn: MutexGuard<'static, ()>,
     dir: tempfile::TempDir,
-    pub tracefs: PathBuf,
-    /// A mount of tracefs that nobody else sees, gone when this is closed.
-    _mount: Option<OwnedFd>,
+    pub tracefs: Tracefs,
 }
 
 impl Stage {
@@ -43,24 +39,22 @@ impl Stage {
             println!("not run: no /dev/loop-control");
             return None;
         }
-        let (tracefs, mount) = match tracefs(&fs::read_to_string("/proc/self/mountinfo").unwrap()) {
-            Ok(path) => (path, None),
-            Err(_) => match mounted_tracefs() {
-                Ok(mount) => (format!("/proc/self/fd/{}", mount.as_raw_fd()).into(), Some(mount)),
-                Err(error) => {
-                    println!("not run: no tracefs: {error}");
-                    return None;
-                }
-            },
+        let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let tracefs = match Tracefs::open(&mountinfo) {
+            Ok(tracefs) => tracefs,
+            Err(error) => {
+                println!("not run: {error}");
+                return None;
+            }
         };
-        if !tracefs.join("events/block/block_rq_complete").exists() {
+        if !tracefs.path().join("events/block/block_rq_complete").exists() {
             println!("not run: this kernel has no block tracepoints");
             return None;
         }
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = tempfile::Builder::new().prefix("fsarena-trace-").tempdir_in("/var/tmp").unwrap();
         fs::create_dir(dir.path().join("mnt")).unwrap();
-        Some(Self { _turn: turn, dir, tracefs, _mount: mount })
+        Some(Self { _turn: turn, dir, tracefs })
     }
 
     /// An image of this size on a loop device.
@@ -76,7 +70,7 @@ impl Stage {
 
     /// Instances of ours that are there.
     pub fn instances(&self) -> Vec<String> {
-        let names = fs::read_dir(self.tracefs.join("instances")).unwrap();
+        let names = fs::read_dir(self.tracefs.path().join("instances")).unwrap();
         let own = format!("fsarena-trace-test-{}", std::process::id());
         let names = names.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
         names.filter(|name| name.starts_with(&own)).collect()
@@ -123,13 +117,6 @@ impl Stage {
         assert_eq!(account.lost_events, 0);
         Some(account)
     }
-}
-
-/// tracefs at no place.
-fn mounted_tracefs() -> rustix::io::Result<OwnedFd> {
-    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&context)?;
-    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
 }
 
 /// The level with these mkfs and mount options.

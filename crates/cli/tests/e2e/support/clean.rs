@@ -1,6 +1,7 @@
 //! The proof that a test left nothing.
 
 use super::devices::{queue_of, zrams};
+use super::trace::traces_of;
 use super::{Scene, processes_of};
 use fsarena_model::run::RunState;
 use fsarena_store::Store;
@@ -44,8 +45,8 @@ fn settings(name: &str) -> BTreeMap<&'static str, String> {
     queue_of(name).into_iter().filter(|(setting, _)| *setting == "scheduler").collect()
 }
 
-/// No process, mount, loop device, cgroup, directory, image or journal of this scene, and a
-/// database without a RUN at work or half a record.
+/// No process, mount, loop device, cgroup, instance of tracing, directory, image or journal of this
+/// scene, and a database without a RUN at work or half a record.
 #[track_caller]
 pub fn assert_nothing_left(scene: &Scene) {
     let uids = uids_after_check(scene);
@@ -82,6 +83,7 @@ fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
             left.push(dir.display().to_string());
         }
     }
+    left.extend(traces_of(uids).iter().map(|name| format!("instance of tracing {name}")));
     left.extend(children(&scene.images()).iter().map(|path| path.display().to_string()));
     left.extend(below_named(scene.dir()));
     left.extend(scene.before.iter().flat_map(Machine::differences));

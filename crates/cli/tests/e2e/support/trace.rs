@@ -1,55 +1,41 @@
-//! The kernel's tracing, mounted where only the program under test sees it: a machine need not
-//! have it mounted, and nothing of it stays.
+//! The kernel's tracing: whether it is to be had, and what of a scene is in it.
 
-use super::{PROGRAM, Scene, sh, tool};
+use super::Scene;
+use fsarena_targets::mountinfo;
+use fsarena_trace::{TraceError, Tracefs};
 use std::fs;
-use std::process::Command;
-
-const MOUNT: &str = "mount -t tracefs none /sys/kernel/tracing";
 
 impl Scene {
-    /// As [`Scene::command`], with tracefs.
-    pub fn traced(&self, args: &[&str]) -> Command {
-        self.with_mounts(MOUNT, args)
-    }
-
-    /// As [`Scene::command`], without tracefs wherever it is mounted.
-    pub fn untraced(&self, args: &[&str]) -> Command {
-        let unmount =
-            "awk '$0 ~ / - tracefs / { print $5 }' /proc/self/mountinfo | xargs -r umount -l";
-        self.with_mounts(unmount, args)
-    }
-
-    fn with_mounts(&self, change: &str, args: &[&str]) -> Command {
-        let script = format!("{change} && exec \"$0\" \"$@\"");
-        let inside = ["-m", "sh", "-c", &script, PROGRAM];
-        self.command_of("unshare", &[&inside, args].concat())
-    }
-
     /// Instances of tracing of this scene's RUNs.
     pub fn traces(&self) -> Vec<String> {
-        let list = format!("unshare -m sh -c '{MOUNT} && ls /sys/kernel/tracing/instances'");
         let uids: Vec<String> = self.runs().into_iter().map(|run| run.uid).collect();
-        let ours = |name: &&str| uids.iter().any(|uid| name.contains(uid.as_str()));
-        sh(&list).lines().filter(ours).map(str::to_owned).collect()
+        traces_of(&uids)
     }
+}
+
+/// Instances of tracing of these RUNs; none where this user may not see, and so not make, any.
+pub fn traces_of(uids: &[String]) -> Vec<String> {
+    let Ok(tracefs) = open() else { return Vec::new() };
+    let all = fs::read_dir(tracefs.path().join("instances")).into_iter().flatten().flatten();
+    let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| uids.iter().any(|uid| name.contains(uid.as_str()))).collect()
 }
 
 /// Whether block requests can be traced; prints the reason where they cannot.
 pub fn has_tracing() -> bool {
-    let known = fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    if !known.lines().any(|line| line.ends_with("\ttracefs")) {
-        println!("not run: this kernel has no tracefs");
-        return false;
+    match open() {
+        Ok(tracefs) if tracefs.path().join("events/block").exists() => true,
+        Ok(_) => {
+            println!("not run: this kernel has no block tracepoints");
+            false
+        }
+        Err(error) => {
+            println!("not run: {error}");
+            false
+        }
     }
-    if tool("unshare").is_none() {
-        return false;
-    }
-    let look = format!("unshare -m sh -c '{MOUNT} && ls /sys/kernel/tracing/events'");
-    let there = Command::new("/bin/sh").args(["-c", &look]).output().unwrap();
-    let there = String::from_utf8_lossy(&there.stdout).lines().any(|line| line == "block");
-    if !there {
-        println!("not run: block requests cannot be traced here");
-    }
-    there
+}
+
+fn open() -> Result<Tracefs, TraceError> {
+    Tracefs::open(&mountinfo::text().unwrap())
 }
