@@ -11,7 +11,7 @@ use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Phase};
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Barrier, Mutex};
 use support::cycles::{MS, Stage, cycles, of};
 use support::{Asking, seed};
 
@@ -248,6 +248,30 @@ fn cycles_that_meet_on_a_file_do_not_fail() {
         }
     }
     println!("{collisions} collisions in 8000 updates");
+}
+
+/// Two cycles unlink the only file before one of them makes it anew: one finds it away, or there.
+#[test]
+fn a_file_that_is_away_for_a_moment_is_a_collision() {
+    let stage = Stage::new(Dataset::uniform(1, 3000, 1));
+    let root = Root::open(stage.path()).unwrap();
+    let plain = Cycle { overrun: Overrun::Overlap, ..cycles(2, 1, [0, 0, 0, 1, 0]) };
+    let phase = Phase::of_cycles("c", plain, 4096);
+    let both = Barrier::new(2);
+    let ask = |call| {
+        if call == "create" {
+            both.wait();
+        }
+        Ok(())
+    };
+    let backend = Asking { real: Sync::new(&root, &phase.io), ask };
+    let job = Job::new(&stage.dataset, &phase, seed(), seed());
+    let report = Prepared::new(&job).unwrap().run(&backend);
+    assert_eq!((&report.error, report.ops), (&None, 2));
+    let collisions: Vec<_> = of(&report).iter().map(|cycle| cycle.collisions).collect();
+    assert!([[0, 1], [1, 0], [1, 1]].iter().any(|known| collisions == known), "{collisions:?}");
+    let left = inodes(stage.path());
+    assert!(left.len() == 1 && left.values().all(|file| file.1 == 3000), "{left:?}");
 }
 
 /// Alone, a cycle that does not find its files has failed.

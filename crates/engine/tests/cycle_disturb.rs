@@ -51,6 +51,8 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
         let disturb = in_cycle(&report, number);
         assert_eq!((disturb.ops, disturb.bytes, disturb.late_ns), (30, 30 * 700, 0));
     }
+    let latency = report.latency.as_ref().unwrap();
+    assert_eq!(latency.count(), 2 * 20, "what is compared: the cycles without it");
     let left = names(stage.path());
     assert_eq!(left.len(), 30, "those of the first are gone: {left:?}");
     assert!(left.iter().all(|name| name.contains("-00003-")), "{left:?}");
@@ -60,6 +62,7 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
     // In every cycle, and beside those of the phase before.
     let (report, _) = stage.done(&disturbed(2, load, &[]));
     assert_eq!((in_cycle(&report, 1).ops, in_cycle(&report, 2).ops), (30, 30));
+    assert_eq!(report.latency.unwrap().count(), 2 * 20, "there are no others");
 }
 
 /// It has its amount, also where its cycle has long ended.
@@ -67,10 +70,12 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
 fn a_rate_is_kept_and_the_amount_waited_for() {
     let mut stage = stage(0);
     let load = Load::Create { files: 20, size_bytes: 10, rate: 100 };
-    let (report, _) = stage.done(&disturbed(1, load, &[]));
+    let (report, laps) = stage.done(&disturbed(1, load, &[]));
     let disturb = in_cycle(&report, 1);
     assert_eq!(disturb.ops, 20);
     assert!(disturb.done_ns - disturb.started_ns >= 190 * MS, "{disturb:?}");
+    let over_ns = laps.last().unwrap().monotonic_ns - report.start_monotonic_ns;
+    assert!(over_ns < disturb.done_ns, "the period does not wait for it: {over_ns} {disturb:?}");
     let too_fast = Load::Create { files: 50, size_bytes: 10, rate: 1_000_000_000 };
     let (report, _) = stage.done(&disturbed(1, too_fast, &[]));
     assert!(in_cycle(&report, 1).late_ns > 0);

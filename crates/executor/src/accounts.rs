@@ -110,7 +110,15 @@ impl Trial<'_> {
         for OpenAccount { phase, before, tracing } in accounts {
             let counters = delta(&before, &end);
             self.record.phases[phase].windows.insert(Window::Unmounted, counters);
-            self.end_trace(phase, tracing, end.get(WRITTEN).unwrap_or(0), None);
+            match end.get(WRITTEN) {
+                Some(to_bytes) => self.end_trace(phase, tracing, to_bytes, None),
+                None if tracing.is_some() => {
+                    // Dropped, the trace is ended as well.
+                    let reason = format!("the device has no counter {WRITTEN} at its end");
+                    self.record.phases[phase].account = Some(AccountRecord::NotTaken { reason });
+                }
+                None => {}
+            }
         }
         if self.traced.is_empty() {
             return Ok(());
@@ -134,9 +142,11 @@ impl Trial<'_> {
 
     /// Puts the account of a phase into its record.
     fn account(&mut self, traced: &Traced, places: &Places) {
-        let Traced { phase, trace, maps, cuts, total_bytes, notes } = traced;
+        let Traced { phase, trace, maps, cuts, total_bytes, notes, .. } = traced;
         let mut account = fsarena_trace::account(trace, places, maps, cuts, *total_bytes);
         account.notes.extend_from_slice(notes);
+        account.looks_cpu_ns = traced.looks_cpu_ns;
+        account.longest_look_ns = traced.longest_look_ns;
         let record = &mut self.record.phases[*phase];
         if account.lost_events > 0 {
             let text = format!(

@@ -10,9 +10,8 @@
 use crate::laps::Laps;
 use crate::trial::{StepError, Trial};
 use crate::worker::ReadyWorker;
-use fsarena_metrics::{block_stat, monotonic_ns};
+use fsarena_metrics::{block_stat, monotonic_ns, thread_cpu_ns};
 use fsarena_model::account::{AccountRecord, Map};
-use fsarena_model::units::Nanos;
 use fsarena_model::work::Phase;
 use fsarena_targets::map::map_of_files_while;
 use fsarena_targets::mountinfo;
@@ -24,6 +23,9 @@ use std::path::Path;
 /// the reader is kept from it.
 const BUFFER_MIN_BYTES: u64 = 4 << 20;
 const BUFFER_MAX_BYTES: u64 = 64 << 20;
+/// Extents that all looks of a phase keep together, 32 bytes each: 256 MiB. From there on the files
+/// are not looked at between cycles any more; the look at the end is always made.
+const EXTENTS_MAX: usize = 8 << 20;
 /// Room for one event.
 const EVENT_BYTES: u64 = 80;
 
@@ -77,6 +79,8 @@ pub(crate) struct Tracing {
     /// The device's counter of written bytes when it began.
     from_bytes: u64,
     maps: Vec<Map>,
+    /// Processor time of the looks.
+    looks_cpu_ns: u64,
     cuts: Vec<Cut>,
     /// Cycles after which the files were looked at, and what the longest look took.
     looked_after: Vec<u32>,
@@ -94,6 +98,8 @@ pub(crate) struct Traced {
     pub(crate) cuts: Vec<Cut>,
     pub(crate) total_bytes: u64,
     pub(crate) notes: Vec<String>,
+    pub(crate) looks_cpu_ns: u64,
+    pub(crate) longest_look_ns: u64,
 }
 
 impl Tracing {
@@ -104,16 +110,21 @@ impl Tracing {
     }
 
     /// Looks at the files below `root` after cycle `number`; the look is left where the worker says
-    /// something.
+    /// something, and not begun where the maps before it have all the room.
     pub(crate) fn look_between(&mut self, root: &Path, number: u32, worker: &ReadyWorker<'_>) {
+        if is_full(&self.maps, EXTENTS_MAX) {
+            return;
+        }
         if self.look(root, &mut || !worker.has_spoken()) {
             self.looked_after.push(number);
         }
     }
 
     fn look(&mut self, root: &Path, go_on: &mut dyn FnMut() -> bool) -> bool {
-        let began_ns = monotonic_ns();
-        let map = match map_of_files_while(root, go_on) {
+        let (began_ns, before_cpu_ns) = (monotonic_ns(), thread_cpu_ns());
+        let looked = map_of_files_while(root, go_on);
+        self.looks_cpu_ns += thread_cpu_ns().saturating_sub(before_cpu_ns);
+        let map = match looked {
             Ok(Some(map)) => map,
             Ok(None) => return false,
             Err(error) => {
@@ -136,7 +147,7 @@ impl Tracing {
     ) -> Result<Traced, TraceError> {
         let mut notes = Vec::new();
         notes.extend(end.map(|end| format!("It ends with {end}, without an unmount.")));
-        notes.extend(note_of_looks(&self.cuts, &self.looked_after, self.longest_ns));
+        notes.extend(note_of_looks(&self.cuts, &self.looked_after));
         let failed = |why: &String| format!("The files could not be looked at: {why}.");
         notes.extend(self.failed.as_ref().map(failed));
         Ok(Traced {
@@ -146,26 +157,32 @@ impl Tracing {
             cuts: self.cuts,
             total_bytes: to_bytes.saturating_sub(self.from_bytes),
             notes,
+            looks_cpu_ns: self.looks_cpu_ns,
+            longest_look_ns: self.longest_ns,
         })
     }
 }
 
-/// After which of the cycles that began at `cuts` the files were not looked at, and what looking
-/// cost. After the last one comes the look at the end.
-fn note_of_looks(cuts: &[Cut], looked_after: &[u32], longest_ns: u64) -> Option<String> {
+/// Whether `maps` have so many extents that there shall be no more.
+fn is_full(maps: &[Map], most: usize) -> bool {
+    maps.iter().map(|map| map.extents.len()).sum::<usize>() >= most
+}
+
+/// After which of the cycles that began at `cuts` the files were not looked at. After the last one
+/// comes the look at the end.
+fn note_of_looks(cuts: &[Cut], looked_after: &[u32]) -> Option<String> {
     let began = cuts.split_last().map_or(&[][..], |(_, before)| before).iter();
     let missing = began.map(|cut| cut.cycle).filter(|number| !looked_after.contains(number));
     let missing: Vec<String> = missing.map(|number| number.to_string()).collect();
-    let cost = format!("Looking at the files took up to {}, after the work.", Nanos(longest_ns));
-    if missing.is_empty() {
-        return (longest_ns > 0).then_some(cost);
-    }
-    Some(format!(
-        "The files were not looked at after cycle {}: the device was not quiet for long enough \
-         before the next one. What was written there is sorted by the look after it, and what was \
-         replaced in between is in the part of contents that are gone. {cost}",
-        missing.join(", ")
-    ))
+    (!missing.is_empty()).then(|| {
+        format!(
+            "The files were not looked at after cycle {}: the device was not quiet for long \
+             enough before the next one, or earlier looks had filled the room for extents. What \
+             was written there is sorted by the look after it, and what was replaced in between \
+             is in the part of contents that are gone.",
+            missing.join(", ")
+        )
+    })
 }
 
 impl Trial<'_> {
@@ -214,6 +231,7 @@ impl Trial<'_> {
             session,
             from_bytes: stat.written_bytes,
             maps: Vec::new(),
+            looks_cpu_ns: 0,
             cuts: Vec::new(),
             looked_after: Vec::new(),
             longest_ns: 0,
@@ -256,16 +274,21 @@ mod tests {
     #[test]
     fn cycles_without_a_look_are_named() {
         let cuts = [1, 2, 4].map(|cycle| Cut { cycle, monotonic_ns: 0 });
-        let note = |looked_after: &[u32]| note_of_looks(&cuts, looked_after, 5_000_000).unwrap();
-        let cost = "Looking at the files took up to 5.00 ms, after the work.";
-        assert_eq!(note(&[1, 2]), cost, "the look at the end is that after cycle 4");
-        assert_eq!(note(&[1, 2, 4]), cost);
+        let note = |looked_after: &[u32]| note_of_looks(&cuts, looked_after);
+        assert_eq!(note(&[1, 2]), None, "the look at the end is that after cycle 4");
+        assert_eq!(note(&[1, 2, 4]), None);
         for (looked_after, missing) in [(&[2, 4][..], "cycle 1:"), (&[], "cycle 1, 2:")] {
-            let note = note(looked_after);
-            assert!(note.contains(missing) && note.ends_with(cost), "{note}");
+            assert!(note(looked_after).is_some_and(|note| note.contains(missing)), "{missing}");
         }
-        assert_eq!(note_of_looks(&[], &[], 5_000_000).as_deref(), Some(cost));
-        assert_eq!(note_of_looks(&[], &[], 0), None, "nobody looked");
+        assert_eq!(note_of_looks(&[], &[]), None, "no cycles");
+    }
+
+    #[test]
+    fn the_extents_of_all_looks_have_one_limit() {
+        let extents = |count| vec![fsarena_model::account::FileExtent::default(); count];
+        let map = |count| Map { extents: extents(count), ..Map::default() };
+        assert!(!is_full(&[], 5));
+        assert!(!is_full(&[map(2), map(2)], 5) && is_full(&[map(2), map(3)], 5));
     }
 
     #[test]

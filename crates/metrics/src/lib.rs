@@ -42,7 +42,7 @@ pub use host::{available_bytes, host, processors};
 pub use load::{Load, load_and_pressure};
 pub use sampler::Sampler;
 pub use samples::{SAMPLES_MAX, Samples, series};
-pub use sources::{Snapshot, Sources, monotonic_ns};
+pub use sources::{Snapshot, Sources, monotonic_ns, thread_cpu_ns};
 
 use std::path::PathBuf;
 

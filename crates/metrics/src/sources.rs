@@ -83,7 +83,8 @@ pub fn monotonic_ns() -> u64 {
 }
 
 /// Processor time of the calling thread, ns.
-pub(crate) fn thread_cpu_ns() -> u64 {
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
     nanos(rustix::time::ClockId::ThreadCPUTime)
 }
 

@@ -106,6 +106,15 @@ pub struct Account {
     pub journal: Vec<String>,
     /// What has to be known when it is read, in words.
     pub notes: Vec<String>,
+    /// Processor time of the thread that read the trace, ns; 0 in records that lack it.
+    #[serde(default)]
+    pub reader_cpu_ns: u64,
+    /// Processor time of the looks at the files, ns; 0 in records that lack it.
+    #[serde(default)]
+    pub looks_cpu_ns: u64,
+    /// The longest of these looks, ns.
+    #[serde(default)]
+    pub longest_look_ns: u64,
 }
 
 impl Account {
@@ -121,16 +130,15 @@ impl Account {
         all
     }
 
-    /// Bytes that are in none of the parts: those that the trace did not see, or saw too many, and
-    /// those on places of nobody.
+    /// Bytes that are in none of the parts: those on places of nobody, and those that the trace
+    /// did not see or saw too many. They are added, so that one does not hide the other: where it
+    /// saw too many, the parts and these are more than the total.
     #[must_use]
     pub fn unattributed_bytes(&self) -> u64 {
         let parts = self.parts();
-        let known = |(part, written): (&Part, &Written)| match part {
-            Part::Unknown => 0,
-            _ => written.bytes(),
-        };
-        self.total_bytes.abs_diff(parts.iter().map(known).sum())
+        let unknown = parts.get(&Part::Unknown).copied().unwrap_or_default().bytes();
+        let seen = parts.values().fold(0u64, |sum, written| sum.saturating_add(written.bytes()));
+        unknown.saturating_add(self.total_bytes.abs_diff(seen))
     }
 
     /// That as a share of the total; absent where nothing was written.
@@ -263,5 +271,14 @@ mod tests {
         assert_eq!(account.unattributed_bytes(), 100);
         assert_eq!(account.unattributed_share(), Some(0.1));
         assert_eq!(Account::default().unattributed_share(), None);
+    }
+
+    #[test]
+    fn what_was_seen_too_much_does_not_hide_what_is_unknown() {
+        let parts = [(Part::Data, 900), (Part::Unknown, 200)]
+            .map(|(part, first_bytes)| (part, Written { first_bytes, again_bytes: 0 }));
+        let span = Span { parts: parts.into_iter().collect(), ..Span::default() };
+        let account = Account { total_bytes: 1000, spans: vec![span], ..Account::default() };
+        assert_eq!(account.unattributed_bytes(), 200 + 100);
     }
 }

@@ -27,6 +27,21 @@ pub struct Cycle {
 }
 
 impl Cycle {
+    /// Shortest period, ns.
+    pub const PERIOD_MIN_NS: u64 = 10_000_000;
+    /// Longest period, ns: a day.
+    pub const PERIOD_MAX_NS: u64 = 86_400_000_000_000;
+
+    /// Which limit the period stands at, where it does: a scale does not take it beyond.
+    #[must_use]
+    pub fn period_limit(&self) -> Option<&'static str> {
+        match self.period_ns {
+            Self::PERIOD_MIN_NS => Some("the shortest there is"),
+            Self::PERIOD_MAX_NS => Some("the longest there is"),
+            _ => None,
+        }
+    }
+
     /// Whether the second load is at work in cycle `number`, counted from 1.
     #[must_use]
     pub fn is_disturbed(&self, number: u32) -> bool {
@@ -196,9 +211,9 @@ pub struct CycleReport {
     pub returned_ns: u64,
     /// syncfs done; absent where it was not reached.
     pub durable_ns: Option<u64>,
-    /// Files updated.
+    /// Files updated, and temporary ones made: one op each.
     pub ops: u64,
-    /// Bytes written.
+    /// Bytes that its calls wrote, those of temporary files among them.
     pub asked_bytes: u64,
     /// Files by kind, in the order of [`UpdateKind::ALL`].
     pub kinds: [u64; 5],
@@ -209,17 +224,27 @@ pub struct CycleReport {
     /// Other cycles that were at work when it began (`overlap`).
     pub beside: u32,
     /// Ops that met another cycle's work on the same file and were done differently: a file that
-    /// was away for a moment was made anew.
+    /// was away for a moment (`ENOENT`) was made anew, one that the other had made meanwhile
+    /// (`EEXIST`) was taken as it was.
     pub collisions: u64,
     /// What the second load did, in a disturbed cycle.
     pub disturb: Option<DisturbReport>,
+}
+
+impl CycleReport {
+    /// When it began, and when its work was durable (else: came back), ns.
+    #[must_use]
+    pub fn at_work_ns(&self) -> (u64, u64) {
+        (self.started_ns, self.durable_ns.unwrap_or(self.returned_ns))
+    }
 }
 
 /// What the second load did in one cycle. Times are since the phase's first clock read, ns.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisturbReport {
-    /// When it began.
+    /// When its first op began: after the files of the disturbed cycle before were removed, where
+    /// it makes files.
     pub started_ns: u64,
     /// When its last op was done.
     pub done_ns: u64,
@@ -281,7 +306,8 @@ pub struct CycleRecord {
     /// When the device had become quiet, since the phase's start; absent where it did not within
     /// the period (or has no device).
     pub quiet_ns: Option<u64>,
-    /// Counters from its start to `durable`.
+    /// Counters from its start to `durable`, of the whole machine and device: where cycles lie
+    /// beside each other (`overlap`), each holds what the others did meanwhile.
     pub durable: Counters,
     /// Counters over its period: to the start of the next one, and of the last, to its end.
     pub period: Counters,
@@ -320,11 +346,38 @@ pub struct CyclesRecord {
 }
 
 impl CyclesRecord {
-    /// The cycles that a verdict is about: where some were disturbed and others not, those that
-    /// were not.
+    /// The cycles that a verdict is about: those without any second load ([`Self::plain`]); where
+    /// all were disturbed, all.
     pub fn compared(&self) -> impl Iterator<Item = &CycleRecord> {
-        let some_plain = self.cycles.iter().any(|cycle| cycle.report.disturb.is_none());
-        self.cycles.iter().filter(move |cycle| !some_plain || cycle.report.disturb.is_none())
+        let plain = self.plain();
+        let compared = if plain.is_empty() { self.cycles.iter().collect() } else { plain };
+        compared.into_iter()
+    }
+
+    /// The undisturbed cycles but those that met the second load of another one; where each of
+    /// them did, all of them.
+    #[must_use]
+    pub fn plain(&self) -> Vec<&CycleRecord> {
+        let undisturbed = || self.cycles.iter().filter(|cycle| cycle.report.disturb.is_none());
+        let clear: Vec<&CycleRecord> =
+            undisturbed().filter(|cycle| !self.has_met_load(cycle)).collect();
+        if clear.is_empty() { undisturbed().collect() } else { clear }
+    }
+
+    /// Whether an undisturbed cycle was at work beside a disturbed one, or beside its second load:
+    /// that goes on past its cycle where it has an amount of its own, and with `overlap` the cycle
+    /// itself may.
+    #[must_use]
+    pub fn has_met_load(&self, cycle: &CycleRecord) -> bool {
+        let own = cycle.report.at_work_ns();
+        let meets = |other: (u64, u64)| own.0 < other.1 && other.0 < own.1;
+        let disturbs = |other: &CycleRecord| {
+            let load = other.report.disturb.as_ref();
+            load.is_some_and(|load| {
+                meets(other.report.at_work_ns()) || meets((load.started_ns, load.done_ns))
+            })
+        };
+        cycle.report.disturb.is_none() && self.cycles.iter().any(disturbs)
     }
 
     /// Mean of a figure over the compared cycles; absent where one of them lacks it.
@@ -366,5 +419,51 @@ mod tests {
         let all = of(vec![cycle(1, 10, true), cycle(2, 30, true)]);
         assert_eq!(all.mean(|c| Some(c.work_ns())), Some(20));
         assert_eq!(CyclesRecord::default().mean(|c| Some(c.work_ns())), None);
+    }
+
+    /// A cycle at work from one moment to the other, ns, with a load where it has one.
+    fn at((started_ns, end_ns): (u64, u64), load: Option<(u64, u64)>) -> CycleRecord {
+        let mut cycle = cycle(0, 0, false);
+        cycle.report.started_ns = started_ns;
+        cycle.report.returned_ns = started_ns + (end_ns - started_ns) / 2;
+        cycle.report.durable_ns = Some(end_ns);
+        cycle.report.disturb = load.map(|(started_ns, done_ns)| DisturbReport {
+            started_ns,
+            done_ns,
+            ..DisturbReport::default()
+        });
+        cycle
+    }
+
+    #[test]
+    fn a_cycle_beside_the_load_of_another_is_not_plain() {
+        let of = |cycles| CyclesRecord { cycles, skipped: Vec::new() };
+        let met = |all: &CyclesRecord| -> Vec<bool> {
+            all.cycles.iter().map(|cycle| all.has_met_load(cycle)).collect()
+        };
+        let starts = |all: &CyclesRecord| -> Vec<u64> {
+            all.compared().map(|cycle| cycle.report.started_ns).collect()
+        };
+        // The load goes on past its cycle, into the next one.
+        let load =
+            of(vec![at((0, 50), None), at((100, 150), Some((110, 201))), at((200, 250), None)]);
+        assert_eq!((met(&load), starts(&load)), (vec![false, false, true], vec![0]));
+        // The disturbed cycle itself does; and one that is not yet durable meets its start.
+        let work = of(vec![
+            at((0, 50), None),
+            at((90, 101), None),
+            at((100, 201), Some((100, 150))),
+            at((200, 250), None),
+            at((300, 350), None),
+        ]);
+        assert_eq!(met(&work), [false, true, false, true, false]);
+        assert_eq!(starts(&work), [0, 300]);
+        // One after the other is no meeting.
+        let queue = of(vec![at((0, 100), Some((0, 100))), at((100, 200), None)]);
+        assert_eq!((met(&queue), starts(&queue)), (vec![false; 2], vec![100]));
+        // Where none is left, all undisturbed ones are taken.
+        let none =
+            of(vec![at((0, 300), Some((0, 10))), at((100, 200), None), at((200, 290), None)]);
+        assert_eq!((met(&none), starts(&none)), (vec![false, true, true], vec![100, 200]));
     }
 }

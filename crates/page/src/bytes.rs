@@ -81,6 +81,8 @@ fn answer(row: &AccountRow, is_open: bool) -> Markup {
     // What is spoilt is said above, and in the words.
     let mut notes = account_notes(row);
     notes.retain(|note| !note.starts_with("SPOILT"));
+    let own = row.notes.iter().filter(|note| !row.words.contains(note));
+    notes.splice(0..0, own.cloned());
     let body = html! { (parts::list(&row.words)) (parts::list(&notes)) };
     html! {
         @if is_open {

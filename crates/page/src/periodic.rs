@@ -214,7 +214,11 @@ fn each(rows: &[CyclesRow], view: &CyclesView) -> Table {
             let mut cells = vec![
                 Cell::of(parts::swatch(row.contender, &row.label)),
                 Cell::figure(cycle.number.to_string(), f64::from(cycle.number)),
-                if cycle.disturbed { Cell::text("yes") } else { Cell::none() },
+                match (cycle.disturbed, cycle.met_load) {
+                    (true, _) => Cell::text("yes"),
+                    (false, 0) => Cell::none(),
+                    (false, _) => Cell::text("of another"),
+                },
             ];
             cells.extend(columns.iter().map(|(_, figure)| Cell::maybe(figure(&cycle.figures))));
             table.row(cells);
@@ -239,7 +243,7 @@ fn effects(view: &CyclesView) -> Table {
         Column::figure("behind its rate", ""),
     ];
     let caption = format!(
-        "{} / {}: disturbed cycles as multiples of the others, and what the second load got",
+        "{} / {}: disturbed cycles as multiples of plain ones, and what the second load got",
         view.workload, view.phase
     );
     let mut table = Table::new(caption, columns).sortable();

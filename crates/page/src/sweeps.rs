@@ -106,7 +106,7 @@ fn intervals(view: &SweepView) -> Table {
     ];
     let caption = format!("{}: intervals", sweep_title(view));
     let mut table = Table::new(caption, columns).sortable();
-    for curve in &view.curves {
+    for curve in view.curves.iter().filter(|curve| curve.best.is_some()) {
         for (at, (level, point)) in view.levels.iter().zip(&curve.points).enumerate() {
             let head =
                 [Cell::text(curve.measure.name()), Cell::figure(&level.text, level.value as f64)];

@@ -49,10 +49,13 @@ fn scaled_cycle(workload: &Workload, phase: &Phase, scale: f64) -> Option<Notice
             format!(", beside a file of {} of the second load", Bytes(size_bytes))
         }
     });
+    let together = match cycle.period_limit() {
+        None => "files and period are scaled together".to_owned(),
+        Some(limit) => format!("files are scaled, the period is {limit}"),
+    };
     let text = format!(
         "workload {:?}: at --scale {scale} a cycle of {:?} is {} updates over {} files every \
-         {}{load}: files and period are scaled together, and its figures are not those of the \
-         whole",
+         {}{load}: {together}, and its figures are not those of the whole",
         workload.name,
         phase.name,
         cycle.updates,

@@ -3,7 +3,11 @@
 //! Contents in the units of the file system, each drawn size rounded up by itself; inodes where
 //! they take from the same room; directories; and at one time with these, temporary files and the
 //! files of a second load. What is written over moves on some file systems before the old place is
-//! free. 2 % more are for what is freed and not yet to be had. The room is the one that root has.
+//! free. 2 % more are for what is freed and not yet to be had. The room is the one that root has:
+//! of `run --user` the plan does not know, and what ext keeps for root is then missing.
+//!
+//! The temporary files of a cycle are drawn: as many are counted as come by chance once in some
+//! million cycles, and as many times over as cycles may lie beside each other.
 
 use crate::expand::Rules;
 use crate::fit::rewritten_bytes;
@@ -11,13 +15,18 @@ use crate::holdings::{BLOCK_BYTES, peak_bytes, peak_entries};
 use crate::steps::is_null;
 use crate::text::{device_text, size_text};
 use fsarena_model::contender::{FsLevel, Levels};
-use fsarena_model::cycle::{Cycle, Load};
+use fsarena_model::cycle::{Cycle, Load, Overrun};
 use fsarena_model::room::Room;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::{Op, Phase, Workload};
 
 /// Bytes of an entry of a directory beside its name.
 const ENTRY_BYTES: u64 = 24;
+
+/// Cycles that are at work together at most, where they may overlap (the engine's `MAX_AT_WORK`).
+const OVERLAP_MAX: u32 = 8;
+/// Standard deviations above the mean that are counted of what is drawn.
+const DEVIATIONS: f64 = 5.0;
 
 /// What a workload takes at most at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,16 +101,16 @@ pub(crate) fn needs(workload: &Workload, room: &Room) -> Needs {
         return Needs { bytes: with_rest(u128::from(bytes)), inodes: entries };
     }
     let set = &workload.dataset;
-    let contents = contents_bytes(workload, room);
+    let contents = Contents::of(workload, room);
     let dirs = dirs_bytes(workload, room);
     let inodes = set.files.saturating_add(set.directories()).saturating_add(1);
     let mut most = Needs { bytes: 0, inodes: 0 };
     for phase in &workload.phases {
-        let more = beside(workload, phase, room, contents);
+        let more = beside(workload, phase, room, &contents);
         most.bytes = most.bytes.max(more.bytes);
         most.inodes = most.inodes.max(more.inodes);
     }
-    let all = u128::from(contents)
+    let all = u128::from(contents.bytes)
         + u128::from(dirs)
         + u128::from(inodes) * u128::from(room.inode_bytes)
         + u128::from(most.bytes);
@@ -120,15 +129,54 @@ fn units(size: u64, room: &Room) -> u64 {
     size.div_ceil(room.unit_bytes).saturating_mul(room.unit_bytes)
 }
 
-fn contents_bytes(workload: &Workload, room: &Room) -> u64 {
-    let set = &workload.dataset;
-    let appended = workload.state_before(workload.phases.len()).appended_bytes;
-    let of = |size: u64| units(size.saturating_add(appended), room);
-    if set.is_uniform() {
-        return set.files.saturating_mul(of(set.size_bytes));
+/// The contents of a dataset in units of the file system.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Contents {
+    files: u64,
+    bytes: u64,
+    /// Sum of the squares of what the files take, for the deviation of a choice among them.
+    squares: f64,
+}
+
+impl Contents {
+    fn of(workload: &Workload, room: &Room) -> Self {
+        let set = &workload.dataset;
+        let appended = workload.state_before(workload.phases.len()).appended_bytes;
+        let of = |size: u64| units(size.saturating_add(appended), room);
+        if set.is_uniform() {
+            return Self::uniform(set.files, of(set.size_bytes));
+        }
+        let sizes = set.draw_sizes();
+        let start = Self { files: set.files, ..Self::default() };
+        (0..set.files).map(|file| of(sizes.of(file))).fold(start, |sum, bytes| Self {
+            bytes: sum.bytes.saturating_add(bytes),
+            squares: sum.squares + (bytes as f64).powi(2),
+            ..sum
+        })
     }
-    let sizes = set.draw_sizes();
-    (0..set.files).map(|file| of(sizes.of(file))).fold(0, u64::saturating_add)
+
+    fn uniform(files: u64, each_bytes: u64) -> Self {
+        let squares = files as f64 * (each_bytes as f64).powi(2);
+        Self { files, bytes: files.saturating_mul(each_bytes), squares }
+    }
+
+    /// What is hardly ever exceeded by the files that `draws` draws choose, each with a chance of
+    /// `share` alone: their number, and the bytes of them. A choice takes no file twice, which
+    /// makes the deviations of the bytes smaller than these.
+    fn chosen(&self, draws: u64, share: f64) -> (u64, u64) {
+        let (files, count) = (self.files.max(1) as f64, draws as f64);
+        let (mean, squares) = (self.bytes as f64 / files, self.squares / files);
+        let number = upper(count * share, count * share * (1.0 - share));
+        let spread = share * squares - (share * mean).powi(2);
+        let bytes = upper(count * share * mean, count * spread);
+        (number.min(draws), bytes.min(self.bytes))
+    }
+}
+
+/// A mean and [`DEVIATIONS`] of a variance above it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "neither is negative")]
+fn upper(mean: f64, variance: f64) -> u64 {
+    (mean + DEVIATIONS * variance.max(0.0).sqrt()).ceil() as u64
 }
 
 /// Directories with the names in them: a third more than these take, and one unit each.
@@ -143,9 +191,9 @@ fn dirs_bytes(workload: &Workload, room: &Room) -> u64 {
 }
 
 /// What a phase takes beside the dataset.
-fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: u64) -> Needs {
+fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: &Contents) -> Needs {
     match (&phase.cycle, phase.op) {
-        (Some(cycle), _) => beside_cycles(workload, cycle, room, contents),
+        (Some(cycle), _) => beside_cycles(cycle, room, contents),
         (None, Op::Overwrite | Op::BigOverwrite | Op::RandWrite | Op::RandRw)
             if room.moves_on_write =>
         {
@@ -156,13 +204,22 @@ fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: u64) -> Nee
 }
 
 /// Temporary files stay to the end of their cycle; a file that replaces another is one for a
-/// moment.
-fn beside_cycles(workload: &Workload, cycle: &Cycle, room: &Room, contents: u64) -> Needs {
-    let files = workload.dataset.files.max(1);
+/// moment, in each cycle.
+fn beside_cycles(cycle: &Cycle, room: &Room, contents: &Contents) -> Needs {
+    let at_once = match cycle.overrun {
+        Overrun::Overlap => u64::from(cycle.cycles.clamp(1, OVERLAP_MAX)),
+        Overrun::Skip | Overrun::Queue => 1,
+    };
     let all: u64 = cycle.shares.weights().iter().copied().map(u64::from).sum();
-    let temporary = (cycle.updates * u64::from(cycle.shares.temporary)).div_ceil(all.max(1));
-    let written = if room.moves_on_write { cycle.updates } else { temporary };
-    let bytes = u128::from(contents) * u128::from(written) / u128::from(files);
+    let share = f64::from(cycle.shares.temporary) / all.max(1) as f64;
+    let (temporary, temporary_bytes) = contents.chosen(cycle.updates, share);
+    let written_bytes = match room.moves_on_write {
+        true => contents.chosen(cycle.updates, 1.0).1,
+        false => temporary_bytes,
+    };
+    // Where all moves, what a cycle before has left is free again with its syncfs.
+    let others_bytes = temporary_bytes.saturating_mul(at_once - 1);
+    let bytes = written_bytes.saturating_add(others_bytes);
     let (load_bytes, load_files) =
         cycle.disturb.as_ref().map_or((0, 0), |disturb| match disturb.load {
             Load::Create { files, size_bytes, .. } => {
@@ -173,8 +230,8 @@ fn beside_cycles(workload: &Workload, cycle: &Cycle, room: &Room, contents: u64)
             }
         });
     Needs {
-        bytes: u64::try_from(bytes).unwrap_or(u64::MAX).saturating_add(load_bytes),
-        inodes: temporary + 1 + load_files,
+        bytes: bytes.saturating_add(load_bytes),
+        inodes: temporary.saturating_add(1).saturating_mul(at_once).saturating_add(load_files),
     }
 }
 
@@ -184,6 +241,7 @@ mod tests {
     use fsarena_model::cycle::{Disturb, Overrun, Shares};
     use fsarena_model::dataset::{Dataset, Distribution};
     use fsarena_model::room::Predicted;
+    use fsarena_model::seed::Seed;
 
     fn room(unit_bytes: u64) -> Room {
         Room {
@@ -216,7 +274,7 @@ mod tests {
         let sizes = work.dataset.draw_sizes();
         let units = |unit: u64| (0..300).map(|file| sizes.of(file).div_ceil(unit)).sum::<u64>();
         for unit in [1024, 4096, 65536] {
-            assert_eq!(contents_bytes(&work, &room(unit)), units(unit) * unit);
+            assert_eq!(Contents::of(&work, &room(unit)).bytes, units(unit) * unit);
         }
         // One directory, the root of the work.
         let needs = needs(&work, &room(65536));
@@ -237,11 +295,38 @@ mod tests {
             disturb: Some(Disturb { load, cycles: Vec::new() }),
         };
         let work = work(Phase::of_cycles("cycle", cycle.clone(), 4096));
-        assert_eq!(needs(&work, &room(4096)).inodes, 301 + 20 + 1 + 11);
-        let more = beside_cycles(&work, &cycle, &room(4096), 300 * 4096);
-        assert_eq!(more.bytes, 20 * 4096 + 10 * 4096);
+        // 20 of 100 are temporary, with a deviation of 4.
+        assert_eq!(needs(&work, &room(4096)).inodes, 301 + 40 + 1 + 11);
+        let contents = Contents::uniform(300, 4096);
+        let more = beside_cycles(&cycle, &room(4096), &contents);
+        assert_eq!(more.bytes, 40 * 4096 + 10 * 4096);
         let moving = Room { moves_on_write: true, ..room(4096) };
-        let more = beside_cycles(&work, &cycle, &moving, 300 * 4096);
+        let more = beside_cycles(&cycle, &moving, &contents);
         assert_eq!(more.bytes, 100 * 4096 + 10 * 4096);
+        let overlap = Cycle { overrun: Overrun::Overlap, cycles: 20, ..cycle.clone() };
+        let more = beside_cycles(&overlap, &room(4096), &contents);
+        assert_eq!((more.bytes, more.inodes), ((8 * 40 + 10) * 4096, 8 * 41 + 11));
+        let twice = Cycle { cycles: 2, ..overlap };
+        let more = beside_cycles(&twice, &moving, &contents);
+        assert_eq!(more.bytes, (100 + 40 + 10) * 4096);
+    }
+
+    /// What is drawn is never more, in thousands of choices.
+    #[test]
+    fn a_choice_hardly_ever_exceeds_what_is_counted_of_it() {
+        let sizes: Vec<u64> = (0..1000u64).map(|file| file * file % 977 * 512).collect();
+        let squares = sizes.iter().map(|size| (*size as f64).powi(2)).sum();
+        let contents = Contents { files: 1000, bytes: sizes.iter().sum(), squares };
+        let (most, most_bytes) = contents.chosen(400, 0.1);
+        assert!((40..75).contains(&most) && most_bytes < contents.bytes / 5, "{most} {most_bytes}");
+        for seed in 0..5000 {
+            let mut rng = Seed::from_number(seed).rng();
+            let mut files: Vec<usize> = (0..1000).collect();
+            rng.shuffle(&mut files);
+            let taken: Vec<usize> =
+                files[..400].iter().copied().filter(|_| rng.below(10) == 0).collect();
+            let bytes: u64 = taken.iter().map(|file| sizes[*file]).sum();
+            assert!(taken.len() as u64 <= most && bytes <= most_bytes, "{} {bytes}", taken.len());
+        }
     }
 }

@@ -37,10 +37,14 @@ pub fn account_tables(study: &Study, width: usize, style: Style) -> String {
 }
 
 /// What stands below accounts.
-pub const LEGEND: &str = "Account: means over trials. Parts come from a trace of block requests, the total from the \
-     device's own counter; what no part holds is unattributed. data as asked, rounding as written, \
-     gone since (files that were replaced or deleted afterwards, with their rounding): sectors not \
-     yet written in the same cycle; written again: the others of these. journal, other metadata: \
+pub const LEGEND: &str = "Account: means over trials; of a cycle those of all its cycles, disturbed ones and what the \
+     unmount writes included, while tables, sweeps and verdicts are of the plain cycles alone. A \
+     cycle's span begins at its start and ends at the next one's: what a cycle at work beside it \
+     writes meanwhile is in it too. Parts come from a trace of block requests, the total from the \
+     device's own counter; what no part holds, or was seen beyond the counter, is unattributed (then lines add up to more \
+     than the counter). data as asked, rounding as written, \
+     gone since (taken for contents of files replaced or deleted afterwards, with their rounding): \
+     sectors not yet written in the same cycle; written again: the others of these. journal, other metadata: \
      with what was written again. Rounding as allocated is what files take on the device, written \
      or not, at the end; it is no part of the sum, and nor are discards. MB = 10^6 bytes.";
 
@@ -48,7 +52,15 @@ pub const LEGEND: &str = "Account: means over trials. Parts come from a trace of
 #[must_use]
 pub fn account_title(view: &AccountView) -> String {
     let per = if view.per_cycle { "a cycle" } else { "the phase" };
-    format!("{} / {}: where the bytes of {per} went", view.workload, view.phase)
+    let title = format!("{} / {}: where the bytes of {per} went", view.workload, view.phase);
+    let mut scopes: Vec<String> =
+        view.rows.iter().filter_map(|row| row.means.as_ref()?.scope()).collect();
+    scopes.dedup();
+    match scopes.as_slice() {
+        [] => title,
+        [one] => format!("{title} ({one})"),
+        _ => format!("{title} (mean of all cycles, unmount included)"),
+    }
 }
 
 /// In MB and as multiples of what was asked for; none where no account is sound.
@@ -69,13 +81,18 @@ pub fn account_words(view: &AccountView) -> Vec<(String, Vec<String>)> {
 fn said(view: &AccountView) -> Vec<(String, Vec<String>)> {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for row in view.rows.iter().filter(|row| !row.words.is_empty()) {
-        let all: Vec<String> = row.words.iter().chain(&row.notes).cloned().collect();
+        let all: Vec<String> = row.words.iter().chain(further(row)).cloned().collect();
         match said.iter_mut().find(|(_, words)| *words == all) {
             Some((labels, _)) => labels.push_str(&format!(", {}", row.label)),
             None => said.push((row.label.clone(), all)),
         }
     }
     said
+}
+
+/// What has to be known when an account is read, as far as its words do not say it.
+fn further(row: &AccountRow) -> impl Iterator<Item = &String> {
+    row.notes.iter().filter(|note| !row.words.contains(note))
 }
 
 /// A table by columns.

@@ -9,7 +9,7 @@ use fsarena_model::run::RunHeader;
 use fsarena_study::{MemoryView, PhasePoints, TrialAccount, TrialPoint};
 
 /// Names of the columns, in their order.
-const COLUMNS: [&str; 49] = [
+const COLUMNS: [&str; 50] = [
     "run",
     "experiment",
     "workload",
@@ -47,6 +47,7 @@ const COLUMNS: [&str; 49] = [
     "device_busy_share",
     "device_queue_depth",
     "device_write_latency_ns",
+    "account_cycles",
     "account_lost_events",
     "account_data_bytes",
     "account_rounding_bytes",
@@ -69,7 +70,8 @@ const COLUMNS: [&str; 49] = [
 ///
 /// Of a phase of cycles a row has the means of those that are compared (`cycles` is their number),
 /// bytes and load of the device over their periods. The `account_` columns are bytes of a cycle, or
-/// of a whole phase; an account with `account_lost_events` is spoilt.
+/// of a whole phase; those of a cycle are means of all cycles (`account_cycles` is their number),
+/// disturbed ones and the unmount included. An account with `account_lost_events` is spoilt.
 ///
 /// # Panics
 /// Never in practice: it is written into memory.
@@ -142,6 +144,7 @@ fn row(header: &RunHeader, phase: &PhasePoints, point: &TrialPoint) -> [String; 
         known(point.busy_share),
         known(point.queue_depth),
         known(point.write_latency_ns),
+        known(point.account.map(|account| account.cycles)),
         known(point.account.map(|account| account.lost_events)),
         account(|account| account.data_bytes),
         account(|account| account.rounding_bytes),

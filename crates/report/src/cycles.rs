@@ -42,11 +42,12 @@ pub fn cycles_tables(study: &Study, width: usize, style: Style) -> String {
 
 /// What stands below tables of cycles.
 pub const LEGEND: &str = "Cycles: lengths from the start of a cycle; of a contender the median over trials, each by the \
-     mean of its cycles; disturbed cycles stand apart. quiet: the device had nothing to do for the \
+     mean of its cycles; disturbed cycles stand apart, and one that met the load of another is in neither row. quiet: the device had nothing to do for the \
      stated time. worst: the longest update of a file. device: written to it in a period; \
      MB = 10^6 bytes. busy: share of the period in which it had something to do; depth: requests under way, mean \
      over the period; latency: mean time of a write request. Factors: disturbed cycles to the \
-     others of the same trials, with a 95 % interval from three trials on.";
+     plain ones of the same trials (worst: means of each cycle's worst), with a 95 % interval from \
+     three trials on.";
 
 /// `periodic / cycle: 3 cycles of 5m00s, 40,000 files each; overrun overlap; …`.
 #[must_use]
@@ -142,7 +143,16 @@ pub(crate) fn each(view: &CyclesView) -> Grid {
     let mut grid = grid_of(&[("file system", Kind::Text), ("cycle", Kind::Figure)]);
     for row in &view.rows {
         for cycle in &row.cycles {
-            let what = if cycle.disturbed { ", disturbed" } else { "" };
+            let what = match (cycle.disturbed, cycle.met_load) {
+                (true, _) => ", disturbed".to_owned(),
+                (false, 0) => String::new(),
+                (false, met) if met == cycle.figures.cycles => {
+                    ", met the load of another".to_owned()
+                }
+                (false, met) => {
+                    format!(", {met} of {} met the load of another", cycle.figures.cycles)
+                }
+            };
             let head = [format!("{}{what}", row.label), cycle.number.to_string()];
             grid.row(head.into_iter().chain(cells(&cycle.figures)).collect());
         }
@@ -158,8 +168,13 @@ fn notes(figures: &CycleFigures) -> Vec<String> {
             count(figures.cycles, "cycle")
         )
     });
-    missed.into_iter().collect()
+    let beside = (figures.beside > 0).then(|| BESIDE.to_owned());
+    missed.into_iter().chain(beside).collect()
 }
+
+/// What is said of counters where cycles lie beside each other.
+pub(crate) const BESIDE: &str = "cycles lay beside each other: counters of one, up to durable (CPU, :cpu) and \
+                      of its period, hold what the others did meanwhile";
 
 fn cells(figures: &CycleFigures) -> Vec<String> {
     let length = |spread: Option<SpreadNs>| or_dash(spread.map(|s| length(s.median_ns)));
@@ -258,7 +273,8 @@ fn lines(view: &CyclesView) -> Vec<String> {
     view.rows
         .iter()
         .flat_map(|row| {
-            let all = [worst(row), overruns(row), row.disturber.as_ref().and_then(behind)];
+            let all =
+                [worst(row), met_load(row), overruns(row), row.disturber.as_ref().and_then(behind)];
             all.into_iter().flatten().map(|text| format!("{}: {text}", row.label))
         })
         .collect()
@@ -275,6 +291,18 @@ fn worst(row: &CyclesRow) -> Option<String> {
     let disturbed = of(&row.disturbed).map(|worst| words(worst, "disturbed, "));
     let all: Vec<String> = plain.into_iter().chain(disturbed).collect();
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// That undisturbed cycles were none.
+fn met_load(row: &CyclesRow) -> Option<String> {
+    let met = row.met_load;
+    (met > 0).then(|| {
+        format!(
+            "{} met the load of another: left out of the plain ones, but in a trial in which all \
+             of them did",
+            count(met, "cycle")
+        )
+    })
 }
 
 fn overruns(row: &CyclesRow) -> Option<String> {
@@ -300,6 +328,9 @@ fn overruns(row: &CyclesRow) -> Option<String> {
     if found.collisions > 0 {
         let files = grouped(found.collisions);
         said.push(format!("{files} updates met another cycle's work on the same file"));
+    }
+    if found.overlapped > 0 {
+        said.push(BESIDE.to_owned());
     }
     let of = count(found.begun, "cycle");
     (!said.is_empty()).then(|| format!("overruns, of {of}: {}", said.join("; ")))

@@ -1,5 +1,6 @@
 //! Tables of file systems, one a workload and phase.
 
+use crate::cycles::BESIDE;
 use crate::job;
 use crate::latency::{latency_grid, matters, quantiles};
 use crate::manner::{job_words, manner, work};
@@ -301,6 +302,7 @@ fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<String> {
         notes.push(format!("partial in {trials} (ended before the end of the work): in no figure"));
     }
     notes.extend(own_clock(row));
+    notes.extend(row.overlapped_cycles.map(|_| BESIDE.to_owned()));
     notes
 }
 

@@ -25,7 +25,8 @@ pub fn sweep_tables(study: &Study, detail: Detail, width: usize, style: Style) -
         out.push_str(&levels(view).render(width));
         let is_time =
             |one: &&SweepCurve| matches!(one.measure, SweepMeasure::Work | SweepMeasure::Durable);
-        for one in view.curves.iter().filter(|one| detail != Detail::Brief || is_time(one)) {
+        let is_asked = |one: &&SweepCurve| detail != Detail::Brief || is_time(one);
+        for one in view.curves.iter().filter(has_points).filter(is_asked) {
             out.push_str(&format!("\n{}", curve(view, one, style).render(width)));
         }
         out.push('\n');
@@ -40,13 +41,20 @@ pub fn sweep_tables(study: &Study, detail: Detail, width: usize, style: Style) -
     out
 }
 
+/// Whether a curve has a table of its own: not where its words say that there is none.
+pub(crate) fn has_points(curve: &&SweepCurve) -> bool {
+    curve.best.is_some()
+}
+
 /// What stands below sweeps.
 pub const LEGEND: &str = "Sweep: contenders that differ in this one number alone. Geometric means over trials with 95 % \
      intervals; the ratio to the best level is by the blocks that have both. SAME and flat are \
      said where they are shown by two one-sided tests within the margin, and FASTER or SLOWER (less \
      or more) where the interval of the ratio is beside 1; all pairs of levels of a curve are one \
      family, each curve has its own. Nobody asked for these before block 1: what the RUN asked is \
-     answered by its verdicts. slack: space used beyond what is stored.";
+     answered by its verdicts. slack: space used beyond what is stored. Only numbers of mkfs have \
+     curves: levels that are words (a profile) or options of mount (compress=) stand in the other \
+     tables and in the verdicts.";
 
 /// What is swept.
 #[must_use]

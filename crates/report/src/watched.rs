@@ -10,9 +10,10 @@ use fsarena_study::Study;
 use fsarena_study::watched::{Interval, Over, Watched, WatchedPair};
 
 /// What stands below every table of a watch.
-const LEGEND: &str = "Each figure is over the stretches between two samples: p10, median and p90 say how far they \
-     spread. MB are 10^6 bytes, MiB are 2^20; 100 % of the CPU is all processors. Times of \
-     requests are means of a stretch, of those stretches in which there was one.";
+const LEGEND: &str = "A mean is of the whole interval: what was counted ÷ its length, the time of all requests ÷ their \
+     number, memory as long as it was so. p10, median, p90 and the largest are of the stretches \
+     between two samples, each once, however long it is; times of requests are of those stretches \
+     in which there was one. MB are 10^6 bytes, MiB are 2^20; 100 % of the CPU is all processors.";
 
 /// Which RUN it is, what was seen, and what has to be said with it.
 #[must_use]

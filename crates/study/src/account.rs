@@ -12,6 +12,7 @@ use fsarena_model::account::{Account, AccountRecord, Part, Parts};
 use fsarena_model::cycle::Load;
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;
+use fsarena_model::units::Nanos;
 use fsarena_model::work::Phase;
 use serde::Serialize;
 
@@ -76,12 +77,15 @@ pub struct NotTaken {
     pub trials: usize,
 }
 
-/// Means over trials, of a cycle or of the whole phase.
+/// Means over trials, of a cycle or of the whole phase. Those of a cycle are over all cycles of a
+/// trial, disturbed ones and what the unmount writes included: the trace goes on to there.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountMeans {
     /// Cycles of a trial that are in its account; 1 for a phase without cycles.
     pub cycles: f64,
+    /// Of these, cycles with the second load.
+    pub disturbed_cycles: f64,
     /// Bytes that calls wrote, those of the second load among them.
     pub asked_bytes: f64,
     /// Of these, written by the second load.
@@ -91,7 +95,8 @@ pub struct AccountMeans {
     /// Whether the parts and the counter agree.
     pub check: SumCheck,
     /// At least so many of the asked bytes never reached the device as data: they were deleted or
-    /// replaced before they were written back. All that is unattributed is taken for such data.
+    /// replaced before they were written back. Data written again, and all that is gone or
+    /// unattributed, are taken for asked bytes that did.
     /// Absent where the place of some files is not known.
     pub never_written_bytes: Option<f64>,
     /// Write requests.
@@ -149,7 +154,7 @@ pub enum AccountPart {
     Data,
     /// Blocks of files beyond the end of their contents, likewise.
     Rounding,
-    /// Contents and rounding of files that were replaced or deleted since, likewise.
+    /// Taken for contents and rounding of files that were replaced or deleted since, likewise.
     Gone,
     /// Any of these on sectors that had been written before in the cycle.
     Again,
@@ -213,6 +218,8 @@ impl AccountMeans {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialAccount {
+    /// Cycles that the bytes are a mean of: all of the trial; 1 for a phase without.
+    pub cycles: u32,
     /// Events that the kernel had no room for.
     pub lost_events: u64,
     /// [`AccountPart::Data`].
@@ -238,6 +245,7 @@ impl TrialAccount {
         let cycles = cycles(phase);
         let bytes = |part: AccountPart| part_bytes(account, part).0 / cycles;
         Some(Self {
+            cycles: cycles as u32,
             lost_events: account.lost_events,
             data_bytes: bytes(AccountPart::Data),
             rounding_bytes: bytes(AccountPart::Rounding),
@@ -253,6 +261,12 @@ impl TrialAccount {
 /// Cycles that were begun; 1 for a phase without.
 fn cycles(phase: &PhaseRecord) -> f64 {
     phase.cycles.as_ref().map_or(1, |all| all.cycles.len().max(1)) as f64
+}
+
+/// Cycles with the second load.
+fn disturbed_cycles(phase: &PhaseRecord) -> f64 {
+    let all = phase.cycles.iter().flat_map(|all| &all.cycles);
+    all.filter(|cycle| cycle.report.disturb.is_some()).count() as f64
 }
 
 /// One view a phase with accounts, in the order of the plan.
@@ -332,6 +346,8 @@ fn row(
     if sound.is_empty() && spoilt.is_empty() && not_taken.is_empty() {
         return None;
     }
+    notes.extend(overlap(&sound));
+    notes.extend(cost(&sound));
     let mut row = AccountRow {
         contender,
         label: label.to_owned(),
@@ -346,14 +362,42 @@ fn row(
     Some(row)
 }
 
+/// That spans begin in the midst of another cycle's work.
+fn overlap(sound: &[Sound<'_>]) -> Option<String> {
+    let cycles =
+        || sound.iter().filter_map(|one| one.phase.cycles.as_ref()).flat_map(|c| &c.cycles);
+    let beside = cycles().filter(|cycle| cycle.report.beside > 0).count();
+    (beside > 0).then(|| {
+        format!(
+            "{beside} of {} cycles began while another was at work: the account counts what that \
+             wrote from then on to the later one, and \"again\" begins anew.",
+            cycles().count()
+        )
+    })
+}
+
+/// What taking the accounts cost, at worst in a trial.
+fn cost(sound: &[Sound<'_>]) -> Option<String> {
+    let most = |of: fn(&Account) -> u64| sound.iter().map(|one| of(one.account)).max();
+    let longest = most(|account| account.longest_look_ns).filter(|ns| *ns > 0)?;
+    Some(format!(
+        "Reading the trace took up to {} of processor time a trial, and looking at the files {}, \
+         after the work, the longest look {}: a cycle's figures over its period have its look in \
+         them.",
+        Nanos(most(|account| account.reader_cpu_ns)?),
+        Nanos(most(|account| account.looks_cpu_ns)?),
+        Nanos(longest)
+    ))
+}
+
 fn means(planned: &Phase, sound: &[Sound<'_>]) -> Option<AccountMeans> {
     let first = sound.first()?;
     // Of a cycle.
     let mean = |of: &dyn Fn(&Sound<'_>) -> f64| {
         sound.iter().map(|one| of(one) / one.cycles).sum::<f64>() / sound.len() as f64
     };
-    // Of a trial.
-    let whole = |of: fn(&Account) -> u64| mean(&|one| of(one.account) as f64 * one.cycles);
+    let trial = |of: &dyn Fn(&Sound<'_>) -> f64| mean(&|one| of(one) * one.cycles);
+    let whole = |of: fn(&Account) -> u64| trial(&|one| of(one.account) as f64);
     let asked_by_disturber_bytes = mean(&|one| disturber_bytes(planned, one.phase));
     let asked_bytes = mean(&|one| own_bytes(one.phase)) + asked_by_disturber_bytes;
     let counter = |one: &Sound<'_>| one.account.total_bytes as f64 / one.cycles;
@@ -382,10 +426,10 @@ fn means(planned: &Phase, sound: &[Sound<'_>]) -> Option<AccountMeans> {
         allocated_bytes: whole(|account| account.allocated_bytes),
         rounding_bytes: whole(|a| a.allocated_bytes.saturating_sub(a.contents_bytes)),
     };
+    // What was written over and over reached it as often.
     let reached = |account: &Account| {
         let parts = account.parts();
-        let data = parts.get(&Part::Data).map_or(0, |written| written.first_bytes);
-        data as f64 + both(&parts, Part::Gone).0
+        both(&parts, Part::Data).0 + both(&parts, Part::Gone).0
     };
     let never = |one: &Sound<'_>| {
         let asked = own_bytes(one.phase) + disturber_bytes(planned, one.phase);
@@ -393,7 +437,8 @@ fn means(planned: &Phase, sound: &[Sound<'_>]) -> Option<AccountMeans> {
         (asked - reached(one.account) - unknown).max(0.0)
     };
     Some(AccountMeans {
-        cycles: sound.iter().map(|one| one.cycles).sum::<f64>() / sound.len() as f64,
+        cycles: trial(&|one| one.cycles),
+        disturbed_cycles: trial(&|one| disturbed_cycles(one.phase)),
         asked_bytes,
         asked_by_disturber_bytes,
         lines: AccountPart::ALL.iter().map(line).collect(),

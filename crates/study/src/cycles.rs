@@ -2,7 +2,8 @@
 //!
 //! A figure of one cycle is of one trial; over trials medians and ranges are shown. A summary first
 //! takes the mean over the cycles of each trial, so that a trial has one value, as in every other
-//! table. Disturbed cycles are never mixed with undisturbed ones.
+//! table. Disturbed cycles are never mixed with undisturbed ones, and an undisturbed one that met
+//! the second load of another is with neither.
 
 mod effect;
 mod figures;
@@ -53,10 +54,13 @@ pub struct CyclesRow {
     pub n: usize,
     /// One a number of a cycle that any trial began.
     pub cycles: Vec<CycleRow>,
-    /// The undisturbed cycles, each trial by its means; absent where all were disturbed.
+    /// The undisturbed cycles but those of [`Self::met_load`], each trial by its means (of a trial
+    /// in which all of them met it, by all); absent where all were disturbed.
     pub plain: Option<CycleFigures>,
     /// The disturbed cycles, each trial by its means; absent where none was.
     pub disturbed: Option<CycleFigures>,
+    /// Undisturbed cycles that were at work beside a disturbed one or its second load.
+    pub met_load: usize,
     /// What came of the periods.
     pub overruns: Overruns,
     /// Disturbed cycles against the others of the same trials; absent where there are not both.
@@ -73,6 +77,8 @@ pub struct CycleRow {
     pub number: u32,
     /// Whether the second load was at work.
     pub disturbed: bool,
+    /// Undisturbed ones of these that met the load of another cycle.
+    pub met_load: usize,
     /// Its figures.
     #[serde(flatten)]
     pub figures: CycleFigures,
@@ -84,7 +90,8 @@ pub struct CycleRow {
 pub struct Overruns {
     /// Cycles that were begun.
     pub begun: usize,
-    /// Of these, those whose work outlasted their period.
+    /// Of these, those that were at work for longer than their period: to `durable`, else until
+    /// their calls came back.
     pub outlasted: usize,
     /// Of these, those that began while another one was at work (`overlap`).
     pub overlapped: usize,
@@ -94,7 +101,7 @@ pub struct Overruns {
     pub late: usize,
     /// The latest start after it was due, ns.
     pub latest_ns: u64,
-    /// Files that another cycle's work had taken away for a moment, made anew.
+    /// Updates that met another cycle's work on the same file.
     pub collisions: u64,
 }
 
@@ -110,7 +117,8 @@ impl Overruns {
         for cycle in &record.cycles {
             let late_ns = cycle.report.started_ns.saturating_sub(cycle.report.due_ns);
             self.begun += 1;
-            self.outlasted += usize::from(cycle.work_ns() > planned.period_ns);
+            let at_work_ns = cycle.durable_ns().unwrap_or_else(|| cycle.work_ns());
+            self.outlasted += usize::from(at_work_ns > planned.period_ns);
             self.overlapped += usize::from(cycle.report.beside > 0);
             self.late += usize::from(late_ns as f64 > LATE_SHARE * planned.period_ns as f64);
             self.latest_ns = self.latest_ns.max(late_ns);
@@ -167,6 +175,7 @@ fn row(
         cycles: by_number(&trials),
         plain: CycleFigures::of_trials(&trials, false),
         disturbed: CycleFigures::of_trials(&trials, true),
+        met_load: trials.iter().flat_map(|trial| met_load(trial)).count(),
         overruns,
         effect: DisturbEffect::of(&trials),
         disturber: DisturberView::of(planned, &trials),
@@ -178,14 +187,24 @@ fn is_disturbed(cycle: &CycleRecord) -> bool {
     cycle.report.disturb.is_some()
 }
 
+/// Undisturbed cycles of a trial that met the second load of another one.
+fn met_load(trial: &CyclesRecord) -> impl Iterator<Item = &CycleRecord> {
+    trial.cycles.iter().filter(|cycle| trial.has_met_load(cycle))
+}
+
 fn by_number(trials: &[&CyclesRecord]) -> Vec<CycleRow> {
     let mut all: BTreeMap<(u32, bool), Vec<&CycleRecord>> = BTreeMap::new();
     for cycle in trials.iter().flat_map(|trial| &trial.cycles) {
         all.entry((cycle.report.number, is_disturbed(cycle))).or_default().push(cycle);
     }
+    let mut met: BTreeMap<u32, usize> = BTreeMap::new();
+    for cycle in trials.iter().flat_map(|trial| met_load(trial)) {
+        *met.entry(cycle.report.number).or_default() += 1;
+    }
     let row = |((number, disturbed), cycles): ((u32, bool), Vec<&CycleRecord>)| CycleRow {
         number,
         disturbed,
+        met_load: if disturbed { 0 } else { met.get(&number).copied().unwrap_or(0) },
         figures: CycleFigures::of_each(&cycles),
     };
     all.into_iter().map(row).collect()

@@ -91,6 +91,10 @@ pub struct PhaseRow {
     pub worker: Option<WorkerView>,
     /// Load of the whole machine up to `durable`.
     pub cpu: CpuLoad,
+    /// Cycles that began beside another one at work, where there are some: counters of a cycle hold
+    /// what the others did meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlapped_cycles: Option<usize>,
     /// Latency of single ops.
     pub latency: Option<Latency>,
     /// Latency of the writes alone, where reads and writes are mixed.
@@ -317,6 +321,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),
+        overlapped_cycles: overlapped_cycles(&phases),
         latency: Latency::over(phases.iter().copied()),
         write_latency: Latency::of_writes(phases.iter().copied()),
         device: device_bytes(&phases),
@@ -325,6 +330,12 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         trials_with_bad_contents: group.len() - pairs.len(),
         trials_partial: 0,
     }
+}
+
+fn overlapped_cycles(phases: &[&PhaseRecord]) -> Option<usize> {
+    let cycles = phases.iter().filter_map(|phase| phase.cycles.as_ref());
+    let beside = cycles.flat_map(|all| &all.cycles).filter(|cycle| cycle.report.beside > 0);
+    Some(beside.count()).filter(|&count| count > 0)
 }
 
 /// Why a trial of cycles has no third clock.

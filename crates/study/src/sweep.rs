@@ -180,8 +180,12 @@ fn view(
     };
     let levels: Vec<SweepLevel> = sweep.levels.iter().map(level).collect();
     let curve = |&(_, measure): &(&str, SweepMeasure)| {
-        let points = points(measure, phase, &levels, own);
-        (!points.all.is_empty()).then(|| curve(plan, measure, &levels, &points, margin))
+        let (points, zeros) = points(measure, phase, &levels, own);
+        match (points.all.len(), zeros) {
+            (0, 0) => None,
+            (_, 0) => Some(curve(plan, measure, &levels, &points, margin)),
+            (above, _) => Some(no_curve(measure, &levels, (zeros, above + zeros))),
+        }
     };
     let curves: Vec<SweepCurve> = SweepMeasure::ALL.iter().filter_map(curve).collect();
     (!curves.is_empty()).then(|| SweepView {
@@ -207,14 +211,30 @@ fn slack_bytes(record: &TrialRecord) -> Option<f64> {
     Some(used - space.stored_bytes as f64)
 }
 
-/// The values of a measure: above 0, so that they have logarithms.
+/// What stands for a curve where `zeros` of `all` values are 0: such a value has no logarithm, and
+/// without it the level that has it would look worse than it is.
+fn no_curve(
+    measure: SweepMeasure,
+    levels: &[SweepLevel],
+    (zeros, all): (usize, usize),
+) -> SweepCurve {
+    let words = format!(
+        "{}: no curve, since {zeros} of {all} trials had 0, of which there is no ratio",
+        measure.name()
+    );
+    let points = vec![SweepPoint::default(); levels.len()];
+    SweepCurve { measure, unit: measure.unit(), points, best: None, flat: None, words }
+}
+
+/// The values of a measure above 0, so that they have logarithms; and how many are 0 or less.
 fn points(
     measure: SweepMeasure,
     planned: &Phase,
     levels: &[SweepLevel],
     own: &[Vec<&TrialRecord>],
-) -> Points {
+) -> (Points, usize) {
     let mut points = Points::default();
+    let mut zeros = 0;
     for level in levels {
         for record in &own[level.contender] {
             let is_own = |at: &usize| {
@@ -222,8 +242,12 @@ fn points(
                 phase.name == planned.name && phase.is_complete()
             };
             let Some(at) = (0..record.phases.len()).find(is_own) else { continue };
-            let value = measure.of(record, at).filter(|value| value.is_finite() && *value > 0.0);
+            let value = measure.of(record, at).filter(|value| value.is_finite());
             let Some(value) = value else { continue };
+            if value <= 0.0 {
+                zeros += 1;
+                continue;
+            }
             let phase = &record.phases[at];
             points.all.push(Point {
                 block: record.key.block,
@@ -241,7 +265,7 @@ fn points(
         }
     }
     points.all.sort_by_key(|point| (point.block, point.position));
-    points
+    (points, zeros)
 }
 
 fn curve(

@@ -5,13 +5,14 @@
 //! decided from two sittings ([`WHY_UNDECIDED`]); their figures are shown, and so is how far the
 //! samples spread within each.
 
-use crate::cpu::{BUSY, IDLE, STEAL, TICK_NS};
-use crate::ledger::{FLUSHES, READ, WRITTEN};
+mod quantity;
+
+pub use quantity::{Ratio, Stretch, Watched};
+
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::sample::Series;
-use fsarena_model::units::three_digits;
 use fsarena_model::work::Op;
-use fsarena_stats::{mean, median, quantile};
+use fsarena_stats::{median, quantile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -20,204 +21,9 @@ pub const WHY_UNDECIDED: &str = "there is one interval a side. The samples of an
      repeats of it, nothing says that the applications did the same work, and it takes three \
      sittings a side before a difference can be called real";
 
-/// A stretch in which all processors together saw fewer ticks has no load.
-const STRETCH_TICKS_MIN: u64 = 5;
 /// By this share of the period a sample may lie outside of a part that it belongs to.
 const SLACK: f64 = 0.25;
 const NS_PER_S: f64 = 1e9;
-const MIB: f64 = (1u64 << 20) as f64;
-
-/// What is watched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Watched {
-    /// Bytes read a second.
-    ReadBytesPerS,
-    /// Bytes written a second.
-    WrittenBytesPerS,
-    /// Reads completed a second.
-    ReadsPerS,
-    /// Writes completed a second.
-    WritesPerS,
-    /// Share of the time in which the device had something to do, 0 to 1.
-    BusyShare,
-    /// Mean number of requests at the device.
-    QueueDepth,
-    /// Mean time of a read, ns; absent where none was completed.
-    ReadLatencyNs,
-    /// Mean time of a write, ns; absent where none was completed.
-    WriteLatencyNs,
-    /// Cache flushes a second.
-    FlushesPerS,
-    /// Dirty memory of the machine, bytes.
-    DirtyBytes,
-    /// Memory of the machine under writeback, bytes.
-    WritebackBytes,
-    /// User time, niced too, as a share of all processors.
-    UserShare,
-    /// Time in the kernel, interrupts too, as a share of all processors.
-    SystemShare,
-    /// Idle time in which I/O was awaited, as a share of all processors.
-    IowaitShare,
-    /// Time that the hypervisor took, as a share of all processors.
-    StealShare,
-}
-
-impl Watched {
-    /// All, in the order shown.
-    pub const ALL: [Self; 15] = [
-        Self::ReadBytesPerS,
-        Self::WrittenBytesPerS,
-        Self::ReadsPerS,
-        Self::WritesPerS,
-        Self::BusyShare,
-        Self::QueueDepth,
-        Self::ReadLatencyNs,
-        Self::WriteLatencyNs,
-        Self::FlushesPerS,
-        Self::DirtyBytes,
-        Self::WritebackBytes,
-        Self::UserShare,
-        Self::SystemShare,
-        Self::IowaitShare,
-        Self::StealShare,
-    ];
-
-    /// Its name in documents, with its unit.
-    #[must_use]
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::ReadBytesPerS => "read_bytes_per_s",
-            Self::WrittenBytesPerS => "written_bytes_per_s",
-            Self::ReadsPerS => "reads_per_s",
-            Self::WritesPerS => "writes_per_s",
-            Self::BusyShare => "busy_share",
-            Self::QueueDepth => "queue_depth",
-            Self::ReadLatencyNs => "read_latency_ns",
-            Self::WriteLatencyNs => "write_latency_ns",
-            Self::FlushesPerS => "flushes_per_s",
-            Self::DirtyBytes => "dirty_bytes",
-            Self::WritebackBytes => "writeback_bytes",
-            Self::UserShare => "cpu_user_share",
-            Self::SystemShare => "cpu_system_share",
-            Self::IowaitShare => "cpu_iowait_share",
-            Self::StealShare => "cpu_steal_share",
-        }
-    }
-
-    /// Its name for people, with the unit of [`Watched::text`].
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::ReadBytesPerS => "read MB/s",
-            Self::WrittenBytesPerS => "write MB/s",
-            Self::ReadsPerS => "reads/s",
-            Self::WritesPerS => "writes/s",
-            Self::BusyShare => "busy %",
-            Self::QueueDepth => "queue depth",
-            Self::ReadLatencyNs => "read ms",
-            Self::WriteLatencyNs => "write ms",
-            Self::FlushesPerS => "flushes/s",
-            Self::DirtyBytes => "dirty MiB",
-            Self::WritebackBytes => "writeback MiB",
-            Self::UserShare => "CPU user %",
-            Self::SystemShare => "CPU system %",
-            Self::IowaitShare => "CPU iowait %",
-            Self::StealShare => "CPU steal %",
-        }
-    }
-
-    /// A value in the unit of [`Watched::title`]: MB are 10⁶ bytes, MiB 2²⁰, 100 % of the
-    /// processors are all of them.
-    #[must_use]
-    pub fn text(self, value: f64) -> String {
-        match self {
-            Self::ReadBytesPerS | Self::WrittenBytesPerS => three_digits(value / 1e6),
-            Self::ReadLatencyNs | Self::WriteLatencyNs => three_digits(value / 1e6),
-            Self::DirtyBytes | Self::WritebackBytes => three_digits(value / MIB),
-            Self::ReadsPerS | Self::WritesPerS | Self::FlushesPerS => format!("{value:.0}"),
-            Self::QueueDepth => three_digits(value),
-            Self::BusyShare
-            | Self::UserShare
-            | Self::SystemShare
-            | Self::IowaitShare
-            | Self::StealShare => format!("{:.1}", value * 100.0),
-        }
-    }
-
-    /// The largest value that there can be, where there is one.
-    #[must_use]
-    pub fn limit(self) -> Option<f64> {
-        match self {
-            Self::BusyShare
-            | Self::UserShare
-            | Self::SystemShare
-            | Self::IowaitShare
-            | Self::StealShare => Some(1.0),
-            _ => None,
-        }
-    }
-
-    /// Its value over a stretch; `None` where a counter is missing, or there is nothing to divide.
-    #[must_use]
-    pub fn of(self, stretch: &dyn Stretch) -> Option<f64> {
-        let a_second = |name| a_second(stretch, name);
-        match self {
-            Self::ReadBytesPerS => a_second(READ),
-            Self::WrittenBytesPerS => a_second(WRITTEN),
-            Self::ReadsPerS => a_second("device.reads"),
-            Self::WritesPerS => a_second("device.writes"),
-            // The kernel counts whole milliseconds, which may be more than the stretch had.
-            Self::BusyShare => Some((a_second("device.busy_ns")? / NS_PER_S).min(1.0)),
-            Self::QueueDepth => Some(a_second("device.queue_ns")? / NS_PER_S),
-            Self::ReadLatencyNs => each(stretch, "device.read_ns", "device.reads"),
-            Self::WriteLatencyNs => each(stretch, "device.write_ns", "device.writes"),
-            Self::FlushesPerS => a_second(FLUSHES),
-            Self::DirtyBytes => stretch.level("mem.dirty_bytes").map(|bytes| bytes as f64),
-            Self::WritebackBytes => stretch.level("mem.writeback_bytes").map(|bytes| bytes as f64),
-            Self::UserShare => of_processors(stretch, &["cpu.user_ns", "cpu.nice_ns"]),
-            Self::SystemShare => {
-                of_processors(stretch, &["cpu.system_ns", "cpu.irq_ns", "cpu.softirq_ns"])
-            }
-            Self::IowaitShare => of_processors(stretch, &["cpu.iowait_ns"]),
-            Self::StealShare => of_processors(stretch, &[STEAL]),
-        }
-    }
-}
-
-/// The time between two samples.
-pub trait Stretch {
-    /// Its length, ns.
-    fn length_ns(&self) -> u64;
-    /// Growth of a cumulative counter; `None` where it is missing or began anew.
-    fn grown(&self, name: &str) -> Option<u64>;
-    /// A gauge at its end.
-    fn level(&self, name: &str) -> Option<u64>;
-}
-
-fn a_second(stretch: &dyn Stretch, name: &str) -> Option<f64> {
-    let grown = stretch.grown(name)?;
-    let ns = stretch.length_ns();
-    (ns > 0).then(|| grown as f64 * NS_PER_S / ns as f64)
-}
-
-/// Growth of one counter for each of another.
-fn each(stretch: &dyn Stretch, of: &str, by: &str) -> Option<f64> {
-    let (sum, count) = (stretch.grown(of)?, stretch.grown(by)?);
-    (count > 0).then(|| sum as f64 / count as f64)
-}
-
-/// Share of the time of all processors. Without the idle counter there is no whole.
-fn of_processors(stretch: &dyn Stretch, names: &[&str]) -> Option<f64> {
-    let sum = |names: &[&str]| -> u64 {
-        names.iter().filter_map(|name| stretch.grown(name)).fold(0, u64::saturating_add)
-    };
-    stretch.grown("cpu.idle_ns")?;
-    stretch.grown(names.first()?)?;
-    let all_ns = sum(&BUSY).saturating_add(sum(&IDLE));
-    (all_ns >= STRETCH_TICKS_MIN * TICK_NS).then(|| sum(names) as f64 / all_ns as f64)
-}
 
 /// Part of a sitting, s since its start; the whole of it where both are absent.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -236,32 +42,35 @@ impl Part {
     }
 }
 
-/// What a quantity was over the samples of an interval.
+/// What a quantity was over an interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Over {
     /// Stretches that have a value.
     pub n: usize,
-    /// Their mean.
+    /// Over all of them together: growth of the counter ÷ their length, time of all requests ÷
+    /// their number, a level as long as it stood. A long stretch counts for more than a short one.
     pub mean: f64,
-    /// The 10th percentile.
+    /// The 10th percentile of the stretches, each of which counts once, however long it is.
     pub p10: f64,
-    /// The median.
+    /// Their median.
     pub median: f64,
-    /// The 90th percentile.
+    /// Their 90th percentile.
     pub p90: f64,
-    /// The largest.
+    /// The largest of them.
     pub max: f64,
 }
 
 impl Over {
-    fn of(values: &[f64]) -> Option<Self> {
+    fn of(quantity: Watched, ratios: &[Ratio]) -> Option<Self> {
+        let value = |ratio: &Ratio| quantity.over([*ratio]);
+        let values: Vec<f64> = ratios.iter().filter_map(value).collect();
         Some(Self {
             n: values.len(),
-            mean: mean(values).ok()?,
-            p10: quantile(values, 0.1).ok()?,
-            median: median(values).ok()?,
-            p90: quantile(values, 0.9).ok()?,
+            mean: quantity.over(ratios.iter().copied())?,
+            p10: quantile(&values, 0.1).ok()?,
+            median: median(&values).ok()?,
+            p90: quantile(&values, 0.9).ok()?,
             max: values.iter().copied().reduce(f64::max)?,
         })
     }
@@ -319,9 +128,9 @@ pub fn interval(name: &str, record: &TrialRecord, part: Part) -> Option<Interval
     let inside: Vec<usize> = (1..series.t_ns.len()).filter(is_inside).collect();
     let (first, last) = (*inside.first()?, *inside.last()?);
     let row = |quantity: Watched| {
-        let values: Vec<f64> =
-            inside.iter().filter_map(|&at| quantity.of(&Between { series, at })).collect();
-        WatchedRow { quantity, over: Over::of(&values) }
+        let ratio = |at: &usize| quantity.ratio(&Between { series, at: *at });
+        let ratios: Vec<Ratio> = inside.iter().filter_map(ratio).collect();
+        WatchedRow { quantity, over: Over::of(quantity, &ratios) }
     };
     Some(Interval {
         name: name.to_owned(),
@@ -454,11 +263,34 @@ mod tests {
         assert!(!part(None, Some(3.0)).has(2.0, 4.0, 0.25));
     }
 
+    /// Of all stretches of the series.
+    fn over(quantity: Watched, series: &Series) -> Option<Over> {
+        let ratio = |at| quantity.ratio(&Between { series, at });
+        Over::of(quantity, &(1..series.t_ns.len()).filter_map(ratio).collect::<Vec<_>>())
+    }
+
     #[test]
-    fn an_interval_says_mean_median_and_spread() {
-        let over = Over::of(&[1.0, 2.0, 3.0, 10.0]).unwrap();
-        assert_eq!((over.n, over.mean, over.median, over.max), (4, 4.0, 2.5, 10.0));
-        assert!(over.p10 < over.median && over.median < over.p90 && over.p90 < 10.0);
-        assert_eq!(Over::of(&[]), None);
+    fn a_mean_is_of_the_whole_interval_and_percentiles_are_of_its_stretches() {
+        // The watch was stopped for 600 s, in which nothing was written.
+        let mut series = series();
+        series.t_ns = vec![0, 1_000_000_000, 2_000_000_000, 602_000_000_000];
+        let of = |quantity| over(quantity, &series).unwrap();
+        let length_s = 602.0;
+        let bytes = of(Watched::WrittenBytesPerS);
+        assert!((bytes.mean * length_s - 4_000.0).abs() < 1e-6, "mean × length = total: {bytes:?}");
+        assert_eq!((bytes.n, bytes.median, bytes.max), (3, 1_000.0, 3_000.0));
+        assert!(bytes.p10 < bytes.median && bytes.median < bytes.p90 && bytes.p90 < bytes.max);
+        let busy = of(Watched::BusyShare);
+        assert!((busy.mean * length_s - 1.6).abs() < 1e-9, "{busy:?}");
+        let dirty = of(Watched::DirtyBytes);
+        assert!((dirty.mean * length_s - (8.0 + 9.0 + 600.0 * 10.0)).abs() < 1e-6, "{dirty:?}");
+        // Three requests took 2,500 ns, whenever they came.
+        let latency = of(Watched::WriteLatencyNs);
+        assert!((latency.mean - 2_500.0 / 3.0).abs() < 1e-9, "{latency:?}");
+        assert_eq!((latency.n, latency.median), (2, 750.0));
+        // User time 5 s of 8 s of processors.
+        assert!((of(Watched::UserShare).mean - 5.0 / 8.0).abs() < 1e-9);
+        assert_eq!(over(Watched::StealShare, &series), None);
+        assert_eq!(Over::of(Watched::DirtyBytes, &[]), None);
     }
 }

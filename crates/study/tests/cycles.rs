@@ -1,7 +1,7 @@
 //! Views of a periodic application: cycles, accounts, sweeps, and figures that are a cycle's.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_model::account::{AccountRecord, Part};
+use fsarena_model::account::{AccountRecord, Part, Written};
 use fsarena_model::record::{Drained, TrialRecord};
 use fsarena_model::run::{Clock, RunHeader, RunState};
 use fsarena_model::score::TrialScore;
@@ -107,6 +107,8 @@ fn cycles_stand_by_their_number_and_disturbed_ones_apart() {
     assert!((effect.busy.unwrap().factor - 255.0 / 132.0).abs() < 1e-9);
     let got = row.disturber.as_ref().unwrap();
     assert_eq!((got.asked_ops_per_s, got.ops_per_s.unwrap().median), (Some(100.0), 50.0));
+    // Of two cycles with 1.5 s each, and one with 3 s.
+    assert!((effect.worst.unwrap().factor - 2.0).abs() < 1e-9, "{effect:?}");
     assert_eq!((got.worst_ns, got.late_ns), (SECOND_NS, 10 * SECOND_NS));
     assert_eq!(got.latency.unwrap().ops, 3000);
 }
@@ -129,14 +131,49 @@ fn work_that_meets_the_next_start_is_counted() {
         let late = &mut all.cycles[1];
         late.report.started_ns += 10 * SECOND_NS;
         late.report.returned_ns += 310 * SECOND_NS;
-        all.cycles[2].report.beside = 1;
+        late.report.durable_ns = Some(late.report.returned_ns);
+        // Its calls come back in time, and it is durable too late.
+        let last = &mut all.cycles[2].report;
+        assert_eq!(last.returned_ns - last.started_ns, 300 * SECOND_NS);
+        last.beside = 1;
         all.cycles[2].report.collisions = 5;
     });
-    let overruns = viewed(&header, &records).cycles[0].rows[0].overruns;
+    let study = viewed(&header, &records);
+    assert_eq!(study.tables[0].rows[0].overlapped_cycles, Some(1));
+    assert_eq!(study.cycles[0].rows[0].plain.as_ref().unwrap().beside, 0);
+    assert_eq!(study.cycles[0].rows[0].disturbed.as_ref().unwrap().beside, 1);
+    let overruns = study.cycles[0].rows[0].overruns;
     assert!(overruns.is_any());
     let counts = [overruns.begun, overruns.outlasted, overruns.overlapped, overruns.skipped];
-    assert_eq!(counts, [3, 1, 1, 1]);
+    assert_eq!(counts, [3, 2, 1, 1]);
     assert_eq!((overruns.late, overruns.latest_ns, overruns.collisions), (1, 10 * SECOND_NS, 5));
+}
+
+#[test]
+fn a_cycle_that_met_the_load_of_another_is_in_no_plain_figure() {
+    let header = planned(&[65536], 2);
+    let records = records(&header, |record| {
+        let cycles = &mut record.phases[0].cycles.as_mut().unwrap().cycles;
+        // The second cycle is at work until the disturbed third has begun.
+        cycles[1].report.durable_ns = Some(cycles[2].report.started_ns + 1);
+        cycles[1].report.returned_ns = cycles[2].report.started_ns;
+        cycles[1].report.worst_ns = 9 * SECOND_NS;
+        cycles[1].period.insert("device.written_bytes".to_owned(), 1);
+    });
+    let study = viewed(&header, &records);
+    let row = &study.cycles[0].rows[0];
+    assert_eq!(row.met_load, 2);
+    assert_eq!(row.cycles.iter().map(|one| one.met_load).collect::<Vec<_>>(), [0, 2, 0]);
+    let plain = row.plain.as_ref().unwrap();
+    assert_eq!((plain.cycles, plain.work.unwrap().median_ns), (2, 150 * SECOND_NS));
+    assert_eq!(plain.worst.unwrap().number, 1);
+    let work = row.effect.as_ref().unwrap().work.unwrap();
+    assert!((work.factor - 2.0).abs() < 1e-9, "{work:?}");
+    // What verdicts and tables compare is of the first cycle alone.
+    let score = TrialScore::of(&records[0]).phases[0].clone();
+    assert_eq!(score.returned_ns, 150 * SECOND_NS);
+    assert_eq!(score.written_bytes, Some(CYCLE_WRITTEN_BYTES));
+    assert_eq!(points(&header.plan, &records)[0].points[0].cycles, Some(1));
 }
 
 #[test]
@@ -149,6 +186,9 @@ fn an_account_adds_up_to_the_counter() {
     let row = &view.rows[0];
     let means = row.means.as_ref().unwrap();
     assert_eq!((row.n, means.cycles, row.spoilt.len()), (2, 3.0, 0));
+    assert_eq!(means.disturbed_cycles, 1.0);
+    let scope = "mean of all 3 cycles, 1 of them with the second load, unmount included";
+    assert_eq!(means.scope().as_deref(), Some(scope));
     // 1,000 files of 8 kB by the second load in one cycle of three.
     let by_disturber = means.asked_by_disturber_bytes;
     assert!((by_disturber - 8e6 / 3.0).abs() < 1e-3);
@@ -163,6 +203,67 @@ fn an_account_adds_up_to_the_counter() {
     assert!((check.unattributed_share.unwrap() - 0.02).abs() < 1e-6, "{check:?}");
     assert_eq!(means.allocated.rounding_bytes, 40_000.0 * 65536.0 - ASKED_BYTES as f64);
     insta::assert_snapshot!(row.words.join("\n"));
+}
+
+/// Bytes asked for that never reached the device, of one trial with these parts in each cycle.
+fn never_written(asked_bytes: u64, unknown_bytes: u64, parts: &[(Part, u64, u64)]) -> f64 {
+    let header = planned(&[4096], 1);
+    let records = records(&header, |record| {
+        let phase = &mut record.phases[0];
+        add_account(phase, 0);
+        for cycle in &mut phase.cycles.as_mut().unwrap().cycles {
+            cycle.report.asked_bytes = asked_bytes;
+            cycle.report.disturb = None;
+        }
+        let Some(AccountRecord::Taken(account)) = &mut phase.account else { unreachable!() };
+        let written = |&(part, first_bytes, again_bytes): &(Part, u64, u64)| {
+            (part, Written { first_bytes, again_bytes })
+        };
+        for span in &mut account.spans {
+            span.parts = parts.iter().map(written).collect();
+        }
+        let named: u64 = parts.iter().map(|(_, first, again)| first + again).sum();
+        account.total_bytes = (named + unknown_bytes) * account.spans.len() as u64;
+    });
+    let row = viewed(&header, &records).accounts[0].rows[0].clone();
+    row.means.unwrap().never_written_bytes.unwrap()
+}
+
+#[test]
+fn what_was_written_again_did_reach_the_device() {
+    const MB: u64 = 1_000_000;
+    // A file overwritten ten times, each time with fsync.
+    let ten = [(Part::Data, MB, 9 * MB), (Part::Journal, MB, MB)];
+    assert_eq!(never_written(10 * MB, 0, &ten), 0.0);
+    // Eight of ten files deleted before they were written back, and what may have been of them.
+    assert_eq!(never_written(10 * MB, 0, &[(Part::Data, 2 * MB, 0)]), 8e6);
+    let less = [(Part::Data, 2 * MB, 0), (Part::Gone, MB, MB)];
+    assert_eq!(never_written(10 * MB, MB, &less), 5e6);
+}
+
+#[test]
+fn a_trace_that_saw_more_than_the_counter_says_so() {
+    let header = planned(&[4096], 1);
+    let records = records(&header, |record| {
+        add_account(&mut record.phases[0], 0);
+        if let Some(AccountRecord::Taken(account)) = &mut record.phases[0].account {
+            let seen: u64 = account.parts().values().map(|written| written.bytes()).sum();
+            account.total_bytes = seen - 3_000_000;
+            account.notes = vec!["The files were not looked at after cycle 2.".to_owned()];
+        }
+        record.phases[0].cycles.as_mut().unwrap().cycles[2].report.beside = 1;
+    });
+    let row = viewed(&header, &records).accounts[0].rows[0].clone();
+    assert!(row.notes[1].starts_with("1 of 3 cycles began while another"), "{:?}", row.notes);
+    let means = row.means.unwrap();
+    // 10 MB of nobody and 1 MB too many in a cycle.
+    assert!((means.bytes(AccountPart::Unattributed) - 11e6).abs() < 1e-3);
+    let sum: f64 = means.lines.iter().map(|line| line.bytes).sum();
+    assert!((sum - means.check.counter_bytes - 2e6).abs() < 1e-3, "{sum}");
+    let last = row.words.last().unwrap();
+    assert!(last.contains("the trace saw 1.00 MB more than the counter"), "{last}");
+    let at = |what: &str| row.words.iter().position(|text| text.contains(what)).unwrap();
+    assert_eq!(at("The files were not looked at"), at("Beside them it wrote") + 1);
 }
 
 #[test]
@@ -304,6 +405,23 @@ fn a_noisy_sweep_and_one_block_show_nothing() {
     let curve = viewed(&header, &records).sweeps[0].curves[0].clone();
     assert_eq!((curve.flat, curve.points[0].low), (None, None));
     assert!(curve.points.iter().all(|point| point.against_best != Some(Verdict::Same)));
+}
+
+#[test]
+fn a_measure_of_which_trials_have_0_has_no_curve() {
+    let (header, mut records) = swept(2, noise);
+    for cycle in &mut records[0].phases[0].cycles.as_mut().unwrap().cycles {
+        cycle.period.insert("device.busy_ns".to_owned(), 0);
+    }
+    let study = viewed(&header, &records);
+    let of = |wanted| study.sweeps[0].curves.iter().find(|one| one.measure == wanted).unwrap();
+    let busy = of(SweepMeasure::Busy);
+    assert_eq!((busy.best, busy.points.len()), (None, 5));
+    assert_eq!(
+        busy.words,
+        "busy: no curve, since 1 of 10 trials had 0, of which there is no ratio"
+    );
+    assert!(of(SweepMeasure::Work).best.is_some());
 }
 
 #[test]

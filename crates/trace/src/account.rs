@@ -16,6 +16,8 @@ pub struct Trace {
     pub lost_events: u64,
     /// What has to be known about them, in words.
     pub notes: Vec<String>,
+    /// Processor time of the thread that read them, ns.
+    pub reader_cpu_ns: u64,
 }
 
 /// Where a span begins.
@@ -105,6 +107,7 @@ fn described(trace: &Trace, places: &Places, maps: &[Map], account: Account) -> 
     let said = |range| format!("{range} ({})", places.said_by);
     Account {
         lost_events: trace.lost_events,
+        reader_cpu_ns: trace.reader_cpu_ns,
         contents_bytes: last.map_or(0, |map| map.contents_bytes),
         allocated_bytes: last.map_or(0, |map| map.allocated_bytes),
         files: last.map_or(0, |map| map.files),

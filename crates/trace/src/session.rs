@@ -9,6 +9,7 @@ use crate::tracefs::{Instance, Subject, Tracefs};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -102,7 +103,8 @@ impl Session {
             ],
             false => Vec::new(),
         };
-        Ok(Trace { requests, lost_events, notes })
+        let reader_cpu_ns = collected.cpu_ns;
+        Ok(Trace { requests, lost_events, notes, reader_cpu_ns })
     }
 
     fn collected(&mut self) -> Result<Collected, TraceError> {
@@ -122,6 +124,13 @@ impl Drop for Session {
             let _ = self.collected();
         }
     }
+}
+
+/// Processor time of the calling thread, ns (`clock_gettime(2)`, `CLOCK_THREAD_CPUTIME_ID`).
+fn thread_cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let part = |value: i64| u64::try_from(value).unwrap_or(0);
+    part(time.tv_sec).saturating_mul(1_000_000_000).saturating_add(part(time.tv_nsec))
 }
 
 /// Adds up what the buffer of a processor says of lost events: `overrun` (written over), `commit
@@ -178,6 +187,8 @@ struct Collected {
     requests: Vec<Request>,
     lost_events: u64,
     error: Option<TraceError>,
+    /// Processor time of the thread, ns.
+    cpu_ns: u64,
 }
 
 /// Reads the buffers of all processors.
@@ -223,6 +234,7 @@ impl Reader {
                 break;
             }
         }
+        self.collected.cpu_ns = thread_cpu_ns();
         self.collected
     }
 

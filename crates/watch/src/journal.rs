@@ -3,9 +3,9 @@
 //! A record is written once, at the end. Until then the samples are in this file, so that a watch
 //! that is killed loses nothing but the sample it was taking. Lines are written as they come and
 //! not synced: what a crash of the machine loses is what the kernel had not written by then. The
-//! watch holds a lock on its file (flock(2)); a lock ends with its process, so that whoever gets it
-//! knows that the watch is dead. A thinned watch writes as seldom as it keeps: a day at 1 s comes
-//! to about 13,000 lines.
+//! watch holds a lock on its file (flock(2)) until its record is stored; a lock ends with its
+//! process, so that whoever gets it knows that the watch is dead. A thinned watch writes as seldom
+//! as it keeps: a day at 1 s comes to about 13,000 lines.
 
 use crate::error::WatchError;
 use crate::place::Place;
@@ -83,7 +83,8 @@ impl Line<'_> {
     }
 }
 
-/// The file of a watch at work; it stays until the record is stored.
+/// The file of a watch at work, locked as long as this is held; it stays until the record is
+/// stored.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -114,6 +115,15 @@ impl Journal {
     /// One sample, by one write.
     pub(crate) fn append(&mut self, line: &Line<'_>) -> io::Result<()> {
         self.file.write_all(line.text().as_bytes())
+    }
+
+    /// The same file, locked, on a disk that is full.
+    #[cfg(test)]
+    pub(crate) fn that_takes_no_more(self, path: &Path) -> Self {
+        drop(self);
+        let file = File::open(path).unwrap();
+        flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+        Self { file }
     }
 }
 

@@ -24,7 +24,7 @@ pub use error::WatchError;
 pub use keys::{Key, key};
 pub use lines::{head_line, json_line, plain_line};
 pub use place::{Place, find};
-pub use record::{Sitting, Terms, cut_short, header, record};
+pub use record::{Sitting, Terms, cut_short, header, record, standing};
 pub use screen::{Screen, Woken};
 pub use state::State;
 pub use view::{Looks, draw};

@@ -25,11 +25,11 @@ pub fn head_line() -> String {
 /// One sample: its time, and each quantity in the order of [`head_line`].
 #[must_use]
 pub fn plain_line(tick: &Tick) -> String {
-    let value = |(quantity, value): (&Watched, &Option<f64>)| {
+    let value = |(quantity, value): (Watched, Option<f64>)| {
         let text = value.map_or_else(|| "-".to_owned(), |value| quantity.text(value));
-        format!("{text:>0$}", column(*quantity))
+        format!("{text:>0$}", column(quantity))
     };
-    let values: String = Watched::ALL.iter().zip(&tick.values).map(value).collect();
+    let values: String = tick.values().map(value).collect();
     let tenth = tick.t_ns.saturating_add(50_000_000) / 100_000_000 % 10;
     let time = format!("{}.{tenth}", clock(tick.t_ns));
     format!("{time:>TIME$}{values}")
@@ -40,7 +40,7 @@ pub fn plain_line(tick: &Tick) -> String {
 pub fn json_line(tick: &Tick) -> String {
     let mut line = Map::new();
     line.insert("t_ns".to_owned(), json!(tick.t_ns));
-    for (quantity, value) in Watched::ALL.iter().zip(&tick.values) {
+    for (quantity, value) in tick.values() {
         line.insert(quantity.key().to_owned(), json!(value));
     }
     Value::Object(line).to_string()
@@ -57,10 +57,12 @@ pub(crate) fn clock(ns: u64) -> String {
 mod tests {
     use super::*;
     use fsarena_model::sample::Counters;
+    use fsarena_study::watched::Ratio;
 
     fn tick() -> Tick {
-        let values = (0..15).map(|at| (at != 6).then_some(f64::from(at) * 0.0625)).collect();
-        Tick { t_ns: 3_723_000_400_000, values, totals: Counters::new() }
+        let ratio = |at| Ratio { sum: f64::from(at) * 0.0625, by: 1.0 };
+        let ratios = (0..15).map(|at| (at != 6).then(|| ratio(at))).collect();
+        Tick { t_ns: 3_723_000_400_000, ratios, totals: Counters::new() }
     }
 
     #[test]

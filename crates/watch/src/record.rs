@@ -10,7 +10,7 @@ use fsarena_model::record::{
     CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
     PhaseRecord, TrialRecord, Window,
 };
-use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, Slot};
+use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, RunState, Slot};
 use fsarena_model::sample::SamplerCost;
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
@@ -138,6 +138,21 @@ pub fn cut_short(sitting: &Sitting) -> Notice {
     Notice { code: CUT_SHORT.to_owned(), text, remedy: None, measure: None }
 }
 
+/// How a watched RUN stands by its record, and the word on it.
+#[must_use]
+pub fn standing(record: &TrialRecord) -> (RunState, Option<String>) {
+    match &record.outcome {
+        Outcome::Done => (RunState::Done, None),
+        Outcome::Failed { error: why, .. } | Outcome::NotRun { reason: why } => {
+            (RunState::Failed, Some(why.clone()))
+        }
+        Outcome::Interrupted => {
+            let note = format!("killed after {}", Nanos(record.elapsed_ns));
+            (RunState::Interrupted, Some(note))
+        }
+    }
+}
+
 /// The record of a sitting.
 #[must_use]
 pub fn record(
@@ -261,7 +276,7 @@ fn notices(sitting: &Sitting, every_ns: u64) -> Vec<Notice> {
     if missed_deadlines as f64 > MISSED_SHARE * (samples + missed_deadlines) as f64 {
         let text = format!(
             "{missed_deadlines} of {} samples were left out: the machine was too busy to take them \
-             in time, or was suspended",
+             in time, or the watch was stopped",
             samples + missed_deadlines
         );
         all.push(notice(MISSED, text, None));
@@ -342,6 +357,23 @@ mod tests {
         let whole = fsarena_study::watched::interval("1", &record, Default::default()).unwrap();
         assert_eq!(whole.stretches, 2);
         assert_eq!(whole.what, "/dev/loop0, 64 MiB, ext4 at /mnt/x");
+    }
+
+    #[test]
+    fn a_run_stands_as_its_record_says() {
+        let sitting = sitting();
+        let header = header(&sitting.place, &terms());
+        let gone = "sda went away";
+        let failed =
+            Outcome::Failed { step: "watch".to_owned(), error: gone.to_owned(), remedy: None };
+        for (outcome, state, note) in [
+            (Outcome::Done, RunState::Done, None),
+            (failed, RunState::Failed, Some(gone)),
+            (Outcome::Interrupted, RunState::Interrupted, Some("killed after 20 ns")),
+        ] {
+            let found = standing(&record(&header, &sitting, outcome, None));
+            assert_eq!(found, (state, note.map(str::to_owned)));
+        }
     }
 
     #[test]

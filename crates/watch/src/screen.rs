@@ -112,3 +112,48 @@ fn keyboard() -> io::Result<OwnedFd> {
     }
     Ok(File::open("/dev/tty")?.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    /// Set in the process that panics.
+    const PANICS: &str = "FSARENA_TEST_SCREEN_PANICS";
+    const NAME: &str = "screen::tests::a_panic_gives_the_terminal_back_before_its_message";
+
+    fn panics() {
+        let place = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
+            "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
+            "mount_options": null, "below": [], "notices": [] });
+        let place = serde_json::from_value(place).unwrap();
+        let mut screen = Screen::open(Looks { colour: false, blocks: false }).unwrap();
+        screen.draw(&State::new(place, 1, None, "RUN 1".to_owned())).unwrap();
+        panic!("the picture is up");
+    }
+
+    #[test]
+    fn a_panic_gives_the_terminal_back_before_its_message() {
+        if std::env::var_os(PANICS).is_some() {
+            panics();
+        }
+        let program = std::env::current_exe().unwrap();
+        let line = format!(
+            "stty rows 24 cols 80; '{}' --exact {NAME} --nocapture; stty -a",
+            program.display()
+        );
+        let mut command = Command::new("script");
+        command.args(["-qec", &line, "/dev/null"]).env(PANICS, "1").env("TERM", "xterm");
+        let ran = match command.stdin(Stdio::null()).output() {
+            Ok(ran) => ran,
+            Err(error) => return println!("not run: script(1): {error}"),
+        };
+        let text = String::from_utf8_lossy(&ran.stdout);
+        let at = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text:?}"));
+        let (enter, leave) = (at("\u{1b}[?1049h"), at("\u{1b}[?1049l"));
+        assert!(enter < at("/dev/sda") && at("/dev/sda") < leave, "{text:?}");
+        assert!(leave < at("the picture is up"), "{text:?}");
+        let settings = &text[at("test result: FAILED")..];
+        assert!(settings.contains(" icanon") && settings.contains(" echo "), "{text:?}");
+    }
+}

@@ -3,7 +3,7 @@
 use crate::place::Place;
 use crate::watcher::Tick;
 use fsarena_model::sample::Counters;
-use fsarena_study::watched::Watched;
+use fsarena_study::watched::{Ratio, Watched};
 use std::collections::VecDeque;
 
 /// Samples that the picture can go back.
@@ -34,7 +34,8 @@ pub struct State {
     pub totals: Counters,
     /// Values, oldest first, one list a quantity.
     history: Vec<VecDeque<Option<f64>>>,
-    sums: Vec<(f64, u64, f64)>,
+    /// All stretches together, and the largest of their values.
+    sums: Vec<Option<(Ratio, f64)>>,
 }
 
 impl State {
@@ -54,26 +55,28 @@ impl State {
             said,
             totals: Counters::new(),
             history: vec![VecDeque::with_capacity(HISTORY); Watched::ALL.len()],
-            sums: vec![(0.0, 0, 0.0); Watched::ALL.len()],
+            sums: vec![None; Watched::ALL.len()],
         }
     }
 
     /// Takes up what one look has shown.
-    pub fn add(&mut self, tick: Tick) {
+    pub fn add(&mut self, tick: &Tick) {
         self.t_ns = tick.t_ns;
-        self.totals = tick.totals;
+        self.totals.clone_from(&tick.totals);
         if tick.t_ns == 0 {
             // The first sample has no stretch before it.
             return;
         }
         let own = self.history.iter_mut().zip(&mut self.sums);
-        for ((values, sum), value) in own.zip(tick.values) {
+        for ((values, sum), ((_, value), ratio)) in own.zip(tick.values().zip(&tick.ratios)) {
             if values.len() == HISTORY {
                 values.pop_front();
             }
             values.push_back(value);
-            if let Some(value) = value {
-                *sum = (sum.0 + value, sum.1 + 1, sum.2.max(value));
+            if let (Some(value), Some(ratio)) = (value, ratio) {
+                let (all, max) = sum.unwrap_or((Ratio { sum: 0.0, by: 0.0 }, value));
+                let all = Ratio { sum: all.sum + ratio.sum, by: all.by + ratio.by };
+                *sum = Some((all, max.max(value)));
             }
         }
     }
@@ -94,23 +97,44 @@ impl State {
         self.history[Self::place_of(quantity)].back().copied().flatten()
     }
 
-    /// Mean of the samples so far.
+    /// Mean since the start; a long stretch counts for more than a short one.
     #[must_use]
     pub fn mean(&self, quantity: Watched) -> Option<f64> {
-        let (sum, count, _) = self.sums[Self::place_of(quantity)];
-        (count > 0).then(|| sum / count as f64)
+        quantity.over(self.sums[Self::place_of(quantity)].map(|(all, _)| all))
     }
 
-    /// Largest of the samples so far.
+    /// Largest of the stretches so far.
     #[must_use]
     pub fn max(&self, quantity: Watched) -> Option<f64> {
-        let (_, count, max) = self.sums[Self::place_of(quantity)];
-        (count > 0).then_some(max)
+        self.sums[Self::place_of(quantity)].map(|(_, max)| max)
     }
 
     /// The last values, at most `most`, oldest first.
     pub fn last(&self, quantity: Watched, most: usize) -> impl Iterator<Item = Option<f64>> {
         let values = &self.history[Self::place_of(quantity)];
         values.iter().skip(values.len().saturating_sub(most)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_stretch_counts_for_more_in_the_mean() {
+        let place = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
+            "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
+            "mount_options": null, "below": [], "notices": [] });
+        let place = serde_json::from_value(place).unwrap();
+        let mut state = State::new(place, 1_000_000_000, None, "RUN 1".to_owned());
+        let written = Watched::WrittenBytesPerS;
+        for (t_s, bytes, length_s) in [(1, 6_010.0, 1.0), (601, 0.0, 600.0)] {
+            let mut ratios = vec![None; Watched::ALL.len()];
+            ratios[State::place_of(written)] = Some(Ratio { sum: bytes, by: length_s });
+            state.add(&Tick { t_ns: t_s * 1_000_000_000, ratios, totals: Counters::new() });
+        }
+        assert_eq!(state.mean(written), Some(10.0));
+        assert_eq!((state.max(written), state.now(written)), (Some(6_010.0), Some(0.0)));
+        assert_eq!(state.mean(Watched::DirtyBytes), None);
     }
 }

@@ -11,7 +11,7 @@ use crate::presence::Presence;
 use crate::record::Sitting;
 use fsarena_metrics::{Roots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns};
 use fsarena_model::sample::{Counters, SamplerCost};
-use fsarena_study::watched::{Stretch, Watched};
+use fsarena_study::watched::{Ratio, Stretch, Watched};
 use rustix::time::{ClockId, clock_gettime};
 
 /// What one look has shown.
@@ -19,11 +19,19 @@ use rustix::time::{ClockId, clock_gettime};
 pub struct Tick {
     /// Time since the first sample, ns.
     pub t_ns: u64,
-    /// Values over the stretch that ends here, in the order of [`Watched::ALL`]; none of them at
-    /// the first sample.
-    pub values: Vec<Option<f64>>,
+    /// What was counted over the stretch that ends here, in the order of [`Watched::ALL`]; none of
+    /// them at the first sample.
+    pub ratios: Vec<Option<Ratio>>,
     /// Counters since the first sample.
     pub totals: Counters,
+}
+
+impl Tick {
+    /// Each quantity with its value over the stretch.
+    pub fn values(&self) -> impl Iterator<Item = (Watched, Option<f64>)> {
+        let value = |(one, ratio): (Watched, &Option<Ratio>)| (one, one.over(*ratio));
+        Watched::ALL.into_iter().zip(&self.ratios).map(value)
+    }
 }
 
 /// A watch at work.
@@ -124,10 +132,10 @@ impl Watcher {
         let grown = if is_first { Counters::new() } else { delta(&self.last, &self.scratch) };
         let ns = self.scratch.monotonic_ns.saturating_sub(self.last.monotonic_ns);
         let stretch = Grown { ns, counters: grown };
-        let value = |quantity: Watched| if is_first { None } else { quantity.of(&stretch) };
+        let ratio = |quantity: Watched| if is_first { None } else { quantity.ratio(&stretch) };
         let tick = Tick {
             t_ns: self.scratch.monotonic_ns.saturating_sub(first.monotonic_ns),
-            values: Watched::ALL.into_iter().map(value).collect(),
+            ratios: Watched::ALL.into_iter().map(ratio).collect(),
             totals: delta(first, &self.scratch),
         };
         let stride = (self.samples.period_ns() / self.every_ns.max(1)).max(1);
@@ -146,21 +154,26 @@ impl Watcher {
     fn keep(&mut self) {
         self.samples.push(&self.last);
         let cost = self.cost();
+        // After a line that was cut off no other one would be understood. The file stays open all
+        // the same: its lock says that this watch lives.
+        if self.journal_error.is_some() {
+            return;
+        }
         let Some(journal) = &mut self.journal else { return };
         if let Err(error) = journal.append(&Line { snapshot: &self.last, cost }) {
             self.journal_error = Some(error.to_string());
-            self.journal = None;
         }
     }
 
-    /// Ends the watch. The last sample is kept, whatever the period of those before it.
+    /// Ends the watch. The last sample is kept, whatever the period of those before it. The journal
+    /// is handed back with its lock: it is let go when the record is stored, and not before.
     #[must_use]
-    pub fn end(mut self) -> Sitting {
+    pub fn end(mut self) -> (Sitting, Option<Journal>) {
         let kept = self.samples.len().checked_sub(1).and_then(|at| self.samples.get(at));
         if kept.is_some_and(|kept| kept.monotonic_ns != self.last.monotonic_ns) {
             self.samples.push(&self.last);
         }
-        Sitting {
+        let sitting = Sitting {
             cost: self.cost(),
             place: self.place,
             started_unix_ns: self.started_unix_ns,
@@ -168,7 +181,8 @@ impl Watcher {
             last: self.last,
             samples: self.samples,
             journal_error: self.journal_error,
-        }
+        };
+        (sitting, self.journal)
     }
 }
 
@@ -211,6 +225,7 @@ fn own_cpu_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::{Opening, dead, file_of};
     use fsarena_testkit::FakeTree;
 
     fn place() -> Place {
@@ -242,17 +257,44 @@ mod tests {
         let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
         let mut watcher = Watcher::open(&roots, place(), 1_000_000, 5, None).unwrap();
         let first = watcher.tick().unwrap();
-        assert!(first.values.iter().all(Option::is_none));
+        assert!(first.ratios.iter().all(Option::is_none));
         stat(&tree, 2_000);
         let second = watcher.tick().unwrap();
-        assert!(second.values[1].unwrap() > 0.0, "{second:?}");
+        assert!(second.values().nth(1).unwrap().1 > Some(0.0), "{second:?}");
         assert_eq!(second.totals["device.written_bytes"], 1_024_000);
         tree.put("sys/block/sda/size", "0\n");
         let gone = watcher.tick().unwrap_err();
         assert_eq!(gone, "sda went away: it has no medium any more (its size is 0)");
-        let sitting = watcher.end();
+        let (sitting, _) = watcher.end();
         assert_eq!((sitting.samples.len(), sitting.cost.samples), (2, 2));
         assert_eq!(sitting.last.get("device.written_bytes"), Some(1_024_000));
+    }
+
+    #[test]
+    fn the_journal_is_locked_until_its_record_is_stored_whatever_became_of_its_lines() {
+        let tree = FakeTree::new();
+        tree.put("sys/block/sda/size", "2048\n");
+        stat(&tree, 0);
+        let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
+        let dir = tempfile::tempdir().unwrap();
+        for (run, is_full) in [("0000000000000001", false), ("0000000000000002", true)] {
+            let opening = Opening::new(run, &dir.path().join("x.db"), &place(), 1_000_000, 5);
+            let mut journal = Journal::begin(dir.path(), &opening).unwrap();
+            if is_full {
+                journal = journal.that_takes_no_more(&file_of(dir.path(), run));
+            }
+            let mut watcher = Watcher::open(&roots, place(), 1_000_000, 5, Some(journal)).unwrap();
+            watcher.tick().unwrap();
+            watcher.tick().unwrap();
+            assert_eq!(watcher.journal_error().is_some(), is_full);
+            assert!(dead(dir.path()).unwrap().is_empty(), "it watches, and is called dead");
+            let (sitting, journal) = watcher.end();
+            assert_eq!((sitting.samples.len(), sitting.journal_error.is_some()), (2, is_full));
+            assert!(dead(dir.path()).unwrap().is_empty(), "its record is not stored yet");
+            drop(journal);
+            assert_eq!(dead(dir.path()).unwrap().len(), 1);
+            std::fs::remove_file(file_of(dir.path(), run)).unwrap();
+        }
     }
 
     #[test]

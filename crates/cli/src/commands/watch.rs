@@ -47,14 +47,14 @@ pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
         };
         Ok::<_, anyhow::Error>(course(watcher, face.as_mut(), for_ns, &stop))
     })();
-    let (sitting, end) = match ended {
+    let (sitting, journal, end) = match ended {
         Ok(ended) => ended,
         Err(error) => {
             kept.failed(&error);
             return Err(error);
         }
     };
-    kept.store(&sitting, &end)?;
+    kept.store(&sitting, journal, &end)?;
     kept.words(&sitting, &end);
     if is_live {
         // What was seen stays in the terminal.
@@ -135,7 +135,7 @@ fn course(
     face: &mut dyn Face,
     for_ns: Option<u64>,
     stop: &AtomicBool,
-) -> (Sitting, End) {
+) -> (Sitting, Option<Journal>, End) {
     let end_ns = for_ns.map(|ns| watcher.due_ns().saturating_add(ns));
     let end = loop {
         match watcher.tick() {
@@ -158,7 +158,8 @@ fn course(
             }
         }
     };
-    (watcher.end(), end)
+    let (sitting, journal) = watcher.end();
+    (sitting, journal, end)
 }
 
 /// The RUN, and the file that its samples go through.
@@ -206,20 +207,21 @@ impl Kept {
         let _ = std::fs::remove_file(self.file());
     }
 
-    /// Stores the record. Where that fails the file stays, and the next command stores it.
-    fn store(&self, sitting: &Sitting, end: &End) -> Result<()> {
-        let (outcome, state, note) = match end {
-            End::Asked | End::Time => (Outcome::Done, RunState::Done, None),
+    /// Stores the record. Where that fails the file stays, and the next command stores it. The
+    /// lock of the file is held until then: nobody takes the watch for dead meanwhile.
+    fn store(&self, sitting: &Sitting, journal: Option<Journal>, end: &End) -> Result<()> {
+        let outcome = match end {
+            End::Asked | End::Time => Outcome::Done,
             End::Gone(gone) => {
                 let error = gone.clone();
-                let failed = Outcome::Failed { step: "watch".to_owned(), error, remedy: None };
-                (failed, RunState::Failed, Some(gone.as_str()))
+                Outcome::Failed { step: "watch".to_owned(), error, remedy: None }
             }
         };
         let record = fsarena_watch::record(&self.header, sitting, outcome, None);
         let stored = || -> Result<()> {
             self.store.put_record(self.run, &record)?;
-            Ok(self.store.set_state(self.run, state, note)?)
+            let (state, note) = fsarena_watch::standing(&record);
+            Ok(self.store.set_state(self.run, state, note.as_deref())?)
         };
         stored().with_context(|| {
             format!(
@@ -228,6 +230,7 @@ impl Kept {
             )
         })?;
         let _ = std::fs::remove_file(self.file());
+        drop(journal);
         Ok(())
     }
 

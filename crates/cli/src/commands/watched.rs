@@ -4,12 +4,12 @@ use super::loaded::Loaded;
 use crate::args::CompareArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
-use fsarena_model::record::Outcome;
+use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use fsarena_model::units::Nanos;
 use fsarena_model::verdict::Verdict;
 use fsarena_report::Style;
-use fsarena_store::{RunId, Store, StoreError};
+use fsarena_store::{RunId, Store};
 use fsarena_study::watched::{Interval, Part, beside, interval};
 use fsarena_watch::journal::Dead;
 
@@ -18,29 +18,32 @@ const WIKI_WIDTH: usize = 100;
 
 /// Stores what a dead watch had seen, once.
 pub fn store_dead(store: &Store, run: RunId, dead: &Dead) -> Result<()> {
-    let row = store.run(run)?;
-    if row.state != RunState::Running && row.trials_done > 0 {
+    match store.run(run)?.state {
         // It died between its last two steps.
-        return Ok(());
+        RunState::Done | RunState::Failed => return Ok(()),
+        RunState::Running | RunState::Interrupted => {}
+    }
+    // It had stored its record, and died before it could say so.
+    if let Some(record) = store.records(run)?.first() {
+        return stands(store, run, record);
     }
     let Some(sitting) = &dead.sitting else {
         let note = "the watch ended without a word, before its first sample";
         return Ok(store.set_state(run, RunState::Interrupted, Some(note))?);
     };
     let notice = fsarena_watch::cut_short(sitting);
-    let note = format!("killed after {}", Nanos(sitting.length_ns()));
     let header = store.header(run)?;
     let record = fsarena_watch::record(&header, sitting, Outcome::Interrupted, Some(notice));
-    match store.put_record(run, &record) {
-        // It had stored its record, and died before it could say so.
-        Err(StoreError::AlreadyRecorded { .. }) => {
-            return Ok(store.set_state(run, RunState::Done, None)?);
-        }
-        stored => stored?,
-    }
-    store.set_state(run, RunState::Interrupted, Some(&note))?;
-    say!("RUN {run}, a watch that was {note}, is stored");
+    store.put_record(run, &record)?;
+    stands(store, run, &record)?;
+    say!("RUN {run}, a watch that was killed after {}, is stored", Nanos(sitting.length_ns()));
     Ok(())
+}
+
+/// Sets the state and the note that a record says.
+fn stands(store: &Store, run: RunId, record: &TrialRecord) -> Result<()> {
+    let (state, note) = fsarena_watch::standing(record);
+    Ok(store.set_state(run, state, note.as_deref())?)
 }
 
 /// Prints the tables of a watched RUN.
@@ -172,6 +175,98 @@ fn named(text: &str) -> Result<Named<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_metrics::Roots;
+    use fsarena_watch::journal::{self, Journal, Opening};
+    use fsarena_watch::{Place, Terms};
+    use std::io::Write as _;
+
+    fn place() -> Place {
+        Place {
+            asked: "/dev/sda".into(),
+            name: "sda".to_owned(),
+            path: "/dev/sda".into(),
+            kind: "disk".to_owned(),
+            size_bytes: 1 << 20,
+            diskseq: None,
+            fstype: None,
+            mounted_at: None,
+            mount_options: None,
+            below: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// The RUN of a watch that is at work, by this process.
+    fn begun(store: &Store, uid: &str) -> RunId {
+        let terms = Terms {
+            uid: uid.to_owned(),
+            now_unix_ns: 7,
+            program_version: "0".to_owned(),
+            arguments: Vec::new(),
+            title: None,
+            host: fsarena_metrics::host(&Roots::default()),
+            every_ns: 10,
+        };
+        let header = fsarena_watch::header(&place(), &terms);
+        store.create_run(&header, &fsarena_runner::this_process()).unwrap()
+    }
+
+    /// It died after samples at these times.
+    fn died(dir: &std::path::Path, uid: &str, times: &[u64]) -> Dead {
+        drop(Journal::begin(dir, &Opening::new(uid, dir, &place(), 10, 7)).unwrap());
+        let file = journal::file_of(dir, uid);
+        let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+        times.iter().for_each(|time| writeln!(file, "[{time},1,1,0]").unwrap());
+        let mut all = journal::dead(dir).unwrap();
+        all.remove(all.iter().position(|dead| dead.opening.run == uid).unwrap())
+    }
+
+    #[test]
+    fn a_dead_watch_stands_as_its_record_says_where_it_had_stored_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("x.db")).unwrap();
+        let gone = "sda went away: its number is another device's";
+        let failed =
+            Outcome::Failed { step: "watch".to_owned(), error: gone.to_owned(), remedy: None };
+        for (at, outcome, state, note) in [
+            (1, None, RunState::Interrupted, Some("killed after 20 ns")),
+            (2, Some(Outcome::Done), RunState::Done, None),
+            (3, Some(failed), RunState::Failed, Some(gone)),
+            (4, Some(Outcome::Interrupted), RunState::Interrupted, Some("killed after 20 ns")),
+        ] {
+            let uid = format!("{at:016x}");
+            let run = begun(&store, &uid);
+            let dead = died(dir.path(), &uid, &[10, 20, 30]);
+            let sitting = dead.sitting.as_ref().unwrap();
+            if let Some(outcome) = outcome {
+                let header = store.header(run).unwrap();
+                let record = fsarena_watch::record(&header, sitting, outcome, None);
+                store.put_record(run, &record).unwrap();
+            }
+            // A second time changes nothing: whoever stored it may have died as well.
+            for _ in 0..2 {
+                store_dead(&store, run, &dead).unwrap();
+                let row = store.run(run).unwrap();
+                assert_eq!((row.state, row.note.as_deref()), (state, note), "{at}");
+                assert_eq!(store.attempts(run).unwrap().len(), 1, "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_watch_that_has_said_how_it_ended_is_not_called_interrupted() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("x.db")).unwrap();
+        let run = begun(&store, "0000000000000001");
+        let dead = died(dir.path(), "0000000000000001", &[]);
+        store.set_state(run, RunState::Failed, Some("the terminal is gone")).unwrap();
+        store_dead(&store, run, &dead).unwrap();
+        let row = store.run(run).unwrap();
+        assert_eq!(
+            (row.state, row.note.as_deref()),
+            (RunState::Failed, Some("the terminal is gone"))
+        );
+    }
 
     #[test]
     fn parts_are_times_since_the_start() {

@@ -5,6 +5,7 @@ use crate::support::devices::{Disk, Mounted};
 use crate::support::{Scene, sh, tool};
 use fsarena_model::record::{Outcome, Window};
 use fsarena_model::run::RunState;
+use rustix::process::Signal;
 use std::fs;
 
 #[test]
@@ -32,6 +33,38 @@ fn loop_what_is_written_is_seen_and_a_device_that_goes_away_ends_the_watch() {
     let phase = &records[0].phases[0];
     assert_eq!(phase.windows[&Window::Durable]["device.written_bytes"], 8 << 20);
     scene.run(&["show"]).good().says(&["written 8 MiB", "went away"]);
+}
+
+#[test]
+fn loop_a_watch_whose_samples_cannot_be_kept_on_disk_lives_and_is_not_called_killed() {
+    let Some(scene) = Scene::privileged(&[]) else { return };
+    let Some(disk) = Disk::new("32M") else { return };
+    let state = scene.make_dir("state");
+    let _small = Mounted::at("-t tmpfs -o size=32k tmpfs", &state);
+    let mut live = scene.start(&["watch", disk.device(), "--every", "100ms"]);
+    let file = || {
+        let mut all = fs::read_dir(&state).unwrap().flatten().map(|one| one.path());
+        all.find(|path| path.extension().is_some_and(|end| end == "watch"))
+    };
+    live.poll("its first samples", |_| {
+        (fs::read_to_string(file()?).ok()?.lines().count() > 2).then_some(())
+    });
+    // The page that is begun takes some more samples, and then none.
+    sh(&format!("dd if=/dev/zero of={state}/full bs=4k status=none 2>&1 || true"));
+    live.poll("a cut-off line", |_| {
+        fs::metadata(file()?).ok()?.len().is_multiple_of(4_096).then_some(())
+    });
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    let ran = scene.run(&["list"]).good().says(&["running"]);
+    assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("killed"), "{}", ran.stderr);
+    assert!(file().is_some(), "it is its own to remove");
+    live.signal(Signal::INT);
+    live.end().good().says(&["samples could not be kept on disk meanwhile: No space left"]);
+    assert_eq!(file(), None);
+    let records = scene.records(1);
+    assert_eq!((scene.runs()[0].state, &records[0].outcome), (RunState::Done, &Outcome::Done));
+    let codes: Vec<&str> = records[0].notices.iter().map(|one| one.code.as_str()).collect();
+    assert!(codes.contains(&"watched-no-journal"), "{codes:?}");
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use crate::support::{Live, Scene, assert_nothing_left};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::RunState;
+use fsarena_store::{RunId, Store};
 use rustix::process::Signal;
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 /// A scene whose directory lies on a block device; `None`, with the reason printed, elsewhere.
 fn scene() -> Option<Scene> {
@@ -91,6 +93,23 @@ fn two_watches_are_set_beside_each_other_and_nothing_is_decided() {
     scene.run(&["compare", "1", "2@5s-6s"]).refused(2, &["has no two samples; RUN 2 lasted"]);
     scene.run(&["compare", "1", "2@5s"]).refused(2, &["there is no -", "12@10m-20m"]);
     scene.run(&["compare", "1", "2", "--margin", "5%"]).refused(2, &["watches have no questions"]);
+}
+
+#[test]
+fn a_watch_of_another_database_is_taken_whole() {
+    let Some(scene) = scene() else { return };
+    let other = scene.path("other.db").display().to_string();
+    let watch = ["watch", ".", "--every", "100ms", "--for", "500ms", "--db", &other];
+    scene.run(&[&watch[..], &["--title", "elsewhere"]].concat()).good();
+    scene.run(&["merge", &other]).good().says(&["other.db: 1 RUN taken"]);
+    scene.run(&["merge", &other]).good().says(&["0 RUNs taken, 1 here already"]);
+    let there = Store::open_read_only(Path::new(&other)).unwrap();
+    assert_eq!(scene.records(2), there.records(RunId(1)).unwrap());
+    let row = scene.runs().remove(1);
+    assert_eq!((row.state, row.merged), (RunState::Done, true));
+    scene.run(&["show", "2"]).good().says(&["watch: elsewhere", "5 stretches of", "write MB/s"]);
+    scene.run(&["compare", "1", "2"]).good().says(&["UNDECIDED: there is one interval a side"]);
+    assert_nothing_left(&scene);
 }
 
 #[test]

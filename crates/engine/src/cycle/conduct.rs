@@ -119,16 +119,18 @@ impl<'a> Conductor<'a> {
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => break,
                 },
-                // A second load has its amount.
-                Step::End if !self.disturbed.is_empty() => match self.heed.heard.recv() {
-                    Ok(heard) => self.take(heard, say),
-                    Err(_) => break,
-                },
-                Step::End => break,
+                Step::End => {
+                    self.end_last_period(say);
+                    if self.disturbed.is_empty() {
+                        break;
+                    }
+                    // A second load has its amount, which is beyond the last period.
+                    match self.heed.heard.recv() {
+                        Ok(heard) => self.take(heard, say),
+                        Err(_) => break,
+                    }
+                }
             }
-        }
-        if let (Some(last), None) = (self.last, &self.played.error) {
-            say(Lap { number: last, at: LapAt::PeriodOver, monotonic_ns: monotonic_ns() });
         }
         self.played.cycles.sort_by_key(|cycle| cycle.number);
         for (number, report) in self.disturbances {
@@ -138,6 +140,15 @@ impl<'a> Conductor<'a> {
             }
         }
         self.played
+    }
+
+    /// Says once that the last period is over, unless something failed in it.
+    fn end_last_period(&mut self, say: &mut dyn FnMut(Lap)) {
+        if self.played.error.is_none()
+            && let Some(number) = self.last.take()
+        {
+            say(Lap { number, at: LapAt::PeriodOver, monotonic_ns: monotonic_ns() });
+        }
     }
 
     /// Starts a cycle at a free desk.
@@ -161,10 +172,10 @@ impl<'a> Conductor<'a> {
         let version = self.newest_version.saturating_add(number as u16);
         let due_ns = self.pace.due_ns(number);
         // A desk that has died says so itself.
-        let _ = self.desks[place].send(Order { number, due_ns, start_ns, version, beside });
-        if let Some((orders, _)) =
-            self.second_load.as_ref().filter(|_| self.cycle.is_disturbed(number))
-        {
+        let is_disturbed = self.cycle.is_disturbed(number);
+        let order = Order { number, due_ns, start_ns, version, beside, is_disturbed };
+        let _ = self.desks[place].send(order);
+        if let Some((orders, _)) = self.second_load.as_ref().filter(|_| is_disturbed) {
             let cycle_ended = Arc::new(AtomicBool::new(false));
             self.disturbed.push((number, Arc::clone(&cycle_ended)));
             let _ = orders.send(disturb::Order { number, start_ns, cycle_ended });

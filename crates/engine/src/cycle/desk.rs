@@ -5,6 +5,7 @@ use crate::backend::Backend;
 use crate::clock::{Monotonic, TickClock, monotonic_ns};
 use crate::crew::{Latency, Sizes};
 use crate::handicap::Handicap;
+use crate::hist::Histogram;
 use crate::names::{BesideNames, FileNames};
 use crate::op::cycle::{self as op, Done, Signs, Timed, Untimed, Worst};
 use crate::op::{Failure, at};
@@ -37,6 +38,8 @@ pub(crate) struct Desk {
     /// Slept after the last op of each cycle.
     pub handicap: Handicap,
     pub latency: Option<Latency>,
+    /// Ops of its disturbed cycles, by the same clock; absent where there can be none.
+    pub disturbed: Option<Histogram>,
 }
 
 /// A cycle that is to begin.
@@ -50,6 +53,8 @@ pub(super) struct Order {
     pub version: u16,
     /// Cycles that are at work now.
     pub beside: u32,
+    /// Whether the second load is at work beside it.
+    pub is_disturbed: bool,
 }
 
 /// A cycle that has ended.
@@ -91,7 +96,7 @@ impl Desk {
         let mut worst = Worst::default();
         let before = Usage::now();
         let started_ns = monotonic_ns();
-        let mut done = self.work(updates, backend, signs, &mut worst);
+        let mut done = self.work(updates, (backend, signs), order.is_disturbed, &mut worst);
         if self.fsync == Fsync::End
             && let (Err(failure), None) = (at("syncfs", backend.sync()), done.tally.failure)
         {
@@ -138,25 +143,26 @@ impl Desk {
     fn work<B: Backend>(
         &mut self,
         updates: &[Update],
-        backend: &B,
-        signs: Signs<'_>,
+        by: (&B, Signs<'_>),
+        is_disturbed: bool,
         worst: &mut Worst,
     ) -> Done {
-        let by = (backend, signs);
         let Some(mut latency) = self.latency.take() else {
             return op::run(self, updates, by, &mut Untimed);
         };
+        let mut disturbed = self.disturbed.take();
+        let own = disturbed.as_mut().filter(|_| is_disturbed).unwrap_or(&mut latency.all);
         let done = match &latency.clock {
             TickClock::Tsc(tsc) => {
-                let mut laps = Timed::new(tsc.ticker(), &mut latency.all, worst);
+                let mut laps = Timed::new(tsc.ticker(), own, worst);
                 op::run(self, updates, by, &mut laps)
             }
             TickClock::Monotonic => {
-                let mut laps = Timed::new(Monotonic, &mut latency.all, worst);
+                let mut laps = Timed::new(Monotonic, own, worst);
                 op::run(self, updates, by, &mut laps)
             }
         };
-        self.latency = Some(latency);
+        (self.latency, self.disturbed) = (Some(latency), disturbed);
         done
     }
 

@@ -140,7 +140,7 @@ impl Disturber {
         stopped: &AtomicBool,
     ) -> DisturbReport {
         self.latency.clear();
-        let started_ns = monotonic_ns();
+        let ordered_ns = monotonic_ns();
         let mut course = Course::new(stopped);
         let outcome = match self.load {
             Load::Create { files, size_bytes, rate } => {
@@ -161,6 +161,8 @@ impl Disturber {
             stopped.store(true, Ordering::SeqCst);
         }
         let since = |at_ns: u64| at_ns.saturating_sub(order.start_ns);
+        // Its rate counts from here on, without what was cleared away first.
+        let started_ns = course.began_ns.max(ordered_ns);
         let latency = self.latency.to_model();
         DisturbReport {
             started_ns: since(started_ns),
@@ -289,6 +291,7 @@ struct Course<'a> {
     cycle_ended: Option<&'a AtomicBool>,
     /// Files or bytes a second; 0: as fast as it goes.
     rate: u64,
+    /// When its schedule began; 0 before.
     began_ns: u64,
     ops: u64,
     bytes: u64,

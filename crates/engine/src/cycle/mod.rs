@@ -1,21 +1,22 @@
 //! A periodic application: cycles of updates, each on time or as the overrun says.
 //!
-//! What each cycle does is drawn before the clock runs ([`choice`]). A cycle is worked through at a
-//! [`desk`] by a thread of its own; where cycles may overlap there are [`MAX_AT_WORK`] desks. The
-//! thread that runs the phase is the conductor ([`conduct`]): it starts cycles when the [`pace`]
+//! What each cycle does is drawn before the clock runs (`choice`). A cycle is worked through at a
+//! `desk` by a thread of its own; where cycles may overlap there are [`MAX_AT_WORK`] desks. The
+//! thread that runs the phase is the conductor (`conduct`): it starts cycles when the `pace`
 //! says so, says laps, and hears what became of them; it makes no call on a file. A second load
-//! ([`disturb`]) has a thread as well.
+//! (`disturb`) has a thread as well.
 //!
 //! A cycle is at work from its first clock read until it is durable. Its period is over when the
-//! next cycle that is not left out begins; the last one's, when its time is up and all is done.
+//! next cycle that is not left out begins; the last one's, when its time is up and all cycles are
+//! durable. A second load that has not its amount by then is waited for after that.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`choice`] | files and kinds of each cycle, by seed |
-//! | [`pace`] | when which cycle starts |
-//! | [`desk`] | one cycle between its clock reads |
-//! | [`conduct`] | starts, laps and ends |
-//! | [`disturb`] | the second load |
+//! | `choice` | files and kinds of each cycle, by seed |
+//! | `pace` | when which cycle starts |
+//! | `desk` | one cycle between its clock reads |
+//! | `conduct` | starts, laps and ends |
+//! | `disturb` | the second load |
 
 mod choice;
 mod conduct;
@@ -91,6 +92,7 @@ impl Cycles {
                 fsync: phase.io.fsync,
                 handicap: job.handicap,
                 latency: clock.map(|clock| Latency { clock, all: Histogram::new(), writes: None }),
+                disturbed: cycle.disturb.as_ref().and(clock).map(|_| Histogram::new()),
             })
         };
         let desks = (0..most.min(cycle.cycles)).map(desk).collect::<Result<_, EngineError>>()?;
@@ -169,7 +171,8 @@ impl Cycles {
     /// Words and model values, after the clock.
     fn report(&self, played: Played) -> WorkerReport {
         let Played { start_ns, mut cycles, skipped, usages, error } = played;
-        let latency = self.latency();
+        let some_plain = cycles.iter().any(|cycle| !self.cycle.is_disturbed(cycle.number));
+        let latency = self.latency(some_plain);
         if latency.is_none() {
             // The clock of the ops measured nothing.
             for cycle in &mut cycles {
@@ -195,9 +198,11 @@ impl Cycles {
         }
     }
 
-    /// The histograms of all desks together; missing where their clock left `CLOCK_MONOTONIC`
-    /// behind.
-    fn latency(&self) -> Option<LatencyHistogram> {
+    /// The histograms of all desks together: of the cycles that were not to be disturbed where
+    /// there are some, as those are what is compared, else of all; missing where their clock left
+    /// `CLOCK_MONOTONIC` behind. One that met the second load of another, which needs cycles that
+    /// overlap, is among them.
+    fn latency(&self, some_plain: bool) -> Option<LatencyHistogram> {
         let mut all = Histogram::new();
         for desk in &self.desks {
             let latency = desk.latency.as_ref()?;
@@ -205,6 +210,9 @@ impl Cycles {
                 return None;
             }
             all.merge(&latency.all);
+            if let Some(disturbed) = desk.disturbed.as_ref().filter(|_| !some_plain) {
+                all.merge(disturbed);
+            }
         }
         Some(all.to_model())
     }

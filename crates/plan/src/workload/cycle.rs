@@ -21,9 +21,6 @@ const DISTURB_FILE_BYTES: u64 = 4096;
 const DISTURB_BYTES: u64 = 64 << 20;
 const DISTURB_BS_BYTES: u64 = 1 << 20;
 
-/// Shortest and longest period.
-const MIN_PERIOD_NS: u64 = 10_000_000;
-const MAX_PERIOD_NS: u64 = 86_400_000_000_000;
 /// Each cycle writes a version of its own, of which there are as many as a u16 counts.
 const MAX_CYCLES: u64 = 1000;
 const MAX_WEIGHT: u64 = 1_000_000;
@@ -78,7 +75,7 @@ fn small(number: u64) -> u32 {
 
 fn period(node: &Node<'_>) -> Result<u64, PlanError> {
     let period = text::nanos(node.text("\"300 s\"")?, &node.place)?;
-    if (MIN_PERIOD_NS..=MAX_PERIOD_NS).contains(&period) {
+    if (Cycle::PERIOD_MIN_NS..=Cycle::PERIOD_MAX_NS).contains(&period) {
         return Ok(period);
     }
     let what = format!("a period of {}", Nanos(period));
@@ -176,11 +173,12 @@ fn numbers(node: &Node<'_>, cycles: u32) -> Result<Vec<u32>, PlanError> {
 
 /// The cycles at a scale, over a dataset that has `files` then: fewer files in a shorter period,
 /// and a second load with fewer or a smaller one. Sizes of files, rates and the number of cycles
-/// stay.
+/// stay; a period stays within its limits ([`Cycle::period_limit`]).
 pub(super) fn scaled(cycle: &Cycle, scale: f64, files: u64) -> Cycle {
     let mut changed = cycle.clone();
     changed.updates = times(cycle.updates, scale).clamp(1, files.max(1));
-    changed.period_ns = times(cycle.period_ns, scale).clamp(MIN_PERIOD_NS, MAX_PERIOD_NS);
+    changed.period_ns =
+        times(cycle.period_ns, scale).clamp(Cycle::PERIOD_MIN_NS, Cycle::PERIOD_MAX_NS);
     let Some(disturb) = &mut changed.disturb else { return changed };
     disturb.load = match disturb.load {
         Load::Create { files, size_bytes, rate } => {

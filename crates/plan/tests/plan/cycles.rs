@@ -155,7 +155,13 @@ fn a_scale_shrinks_all_of_it_together_and_says_so() {
          figures are not those of the whole"
     );
     assert!(notices(work, 1.0).is_empty());
-    assert_eq!(at(&text, 0.000_01).workloads[0].phases[0].cycle.as_ref().unwrap().updates, 1);
+    let least = at(&text, 0.000_01);
+    assert_eq!(least.workloads[0].phases[0].cycle.as_ref().unwrap().updates, 1);
+    let said = &notices(&least.workloads[0], least.scale)[0].text;
+    assert!(
+        said.contains("10.0 ms") && said.contains("the period is the shortest there"),
+        "{said}"
+    );
 }
 
 #[test]

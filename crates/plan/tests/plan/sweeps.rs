@@ -160,7 +160,8 @@ fn the_sweep_of_2007_expands() {
     assert!(plan.account && plan.verdict.is_some());
     assert_eq!(plan.contenders.len(), 3 + 5 + 7);
     let cycle = plan.workloads[0].phases[0].cycle.as_ref().unwrap();
-    assert_eq!((cycle.updates, cycle.cycles, cycle.is_disturbed(3)), (40_000, 3, true));
+    assert_eq!((cycle.updates, cycle.cycles, cycle.is_disturbed(3)), (40_000, 4, true));
+    assert!(!cycle.is_disturbed(4));
     let set = &plan.workloads[0].dataset;
     let sizes = set.draw_sizes();
     let mut all: Vec<u64> = (0..set.files).map(|file| sizes.of(file)).collect();

@@ -40,7 +40,7 @@ fn sweeps(out: &mut String, study: &Study) {
     for view in &study.sweeps {
         heading(out, &sweeps::sweep_title(view));
         grid(out, &sweeps::levels(view));
-        for one in &view.curves {
+        for one in view.curves.iter().filter(sweeps::has_points) {
             grid(out, &sweeps::curve(view, one, Style::default()));
         }
         let words: Vec<String> = view.curves.iter().map(|curve| curve.words.clone()).collect();

@@ -37,8 +37,12 @@ fn line(workload: &Workload, phase: &Phase, cycle: &Cycle, scale: f64) -> String
         text.push_str(&beside(disturb));
     }
     if scale != 1.0 {
+        let (period, limit) = match cycle.period_limit() {
+            None => (", period", String::new()),
+            Some(limit) => ("", format!(", the period is {limit}")),
+        };
         text.push_str(&format!(
-            "; files, updates, period and second load are those of the whole times {scale}"
+            "; files, updates{period} and second load are those of the whole times {scale}{limit}"
         ));
     }
     text

@@ -136,6 +136,24 @@ fn a_row_of_the_csv_is_of_a_cycle() {
     assert_eq!((cell(0, "asked_bytes"), cell(0, "cycles")), ("300000000".into(), "2".into()));
     assert_eq!(cell(0, "device_busy_share"), "0.44");
     assert_eq!(cell(0, "device_written_bytes"), "546000000");
+    assert_eq!(cell(2, "account_cycles"), "3");
     assert_eq!(cell(2, "account_lost_events"), "12");
     assert_eq!(cell(0, "account_journal_bytes"), "112000000");
+}
+
+#[test]
+fn cycles_that_lay_beside_others_are_marked() {
+    let (header, mut all, _) = sample();
+    for record in &mut all {
+        let cycles = &mut record.phases[0].cycles.as_mut().unwrap().cycles;
+        cycles[1].report.durable_ns = Some(cycles[2].report.started_ns + 1);
+        cycles[2].report.beside = 1;
+    }
+    let study = study(&header, RunState::Done, &[], &all);
+    let tables = cycles_tables(&study, 200, Style::default());
+    assert!(tables.contains("xfs 4096, met the load of another"), "{tables}");
+    assert!(tables.contains("- xfs 4096: 4 cycles met the load of another: left out"), "{tables}");
+    assert!(tables.contains("cycles lay beside each other"), "{tables}");
+    let phases = phase_tables(&study, 200, Style::default());
+    assert!(phases.contains("cycles lay beside each other"), "{phases}");
 }

@@ -6,11 +6,36 @@ use fsarena_model::units::three_digits;
 /// Parts under this share of the counter are left out of the list of the others.
 const SMALL_SHARE: f64 = 0.005;
 
+/// How a note begins on files that were not looked at: then contents that a file still held
+/// may have been taken for gone.
+const NOT_LOOKED_AT: &str = "The files were not looked at";
+
+impl AccountMeans {
+    /// What amounts of a cycle are means of, where a trial has several: `mean of all 4 cycles, 1 of
+    /// them with the second load, unmount included`.
+    #[must_use]
+    pub fn scope(&self) -> Option<String> {
+        let number = |count: f64| match (count - count.round()).abs() {
+            rest if rest < 1e-9 => format!("{count:.0}"),
+            _ => format!("{count:.1}"),
+        };
+        let loaded = match self.disturbed_cycles {
+            count if count > 0.0 => format!(", {} of them with the second load", number(count)),
+            _ => String::new(),
+        };
+        (self.cycles > 1.0).then(|| {
+            format!("mean of all {} cycles{loaded}, unmount included", number(self.cycles))
+        })
+    }
+}
+
 /// Sentences on the account of a contender.
 pub(super) fn sentences(row: &AccountRow, per_cycle: bool) -> Vec<String> {
     let Some(means) = &row.means else { return without(row) };
     let mut said = vec![total(means, per_cycle)];
+    said.extend(means.scope().map(|scope| format!("Amounts of a cycle are the {scope}.")));
     said.extend(others(means));
+    said.extend(row.notes.iter().filter(|note| note.starts_with(NOT_LOOKED_AT)).cloned());
     said.extend(journal(means, per_cycle));
     said.push(allocated(means));
     said.extend(never_written(means));
@@ -67,7 +92,7 @@ fn total(means: &AccountMeans, per_cycle: bool) -> String {
 fn others(means: &AccountMeans) -> Option<String> {
     let what = |part: AccountPart| match part {
         AccountPart::Rounding => Some("rounding: blocks written beyond the end of a file"),
-        AccountPart::Gone => Some("contents of files that were replaced or deleted afterwards"),
+        AccountPart::Gone => Some("taken for contents of files replaced or deleted afterwards"),
         AccountPart::Again => Some("contents written again on the same sectors"),
         AccountPart::Journal => Some("the journal"),
         AccountPart::Metadata => Some("other metadata"),
@@ -169,6 +194,13 @@ fn rest(row: &AccountRow, means: &AccountMeans) -> String {
         Some(share) => format!("{} ({}) are unattributed", size(bytes), percent(share)),
         None => "Nothing was to be attributed".to_owned(),
     };
+    let seen_too_much = -means.check.unseen_bytes;
+    if seen_too_much >= 0.5 {
+        text.push_str(&format!(
+            "; the trace saw {} more than the counter, so that the lines add up to more than it",
+            size(seen_too_much)
+        ));
+    }
     if !row.spoilt.is_empty() {
         let lost: u64 = row.spoilt.iter().map(|one| one.lost_events).sum();
         text.push_str(&format!(

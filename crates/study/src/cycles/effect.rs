@@ -12,7 +12,8 @@ const INTERVAL_FROM: usize = 3;
 /// Share of misses of an interval.
 const ALPHA: f64 = 0.05;
 
-/// Disturbed cycles ÷ undisturbed ones of the same trial.
+/// Disturbed cycles ÷ plain ones of the same trial: undisturbed ones that did not meet the second
+/// load of another.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisturbEffect {
@@ -22,7 +23,7 @@ pub struct DisturbEffect {
     pub durable: Option<Factor>,
     /// Share of the period in which the device had something to do.
     pub busy: Option<Factor>,
-    /// The longest op.
+    /// The longest op of a cycle, mean over cycles: that of all would grow with their number.
     pub worst: Option<Factor>,
     /// Bytes written to the device in a period, those of the second load among them.
     pub written: Option<Factor>,
@@ -77,9 +78,7 @@ impl DisturbEffect {
             work: factor(&|group| mean(group, |cycle| Some(cycle.work_ns() as f64))),
             durable: factor(&|group| mean(group, |cycle| Some(cycle.durable_ns()? as f64))),
             busy: factor(&busy_share),
-            worst: factor(&|group| {
-                group.iter().map(|cycle| cycle.report.worst_ns).max().map(|ns| ns as f64)
-            }),
+            worst: factor(&|group| mean(group, |cycle| Some(cycle.report.worst_ns as f64))),
             written: factor(&|group| mean(group, |cycle| period(cycle, WRITTEN))),
         })
     }

@@ -22,6 +22,9 @@ const SWAP_OUT: &str = "vm.swap_out_bytes";
 pub struct CycleFigures {
     /// Cycles behind it, over all trials.
     pub cycles: usize,
+    /// Of these, those that began beside another one at work (`overlap`): counters hold the work
+    /// of both.
+    pub beside: usize,
     /// Its calls came back.
     pub work: Option<SpreadNs>,
     /// syncfs done.
@@ -74,7 +77,7 @@ impl CycleFigures {
         Self::of_groups(&cycles.iter().map(|cycle| vec![*cycle]).collect::<Vec<_>>())
     }
 
-    /// Of the disturbed or the undisturbed cycles, each trial by its means; `None` where there are
+    /// Of the disturbed or the plain cycles, each trial by its means; `None` where there are
     /// none.
     pub(super) fn of_trials(trials: &[&CyclesRecord], disturbed: bool) -> Option<Self> {
         let groups: Vec<Vec<&CycleRecord>> = trials
@@ -108,6 +111,7 @@ impl CycleFigures {
         });
         Self {
             cycles: all().count(),
+            beside: all().filter(|cycle| cycle.report.beside > 0).count(),
             work: ns(|cycle| Some(cycle.work_ns())),
             durable: ns(CycleRecord::durable_ns),
             quiet: ns_of_some(groups),
@@ -146,9 +150,12 @@ fn ns_of_some(groups: &[Vec<&CycleRecord>]) -> Option<SpreadNs> {
     SpreadNs::of(values.map(|value_ns| value_ns.round() as u64).collect())
 }
 
-/// The disturbed or the undisturbed cycles of a trial.
+/// The disturbed or the plain cycles of a trial.
 pub(super) fn cycles(trial: &CyclesRecord, disturbed: bool) -> Vec<&CycleRecord> {
-    trial.cycles.iter().filter(|cycle| is_disturbed(cycle) == disturbed).collect()
+    match disturbed {
+        true => trial.cycles.iter().filter(|cycle| is_disturbed(cycle)).collect(),
+        false => trial.plain(),
+    }
 }
 
 /// Mean over cycles; `None` without any, or where one of them lacks the figure.

@@ -160,5 +160,8 @@ pub fn add_account(phase: &mut PhaseRecord, lost_events: u64) {
         unplaced_files: 0,
         journal: vec!["4096+67108864".to_owned()],
         notes: Vec::new(),
+        reader_cpu_ns: 40_000_000,
+        looks_cpu_ns: 900_000_000,
+        longest_look_ns: 0,
     })));
 }

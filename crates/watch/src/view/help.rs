@@ -25,7 +25,7 @@ const TEXT: [&str; 21] = [
     "",
     "A - is a figure that could not be had, never zero; in a line of blocks a dot.",
     "The highest block is the largest value shown there, or 100 %.",
-    "mean and largest are over all samples since the start.",
+    "mean is of all the time since the start, largest is of the samples in it.",
     "",
     "fsarena doc watch says more.",
 ];

@@ -3,6 +3,7 @@
 use super::*;
 use crate::place::Place;
 use crate::watcher::Tick;
+use fsarena_study::watched::Ratio;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -21,7 +22,7 @@ fn state() -> State {
         notices: Vec::new(),
     };
     let mut state = State::new(place, 1_000_000_000, Some(3_600_000_000_000), "RUN 12".to_owned());
-    state.add(Tick { t_ns: 0, values: vec![None; 15], totals: Default::default() });
+    state.add(&Tick { t_ns: 0, ratios: vec![None; 15], totals: Default::default() });
     for at in 1..=40u64 {
         let wave = (at % 8) as f64 / 7.0;
         let mut values: Vec<Option<f64>> = vec![Some(0.0); 15];
@@ -44,7 +45,9 @@ fn state() -> State {
             ("device.flushes", at * 2),
         ]
         .map(|(name, value)| (name.to_owned(), value));
-        state.add(Tick { t_ns: at * 1_000_000_000, values, totals: totals.into() });
+        let ratio = |value: Option<f64>| value.map(|sum| Ratio { sum, by: 1.0 });
+        let ratios = values.into_iter().map(ratio).collect();
+        state.add(&Tick { t_ns: at * 1_000_000_000, ratios, totals: totals.into() });
     }
     state.own_share = Some(0.0021);
     state

@@ -123,7 +123,7 @@ impl Face for Live {
         if let Some(error) = watcher.journal_error() {
             self.state.said = Some(format!("samples are not kept on disk any more: {error}"));
         }
-        self.state.add(tick);
+        self.state.add(&tick);
         // A picture that is held does not change.
         if self.held.is_none() { self.draw() } else { Ok(()) }
     }

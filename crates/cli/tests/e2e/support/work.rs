@@ -1,6 +1,7 @@
 //! Experiments of tests, and whether what was measured is what was planned.
 
 use super::Scene;
+use fsarena_model::cycle::CyclesRecord;
 use fsarena_model::record::{Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunHeader;
 use fsarena_model::work::{Dataset, Phase, Workload};
@@ -50,7 +51,10 @@ fn phase_as_planned(measured: &PhaseRecord, planned: &Phase, dataset: &Dataset) 
     assert_eq!(measured.error, None, "{name}");
     assert_eq!(measured.ops, planned.count(dataset), "{name}");
     let latency = measured.latency.as_ref().expect("every op's latency is taken");
-    assert_eq!(latency.count(), measured.ops, "{name}");
+    // Of cycles, those that are compared.
+    let compared = |cycles: &CyclesRecord| cycles.compared().map(|c| c.report.ops).sum();
+    let ops = measured.cycles.as_ref().map_or(measured.ops, compared);
+    assert_eq!(latency.count(), ops, "{name}");
     let returned_ns = measured.clocks.returned_ns;
     let durable_ns = measured.clocks.durable_ns.expect("syncfs was done");
     assert!(0 < returned_ns && returned_ns <= durable_ns, "{name}");
