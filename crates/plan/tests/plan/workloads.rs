@@ -137,6 +137,7 @@ fn the_examples_expand() {
         include_str!("../../../../experiments/examples/ext4-journal.toml"),
         include_str!("../../../../experiments/examples/fio.toml"),
         include_str!("../../../../experiments/examples/fuse2fs.toml"),
+        include_str!("../../../../experiments/examples/second-load.toml"),
         include_str!("../../../../experiments/examples/ssd.toml"),
     ] {
         if let Err(error) = plan(text) {
