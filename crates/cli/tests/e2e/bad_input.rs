@@ -134,7 +134,7 @@ fn image_too_small() {
     refused_fs("btrfs", "loop:20M", &["too small"]);
     let scene = Scene::new();
     let big = ["--fs", "ext4", "--on", "loop:64M", "--workload", "big-file"];
-    refused(&scene, &big, &["too small for \"big-file\"", "or --scale"]);
+    refused(&scene, &big, &["will have", "\"big-file\" needs", "or --scale"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What goes wrong once there is a device: each failure is recorded with its remedy, and nothing
 //! is left.
 
-use crate::support::{PROGRAM, Ran, Scene, assert_nothing_left, sh, tool};
+use crate::support::{FEW_INODES, PROGRAM, Ran, Scene, assert_nothing_left, sh, tool};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use std::fs;
@@ -24,9 +24,10 @@ fn failure(record: &TrialRecord) -> (&str, &str, &str) {
 #[test]
 fn disk_full_in_the_middle() {
     let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let work = ["--workload", "tiny-files", "--scale", "0.5"];
-    let on = ["--fs", "ext4:mkfs.inode_ratio=65536,ext4", "--on", "loop:128M"];
-    scene.run_once(&[&on[..], &work].concat()).code(1).says(&["No space left on device", "--on"]);
+    let work = format!("[[workload]]\nuse = \"tiny-files\"\n{FEW_INODES}");
+    let file = scene.experiment("fs = [\"few\", \"ext4\"]\ndevice = \"loop:128M\"", &work);
+    let ran = scene.run(&["run", &file, "--scale", "0.5", "--yes"]);
+    ran.code(1).says(&["No space left on device", "--on"]);
     assert_nothing_left(&scene);
     assert_eq!(scene.runs()[0].state, RunState::Done);
     let records = scene.records(1);

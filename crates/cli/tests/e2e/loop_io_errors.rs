@@ -4,7 +4,9 @@
 //! goes on. Always: the phase is in the record with its error, marked as partial and in no figure;
 //! phases before it are kept; nothing is left; the next start is clean.
 
-use crate::support::{Paused, Ran, Scene, assert_nothing_left, device_of, image_in, sh, tool};
+use crate::support::{
+    FEW_INODES, Paused, Ran, Scene, assert_nothing_left, device_of, image_in, sh, tool,
+};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use rustix::fs::FallocateFlags;
@@ -240,7 +242,6 @@ fn full_while_big_files_are_written() {
 #[test]
 fn no_inodes() {
     let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let fs = "ext4:mkfs.inode_ratio=65536";
     let ring = "backend = \"io_uring\"\niodepth = 8\nthreads = 2\ndirs = 4\n";
     for (work, step, call, made) in [
         ("files = 3000\nsize = 1\nphases = [\"read\"]", "prepare prepare", "open", 0),
@@ -253,9 +254,10 @@ fn no_inodes() {
             1,
         ),
     ] {
-        let factors = format!("fs = \"{fs}\"\ndevice = \"ram:128M\"\ncache = \"warm\"");
-        let file = scene.experiment(&factors, &format!("[[workload]]\nname = \"w\"\n{work}\n"));
-        let ran = scene.run(&["run", &file]).code(1);
+        let factors = "fs = \"few\"\ndevice = \"ram:128M\"\ncache = \"warm\"";
+        let file =
+            scene.experiment(factors, &format!("[[workload]]\nname = \"w\"\n{work}\n{FEW_INODES}"));
+        let ran = scene.run(&["run", &file, "--yes"]).code(1);
         assert_nothing_left(&scene);
         let record = scene.records(scene.runs().len()).remove(0);
         let Outcome::Failed { step: at, error, remedy } = &record.outcome else {

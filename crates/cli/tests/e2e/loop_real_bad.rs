@@ -6,7 +6,9 @@
 
 use crate::loop_bad_input::without_command;
 use crate::real_bad::{Member, tar};
-use crate::support::{Live, PROGRAM, Ran, Scene, assert_nothing_left, of, phase, sh, tool};
+use crate::support::{
+    FEW_INODES, Live, PROGRAM, Ran, Scene, assert_nothing_left, of, phase, sh, tool,
+};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use rustix::process::{Pid, Signal, kill_process};
@@ -230,14 +232,14 @@ fn full() {
         assert!(remedy.is_some_and(|remedy| remedy.contains("--on")), "{error}: {remedy:?}");
         assert!(record.phases[0].error.is_some(), "the phase is marked");
     }
-    let few = "ext4:mkfs.inode_ratio=65536";
     let workloads = [
         work("stage", "\"small-3000\"", "\"copy\""),
         work("cp", "\"small-800\"", "\"copy\""),
         work("tar", "{ small = 1100, size = \"1 KiB\" }", "\"untar\""),
+        FEW_INODES.to_owned(),
     ];
-    let file = file(&scene, few, "ram:64M", &workloads.concat());
-    scene.run(&["run", &file]).code(1).says(&["inodes are used up"]);
+    let file = file(&scene, "few", "ram:64M", &workloads.concat());
+    scene.run(&["run", &file, "--yes"]).code(1).says(&["inodes are used up"]);
     assert_nothing_left(&scene);
     for (workload, at) in [("stage", "stage"), ("cp", "measure copy"), ("tar", "measure untar")] {
         let records = scene.records(2);
@@ -406,7 +408,7 @@ fn too_large() {
         assert_nothing_left(&scene);
     };
     let copy = file(&scene, "ext4", "loop:1500M", &work("w", "\"mixed-830m\"", "\"copy\""));
-    let said = ["loop:1500M is too small for \"w\", which needs", "or --scale below 1"];
+    let said = ["ext4 on loop:1500M will have", "\"w\" needs", "or --scale below 1"];
     refused(scene.run(&["run", &copy]).code(2), &said);
     assert!(!scene.db().exists());
     let own = scene.make_dir("own");
@@ -414,7 +416,7 @@ fn too_large() {
     let mine = file(&scene, "ext4", "loop:64M", &work("w", "{ from = \"own\" }", "\"copy\""));
     let ran = scene.run(&["run", &mine]).code(2);
     assert!(!ran.stderr.contains("--scale"), "it scales nothing of mine: {}", ran.stderr);
-    refused(ran, &["loop:64M is too small for \"w\", which needs", "a smaller part of your data"]);
+    refused(ran, &["ext4 on loop:64M will have", "\"w\" needs", "a smaller part of your data"]);
     let other = work("w", "\"mixed-830m\"", "\"copy\"") + "source = \"other\"\n";
     let other = file(&scene, "ext4", "ram:1500M", &other);
     sh(&format!("mount -t tmpfs -o size=300M none {small}"));

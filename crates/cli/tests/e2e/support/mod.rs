@@ -14,7 +14,7 @@ pub use known::{Course, NEVER_SAME};
 pub use live::{Live, kill_dash_nine, processes_of};
 pub use pause::{Paused, image_in};
 pub use trace::has_tracing;
-pub use work::{of, phase};
+pub use work::{FEW_INODES, of, phase};
 
 use fsarena_model::record::TrialRecord;
 use fsarena_store::{RunRow, Store};

@@ -6,6 +6,12 @@ use fsarena_model::record::{Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunHeader;
 use fsarena_model::work::{Dataset, Phase, Workload};
 
+/// A file system `few`: an ext4 with an inode for each 64 KiB, made by commands, so that the plan
+/// does not know how many it will have.
+pub const FEW_INODES: &str = "\n[[filesystem]]\nname = \"few\"\n\
+     create = \"mke2fs -t ext4 -q -F -i 65536 -E nodiscard,lazy_itable_init=0 {dev}\"\n\
+     mount = \"mount -t ext4 {dev} {mnt}\"\nprograms = [\"mke2fs\"]\n";
+
 impl Scene {
     /// An experiment of one block without a time series; `factors` ends its table, `more` follows.
     pub fn experiment(&self, factors: &str, more: &str) -> String {
