@@ -6,6 +6,7 @@ use crate::support::{Scene, assert_nothing_left, sh};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::RunState;
 use std::fs;
+use std::time::{Duration, Instant};
 
 /// Two long trials of ext4 by commands; `destroy` adds a line to the file `mark`.
 fn marking(scene: &Scene) -> String {
@@ -34,6 +35,13 @@ fn nothing_is_destroyed_on_a_device_that_is_gone() {
     assert_marks(&scene, 1);
     live.kill_tree();
     assert_eq!(live.end().code, None, "killed by a signal");
+    // The kernel lets go of the loop device a moment after its last user.
+    let is_held = || sh("losetup -n -O BACK-FILE").contains(&scene.dir().display().to_string());
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while is_held() {
+        assert!(Instant::now() < deadline, "the loop device stays");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
     assert_marks(&scene, 1);
     assert_nothing_left(&scene);

@@ -191,6 +191,8 @@ fn swap() -> Vec<State> {
             let file = mnt.join("swap file");
             shell("head -c 16M /dev/zero > \"$1\"; chmod 600 \"$1\"; mkswap \"$1\"", &[&file])?;
             scene.swap_on(&file)?;
+            // What the file system still has to write would change the image between two looks.
+            shell("sync -f \"$1\"", &[&mnt])?;
             never(&device, &[&image], "in use as swap");
             Ok(())
         }),
