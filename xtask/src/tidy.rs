@@ -25,17 +25,11 @@ struct Finding {
     line: usize,
     /// What is wrong and what to do about it.
     text: String,
-    /// Advice is printed and does not fail the task.
-    advice: bool,
 }
 
 impl Finding {
     fn new(file: &str, line: usize, text: impl Into<String>) -> Self {
-        Finding { file: file.to_owned(), line, text: text.into(), advice: false }
-    }
-
-    fn advice(file: &str, line: usize, text: impl Into<String>) -> Self {
-        Finding { advice: true, ..Finding::new(file, line, text) }
+        Finding { file: file.to_owned(), line, text: text.into() }
     }
 }
 
@@ -81,10 +75,9 @@ fn report(tree: &Tree) -> (String, usize) {
         let mut findings = (rule.check)(tree);
         findings.sort();
         for finding in findings {
-            let kind = if finding.advice { "advice" } else { "broken" };
-            faults += usize::from(!finding.advice);
-            let Finding { file, line, text: what, .. } = finding;
-            writeln!(text, "{file}:{line}: {kind} {}: {what}", rule.name)
+            faults += 1;
+            let Finding { file, line, text: what } = finding;
+            writeln!(text, "{file}:{line}: broken {}: {what}", rule.name)
                 .expect("writing to a String cannot fail");
         }
     }
@@ -103,18 +96,6 @@ mod tests {
         let line = text.lines().find(|line| line.contains("drawers")).expect("one drawer");
         assert!(line.starts_with("crates/plan/src/util.rs:1: broken drawers: "), "{line}");
         assert!(faults >= 1);
-    }
-
-    #[test]
-    fn advice_does_not_count_as_a_fault() {
-        let long = format!("//! A long file of many lines.\n{}", "const A: u8 = 0;\n".repeat(550));
-        let tree = Tree::fake(&[
-            ("crates/plan/Cargo.toml", "[package]\nname = \"fsarena-plan\"\n"),
-            ("crates/plan/src/lib.rs", &long),
-        ]);
-        let findings = layout::file_length(&tree);
-        assert_eq!(findings.len(), 1);
-        assert!(findings[0].advice);
     }
 
     #[test]

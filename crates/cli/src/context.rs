@@ -2,9 +2,11 @@
 
 use anyhow::{Context as _, Result};
 use etcetera::BaseStrategy as _;
+use fsarena_model::seed::Seed;
 use fsarena_report::{MIN_WIDTH, Style};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The user asked for something that cannot be; exit code 2.
 #[derive(Debug)]
@@ -58,6 +60,18 @@ pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     }
     let there = dir.ancestors().find(|dir| dir.is_dir());
     Ok(there.unwrap_or(Path::new("/")).to_owned())
+}
+
+/// Wall clock, ns since 1970.
+pub fn unix_ns() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The unique id of a RUN that this process makes at that time.
+pub fn new_uid(now_unix_ns: u64) -> String {
+    let seed = Seed::from_number(now_unix_ns).child("run", u64::from(std::process::id()));
+    format!("{:016x}", seed.tag())
 }
 
 /// Whether file systems may be made and mounted.

@@ -11,11 +11,9 @@ use fsarena_metrics::{Snapshot, Sources, block_stat, delta};
 use fsarena_model::account::{AccountRecord, Places};
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{Notice, PhaseRecord, Window};
+use fsarena_model::score::WRITTEN;
 use fsarena_targets::cache;
 use std::path::Path;
-
-/// The name of the device's counter of written bytes.
-const WRITTEN: &str = "device.written_bytes";
 
 /// A phase whose account has not ended.
 pub(crate) struct OpenAccount {

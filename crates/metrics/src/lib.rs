@@ -40,9 +40,9 @@ pub use delta::delta;
 pub use error::MetricError;
 pub use host::{available_bytes, host, processors};
 pub use load::{Load, load_and_pressure};
-pub use sampler::Sampler;
+pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
-pub use sources::{Snapshot, Sources, monotonic_ns, thread_cpu_ns};
+pub use sources::{Snapshot, Sources, monotonic_ns, process_cpu_ns, thread_cpu_ns};
 
 use std::path::PathBuf;
 

@@ -95,13 +95,14 @@ fn sample(mut sources: Sources, mut samples: Samples, stop: &AtomicBool) -> (Sam
     (samples, cost)
 }
 
-/// The next deadline that is still ahead, and how many have passed.
-fn next_deadline(deadline_ns: u64, period_ns: u64, now_ns: u64) -> (u64, u64) {
+/// The next deadline on a grid of `period_ns` that is still ahead, and how many have passed.
+#[must_use]
+pub fn next_deadline(deadline_ns: u64, period_ns: u64, now_ns: u64) -> (u64, u64) {
     let next_ns = deadline_ns.saturating_add(period_ns);
     if next_ns > now_ns {
         return (next_ns, 0);
     }
-    let missed = (now_ns - next_ns) / period_ns + 1;
+    let missed = (now_ns - next_ns) / period_ns.max(1) + 1;
     (next_ns.saturating_add(missed.saturating_mul(period_ns)), missed)
 }
 

@@ -88,6 +88,12 @@ pub fn thread_cpu_ns() -> u64 {
     nanos(rustix::time::ClockId::ThreadCPUTime)
 }
 
+/// Processor time of the whole process, ns.
+#[must_use]
+pub fn process_cpu_ns() -> u64 {
+    nanos(rustix::time::ClockId::ProcessCPUTime)
+}
+
 fn nanos(clock: rustix::time::ClockId) -> u64 {
     let time = rustix::time::clock_gettime(clock);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)

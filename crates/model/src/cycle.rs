@@ -50,6 +50,9 @@ impl Cycle {
     }
 }
 
+/// Cycles that are at work together at most; a start beyond them waits for the first that ends.
+pub const MAX_AT_WORK: u32 = 8;
+
 /// What happens where work outlasts the period.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -73,6 +76,12 @@ impl Overrun {
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
+    }
+
+    /// Cycles that may be at work together.
+    #[must_use]
+    pub fn most_at_work(self) -> u32 {
+        if self == Self::Overlap { MAX_AT_WORK } else { 1 }
     }
 }
 

@@ -209,6 +209,20 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
+/// A whole number with separators: `207,374`.
+#[must_use]
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// A share written as `"5%"` or `0.05`, kept as a fraction.
 ///
 /// # Errors

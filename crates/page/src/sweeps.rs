@@ -123,17 +123,12 @@ fn point_cells(curve: &SweepCurve, at: usize, point: &SweepPoint) -> [Cell; 6] {
         let words = |(low, high): (f64, f64)| (format!("{} – {}", text(low), text(high)), low);
         Cell::maybe(ends.map(words))
     };
-    let shown = match point.against_best {
-        _ if curve.best == Some(at) => Cell::text("best"),
-        Some(verdict) => Cell::text(verdict.word()),
-        None => Cell::none(),
-    };
     [
         Cell::maybe(point.geometric_mean.map(|mean| (text(mean), mean))),
         between(point.low.zip(point.high), &text),
         Cell::maybe(point.ratio_to_best.map(|value| (ratio(value), value))),
         between(point.ratio_low.zip(point.ratio_high), &ratio),
-        shown,
+        curve.shown(at).map_or_else(Cell::none, Cell::text),
         Cell::figure(point.n.to_string(), point.n as f64),
     ]
 }

@@ -15,7 +15,7 @@ use crate::holdings::{BLOCK_BYTES, peak_bytes, peak_entries};
 use crate::steps::is_null;
 use crate::text::{device_text, size_text};
 use fsarena_model::contender::{FsLevel, Levels};
-use fsarena_model::cycle::{Cycle, Load, Overrun};
+use fsarena_model::cycle::{Cycle, Load};
 use fsarena_model::room::Room;
 use fsarena_model::units::Bytes;
 use fsarena_model::work::{Op, Phase, Workload};
@@ -23,8 +23,6 @@ use fsarena_model::work::{Op, Phase, Workload};
 /// Bytes of an entry of a directory beside its name.
 const ENTRY_BYTES: u64 = 24;
 
-/// Cycles that are at work together at most, where they may overlap (the engine's `MAX_AT_WORK`).
-const OVERLAP_MAX: u32 = 8;
 /// Standard deviations above the mean that are counted of what is drawn.
 const DEVIATIONS: f64 = 5.0;
 
@@ -206,10 +204,7 @@ fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: &Contents) 
 /// Temporary files stay to the end of their cycle; a file that replaces another is one for a
 /// moment, in each cycle.
 fn beside_cycles(cycle: &Cycle, room: &Room, contents: &Contents) -> Needs {
-    let at_once = match cycle.overrun {
-        Overrun::Overlap => u64::from(cycle.cycles.clamp(1, OVERLAP_MAX)),
-        Overrun::Skip | Overrun::Queue => 1,
-    };
+    let at_once = u64::from(cycle.cycles.clamp(1, cycle.overrun.most_at_work()));
     let all: u64 = cycle.shares.weights().iter().copied().map(u64::from).sum();
     let share = f64::from(cycle.shares.temporary) / all.max(1) as f64;
     let (temporary, temporary_bytes) = contents.chosen(cycle.updates, share);

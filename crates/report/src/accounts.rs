@@ -22,7 +22,7 @@ pub fn account_tables(study: &Study, width: usize, style: Style) -> String {
             out.push_str(&tables(&sheet.titles, &sheet.columns, width));
         }
         out.push_str(&marks.render(width));
-        for (label, words) in said(view) {
+        for (label, words) in account_words(view) {
             for line in wrap("", &label, width).lines() {
                 out.push_str(&format!("{}\n", bold(line, style.colour)));
             }
@@ -75,10 +75,6 @@ pub(crate) fn sheets(view: &AccountView, marks: &mut Marks) -> Vec<Sheet> {
 /// of whom the same is said together.
 #[must_use]
 pub fn account_words(view: &AccountView) -> Vec<(String, Vec<String>)> {
-    said(view)
-}
-
-fn said(view: &AccountView) -> Vec<(String, Vec<String>)> {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for row in view.rows.iter().filter(|row| !row.words.is_empty()) {
         let all: Vec<String> = row.words.iter().chain(further(row)).cloned().collect();

@@ -16,7 +16,7 @@ pub fn cycles_tables(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = String::new();
     for view in study.cycles.iter().filter(|view| !view.rows.is_empty()) {
-        for line in wrap("", &title(view), width).lines() {
+        for line in wrap("", &cycles_title(view), width).lines() {
             out.push_str(&format!("{}\n", bold(line, style.colour)));
         }
         let mut marks = Marks::default();
@@ -29,7 +29,7 @@ pub fn cycles_tables(study: &Study, width: usize, style: Style) -> String {
         }
         out.push('\n');
         out.push_str(&each(view).render(width));
-        for line in lines(view) {
+        for line in cycles_lines(view) {
             out.push_str(&wrap("- ", &line, width));
         }
         out.push('\n');
@@ -52,10 +52,6 @@ pub const LEGEND: &str = "Cycles: lengths from the start of a cycle; of a conten
 /// `periodic / cycle: 3 cycles of 5m00s, 40,000 files each; overrun overlap; …`.
 #[must_use]
 pub fn cycles_title(view: &CyclesView) -> String {
-    title(view)
-}
-
-fn title(view: &CyclesView) -> String {
     let Cycle { cycles, period_ns, overrun, updates, disturb, .. } = &view.cycle;
     let mut text = format!(
         "{} / {}: {} of {}, {} files each; work that outlasts a period: {}",
@@ -266,10 +262,6 @@ pub fn factor_text(factor: Factor) -> String {
 /// Worst stalls, overruns and second loads in sentences, a line each.
 #[must_use]
 pub fn cycles_lines(view: &CyclesView) -> Vec<String> {
-    lines(view)
-}
-
-fn lines(view: &CyclesView) -> Vec<String> {
     view.rows
         .iter()
         .flat_map(|row| {

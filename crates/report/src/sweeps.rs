@@ -110,11 +110,6 @@ pub(crate) fn curve(view: &SweepView, curve: &SweepCurve, style: Style) -> Grid 
             let both = low.zip(high);
             both.map_or_else(|| "-".to_owned(), |(a, b)| format!("{} - {}", text(a), text(b)))
         };
-        let shown = match point.against_best {
-            _ if curve.best == Some(at) => "best",
-            Some(verdict) => verdict.word(),
-            None => "-",
-        };
         let ratio = |value: f64| format!("{value:.3}");
         let mut cells = vec![
             level.text.clone(),
@@ -122,7 +117,7 @@ pub(crate) fn curve(view: &SweepView, curve: &SweepCurve, style: Style) -> Grid 
             between(point.low, point.high, &text),
             point.ratio_to_best.map_or_else(|| "-".to_owned(), ratio),
             between(point.ratio_low, point.ratio_high, &ratio),
-            shown.to_owned(),
+            curve.shown(at).unwrap_or("-").to_owned(),
             point.n.to_string(),
         ];
         if style.bars {

@@ -2,6 +2,7 @@
 
 use fsarena_model::record::CacheState;
 use fsarena_model::run::{Clock, RateStyle, RunState};
+pub use fsarena_model::units::grouped;
 use fsarena_model::units::{Bytes, Nanos, three_digits};
 use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -87,20 +88,6 @@ fn pieces(word: &str, room: usize) -> Vec<String> {
 /// A heading; bold where colour is wanted.
 pub(crate) fn bold(text: &str, colour: bool) -> String {
     if colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
-}
-
-/// A whole number with separators: `207,374`.
-#[must_use]
-pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A length, or a dash.

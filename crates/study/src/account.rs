@@ -242,8 +242,8 @@ impl TrialAccount {
     /// `None` where there is no account.
     pub(crate) fn of(phase: &PhaseRecord) -> Option<Self> {
         let Some(AccountRecord::Taken(account)) = &phase.account else { return None };
-        let cycles = cycles(phase);
-        let bytes = |part: AccountPart| part_bytes(account, part).0 / cycles;
+        let (parts, cycles) = (account.parts(), cycles(phase));
+        let bytes = |part: AccountPart| part_bytes(account, &parts, part).0 / cycles;
         Some(Self {
             cycles: cycles as u32,
             lost_events: account.lost_events,
@@ -300,6 +300,7 @@ pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<AccountView>
 struct Sound<'a> {
     phase: &'a PhaseRecord,
     account: &'a Account,
+    parts: Parts,
     /// Cycles, or 1.
     cycles: f64,
 }
@@ -338,7 +339,8 @@ fn row(
                         lost_events: account.lost_events,
                     });
                 } else {
-                    sound.push(Sound { phase, account, cycles: cycles(phase) });
+                    let (parts, cycles) = (account.parts(), cycles(phase));
+                    sound.push(Sound { phase, account, parts, cycles });
                 }
             }
         }
@@ -404,17 +406,17 @@ fn means(planned: &Phase, sound: &[Sound<'_>]) -> Option<AccountMeans> {
     let counter_bytes = mean(&|one| one.account.total_bytes as f64);
     let of = |bytes: f64| (counter_bytes > 0.0).then(|| bytes / counter_bytes);
     let line = |&(_, part): &(&str, AccountPart)| {
-        let bytes = mean(&|one| part_bytes(one.account, part).0);
+        let bytes = mean(&|one| part_bytes(one.account, &one.parts, part).0);
         AccountLine {
             part,
             bytes,
-            again_bytes: mean(&|one| part_bytes(one.account, part).1),
+            again_bytes: mean(&|one| part_bytes(one.account, &one.parts, part).1),
             times_asked: (asked_bytes > 0.0).then(|| bytes / asked_bytes),
             share: of(bytes),
         }
     };
-    let seen = |one: &Sound<'_>| one.account.parts().values().map(|w| w.bytes() as f64).sum();
-    let unknown_bytes = mean(&|one| both(&one.account.parts(), Part::Unknown).0);
+    let seen = |one: &Sound<'_>| one.parts.values().map(|w| w.bytes() as f64).sum();
+    let unknown_bytes = mean(&|one| both(&one.parts, Part::Unknown).0);
     let seen_bytes: f64 = mean(&seen);
     let span = |of: fn(&fsarena_model::account::Span) -> u64| {
         mean(&|one| one.account.spans.iter().map(|span| of(span) as f64).sum())
@@ -427,14 +429,11 @@ fn means(planned: &Phase, sound: &[Sound<'_>]) -> Option<AccountMeans> {
         rounding_bytes: whole(|a| a.allocated_bytes.saturating_sub(a.contents_bytes)),
     };
     // What was written over and over reached it as often.
-    let reached = |account: &Account| {
-        let parts = account.parts();
-        both(&parts, Part::Data).0 + both(&parts, Part::Gone).0
-    };
+    let reached = |parts: &Parts| both(parts, Part::Data).0 + both(parts, Part::Gone).0;
     let never = |one: &Sound<'_>| {
         let asked = own_bytes(one.phase) + disturber_bytes(planned, one.phase);
         let unknown = one.account.unattributed_bytes() as f64;
-        (asked - reached(one.account) - unknown).max(0.0)
+        (asked - reached(&one.parts) - unknown).max(0.0)
     };
     Some(AccountMeans {
         cycles: trial(&|one| one.cycles),
@@ -479,20 +478,19 @@ fn disturber_bytes(planned: &Phase, phase: &PhaseRecord) -> f64 {
 }
 
 /// Bytes of a part of the table over the whole phase, and of these those written again.
-fn part_bytes(account: &Account, part: AccountPart) -> (f64, f64) {
-    let parts = account.parts();
+fn part_bytes(account: &Account, parts: &Parts, part: AccountPart) -> (f64, f64) {
     let first = |part: Part| (parts.get(&part).map_or(0, |w| w.first_bytes) as f64, 0.0);
     match part {
         AccountPart::Data => first(Part::Data),
         AccountPart::Rounding => first(Part::Rounding),
         AccountPart::Gone => first(Part::Gone),
         AccountPart::Again => {
-            let again = [Part::Data, Part::Rounding, Part::Gone].map(|part| both(&parts, part).1);
+            let again = [Part::Data, Part::Rounding, Part::Gone].map(|part| both(parts, part).1);
             let again: f64 = again.iter().sum();
             (again, again)
         }
-        AccountPart::Journal => both(&parts, Part::Journal),
-        AccountPart::Metadata => both(&parts, Part::Metadata),
+        AccountPart::Journal => both(parts, Part::Journal),
+        AccountPart::Metadata => both(parts, Part::Metadata),
         AccountPart::Unattributed => (account.unattributed_bytes() as f64, 0.0),
     }
 }

@@ -97,10 +97,9 @@ pub struct DeviceBytes {
 
 /// Counter of the bytes read from the device.
 pub(crate) const READ: &str = "device.read_bytes";
-/// Counter of the bytes written to the device.
-pub(crate) const WRITTEN: &str = "device.written_bytes";
 /// Counter of the flushes that the device was sent.
 pub(crate) const FLUSHES: &str = "device.flushes";
+pub(crate) use fsarena_model::score::WRITTEN;
 const WINDOWS: [Window; 3] = [Window::Durable, Window::Drained, Window::Unmounted];
 
 /// One entry a window in which any trial saw a device.

@@ -79,6 +79,18 @@ pub struct SweepCurve {
     pub words: String,
 }
 
+impl SweepCurve {
+    /// What is shown of level `at` against the best one, in a word: `best` for that one itself;
+    /// absent where nothing is.
+    #[must_use]
+    pub fn shown(&self, at: usize) -> Option<&'static str> {
+        match self.points.get(at)?.against_best {
+            _ if self.best == Some(at) => Some("best"),
+            against => against.map(Verdict::word),
+        }
+    }
+}
+
 /// A measure at a level.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

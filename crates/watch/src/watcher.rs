@@ -9,10 +9,11 @@ use crate::journal::{Journal, Line};
 use crate::place::Place;
 use crate::presence::Presence;
 use crate::record::Sitting;
-use fsarena_metrics::{Roots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns};
+use fsarena_metrics::{
+    Roots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns, next_deadline, process_cpu_ns,
+};
 use fsarena_model::sample::{Counters, SamplerCost};
 use fsarena_study::watched::{Ratio, Stretch, Watched};
-use rustix::time::{ClockId, clock_gettime};
 
 /// What one look has shown.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,6 +52,7 @@ pub struct Watcher {
     deadline_ns: u64,
     taken: u64,
     missed: u64,
+    /// Processor time of the process then: reading, keeping and drawing are all in it.
     begun_cpu_ns: u64,
 }
 
@@ -82,7 +84,7 @@ impl Watcher {
             deadline_ns: monotonic_ns(),
             taken: 0,
             missed: 0,
-            begun_cpu_ns: own_cpu_ns(),
+            begun_cpu_ns: process_cpu_ns(),
         })
     }
 
@@ -111,7 +113,7 @@ impl Watcher {
         let began_ns = self.first.as_ref().map_or(0, |first| first.monotonic_ns);
         SamplerCost {
             samples: self.taken,
-            cpu_ns: own_cpu_ns().saturating_sub(self.begun_cpu_ns),
+            cpu_ns: process_cpu_ns().saturating_sub(self.begun_cpu_ns),
             wall_ns: if began_ns == 0 { 0 } else { monotonic_ns().saturating_sub(began_ns) },
             missed_deadlines: self.missed,
         }
@@ -204,22 +206,6 @@ impl Stretch for Grown {
     fn level(&self, name: &str) -> Option<u64> {
         self.counters.get(name).copied()
     }
-}
-
-/// The next deadline that is still ahead, and how many have passed.
-fn next_deadline(deadline_ns: u64, period_ns: u64, now_ns: u64) -> (u64, u64) {
-    let next_ns = deadline_ns.saturating_add(period_ns);
-    if next_ns > now_ns {
-        return (next_ns, 0);
-    }
-    let missed = (now_ns - next_ns) / period_ns.max(1) + 1;
-    (next_ns.saturating_add(missed.saturating_mul(period_ns)), missed)
-}
-
-/// Processor time of this whole process, ns: reading, keeping and drawing.
-fn own_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
 }
 
 #[cfg(test)]

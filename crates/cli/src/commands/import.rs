@@ -2,12 +2,11 @@
 
 use super::{open, show};
 use crate::args::{FilesArgs, Foreign, ImportArgs};
-use crate::context::Usage;
+use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_import::{Given, Imported, Terms};
 use fsarena_model::run::RunState;
 use fsarena_model::score::TrialScore;
-use fsarena_model::seed::Seed;
 use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Stop, StopWhy};
 use fsarena_store::{RunId, Store};
@@ -15,7 +14,6 @@ use fsarena_study::verdict::Judge;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
 
 /// A file above this is none that such a program writes by itself.
 const MOST_BYTES: u64 = 256 << 20;
@@ -41,9 +39,7 @@ pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<ExitCode> {
 }
 
 fn terms(files: &FilesArgs) -> Result<Terms> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let now_unix_ns = u64::try_from(now.as_nanos()).unwrap_or(u64::MAX);
-    let seed = Seed::from_number(now_unix_ns).child("run", u64::from(std::process::id()));
+    let now_unix_ns = context::unix_ns();
     let margin = match &files.margin {
         None => DEFAULT_MARGIN,
         Some(text) => match parse_share(text) {
@@ -53,7 +49,7 @@ fn terms(files: &FilesArgs) -> Result<Terms> {
         },
     };
     Ok(Terms {
-        uid: format!("{:016x}", seed.tag()),
+        uid: context::new_uid(now_unix_ns),
         now_unix_ns,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args().collect(),

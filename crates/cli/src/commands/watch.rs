@@ -11,7 +11,6 @@ use faces::{Face, Lines, Live};
 use fsarena_metrics::{Roots, boot_id, monotonic_ns};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
-use fsarena_model::seed::Seed;
 use fsarena_model::units::Nanos;
 use fsarena_store::{RunId, Store};
 use fsarena_watch::journal::{self, Journal, Opening};
@@ -21,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 /// A deadline this near has come, ns.
 const SLACK_NS: u64 = 1_000_000;
@@ -90,11 +88,10 @@ fn length(text: &str, every_ns: u64) -> Result<u64> {
 }
 
 fn terms(args: &WatchArgs, every_ns: u64) -> Terms {
-    let now_unix_ns = unix_ns();
-    let seed = Seed::from_number(now_unix_ns).child("run", u64::from(std::process::id()));
+    let now_unix_ns = context::unix_ns();
     let title = args.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
     Terms {
-        uid: format!("{:016x}", seed.tag()),
+        uid: context::new_uid(now_unix_ns),
         now_unix_ns,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args().collect(),
@@ -102,11 +99,6 @@ fn terms(args: &WatchArgs, every_ns: u64) -> Terms {
         host: fsarena_metrics::host(&Roots::default()),
         every_ns,
     }
-}
-
-fn unix_ns() -> u64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Set by the first of these signals; the watch then ends as with `q`.
@@ -175,7 +167,7 @@ struct Kept {
 impl Kept {
     fn begin(store: Store, header: RunHeader, place: &Place, every_ns: u64) -> Result<Self> {
         let state_dir = context::state_dir()?;
-        let started_unix_ns = unix_ns();
+        let started_unix_ns = context::unix_ns();
         let database = std::path::absolute(store.path())?;
         let opening = Opening::new(&header.uid, &database, place, every_ns, started_unix_ns);
         // Before the RUN: there is none whose samples nobody keeps.

@@ -1,7 +1,8 @@
 //! A periodic application: cycles of updates, each on time or as the overrun says.
 //!
 //! What each cycle does is drawn before the clock runs (`choice`). A cycle is worked through at a
-//! `desk` by a thread of its own; where cycles may overlap there are [`MAX_AT_WORK`] desks. The
+//! `desk` by a thread of its own; where cycles may overlap there are
+//! [`MAX_AT_WORK`](fsarena_model::cycle::MAX_AT_WORK) desks. The
 //! thread that runs the phase is the conductor (`conduct`): it starts cycles when the `pace`
 //! says so, says laps, and hears what became of them; it makes no call on a file. A second load
 //! (`disturb`) has a thread as well.
@@ -26,7 +27,6 @@ mod pace;
 
 pub use choice::Update;
 pub(crate) use desk::Desk;
-pub use pace::MAX_AT_WORK;
 
 use crate::backend::Backend;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
@@ -42,7 +42,7 @@ use crate::usage;
 use choice::Choice;
 use conduct::{Conductor, Heard, Heed, Played};
 use disturb::Disturber;
-use fsarena_model::cycle::{Cycle, CyclesReport, Lap, Overrun};
+use fsarena_model::cycle::{Cycle, CyclesReport, Lap};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::work::{OpError, WorkerReport};
 use pace::Pace;
@@ -80,7 +80,7 @@ impl Cycles {
         let newest_version = job.state.newest_version;
         let contents = Contents::new(span, newest_version, &job.dataset_seed).map_err(memory)?;
         let beside = BesideNames::new(job.dataset)?;
-        let most = if cycle.overrun == Overrun::Overlap { MAX_AT_WORK } else { 1 };
+        let most = cycle.overrun.most_at_work();
         let desk = |_| {
             Ok(Desk {
                 names: names.clone(),

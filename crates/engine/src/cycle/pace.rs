@@ -5,9 +5,6 @@
 
 use fsarena_model::cycle::Overrun;
 
-/// Cycles that are at work together at most; a start beyond them waits for the first that ends.
-pub const MAX_AT_WORK: u32 = 8;
-
 /// What to do now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
@@ -55,7 +52,7 @@ impl Pace {
         if self.next > self.cycles {
             return if at_work == 0 { Step::End } else { Step::Wait(None) };
         }
-        let most = if self.overrun == Overrun::Overlap { MAX_AT_WORK } else { 1 };
+        let most = self.overrun.most_at_work();
         let number = self.next;
         if at_work < most {
             self.next += 1;

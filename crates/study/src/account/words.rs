@@ -1,7 +1,7 @@
 //! The answer in words: three to six plain sentences with the numbers of an account.
 
 use super::{AccountMeans, AccountPart, AccountRow, UNATTRIBUTED_MUCH};
-use fsarena_model::units::three_digits;
+use fsarena_model::units::{grouped, three_digits};
 
 /// Parts under this share of the counter are left out of the list of the others.
 const SMALL_SHARE: f64 = 0.005;
@@ -138,16 +138,17 @@ fn journal(means: &AccountMeans, per_cycle: bool) -> Option<String> {
 fn allocated(means: &AccountMeans) -> String {
     let all = &means.allocated;
     let written = means.bytes(AccountPart::Rounding);
+    let whole = |count: f64| grouped(count.round() as u64);
     let files = |count: f64| match count.round() {
         1.0 => "1 file".to_owned(),
-        count => format!("{} files", grouped(count)),
+        _ => format!("{} files", whole(count)),
     };
     if all.unplaced_files > 0.0 {
         return format!(
             "Of {} the kernel does not tell where {} of them lie: their contents are in other \
              parts of this account, and nothing is said of what they round up to.",
             files(all.files),
-            grouped(all.unplaced_files)
+            whole(all.unplaced_files)
         );
     }
     let round = match all.rounding_bytes {
@@ -214,19 +215,6 @@ fn rest(row: &AccountRow, means: &AccountMeans) -> String {
 
 fn trials(n: usize) -> String {
     if n == 1 { "1 trial".to_owned() } else { format!("{n} trials") }
-}
-
-/// A whole number with separators: `40,000`.
-fn grouped(count: f64) -> String {
-    let digits = format!("{count:.0}");
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A size in powers of ten, as datasets are sized: `2.73 GB`, `300 MB`, `8.40 kB`, `12 B`.

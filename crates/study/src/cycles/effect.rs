@@ -1,6 +1,6 @@
 //! What a second load does to the cycles that it disturbs, and what it gets itself.
 
-use super::figures::{busy_share, cycles, mean};
+use super::figures::{busy_share, cycles, mean, period};
 use crate::figures::SpreadF;
 use crate::ledger::{Latency, WRITTEN};
 use fsarena_model::cycle::{Cycle, CycleRecord, CyclesRecord, DisturbReport, Load};
@@ -73,7 +73,6 @@ impl DisturbEffect {
         let factor = |of: &dyn Fn(&[&CycleRecord]) -> Option<f64>| {
             Factor::of(both.iter().filter_map(|[a, b]| Some((of(a)?, of(b)?))))
         };
-        let period = |cycle: &CycleRecord, name: &str| cycle.period.get(name).map(|&v| v as f64);
         Some(Self {
             work: factor(&|group| mean(group, |cycle| Some(cycle.work_ns() as f64))),
             durable: factor(&|group| mean(group, |cycle| Some(cycle.durable_ns()? as f64))),

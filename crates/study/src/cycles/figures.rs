@@ -215,6 +215,6 @@ fn sum(cycles: &[&CycleRecord], name: &str) -> Option<f64> {
     cycles.iter().map(|cycle| period(cycle, name)).sum()
 }
 
-fn period(cycle: &CycleRecord, name: &str) -> Option<f64> {
+pub(super) fn period(cycle: &CycleRecord, name: &str) -> Option<f64> {
     cycle.period.get(name).map(|&value| value as f64)
 }

@@ -21,7 +21,6 @@ use fsarena_targets::vet::WipeConsent;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
 
 /// Carries out an experiment, says what it would do, or goes on with an interrupted RUN.
 pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
@@ -137,15 +136,13 @@ fn header(
     place: RunPlace,
     findings: Vec<Finding>,
 ) -> RunHeader {
-    let now = unix_time();
-    let seed = fsarena_model::seed::Seed::from_number(now.as_nanos() as u64)
-        .child("run", u64::from(std::process::id()));
+    let now_unix_ns = context::unix_ns();
     RunHeader {
-        uid: format!("{:016x}", seed.tag()),
+        uid: context::new_uid(now_unix_ns),
         experiment: experiment.name.clone(),
         title: experiment.title.clone(),
         experiment_toml: experiment.text.clone(),
-        created_unix_ns: u64::try_from(now.as_nanos()).unwrap_or(u64::MAX),
+        created_unix_ns: now_unix_ns,
         program_version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args().collect(),
         host: fsarena_metrics::host(&Roots::default()),
@@ -160,10 +157,6 @@ fn program_sha256() -> Result<String> {
     let path = context::program();
     let bytes = std::fs::read(&path).with_context(|| format!("{}", path.display()))?;
     Ok(fsarena_model::seed::hex(&Sha256::digest(&bytes)))
-}
-
-fn unix_time() -> Duration {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode> {

@@ -1,6 +1,5 @@
 //! From the options of `fsarena run` to an experiment and what overrides it.
 
-use super::unix_time;
 use crate::args::RunArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
@@ -39,7 +38,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
         ask: args.ask.clone(),
         headline: args.headline.clone(),
         seed: args.seed,
-        fallback_seed: unix_time().subsec_nanos().into(),
+        fallback_seed: context::unix_ns() % 1_000_000_000,
         scale: args.scale,
         memory: args.memory.clone(),
         cache,
