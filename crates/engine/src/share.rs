@@ -6,8 +6,8 @@
 
 use crate::error::EngineError;
 use crate::permute::Permutation;
-use fsarena_model::dataset::piece;
 use fsarena_model::seed::Seed;
+use fsarena_model::split::piece;
 use fsarena_model::work::{Dataset, Op, Phase, Sharing};
 
 /// What one thread of a phase does.

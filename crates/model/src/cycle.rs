@@ -1,11 +1,11 @@
 //! A periodic application: every period it updates or makes again many small files, as the one did
 //! that was watched in 2007.
 
+use crate::outcome::OpError;
 use crate::sample::{Counters, LatencyHistogram};
-use crate::work::OpError;
 use serde::{Deserialize, Serialize};
 
-/// What a phase of [`crate::work::Op::Cycle`] does.
+/// What a phase of [`crate::op::Op::Cycle`] does.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -3,10 +3,8 @@
 //! Everything follows from the description alone: file 17 of a dataset has the same size, the same
 //! directory and the same name in every trial, on every contender and on every machine.
 
-mod deal;
 mod draw;
 
-pub use deal::piece;
 pub use draw::{Curve, Distribution, Draw, mix};
 
 use serde::{Deserialize, Serialize};

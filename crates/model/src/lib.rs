@@ -14,6 +14,7 @@
 
 pub mod account;
 pub mod braces;
+pub mod clock;
 pub mod contender;
 pub mod cycle;
 pub mod dataset;
@@ -23,6 +24,9 @@ pub mod host;
 pub mod io;
 pub mod job;
 pub mod noise;
+pub mod op;
+pub mod outcome;
+pub mod phase;
 pub mod record;
 pub mod room;
 pub mod run;
@@ -30,10 +34,23 @@ pub mod sample;
 pub mod score;
 pub mod seed;
 pub mod spec;
+pub mod split;
 pub mod units;
 pub mod verdict;
-pub mod work;
 pub mod worker;
+
+/// Work under one name: datasets, phases, and what the executor and the worker say to each other.
+pub mod work {
+    pub use crate::dataset::{Dataset, DatasetState};
+    pub use crate::io::{Backend, Fsync, Io, Sharing};
+    pub use crate::op::Op;
+    pub use crate::outcome::OpError;
+    pub use crate::phase::{Order, Phase, Workload};
+    pub use crate::worker::{
+        JobTask, ProgramReport, Task, ThreadReport, Tool, UserIds, VerifyReport, WorkerReport,
+        WorkerSays, WorkerSpec, WorkerUsage,
+    };
+}
 
 /// Version of [`spec::TrialSpec`] and [`work::WorkerSpec`] written by this program.
 pub const SPEC_SCHEMA: u32 = 1;

@@ -2,13 +2,17 @@
 //! later and never stored in it.
 
 use crate::account::AccountRecord;
+pub use crate::clock::{Clock, Clocks, Drained};
 use crate::cycle::CyclesRecord;
 use crate::device::Conditioning;
+use crate::io::Io;
 use crate::job::Job;
-use crate::run::Clock;
+use crate::op::Op;
+pub use crate::outcome::{Notice, OpError, Outcome};
+use crate::phase::Order;
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
-use crate::work::{Io, Op, OpError, Order, ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
+use crate::worker::{ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -45,31 +49,6 @@ pub struct TrialRecord {
     pub verify: Option<VerifyReport>,
     /// Disturbances and facts to be said with the result.
     pub notices: Vec<Notice>,
-}
-
-/// How a trial ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-pub enum Outcome {
-    /// All steps were done.
-    Done,
-    /// Something needed is not there; nothing was tried.
-    NotRun {
-        /// Why, and what would help.
-        reason: String,
-    },
-    /// A step failed; phases before it are kept.
-    Failed {
-        /// Name of the step.
-        step: String,
-        /// What went wrong.
-        error: String,
-        /// What to do about it.
-        remedy: Option<String>,
-    },
-    /// The user or the system stopped it.
-    Interrupted,
 }
 
 impl TrialRecord {
@@ -257,71 +236,6 @@ impl PhaseRecord {
     }
 }
 
-/// Lengths from the phase's first clock read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Clocks {
-    /// The calls came back.
-    pub returned_ns: u64,
-    /// syncfs done.
-    pub durable_ns: Option<u64>,
-    /// Everything is where it shall lie.
-    pub drained: Drained,
-}
-
-impl Clocks {
-    /// The length by one of the clocks. What has no device has drained when it is durable.
-    #[must_use]
-    pub fn ns(&self, clock: Clock) -> Option<u64> {
-        match (clock, &self.drained) {
-            (Clock::Returned, _) => Some(self.returned_ns),
-            (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => self.durable_ns,
-            (Clock::Drained, drained) => drained.ns(),
-        }
-    }
-}
-
-/// The third clock.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Drained {
-    /// Frozen and thawed (`FIFREEZE`, `FITHAW`).
-    Frozen {
-        /// Length.
-        drained_ns: u64,
-    },
-    /// The device was idle for the stated time; its end is not counted.
-    Idle {
-        /// Length.
-        drained_ns: u64,
-    },
-    /// There is nothing to drain: no device.
-    NoDevice,
-    /// Not within the cap, or not observable; says why.
-    NotDrained {
-        /// Why.
-        reason: String,
-    },
-    /// Another program measured the phase, and waited for nothing beyond its own calls: there is no
-    /// `durable` either.
-    NotWaitedFor {
-        /// Which program, in words.
-        reason: String,
-    },
-}
-
-impl Drained {
-    /// The length, where there is one.
-    #[must_use]
-    pub fn ns(&self) -> Option<u64> {
-        match self {
-            Self::Frozen { drained_ns } | Self::Idle { drained_ns } => Some(*drained_ns),
-            Self::NoDevice | Self::NotDrained { .. } | Self::NotWaitedFor { .. } => None,
-        }
-    }
-}
-
 /// End of an account of counters; all start with the phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -440,20 +354,4 @@ pub struct Space {
     pub inodes_total: Option<u64>,
     /// Of these, free.
     pub inodes_free: Option<u64>,
-}
-
-/// Something to be said with a result, and what to do about it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Notice {
-    /// Short name, such as `loop-in-memory`.
-    pub code: String,
-    /// One sentence.
-    pub text: String,
-    /// What to do, where something can be done.
-    pub remedy: Option<String>,
-    /// The figure that the text states, where it states one: of many notices of one code, the one
-    /// with the largest stands for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub measure: Option<f64>,
 }

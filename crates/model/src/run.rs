@@ -1,12 +1,14 @@
 //! A RUN: one execution of an experiment, with its plan.
 
+pub use crate::clock::Clock;
 use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
 use crate::finding::Finding;
 use crate::host::Host;
+use crate::phase::Workload;
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
-use crate::work::{UserIds, Workload};
+use crate::worker::UserIds;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -220,32 +222,6 @@ pub struct NotRun {
     pub workload: Option<usize>,
     /// Why, and what would help.
     pub reason: String,
-}
-
-/// One of the three clocks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Clock {
-    /// The calls came back.
-    Returned,
-    /// syncfs done.
-    #[default]
-    Durable,
-    /// Everything is where it shall lie.
-    Drained,
-}
-
-impl Clock {
-    /// Name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Returned => "returned",
-            Self::Durable => "durable",
-            Self::Drained => "drained",
-        }
-    }
 }
 
 /// How a rate is written.

@@ -1,8 +1,8 @@
 //! The few numbers of a trial that verdicts are computed from: a hundred thousand of them are read
 //! in the time of a few hundred whole records.
 
+use crate::clock::Clock;
 use crate::record::{CacheState, MemoryRecord, Outcome, TrialRecord, Window};
-use crate::run::Clock;
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
 /// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every

@@ -2,10 +2,11 @@
 
 use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
-use crate::record::Notice;
+use crate::outcome::Notice;
+use crate::phase::{Phase, Workload};
 use crate::room::Predicted;
 use crate::seed::Seed;
-use crate::work::{Phase, UserIds, Workload};
+use crate::worker::UserIds;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

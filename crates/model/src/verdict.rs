@@ -4,7 +4,7 @@
 //! The method itself (which interval when, which looks) is in `fsarena-stats` and `fsarena-study`,
 //! described in `docs/method.md`.
 
-use crate::run::Clock;
+use crate::clock::Clock;
 use serde::{Deserialize, Serialize};
 
 /// Version of the method. Whatever can change a verdict of a stored RUN is a new version.

@@ -3,9 +3,10 @@
 use crate::cycle::{CyclesReport, Lap};
 use crate::dataset::{Dataset, DatasetState};
 use crate::job::{Contents, Job, Reflink, Source};
+use crate::outcome::OpError;
+use crate::phase::Phase;
 use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
-use crate::work::Phase;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -253,25 +254,6 @@ pub struct WorkerUsage {
     pub voluntary_switches: u64,
     /// Switches because its time was up.
     pub involuntary_switches: u64,
-}
-
-/// An op that failed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OpError {
-    /// Number of the op within the phase, from 0; with several threads, within the thread's part.
-    pub op_index: u64,
-    /// Number of the thread, from 0, where there were several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub thread: Option<u32>,
-    /// System call, such as `write`.
-    pub call: String,
-    /// Path relative to the root of the dataset.
-    pub path: String,
-    /// errno(3), or 0 where a call did less than asked without an error.
-    pub errno: i32,
-    /// The error in words.
-    pub text: String,
 }
 
 /// Result of reading all contents again.

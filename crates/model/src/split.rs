@@ -1,11 +1,12 @@
-//! How the work of a phase is dealt out to its threads, in numbers: what the engine's shares hold.
+//! How the work of a phase is divided among its threads, in numbers: what the engine's shares hold.
 //!
 //! A thread without work is no thread, and an op that never comes fills no queue: the plan and the
 //! engine refuse both by what is counted here.
 
-use super::Dataset;
+use crate::dataset::Dataset;
 use crate::io::Sharing;
-use crate::work::{Op, Phase};
+use crate::op::Op;
+use crate::phase::Phase;
 
 /// Where piece `thread` of `threads` begins in `all`.
 #[inline(always)]

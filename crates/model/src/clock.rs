@@ -1,0 +1,94 @@
+//! The three clocks of a phase: `returned`, `durable` and `drained`.
+
+use serde::{Deserialize, Serialize};
+
+/// One of the three clocks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Clock {
+    /// The calls came back.
+    Returned,
+    /// syncfs done.
+    #[default]
+    Durable,
+    /// Everything is where it shall lie.
+    Drained,
+}
+
+impl Clock {
+    /// Name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Returned => "returned",
+            Self::Durable => "durable",
+            Self::Drained => "drained",
+        }
+    }
+}
+
+/// Lengths from the phase's first clock read.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Clocks {
+    /// The calls came back.
+    pub returned_ns: u64,
+    /// syncfs done.
+    pub durable_ns: Option<u64>,
+    /// Everything is where it shall lie.
+    pub drained: Drained,
+}
+
+impl Clocks {
+    /// The length by one of the clocks. What has no device has drained when it is durable.
+    #[must_use]
+    pub fn ns(&self, clock: Clock) -> Option<u64> {
+        match (clock, &self.drained) {
+            (Clock::Returned, _) => Some(self.returned_ns),
+            (Clock::Durable, _) | (Clock::Drained, Drained::NoDevice) => self.durable_ns,
+            (Clock::Drained, drained) => drained.ns(),
+        }
+    }
+}
+
+/// The third clock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Drained {
+    /// Frozen and thawed (`FIFREEZE`, `FITHAW`).
+    Frozen {
+        /// Length.
+        drained_ns: u64,
+    },
+    /// The device was idle for the stated time; its end is not counted.
+    Idle {
+        /// Length.
+        drained_ns: u64,
+    },
+    /// There is nothing to drain: no device.
+    NoDevice,
+    /// Not within the cap, or not observable; says why.
+    NotDrained {
+        /// Why.
+        reason: String,
+    },
+    /// Another program measured the phase, and waited for nothing beyond its own calls: there is no
+    /// `durable` either.
+    NotWaitedFor {
+        /// Which program, in words.
+        reason: String,
+    },
+}
+
+impl Drained {
+    /// The length, where there is one.
+    #[must_use]
+    pub fn ns(&self) -> Option<u64> {
+        match self {
+            Self::Frozen { drained_ns } | Self::Idle { drained_ns } => Some(*drained_ns),
+            Self::NoDevice | Self::NotDrained { .. } | Self::NotWaitedFor { .. } => None,
+        }
+    }
+}
