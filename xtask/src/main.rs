@@ -17,7 +17,8 @@ const HELP: &str = "\
 usage: cargo xtask TASK
 
   test      set the machine up, run every check and every test tier it allows
-  tidy      check the house rules over the files of the repository
+  tidy      check the house rules over the files of the repository; `--circles [CRATE]` prints the
+            circles of modules, `--figures` the size of the workspace
   dist      static program, manual pages, completions and a Debian package in target/dist, checked
             in an empty root directory
   overhead  what the harness costs: against bare loops, fio and nothing; `overhead --help`
@@ -37,12 +38,10 @@ fn main() -> ExitCode {
             print!("{HELP}");
             ExitCode::SUCCESS
         }
-        "dist" | "test" | "tidy" if !rest.is_empty() => {
-            usage(&format!("`{task}` takes no arguments"))
-        }
+        "dist" | "test" if !rest.is_empty() => usage(&format!("`{task}` takes no arguments")),
         "dist" => finish(dist::run()),
         "test" => finish(test::run()),
-        "tidy" => finish(tidy::run()),
+        "tidy" => finish(tidy::run(rest)),
         "overhead" => finish(overhead::run(rest).map(|()| true)),
         other => usage(&format!("unknown task `{other}`")),
     }

@@ -2,9 +2,11 @@
 //!
 //! Each rule is a pure function from the [`Tree`] of the repository's files to [`Finding`]s, so
 //! each is tested on small made-up trees. A rule reads; it never changes a file. To add one, write
-//! the function and its line in [`RULES`].
+//! the function and its line in [`RULES`]. `--circles` and `--figures` describe and judge nothing.
 
+mod circles;
 mod code;
+mod figures;
 mod layout;
 mod lines;
 mod manifests;
@@ -51,6 +53,7 @@ const RULES: &[Rule] = &[
     Rule { name: "columns", check: layout::columns },
     Rule { name: "file-length", check: layout::file_length },
     Rule { name: "drawers", check: layout::drawers },
+    Rule { name: "module-circles", check: circles::circles },
     Rule { name: "dead-files", check: modules::dead_files },
     Rule { name: "changelog", check: prose::changelog },
     Rule { name: "links", check: prose::links },
@@ -60,10 +63,27 @@ const RULES: &[Rule] = &[
 ];
 
 /// Checks the checkout this program was built from; `Ok(false)` if a rule is broken.
-pub fn run() -> anyhow::Result<bool> {
+pub fn run(args: &[String]) -> anyhow::Result<bool> {
     let tree = Tree::read(&crate::root())?;
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args.as_slice() {
+        [] => {}
+        ["--circles"] => {
+            print!("{}", circles::describe(&tree, None));
+            return Ok(true);
+        }
+        ["--circles", krate] => {
+            print!("{}", circles::describe(&tree, Some(krate)));
+            return Ok(true);
+        }
+        ["--figures"] => {
+            print!("{}", figures::describe(&tree));
+            return Ok(true);
+        }
+        _ => anyhow::bail!("`tidy` takes nothing, --circles [CRATE] or --figures"),
+    }
     let (report, faults) = report(&tree);
-    print!("{report}");
+    print!("{report}{}", circles::notes(&tree));
     println!("tidy: {} files, {} rules, {faults} broken", tree.len(), RULES.len());
     Ok(faults == 0)
 }

@@ -19,10 +19,10 @@ pub fn reached(tree: &Tree) -> BTreeMap<String, bool> {
             continue;
         }
         let Some(text) = tree.text(&file) else { continue };
-        for (candidates, test_only) in declared(&file, root, text) {
-            let known = candidates.into_iter().find(|path| tree.text(path).is_some());
+        for module in declared(&file, root, text) {
+            let known = module.candidates.into_iter().find(|path| tree.text(path).is_some());
             if let Some(file) = known {
-                todo.push(Visit { file, root: false, test: test || test_only });
+                todo.push(Visit { file, root: false, test: test || module.test });
             }
         }
         found.insert(file, test);
@@ -43,14 +43,24 @@ pub fn dead_files(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-struct Visit {
-    file: String,
+/// A file to be read.
+pub struct Visit {
+    pub file: String,
     root: bool,
     test: bool,
 }
 
+/// A `mod name;`.
+pub struct Declared {
+    pub name: String,
+    /// The files it may stand for.
+    pub candidates: Vec<String>,
+    /// It is for tests only.
+    pub test: bool,
+}
+
 /// The roots cargo finds by itself, and those a manifest names with `path`.
-fn roots(tree: &Tree) -> Vec<Visit> {
+pub fn roots(tree: &Tree) -> Vec<Visit> {
     let mut roots = Vec::new();
     for (manifest, text) in tree.ending("Cargo.toml") {
         let dir = parent(manifest);
@@ -89,8 +99,8 @@ fn root_kind(inside: &str) -> Option<bool> {
     }
 }
 
-/// The files each `mod name;` of `text` may stand for, and whether it is for tests only.
-fn declared(file: &str, root: bool, text: &str) -> Vec<(Vec<String>, bool)> {
+/// Each `mod name;` of a file; `root` says that the file is the root of a crate.
+pub fn declared(file: &str, root: bool, text: &str) -> Vec<Declared> {
     let (raw, lines): (Vec<&str>, Vec<Line>) = (text.lines().collect(), lines::cut(text));
     let stem = file.rsplit('/').next().unwrap_or(file).trim_end_matches(".rs");
     let dir = if root || stem == "mod" {
@@ -105,7 +115,7 @@ fn declared(file: &str, root: bool, text: &str) -> Vec<(Vec<String>, bool)> {
             Some(path) => join(parent(file), &path).into_iter().collect(),
             None => vec![format!("{dir}/{name}.rs"), format!("{dir}/{name}/mod.rs")],
         };
-        found.push((candidates, line.in_test));
+        found.push(Declared { name: name.to_owned(), candidates, test: line.in_test });
     }
     found
 }
