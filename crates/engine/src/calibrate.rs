@@ -7,7 +7,8 @@
 use crate::backend::null::Null;
 use crate::clock::{TickClock, monotonic_cost_ns};
 use crate::error::EngineError;
-use crate::phase::{Job, Prepared};
+use crate::job::Job;
+use crate::phase::Prepared;
 use fsarena_model::cycle::{Cycle, Overrun, Shares};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, Op, Order, Phase};

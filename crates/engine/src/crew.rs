@@ -8,13 +8,13 @@
 
 use crate::buffer::Pages;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
-use crate::handicap::Handicap;
 use crate::hist::Histogram;
+use crate::job::Handicap;
 use crate::names::{DirNames, FileNames};
-use crate::op::Tally;
+use crate::outcome::Tally;
+use crate::resources::Usage;
 use crate::share::Share;
 use crate::stamp::Contents;
-use crate::usage::Usage;
 use fsarena_model::dataset::Draw;
 use fsarena_model::work::{Io, Op, OpError, ThreadReport, WorkerUsage};
 use std::sync::Arc;
@@ -78,8 +78,6 @@ pub(crate) struct Hand {
     pub in_dirs: Vec<u32>,
     /// Of these, those that are still to be done.
     pub left_in_dirs: Vec<u32>,
-    /// Ring of the last run: kept, so that it goes after the last clock read of the phase.
-    pub lane: Option<crate::uring::Lane>,
     pub latency: Option<Latency>,
 }
 

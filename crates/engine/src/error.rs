@@ -4,7 +4,6 @@
 //! part of its report ([`fsarena_model::work::OpError`]), never one of these.
 
 use crate::names::NameError;
-use crate::uring::UringError;
 use rustix::io::Errno;
 use std::path::PathBuf;
 
@@ -63,3 +62,58 @@ pub enum EngineError {
         source: Errno,
     },
 }
+
+/// Why io_uring cannot be used for a phase.
+#[derive(Debug, thiserror::Error)]
+pub enum UringError {
+    /// The kernel has no io_uring, or was built without it.
+    #[error("io_uring: this kernel has none (io_uring_setup: {0}); use backend = \"sync\"")]
+    Missing(Errno),
+    /// It is there and forbidden.
+    #[error(
+        "io_uring: not allowed (io_uring_setup: {0}); see sysctl kernel.io_uring_disabled and the \
+         seccomp profile of a container, or use backend = \"sync\""
+    )]
+    Forbidden(Errno),
+    /// It cannot be set up for another reason.
+    #[error("io_uring: cannot set up a ring: {0}; see the limit of locked memory (ulimit -l)")]
+    Setup(Errno),
+    /// The kernel does not say which opcodes it has.
+    #[error("io_uring: IORING_REGISTER_PROBE (Linux 5.6): {0}; use backend = \"sync\"")]
+    Probe(Errno),
+    /// The kernel is too old for a phase.
+    #[error("io_uring: {op} needs {what}, which this kernel lacks; use backend = \"sync\"")]
+    Lacks {
+        /// The phase's op.
+        op: &'static str,
+        /// The opcode or feature.
+        what: &'static str,
+    },
+    /// No kernel can do that.
+    #[error("io_uring: there is no opcode for {op} in any kernel; use backend = \"sync\"")]
+    NoOpcode {
+        /// The phase's op.
+        op: &'static str,
+    },
+    /// More in flight than a ring holds.
+    #[error("io_uring: iodepth {iodepth} is not within 1 to {MAX_IODEPTH}")]
+    Depth {
+        /// What was asked for.
+        iodepth: u32,
+    },
+    /// More in flight than files may be open (each op in flight may have one of its own).
+    #[error(
+        "io_uring: iodepth {iodepth} needs room for as many open files, and this process may open \
+         {limit}; use a lower iodepth, or a higher limit (ulimit -n)"
+    )]
+    Files {
+        /// What was asked for.
+        iodepth: u32,
+        /// RLIMIT_NOFILE.
+        limit: u64,
+    },
+}
+
+/// Most ops in flight: four entries each in the largest submission queue (`IORING_MAX_ENTRIES`,
+/// 32768) would allow 8192; more than 4096 serves nobody.
+pub const MAX_IODEPTH: u32 = 4096;

@@ -19,7 +19,7 @@
 //! | [`backend`] | the seam: real calls, memory copies, or nothing at all |
 //! | [`uring`] | io_uring: loops of its own, since ops overlap |
 //! | [`root`] | the directory that the dataset lies in |
-//! | [`handicap`] | a phase that is longer on purpose |
+//! | [`job`] | a phase as it is ordered, and the delay that may be injected into it |
 //! | [`cycle`] | a periodic application: cycles of updates, and a second load beside them |
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
@@ -38,28 +38,28 @@ mod check;
 pub mod clock;
 mod crew;
 pub mod cycle;
-mod descriptors;
 mod error;
-pub mod handicap;
 pub mod hist;
+pub mod job;
 pub mod names;
 mod op;
+mod outcome;
 pub mod pattern;
 pub mod permute;
 pub mod phase;
 pub mod program;
 mod reach;
+mod resources;
 pub mod root;
 pub mod share;
 pub mod stamp;
 pub mod tree;
 pub mod uring;
-mod usage;
 pub mod verify;
 pub mod worker;
 
-pub use error::EngineError;
-pub use handicap::Handicap;
-pub use phase::{Job, Prepared, run_phase};
+pub use error::{EngineError, UringError};
+pub use job::{Handicap, Job};
+pub use phase::{Prepared, run_phase};
 pub use root::Root;
 pub use worker::{WorkerError, worker_main};

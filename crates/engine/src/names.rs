@@ -5,10 +5,6 @@
 //! `x`, or a second name that begins with `r`. What [`FileNames::set`] needs of a dataset whose
 //! directories hold different numbers of files is one number a directory, shared by all threads.
 
-mod beside;
-
-pub use beside::BesideNames;
-
 use fsarena_model::dataset::NAME_BYTES;
 use fsarena_model::work::Dataset;
 use std::ffi::CStr;
@@ -429,6 +425,69 @@ impl DirNames {
         (self.level, self.number) = current;
         self.write();
         result
+    }
+}
+
+/// Bytes of a name beside those of the dataset.
+const SIBLING_NAME_BYTES: usize = 15;
+
+/// A cursor over names beside those of the dataset, which follows one over the files:
+/// `n00012-00000345` is the one that cycle 12 makes for file 345, in the directory of that file.
+#[derive(Debug, Clone)]
+pub struct BesideNames {
+    text: Box<[u8; PATH_MAX]>,
+    /// Bytes of the path of a directory, with its last slash.
+    dir_bytes: usize,
+}
+
+impl BesideNames {
+    /// A cursor in cycle 0.
+    ///
+    /// # Errors
+    /// When a path would be too long.
+    pub fn new(dataset: &Dataset) -> Result<Self, NameError> {
+        check(dataset)?;
+        let levels = dataset.levels();
+        let dir_bytes = levels as usize * COMPONENT_BYTES;
+        let path_bytes = dir_bytes + SIBLING_NAME_BYTES + 1;
+        if path_bytes > PATH_MAX {
+            return Err(NameError::Path { levels, path_bytes });
+        }
+        let mut text = Box::new([0; PATH_MAX]);
+        text[dir_bytes..dir_bytes + SIBLING_NAME_BYTES].copy_from_slice(b"n00000-00000000");
+        Ok(Self { text, dir_bytes })
+    }
+
+    /// Takes the names of cycle `number` from now on.
+    pub fn take_cycle(&mut self, number: u32) {
+        let at = self.dir_bytes + 1;
+        self.text[at..at + 5].copy_from_slice(&eight_digits(number % 100_000)[3..]);
+    }
+
+    /// Goes to the directory where `names` stands, and to `file`; `letter` tells kinds apart.
+    #[inline(always)]
+    pub fn set(&mut self, names: &FileNames, letter: u8, file: u32) -> &CStr {
+        let dir = self.dir_bytes;
+        self.text[..dir].copy_from_slice(&names.as_c_str().to_bytes()[..dir]);
+        self.text[dir] = letter;
+        self.text[dir + 7..dir + SIBLING_NAME_BYTES].copy_from_slice(&eight_digits(file));
+        self.as_c_str()
+    }
+
+    /// The current name.
+    #[inline(always)]
+    #[must_use]
+    pub fn as_c_str(&self) -> &CStr {
+        let text = &self.text[..=self.dir_bytes + SIBLING_NAME_BYTES];
+        // SAFETY: the last byte is 0 and never written; all before it are digits, letters, a dash
+        // and slashes, copied from a path without a NUL or written here.
+        unsafe { CStr::from_bytes_with_nul_unchecked(text) }
+    }
+
+    /// The current name as text, for messages.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.as_c_str().to_str().unwrap_or_default()
     }
 }
 

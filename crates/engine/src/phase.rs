@@ -9,66 +9,29 @@ use crate::check;
 use crate::clock::{TickClock, monotonic_ns};
 use crate::crew::{Gate, Hand, Latency, Outcome, Sizes};
 use crate::cycle::Cycles;
-use crate::descriptors::{close_own_descriptors, own_descriptors};
 use crate::error::EngineError;
-use crate::handicap::Handicap;
 use crate::hist::{Chained, Histogram, NoLatency};
+use crate::job::Job;
 use crate::names::{DirNames, FileNames};
 use crate::op;
+use crate::outcome::{not_started, sync_error};
 use crate::pattern::random_order;
+use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
+use crate::root::Root;
 pub use crate::root::make_dirs;
-use crate::root::{Root, SECTOR_BYTES};
 use crate::share::Share;
 use crate::stamp::{Contents, Span};
-use crate::{uring, usage};
+use crate::uring;
 use fsarena_model::cycle::Lap;
 use fsarena_model::seed::Seed;
-use fsarena_model::work::{
-    Backend as Interface, Dataset, DatasetState, Fsync, Op, OpError, Order, Phase, WorkerReport,
-};
+use fsarena_model::work::{Backend as Interface, Dataset, Fsync, Op, Order, Phase, WorkerReport};
 use rustix::io::Errno;
 use std::sync::Arc;
 
 /// Bytes of the buffer that `list` reads entries into: what glibc's readdir(3) uses.
 const LIST_BYTES: usize = 32 * 1024;
 
-/// A phase over a dataset, as it is ordered.
-#[derive(Debug, Clone)]
-pub struct Job<'a> {
-    /// The files.
-    pub dataset: &'a Dataset,
-    /// What earlier phases have made of them.
-    pub state: DatasetState,
-    /// The phase.
-    pub phase: &'a Phase,
-    /// Where its random order comes from.
-    pub seed: Seed,
-    /// Stamped into every sector.
-    pub dataset_seed: Seed,
-    /// Whether every op's latency is recorded.
-    pub latency: bool,
-    /// Logical sector of the device, bytes ([`Root::sector_bytes`]); for direct I/O.
-    pub sector_bytes: u64,
-    /// What each of its threads sleeps after its last op.
-    pub handicap: Handicap,
-}
-
-impl<'a> Job<'a> {
-    /// A phase over a dataset as it was created, with latencies, on sectors of 512 bytes.
-    #[must_use]
-    pub fn new(dataset: &'a Dataset, phase: &'a Phase, seed: Seed, dataset_seed: Seed) -> Self {
-        Self {
-            dataset,
-            state: DatasetState::default(),
-            phase,
-            seed,
-            dataset_seed,
-            latency: true,
-            sector_bytes: SECTOR_BYTES,
-            handicap: Handicap::default(),
-        }
-    }
-
+impl Job<'_> {
     /// Prepares the phase, runs it below `root` and reports: what a worker does, in one call. A
     /// phase that creates files finds their directories made.
     ///
@@ -173,17 +136,18 @@ impl Prepared {
             return cycles.run(backend, say);
         }
         self.run_threads(
-            |hand, gate| run_hand(hand, backend, gate),
+            |hand, gate| (run_hand(hand, backend, gate), ()),
             || backend.sync(),
             || backend.free_bytes(),
         )
     }
 
-    /// Runs `work` with each hand, the first on this thread; then makes all durable by `sync`.
-    /// `free_bytes` are asked for after all clocks, to explain a failure.
-    fn run_threads(
+    /// Runs `work` with each hand, the first on this thread; then makes all durable by `sync`. What
+    /// `work` gives beside its outcome is dropped after the last clock read. `free_bytes` are asked
+    /// for after all clocks, to explain a failure.
+    fn run_threads<K: Send>(
         &mut self,
-        work: impl Fn(&mut Hand, &Gate) -> Outcome + std::marker::Sync,
+        work: impl Fn(&mut Hand, &Gate) -> (Outcome, K) + std::marker::Sync,
         sync: impl FnOnce() -> Result<(), Errno>,
         free_bytes: impl Fn() -> Option<u64>,
     ) -> WorkerReport {
@@ -196,6 +160,7 @@ impl Prepared {
             hands => in_threads(hands, &gate, &work),
         };
         let durable_ns = sync().map(|()| monotonic_ns());
+        let outcomes = outcomes.map(|all| all.into_iter().map(|(one, _)| one).collect::<Vec<_>>());
         match outcomes {
             Ok(outcomes) => self.report(gate.start_ns(), &outcomes, durable_ns, free_bytes),
             Err(source) => not_started(&source),
@@ -218,7 +183,7 @@ impl Prepared {
             durable_monotonic_ns: durable_ns.ok(),
             ops,
             asked_bytes: total(|outcome| outcome.tally.bytes),
-            usage: usage::sum(outcomes.iter().map(|outcome| outcome.usage)),
+            usage: sum_usage(outcomes.iter().map(|outcome| outcome.usage)),
             ..WorkerReport::default()
         };
         if self.phase.op == Op::RandRw {
@@ -256,24 +221,12 @@ impl Prepared {
     }
 }
 
-/// The failure of the syncfs that ends a phase, after `ops` ops.
-pub(crate) fn sync_error(ops: u64, errno: Errno) -> OpError {
-    OpError {
-        op_index: ops,
-        thread: None,
-        call: "syncfs".to_owned(),
-        path: ".".to_owned(),
-        errno: errno.raw_os_error(),
-        text: errno.to_string(),
-    }
-}
-
 /// The first hand here, each other on a thread of its own.
-fn in_threads(
+fn in_threads<K: Send>(
     hands: &mut [Hand],
     gate: &Gate,
-    work: &(impl Fn(&mut Hand, &Gate) -> Outcome + std::marker::Sync),
-) -> Result<Vec<Outcome>, std::io::Error> {
+    work: &(impl Fn(&mut Hand, &Gate) -> (Outcome, K) + std::marker::Sync),
+) -> Result<Vec<(Outcome, K)>, std::io::Error> {
     let Some((first, others)) = hands.split_first_mut() else { return Ok(vec![]) };
     std::thread::scope(|scope| {
         let mut started = Vec::with_capacity(others.len());
@@ -305,24 +258,6 @@ fn in_threads(
         }
         Ok(outcomes)
     })
-}
-
-/// The report of a phase whose threads could not be made.
-pub(crate) fn not_started(source: &std::io::Error) -> WorkerReport {
-    let now_ns = monotonic_ns();
-    WorkerReport {
-        start_monotonic_ns: now_ns,
-        returned_monotonic_ns: now_ns,
-        error: Some(OpError {
-            op_index: 0,
-            thread: None,
-            call: "clone".to_owned(),
-            path: ".".to_owned(),
-            errno: source.raw_os_error().unwrap_or(0),
-            text: format!("cannot start a thread: {source}; use fewer threads"),
-        }),
-        ..WorkerReport::default()
-    }
 }
 
 /// One thread with blocking calls: chooses the recorder, once.
@@ -395,7 +330,6 @@ impl Common {
             handicap: job.handicap,
             mixture: job.seed.child("mixture", 0).tag(),
             left_in_dirs: vec![],
-            lane: None,
             in_dirs: self.in_dirs(&share, phase),
             latency: self.clock.map(|clock| Latency {
                 clock,
@@ -457,7 +391,7 @@ impl Common {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::op::{Failure, Tally};
+    use crate::outcome::{Failure, Tally};
 
     /// What is said of a call that did less than asked, of 1000 bytes, with so much space left.
     fn told(op: Op, call: &'static str, free_bytes: Option<u64>) -> (i32, String) {
@@ -467,7 +401,7 @@ mod tests {
         let mut prepared = Prepared::new(&Job::new(&dataset, &phase, seed, seed)).unwrap();
         let failure = Some(Failure { call, errno: None });
         let report = prepared.run_threads(
-            |hand, gate| hand.timed(gate, |_| Tally { failure, ..Tally::default() }),
+            |hand, gate| (hand.timed(gate, |_| Tally { failure, ..Tally::default() }), ()),
             || Ok(()),
             || free_bytes,
         );

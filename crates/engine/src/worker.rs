@@ -14,8 +14,9 @@
 
 use crate::buffer::warm_memory;
 use crate::error::EngineError;
-use crate::handicap::Handicap;
-use crate::phase::{Job, Prepared};
+use crate::job::Handicap;
+use crate::job::Job;
+use crate::phase::Prepared;
 use crate::program::{FioRun, HookRun, JobRun, ProgramError};
 use crate::root::{Root, make_dirs};
 use crate::tree::{self, TreeError, TreeRun};

@@ -1,7 +1,6 @@
 //! The conductor: starts cycles, says laps, and hears what became of them.
 
-use super::desk::{Ended, Order};
-use super::disturb;
+use super::messages::{CycleOrder, DisturbOrder, Ended, Heard};
 use super::pace::{Pace, Step};
 use crate::clock::monotonic_ns;
 use fsarena_model::cycle::{Cycle, CycleReport, DisturbReport, Lap, LapAt};
@@ -11,19 +10,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread::Thread;
 use std::time::Duration;
-
-/// What a thread says to the conductor.
-#[derive(Debug)]
-pub(super) enum Heard {
-    /// It waits for orders.
-    Ready,
-    /// A cycle has ended, at this desk.
-    Ended(usize, Box<Ended>),
-    /// The disturbance of this cycle has ended.
-    Disturbed(u32, Box<DisturbReport>),
-    /// It died, of a fault of this program.
-    Died,
-}
 
 /// What the conductor hears, and what it shows to all.
 #[derive(Debug)]
@@ -36,7 +22,7 @@ pub(super) struct Heed<'a> {
 }
 
 /// The thread of the second load, and the way to it.
-type SecondLoad = Option<(Sender<disturb::Order>, Thread)>;
+type SecondLoad = Option<(Sender<DisturbOrder>, Thread)>;
 
 /// What came of the cycles.
 #[derive(Debug)]
@@ -58,7 +44,7 @@ pub(super) struct Conductor<'a> {
     pace: Pace,
     newest_version: u16,
     /// The way to each desk.
-    desks: Vec<Sender<Order>>,
+    desks: Vec<Sender<CycleOrder>>,
     /// Number of the cycle at each desk.
     at_work: Vec<Option<u32>>,
     second_load: SecondLoad,
@@ -80,7 +66,7 @@ impl<'a> Conductor<'a> {
         cycle: &'a Cycle,
         pace: Pace,
         newest_version: u16,
-        (desks, second_load): (Vec<Sender<Order>>, SecondLoad),
+        (desks, second_load): (Vec<Sender<CycleOrder>>, SecondLoad),
         heed: Heed<'a>,
     ) -> Self {
         let room = cycle.cycles as usize;
@@ -173,12 +159,12 @@ impl<'a> Conductor<'a> {
         let due_ns = self.pace.due_ns(number);
         // A desk that has died says so itself.
         let is_disturbed = self.cycle.is_disturbed(number);
-        let order = Order { number, due_ns, start_ns, version, beside, is_disturbed };
+        let order = CycleOrder { number, due_ns, start_ns, version, beside, is_disturbed };
         let _ = self.desks[place].send(order);
         if let Some((orders, _)) = self.second_load.as_ref().filter(|_| is_disturbed) {
             let cycle_ended = Arc::new(AtomicBool::new(false));
             self.disturbed.push((number, Arc::clone(&cycle_ended)));
-            let _ = orders.send(disturb::Order { number, start_ns, cycle_ended });
+            let _ = orders.send(DisturbOrder { number, start_ns, cycle_ended });
         }
     }
 

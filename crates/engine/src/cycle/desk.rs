@@ -1,69 +1,30 @@
 //! A desk: all that one cycle at a time needs, and the thread that works there.
 
-use super::conduct::Heard;
+use super::choice::{Choice, Update};
+use super::messages::{CycleOrder, Ended, Heard};
 use crate::backend::Backend;
 use crate::clock::{Monotonic, TickClock, monotonic_ns};
-use crate::crew::{Latency, Sizes};
-use crate::handicap::Handicap;
+use crate::crew::Latency;
 use crate::hist::Histogram;
-use crate::names::{BesideNames, FileNames};
-use crate::op::cycle::{self as op, Done, Signs, Timed, Untimed, Worst};
-use crate::op::{Failure, at};
-use crate::phase::sync_error;
-use crate::stamp::Contents;
-use crate::usage::Usage;
+use crate::job::Handicap;
+use crate::op::cycle::{self as op, CycleContext, Done, Signs, Timed, Untimed, Worst};
+use crate::outcome::{Failure, at, sync_error};
+use crate::resources::Usage;
 use fsarena_model::cycle::CycleReport;
-use fsarena_model::work::{Fsync, OpError, WorkerUsage};
+use fsarena_model::work::{Fsync, OpError};
 use rustix::io::Errno;
 use std::sync::mpsc::{Receiver, Sender};
-
-use super::choice::{Choice, Update};
 
 /// All that one cycle at a time needs, made before the clock runs.
 #[derive(Debug)]
 #[repr(align(128))]
 pub(crate) struct Desk {
-    /// Stands on the current file, or on the one that failed.
-    pub names: FileNames,
-    /// Stands on the file beside it.
-    pub beside: BesideNames,
-    pub sizes: Sizes,
-    /// What is written; its stamps carry the version of the cycle.
-    pub contents: Contents,
-    /// Temporary files of the cycle, and how long the making of each took, ns; with room for all.
-    pub temporaries: Vec<(u32, u64)>,
-    /// Largest write call.
-    pub bs_bytes: u64,
-    pub fsync: Fsync,
+    pub context: CycleContext,
     /// Slept after the last op of each cycle.
     pub handicap: Handicap,
     pub latency: Option<Latency>,
     /// Ops of its disturbed cycles, by the same clock; absent where there can be none.
     pub disturbed: Option<Histogram>,
-}
-
-/// A cycle that is to begin.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Order {
-    pub number: u32,
-    /// When it was due, and the first clock read of the phase, `CLOCK_MONOTONIC`.
-    pub due_ns: u64,
-    pub start_ns: u64,
-    /// Version of what it writes.
-    pub version: u16,
-    /// Cycles that are at work now.
-    pub beside: u32,
-    /// Whether the second load is at work beside it.
-    pub is_disturbed: bool,
-}
-
-/// A cycle that has ended.
-#[derive(Debug)]
-pub(super) struct Ended {
-    pub report: CycleReport,
-    pub usage: WorkerUsage,
-    /// Why it ended early.
-    pub error: Option<OpError>,
 }
 
 impl Desk {
@@ -73,7 +34,7 @@ impl Desk {
         place: usize,
         (backend, signs): (&B, Signs<'_>),
         choice: &Choice,
-        (orders, said): (&Receiver<Order>, &Sender<Heard>),
+        (orders, said): (&Receiver<CycleOrder>, &Sender<Heard>),
     ) {
         while let Ok(order) = orders.recv() {
             let ended = self.cycle(&order, choice.of(order.number), backend, signs);
@@ -86,18 +47,18 @@ impl Desk {
     /// One cycle between its clock reads.
     fn cycle<B: Backend>(
         &mut self,
-        order: &Order,
+        order: &CycleOrder,
         updates: &[Update],
         backend: &B,
         signs: Signs<'_>,
     ) -> Ended {
-        self.contents.set_version(order.version);
-        self.beside.take_cycle(order.number);
+        self.context.contents.set_version(order.version);
+        self.context.beside.take_cycle(order.number);
         let mut worst = Worst::default();
         let before = Usage::now();
         let started_ns = monotonic_ns();
         let mut done = self.work(updates, (backend, signs), order.is_disturbed, &mut worst);
-        if self.fsync == Fsync::End
+        if self.context.fsync == Fsync::End
             && let (Err(failure), None) = (at("syncfs", backend.sync()), done.tally.failure)
         {
             done.tally.failure = Some(failure);
@@ -148,18 +109,18 @@ impl Desk {
         worst: &mut Worst,
     ) -> Done {
         let Some(mut latency) = self.latency.take() else {
-            return op::run(self, updates, by, &mut Untimed);
+            return op::run(&mut self.context, updates, by, &mut Untimed);
         };
         let mut disturbed = self.disturbed.take();
         let own = disturbed.as_mut().filter(|_| is_disturbed).unwrap_or(&mut latency.all);
         let done = match &latency.clock {
             TickClock::Tsc(tsc) => {
                 let mut laps = Timed::new(tsc.ticker(), own, worst);
-                op::run(self, updates, by, &mut laps)
+                op::run(&mut self.context, updates, by, &mut laps)
             }
             TickClock::Monotonic => {
                 let mut laps = Timed::new(Monotonic, own, worst);
-                op::run(self, updates, by, &mut laps)
+                op::run(&mut self.context, updates, by, &mut laps)
             }
         };
         (self.latency, self.disturbed) = (Some(latency), disturbed);
@@ -173,11 +134,11 @@ impl Desk {
         free_bytes: impl FnOnce() -> Option<u64>,
     ) -> Option<OpError> {
         let failure: Failure = done.tally.failure?;
-        let (errno, text) = failure.told(self.contents.call_bytes() as u64, free_bytes);
+        let (errno, text) = failure.told(self.context.contents.call_bytes() as u64, free_bytes);
         let path = match failure.call {
             "syncfs" => ".",
-            _ if done.failed_beside => self.beside.as_str(),
-            _ => self.names.as_str(),
+            _ if done.failed_beside => self.context.beside.as_str(),
+            _ => self.context.names.as_str(),
         };
         let (call, path) = (failure.call.to_owned(), path.to_owned());
         Some(OpError { op_index, thread: None, call, path, errno, text })

@@ -5,21 +5,21 @@
 //! one begins when the one before it has ended. What it needs is made by [`Disturber::lay_out`]: in
 //! an untimed phase of 0 cycles, and otherwise before the first clock read of the phase itself.
 
-use super::conduct::Heard;
+use super::messages::{DisturbOrder, Heard};
 use crate::backend::Backend;
 use crate::buffer::Pages;
 use crate::clock::monotonic_ns;
 use crate::error::EngineError;
 use crate::hist::Histogram;
-use crate::op::{Failure, at, close_after, full, write_all};
-use crate::phase::Job;
+use crate::job::Job;
+use crate::op::{close_after, write_all};
+use crate::outcome::{Failure, at, full};
 use crate::stamp::{Contents, FIRST_VERSION, Span};
 use fsarena_model::cycle::{DisturbReport, Load};
 use fsarena_model::work::OpError;
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::io::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
@@ -28,17 +28,6 @@ use std::time::Duration;
 const DIR: &CStr = c"disturb";
 /// Largest call that makes a small file, or the file that is read.
 const CALL_BYTES: u64 = 1 << 20;
-
-/// A disturbance that is to begin.
-#[derive(Debug)]
-pub(super) struct Order {
-    /// Number of its cycle.
-    pub number: u32,
-    /// First clock read of the phase.
-    pub start_ns: u64,
-    /// Set when its cycle is durable.
-    pub cycle_ended: Arc<AtomicBool>,
-}
 
 /// The second load, with everything it needs.
 #[derive(Debug)]
@@ -122,7 +111,7 @@ impl Disturber {
     pub fn attend<B: Backend>(
         &mut self,
         (backend, stopped): (&B, &AtomicBool),
-        orders: &Receiver<Order>,
+        orders: &Receiver<DisturbOrder>,
         said: &Sender<Heard>,
     ) {
         while let Ok(order) = orders.recv() {
@@ -135,7 +124,7 @@ impl Disturber {
 
     fn disturb<B: Backend>(
         &mut self,
-        order: &Order,
+        order: &DisturbOrder,
         backend: &B,
         stopped: &AtomicBool,
     ) -> DisturbReport {

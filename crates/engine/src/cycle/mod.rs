@@ -15,6 +15,7 @@
 //! |---|---|
 //! | `choice` | files and kinds of each cycle, by seed |
 //! | `pace` | when which cycle starts |
+//! | `messages` | what the threads tell each other |
 //! | `desk` | one cycle between its clock reads |
 //! | `conduct` | starts, laps and ends |
 //! | `disturb` | the second load |
@@ -23,28 +24,30 @@ mod choice;
 mod conduct;
 mod desk;
 mod disturb;
+mod messages;
 mod pace;
 
 pub use choice::Update;
-pub(crate) use desk::Desk;
 
 use crate::backend::Backend;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
 use crate::crew::{Latency, Sizes};
-use crate::descriptors::{close_own_descriptors, own_descriptors};
 use crate::error::EngineError;
 use crate::hist::Histogram;
+use crate::job::Job;
 use crate::names::{BesideNames, FileNames};
-use crate::op::cycle::Signs;
-use crate::phase::{Job, not_started, sync_error};
+use crate::op::cycle::{CycleContext, Signs};
+use crate::outcome::{not_started, sync_error};
+use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
 use crate::stamp::{Contents, Span};
-use crate::usage;
 use choice::Choice;
-use conduct::{Conductor, Heard, Heed, Played};
+use conduct::{Conductor, Heed, Played};
+use desk::Desk;
 use disturb::Disturber;
 use fsarena_model::cycle::{Cycle, CyclesReport, Lap};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::work::{OpError, WorkerReport};
+use messages::Heard;
 use pace::Pace;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -82,7 +85,7 @@ impl Cycles {
         let beside = BesideNames::new(job.dataset)?;
         let most = cycle.overrun.most_at_work();
         let desk = |_| {
-            Ok(Desk {
+            let context = CycleContext {
                 names: names.clone(),
                 beside: beside.clone(),
                 sizes: sizes.clone(),
@@ -90,6 +93,9 @@ impl Cycles {
                 temporaries: Vec::with_capacity(choice.most_temporary()),
                 bs_bytes: phase.bs_bytes,
                 fsync: phase.io.fsync,
+            };
+            Ok(Desk {
+                context,
                 handicap: job.handicap,
                 latency: clock.map(|clock| Latency { clock, all: Histogram::new(), writes: None }),
                 disturbed: cycle.disturb.as_ref().and(clock).map(|_| Histogram::new()),
@@ -190,7 +196,7 @@ impl Cycles {
             durable_monotonic_ns: all_durable.then(|| last(durable_ns)),
             ops: cycles.iter().map(|cycle| cycle.ops).sum(),
             asked_bytes: cycles.iter().map(|cycle| cycle.asked_bytes).sum(),
-            usage: usage::sum(usages.into_iter()),
+            usage: sum_usage(usages.into_iter()),
             latency,
             error,
             cycles: Some(CyclesReport { cycles, skipped }),

@@ -179,3 +179,23 @@ proptest! {
         check_all(&dataset);
     }
 }
+
+#[test]
+fn names_lie_in_the_directory_of_their_file() {
+    for (depth, dirs, dir) in [(0, 0, ""), (1, 7, "d00002/"), (2, 7, "d00000/d00002/")] {
+        let dataset = Dataset { depth, ..Dataset::uniform(700, 1, dirs) };
+        let mut names = FileNames::new(&dataset).unwrap();
+        names.set(234);
+        let mut beside = BesideNames::new(&dataset).unwrap();
+        beside.take_cycle(12);
+        assert_eq!(beside.set(&names, b't', 234).to_str(), Ok(&*format!("{dir}t00012-00000234")));
+        beside.take_cycle(65_535);
+        beside.set(&names, b'n', 99_999_999);
+        assert_eq!(beside.as_str(), format!("{dir}n65535-99999999"));
+    }
+    let short = Dataset { name_bytes: Some(2), ..Dataset::uniform(9, 1, 0) };
+    assert_eq!(BesideNames::new(&short).unwrap().as_str(), "n00000-00000000");
+    let deep = Dataset { depth: 584, name_bytes: Some(7), ..Dataset::uniform(9, 1, 1) };
+    FileNames::new(&deep).unwrap();
+    assert!(matches!(BesideNames::new(&deep), Err(NameError::Path { levels: 584, .. })));
+}

@@ -3,11 +3,12 @@
 //! The first op of a file holds its open, the last its close and what is synced before it. Where
 //! threads share the files, each does its part of every file, by offset.
 
-use super::{Failure, Parents, Tally, at, full, settle_after};
+use super::file_loop::{Parents, settle_after};
 use crate::backend::Backend;
 use crate::crew::{Gate, Hand, Sizes};
 use crate::hist::Recorder;
 use crate::names::FileNames;
+use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::Walk;
 use crate::share::{PartShare, Share};
 use crate::stamp::Contents;

@@ -7,13 +7,18 @@
 //! unlinked, or made, is then taken as it is found, and the op is counted as a collision; alone, a
 //! cycle that does not find what it needs has failed.
 
-use super::{Failure, Tally, at, settle_after, write_all};
+use super::file_loop::settle_after;
+use super::files::write_all;
 use crate::backend::Backend;
 use crate::clock::Ticker;
-use crate::cycle::{Desk, Update};
+use crate::crew::Sizes;
+use crate::cycle::Update;
 use crate::hist::Histogram;
 use crate::names::{BesideNames, FileNames};
+use crate::outcome::{Failure, Tally, at};
+use crate::stamp::Contents;
 use fsarena_model::cycle::UpdateKind;
+use fsarena_model::work::Fsync;
 use rustix::io::Errno;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,6 +26,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const NEW: u8 = b'n';
 /// First letter of a temporary file.
 const TEMPORARY: u8 = b't';
+
+/// What the loop of one cycle works with, made before the clock runs.
+#[derive(Debug)]
+pub(crate) struct CycleContext {
+    /// Stands on the current file, or on the one that failed.
+    pub names: FileNames,
+    /// Stands on the file beside it.
+    pub beside: BesideNames,
+    pub sizes: Sizes,
+    /// What is written; its stamps carry the version of the cycle.
+    pub contents: Contents,
+    /// Temporary files of the cycle, and how long the making of each took, ns; with room for all.
+    pub temporaries: Vec<(u32, u64)>,
+    /// Largest write call.
+    pub bs_bytes: u64,
+    pub fsync: Fsync,
+}
 
 /// What one cycle is told by others while it works.
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +159,7 @@ impl<T: Ticker> Laps for Timed<'_, T> {
 /// Works through `updates` at `desk`.
 #[inline(never)]
 pub(crate) fn run<B: Backend, L: Laps>(
-    desk: &mut Desk,
+    desk: &mut CycleContext,
     updates: &[Update],
     (backend, signs): (&B, Signs<'_>),
     laps: &mut L,
@@ -182,8 +204,13 @@ pub(crate) fn run<B: Backend, L: Laps>(
 }
 
 /// Unlinks the temporary files in the order in which they were made.
-fn clear_away<B: Backend, L: Laps>(desk: &mut Desk, backend: &B, laps: &mut L, done: &mut Done) {
-    let Desk { names, beside, temporaries, .. } = desk;
+fn clear_away<B: Backend, L: Laps>(
+    desk: &mut CycleContext,
+    backend: &B,
+    laps: &mut L,
+    done: &mut Done,
+) {
+    let CycleContext { names, beside, temporaries, .. } = desk;
     for &(file, carried_ns) in temporaries.iter() {
         names.set(file);
         let path = beside.set(names, TEMPORARY, file);
@@ -198,7 +225,7 @@ fn clear_away<B: Backend, L: Laps>(desk: &mut Desk, backend: &B, laps: &mut L, d
 /// Writes all of `file`, syncs and closes it.
 #[inline(always)]
 fn write<B: Backend>(
-    desk: &mut Desk,
+    desk: &mut CycleContext,
     number: u32,
     file: B::File,
     backend: &B,
@@ -211,7 +238,7 @@ fn write<B: Backend>(
 /// Writes over a file of the dataset that was `opened`, or that another cycle took away.
 #[inline(always)]
 fn over<B: Backend>(
-    desk: &mut Desk,
+    desk: &mut CycleContext,
     number: u32,
     opened: Result<B::File, Errno>,
     (backend, met): (&B, &AtomicBool),
@@ -226,7 +253,11 @@ fn over<B: Backend>(
 
 /// A new file beside it, then rename over it.
 #[inline(always)]
-fn replace<B: Backend>(desk: &mut Desk, number: u32, backend: &B) -> Result<usize, Failure> {
+fn replace<B: Backend>(
+    desk: &mut CycleContext,
+    number: u32,
+    backend: &B,
+) -> Result<usize, Failure> {
     let written = beside(desk, number, NEW, backend)?;
     let (from, to) = (desk.beside.as_c_str(), desk.names.as_c_str());
     at("rename", backend.rename(from, to)).map(|()| written)
@@ -235,7 +266,7 @@ fn replace<B: Backend>(desk: &mut Desk, number: u32, backend: &B) -> Result<usiz
 /// unlink, then a new file under the same name.
 #[inline(always)]
 fn recreate<B: Backend>(
-    desk: &mut Desk,
+    desk: &mut CycleContext,
     number: u32,
     (backend, met): (&B, &AtomicBool),
     collisions: &mut u64,
@@ -257,12 +288,12 @@ fn recreate<B: Backend>(
 /// A file of the same size under a name of its own, in the same directory.
 #[inline(always)]
 fn beside<B: Backend>(
-    desk: &mut Desk,
+    desk: &mut CycleContext,
     number: u32,
     letter: u8,
     backend: &B,
 ) -> Result<usize, Failure> {
-    let Desk { names, beside, sizes, .. } = desk;
+    let CycleContext { names, beside, sizes, .. } = desk;
     let path: &mut BesideNames = beside;
     let created = backend.create(path.set(names, letter, number), sizes.of(number));
     write(desk, number, at("open", created)?, backend)

@@ -1,10 +1,11 @@
 //! Directories, one op a directory.
 
-use super::{Failure, Tally, at, close_after, sync_dir};
+use super::file_loop::{close_after, sync_dir};
 use crate::backend::Backend;
 use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
 use crate::names::DirNames;
+use crate::outcome::{Failure, Tally, at};
 use crate::share::DirShare;
 use fsarena_model::work::{Fsync, Op};
 

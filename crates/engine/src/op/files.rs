@@ -1,10 +1,11 @@
 //! Whole files, one op a file.
 
-use super::{Failure, Parents, Tally, at, close_after, each_file, full, settle_after};
+use super::file_loop::{Parents, close_after, each_file, settle_after};
 use crate::backend::Backend;
 use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
 use crate::names::FileNames;
+use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::Walk;
 use crate::stamp::Contents;
 use fsarena_model::work::Fsync;

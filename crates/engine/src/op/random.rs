@@ -3,10 +3,10 @@
 //! All files are opened before the first block (its op holds that) and closed after the last: what
 //! is measured is I/O in open files, as databases and virtual machines do it.
 
-use super::{Failure, Tally, at, full};
 use crate::backend::Backend;
 use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
+use crate::outcome::{Failure, Tally, at, full};
 use crate::share::BlockShare;
 use fsarena_model::dataset::mix;
 use fsarena_model::work::{Fsync, Op};

@@ -5,7 +5,7 @@
 //! directory above hands anything down. Otherwise they are made for their owner alone, and owner
 //! and mode follow when all is in them.
 
-use super::fault::{At as _, Fault};
+use super::error::{At as _, Fault};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{Gid, Mode, Stat, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;

@@ -13,7 +13,7 @@
 //! A file that has fewer blocks than bytes is taken apart by `SEEK_DATA` and `SEEK_HOLE`, and its
 //! holes are left out (`--sparse=auto`, which `cp -a` means).
 
-use super::fault::{At as _, Fault, Side};
+use super::error::{At as _, Fault, Side};
 use crate::buffer::Pages;
 use fsarena_model::job::Reflink;
 use rustix::fd::BorrowedFd;

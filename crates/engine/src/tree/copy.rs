@@ -22,12 +22,12 @@
 //! (user attributes cannot be on one) and flags such as those of chattr(1), which cp does not keep
 //! either. Devices, FIFOs and sockets are refused.
 
-use super::OPEN_LEVELS;
 use super::attributes::{Giver, Xattrs, times_of};
 use super::body::Body;
-use super::fault::{At as _, Failure, Fault, Side, joined};
+use super::error::{At as _, Failure, Fault, Side, joined};
 use super::laps::Laps;
 use super::names::{Entry, Mark, Names};
+use super::way::{DIR_FLAGS, OPEN_LEVELS, back};
 use fsarena_model::job::Reflink;
 use rustix::fd::{AsFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
@@ -235,8 +235,8 @@ impl Copier {
         self.tools.finish_dir((from.as_fd(), to.as_fd()), &level.facts)?;
         if let Some(outer) = self.levels.last_mut().filter(|outer| outer.open.is_none()) {
             let (from_id, to_id) = outer.ids;
-            let from = super::back(from.as_fd(), from_id, Side::Source)?;
-            outer.open = Some((from, super::back(to.as_fd(), to_id, Side::Made)?));
+            let from = back(from.as_fd(), from_id, Side::Source)?;
+            outer.open = Some((from, back(to.as_fd(), to_id, Side::Made)?));
         }
         self.names.drop_from(level.names);
         self.path.truncate(level.path_bytes);
@@ -375,7 +375,7 @@ impl Tools {
         from: Named<'_>,
         to: Named<'_>,
     ) -> Result<(OwnedFd, OwnedFd, Stat), Fault> {
-        let flags = super::DIR_FLAGS;
+        let flags = DIR_FLAGS;
         let source = rustix::fs::openat(from.0, from.1, flags, Mode::empty()).reading("openat")?;
         let facts = rustix::fs::fstat(&source).reading("fstat")?;
         rustix::fs::mkdirat(to.0, to.1, Mode::RWXU).making("mkdirat")?;

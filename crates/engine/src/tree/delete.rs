@@ -10,10 +10,10 @@
 //! is followed, so a link to a directory is removed and what it points to stays. Unlike `rm -f` a
 //! thing that is not there is an error: something is wrong with the work then.
 
-use super::OPEN_LEVELS;
-use super::fault::{At as _, Failure, Fault, Side, joined};
+use super::error::{At as _, Failure, Fault, Side, joined};
 use super::laps::Laps;
 use super::names::{Entry, Mark, Names};
+use super::way::{DIR_FLAGS, OPEN_LEVELS, back};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode};
 use std::ffi::CStr;
@@ -87,7 +87,7 @@ impl Deleter {
             laps.lap();
             return Ok(());
         }
-        let dir = rustix::fs::openat(base, input, super::DIR_FLAGS, Mode::empty());
+        let dir = rustix::fs::openat(base, input, DIR_FLAGS, Mode::empty());
         self.enter(dir.reading("openat")?, None, laps)?;
         while let Some(level) = self.levels.last_mut() {
             if level.next == self.names.end() {
@@ -143,7 +143,7 @@ impl Deleter {
                     let Some(dir) = &level.open else {
                         return Err(Fault::refused("openat", Side::Source, NOT_OPEN));
                     };
-                    outer.open = Some(super::back(dir.as_fd(), outer.id, Side::Source)?);
+                    outer.open = Some(back(dir.as_fd(), outer.id, Side::Source)?);
                 }
                 drop(level.open);
                 let Some(dir) = &outer.open else {
@@ -182,7 +182,7 @@ fn remove(dir: BorrowedFd<'_>, name: &CStr, kind: FileType) -> Result<Option<Own
         _ => false,
     };
     if is_dir {
-        let opened = rustix::fs::openat(dir, name, super::DIR_FLAGS, Mode::empty());
+        let opened = rustix::fs::openat(dir, name, DIR_FLAGS, Mode::empty());
         return opened.reading("openat").map(Some);
     }
     rustix::fs::unlinkat(dir, name, AtFlags::empty()).reading("unlinkat").map(|()| None)

@@ -16,6 +16,7 @@
 //! | `delete` | `rm -rf` |
 //! | `untar` | `tar -x` |
 //! | `member` | which members of an archive may be unpacked |
+//! | `error` | why a job is refused, what goes wrong with an entry |
 //! | `way` | directories by path, without following a link |
 //! | `names` | names of the directories on the way |
 //! | `laps` | latency of each entry |
@@ -38,7 +39,7 @@ mod body;
 mod compare;
 mod copy;
 mod delete;
-mod fault;
+mod error;
 mod laps;
 mod member;
 mod names;
@@ -49,92 +50,27 @@ mod untar;
 mod way;
 
 pub use compare::compare;
+pub use error::TreeError;
 pub use put::put;
 
 use crate::clock::monotonic_ns;
-use crate::handicap::Handicap;
-use crate::phase::sync_error;
+use crate::job::Handicap;
+use crate::outcome::sync_error;
+use crate::resources::Usage;
 use crate::root::Root;
-use crate::usage::Usage;
 use copy::{Copier, Moved};
 use delete::Deleter;
-use fault::{At as _, Failure, Fault, Side};
-use fsarena_corpus::CorpusError;
+use error::{At as _, Failure, Fault, terminated};
 use fsarena_model::job::JobKind;
 use fsarena_model::work::{JobTask, WorkerReport};
 use laps::Laps;
 use rustix::fd::{BorrowedFd, OwnedFd};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
+use rustix::fs::Mode;
 use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{Ordering, compiler_fence};
 use untar::Unpacker;
-
-/// Directories on the way that are open at once, in each tree.
-const OPEN_LEVELS: usize = 64;
-/// How a directory is opened to be read.
-const DIR_FLAGS: OFlags =
-    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-
-/// Why a job on a tree, or the putting of a source, cannot be done.
-#[derive(Debug, thiserror::Error)]
-pub enum TreeError {
-    /// The engine has no such job.
-    #[error("phase {phase}: the engine does not do {kind}; leave it to the program")]
-    Kind {
-        /// The phase.
-        phase: String,
-        /// The job.
-        kind: &'static str,
-    },
-    /// A source elsewhere that the user who does the work may not read.
-    #[error(
-        "phase {phase}: the user of the work may not read {path}: {closed} is closed to it; {}",
-        crate::program::OPEN_IT
-    )]
-    Closed {
-        /// The phase.
-        phase: String,
-        /// The source.
-        path: PathBuf,
-        /// The directory on the way, or the source itself.
-        closed: PathBuf,
-    },
-    /// A path that no system call takes.
-    #[error("{path:?}: the path has a NUL in it; rename it")]
-    Path {
-        /// The path.
-        path: PathBuf,
-    },
-    /// No memory for buffers.
-    #[error("buffers for trees: {0}; free some memory")]
-    Memory(Errno),
-    /// There is nothing to put there.
-    #[error("source {name}: {what}")]
-    Source {
-        /// Name of the source.
-        name: String,
-        /// What is wrong, and what to do.
-        what: &'static str,
-    },
-    /// The source cannot be described or generated.
-    #[error(transparent)]
-    Corpus(#[from] CorpusError),
-    /// The source cannot be put there.
-    #[error("source {name}: {call} of {path}: {text}")]
-    Put {
-        /// Name of the source.
-        name: String,
-        /// System call.
-        call: &'static str,
-        /// Its path.
-        path: String,
-        /// Why.
-        text: String,
-    },
-}
+use way::DIR_FLAGS;
 
 /// The work.
 #[derive(Debug)]
@@ -258,21 +194,4 @@ fn new_dir(base: BorrowedFd<'_>, product: &CStr) -> Result<OwnedFd, Fault> {
     let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
     rustix::fs::mkdirat(base, product, mode).making("mkdirat")?;
     rustix::fs::openat(base, product, DIR_FLAGS, Mode::empty()).making("openat")
-}
-
-/// A path for system calls.
-fn terminated(path: &Path) -> Result<CString, TreeError> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| TreeError::Path { path: path.to_owned() })
-}
-
-/// The directory around `dir`, which must be the one of device and inode `id`.
-fn back(dir: BorrowedFd<'_>, id: (u64, u64), side: Side) -> Result<OwnedFd, Fault> {
-    let on_side = |fault| Fault { side, ..fault };
-    let outer = rustix::fs::openat(dir, c"..", DIR_FLAGS, Mode::empty());
-    let outer = outer.reading("openat").map_err(on_side)?;
-    let facts = rustix::fs::fstat(&outer).reading("fstat").map_err(on_side)?;
-    if (facts.st_dev, facts.st_ino) == id {
-        return Ok(outer);
-    }
-    Err(Fault::refused("openat", side, "the directory was moved meanwhile"))
 }

@@ -1,9 +1,9 @@
 //! Puts the source of a workload where it is worked on; not timed.
 
 use super::copy::Copier;
-use super::fault::Failure;
+use super::error::{Failure, TreeError, terminated};
 use super::laps::Laps;
-use super::{DIR_FLAGS, TreeError, terminated};
+use super::way::DIR_FLAGS;
 use crate::root::Root;
 use fsarena_corpus::Description;
 use fsarena_model::job::{DATA, Origin, Reflink, Source};

@@ -1,9 +1,12 @@
 //! Trees and archives that change in the middle of a job.
 
 use super::laps::After;
+use super::way::OPEN_LEVELS;
 use super::*;
 use fsarena_model::job::{By, Compression, Contents, Job, Reflink};
+use rustix::io::Errno;
 use std::fs;
+use std::path::PathBuf;
 
 /// Below a directory in memory, where there is one.
 fn place() -> tempfile::TempDir {

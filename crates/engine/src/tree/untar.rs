@@ -25,10 +25,10 @@
 use super::attributes::Giver;
 use super::body::CALL_BYTES;
 use super::copy::{Moved, close};
-use super::fault::{At as _, Failure, Fault, Side, joined};
+use super::error::{At as _, Failure, Fault, Side, joined};
 use super::laps::Laps;
 use super::member::{Kind, Member, Refusal};
-use super::way::{Missed, Way, parted};
+use super::way::{DIR_FLAGS, Missed, Way, parted};
 use crate::buffer::Pages;
 use fsarena_corpus::own::HeadLimit;
 use fsarena_model::job::Compression;
@@ -363,7 +363,7 @@ fn finish_dir(way: &mut Way, path: &[u8], late: &Late, giver: &Giver) -> Result<
     let (parent, name) = parted(path);
     let name: &[u8] = if path.is_empty() { b"." } else { name };
     let parent = way.go(parent, false).map_err(missed)?;
-    let dir = rustix::fs::openat(parent, name, super::DIR_FLAGS, Mode::empty());
+    let dir = rustix::fs::openat(parent, name, DIR_FLAGS, Mode::empty());
     let dir = dir.making("openat")?;
     giver.owner(dir.as_fd(), late.uid, late.gid)?;
     giver.mode(dir.as_fd(), giver.masked(late.mode))?;

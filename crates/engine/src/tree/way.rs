@@ -5,10 +5,16 @@
 //! differ are made, none at all in the same directory. Of a long way the last [`OPEN_LEVELS`] steps
 //! are open.
 
-use super::OPEN_LEVELS;
+use super::error::{At as _, Fault, Side};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+
+/// Directories on the way that are open at once, in each tree.
+pub(super) const OPEN_LEVELS: usize = 64;
+/// How a directory is opened to be read.
+pub(super) const DIR_FLAGS: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A call that failed.
 pub(super) type Missed = (&'static str, Errno);
@@ -98,6 +104,18 @@ pub(super) fn parted(path: &[u8]) -> (&[u8], &[u8]) {
         Some(at) => (&path[..at], &path[at + 1..]),
         None => (b"", path),
     }
+}
+
+/// The directory around `dir`, which must be the one of device and inode `id`.
+pub(super) fn back(dir: BorrowedFd<'_>, id: (u64, u64), side: Side) -> Result<OwnedFd, Fault> {
+    let on_side = |fault| Fault { side, ..fault };
+    let outer = rustix::fs::openat(dir, c"..", DIR_FLAGS, Mode::empty());
+    let outer = outer.reading("openat").map_err(on_side)?;
+    let facts = rustix::fs::fstat(&outer).reading("fstat").map_err(on_side)?;
+    if (facts.st_dev, facts.st_ino) == id {
+        return Ok(outer);
+    }
+    Err(Fault::refused("openat", side, "the directory was moved meanwhile"))
 }
 
 #[cfg(test)]

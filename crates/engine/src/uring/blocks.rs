@@ -5,10 +5,10 @@
 //! ring. Files of a random phase are open from before its first op to after its last. A file in use
 //! stands in the ring's table of files, so that an op costs no search for it.
 
+use super::outcome::{Failed, Outcome};
 use super::ring::{Buffers, Ring, Shape, errno};
 use super::watch::Watch;
-use super::{Failed, Outcome};
-use crate::op::Failure;
+use crate::outcome::Failure;
 use crate::stamp::Contents;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::Fixed;

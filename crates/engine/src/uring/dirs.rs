@@ -3,7 +3,7 @@
 use super::files::{Piece, Pieces, Then};
 use crate::crew::Gate;
 use crate::names::DirNames;
-use crate::op::Failure;
+use crate::outcome::Failure;
 use crate::share::DirShare;
 use rustix::fd::BorrowedFd;
 use std::ffi::CStr;

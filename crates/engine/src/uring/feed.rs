@@ -3,11 +3,13 @@
 use super::blocks::{Block, BlockLane, Blocks};
 use super::dirs::Dirs;
 use super::files::{Deed, FileLane, Piece, Pieces, Then};
+use super::outcome::{Outcome, sync_dir};
 use super::watch::Watch;
-use super::{Outcome, blocks, files, sync_dir};
+use super::{blocks, files};
 use crate::crew::{Gate, Hand, Sizes};
 use crate::names::FileNames;
-use crate::op::{Failure, is_read};
+use crate::op::is_read;
+use crate::outcome::Failure;
 use crate::pattern::{InOrder, Scattered, Walk};
 use crate::root::Root;
 use crate::share::{BlockShare, DirShare, FileShare, PartShare, Share};

@@ -16,12 +16,12 @@
 //!
 //! Names lie in memory of the slot, which stays as it is until all of the volley has completed.
 
+use super::outcome::{Failed, Outcome, sync_dir};
 use super::paths::{PATH_BYTES, PATHS, Paths, parent};
 use super::ring::{Buffers, Ring, Shape, errno};
 use super::watch::Watch;
-use super::{Failed, Outcome, sync_dir};
 use crate::buffer::Pages;
-use crate::op::Failure;
+use crate::outcome::Failure;
 use crate::stamp::Contents;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{DestinationSlot, Fd, Fixed};

@@ -19,16 +19,12 @@
 //! Standard output goes to `/dev/null`; of standard error the end is kept, for the report of a
 //! failure.
 //!
-//! A kind of work is a file here and a line in [`work_of`].
+//! A kind of work is a type in `kinds` and a line in its table.
 
-mod archive;
-mod compile;
-mod copy;
-mod delete;
-mod encode;
+mod hook;
+mod kinds;
 mod products;
 mod runs;
-mod shell;
 
 use super::ProgramError;
 use super::ask::version;
@@ -36,73 +32,16 @@ use super::end::{Complaints, children, end_orphans};
 use super::find::{Found, find_all};
 use crate::Root;
 use crate::clock::monotonic_ns;
-use crate::handicap::Handicap;
-use crate::phase::sync_error;
-use crate::usage::Usage;
+use crate::job::Handicap;
+use crate::outcome::sync_error;
+use crate::resources::Usage;
 use fsarena_model::job::{By, JobKind};
 use fsarena_model::work::{JobTask, ProgramReport, Tool, WorkerReport};
+pub use hook::HookRun;
+use kinds::{Amounts, Starts, Work, absolute, work_of};
 use runs::{Failure, Runs};
 use rustix::fs::Mode;
-use rustix::process::Signal;
-pub use shell::HookRun;
-use std::ffi::OsString;
-use std::io;
-use std::path::{Component, Path, PathBuf};
-
-/// Arguments of one start of a program.
-type Args = Vec<OsString>;
-
-/// One kind of work: what its program is told, and what it has done when it ended well.
-trait Work: std::fmt::Debug {
-    /// How the program is started.
-    fn starts(&self, task: &JobTask, root: &Path) -> Result<Starts, ProgramError>;
-
-    /// What a program that ended well has read, made and gone over: `wavs` files, where such were
-    /// listed.
-    fn amounts(&self, task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts>;
-
-    /// Whether the product is a directory that has to be there.
-    fn fills_directory(&self) -> bool {
-        false
-    }
-
-    /// What the program is sent when its worker dies.
-    fn at_death(&self) -> Signal {
-        Signal::KILL
-    }
-}
-
-/// How the first program of a job is started.
-#[derive(Debug)]
-enum Starts {
-    /// Once, with these arguments.
-    Once(Args),
-    /// As often as this says, over the names of the wav files of the input.
-    OverWavs(fn(&JobTask, &[OsString]) -> Vec<Args>),
-}
-
-/// What was done, as far as it is known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Amounts {
-    /// Entries that were gone over.
-    ops: u64,
-    read_bytes: u64,
-    written_bytes: u64,
-}
-
-/// The table of kinds.
-fn work_of(kind: &JobKind) -> Box<dyn Work> {
-    match kind {
-        JobKind::Copy => Box::new(copy::Copy),
-        JobKind::Delete => Box::new(delete::Delete),
-        JobKind::Untar { compression } => Box::new(archive::Untar(*compression)),
-        JobKind::Archive { compression } => Box::new(archive::Archive(*compression)),
-        JobKind::Flac => Box::new(encode::Flac),
-        JobKind::Ogg => Box::new(encode::Ogg),
-        JobKind::Compile { jobs } => Box::new(compile::Compile(*jobs)),
-        JobKind::Command(command) => Box::new(shell::Shell(command.run.clone())),
-    }
-}
+use std::path::{Component, Path};
 
 /// A job of a program that is ready to run.
 #[derive(Debug)]
@@ -213,12 +152,6 @@ impl JobRun {
             ..WorkerReport::default()
         }
     }
-}
-
-/// The path without `.` and with the working directory in front where it is relative.
-fn absolute(path: &Path) -> Result<PathBuf, ProgramError> {
-    std::path::absolute(path)
-        .map_err(|source| ProgramError::Run { program: path.to_owned(), source })
 }
 
 /// Refuses a source elsewhere that the user who does the work may not read.

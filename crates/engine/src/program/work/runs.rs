@@ -3,8 +3,8 @@
 use super::super::end::{Complaints, errno_in};
 use super::super::find::Found;
 use super::super::start::{environment, inside, usual_umask};
+use super::kinds::{Args, Starts};
 use super::products::wavs;
-use super::{Args, Starts};
 use crate::Root;
 use fsarena_model::work::{JobTask, OpError};
 use rustix::io::Errno;

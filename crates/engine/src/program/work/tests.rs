@@ -1,7 +1,9 @@
 //! What programs are told, and what is refused, without starting any.
 
+use super::kinds::{flac_args, ogg_args};
 use super::*;
 use fsarena_model::job::{Command, Compression, Contents, Job, Reflink};
+use std::ffi::OsString;
 
 const ROOT: &str = "/mnt/a b";
 
@@ -84,14 +86,14 @@ fn filled_with(run: &str, data: &str) -> String {
 fn wav_files_are_given_to_as_few_starts_as_hold_them() {
     let flac = task(JobKind::Flac, "f", "data");
     let names: Vec<OsString> = ["a.wav", "-b.wav"].map(OsString::from).to_vec();
-    let starts = encode::flac(&flac, &names);
+    let starts = flac_args(&flac, &names);
     assert_eq!(
         starts,
         [["--best", "--silent", "--output-prefix=f/", "--", "data/a.wav", "data/-b.wav"]
             .map(OsString::from)]
     );
     let many: Vec<OsString> = (0..5000).map(|n| OsString::from(format!("{n:0>60}.wav"))).collect();
-    let starts = encode::flac(&flac, &many);
+    let starts = flac_args(&flac, &many);
     assert_eq!(starts.len(), 4, "350 kB of names");
     let given: usize = starts.iter().map(|args| args.len() - 4).sum();
     assert_eq!(given, many.len());
@@ -100,7 +102,7 @@ fn wav_files_are_given_to_as_few_starts_as_hold_them() {
     }
 
     let ogg = task(JobKind::Ogg, "o", "data");
-    let starts = encode::ogg(&ogg, &names);
+    let starts = ogg_args(&ogg, &names);
     assert_eq!(starts.len(), 2, "one each");
     assert_eq!(
         starts[1],

@@ -10,8 +10,7 @@
 
 mod packed;
 
-use super::DIR_FLAGS;
-use super::way::Way;
+use super::way::{DIR_FLAGS, Way};
 use crate::root::Root;
 use fsarena_model::job::{Compression, Source};
 use fsarena_model::work::VerifyReport;
@@ -130,10 +129,10 @@ impl Checker {
             };
             let (wanted, found) = names;
             for name in found.difference(&wanted) {
-                self.bad(&super::fault::joined(&dir, name), "is not in the original");
+                self.bad(&super::error::joined(&dir, name), "is not in the original");
             }
             for name in &wanted {
-                let path = super::fault::joined(&dir, name);
+                let path = super::error::joined(&dir, name);
                 if !found.contains(name) {
                     self.bad(&path, "is missing");
                     continue;

@@ -3,7 +3,7 @@
 use super::{CALL_BYTES, Checker, fill, kind_of, look, open_file, opened, read, target};
 use super::{same_bytes, same_mode, same_size, same_target, same_time};
 use crate::tree::attributes::Giver;
-use crate::tree::fault::joined;
+use crate::tree::error::joined;
 use crate::tree::member::{Kind, Member, Refusal};
 use crate::tree::way::{Way, parted};
 use fsarena_corpus::own::HeadLimit;

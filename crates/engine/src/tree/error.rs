@@ -1,7 +1,75 @@
-//! What goes wrong with an entry: call, side and reason while it runs, words afterwards.
+//! Why a job on a tree is refused, and what goes wrong with an entry: call, side and reason while
+//! it runs, words afterwards.
 
+use fsarena_corpus::CorpusError;
 use fsarena_model::work::OpError;
 use rustix::io::Errno;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Why a job on a tree, or the putting of a source, cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    /// The engine has no such job.
+    #[error("phase {phase}: the engine does not do {kind}; leave it to the program")]
+    Kind {
+        /// The phase.
+        phase: String,
+        /// The job.
+        kind: &'static str,
+    },
+    /// A source elsewhere that the user who does the work may not read.
+    #[error(
+        "phase {phase}: the user of the work may not read {path}: {closed} is closed to it; {}",
+        crate::program::OPEN_IT
+    )]
+    Closed {
+        /// The phase.
+        phase: String,
+        /// The source.
+        path: PathBuf,
+        /// The directory on the way, or the source itself.
+        closed: PathBuf,
+    },
+    /// A path that no system call takes.
+    #[error("{path:?}: the path has a NUL in it; rename it")]
+    Path {
+        /// The path.
+        path: PathBuf,
+    },
+    /// No memory for buffers.
+    #[error("buffers for trees: {0}; free some memory")]
+    Memory(Errno),
+    /// There is nothing to put there.
+    #[error("source {name}: {what}")]
+    Source {
+        /// Name of the source.
+        name: String,
+        /// What is wrong, and what to do.
+        what: &'static str,
+    },
+    /// The source cannot be described or generated.
+    #[error(transparent)]
+    Corpus(#[from] CorpusError),
+    /// The source cannot be put there.
+    #[error("source {name}: {call} of {path}: {text}")]
+    Put {
+        /// Name of the source.
+        name: String,
+        /// System call.
+        call: &'static str,
+        /// Its path.
+        path: String,
+        /// Why.
+        text: String,
+    },
+}
+
+/// A path for system calls.
+pub(super) fn terminated(path: &Path) -> Result<CString, TreeError> {
+    CString::new(path.as_os_str().as_bytes()).map_err(|_| TreeError::Path { path: path.to_owned() })
+}
 
 /// Which tree a call was made in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

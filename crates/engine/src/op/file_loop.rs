@@ -1,0 +1,117 @@
+//! The loop over files, and how an op on a file ends: fsync, close, fsync of the directory.
+
+use crate::backend::Backend;
+use crate::crew::Gate;
+use crate::hist::Recorder;
+use crate::names::FileNames;
+use crate::outcome::{Failure, Tally, at};
+use crate::pattern::Walk;
+use fsarena_model::work::Fsync;
+
+/// Closes `file` after `outcome`; the first failure counts.
+#[inline(always)]
+pub(crate) fn close_after<B: Backend>(
+    backend: &B,
+    file: B::File,
+    outcome: Result<usize, Failure>,
+) -> Result<usize, Failure> {
+    let closed = at("close", backend.close(file));
+    let bytes = outcome?;
+    closed?;
+    Ok(bytes)
+}
+
+/// Syncs and closes a file that was written, after `outcome`.
+#[inline(always)]
+pub(super) fn settle_after<B: Backend>(
+    backend: &B,
+    fsync: Fsync,
+    file: B::File,
+    mut outcome: Result<usize, Failure>,
+) -> Result<usize, Failure> {
+    if matches!(fsync, Fsync::Op | Fsync::File) && outcome.is_ok() {
+        outcome = at("fsync", backend.fsync(file)).and(outcome);
+    }
+    close_after(backend, file, outcome)
+}
+
+/// fsync of the directory of a file or directory, as failures name it: the path is the op's.
+pub(crate) const SYNC_PARENT: &str = "fsync of the directory that holds";
+
+/// fsync of the directory at `path`.
+pub(super) fn sync_dir<B: Backend>(backend: &B, path: &std::ffi::CStr) -> Result<(), Failure> {
+    let dir = at("open", backend.open_dir(path))?;
+    let synced = at(SYNC_PARENT, backend.fsync(dir));
+    let closed = at("close", backend.close(dir));
+    synced.and(closed)
+}
+
+/// What becomes of the directories of files.
+#[derive(Debug)]
+pub(super) struct Parents<'a> {
+    /// Whether the op's directory is synced after each op.
+    pub each: bool,
+    /// Files that are left in each directory; empty where directories are not synced.
+    pub left: &'a mut [u32],
+}
+
+impl Parents<'_> {
+    /// After a file is done: syncs its directory where that is due.
+    #[inline(always)]
+    pub fn after<B: Backend>(
+        &mut self,
+        backend: &B,
+        names: &mut FileNames,
+        outcome: Result<usize, Failure>,
+    ) -> Result<usize, Failure> {
+        if self.each || !self.left.is_empty() {
+            self.sync(backend, names, outcome)
+        } else {
+            outcome
+        }
+    }
+
+    #[cold]
+    fn sync<B: Backend>(
+        &mut self,
+        backend: &B,
+        names: &mut FileNames,
+        outcome: Result<usize, Failure>,
+    ) -> Result<usize, Failure> {
+        let bytes = outcome?;
+        let mut due = self.each;
+        if let Some(left) = self.left.get_mut(names.dir() as usize) {
+            *left = left.saturating_sub(1);
+            due |= *left == 0;
+        }
+        if due {
+            names.with_parent(|path| sync_dir(backend, path))?;
+        }
+        Ok(bytes)
+    }
+}
+
+/// Runs `one` for each file in the order of `walk`, with one lap an op.
+#[inline(always)]
+pub(super) fn each_file<B: Backend, R: Recorder, W: Walk>(
+    (backend, gate): (&B, &Gate),
+    (names, walk): (&mut FileNames, W),
+    mut parents: Parents<'_>,
+    recorder: &mut R,
+    mut one: impl FnMut(&FileNames, u32) -> Result<usize, Failure>,
+) -> Tally {
+    let mut tally = Tally::default();
+    for index in 0..walk.count() {
+        let file = walk.place(names, index);
+        let outcome = one(names, file);
+        let outcome = parents.after(backend, names, outcome);
+        if !tally.count(outcome) {
+            break;
+        }
+        recorder.lap();
+        if gate.is_stopped() {
+            break;
+        }
+    }
+    tally
+}
