@@ -108,3 +108,26 @@ mod tests {
         assert_eq!(Ink::class_of(BackendColor { alpha: 1.0, rgb: (255, 0, 0) }), "");
     }
 }
+
+/// How a level stands to the best one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Standing {
+    /// It is the best.
+    Best,
+    /// Shown to be as good.
+    Same,
+    /// Neither of these.
+    #[default]
+    Other,
+}
+
+impl Standing {
+    /// Radius of its dot, in units, and how it is filled: told by size and filling, not by colour.
+    pub(crate) fn dot(self) -> (f64, Ink) {
+        match self {
+            Self::Best => (6.5, Ink::Middle),
+            Self::Same => (4.0, Ink::Middle),
+            Self::Other => (3.5, Ink::Point),
+        }
+    }
+}

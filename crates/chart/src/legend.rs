@@ -1,7 +1,6 @@
 //! Legends: swatches with words, in as many lines as they take.
 
-use crate::ink::Ink;
-use crate::levels::Standing;
+use crate::ink::{Ink, Standing};
 use crate::rows::cover;
 use crate::sheet::{Anchor, Sheet, WIDTH};
 use crate::text::{SMALL, shorten, wide};

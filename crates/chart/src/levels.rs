@@ -1,7 +1,7 @@
 //! Response curves: how a value goes over the ordered levels of one option, with intervals, the
 //! best level and those that are shown to be as good.
 
-use crate::ink::Ink;
+use crate::ink::{Ink, Standing};
 use crate::legend::{Legend, Swatch};
 use crate::rows;
 use crate::scale::{Scale, figure, fit, tick_words};
@@ -52,29 +52,6 @@ pub struct Level {
     pub interval: Option<(f64, f64)>,
     /// How it stands to the others.
     pub standing: Standing,
-}
-
-/// How a level stands to the best one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Standing {
-    /// It is the best.
-    Best,
-    /// Shown to be as good.
-    Same,
-    /// Neither of these.
-    #[default]
-    Other,
-}
-
-impl Standing {
-    /// Radius of its dot, in units, and how it is filled: told by size and filling, not by colour.
-    pub(crate) fn dot(self) -> (f64, Ink) {
-        match self {
-            Self::Best => (6.5, Ink::Middle),
-            Self::Same => (4.0, Ink::Middle),
-            Self::Other => (3.5, Ink::Point),
-        }
-    }
 }
 
 impl Level {

@@ -1,10 +1,11 @@
 //! Where the bytes went: accounts of contenders side by side, and the answer in words.
 
 use crate::article::layout::{Column, tables};
+use crate::format::count;
 use crate::marks::Marks;
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, count, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::text::{bold, wrap};
 use fsarena_model::units::three_digits;
 use fsarena_study::{AccountMeans, AccountPart, AccountRow, AccountView, Study};
 

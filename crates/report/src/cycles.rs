@@ -1,10 +1,12 @@
 //! Cycles of a periodic application: a row a contender, a row a cycle, what a second load did, and
 //! what came of the periods.
 
+use crate::format::{bare_seconds, count, digits, grouped, ns};
+use crate::labels::BESIDE;
 use crate::marks::Marks;
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bare_seconds, bold, count, digits, grouped, ns, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::text::{bold, wrap};
 use fsarena_model::cycle::{Cycle, Load, UpdateKind};
 use fsarena_model::units::{Bytes, Nanos, three_digits};
 use fsarena_study::cycles::{DisturberView, Factor, LATE_SHARE, WorstOp};
@@ -167,10 +169,6 @@ fn notes(figures: &CycleFigures) -> Vec<String> {
     let beside = (figures.beside > 0).then(|| BESIDE.to_owned());
     missed.into_iter().chain(beside).collect()
 }
-
-/// What is said of counters where cycles lie beside each other.
-pub(crate) const BESIDE: &str = "cycles lay beside each other: counters of one, up to durable (CPU, :cpu) and \
-                      of its period, hold what the others did meanwhile";
 
 fn cells(figures: &CycleFigures) -> Vec<String> {
     let length = |spread: Option<SpreadNs>| or_dash(spread.map(|s| length(s.median_ns)));

@@ -1,9 +1,10 @@
 //! Datasets of real work, as `fsarena dataset` shows them. MB are 10^6 bytes here, as datasets are
 //! named and described by them.
 
-use crate::Style;
+use crate::format::grouped;
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{bold, grouped, wrap};
+use crate::text::{bold, wrap};
 use fsarena_model::job::Contents;
 use serde::Serialize;
 

@@ -1,9 +1,10 @@
 //! The block devices of the machine, as `fsarena devices` shows them: what each is, and whether it
 //! would be touched. Whoever asks looks; here are only words.
 
+use crate::format::bytes;
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, bytes};
-use crate::{MIN_WIDTH, Style};
+use crate::text::bold;
 use serde::Serialize;
 
 /// One block device.

@@ -1,9 +1,10 @@
 //! What `doctor` found: by place, the heaviest first; in two lines for `run`; and how much equal
 //! runs differ.
 
+use crate::format::{count, seconds};
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, clean, count, seconds, width_of, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::text::{bold, clean, width_of, wrap};
 use fsarena_model::finding::{Finding, Weight};
 use fsarena_model::noise::{Noise, NoiseClass, Smallest};
 use std::cmp::Reverse;

@@ -1,8 +1,9 @@
 //! What there is to run, and what each would cost: the list of `fsarena experiments`.
 
-use crate::Style;
+use crate::format::{bytes, ns};
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{bold, bytes, ns, wrap};
+use crate::text::{bold, wrap};
 
 /// An experiment with its expected cost.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,12 +6,13 @@ mod sides;
 
 pub use sides::sides_tables;
 
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::verdict::words::{Claim, blocks, claim, level, margin, metric, percent};
-use crate::verdict::words::{ratio, ratio_and_interval, ratio_within};
-use crate::verdict::{list, round, section, sentences};
-use crate::words::wrap;
-use crate::{MIN_WIDTH, Style};
+use crate::text::wrap;
+use crate::text::{heading, titled_list};
+use crate::verdict::text::{Claim, blocks, claim, level, margin, metric, percent};
+use crate::verdict::text::{ratio, ratio_and_interval, ratio_within};
+use crate::verdict::{round, sentences};
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_study::compare::{Forest, ForestPair, ForestQuestion, Unit, UnitRow};
 use fsarena_study::verdict::{Estimator, Verdicts};
@@ -32,7 +33,7 @@ pub fn forest_tables(forest: &Forest, width: usize, style: Style) -> String {
     for question in &forest.questions {
         let what = metric(question.metric, question.clock);
         let title = format!("{} / {}: {what}", question.workload, question.phase);
-        out.push_str(&section(&title, width, style));
+        out.push_str(&heading(&title, width, style));
         if question.pairs.is_empty() {
             out.push_str("No pair of contenders has values.\n");
         }
@@ -42,8 +43,8 @@ pub fn forest_tables(forest: &Forest, width: usize, style: Style) -> String {
         }
     }
     let title = format!("Units: {}", counted(forest.unit, forest.units.len()));
-    out.push_str(&list(&title, &units(&forest.units), width, style));
-    out.push_str(&list("Notes", &forest.notes, width, style));
+    out.push_str(&titled_list(&title, &units(&forest.units), width, style));
+    out.push_str(&titled_list("Notes", &forest.notes, width, style));
     out.push_str(&wrap("", &legend(forest), width));
     out
 }
@@ -191,7 +192,7 @@ fn counted(unit: Unit, n: usize) -> String {
 fn units(rows: &[UnitRow]) -> Vec<String> {
     let one = |row: &UnitRow| {
         let plural = if row.runs.len() == 1 { "" } else { "s" };
-        let runs = crate::verdict::words::listed(&row.runs);
+        let runs = crate::verdict::text::listed(&row.runs);
         let own = row.name.starts_with("RUN ");
         let runs = if own { String::new() } else { format!("; RUN{plural} {runs}") };
         format!("{}: {}{runs}", row.name, row.machine)
@@ -238,7 +239,7 @@ pub fn one_run_text(run: &str, verdicts: &Verdicts, width: usize, style: Style) 
         if lines.is_empty() {
             lines.push("No pair was asked.".to_owned());
         }
-        out.push_str(&list(&title, &lines, width, style));
+        out.push_str(&titled_list(&title, &lines, width, style));
     }
     let counted = blocks(u64::from(verdicts.blocks_counted));
     out.push_str(&wrap("", &format!("{counted} counted; one boot of one machine."), width));

@@ -1,8 +1,9 @@
 //! What `fsarena selftest honesty` found: facts, a table and words a tape.
 
-use crate::Style;
+use crate::format::{clock, count, grouped};
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{bold, clock, count, grouped, wrap};
+use crate::text::{bold, wrap};
 use fsarena_honesty::{FALSE_PER_THOUSAND, Replayed, RuleFigures, TapeFacts};
 use fsarena_model::units::{Nanos, three_digits};
 

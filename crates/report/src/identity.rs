@@ -19,9 +19,8 @@ use fsarena_model::run::{RunHeader, RunSession};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use text::Secrets;
+use text::{Secrets, digest};
 
 /// Keys below which a single word is free text. Elsewhere it is a word of ours or a name from the
 /// plan (`kind`, `op`, `name`, `label`), which a host or user may share by chance.
@@ -171,11 +170,6 @@ fn pseudonym(boot_id: &str) -> String {
         return String::new();
     }
     format!("boot-{}", digest(boot_id))
-}
-
-/// Ten digits that stand for a text.
-fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().take(5).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

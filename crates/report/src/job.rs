@@ -3,11 +3,13 @@
 //!
 //! A longer time is worse, and so is a larger ratio.
 
+use crate::format::{Scale, bytes, megabytes, seconds};
+use crate::labels::{is_mixed, plain_label, range_in};
 use crate::manner::{files_of, place_words};
 use crate::marks::{Marks, wrong_contents};
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{Scale, bold, bytes, megabytes, seconds, wrap};
-use crate::{Style, phases};
+use crate::text::{bold, wrap};
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::record::{CacheState, Window};
 use fsarena_study::{
@@ -63,7 +65,7 @@ const AMOUNTS: [&str; 7] = ["MB/s", "entries/s", "user", "system", "read", "writ
 
 /// Amounts, processor time and device traffic of a phase; columns that no row has are left out.
 pub(crate) fn amounts_grid(table: &PhaseTable) -> Option<Grid> {
-    let mixed = phases::is_mixed(table);
+    let mixed = is_mixed(table);
     let rows: Vec<&PhaseRow> = table.rows.iter().filter(|row| row.n > 0).collect();
     let cells: Vec<[Option<String>; 7]> = rows.iter().map(|row| amounts(row)).collect();
     let shown: Vec<usize> =
@@ -76,7 +78,7 @@ pub(crate) fn amounts_grid(table: &PhaseTable) -> Option<Grid> {
     let mut grid = Grid::new(&columns);
     for (row, cells) in rows.iter().zip(&cells) {
         let own = shown.iter().map(|&at| cells[at].clone().unwrap_or_else(|| "-".to_owned()));
-        grid.row(std::iter::once(phases::plain_label(row, mixed)).chain(own).collect());
+        grid.row(std::iter::once(plain_label(row, mixed)).chain(own).collect());
     }
     Some(grid)
 }
@@ -181,7 +183,7 @@ fn own_cost_rows(grid: &mut Grid, marks: &mut Marks, cost: &OwnCost) {
                 work,
                 marks.marked(label, wrong.into_iter().collect()),
                 seconds(Some(spread.median_ns)),
-                phases::range_in(Some(spread), seconds),
+                range_in(Some(spread), seconds),
                 if spread.n < planned {
                     format!("{}/{planned}", spread.n)
                 } else {

@@ -1,8 +1,8 @@
 //! The second table of phases in which single ops matter: latency of each contender, and when the
 //! first and the last thread were done.
 
+use crate::format::ns;
 use crate::table::{Grid, Kind};
-use crate::words::ns;
 use fsarena_model::job::By;
 use fsarena_model::work::Fsync;
 use fsarena_study::{Latency, PhaseRow, PhaseTable, RateUnit, ThreadsView};

@@ -1,12 +1,13 @@
 //! The ledger of each phase (latency and device traffic beside the times), and what is true of
 //! whole trials: space, what was done to the device before mkfs, how its queue was set.
 
+use crate::format::{bytes, grouped, ns};
 use crate::job;
+use crate::labels::{is_mixed, plain_label, title};
 use crate::latency::latency_grid;
-use crate::phases::{is_mixed, plain_label, title};
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, bytes, grouped, ns, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::text::{bold, wrap};
 use fsarena_model::record::Window;
 use fsarena_study::{PhaseRow, PhaseTable, Study};
 

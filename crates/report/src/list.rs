@@ -1,8 +1,9 @@
 //! The list of RUNs: one line each, newest last, as `fsarena list` shows it.
 
-use crate::Style;
+use crate::format::{state, utc};
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{bold, state, utc};
+use crate::text::bold;
 use fsarena_model::run::RunState;
 use serde::Serialize;
 

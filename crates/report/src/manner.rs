@@ -1,7 +1,8 @@
 //! How a phase is done, in words: what is beside the op and its files. Nothing is said of what is
 //! as in any other phase (one thread of blocking, buffered calls of 1 MiB, nothing synced).
 
-use crate::words::{clean, grouped};
+use crate::format::grouped;
+use crate::text::clean;
 use fsarena_model::job::{By, Compression, Contents, DATA, Job, JobKind, SourcePlace};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Sharing};

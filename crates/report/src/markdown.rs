@@ -4,13 +4,16 @@
 //! The tables are those of the terminal with all their columns. No text of a record or a plan can
 //! become a link, a tag or a row of its own.
 
-mod periodic;
-
+use crate::labels::phase_title;
+use crate::marks::Marks;
 use crate::notes::{closing_lists, heading_lines, sampling};
-use crate::phases::{self, phase_title};
+use crate::phases;
+use crate::style::Style;
+use crate::table::Grid;
+use crate::text::{clean, escaped};
+use crate::verdict::verdict_headline;
 use crate::verdict::{answers, question, suite};
-use crate::words::clean;
-use crate::{Style, verdict_headline};
+use crate::{accounts, cycles, sweeps};
 use fsarena_model::run::RunHeader;
 use fsarena_study::Study;
 use fsarena_study::verdict::{QuestionView, Verdicts};
@@ -53,7 +56,7 @@ pub fn markdown(
         list(&mut out, "", &marks.lines());
     }
     let _ = write!(out, "\n{}\n", escaped(&phases::legend(study, true, style)));
-    periodic::sections(&mut out, study);
+    periodic(&mut out, study);
     for (title, items) in closing_lists(study) {
         list(&mut out, title, &items);
     }
@@ -99,6 +102,77 @@ fn method(out: &mut String, header: &RunHeader, study: &Study, verdicts: Option<
     }
 }
 
+/// A section each of what the RUN has.
+fn periodic(out: &mut String, study: &Study) {
+    cycles(out, study);
+    sweeps(out, study);
+    accounts(out, study);
+}
+
+fn cycles(out: &mut String, study: &Study) {
+    let views = || study.cycles.iter().filter(|view| !view.rows.is_empty());
+    if views().next().is_none() {
+        return;
+    }
+    out.push_str("\n## Cycles\n");
+    for view in views() {
+        heading(out, &cycles::cycles_title(view));
+        let mut marks = Marks::default();
+        push_grid(out, &cycles::summary(view, &mut marks));
+        list(out, "", &marks.lines());
+        push_grid(out, &cycles::effects(view));
+        push_grid(out, &cycles::each(view));
+        list(out, "", &cycles::cycles_lines(view));
+    }
+    let _ = write!(out, "\n{}\n", escaped(cycles::LEGEND));
+}
+
+fn sweeps(out: &mut String, study: &Study) {
+    if study.sweeps.is_empty() {
+        return;
+    }
+    out.push_str("\n## Sweeps\n");
+    for view in &study.sweeps {
+        heading(out, &sweeps::sweep_title(view));
+        push_grid(out, &sweeps::levels(view));
+        for one in view.curves.iter().filter(sweeps::has_points) {
+            push_grid(out, &sweeps::curve(view, one, Style::default()));
+        }
+        let words: Vec<String> = view.curves.iter().map(|curve| curve.words.clone()).collect();
+        list(out, "", &words);
+    }
+    let _ = write!(out, "\n{}\n", escaped(sweeps::LEGEND));
+}
+
+fn accounts(out: &mut String, study: &Study) {
+    if study.accounts.is_empty() {
+        return;
+    }
+    out.push_str("\n## Where the bytes went\n");
+    for view in &study.accounts {
+        heading(out, &accounts::account_title(view));
+        let mut marks = Marks::default();
+        for sheet in accounts::sheets(view, &mut marks) {
+            push_grid(out, &sheet.grid("part"));
+        }
+        list(out, "", &marks.lines());
+        for (label, words) in accounts::account_words(view) {
+            list(out, &label, &words);
+        }
+    }
+    let _ = write!(out, "\n{}\n", escaped(accounts::LEGEND));
+}
+
+fn heading(out: &mut String, title: &str) {
+    let _ = write!(out, "\n### {}\n", escaped(title));
+}
+
+fn push_grid(out: &mut String, grid: &Grid) {
+    if !grid.is_empty() {
+        let _ = write!(out, "\n{}", grid.markdown());
+    }
+}
+
 /// A title and a list; nothing without items.
 fn list(out: &mut String, title: &str, items: &[String]) {
     if items.is_empty() {
@@ -123,59 +197,9 @@ fn fence(out: &mut String, language: &str, text: &str) {
     let _ = write!(out, "\n{fence}{language}\n{}\n{fence}\n", lines.join("\n"));
 }
 
-/// Text that Markdown shows as it is, in one line: nothing in it is a tag, a link, emphasis, code
-/// or the border of a cell.
-pub(crate) fn escaped(text: &str) -> String {
-    let text = clean(text);
-    let all: Vec<char> = text.trim().chars().collect();
-    let mut out = String::with_capacity(text.len() + 8);
-    for (at, &c) in all.iter().enumerate() {
-        let near = |at: Option<usize>| at.and_then(|at| all.get(at)).copied();
-        let (before, after) = (near(at.checked_sub(1)), near(Some(at + 1)));
-        let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '|' | '`' | '*' | '~' | '\\' => out.extend(['\\', c]),
-            // Within a word it is no emphasis.
-            '_' if !(inside(before) && inside(after)) => out.push_str("\\_"),
-            // `[1.18, 1.29]` is nothing; with an address or a name behind it, it is a link.
-            '(' | '[' | ':' if before == Some(']') => out.extend(['\\', c]),
-            '!' if after == Some('[') => out.push_str("\\!"),
-            // A list, a heading or a line under one.
-            '#' | '+' | '-' | '=' if at == 0 && [Some(' '), Some(c)].contains(&after) => {
-                out.extend(['\\', c]);
-            }
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_becomes_markup() {
-        for (text, shown) in [
-            ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
-            ("a|b", "a\\|b"),
-            ("`rm`", "\\`rm\\`"),
-            ("[x](javascript:1)", "[x]\\(javascript:1)"),
-            ("![x](http://y)", "\\![x]\\(http://y)"),
-            ("[1.18, 1.29]", "[1.18, 1.29]"),
-            ("small_files", "small_files"),
-            ("_x_ *y* ~z~", "\\_x\\_ \\*y\\* \\~z\\~"),
-            ("a\nb\u{1b}[1m", "a b [1m"),
-            ("# x", "\\# x"),
-            ("&lt;", "&amp;lt;"),
-            ("C:\\x", "C:\\\\x"),
-        ] {
-            assert_eq!(escaped(text), shown);
-        }
-    }
 
     #[test]
     fn a_fence_cannot_be_left() {

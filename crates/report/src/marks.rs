@@ -1,7 +1,8 @@
 //! Marks on rows and cells, with what they stand for below the table: under which conditions a
 //! figure was not measured as asked. What a row says in two kinds of table is worded here once.
 
-use crate::words::{cache, count, wrap};
+use crate::format::{cache, count};
+use crate::text::wrap;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
 use fsarena_study::{MemoryView, PhaseRow};

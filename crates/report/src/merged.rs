@@ -1,9 +1,10 @@
 //! What `fsarena merge` took from another database: one line a RUN.
 
-use crate::Style;
+use crate::format::utc;
 use crate::list::RunLine;
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{bold, utc};
+use crate::text::bold;
 use serde::Serialize;
 
 /// A RUN of the other database.

@@ -1,8 +1,9 @@
 //! What stands before and after the tables: which RUN this is, what was not run, what failed,
 //! disturbances, contents and the cost of sampling.
 
-use crate::words::{bold, bytes, clean, count, grouped, state, utc, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::format::{bytes, count, grouped, state, utc};
+use crate::style::{MIN_WIDTH, Style};
+use crate::text::{bold, clean, wrap};
 use fsarena_model::run::RunState;
 use fsarena_study::{PartialPhase, ProgramUse, Study, VerifyTotal};
 use std::collections::HashSet;

@@ -1,10 +1,11 @@
 //! Every trial's values, on demand: no median, no rounding.
 
 use crate::bars::line;
+use crate::format::{cache, grouped};
 use crate::manner::job_words;
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, cache, grouped, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::text::{bold, wrap};
 use fsarena_model::record::{Drained, Outcome, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::RunHeader;
 

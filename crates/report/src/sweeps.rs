@@ -2,9 +2,10 @@
 //! flat.
 
 use crate::bars::bar;
+use crate::format::bytes;
+use crate::style::{Detail, MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, bytes, clean, wrap};
-use crate::{Detail, MIN_WIDTH, Style};
+use crate::text::{bold, clean, wrap};
 use fsarena_study::sweep::{SweepCurve, SweepPoint};
 use fsarena_study::{Study, SweepMeasure, SweepView};
 

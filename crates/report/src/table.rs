@@ -1,9 +1,9 @@
 //! A table that never exceeds its width: columns that are only nice to have are left out, then the
 //! columns of text are wrapped.
 
-use crate::MIN_WIDTH;
-use crate::markdown::escaped;
-use crate::words::{clean, width_of};
+use crate::style::MIN_WIDTH;
+use crate::text::escaped;
+use crate::text::{clean, width_of};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, Table,
     TableStyle, Width,

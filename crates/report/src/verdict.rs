@@ -5,7 +5,7 @@
 //! Nothing is decided here. A line that says FASTER, SLOWER, SAME or UNDECIDED says the number of
 //! blocks, the interval and the margin too.
 
-pub mod answers;
+pub(crate) mod answers;
 mod headline;
 mod json;
 mod legend;
@@ -15,33 +15,21 @@ mod plain;
 pub(crate) mod question;
 mod rule;
 pub(crate) mod suite;
-pub(crate) mod words;
+pub(crate) mod text;
 
 pub(crate) use json::round;
 pub use json::verdict_json;
 
-use crate::words::{bold, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::style::Detail;
+use crate::style::{MIN_WIDTH, Style};
+use crate::text::{heading, wrap};
 use fsarena_study::verdict::{QuestionView, Verdicts};
-
-/// How much is said of verdicts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Detail {
-    /// What stands after a RUN: the headline, rankings, what the watchers found, the rule, and
-    /// where the rest is printed.
-    Brief,
-    /// Pairs in words and what differences are due to as well. With more than six contenders only
-    /// pairs that are not decided or stand side by side.
-    Full,
-    /// As [`Detail::Full`], with every pair.
-    AllPairs,
-}
 
 /// All verdicts of a RUN.
 #[must_use]
 pub fn verdict_tables(verdicts: &Verdicts, detail: Detail, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let mut out = section(&headline::text(verdicts), width, style);
+    let mut out = heading(&headline::text(verdicts), width, style);
     for question in &verdicts.questions {
         out.push('\n');
         out.push_str(&question::table(verdicts, question, detail, width, style));
@@ -65,7 +53,7 @@ pub fn verdict_tables(verdicts: &Verdicts, detail: Detail, width: usize, style: 
 /// The answer to the question that stands first, in one sentence without line breaks.
 #[must_use]
 pub fn verdict_headline(verdicts: &Verdicts) -> String {
-    crate::words::clean(&headline::text(verdicts))
+    crate::text::clean(&headline::text(verdicts))
 }
 
 /// Where that is printed which [`Detail::Brief`] leaves out.
@@ -81,22 +69,4 @@ fn the_rest(verdicts: &Verdicts) -> String {
 /// What is said of every pair of a question, in one sentence each.
 pub(crate) fn sentences(verdicts: &Verdicts, question: &QuestionView) -> Vec<String> {
     question.pairs.iter().map(|pair| pairs::sentence(verdicts, question, pair)).collect()
-}
-
-/// A title of one or more lines, bold where colour is wanted.
-pub(crate) fn section(title: &str, width: usize, style: Style) -> String {
-    let lines = wrap("", title, width);
-    lines.lines().map(|line| format!("{}\n", bold(line, style.colour))).collect()
-}
-
-/// A title and below it one line or more an item; nothing without items.
-pub(crate) fn list(title: &str, items: &[String], width: usize, style: Style) -> String {
-    if items.is_empty() {
-        return String::new();
-    }
-    let mut out = section(title, width, style);
-    for item in items {
-        out.push_str(&wrap("  - ", item, width));
-    }
-    out
 }

@@ -1,9 +1,10 @@
 //! Watched intervals as tables: one alone, and two beside each other.
 
+use crate::format::{bytes, grouped, utc};
 use crate::notes::{closing_notes, heading};
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::words::{bold, bytes, grouped, utc, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::text::{bold, wrap};
 use fsarena_model::run::RunHeader;
 use fsarena_model::units::{Nanos, three_digits};
 use fsarena_study::Study;

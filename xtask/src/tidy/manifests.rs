@@ -23,7 +23,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "import",
             "metrics",
             "model",
-            "page",
             "plan",
             "reference",
             "report",
@@ -49,14 +48,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("import", &["fio", "model"]),
     ("metrics", &["model"]),
     ("model", &[]),
-    // The report: views, sentences and drawings put together.
-    ("page", &["chart", "model", "reference", "report", "study"]),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
     ("plan", &["corpus", "fio", "model"]),
     // Published numbers: plain data of other people.
     ("reference", &[]),
-    ("report", &["honesty", "model", "reference", "study"]),
+    // Views, sentences and drawings put together. It names itself for its tests alone, with the
+    // feature that computes JSON Schemas.
+    ("report", &["chart", "honesty", "model", "reference", "report", "study"]),
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.
@@ -64,8 +63,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "runner",
         &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets", "trace"],
     ),
-    // What documents look like, computed from the types; the program prints what is published.
-    ("schema", &["model", "report", "study"]),
     ("stats", &[]),
     ("store", &["model"]),
     ("study", &["model", "stats", "store"]),

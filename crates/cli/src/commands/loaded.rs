@@ -5,8 +5,8 @@ use anyhow::Result;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
-use fsarena_page::Repeats;
 use fsarena_reference::Article;
+use fsarena_report::page::Repeats;
 use fsarena_report::{OwnPhase, OwnRun};
 use fsarena_store::{RunId, Store};
 use fsarena_study::Study;
@@ -79,8 +79,8 @@ impl Loaded {
     }
 
     /// As the page takes it.
-    pub fn on_page(&self) -> fsarena_page::Run<'_> {
-        fsarena_page::Run {
+    pub fn on_page(&self) -> fsarena_report::page::Run<'_> {
+        fsarena_report::page::Run {
             id: self.id.0,
             header: &self.header,
             sessions: &self.sessions,

@@ -57,12 +57,12 @@ impl Pages {
         runs.iter().map(|run| Loaded::read(store, *run, names)).collect::<Result<_>>().map(Self)
     }
 
-    fn on_page(&self) -> Vec<fsarena_page::Run<'_>> {
+    fn on_page(&self) -> Vec<fsarena_report::page::Run<'_>> {
         self.0.iter().map(Loaded::on_page).collect()
     }
 
     fn text(&self) -> String {
-        fsarena_page::page(&self.on_page(), env!("CARGO_PKG_VERSION"))
+        fsarena_report::page::page(&self.on_page(), env!("CARGO_PKG_VERSION"))
     }
 
     /// Beside the database, where the RUN itself is: the ids tell whose it is.
@@ -80,7 +80,7 @@ impl Pages {
         std::fs::create_dir_all(dir).with_context(|| {
             format!("--assets {}: cannot be made; name another directory", dir.display())
         })?;
-        let charts = fsarena_page::charts(&self.on_page());
+        let charts = fsarena_report::page::charts(&self.on_page());
         if charts.is_empty() {
             return Err(
                 Usage("--assets: the RUN has no figures, so there is no chart".into()).into()

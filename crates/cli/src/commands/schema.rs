@@ -1,5 +1,5 @@
 //! `fsarena schema`: the JSON Schemas of the documents that fsarena writes, as published in
-//! `docs/schemas`. A test of `fsarena-schema` holds these equal to what the types say.
+//! `docs/schemas`. A test of `fsarena-report` holds these equal to what the types say.
 
 use crate::args::SchemaArgs;
 use crate::context::{self, Usage};

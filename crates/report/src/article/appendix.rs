@@ -1,13 +1,15 @@
 //! Every trial of ours, as the appendix of 2008 lists every run: a row a block, a column a
 //! contender, and the median that stands in the tables.
 
-use super::OwnRun;
-use super::layout::{Column, section, tables};
+use super::layout::{Column, tables};
 use super::measured::contenders;
 use super::seconds::{By, Ours};
-use crate::Style;
+use crate::article::model::OwnRun;
+use crate::format::bare_seconds;
 use crate::marks::Marks;
-use crate::words::{bare_seconds, wrap};
+use crate::style::Style;
+use crate::text::heading;
+use crate::text::wrap;
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_reference::Test;
@@ -22,7 +24,7 @@ pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String
             run.study.uid,
             ours.tag(at)
         );
-        out.push_str(&section(&title, width, style));
+        out.push_str(&heading(&title, width, style));
         let (mut titles, mut columns): (Vec<String>, Vec<Column>) = (Vec::new(), columns(run));
         for (test, phase) in &ours.tests {
             let Some(phase) = phase else { continue };

@@ -1,11 +1,13 @@
 //! Values of ours in the shape of the article of 2007: sizes of blocks in rows, the work of a
 //! cycle, load and rate in columns; and what they suggest for the question that it left open.
 
-use super::OwnRun;
-use super::beside::{PlainTable, ThenAndNow};
-use super::layout::{Column, section, tables};
-use crate::Style;
-use crate::words::{bare_seconds, clean, digits, wrap};
+use super::layout::{Column, tables};
+use crate::article::model::OwnRun;
+use crate::article::model::{PlainTable, ThenAndNow};
+use crate::format::{bare_seconds, digits};
+use crate::style::Style;
+use crate::text::heading;
+use crate::text::{clean, wrap};
 use fsarena_model::record::Effective;
 use fsarena_model::units::{Bytes, three_digits};
 use fsarena_reference::BlockRow;
@@ -25,7 +27,7 @@ pub(super) fn ours(runs: &[OwnRun<'_>], width: usize, style: Style) -> String {
         if rows.is_empty() {
             continue;
         }
-        out.push_str(&section(&title(run), width, style));
+        out.push_str(&heading(&title(run), width, style));
         let titles: Vec<String> = rows.iter().map(|row| row.head.clone()).collect();
         let column = |(at, head): (usize, &&str)| Column {
             head: (*head).to_owned(),
@@ -190,7 +192,7 @@ pub(super) fn inference(
     width: usize,
     style: Style,
 ) -> String {
-    let mut out = section(
+    let mut out = heading(
         "What this suggests for the article's question about UFS (inference, not measurement)",
         width,
         style,

@@ -1,8 +1,7 @@
 //! Tables whose columns continue in a further table where they do not fit.
 
-use crate::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{bold, clean, width_of, wrap};
+use crate::text::{clean, width_of};
 
 /// A column: its heading and one cell a row.
 pub(crate) struct Column {
@@ -12,12 +11,6 @@ pub(crate) struct Column {
 
 /// Columns that the titles of rows take, at least.
 const TITLE_COLUMNS: usize = 24;
-
-/// A title of a table or a list.
-pub(super) fn section(title: &str, width: usize, style: Style) -> String {
-    let lines = wrap("", title, width);
-    lines.lines().map(|line| format!("{}\n", bold(line, style.colour))).collect()
-}
 
 /// The columns in as few tables as fit, about as many in each.
 pub(crate) fn tables(titles: &[String], columns: &[Column], width: usize) -> String {

@@ -1,8 +1,8 @@
 //! A contender's value of ours in a table of an article: which of its groups of trials stands for
 //! it, and what has to be said with it.
 
+use crate::format::count;
 use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
-use crate::words::count;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
 use fsarena_reference::Caches;

@@ -10,43 +10,20 @@ mod beside;
 mod blocks;
 pub(crate) mod layout;
 mod measured;
+mod model;
 mod published;
 mod rates;
 mod seconds;
 
-pub use beside::{Beside, PlainTable, ThenAndNow, beside};
+pub use beside::beside;
+pub use model::{Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow};
+
 pub use rates::{ArticleCell, ArticleRow, article_2003};
 
-use crate::words::{clean, wrap};
-use crate::{MIN_WIDTH, Style};
-use fsarena_model::record::TrialRecord;
-use fsarena_model::run::RunHeader;
+use crate::style::{MIN_WIDTH, Style};
+use crate::text::{clean, wrap};
 use fsarena_reference::{Article, Shape};
-use fsarena_study::Study;
-
-/// The phase of ours that repeats a test of an article (a `[[row]]` of the experiment).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OwnPhase {
-    /// Name of the test in the article's data.
-    pub title: String,
-    /// Workload.
-    pub workload: String,
-    /// Phase.
-    pub phase: String,
-}
-
-/// A RUN of ours on one machine.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnRun<'a> {
-    /// What was planned.
-    pub header: &'a RunHeader,
-    /// Its latest records.
-    pub records: &'a [TrialRecord],
-    /// What was computed from them.
-    pub study: &'a Study,
-    /// In what its experiment does otherwise than the article, a line each.
-    pub notes: &'a [String],
-}
+use model::otherwise;
 
 /// An article: its tables, what they give when computed again and what becomes of its conclusions;
 /// then the RUNs of ours, one a machine.
@@ -92,21 +69,6 @@ pub fn in_shape_of(
         }
         _ => measured_tables(article, phases, runs, width, style),
     }
-}
-
-/// In what the experiments of these RUNs do otherwise than the article, each once.
-fn otherwise(runs: &[OwnRun<'_>], width: usize) -> String {
-    let mut notes: Vec<&str> = Vec::new();
-    for note in runs.iter().flat_map(|run| run.notes) {
-        if !notes.contains(&note.as_str()) {
-            notes.push(note);
-        }
-    }
-    if notes.is_empty() {
-        return String::new();
-    }
-    let lines = notes.iter().map(|note| wrap("  - ", &clean(note), width));
-    format!("\nOurs, otherwise than the article:\n{}", lines.collect::<String>())
 }
 
 fn measured_tables(

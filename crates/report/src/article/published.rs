@@ -1,14 +1,15 @@
 //! The tables of an article and those computed from them, and what becomes of its conclusions.
 
-use super::layout::{self, Column, section};
-use crate::Style;
-use crate::words::{bold, wrap};
+use super::layout::{self, Column};
+use crate::style::Style;
+use crate::text::heading;
+use crate::text::{bold, wrap};
 use fsarena_reference::{Article, Holds, Table};
 
 /// All its tables, each with its notes.
 pub(super) fn tables(article: &Article, width: usize, style: Style) -> String {
     let table =
-        |table: &Table| format!("{}{}", section(&table.title, width, style), body(table, width));
+        |table: &Table| format!("{}{}", heading(&table.title, width, style), body(table, width));
     article.tables.iter().map(table).collect()
 }
 
@@ -42,7 +43,7 @@ pub(super) fn findings(article: &Article, width: usize, style: Style) -> String 
         of(Holds::Falls),
         of(Holds::CannotBeTold)
     );
-    let mut out = section(&title, width, style);
+    let mut out = heading(&title, width, style);
     for found in &article.findings {
         let mark = match found.holds {
             Holds::Holds => "HOLDS  ",

@@ -4,13 +4,15 @@
 //! shown as published; a value of ours that was not measured cold, in limited memory and by all
 //! planned trials is marked.
 
-use super::beside::{PlainTable, ThenAndNow};
-use super::layout::{Column, section, tables};
+use super::layout::{Column, tables};
 use super::measured::{Conditions, Ratios, cell, contenders};
-use super::{OwnPhase, OwnRun};
+use crate::article::model::{OwnPhase, OwnRun};
+use crate::article::model::{PlainTable, ThenAndNow};
+use crate::format::bytes;
 use crate::marks::Marks;
-use crate::words::{bytes, wrap};
-use crate::{MIN_WIDTH, Style};
+use crate::style::{MIN_WIDTH, Style};
+use crate::text::heading;
+use crate::text::wrap;
 use fsarena_model::run::Clock;
 use fsarena_reference::{Caches, RateRow};
 use fsarena_study::{CpuLoad, MemoryView, PhaseRow, PhaseTable, RateUnit, Study};
@@ -115,7 +117,7 @@ pub(super) fn rows(published: &[RateRow], phases: &[OwnPhase]) -> Vec<ArticleRow
 }
 
 fn published_table(rows: &[ArticleRow], width: usize, style: Style) -> String {
-    let title = section("The article of 2003: rate / CPU load, %", width, style);
+    let title = heading("The article of 2003: rate / CPU load, %", width, style);
     format!("{title}{}", tables(&titles(rows), &published(rows), width))
 }
 
@@ -129,12 +131,12 @@ fn own_tables(
     let compared = study.compared_clock.name();
     let mut marks = Marks::default();
     let title = format!("{name}, RUN {}, by `returned` (as the article)", study.uid);
-    let mut out = section(&title, width, style);
+    let mut out = heading(&title, width, style);
     let titles = titles(rows);
     out.push_str(&tables(&titles, &measured(rows, study, true, &mut marks), width));
     if compared != "returned" {
         let title = format!("{name}, RUN {}, by `{compared}`", study.uid);
-        out.push_str(&section(&title, width, style));
+        out.push_str(&heading(&title, width, style));
         out.push_str(&tables(&titles, &measured(rows, study, false, &mut marks), width));
     }
     let notes = marks.render(width);

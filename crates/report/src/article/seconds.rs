@@ -1,13 +1,15 @@
 //! Values of ours in the shape of an article of seconds: contenders in rows, tests in columns; by
 //! `returned`, which is what the articles measured, and by the clock that the RUN compares.
 
-use super::beside::{PlainTable, ThenAndNow};
-use super::layout::{Column, grouped, section, tables};
+use super::layout::{Column, grouped, tables};
 use super::measured::{Conditions, Groups, Ratios, cell, contenders};
-use super::{OwnPhase, OwnRun, otherwise};
-use crate::Style;
+use crate::article::model::{OwnPhase, OwnRun, otherwise};
+use crate::article::model::{PlainTable, ThenAndNow};
+use crate::format::bare_seconds;
 use crate::marks::Marks;
-use crate::words::{bare_seconds, wrap};
+use crate::style::Style;
+use crate::text::heading;
+use crate::text::wrap;
 use fsarena_model::record::CacheState;
 use fsarena_model::run::Clock;
 use fsarena_reference::{Article, Caches, Table, Test};
@@ -66,7 +68,7 @@ impl<'a> Ours<'a> {
         let mut marks = Marks::default();
         let mut out = String::new();
         for by in self.clocks() {
-            out.push_str(&section(&self.title(by), width, style));
+            out.push_str(&heading(&self.title(by), width, style));
             let mut titles = Vec::new();
             let mut columns: Vec<Column> = self.headings();
             for (at, run) in self.runs.iter().enumerate() {
@@ -129,7 +131,7 @@ impl<'a> Ours<'a> {
         let labels = self.labels();
         let mut out = String::new();
         for by in self.clocks() {
-            out.push_str(&section(&self.title(by), width, style));
+            out.push_str(&heading(&self.title(by), width, style));
             let mut columns = Vec::new();
             for (test, phase) in &self.tests {
                 for (at, run) in self.runs.iter().enumerate() {
@@ -173,7 +175,7 @@ impl<'a> Ours<'a> {
         let titles: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} / {b}")).collect();
         let title = format!("In memory / on disk, ratios of medians by {}", self.clock(by));
         let tables = grouped(&titles, &columns, self.runs.len(), width);
-        format!("{}{tables}", section(&title, width, style))
+        format!("{}{tables}", heading(&title, width, style))
     }
 
     /// A ratio of medians with the marks of both; a dash with its reason where the two may not be

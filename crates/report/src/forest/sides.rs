@@ -1,11 +1,11 @@
 //! Before and after a change on one machine: what changed, one row a contender, and each boot.
 
 use super::{Ends, SAME_INTERVAL, bare, decisive, units};
+use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
-use crate::verdict::words::{Claim, claim, level, margin, metric, value};
-use crate::verdict::{list, section};
-use crate::words::wrap;
-use crate::{MIN_WIDTH, Style};
+use crate::text::wrap;
+use crate::text::{heading, titled_list};
+use crate::verdict::text::{Claim, claim, level, margin, metric, value};
 use fsarena_model::verdict::Verdict;
 use fsarena_study::compare::{Change, SideRow, Sides, SidesQuestion, UnitValue};
 
@@ -17,20 +17,20 @@ const DIGEST_DIGITS: usize = 12;
 pub fn sides_tables(sides: &Sides, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out =
-        section(&format!("Before and after on one machine: {}", sides.machine), width, style);
-    out.push_str(&list("Before", &units(&sides.before), width, style));
-    out.push_str(&list("After", &units(&sides.after), width, style));
+        heading(&format!("Before and after on one machine: {}", sides.machine), width, style);
+    out.push_str(&titled_list("Before", &units(&sides.before), width, style));
+    out.push_str(&titled_list("After", &units(&sides.after), width, style));
     let mut changed: Vec<String> = sides.changes.iter().map(change).collect();
     if changed.is_empty() {
         changed.push("nothing that is recorded".to_owned());
     }
-    out.push_str(&list("Changed", &changed, width, style));
-    out.push_str(&list("Notes", &sides.notes, width, style));
+    out.push_str(&titled_list("Changed", &changed, width, style));
+    out.push_str(&titled_list("Notes", &sides.notes, width, style));
     for question in &sides.questions {
         out.push('\n');
         let what = metric(question.metric, question.clock);
         let title = format!("{} / {}: {what}", question.workload, question.phase);
-        out.push_str(&section(&title, width, style));
+        out.push_str(&heading(&title, width, style));
         if question.rows.is_empty() {
             out.push_str("No contender has values.\n");
             continue;

@@ -85,7 +85,7 @@ fn a_tape_with_its_table_and_what_follows() {
 #[test]
 fn narrow_terminals_keep_what_matters() {
     let text = honesty_tables(&[replayed(45)], 80, Style::default());
-    assert!(text.lines().all(|line| crate::words::width_of(line) <= 80), "{text}");
+    assert!(text.lines().all(|line| crate::text::width_of(line) <= 80), "{text}");
     assert!(text.contains("A/A") && text.contains("time"), "{text}");
     assert!(!text.contains("  tapes like it"), "{text}");
 }

@@ -1,8 +1,9 @@
 //! What a plan asks, and when it is answered.
 
-use super::{PlanCost, nanos};
-use crate::Style;
-use crate::words::{bold, count, ns, wrap};
+use super::cost::{PlanCost, label, nanos};
+use crate::format::{count, ns};
+use crate::style::Style;
+use crate::text::{bold, wrap};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Pairs, Question, Rule, VerdictPlan};
 
@@ -75,7 +76,7 @@ fn questions(plan: &RunPlan, verdict: &VerdictPlan, pairs: usize) -> String {
     let with = match verdict.pairs {
         Pairs::All => String::new(),
         Pairs::Baseline { contender } => {
-            format!(" with the baseline {}", super::label(plan, contender))
+            format!(" with the baseline {}", label(plan, contender))
         }
     };
     format!(

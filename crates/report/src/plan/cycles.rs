@@ -1,6 +1,6 @@
 //! Cycles as the plan shows them.
 
-use crate::words::{bytes, count, ns};
+use crate::format::{bytes, count, ns};
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::{Phase, Workload};

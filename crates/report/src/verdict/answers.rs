@@ -2,13 +2,14 @@
 //! are those of the tables; nothing is decided or computed here.
 
 use super::multipliers;
-use super::{Detail, legend, pairs, plain, question, rule};
+use super::{legend, pairs, plain, question, rule};
+use crate::style::Detail;
 use fsarena_model::verdict::Verdict;
 use fsarena_study::factors::FactorView;
 use fsarena_study::verdict::{PairView, QuestionView, RankRow, Verdicts};
 
 pub use super::question::Against;
-pub use super::words::{about, blocks, listed, margin, percent, value};
+pub use super::text::{about, blocks, listed, margin, percent, value};
 
 /// The answer to a question as somebody would say it aloud, with its full stop: `xfs is 1.31 times
 /// [1.24, 1.38] as fast as ext4; it is the same within 5 % as btrfs.` Blocks and margin are to

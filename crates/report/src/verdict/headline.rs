@@ -1,8 +1,8 @@
 //! The one answer that stands first.
 
 use super::pairs::{between, sentence};
-use super::words::{listed, metric};
-use crate::words::count;
+use crate::format::count;
+use crate::verdict::text::{listed, metric};
 use fsarena_model::verdict::Verdict;
 use fsarena_study::verdict::{PairView, QuestionView, Verdicts};
 

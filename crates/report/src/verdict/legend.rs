@@ -1,9 +1,9 @@
 //! How verdicts are read: only what occurs, once.
 
-use super::Detail;
 use super::pairs::is_early;
 use super::question::{is_of_fewer, shows_letters};
-use super::words::{level, listed, margin};
+use crate::style::Detail;
+use crate::verdict::text::{level, listed, margin};
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_study::verdict::{Estimator, PairView, Verdicts};
 use fsarena_study::watch::{Finding, FindingKind};

@@ -1,9 +1,9 @@
 //! What differences are due to: multipliers first, then what they depend on, shares last.
 
-use super::words::{blocks, percent, probability, ratio_and_interval};
-use super::{list, section};
-use crate::Style;
-use crate::words::wrap;
+use crate::style::Style;
+use crate::text::wrap;
+use crate::text::{heading, titled_list};
+use crate::verdict::text::{blocks, percent, probability, ratio_and_interval};
 use fsarena_study::factors::{FactorRow, FactorView, LevelRow};
 
 /// The factors of a question.
@@ -13,7 +13,7 @@ pub(super) fn text(view: &FactorView, width: usize, style: Style) -> String {
          plain 95 % for all levels of a factor together)",
         blocks(view.blocks as u64)
     );
-    let mut out = section(&title, width, style);
+    let mut out = heading(&title, width, style);
     if !view.factors.is_empty() {
         out.push_str(&wrap("", &line(view), width));
     }
@@ -25,7 +25,7 @@ pub(super) fn text(view: &FactorView, width: usize, style: Style) -> String {
         out.push_str(&wrap("", &tests(view), width));
     }
     out.push_str(&shares(view, width));
-    out.push_str(&list("Factors: notes", &view.notes, width, style));
+    out.push_str(&titled_list("Factors: notes", &view.notes, width, style));
     out
 }
 

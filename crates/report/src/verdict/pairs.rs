@@ -1,7 +1,7 @@
 //! Pairs in words: each line stands by itself, with its blocks, interval and margin.
 
-use super::Detail;
-use super::words::{Claim, about, blocks, claim, margin, ratio};
+use crate::style::Detail;
+use crate::verdict::text::{Claim, about, blocks, claim, margin, ratio};
 use fsarena_model::verdict::{Rule, Verdict};
 use fsarena_study::verdict::{Forecast, ForecastFor, PairView, QuestionView, Verdicts};
 

@@ -3,7 +3,7 @@
 
 use super::pairs::{between, interval};
 use super::question::reference;
-use super::words::{listed, percent, ratio_and_interval, ratio_within, value};
+use crate::verdict::text::{listed, percent, ratio_and_interval, ratio_within, value};
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_study::verdict::{PairView, QuestionView, RankRow, Verdicts};
 

@@ -1,11 +1,14 @@
 //! One question: its ranking, its pairs, who takes no part, what the watchers saw.
 
-use super::words::{metric, ratio, ratio_and_interval, ratio_within, value};
-use super::{Detail, list, multipliers, pairs, section};
-use crate::Style;
+use super::{multipliers, pairs};
 use crate::bars::bar;
+use crate::format::count;
+use crate::style::Detail;
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{count, wrap};
+use crate::text::wrap;
+use crate::text::{heading, titled_list};
+use crate::verdict::text::{metric, ratio, ratio_and_interval, ratio_within, value};
 use fsarena_model::verdict::Verdict;
 use fsarena_study::verdict::{QuestionView, RankRow, Verdicts};
 use fsarena_study::watch::{Finding, FindingKind};
@@ -24,7 +27,7 @@ pub(super) fn table(
     style: Style,
 ) -> String {
     let is_said = is_headline(verdicts, question) && question.pairs.len() == 1;
-    let mut out = section(&title(verdicts, question), width, style);
+    let mut out = heading(&title(verdicts, question), width, style);
     if !question.rows.is_empty() {
         out.push_str(&ranking(verdicts, question, style).render(width));
     }
@@ -33,12 +36,12 @@ pub(super) fn table(
     }
     let left: Vec<String> =
         question.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
-    out.push_str(&list("Take no part", &left, width, style));
+    out.push_str(&titled_list("Take no part", &left, width, style));
     let mut watched = found(question);
     if detail != Detail::Brief {
         watched.extend(outliers(question));
     }
-    out.push_str(&list("Watchers", &watched, width, style));
+    out.push_str(&titled_list("Watchers", &watched, width, style));
     match &question.factors {
         Some(factors) if detail != Detail::Brief => {
             out.push_str(&multipliers::text(factors, width, style));
@@ -177,7 +180,7 @@ fn pair_list(
         Some(baseline) => format!("Against the baseline {baseline}"),
         None => "Pairs".to_owned(),
     };
-    let mut out = list(&title, &lines, width, style);
+    let mut out = titled_list(&title, &lines, width, style);
     if left_out > 0 {
         let line = format!(
             "{left_out} of {} are decided and not side by side, and not listed; `fsarena study \

@@ -1,9 +1,9 @@
 //! By which rule it was decided: looks, cap, margin, budget, blocks, how it ended.
 
-use super::list;
-use super::words::{blocks, listed, margin};
-use crate::Style;
-use crate::words::{bold, wrap};
+use crate::style::Style;
+use crate::text::titled_list;
+use crate::text::{bold, wrap};
+use crate::verdict::text::{blocks, listed, margin};
 use fsarena_model::units::Nanos;
 use fsarena_model::verdict::{Rule, StopWhy, Verdict};
 use fsarena_study::verdict::{RerunBlock, Verdicts};
@@ -21,10 +21,10 @@ pub(super) fn text(verdicts: &Verdicts, width: usize, style: Style) -> String {
     }
     let again = |one: &RerunBlock| format!("block {}: {}", one.block, one.why);
     let rerun: Vec<String> = verdicts.rerun.iter().map(again).collect();
-    out.push_str(&list("Blocks that were run again", &rerun, width, style));
+    out.push_str(&titled_list("Blocks that were run again", &rerun, width, style));
     let counts = |one: &RerunBlock| format!("{}; counted, no spare block left", again(one));
     let not_rerun: Vec<String> = verdicts.not_rerun.iter().map(counts).collect();
-    out.push_str(&list("Blocks that should have been run again", &not_rerun, width, style));
+    out.push_str(&titled_list("Blocks that should have been run again", &not_rerun, width, style));
     out
 }
 

@@ -1,15 +1,16 @@
 //! Contenders over all workloads.
 
-use super::section;
-use super::words::ratio_and_interval;
-use crate::Style;
+use crate::format::count;
+use crate::style::Style;
 use crate::table::{Grid, Kind};
-use crate::words::{count, wrap};
+use crate::text::heading;
+use crate::text::wrap;
+use crate::verdict::text::ratio_and_interval;
 use fsarena_study::verdict::SuiteView;
 
 /// Geometric means of ratios, with both intervals, and how often each was what.
 pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
-    let mut out = section(&title(view), width, style);
+    let mut out = heading(&title(view), width, style);
     out.push_str(&grid(view).render(width));
     out.push_str(&wrap("", &words(view), width));
     out

@@ -1,0 +1,141 @@
+//! What phases and their rows are called, and what has to be said with a row: the words that
+//! tables, charts and the page share.
+
+use crate::format::{count, ns};
+use crate::manner::{job_words, manner, work};
+use crate::marks::{not_cold, not_limited, wrong_contents};
+use crate::style::Style;
+use crate::text::{bold, wrap};
+use fsarena_model::record::CacheState;
+use fsarena_model::units::Bytes;
+use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, SpreadNs};
+
+/// What is said of counters where cycles lie beside each other.
+pub(crate) const BESIDE: &str = "cycles lay beside each other: counters of one, up to durable (CPU, :cpu) and \
+                      of its period, hold what the others did meanwhile";
+
+/// The memory limit that all rows of a table have.
+pub(crate) fn common_memory(table: &PhaseTable) -> Option<&MemoryView> {
+    let first = &table.rows.first()?.memory;
+    let limited = matches!(first, MemoryView::Limited { .. });
+    (limited && table.rows.iter().all(|row| row.memory == *first)).then_some(first)
+}
+
+/// What a phase is, how it is done, and in which state of cache and memory; in bold lines.
+pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
+    let mut out = String::new();
+    for line in wrap("", &phase_title(table), width).lines() {
+        out.push_str(&bold(line, style.colour));
+        out.push('\n');
+    }
+    out
+}
+
+/// What a phase is, how it is done, and in which state of cache and memory: `small-files / create:
+/// 5,000 files of 256 B, in order; cold`.
+#[must_use]
+pub fn phase_title(table: &PhaseTable) -> String {
+    let set = &table.dataset;
+    let what = match &table.job {
+        Some(job) => job_words(job),
+        None => work(table.op, table.order, set),
+    };
+    let mut text = format!("{} / {}: {what}", table.workload, table.phase);
+    let manner = manner(table.op, table.bs_bytes, &table.io, set);
+    if !manner.is_empty() {
+        text.push_str(&format!("; {manner}"));
+    }
+    if is_mixed(table) {
+        text.push_str("; cold (warm rows are not compared with cold ones)");
+    } else if let Some(row) = table.rows.first() {
+        text.push_str(if row.cache == CacheState::Cold { "; cold" } else { "; warm" });
+    }
+    if let Some(MemoryView::Limited { limit_bytes, by }) = common_memory(table) {
+        text.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
+    }
+    text
+}
+
+/// What has to be said of the figures of a row: under which conditions they were not measured as
+/// asked, and what is in none of them.
+#[must_use]
+pub fn row_notes(table: &PhaseTable, row: &PhaseRow) -> Vec<String> {
+    notes_of(row, common_memory(table))
+}
+
+/// A row's name in its table: warm is said where there are cold rows too.
+#[must_use]
+pub fn row_label(table: &PhaseTable, row: &PhaseRow) -> String {
+    plain_label(row, is_mixed(table))
+}
+
+/// Why a contender has no figure, in a word or two.
+#[must_use]
+pub fn absence(why: Absence) -> &'static str {
+    match why {
+        Absence::NotRun => "not run",
+        Absence::Failed => "failed",
+        Absence::Partial => "partial",
+        Absence::Interrupted => "interrupted",
+        Absence::NotYet => "no trial yet",
+    }
+}
+
+/// Whether a table has cold and warm rows.
+pub(crate) fn is_mixed(table: &PhaseTable) -> bool {
+    let cold = table.rows.iter().filter(|row| row.cache == CacheState::Cold).count();
+    cold > 0 && cold < table.rows.len()
+}
+
+/// What is to be said of a row, beside its figures.
+pub(crate) fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<String> {
+    let mut notes: Vec<String> = not_cold(row).into_iter().chain(not_limited(row)).collect();
+    match &row.memory {
+        MemoryView::Limited { limit_bytes, by } if common.is_none() => {
+            notes.push(format!("memory {} by {by}", Bytes(*limit_bytes)));
+        }
+        _ => {}
+    }
+    if row.drained.not_drained > 0 {
+        let (n, of) = (row.drained.not_drained, count(row.n, "trial"));
+        notes.push(format!("not drained in {n} of {of}: {}", row.drained.reasons.join("; ")));
+    }
+    notes.extend(wrong_contents(row.trials_with_bad_contents));
+    if row.trials_partial > 0 {
+        let trials = count(row.trials_partial, "trial");
+        notes.push(format!("partial in {trials} (ended before the end of the work): in no figure"));
+    }
+    notes.extend(own_clock(row));
+    notes.extend(row.overlapped_cycles.map(|_| BESIDE.to_owned()));
+    notes
+}
+
+/// What a program that did the work says of its length, beside ours.
+fn own_clock(row: &PhaseRow) -> Option<String> {
+    let program = row.program.as_ref()?;
+    let own = ns(Some(program.own?.median_ns));
+    let version = &program.version;
+    Some(format!(
+        "the rate leaves out the start and end of {version}, which worked for {own} by its own \
+         clock; the times do not"
+    ))
+}
+
+/// Warm is said where the table has cold rows too.
+pub(crate) fn plain_label(row: &PhaseRow, mixed: bool) -> String {
+    let warm = if mixed && row.cache != CacheState::Cold { " (warm)" } else { "" };
+    format!("{}{warm}", row.label)
+}
+
+pub(crate) fn range_in(spread: Option<SpreadNs>, length: fn(Option<u64>) -> String) -> String {
+    match spread {
+        Some(s) if s.n > 1 => format!("{} - {}", length(Some(s.min_ns)), length(Some(s.max_ns))),
+        _ => "-".to_owned(),
+    }
+}
+
+/// Trials behind a row: `8`, or `7/8` where more were planned.
+#[must_use]
+pub fn trials(row: &PhaseRow) -> String {
+    if row.n == row.n_planned { row.n.to_string() } else { format!("{}/{}", row.n, row.n_planned) }
+}

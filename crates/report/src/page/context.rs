@@ -1,0 +1,81 @@
+//! What a section is made from: a RUN with its views, and what ids on the page begin with.
+
+use crate::article::OwnPhase;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::record::TrialRecord;
+use fsarena_model::run::{RunHeader, RunPlan, RunSession};
+use fsarena_model::work::Op;
+use fsarena_reference::Article;
+use fsarena_study::Study;
+use fsarena_study::verdict::Verdicts;
+
+/// A RUN as the page takes it: what was read from the database, and what was computed from it. What
+/// is not to be passed on was taken out before.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Number in the database.
+    pub id: i64,
+    /// What was planned.
+    pub header: &'a RunHeader,
+    /// Uninterrupted pieces.
+    pub sessions: &'a [RunSession],
+    /// Latest record of each trial.
+    pub records: &'a [TrialRecord],
+    /// Views.
+    pub study: &'a Study,
+    /// Verdicts; none where nothing was asked.
+    pub verdicts: Option<&'a Verdicts>,
+    /// The article that its experiment repeats.
+    pub article: Option<Repeats<'a>>,
+}
+
+/// An article, and what repeats it.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeats<'a> {
+    /// The article.
+    pub article: &'a Article,
+    /// Which phase of ours repeats which test of it.
+    pub phases: &'a [OwnPhase],
+    /// In what the experiment does otherwise, a line each.
+    pub notes: &'a [String],
+}
+
+/// A RUN in its place on the page.
+pub(crate) struct SectionContext<'a> {
+    /// It.
+    pub(crate) run: &'a Run<'a>,
+    /// What ids of this RUN begin with: unique on the page.
+    pub(crate) prefix: String,
+}
+
+impl<'a> SectionContext<'a> {
+    /// The RUN that stands `at` this context, from 0.
+    pub(crate) fn new(at: usize, run: &'a Run<'a>) -> Self {
+        Self { run, prefix: format!("r{}", at + 1) }
+    }
+
+    /// The program that measured it, where that is not fsarena: it was brought in.
+    pub(crate) fn measured_by(&self) -> Option<&'a str> {
+        measured_by(&self.run.header.plan)
+    }
+
+    /// Whether it only looked on while another application was at work: there is nothing to
+    /// compare, and no answer.
+    pub(crate) fn is_watched(&self) -> bool {
+        is_watched(&self.run.header.plan)
+    }
+}
+
+pub(crate) fn is_watched(plan: &RunPlan) -> bool {
+    let mut phases = plan.workloads.iter().flat_map(|work| &work.phases);
+    phases.any(|phase| phase.op == Op::Watched)
+}
+
+pub(crate) fn measured_by(plan: &RunPlan) -> Option<&str> {
+    let mut programs = plan.contenders.iter().map(|contender| match &contender.levels.device {
+        DeviceLevel::Elsewhere { program, .. } => Some(program.as_str()),
+        _ => None,
+    });
+    let first = programs.next()??;
+    programs.all(|program| program.is_some()).then_some(first)
+}

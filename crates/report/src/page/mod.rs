@@ -1,0 +1,37 @@
+//! The report: one HTML page that needs no network, complete without its script.
+//!
+//! Views come from `fsarena-study`, sentences from the rest of this crate, drawings from
+//! `fsarena-chart`; what is laid out here is computed in none of these again. Every inserted string
+//! is escaped by the templates (`maud`); what a RUN says is text, never markup.
+
+mod answer;
+mod appendix;
+mod bytes;
+mod context;
+mod data;
+mod fairness;
+mod frame;
+mod parts;
+mod periodic;
+mod pictures;
+mod series;
+mod speed;
+mod sweeps;
+mod then;
+mod watched;
+
+pub use context::{Repeats, Run};
+
+use fsarena_chart::Svg;
+
+/// The page of one or several RUNs.
+#[must_use]
+pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
+    frame::page(runs, program_version).into_string()
+}
+
+/// Every chart of the page, in its order; ids are unique over all RUNs.
+#[must_use]
+pub fn charts(runs: &[Run<'_>]) -> Vec<Svg> {
+    frame::charts(runs)
+}

@@ -1,0 +1,207 @@
+//! JSON Schemas (draft 2020-12) of the documents that `--json` and `export` write, computed from
+//! the types that are written.
+//!
+//! The program does without this module: it prints the files of `docs/schemas`, and a test
+//! here holds these equal to what is computed. `FSARENA_WRITE_SCHEMAS=1 cargo test -p
+//! fsarena-report` writes them anew.
+
+use crate::{DatasetLine, MergedLine, PlanCost, RunLine};
+use fsarena_model::finding::Finding;
+use fsarena_model::noise::Noise;
+use fsarena_model::record::TrialRecord;
+use fsarena_model::run::{RunHeader, RunPlan, RunSession};
+use fsarena_study::compare::{Forest, Sides};
+use fsarena_study::verdict::Verdicts;
+use fsarena_study::watched::WatchedPair;
+use fsarena_study::{PhasePoints, Study};
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Map, Value, json};
+
+/// The kinds of documents, and where they come from.
+pub use crate::json::KINDS;
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct RunDocument {
+    schema: u32,
+    kind: String,
+    /// The plan, and where it was carried out.
+    run: RunHeader,
+    /// Uninterrupted pieces of it.
+    sessions: Vec<RunSession>,
+    /// What is computed from the records.
+    study: Study,
+    /// Of several attempts at a trial the latest.
+    records: Vec<TrialRecord>,
+    /// What is said of the questions; absent where none was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdicts: Option<Verdicts>,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct VerdictsDocument {
+    schema: u32,
+    kind: String,
+    #[serde(flatten)]
+    verdicts: Verdicts,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct CompareDocument<T> {
+    schema: u32,
+    kind: String,
+    /// What was found.
+    compare: T,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct ListDocument {
+    schema: u32,
+    kind: String,
+    /// One line each, the newest last.
+    runs: Vec<RunLine>,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct PlanDocument {
+    schema: u32,
+    kind: String,
+    /// What would be done.
+    plan: RunPlan,
+    /// What it is expected to take.
+    cost: PlanCost,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct DoctorDocument {
+    schema: u32,
+    kind: String,
+    /// One a check.
+    findings: Vec<Finding>,
+    /// The spread of equal runs, where it was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise: Option<Noise>,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct MergeDocument {
+    schema: u32,
+    kind: String,
+    /// The other databases.
+    databases: Vec<MergedDatabase>,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct MergedDatabase {
+    /// Where it lies.
+    path: String,
+    /// Its RUNs.
+    runs: Vec<MergedLine>,
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct DatasetsDocument {
+    schema: u32,
+    kind: String,
+    /// Those that are built in.
+    datasets: Vec<DatasetLine>,
+}
+
+/// What a page of [`crate::page`] holds of each of its RUNs.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "its shape is what is asked for")]
+struct ReportDocument {
+    schema: u32,
+    kind: String,
+    /// The plan, and where it was carried out.
+    run: RunHeader,
+    /// Uninterrupted pieces of it.
+    sessions: Vec<RunSession>,
+    /// What is said of the questions; null where none was asked. Of very many pairs, `pairs` of a
+    /// question is null.
+    verdicts: Option<Verdicts>,
+    /// Every raw value; null where there are very many, which stand in the CSV of the page.
+    points: Option<Vec<PhasePoints>>,
+}
+
+/// The schema of a kind of document; `None` for a kind that is not in [`KINDS`].
+#[must_use]
+pub fn schema(kind: &str) -> Option<Value> {
+    let (_, from) = KINDS.iter().find(|(known, _)| *known == kind)?;
+    let schema = match kind {
+        "run" => of::<RunDocument>(),
+        "verdicts" => of::<VerdictsDocument>(),
+        "compare-runs" => of::<CompareDocument<Forest>>(),
+        "compare-sides" => of::<CompareDocument<Sides>>(),
+        "compare-watched" => of::<CompareDocument<WatchedPair>>(),
+        "list" => of::<ListDocument>(),
+        "plan" => of::<PlanDocument>(),
+        "doctor" => of::<DoctorDocument>(),
+        "merge" => of::<MergeDocument>(),
+        "datasets" => of::<DatasetsDocument>(),
+        "report" => of::<ReportDocument>(),
+        _ => return None,
+    };
+    let mut value = schema.to_value();
+    value["title"] = json!(format!("fsarena {kind}"));
+    value["description"] = json!(format!(
+        "What fsarena writes for: {from}. Lengths are ns, sizes bytes; keys end with their unit. \
+         Fields may be added within this version."
+    ));
+    value["properties"]["schema"] = json!({ "const": crate::json::SCHEMA });
+    value["properties"]["kind"] = json!({ "const": kind });
+    with_units(&mut value);
+    if kind == "report"
+        && let Some(pairs) = value.pointer_mut("/$defs/QuestionView/properties/pairs/type")
+    {
+        *pairs = json!(["array", "null"]);
+    }
+    Some(value)
+}
+
+fn of<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// Figures whose unit depends on the metric: in documents it stands in the key
+/// (`crate::verdict_json`, `crate::compare_json`).
+fn with_units(schema: &mut Value) {
+    let Some(types) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
+    let base = ["median", "median_low", "median_high", "geometric_mean", "min", "max"];
+    if let Some(row) = types.get_mut("RankRow") {
+        base.iter()
+            .for_each(|key| by_unit(row, key, &[&format!("{key}_ns"), &format!("{key}_bytes")]));
+    }
+    if let Some(forecast) = types.get_mut("Forecast") {
+        by_unit(forecast, "seconds", &["more_s"]);
+    }
+    if let Some(value) = types.get_mut("UnitValue") {
+        by_unit(value, "value", &["value_ns", "value_bytes"]);
+    }
+}
+
+/// Puts `names` in the place of a property; one of several is there, so that none is required.
+fn by_unit(of: &mut Value, key: &str, names: &[&str]) {
+    let properties = of.get_mut("properties").and_then(Value::as_object_mut);
+    let Some(property) = properties.and_then(|all| all.remove(key)) else { return };
+    if let Some(required) = of.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name != key);
+        if let [name] = names {
+            required.push(json!(name));
+        }
+    }
+    let properties = of.get_mut("properties").and_then(Value::as_object_mut);
+    if let Some(all) = properties {
+        let named = names.iter().map(|name| ((*name).to_owned(), property.clone()));
+        all.extend(named.collect::<Map<String, Value>>());
+    }
+}

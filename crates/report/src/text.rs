@@ -1,0 +1,186 @@
+//! Plain text: breaking lines, what is unsafe to show, headings and lists, what Markdown would take
+//! for markup.
+//!
+//! Knows of columns and escapes alone: no figure and no sentence is made here.
+
+use crate::style::Style;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Columns that a text takes.
+pub(crate) fn width_of(text: &str) -> usize {
+    text.width()
+}
+
+/// Text from a record or a file, safe to show: control characters (which could move the cursor or
+/// change colours) and line breaks become spaces.
+pub(crate) fn clean(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Breaks a sentence into lines of at most `width` columns; words that are longer are split. The
+/// first line starts with `first`, the others with as many spaces.
+pub(crate) fn wrap(first: &str, text: &str, width: usize) -> String {
+    let indent = width_of(first).min(width / 2);
+    let room = width.saturating_sub(indent).max(8);
+    let mut lines: Vec<String> = vec![String::new()];
+    let mut used = 0;
+    for word in words(&clean(text)) {
+        for piece in pieces(&word, room) {
+            let needed = width_of(&piece) + usize::from(used > 0);
+            if used > 0 && used + needed > room {
+                lines.push(String::new());
+                used = 0;
+            }
+            let line = lines.last_mut().expect("there is always a line");
+            if used > 0 {
+                line.push(' ');
+            }
+            line.push_str(&piece);
+            used += width_of(&piece) + usize::from(used > 0);
+        }
+    }
+    let mut out = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        if at == 0 {
+            out.push_str(first);
+        } else {
+            out.push_str(&" ".repeat(indent));
+        }
+        out.push_str(line);
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
+    out
+}
+
+/// The words of a text. No line is broken before a percent sign or within an interval in brackets.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let opened = |last: &String| last.starts_with('[') && last.ends_with(',');
+        match words.last_mut() {
+            Some(last) if word.starts_with('%') || opened(last) => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+fn pieces(word: &str, room: usize) -> Vec<String> {
+    let mut pieces = vec![String::new()];
+    let mut used = 0;
+    for c in word.chars() {
+        let columns = c.width().unwrap_or(0);
+        if used + columns > room {
+            pieces.push(String::new());
+            used = 0;
+        }
+        pieces.last_mut().expect("there is always a piece").push(c);
+        used += columns;
+    }
+    pieces
+}
+
+/// A heading; bold where colour is wanted.
+pub(crate) fn bold(text: &str, colour: bool) -> String {
+    if colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+}
+
+/// A title of one or more lines, bold where colour is wanted.
+pub(crate) fn heading(title: &str, width: usize, style: Style) -> String {
+    let lines = wrap("", title, width);
+    lines.lines().map(|line| format!("{}\n", bold(line, style.colour))).collect()
+}
+
+/// A title and below it one line or more an item; nothing without items.
+pub(crate) fn titled_list(title: &str, items: &[String], width: usize, style: Style) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    let items = items.iter().map(|item| wrap("  - ", item, width));
+    heading(title, width, style) + &items.collect::<String>()
+}
+
+/// Text that Markdown shows as it is, in one line: nothing in it is a tag, a link, emphasis, code
+/// or the border of a cell.
+pub(crate) fn escaped(text: &str) -> String {
+    let text = clean(text);
+    let all: Vec<char> = text.trim().chars().collect();
+    let mut out = String::with_capacity(text.len() + 8);
+    for (at, &c) in all.iter().enumerate() {
+        let near = |at: Option<usize>| at.and_then(|at| all.get(at)).copied();
+        let (before, after) = (near(at.checked_sub(1)), near(Some(at + 1)));
+        let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '`' | '*' | '~' | '\\' => out.extend(['\\', c]),
+            // Within a word it is no emphasis.
+            '_' if !(inside(before) && inside(after)) => out.push_str("\\_"),
+            // `[1.18, 1.29]` is nothing; with an address or a name behind it, it is a link.
+            '(' | '[' | ':' if before == Some(']') => out.extend(['\\', c]),
+            '!' if after == Some('[') => out.push_str("\\!"),
+            // A list, a heading or a line under one.
+            '#' | '+' | '-' | '=' if at == 0 && [Some(' '), Some(c)].contains(&after) => {
+                out.extend(['\\', c]);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\nc\u{7}"), "a [31mb c ");
+    }
+
+    #[test]
+    fn sentences_are_wrapped_under_their_mark() {
+        assert_eq!(wrap("- ", "one two three", 10), "- one two\n  three\n");
+        assert_eq!(wrap("", "abcdefghijkl", 10), "abcdefghij\nkl\n");
+        assert_eq!(wrap("- ", "", 10), "-\n");
+        assert_eq!(
+            wrap("", "margin of 5 %, [1.0, 1.2] it is", 11),
+            "margin of\n5 %,\n[1.0, 1.2]\nit is\n"
+        );
+    }
+
+    #[test]
+    fn nothing_becomes_markup() {
+        for (text, shown) in [
+            ("<script>alert(1)</script>", "&lt;script&gt;alert(1)&lt;/script&gt;"),
+            ("a|b", "a\\|b"),
+            ("`rm`", "\\`rm\\`"),
+            ("[x](javascript:1)", "[x]\\(javascript:1)"),
+            ("![x](http://y)", "\\![x]\\(http://y)"),
+            ("[1.18, 1.29]", "[1.18, 1.29]"),
+            ("small_files", "small_files"),
+            ("_x_ *y* ~z~", "\\_x\\_ \\*y\\* \\~z\\~"),
+            ("a\nb\u{1b}[1m", "a b [1m"),
+            ("# x", "\\# x"),
+            ("&lt;", "&amp;lt;"),
+            ("C:\\x", "C:\\\\x"),
+        ] {
+            assert_eq!(escaped(text), shown);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_too_wide(text in ".{0,200}", width in 20usize..120) {
+            for line in wrap("    ", &text, width).lines() {
+                prop_assert!(width_of(line) <= width, "{line:?}");
+            }
+        }
+    }
+}
