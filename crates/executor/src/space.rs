@@ -1,8 +1,8 @@
 //! Space and inodes of the mounted file system, by statvfs(3).
 
 use crate::trial::Trial;
+use fsarena_model::capacity::Predicted;
 use fsarena_model::record::Space;
-use fsarena_model::room::Predicted;
 
 impl Trial<'_> {
     /// Capacity and use of the mounted file system by statvfs(3), bytes.

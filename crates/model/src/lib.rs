@@ -14,6 +14,7 @@
 
 pub mod account;
 pub mod braces;
+pub mod capacity;
 pub mod clock;
 pub mod contender;
 pub mod cycle;
@@ -28,7 +29,6 @@ pub mod op;
 pub mod outcome;
 pub mod phase;
 pub mod record;
-pub mod room;
 pub mod run;
 pub mod sample;
 pub mod score;

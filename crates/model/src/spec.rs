@@ -1,10 +1,10 @@
 //! The trial spec: everything the executor needs for one trial, as one JSON document.
 
+use crate::capacity::Predicted;
 use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
 use crate::outcome::Notice;
 use crate::phase::{Phase, Workload};
-use crate::room::Predicted;
 use crate::seed::Seed;
 use crate::worker::UserIds;
 use serde::{Deserialize, Serialize};

@@ -21,15 +21,17 @@ mod sums;
 pub use conditioning::conditioning_bytes;
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
-use crate::holdings::stage_bytes;
+use crate::artifacts::stage_bytes;
 use crate::steps::{has_own_device, in_memory, prepare_phase, steps};
 use crate::text::device_text;
 use conditioning::conditioning_ns;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
+use fsarena_model::io::Backend;
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::spec::Step;
-use fsarena_model::work::{Backend, Op, Phase, Workload};
 use jobs::stage_ns;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sums::{Sums, moved_bytes, syncs};
@@ -82,7 +84,7 @@ impl DeviceKind {
 
     /// The kind of a device.
     #[must_use]
-    pub fn of(device: &DeviceLevel) -> Self {
+    pub fn from_level(device: &DeviceLevel) -> Self {
         match device {
             DeviceLevel::Loop { .. } => Self::Loop,
             DeviceLevel::Ram { .. } => Self::Ram,
@@ -169,7 +171,7 @@ pub struct ImageCost {
     pub discard: Discard,
     /// Its size.
     pub size_bytes: u64,
-    /// Whether it lies in memory.
+    /// Whether it is in memory.
     pub in_memory: bool,
     /// Expected time to write it once, ns.
     pub write_ns: u64,
@@ -209,8 +211,8 @@ pub struct Cost {
     pub memory_written_bytes: u64,
     /// Of both, what conditioning of devices writes.
     pub conditioning_bytes: u64,
-    /// Of the bytes on disks, sources of real work that are made once, beside the images; they take
-    /// this space while it runs.
+    /// Of the bytes on disks, sources of real work that are made once, next to the images; they
+    /// take this space while it runs.
     pub stage_bytes: u64,
     /// The same in memory.
     pub stage_memory_bytes: u64,
@@ -231,7 +233,7 @@ fn assumed(op: Op) -> OpCost {
         Op::Stat => (10_000.0, 0.0),
         Op::List => (300_000.0, 0.0),
         Op::Delete => (30_000.0, 0.0),
-        // What is beside the periods, which are known.
+        // What there is in addition to the periods, which are known.
         Op::Cycle | Op::Watched => (0.0, 0.0),
         Op::BigWrite | Op::BigOverwrite | Op::Fio | Op::Job => (0.0, 2.0),
         Op::BigRead => (0.0, 1.0),
@@ -248,15 +250,15 @@ const ASSUMED_PHASE_NS: f64 = 600_000_000.0;
 const ASSUMED_WARM_SHARE: f64 = 0.3;
 /// An op of the null backend.
 const NULL_NS_PER_OP: f64 = 100.0;
-/// An fsync on a disk, and on what lies in memory. Records do not tell phases with it from those
+/// An fsync on a disk, and on what is in memory. Records do not tell phases with it from those
 /// without: it is always added.
 const FSYNC_NS: f64 = 2_000_000.0;
 const FSYNC_IN_MEMORY_NS: f64 = 50_000.0;
 
 /// Kinds of device under which records of these levels are of use: its own, or any where the file
-/// system does not lie on it.
+/// system is not on it.
 fn kinds(levels: &Levels) -> impl Iterator<Item = DeviceKind> {
-    let own = DeviceKind::of(&levels.device);
+    let own = DeviceKind::from_level(&levels.device);
     let any = own != DeviceKind::Directory && !has_own_device(levels);
     let others =
         DeviceKind::ALL.into_iter().map(|known| known.1).filter(move |kind| any && *kind != own);
@@ -453,7 +455,7 @@ fn stages(plan: &RunPlan, rows: &[CostRow], cost: &mut Cost) {
 pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
     let pairs: BTreeSet<(usize, usize)> =
         plan.schedule.iter().map(|slot| (slot.workload, slot.contender)).collect();
-    let sums: Vec<Sums> = plan.workloads.iter().map(Sums::of).collect();
+    let sums: Vec<Sums> = plan.workloads.iter().map(Sums::new).collect();
     let rows: Vec<CostRow> = pairs
         .into_iter()
         .map(|(workload, contender)| row(plan, (contender, workload), &sums[workload], basis))

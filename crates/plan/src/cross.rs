@@ -1,16 +1,16 @@
-//! Axes times axes: every combination of levels, what is legal among them, and whose mistake it is
-//! where none is.
+//! Axes times axes: every combination of levels, what is legal among them, and which written level
+//! is rejected where none is.
 //!
 //! Levels that mean nothing on a file system or a device collapse into one: without a device of its
 //! own there is nothing to discard, to condition or to schedule.
 
-use crate::LIVES_IN_LIMITED_MEMORY;
-use crate::error::{Place, PlanError};
-use crate::expand::Rules;
-use crate::experiment::{At, Experiment, Factors, FsAxes, FsEntry};
-use crate::parse::is_directory;
-use crate::steps::{in_memory, warm_reason};
-use crate::text::{device_text, names_a_device, size_text};
+use crate::error::PlanError;
+use crate::experiment::{Experiment, Factors, FsAxes};
+use crate::fs_entry::FsEntry;
+use crate::rules::Rules;
+use crate::span::{At, Span};
+use crate::steps::{LIVES_IN_LIMITED_MEMORY, in_memory, warm_reason};
+use crate::text::{device_text, is_directory, names_a_device, size_text};
 use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel, Levels};
 use fsarena_model::device::{QueueLevel, SsdPolicy};
 use fsarena_model::job::Reflink;
@@ -23,7 +23,7 @@ const MAX_COMBINATIONS: usize = 100_000;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Legality {
     Legal,
-    /// Nobody's mistake: the reason goes into the result.
+    /// Not a mistake: the reason is part of the result.
     Never(&'static str),
     /// A rule forbids it.
     Forbidden(String),
@@ -35,7 +35,7 @@ pub(crate) struct Combination {
     pub(crate) levels: Levels,
     pub(crate) legality: Legality,
     /// Options of axes: their places and texts.
-    options: Vec<(Place, String)>,
+    options: Vec<(Span, String)>,
     /// Whether the file system without these options would be legal here.
     plain_legal: bool,
     pub(crate) entry: At<FsEntry>,
@@ -45,7 +45,7 @@ pub(crate) struct Combination {
 /// A file system with the options that axes add.
 struct Variant {
     level: FsLevel,
-    options: Vec<(Place, String)>,
+    options: Vec<(Span, String)>,
 }
 
 fn variants(entry: &FsEntry, axes: Option<&At<FsAxes>>) -> Vec<Variant> {
@@ -125,7 +125,7 @@ pub(crate) fn cross(
     Ok(all)
 }
 
-fn too_many(place: &Place) -> PlanError {
+fn too_many(place: &Span) -> PlanError {
     let what = format!("more than {MAX_CONTENDERS} combinations of levels");
     PlanError::new(place, what, "shorten some of the lists")
 }
@@ -136,9 +136,9 @@ struct Setting<'e> {
     device: &'e At<DeviceLevel>,
     levels: Levels,
     /// Levels that a device may refuse: their places and texts.
-    written: Vec<(Place, String)>,
+    written: Vec<(Span, String)>,
     /// The level of `reflink`, which a file system may refuse.
-    of_copies: Option<(Place, String)>,
+    of_copies: Option<(Span, String)>,
 }
 
 /// Everything but the file system's own axes as it resolves for a file system, each combination
@@ -151,7 +151,7 @@ fn settings<'e>(
     factors: &'e Factors,
     fs: &FsLevel,
     rules: &dyn Rules,
-    place: &Place,
+    place: &Span,
 ) -> Result<Vec<Setting<'e>>, PlanError> {
     let needs_device = rules.needs_device(fs);
     let lengths = [
@@ -304,7 +304,7 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
 }
 
 /// Refuses a written level of which every combination is forbidden.
-pub(crate) fn blame(all: &[Combination]) -> Result<(), PlanError> {
+pub(crate) fn reject_illegal_levels(all: &[Combination]) -> Result<(), PlanError> {
     let hopeless = |holds: &dyn Fn(&Combination) -> bool| -> Option<String> {
         let mut rule = None;
         for combination in all.iter().filter(|combination| holds(combination)) {
@@ -323,7 +323,7 @@ pub(crate) fn blame(all: &[Combination]) -> Result<(), PlanError> {
             }
         }
         let (entry, device) = (&combination.entry, &combination.device);
-        // The levels of a range stand and fall together.
+        // The levels of a range are legal or illegal together.
         let same = |c: &Combination| match &entry.value.sweep {
             Some(_) => c.entry.value.sweep == entry.value.sweep && c.entry.place == entry.place,
             None => c.entry == *entry,
@@ -340,7 +340,7 @@ pub(crate) fn blame(all: &[Combination]) -> Result<(), PlanError> {
 }
 
 /// The rule's own text says what to do; where it does not, leaving the level out always helps.
-fn forbidden(place: &Place, written: &str, rule: &str) -> PlanError {
+fn forbidden(place: &Span, written: &str, rule: &str) -> PlanError {
     let what = format!("{written:?} is not possible");
     PlanError::new(place, what, rule)
 }

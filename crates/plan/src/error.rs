@@ -3,43 +3,14 @@
 //! Each text names the value as it was written. A place is a line and column of a file or the
 //! option of the command line; nothing here guesses at places that are not known.
 
-use std::fmt;
-
-/// Where a value was written.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub enum Place {
-    /// In a file.
-    File {
-        /// Name of the file as the user gave it.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-    },
-    /// In an option of the command line, such as `--fs`.
-    Option(&'static str),
-    /// Nowhere: a default.
-    #[default]
-    Default,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File { file, line, column } => write!(f, "{file}:{line}:{column}"),
-            Self::Option(option) => f.write_str(option),
-            Self::Default => f.write_str("default value"),
-        }
-    }
-}
+use crate::span::Span;
 
 /// An experiment that cannot be run as it is written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{place}: {what}; {remedy}")]
 pub struct PlanError {
     /// Where.
-    pub place: Place,
+    pub place: Span,
     /// What is wrong, with the value as written.
     pub what: String,
     /// What to do about it.
@@ -49,13 +20,13 @@ pub struct PlanError {
 impl PlanError {
     /// An error at a place.
     #[must_use]
-    pub fn new(place: &Place, what: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn new(place: &Span, what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { place: place.clone(), what: what.into(), remedy: remedy.into() }
     }
 
     /// An error about a name that is not one of `known`, with the nearest of them as the remedy.
     #[must_use]
-    pub fn unknown<S: AsRef<str>>(place: &Place, kind: &str, name: &str, known: &[S]) -> Self {
+    pub fn unknown<S: AsRef<str>>(place: &Span, kind: &str, name: &str, known: &[S]) -> Self {
         let known: Vec<&str> = known.iter().map(AsRef::as_ref).collect();
         let remedy = match nearest(name, &known) {
             Some(near) => format!("did you mean {near:?}?"),
@@ -120,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_without_a_neighbour_lists_the_known() {
-        let error = PlanError::unknown(&Place::Option("--fs"), "file system", "hpfs", &["xfs"]);
+        let error = PlanError::unknown(&Span::Option("--fs"), "file system", "hpfs", &["xfs"]);
         assert_eq!(error.to_string(), "--fs: unknown file system \"hpfs\"; known: xfs");
     }
 }

@@ -4,57 +4,29 @@
 //! which *no* combination is legal is an error at its place: it was meant to be run.
 
 use crate::builtin;
-use crate::cross::{Combination, Legality, blame, cross};
-use crate::error::{Place, PlanError};
-use crate::experiment::{At, Experiment, FsEntry};
-use crate::fit::fit;
+use crate::check_capacity::check_capacity;
+use crate::cross::{Combination, Legality, cross, reject_illegal_levels};
+use crate::error::PlanError;
+use crate::experiment::Experiment;
+use crate::fs_entry::FsEntry;
 use crate::label::{Varies, label};
-use crate::options::{Overrides, apply};
+use crate::options::apply;
+use crate::overrides::Overrides;
+use crate::rules::Rules;
 use crate::schedule::schedule;
+use crate::span::{At, Span};
 use crate::steps::warm_reason;
 use crate::verdict;
 use crate::workload::scaled;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
-use fsarena_model::room::Room;
+use fsarena_model::phase::Workload;
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::seed::Seed;
-use fsarena_model::work::Workload;
 use std::collections::HashMap;
-use std::path::Path;
 
 const MAX_TRIALS: usize = 1_000_000;
 /// File systems that are no misspelling of ours; they can be defined by their commands.
 const FOREIGN: [&str; 8] = ["bcachefs", "cifs", "exfat", "nfs", "ntfs", "ntfs3", "vfat", "zfs"];
-
-/// What the file systems and this machine's devices accept: known outside this crate.
-pub trait Rules {
-    /// Names of the drivers that the program has, `directory` and `tmpfs` among them.
-    fn file_systems(&self) -> Vec<String>;
-    /// Whether these options are legal together, on a device of this size.
-    ///
-    /// # Errors
-    /// The rule that is broken and what to do, in one line.
-    fn check(&self, fs: &FsLevel, device_bytes: Option<u64>) -> Result<(), String>;
-    /// Whether the file system lies on a block device.
-    fn needs_device(&self, fs: &FsLevel) -> bool;
-    /// Size of the block device at this path; absent where it is none, and so a directory.
-    ///
-    /// # Errors
-    /// Why it cannot be asked and what to do, in one line.
-    fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>>;
-    /// Logical sector of a device, where it is known: what calls without the page cache have to be
-    /// multiples of.
-    fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64>;
-    /// Room that is left in a directory that is a target, bytes; absent where it is not known.
-    fn free_bytes(&self, _directory: &Path) -> Option<u64> {
-        None
-    }
-    /// Room on a file system of these options on a device of this size, and how it is handed out;
-    /// absent where it is not known: then a rule of thumb holds.
-    fn room(&self, _fs: &FsLevel, _device_bytes: u64) -> Option<Room> {
-        None
-    }
-}
 
 /// The plan of an experiment under the options of the command line.
 ///
@@ -71,13 +43,13 @@ pub fn expand(
     let entries = entries(&experiment);
     known_names(&experiment, &entries, rules)?;
     let crossed = cross(&experiment, &entries, rules)?;
-    blame(&crossed)?;
+    reject_illegal_levels(&crossed)?;
     let (mut contenders, mut not_run) = contenders(&crossed)?;
     let varies = varies(&experiment, &contenders);
     label(&mut contenders, varies);
     let workloads: Vec<Workload> =
         experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
-    fit(&experiment, &contenders, &workloads, rules, &mut not_run)?;
+    check_capacity(&experiment, &contenders, &workloads, rules, &mut not_run)?;
     let run = &experiment.run;
     let texts: Vec<&str> = crossed.iter().map(|one| one.entry.value.text.as_str()).collect();
     let mut plan = RunPlan {
@@ -95,7 +67,7 @@ pub fn expand(
         rate: run.rate,
         verdict: None,
     };
-    verdict::ask(&mut plan, run, &texts)?;
+    verdict::add_verdict_plan(&mut plan, run, &texts)?;
     let pairs = pairs(&plan);
     if pairs.len().saturating_mul(plan.blocks as usize) > MAX_TRIALS {
         let what = format!("{} pairs × {} blocks are too many trials", pairs.len(), plan.blocks);
@@ -123,7 +95,7 @@ fn scale(overrides: &Overrides) -> Result<f64, PlanError> {
     if scale > 0.0 && scale <= 100.0 {
         return Ok(scale);
     }
-    let place = Place::Option("--scale");
+    let place = Span::Option("--scale");
     Err(PlanError::new(&place, format!("a scale of {scale}"), "use a number above 0, up to 100"))
 }
 
@@ -178,7 +150,7 @@ fn known_names(
             if !FOREIGN.contains(&name.as_str()) {
                 return Err(error);
             }
-            let remedy = "it is not built in: define it by its commands in a [[filesystem]] table";
+            let remedy = "not built in; define mkfs and mount commands in a [[filesystem]] table";
             Err(PlanError { remedy: remedy.to_owned(), ..error })
         }
         None => Ok(()),
@@ -235,7 +207,7 @@ fn varies(experiment: &Experiment, contenders: &[Contender]) -> Varies {
 /// When there is none.
 pub fn builtin_experiment(name: &str) -> Result<Experiment, PlanError> {
     builtin::experiment(name).ok_or_else(|| {
-        let place = Place::Option("EXPERIMENT");
+        let place = Span::Option("EXPERIMENT");
         let error = PlanError::unknown(&place, "experiment", name, &builtin::experiment_names());
         let remedy = format!("{}; a file is named with a / or .toml", error.remedy);
         PlanError { remedy, ..error }

@@ -1,33 +1,22 @@
-//! The experiment as written, each level with the place where it stands.
+//! The experiment as written, each level with its span.
 //!
 //! Values are checked as far as they can be without knowing the file systems; that is left to
 //! [`crate::expand`].
 
-use crate::error::Place;
-use crate::question::Asked;
-use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs, FsLevel};
+use crate::fs_entry::FsEntry;
+use crate::question::QuestionPattern;
+use crate::span::At;
+use fsarena_model::clock::Clock;
+use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs};
 use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::Reflink;
-use fsarena_model::run::{Clock, RateStyle};
+use fsarena_model::phase::Workload;
+use fsarena_model::run::RateStyle;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
-use fsarena_model::work::Workload;
 use std::collections::BTreeMap;
 
-/// A value and where it was written.
-#[derive(Clone, PartialEq, Debug)]
-pub struct At<T> {
-    /// The value.
-    pub value: T,
-    /// Its place.
-    pub place: Place,
-}
-
-impl<T> At<T> {
-    /// A value at a place.
-    pub fn new(value: T, place: &Place) -> Self {
-        Self { value, place: place.clone() }
-    }
-}
+/// Version of the experiment file that this program reads (`schema = 1`).
+pub const EXPERIMENT_SCHEMA: i64 = 1;
 
 /// An experiment.
 #[derive(Clone, PartialEq, Debug)]
@@ -105,9 +94,9 @@ pub struct VerdictSettings {
     /// The contender that all others are compared with, as written; absent: every pair.
     pub baseline: Option<At<String>>,
     /// What is asked; empty: the time of every timed phase.
-    pub ask: Vec<At<Asked>>,
-    /// The question whose answer stands first; absent: the first that is asked.
-    pub headline: Option<At<Asked>>,
+    pub ask: Vec<At<QuestionPattern>>,
+    /// The question whose answer comes first; absent: the first that is asked.
+    pub headline: Option<At<QuestionPattern>>,
     /// Steal above which a block is run again, as a share of the machine's time; absent: none.
     pub steal_share: Option<f64>,
 }
@@ -152,25 +141,6 @@ pub struct Factors {
     pub handicap: Vec<At<u64>>,
     /// Further axes of one file system, by its name.
     pub of_fs: BTreeMap<String, At<FsAxes>>,
-}
-
-/// One element of the list of file systems.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FsEntry {
-    /// Name and the options written with it.
-    pub level: FsLevel,
-    /// The text as written; of a range, with the level in its place.
-    pub text: String,
-    /// The text with the range that it is a level of, where there is one.
-    pub sweep: Option<String>,
-}
-
-impl FsEntry {
-    /// Whether it has options of its own; then the axes of its file system do not apply to it.
-    #[must_use]
-    pub fn has_options(&self) -> bool {
-        !self.level.mkfs.is_empty() || !self.level.mount.is_empty()
-    }
 }
 
 /// Axes that exist for one file system only.

@@ -4,12 +4,12 @@
 //! and no part of an identity.
 
 use crate::steps::{has_own_device, in_memory};
-use crate::text::{LEFT, cache_text, device_text, nanos_text, size_text};
+use crate::text::{UNCHANGED, cache_text, device_text, nanos_text, size_text};
 use fsarena_model::contender::{Contender, Discard, FsLevel, Levels};
 use fsarena_model::device::WriteCache;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which factors have more than one level, and so stand in the labels; a handicap always does.
+/// Which factors have more than one level, and so are part of the labels; a handicap always does.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Varies {
     pub(crate) device: bool,
@@ -79,15 +79,15 @@ fn device_settings(label: &mut String, levels: &Levels, varies: Varies) {
         label.push_str(&format!(" ssd={}", levels.ssd.name()));
     }
     if varies.scheduler {
-        let scheduler = queue.scheduler.as_deref().unwrap_or(LEFT);
+        let scheduler = queue.scheduler.as_deref().unwrap_or(UNCHANGED);
         label.push_str(&format!(" scheduler={scheduler}"));
     }
     if varies.read_ahead {
-        let size = queue.read_ahead_bytes.map_or(LEFT.to_owned(), size_text);
+        let size = queue.read_ahead_bytes.map_or(UNCHANGED.to_owned(), size_text);
         label.push_str(&format!(" read_ahead={size}"));
     }
     if varies.write_cache {
-        let cache = queue.write_cache.map_or(LEFT, WriteCache::name);
+        let cache = queue.write_cache.map_or(UNCHANGED, WriteCache::name);
         label.push_str(&format!(" write_cache={cache}"));
     }
 }
@@ -96,7 +96,7 @@ fn identity(contender: &Contender) -> String {
     fsarena_model::contender::ContenderId::of(&contender.levels, 1).0
 }
 
-/// The options as a label shows them: `mkfs.` stands before what could be a mount option.
+/// The options as a label shows them: `mkfs.` is put before what could be a mount option.
 fn options(fs: &FsLevel) -> BTreeSet<String> {
     let mkfs = fs.mkfs.iter().map(|(key, value)| match fs.mount.iter().any(|m| is(m, key)) {
         true => format!("mkfs.{key}={value}"),

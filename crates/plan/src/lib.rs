@@ -6,25 +6,31 @@
 //! [`Rules`], [`CostBasis`] and [`Outside`].
 //!
 //! `parse` (or `from_options`) → [`Experiment`] → `expand` → `RunPlan` → `steps` per trial.
-//! The file format is described in `FORMAT.md` beside this crate.
+//! The file format is described in `FORMAT.md` in this crate.
 #![forbid(unsafe_code)]
 
+mod artifacts;
 pub mod builtin;
+mod capacity;
+mod check_capacity;
 pub mod cost;
 mod cross;
+mod embedded;
 mod error;
 mod expand;
 mod experiment;
-mod fit;
-mod holdings;
+mod files;
+mod fs_entry;
 mod label;
 mod notices;
 mod options;
+mod overrides;
 mod parse;
 mod question;
-mod rooms;
+mod rules;
 mod schedule;
 mod settings;
+mod span;
 mod steps;
 mod sweep;
 mod text;
@@ -33,25 +39,25 @@ mod verdict;
 mod workload;
 mod write;
 
+pub use artifacts::stage_bytes;
+pub use check_capacity::needed_bytes;
 pub use cost::{Cost, CostBasis, estimate, ops_per_trial};
-pub use error::{Place, PlanError, nearest};
-pub use expand::{Rules, builtin_experiment, expand};
+pub use error::{PlanError, nearest};
+pub use expand::{builtin_experiment, expand};
 pub use experiment::{
-    ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings, VerdictSettings,
+    ArticleRow, DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, FsAxes, RunSettings,
+    VerdictSettings,
 };
-pub use fit::needed_bytes;
-pub use holdings::stage_bytes;
+pub use files::{Outside, ReadFile, Survey, Surveyed};
+pub use fs_entry::FsEntry;
 pub use notices::notices;
-pub use options::{Overrides, apply, from_options};
-pub use parse::{Outside, ReadFile, Survey, Surveyed, notes_of, parse, parse_from};
-pub use question::Asked;
+pub use options::{apply, from_options};
+pub use overrides::Overrides;
+pub use parse::{notes_of, parse, parse_from};
+pub use question::QuestionPattern;
+pub use rules::Rules;
 pub use schedule::{schedule, trial_seed};
-pub use steps::{steps, warm_reason};
+pub use span::{At, Span};
+pub use steps::{LIVES_IN_LIMITED_MEMORY, steps, warm_reason};
 pub use verdict::settle_rule;
 pub use write::to_toml;
-
-/// Version of the experiment file that this program reads (`schema = 1`).
-pub const EXPERIMENT_SCHEMA: i64 = 1;
-
-/// Reason for a file system in memory that would have to run under a memory limit.
-pub const LIVES_IN_LIMITED_MEMORY: &str = "it lives in the limited memory";

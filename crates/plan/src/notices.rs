@@ -1,13 +1,14 @@
-//! What is to be said of a workload beside its results.
+//! What has to be said of a workload in addition to its results.
 
-use crate::holdings::stage_bytes;
+use crate::artifacts::stage_bytes;
 use fsarena_corpus::Description;
 use fsarena_fio::JobFile;
 use fsarena_model::cycle::Load;
+use fsarena_model::io::Backend;
 use fsarena_model::job::{By, Origin, Source, SourcePlace};
-use fsarena_model::record::Notice;
+use fsarena_model::outcome::Notice;
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::{Bytes, Nanos};
-use fsarena_model::work::{Backend, Phase, Workload};
 
 /// What is to be said of every trial of a workload, which is the one of the plan, scaled already.
 #[must_use]
@@ -44,9 +45,9 @@ pub fn notices(workload: &Workload, scale: f64) -> Vec<Notice> {
 fn scaled_cycle(workload: &Workload, phase: &Phase, scale: f64) -> Option<Notice> {
     let cycle = phase.cycle.as_ref()?;
     let load = cycle.disturb.as_ref().map_or(String::new(), |disturb| match disturb.load {
-        Load::Create { files, .. } => format!(", beside {files} files of the second load"),
+        Load::Create { files, .. } => format!(", next to {files} files of the second load"),
         Load::Write { size_bytes, .. } | Load::Read { size_bytes, .. } => {
-            format!(", beside a file of {} of the second load", Bytes(size_bytes))
+            format!(", next to a file of {} of the second load", Bytes(size_bytes))
         }
     });
     let together = match cycle.period_limit() {
@@ -69,7 +70,7 @@ fn notice(code: &str, text: String, remedy: Option<&str>) -> Notice {
     Notice { code: code.to_owned(), text, remedy: remedy.map(str::to_owned), measure: None }
 }
 
-/// Of real work: where its source lies, whose it is, and who does it.
+/// Of real work: where its source is, whose it is, and who does it.
 fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
     let name = &workload.name;
     let (_, memory) = stage_bytes(workload);

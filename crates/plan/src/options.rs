@@ -5,93 +5,24 @@
 //! makes paths absolute.
 
 use crate::builtin;
-use crate::error::{Place, PlanError};
-use crate::experiment::{At, Experiment};
-use crate::parse::{add_workload, is_directory, push_level};
-use crate::question::Asked;
-use crate::text::names_a_device;
+use crate::error::PlanError;
+use crate::experiment::Experiment;
+use crate::overrides::{Overrides, is_fio};
+use crate::parse::add_workload;
+use crate::question::QuestionPattern;
+use crate::span::{At, Span};
+use crate::text::{is_directory, names_a_device, pieces, push_level};
 use crate::verdict::DEFAULT_CAP;
-use crate::workload::of_fio_file;
-use crate::{settings, text, workload, write};
+use crate::workload::workload_of_file;
+use crate::{fs_entry, settings, text, workload, write};
 use fsarena_model::contender::DeviceLevel;
+use fsarena_model::phase::Workload;
 use fsarena_model::verdict::Rule;
-use fsarena_model::work::Workload;
-
-/// Options of the command line, as text where a file has text.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Overrides {
-    /// `--fs`: `ext4,ext4:data=writeback,xfs`. A comma separates contenders, a colon options.
-    pub fs: Option<String>,
-    /// `--on`, each: `loop:2G`, `ram:512M`, `/a/directory` (made absolute by the caller).
-    pub on: Vec<String>,
-    /// `--workload`: `small-files,big-file`: names of the experiment's or of the built-in ones, or
-    /// paths of fio job files, which end in `.fio`.
-    pub workloads: Option<String>,
-    /// The job files that `workloads` names ([`Overrides::fio_paths`]), each with its text.
-    pub fio_files: Vec<(String, String)>,
-    /// `--runs`: the fixed number of blocks; takes the place of a cap and of the file's budget.
-    pub runs: Option<u32>,
-    /// `--cap`: most blocks, looked at on the way.
-    pub cap: Option<u32>,
-    /// `--margin`: `5%`, `0.05`.
-    pub margin: Option<String>,
-    /// `--budget`: `30m`.
-    pub budget: Option<String>,
-    /// `--baseline`: the label of a contender, or a file system as written in `--fs`.
-    pub baseline: Option<String>,
-    /// `--ask`: `small-files:create,big-file:*:cpu`.
-    pub ask: Option<String>,
-    /// `--headline`: one of the questions.
-    pub headline: Option<String>,
-    /// `--seed`.
-    pub seed: Option<u64>,
-    /// Seed to use where neither the experiment nor `--seed` has one.
-    pub fallback_seed: u64,
-    /// `--scale`: above 0, up to 100.
-    pub scale: Option<f64>,
-    /// `--memory`: `64M`, `none`, a comma list.
-    pub memory: Option<String>,
-    /// `--cache`: `cold`, `warm`, `cold-start`, a comma list.
-    pub cache: Option<String>,
-    /// `--discard`: `none`, `on` or both.
-    pub discard: Option<String>,
-    /// `--ssd`: `none`, `blkdiscard`, `precondition`, a comma list.
-    pub ssd: Option<String>,
-    /// `--scheduler`: `none,bfq`; `default` leaves it as it is.
-    pub scheduler: Option<String>,
-    /// `--read-ahead`: `128K,4M`; `default` leaves it as it is.
-    pub read_ahead: Option<String>,
-    /// `--write-cache`: `write-back`, `write-through`, `default`, a comma list.
-    pub write_cache: Option<String>,
-    /// `--reflink`: `never`, `auto`, `always`, a comma list.
-    pub reflink: Option<String>,
-    /// `--handicap`: `0ms,30ms`.
-    pub handicap: Option<String>,
-    /// `--compare`: `returned`, `durable`, `drained`.
-    pub compare: Option<String>,
-    /// `--sample-period`: `100 ms`, `0 ms` for none.
-    pub sample_period: Option<String>,
-    /// `--rate`: `auto`, `article-2003`.
-    pub rate: Option<String>,
-    /// `--account`; where it is absent, the experiment's own setting holds.
-    pub account: bool,
-    /// `--verify`; where it is absent, the experiment's own setting holds.
-    pub verify: bool,
-}
-
-impl Overrides {
-    /// Paths of the job files that `workloads` names: the caller reads them into `fio_files`.
-    #[must_use]
-    pub fn fio_paths(&self) -> Vec<&str> {
-        let names = self.workloads.as_deref().unwrap_or_default();
-        names.split(',').map(str::trim).filter(|name| is_fio(name)).collect()
-    }
-}
 
 /// The experiment with every option put in but `--scale`; its `text` stays as it was read.
 ///
 /// A plain name in `--fs` keeps the axes that the file has for this file system; one with options
-/// stands alone. `--on` with directories and without `--fs` means the file system `directory`.
+/// is taken as it is. `--on` with directories and without `--fs` means the file system `directory`.
 ///
 /// # Errors
 /// The first option that cannot be read; the error names it.
@@ -103,7 +34,7 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
         let there = |name: &str| changed.workloads.iter().any(|w| w.value.name == name);
         changed.rows.retain(|row| there(&row.workload));
-        let is_there = |one: &At<Asked>| one.value.workload.as_deref().is_none_or(there);
+        let is_there = |one: &At<QuestionPattern>| one.value.workload.as_deref().is_none_or(there);
         let verdicts = &mut changed.run.verdicts;
         if overrides.ask.is_none() {
             verdicts.ask.retain(is_there);
@@ -118,15 +49,15 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
 fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), PlanError> {
     let factors = &mut changed.factors;
     if let Some(text) = &overrides.fs {
-        let place = Place::Option("--fs");
+        let place = Span::Option("--fs");
         let mut all = Vec::new();
         for part in pieces(text, &place)? {
-            all.extend(text::fs_entries(part, &place)?);
+            all.extend(fs_entry::fs_entries(part, &place)?);
         }
         factors.fs = all.into_iter().map(|entry| At::new(entry, &place)).collect();
     }
     if !overrides.on.is_empty() {
-        let place = Place::Option("--on");
+        let place = Span::Option("--on");
         factors.device = axis(&devices(&overrides.on), &place, text::device)?;
         let directory = |d: &At<DeviceLevel>| is_directory(&d.value) && !names_a_device(&d.value);
         if overrides.fs.is_none() && factors.device.iter().all(directory) {
@@ -153,10 +84,10 @@ fn put<T: PartialEq>(
     axis_of: &mut Vec<At<T>>,
     option: &'static str,
     written: Option<&String>,
-    read: impl Fn(&str, &Place) -> Result<T, PlanError>,
+    read: impl Fn(&str, &Span) -> Result<T, PlanError>,
 ) -> Result<(), PlanError> {
     if let Some(text) = written {
-        let place = Place::Option(option);
+        let place = Span::Option(option);
         *axis_of = axis(&pieces(text, &place)?, &place, read)?;
     }
     Ok(())
@@ -164,24 +95,14 @@ fn put<T: PartialEq>(
 
 fn axis<T: PartialEq>(
     parts: &[&str],
-    place: &Place,
-    read: impl Fn(&str, &Place) -> Result<T, PlanError>,
+    place: &Span,
+    read: impl Fn(&str, &Span) -> Result<T, PlanError>,
 ) -> Result<Vec<At<T>>, PlanError> {
     let mut levels = Vec::new();
     for part in parts {
         push_level(&mut levels, read(part, place)?, place)?;
     }
     Ok(levels)
-}
-
-/// The elements of a comma list, none of them empty.
-pub(crate) fn pieces<'t>(text: &'t str, place: &Place) -> Result<Vec<&'t str>, PlanError> {
-    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
-    if parts.iter().any(|part| part.is_empty()) {
-        let what = format!("{text:?} has an empty element");
-        return Err(PlanError::new(place, what, "write the elements with one comma between them"));
-    }
-    Ok(parts)
 }
 
 /// Devices: `loop:1G,ram:1G` are two; from the first `/` on, all is one path.
@@ -205,7 +126,7 @@ fn pick_workloads(
     names: &str,
     fio_files: &[(String, String)],
 ) -> Result<Vec<At<Workload>>, PlanError> {
-    let place = Place::Option("--workload");
+    let place = Span::Option("--workload");
     let mut picked = Vec::new();
     for name in pieces(names, &place)? {
         let own = experiment.workloads.iter().find(|workload| workload.value.name == name);
@@ -225,17 +146,13 @@ fn pick_workloads(
     Ok(picked)
 }
 
-fn is_fio(name: &str) -> bool {
-    name.ends_with(".fio")
-}
-
 /// The workload of a job file that the caller has read.
-fn fio(path: &str, files: &[(String, String)], place: &Place) -> Result<Workload, PlanError> {
+fn fio(path: &str, files: &[(String, String)], place: &Span) -> Result<Workload, PlanError> {
     let Some((_, text)) = files.iter().find(|(known, _)| known == path) else {
         let what = format!("the job file {path:?} was not read");
         return Err(PlanError::new(place, what, "name a file that is there"));
     };
-    of_fio_file(path, text)
+    workload_of_file(path, text)
 }
 
 /// The experiment that the options alone describe; `text` is its equivalent as a file.

@@ -3,23 +3,21 @@
 //! What is wrong is said as soon as it is seen, once, with its line and column. Whether a file
 //! system exists and accepts its options is not known here; [`crate::expand`] asks.
 
-use crate::EXPERIMENT_SCHEMA;
-use crate::error::{Place, PlanError, nearest};
+use crate::error::{PlanError, nearest};
 use crate::experiment::{
-    ArticleRow, At, DefinedFs, Experiment, Factors, FsAxes, FsEntry, RunSettings,
+    ArticleRow, DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, FsAxes, RunSettings,
 };
+use crate::files::{Files, Outside};
+use crate::fs_entry::FsEntry;
+use crate::span::{At, Span};
 use crate::tree::{Node, Source, Table};
-use crate::{question, settings, sweep, text, workload};
-use fsarena_corpus::CorpusError;
-use fsarena_corpus::own::{Own, Top};
+use crate::{fs_entry, question, settings, sweep, text, workload};
 use fsarena_model::braces;
-use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs};
+use fsarena_model::contender::{Cache, Discard, ExternalFs};
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::job::Reflink;
-use fsarena_model::work::Workload;
+use fsarena_model::phase::Workload;
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
 
 const KEYS: [&str; 10] = [
     "schema",
@@ -34,82 +32,10 @@ const KEYS: [&str; 10] = [
     "row",
 ];
 
-/// What reads a file that an experiment names.
-pub type ReadFile<'r> = &'r dyn Fn(&Path) -> io::Result<String>;
-
-/// Data of the user's own, as it was found.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Surveyed {
-    /// Its absolute path.
-    pub path: PathBuf,
-    /// What it is.
-    pub own: Own,
-    /// What lies directly in it.
-    pub top: Top,
-}
-
-/// What looks at data of the user's own.
-pub type Survey<'r> = &'r dyn Fn(&Path) -> Result<Surveyed, CorpusError>;
-
-/// What is outside an experiment's file, as far as the file names it. Relative names are looked for
-/// beside the file.
-#[derive(Clone, Copy)]
-pub struct Outside<'r> {
-    /// Reads job files of fio and descriptions of datasets.
-    pub read: ReadFile<'r>,
-    /// Looks at trees and archives.
-    pub survey: Survey<'r>,
-}
-
-/// The files that an experiment names: where they are looked for, and by whom they are read.
-#[derive(Clone, Copy)]
-pub(crate) struct Files<'r> {
-    /// The experiment's own, as the user gave it.
-    pub(crate) file: &'r str,
-    /// Absent where no file is read.
-    pub(crate) read: Option<ReadFile<'r>>,
-    /// Absent where the user's own data is not looked at.
-    pub(crate) survey: Option<Survey<'r>>,
-}
-
-impl<'r> Files<'r> {
-    /// Nothing outside the file itself.
-    pub(crate) fn none(file: &'r str) -> Self {
-        Self { file, read: None, survey: None }
-    }
-
-    /// Where a name of the file leads.
-    pub(crate) fn path(&self, written: &str) -> PathBuf {
-        Path::new(self.file).parent().unwrap_or(Path::new("")).join(written)
-    }
-
-    /// Name for errors and text of the file that `node` names (such as `example`); `here` says how
-    /// the same is written in place.
-    pub(crate) fn text_of(
-        &self,
-        node: &Node<'_>,
-        example: &str,
-        here: &str,
-    ) -> Result<(String, String), PlanError> {
-        let written = node.text(example)?;
-        let Some(read) = self.read else {
-            let what = format!("{written:?} is another file, and nothing is read beside this one");
-            return Err(node.error(what, here));
-        };
-        let path = self.path(written);
-        let shown = path.display().to_string();
-        let text = read(&path).map_err(|error| {
-            let what = format!("{shown} cannot be read: {error}");
-            node.error(what, "the name is relative to the experiment's file")
-        })?;
-        Ok((shown, text))
-    }
-}
-
 /// Reads an experiment that names no other file; `file` is its name for errors.
 ///
 /// # Errors
-/// The first thing that is wrong, with line, column and a remedy.
+/// The first error, with line, column and a remedy.
 pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
     read(text, &Files::none(file))
 }
@@ -117,7 +43,7 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
 /// Reads an experiment, with the files and the user's own data that it names.
 ///
 /// # Errors
-/// The first thing that is wrong, with line, column and a remedy.
+/// The first error, with line, column and a remedy.
 pub fn parse_from(text: &str, file: &str, outside: &Outside<'_>) -> Result<Experiment, PlanError> {
     read(text, &Files { file, read: Some(outside.read), survey: Some(outside.survey) })
 }
@@ -201,27 +127,9 @@ fn axis<T: PartialEq>(
 ) -> Result<Vec<At<T>>, PlanError> {
     let mut levels: Vec<At<T>> = Vec::new();
     for element in node.list(example)? {
-        push_level(&mut levels, read(&element)?, &element.place)?;
+        text::push_level(&mut levels, read(&element)?, &element.place)?;
     }
     Ok(levels)
-}
-
-/// Adds a level to an axis, unless it is there already.
-pub(crate) fn push_level<T: PartialEq>(
-    levels: &mut Vec<At<T>>,
-    value: T,
-    place: &Place,
-) -> Result<(), PlanError> {
-    if let Some(first) = levels.iter().find(|level| level.value == value) {
-        let what = match &first.place {
-            Place::File { line, column, .. } => format!("the level of {line}:{column} again"),
-            _ => "the same level twice".to_owned(),
-        };
-        let remedy = "keep one of them (only file systems may be repeated, as A/A arms)";
-        return Err(PlanError::new(place, what, remedy));
-    }
-    levels.push(At::new(value, place));
-    Ok(())
 }
 
 const NAMED: [&str; 11] = [
@@ -243,10 +151,10 @@ fn optional<T: PartialEq>(
     table: &Table<'_>,
     key: &str,
     (example, absent): (&str, T),
-    read: impl Fn(&str, &Place) -> Result<T, PlanError>,
+    read: impl Fn(&str, &Span) -> Result<T, PlanError>,
 ) -> Result<Vec<At<T>>, PlanError> {
     match table.get(key) {
-        None => Ok(vec![At::new(absent, &Place::Default)]),
+        None => Ok(vec![At::new(absent, &Span::Default)]),
         Some(node) => axis(&node, example, |node| read(node.text(example)?, &node.place)),
     }
 }
@@ -255,7 +163,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let mut fs: Vec<At<FsEntry>> = Vec::new();
     if let Some(node) = table.get("fs") {
         for element in node.list("[\"ext4\", \"xfs\"]")? {
-            let all = text::fs_entries(element.text("\"ext4:noatime\"")?, &element.place)?;
+            let all = fs_entry::fs_entries(element.text("\"ext4:noatime\"")?, &element.place)?;
             fs.extend(all.into_iter().map(|entry| At::new(entry, &element.place)));
         }
     }
@@ -263,7 +171,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
         text::device(node.text("\"loop:2G\"")?, &node.place)
     })?;
     let memory = match table.get("memory") {
-        None => vec![At::new(None, &Place::Default)],
+        None => vec![At::new(None, &Span::Default)],
         Some(node) => axis(&node, "\"64M\"", |n| text::memory(&n.scalar("\"64M\"")?, &n.place))?,
     };
     let cache = optional(table, "cache", ("\"cold\"", Cache::Cold), text::cache)?;
@@ -277,7 +185,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let handicap = optional(table, "handicap", ("\"30 ms\"", 0), text::handicap)?;
     let of_fs = fs_tables(table, &fs)?;
     if fs.is_empty()
-        && let Some(device) = device.iter().find(|device| !is_directory(&device.value))
+        && let Some(device) = device.iter().find(|device| !text::is_directory(&device.value))
     {
         let remedy = "add fs = [\"ext4\", \"xfs\"] (only directories go without)";
         return Err(PlanError::new(&device.place, "this device needs file systems", remedy));
@@ -323,7 +231,7 @@ fn fs_tables(
         if fs.iter().all(|e| e.value.level.name != key.value || e.value.has_options()) {
             let what = format!("[factors.{0}] applies to no element of `fs`", key.value);
             let remedy = format!(
-                "write a plain {:?} there: an element with options stands alone, as it is written",
+                "write a plain {:?} there: an element with options is taken as it is written",
                 key.value
             );
             return Err(PlanError::new(&key.place, what, remedy));
@@ -332,11 +240,6 @@ fn fs_tables(
         of_fs.insert(key.value.to_owned(), At::new(axes, &key.place));
     }
     Ok(of_fs)
-}
-
-/// Whether a device is a directory.
-pub(crate) fn is_directory(device: &DeviceLevel) -> bool {
-    matches!(device, DeviceLevel::Directory { .. })
 }
 
 fn fs_axes(table: &Table<'_>) -> Result<FsAxes, PlanError> {
@@ -349,7 +252,7 @@ fn fs_axes(table: &Table<'_>) -> Result<FsAxes, PlanError> {
                 return Ok(Vec::new());
             }
             let options = written.split(',').map(|option| option.trim().to_owned()).collect();
-            text::mount_options(options, written, &element.place)
+            fs_entry::mount_options(options, written, &element.place)
         })?;
     }
     if let Some(node) = table.get("mkfs") {

@@ -4,13 +4,13 @@
 //! has a choice of clocks: the processor is counted up to `durable`, bytes up to the next unmount,
 //! and a latency ends where its call does.
 
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
+use crate::error::PlanError;
+use crate::span::{At, Span};
 use crate::text;
+use fsarena_model::clock::Clock;
 use fsarena_model::job::By;
-use fsarena_model::run::Clock;
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::verdict::{Metric, Question};
-use fsarena_model::work::{Phase, Workload};
 
 const EXAMPLE: &str = "write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, \
                        and :cpu, :written, :p99 or :time:returned may follow";
@@ -19,7 +19,7 @@ const LISTED: usize = 12;
 
 /// One question or, with `*`, several at once.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct QuestionPattern {
     /// Name of the workload; absent: all of them.
     pub workload: Option<String>,
     /// Name of the phase; absent: all timed ones.
@@ -33,7 +33,7 @@ pub struct Asked {
 }
 
 /// Reads a question.
-pub(crate) fn asked(text: &str, place: &Place) -> Result<Asked, PlanError> {
+pub(crate) fn parse_pattern(text: &str, place: &Span) -> Result<QuestionPattern, PlanError> {
     let text = text.trim();
     let parts: Vec<&str> = text.split(':').collect();
     if !(2..=4).contains(&parts.len()) || parts.iter().any(|part| part.is_empty()) {
@@ -46,15 +46,15 @@ pub(crate) fn asked(text: &str, place: &Place) -> Result<Asked, PlanError> {
     };
     let clock = parts.get(3).map(|name| text::clock(name, place)).transpose()?;
     if clock.is_some() && metric != Metric::Time {
-        let what = format!("{text:?}: a clock goes with the time alone");
+        let what = format!("{text:?}: only the metric `time` takes a clock");
         return Err(PlanError::new(place, what, format!("end it with :{}", metric.name())));
     }
     let name = |part: &str| Some(part.to_owned()).filter(|part| part != "*");
     let (workload, phase) = (name(parts[0]), name(parts[1]));
-    Ok(Asked { workload, phase, metric, clock, text: text.to_owned() })
+    Ok(QuestionPattern { workload, phase, metric, clock, text: text.to_owned() })
 }
 
-/// The text of a question, as [`asked`] reads it.
+/// The text of a question, as [`parse_pattern`] reads it.
 fn text_of(question: &Question, workloads: &[&Workload], compare: Clock) -> String {
     let workload = workloads.get(question.workload).map_or("", |workload| workload.name.as_str());
     question.text(workload, compare)
@@ -76,12 +76,12 @@ fn has(metric: Metric, phase: &Phase) -> bool {
     metric != Metric::P99 || !by_program
 }
 
-/// The questions that `one` stands for, in the order of workloads and phases.
+/// The questions that `one` means, in the order of workloads and phases.
 ///
 /// # Errors
 /// A name that nothing has, or a figure that no phase named has.
 pub(crate) fn resolve(
-    one: &At<Asked>,
+    one: &At<QuestionPattern>,
     workloads: &[&Workload],
     compare: Clock,
 ) -> Result<Vec<Question>, PlanError> {
@@ -133,7 +133,7 @@ pub(crate) fn resolve(
 /// # Errors
 /// As [`resolve`].
 pub(crate) fn questions(
-    ask: &[At<Asked>],
+    ask: &[At<QuestionPattern>],
     workloads: &[&Workload],
     compare: Clock,
 ) -> Result<Vec<Question>, PlanError> {
@@ -164,7 +164,7 @@ pub(crate) fn questions(
 /// # Errors
 /// Where it is none, or several, or not asked.
 pub(crate) fn headline(
-    one: &At<Asked>,
+    one: &At<QuestionPattern>,
     asked: &[Question],
     workloads: &[&Workload],
     compare: Clock,

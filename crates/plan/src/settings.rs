@@ -1,9 +1,10 @@
 //! The table `[run]`, and the options of the command line that take the place of its keys.
 
-use crate::error::{Place, PlanError};
-use crate::experiment::{At, RunSettings, VerdictSettings};
-use crate::options::{Overrides, pieces};
-use crate::question::{self, Asked};
+use crate::error::PlanError;
+use crate::experiment::{RunSettings, VerdictSettings};
+use crate::overrides::Overrides;
+use crate::question::{self, QuestionPattern};
+use crate::span::{At, Span};
 use crate::text;
 use crate::tree::{Node, Table};
 use fsarena_model::verdict::{CAPS, Rule};
@@ -74,7 +75,7 @@ fn rule(table: &Table<'_>) -> Result<Option<Rule>, PlanError> {
 }
 
 /// A rule with looks; only some caps have levels for them.
-fn capped(cap: u32, place: &Place) -> Result<Rule, PlanError> {
+fn capped(cap: u32, place: &Span) -> Result<Rule, PlanError> {
     if CAPS.contains(&cap) {
         return Ok(Rule::Looks { cap });
     }
@@ -109,8 +110,8 @@ fn verdicts(table: &Table<'_>, settings: &mut VerdictSettings) -> Result<(), Pla
     Ok(())
 }
 
-fn question(node: &Node<'_>) -> Result<At<Asked>, PlanError> {
-    Ok(At::new(question::asked(node.text(QUESTION)?, &node.place)?, &node.place))
+fn question(node: &Node<'_>) -> Result<At<QuestionPattern>, PlanError> {
+    Ok(At::new(question::parse_pattern(node.text(QUESTION)?, &node.place)?, &node.place))
 }
 
 /// A share as text (`"5%"`) or as a number (`0.05`).
@@ -133,13 +134,13 @@ pub(crate) fn apply(run: &mut RunSettings, overrides: &Overrides) -> Result<(), 
         if blocks == 0 || u64::from(blocks) > MAX_BLOCKS {
             let what = format!("{blocks} blocks");
             let remedy = format!("use 1 to {MAX_BLOCKS}");
-            return Err(PlanError::new(&Place::Option("--runs"), what, remedy));
+            return Err(PlanError::new(&Span::Option("--runs"), what, remedy));
         }
         run.rule = Some(Rule::Fixed { blocks });
         run.verdicts.budget_ns = None;
     }
     if let Some(cap) = overrides.cap {
-        let place = Place::Option("--cap");
+        let place = Span::Option("--cap");
         if overrides.runs.is_some() {
             let remedy = "keep --runs for a fixed number, or --cap for as many as it takes";
             return Err(PlanError::new(&place, "--runs and --cap together", remedy));
@@ -149,44 +150,45 @@ pub(crate) fn apply(run: &mut RunSettings, overrides: &Overrides) -> Result<(), 
     if let Some(seed) = overrides.seed {
         if i64::try_from(seed).is_err() {
             let remedy = format!("use up to {}, the largest number of a TOML file", i64::MAX);
-            return Err(PlanError::new(&Place::Option("--seed"), format!("seed {seed}"), remedy));
+            return Err(PlanError::new(&Span::Option("--seed"), format!("seed {seed}"), remedy));
         }
         run.seed = Some(seed);
     }
     run.verify |= overrides.verify;
     run.account |= overrides.account;
     if let Some(text) = &overrides.compare {
-        run.compare = text::clock(text, &Place::Option("--compare"))?;
+        run.compare = text::clock(text, &Span::Option("--compare"))?;
     }
     if let Some(text) = &overrides.sample_period {
-        run.sample_period_ns = text::period(text, &Place::Option("--sample-period"))?;
+        run.sample_period_ns = text::period(text, &Span::Option("--sample-period"))?;
     }
     if let Some(text) = &overrides.rate {
-        run.rate = text::rate(text, &Place::Option("--rate"))?;
+        run.rate = text::rate(text, &Span::Option("--rate"))?;
     }
     apply_verdicts(&mut run.verdicts, overrides)
 }
 
 fn apply_verdicts(verdicts: &mut VerdictSettings, overrides: &Overrides) -> Result<(), PlanError> {
     if let Some(text) = &overrides.margin {
-        verdicts.margin = text::share(text, &Place::Option("--margin"), "margin")?;
+        verdicts.margin = text::share(text, &Span::Option("--margin"), "margin")?;
     }
     if let Some(text) = &overrides.budget {
-        verdicts.budget_ns = Some(text::budget(text, &Place::Option("--budget"))?);
+        verdicts.budget_ns = Some(text::budget(text, &Span::Option("--budget"))?);
     }
     if let Some(text) = &overrides.baseline {
-        let place = Place::Option("--baseline");
+        let place = Span::Option("--baseline");
         verdicts.baseline = Some(At::new(text.trim().to_owned(), &place));
     }
     if let Some(text) = &overrides.ask {
-        let place = Place::Option("--ask");
-        let read = |part| Ok(At::new(question::asked(part, &place)?, &place));
-        verdicts.ask = pieces(text, &place)?.into_iter().map(read).collect::<Result<_, _>>()?;
+        let place = Span::Option("--ask");
+        let read = |part| Ok(At::new(question::parse_pattern(part, &place)?, &place));
+        verdicts.ask =
+            text::pieces(text, &place)?.into_iter().map(read).collect::<Result<_, _>>()?;
         verdicts.headline = None;
     }
     if let Some(text) = &overrides.headline {
-        let place = Place::Option("--headline");
-        verdicts.headline = Some(At::new(question::asked(text, &place)?, &place));
+        let place = Span::Option("--headline");
+        verdicts.headline = Some(At::new(question::parse_pattern(text, &place)?, &place));
     }
     Ok(())
 }

@@ -3,9 +3,14 @@
 use crate::workload::lays_out;
 use fsarena_model::contender::{Cache, DeviceLevel, Levels};
 use fsarena_model::cycle::Cycle;
+use fsarena_model::io::Backend;
 use fsarena_model::job::{JobKind, SourcePlace};
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::spec::Step;
-use fsarena_model::work::{Backend, Op, Phase, Workload};
+
+/// Reason for a file system in memory that would have to run under a memory limit.
+pub const LIVES_IN_LIMITED_MEMORY: &str = "it lives in the limited memory";
 
 /// Why a trial at these levels cannot be cold, where it cannot.
 #[must_use]
@@ -29,7 +34,7 @@ pub(crate) fn has_own_device(levels: &Levels) -> bool {
         && levels.device.size_bytes().is_some()
 }
 
-/// Whether the file system lies in memory alone.
+/// Whether the file system is in memory alone.
 pub(crate) fn in_memory(levels: &Levels) -> bool {
     levels.fs.name == "tmpfs"
         || levels.fs.external.as_ref().is_some_and(|commands| !commands.device && commands.memory)
@@ -65,15 +70,15 @@ fn needs_dirs(workload: &Workload) -> bool {
 ///
 /// Directories are made first, unless the first phase makes them; then the files, where the first
 /// phase needs them. fio lays the files that a phase needs out itself: the same phase, untimed,
-/// stands before it. So it is with what the second load beside cycles works on.
+/// is before it. So it is with what the second load during cycles works on.
 ///
-/// The source of real work is put where it shall lie first; hooks of a command stand right before
+/// The source of real work is put where it shall be first; hooks of a command are right before
 /// the settling and right after the phase.
 ///
-/// With cold caches, settle and chill stand before every timed phase: also before the first, whose
+/// With cold caches, settle and chill come before every timed phase: also before the first, whose
 /// bitmaps and inode tables then come from the device. With warm caches only settle does, and with
-/// `cold-start` chill stands before the first timed phase alone. A check
-/// of the contents (where `verify` was asked for) stands before a deletion, else at the end. It
+/// `cold-start` chill comes before the first timed phase alone. A check
+/// of the contents (where `verify` was asked for) comes before a deletion, else at the end. It
 /// reads from the device wherever the caches can be made cold, also where warm ones were asked
 /// for: what the page cache holds proves nothing. Only the engine knows what it wrote: nothing is
 /// checked after fio, nor where nothing was written. Of real work, copies and unpacked trees are

@@ -4,10 +4,9 @@
 //! levels are the first end and each step from it up to the second. Numbers may have units of
 //! bytes (`16K..256K`); the levels then have them too.
 
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
-use crate::parse::push_level;
-use crate::text::{bytes, size_text};
+use crate::error::PlanError;
+use crate::span::{At, Span};
+use crate::text::{bytes, push_level, size_text};
 use crate::tree::Node;
 
 /// Most levels of one range.
@@ -17,7 +16,7 @@ pub(crate) const MAX_LEVELS: usize = 64;
 ///
 /// # Errors
 /// A range that has no levels or too many, or an end that is no number.
-pub(crate) fn levels(value: &str, place: &Place) -> Result<Vec<String>, PlanError> {
+pub(crate) fn levels(value: &str, place: &Span) -> Result<Vec<String>, PlanError> {
     let is_range = value.starts_with(|c: char| c.is_ascii_digit()) && value.contains("..");
     let Some((from, rest)) = value.split_once("..").filter(|_| is_range) else {
         return Ok(vec![value.to_owned()]);
@@ -57,9 +56,11 @@ pub(crate) fn axis(node: &Node<'_>) -> Result<Vec<At<Option<String>>>, PlanError
     Ok(all)
 }
 
-fn powers_of_two(first: u64, last: u64, value: &str, place: &Place) -> Result<Vec<u64>, PlanError> {
+fn powers_of_two(first: u64, last: u64, value: &str, place: &Span) -> Result<Vec<u64>, PlanError> {
     if !first.is_power_of_two() || !last.is_power_of_two() {
-        let what = format!("the range {value:?} goes by powers of two, and an end of it is none");
+        let what = format!(
+            "the range {value:?} goes in powers of two, and one of its ends is no power of two"
+        );
         return Err(PlanError::new(place, what, "say the step: 4..16 step 4"));
     }
     let next = |number: &u64| number.checked_mul(2).filter(|next| *next <= last);
@@ -71,7 +72,7 @@ fn arithmetic(
     last: u64,
     step: u64,
     value: &str,
-    place: &Place,
+    place: &Span,
 ) -> Result<Vec<u64>, PlanError> {
     if step == 0 {
         let what = format!("the range {value:?} has a step of 0");
@@ -89,31 +90,31 @@ fn arithmetic(
 mod tests {
     use super::*;
 
-    fn of(value: &str) -> Result<String, String> {
-        let levels = levels(value, &Place::Option("--fs"));
+    fn shown(value: &str) -> Result<String, String> {
+        let levels = levels(value, &Span::Option("--fs"));
         levels.map(|all| all.join(" ")).map_err(|error| error.to_string())
     }
 
     #[test]
     fn ranges_are_levels() {
-        assert_eq!(of("1024..8192").unwrap(), "1024 2048 4096 8192");
-        assert_eq!(of("16K..128K").unwrap(), "16K 32K 64K 128K");
-        assert_eq!(of("512..2K").unwrap(), "512 1K 2K");
-        assert_eq!(of("4..16 step 4").unwrap(), "4 8 12 16");
-        assert_eq!(of("2 .. 9 step 3").unwrap(), "2 5 8");
-        assert_eq!(of("4096").unwrap(), "4096");
-        assert_eq!(of("^64bit").unwrap(), "^64bit");
-        assert_eq!(of("a..b").unwrap(), "a..b", "no range");
+        assert_eq!(shown("1024..8192").unwrap(), "1024 2048 4096 8192");
+        assert_eq!(shown("16K..128K").unwrap(), "16K 32K 64K 128K");
+        assert_eq!(shown("512..2K").unwrap(), "512 1K 2K");
+        assert_eq!(shown("4..16 step 4").unwrap(), "4 8 12 16");
+        assert_eq!(shown("2 .. 9 step 3").unwrap(), "2 5 8");
+        assert_eq!(shown("4096").unwrap(), "4096");
+        assert_eq!(shown("^64bit").unwrap(), "^64bit");
+        assert_eq!(shown("a..b").unwrap(), "a..b", "no range");
     }
 
     #[test]
     fn ranges_without_sense_are_refused() {
-        assert!(of("8..4").unwrap_err().contains("does not go up"));
-        assert!(of("4..4").unwrap_err().contains("does not go up"));
-        assert!(of("1000..4096").unwrap_err().contains("say the step"));
-        assert!(of("1..9 step 0").unwrap_err().contains("step of 0"));
-        assert!(of("1..900 step 1").unwrap_err().contains("more than 64 levels"));
-        assert!(of("4..").unwrap_err().contains("no number"));
-        assert!(of("4..16 steps").is_err());
+        assert!(shown("8..4").unwrap_err().contains("does not go up"));
+        assert!(shown("4..4").unwrap_err().contains("does not go up"));
+        assert!(shown("1000..4096").unwrap_err().contains("say the step"));
+        assert!(shown("1..9 step 0").unwrap_err().contains("step of 0"));
+        assert!(shown("1..900 step 1").unwrap_err().contains("more than 64 levels"));
+        assert!(shown("4..").unwrap_err().contains("no number"));
+        assert!(shown("4..16 steps").is_err());
     }
 }

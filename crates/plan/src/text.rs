@@ -3,18 +3,18 @@
 //! Each reader takes the place of the text for its error and knows nothing else of where it came
 //! from.
 
-use crate::error::{Place, PlanError};
-use crate::experiment::FsEntry;
-use crate::sweep;
-use crate::workload::PATH_MAX;
-use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel};
+use crate::error::PlanError;
+use crate::span::{At, Span};
+use fsarena_model::clock::Clock;
+use fsarena_model::contender::{Cache, DeviceLevel, Discard};
 use fsarena_model::device::{SsdPolicy, WriteCache};
 use fsarena_model::job::Reflink;
-use fsarena_model::run::{Clock, RateStyle};
+use fsarena_model::run::RateStyle;
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+/// Longest path that the kernel takes, with the zero at its end (limits.h).
+pub(crate) const PATH_MAX: u64 = 4096;
 /// Smallest memory limit: below it a program and its page tables hardly live.
 pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
 /// Smallest device.
@@ -29,17 +29,17 @@ const MAX_PERIOD_NS: u64 = 3_600_000_000_000;
 const MAX_HANDICAP_NS: u64 = 3_600_000_000_000;
 
 /// A number of bytes.
-pub(crate) fn bytes(text: &str, place: &Place) -> Result<u64, PlanError> {
+pub(crate) fn bytes(text: &str, place: &Span) -> Result<u64, PlanError> {
     text.parse::<Bytes>().map(|b| b.0).map_err(|error| quantity(&error, place))
 }
 
 /// A duration.
-pub(crate) fn nanos(text: &str, place: &Place) -> Result<u64, PlanError> {
+pub(crate) fn nanos(text: &str, place: &Span) -> Result<u64, PlanError> {
     text.parse::<Nanos>().map(|n| n.0).map_err(|error| quantity(&error, place))
 }
 
 /// Splits the text of a quantity's error into what is wrong and the remedy.
-fn quantity(error: &BadQuantity, place: &Place) -> PlanError {
+fn quantity(error: &BadQuantity, place: &Span) -> PlanError {
     match error {
         BadQuantity::NoNumber(text, example) => PlanError::new(
             place,
@@ -67,7 +67,7 @@ fn quantity(error: &BadQuantity, place: &Place) -> PlanError {
 /// One of a few words.
 pub(crate) fn word<T: Copy>(
     text: &str,
-    place: &Place,
+    place: &Span,
     kind: &str,
     words: &[(&str, T)],
 ) -> Result<T, PlanError> {
@@ -82,7 +82,7 @@ const CACHES: [(&str, Cache); 3] =
     [("cold", Cache::Cold), ("warm", Cache::Warm), ("cold-start", Cache::ColdStart)];
 
 /// `cold`, `warm` or `cold-start`.
-pub(crate) fn cache(text: &str, place: &Place) -> Result<Cache, PlanError> {
+pub(crate) fn cache(text: &str, place: &Span) -> Result<Cache, PlanError> {
     word(text, place, "cache state", &CACHES)
 }
 
@@ -92,42 +92,42 @@ pub(crate) fn cache_text(cache: Cache) -> &'static str {
 }
 
 /// `never`, `auto` or `always`.
-pub(crate) fn reflink(text: &str, place: &Place) -> Result<Reflink, PlanError> {
+pub(crate) fn reflink(text: &str, place: &Span) -> Result<Reflink, PlanError> {
     let levels = [Reflink::Never, Reflink::Auto, Reflink::Always];
     word(text, place, "reflink policy", &levels.map(|level| (level.name(), level)))
 }
 
 /// `none` or `on`.
-pub(crate) fn discard(text: &str, place: &Place) -> Result<Discard, PlanError> {
+pub(crate) fn discard(text: &str, place: &Span) -> Result<Discard, PlanError> {
     word(text, place, "discard policy", &[("none", Discard::None), ("on", Discard::On)])
 }
 
 /// The word for a setting that stays as it is.
-pub(crate) const LEFT: &str = "default";
+pub(crate) const UNCHANGED: &str = "default";
 /// Largest read-ahead: far above what any device has.
 const MAX_READ_AHEAD_BYTES: u64 = 1 << 30;
 /// Longest name of a scheduler (`ELV_NAME_MAX` of the kernel).
 const MAX_SCHEDULER_BYTES: usize = 16;
 
 /// `none`, `blkdiscard` or `precondition`.
-pub(crate) fn ssd(text: &str, place: &Place) -> Result<SsdPolicy, PlanError> {
+pub(crate) fn ssd(text: &str, place: &Span) -> Result<SsdPolicy, PlanError> {
     word(text, place, "SSD policy", &SsdPolicy::ALL)
 }
 
 /// The name of an I/O scheduler; which there are is known to the kernel alone.
-pub(crate) fn scheduler(text: &str, place: &Place) -> Result<Option<String>, PlanError> {
+pub(crate) fn scheduler(text: &str, place: &Span) -> Result<Option<String>, PlanError> {
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     if text.is_empty() || text.len() > MAX_SCHEDULER_BYTES || !text.chars().all(legal) {
         let what = format!("{text:?} is no name of an I/O scheduler");
         let remedy = "use none, mq-deadline, kyber or bfq, or \"default\" to leave it as it is";
         return Err(PlanError::new(place, what, remedy));
     }
-    Ok(Some(text.to_owned()).filter(|text| text != LEFT))
+    Ok(Some(text.to_owned()).filter(|text| text != UNCHANGED))
 }
 
 /// A read-ahead in whole KiB, or `default`.
-pub(crate) fn read_ahead(text: &str, place: &Place) -> Result<Option<u64>, PlanError> {
-    if text == LEFT {
+pub(crate) fn read_ahead(text: &str, place: &Span) -> Result<Option<u64>, PlanError> {
+    if text == UNCHANGED {
         return Ok(None);
     }
     let size = bytes(text, place)?;
@@ -140,25 +140,25 @@ pub(crate) fn read_ahead(text: &str, place: &Place) -> Result<Option<u64>, PlanE
 }
 
 /// `write-back`, `write-through`, or `default`.
-pub(crate) fn write_cache(text: &str, place: &Place) -> Result<Option<WriteCache>, PlanError> {
+pub(crate) fn write_cache(text: &str, place: &Span) -> Result<Option<WriteCache>, PlanError> {
     let [back, through] = WriteCache::ALL.map(|(name, cache)| (name, Some(cache)));
-    word(text, place, "write cache", &[back, through, (LEFT, None)])
+    word(text, place, "write cache", &[back, through, (UNCHANGED, None)])
 }
 
 /// A clock.
-pub(crate) fn clock(text: &str, place: &Place) -> Result<Clock, PlanError> {
+pub(crate) fn clock(text: &str, place: &Span) -> Result<Clock, PlanError> {
     let clocks = [Clock::Returned, Clock::Durable, Clock::Drained];
     word(text, place, "clock", &clocks.map(|clock| (clock.name(), clock)))
 }
 
 /// A style of rates.
-pub(crate) fn rate(text: &str, place: &Place) -> Result<RateStyle, PlanError> {
+pub(crate) fn rate(text: &str, place: &Span) -> Result<RateStyle, PlanError> {
     let styles = [("auto", RateStyle::Auto), ("article-2003", RateStyle::Article2003)];
     word(text, place, "rate style", &styles)
 }
 
 /// A share of `kind` as text: `5%` or `0.05`; above 0, up to 100 %.
-pub(crate) fn share(text: &str, place: &Place, kind: &str) -> Result<f64, PlanError> {
+pub(crate) fn share(text: &str, place: &Span, kind: &str) -> Result<f64, PlanError> {
     let bad = |_| {
         let what = format!("{text:?} cannot be a {kind}");
         PlanError::new(place, what, "write it like 5% or 0.05, above 0 and up to 100%")
@@ -167,7 +167,7 @@ pub(crate) fn share(text: &str, place: &Place, kind: &str) -> Result<f64, PlanEr
 }
 
 /// The same of a number: 0.05 is 5 %.
-pub(crate) fn share_of(share: f64, place: &Place, kind: &str) -> Result<f64, PlanError> {
+pub(crate) fn share_of(share: f64, place: &Span, kind: &str) -> Result<f64, PlanError> {
     if share > 0.0 && share <= 1.0 {
         return Ok(share);
     }
@@ -183,7 +183,7 @@ pub(crate) fn share_text(share: f64) -> String {
 }
 
 /// Time that a RUN may take.
-pub(crate) fn budget(text: &str, place: &Place) -> Result<u64, PlanError> {
+pub(crate) fn budget(text: &str, place: &Span) -> Result<u64, PlanError> {
     match nanos(text, place)? {
         0 => Err(PlanError::new(
             place,
@@ -195,7 +195,7 @@ pub(crate) fn budget(text: &str, place: &Place) -> Result<u64, PlanError> {
 }
 
 /// A handicap; 0 is none.
-pub(crate) fn handicap(text: &str, place: &Place) -> Result<u64, PlanError> {
+pub(crate) fn handicap(text: &str, place: &Span) -> Result<u64, PlanError> {
     let handicap = nanos(text, place)?;
     if handicap <= MAX_HANDICAP_NS {
         return Ok(handicap);
@@ -215,7 +215,7 @@ pub(crate) fn nanos_text(nanos: u64) -> String {
 }
 
 /// A memory limit, or `none`.
-pub(crate) fn memory(text: &str, place: &Place) -> Result<Option<u64>, PlanError> {
+pub(crate) fn memory(text: &str, place: &Span) -> Result<Option<u64>, PlanError> {
     if text == "none" {
         return Ok(None);
     }
@@ -231,7 +231,7 @@ pub(crate) fn memory(text: &str, place: &Place) -> Result<Option<u64>, PlanError
 }
 
 /// A period of the sampler; 0 is none.
-pub(crate) fn period(text: &str, place: &Place) -> Result<u64, PlanError> {
+pub(crate) fn period(text: &str, place: &Span) -> Result<u64, PlanError> {
     let period = nanos(text, place)?;
     if period == 0 || (MIN_PERIOD_NS..=MAX_PERIOD_NS).contains(&period) {
         return Ok(period);
@@ -248,7 +248,7 @@ const MADE: [&str; 5] = ["loop", "ram", "zram", "brd", "null_blk"];
 
 /// A device: `loop:SIZE` and the like, or an absolute path. Whether a path is a block device or a
 /// directory is not known here: it is read as a directory.
-pub(crate) fn device(text: &str, place: &Place) -> Result<DeviceLevel, PlanError> {
+pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError> {
     if text.starts_with('/') {
         if text.len() as u64 >= PATH_MAX {
             let what = format!("a path of {} bytes", text.len());
@@ -302,6 +302,11 @@ pub(crate) fn device(text: &str, place: &Place) -> Result<DeviceLevel, PlanError
     Ok(make(size_bytes))
 }
 
+/// Whether a device is a directory.
+pub(crate) fn is_directory(device: &DeviceLevel) -> bool {
+    matches!(device, DeviceLevel::Directory { .. })
+}
+
 /// Whether a path looks like a device node: `/dev/shm` and what ends with `/` are directories.
 pub(crate) fn names_a_device(device: &DeviceLevel) -> bool {
     let DeviceLevel::Directory { path } = device else { return false };
@@ -335,128 +340,8 @@ pub(crate) fn size_text(size: u64) -> String {
     size.to_string()
 }
 
-/// A file system with its options: `name[:mount-option…][:mkfs.KEY=VALUE…]`, a value perhaps a
-/// range: then there is one for each level.
-///
-/// No option begins with a digit: what does goes on with the value before it, as in
-/// `btrfs:compress=zstd:3`.
-pub(crate) fn fs_entries(text: &str, place: &Place) -> Result<Vec<FsEntry>, PlanError> {
-    let entry = fs_entry(text, place)?;
-    let mut all = vec![entry.clone()];
-    for (key, value) in &entry.level.mkfs {
-        let levels = sweep::levels(value, place)?;
-        if levels.len() == 1 {
-            continue;
-        }
-        let of_range = |entry: &FsEntry, level: &String| {
-            let mut one = entry.clone();
-            one.level.mkfs.insert(key.clone(), level.clone());
-            one.text =
-                one.text.replace(&format!("mkfs.{key}={value}"), &format!("mkfs.{key}={level}"));
-            one.sweep = Some(text.trim().to_owned());
-            one
-        };
-        all = all
-            .iter()
-            .flat_map(|entry| levels.iter().map(move |level| of_range(entry, level)))
-            .collect();
-    }
-    Ok(all)
-}
-
-/// One file system; ranges are left as they are.
-pub(crate) fn fs_entry(text: &str, place: &Place) -> Result<FsEntry, PlanError> {
-    if text.contains(',') {
-        let what = format!("{text:?} holds a comma");
-        let remedy =
-            "write several as a list: [\"ext4\", \"xfs\"], options with colons: \"ext4:a:b\"";
-        return Err(PlanError::new(place, what, remedy));
-    }
-    let mut parts = text.trim().split(':');
-    let fs_name = name(parts.next().unwrap_or_default(), place, "a file system")?;
-    let mut mkfs = BTreeMap::new();
-    let mut mount = Vec::new();
-    for part in whole_options(parts, text, place)? {
-        match part.strip_prefix("mkfs.") {
-            Some(option) => {
-                let (key, value) = mkfs_option(option, text, place)?;
-                if mkfs.insert(key.clone(), value).is_some() {
-                    return Err(twice(place, &format!("mkfs.{key}"), text));
-                }
-            }
-            None => mount.push(part),
-        }
-    }
-    let mount = mount_options(mount, text, place)?;
-    let level = FsLevel { name: fs_name, mkfs, mount, external: None };
-    Ok(FsEntry { level, text: text.trim().to_owned(), sweep: None })
-}
-
-/// The options between the colons, values with a colon put together again.
-fn whole_options<'t>(
-    parts: impl Iterator<Item = &'t str>,
-    text: &str,
-    place: &Place,
-) -> Result<Vec<String>, PlanError> {
-    let mut options: Vec<String> = Vec::new();
-    for part in parts {
-        if !part.starts_with(|c: char| c.is_ascii_digit()) {
-            options.push(part.to_owned());
-            continue;
-        }
-        let Some(before) = options.last_mut().filter(|option| !option.is_empty()) else {
-            let what = format!("{text:?}: there is no option before {part:?} that it goes on with");
-            return Err(PlanError::new(place, what, "write it like btrfs:compress=zstd:3"));
-        };
-        before.push(':');
-        before.push_str(part);
-    }
-    Ok(options)
-}
-
-fn mkfs_option(option: &str, text: &str, place: &Place) -> Result<(String, String), PlanError> {
-    match option.split_once('=') {
-        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
-            Ok((key.to_owned(), value.to_owned()))
-        }
-        _ => Err(PlanError::new(
-            place,
-            format!("{text:?}: `mkfs.{option}` is not KEY=VALUE"),
-            "write it like mkfs.block_size=1024",
-        )),
-    }
-}
-
-/// Checks mount options that belong together and sorts them.
-pub(crate) fn mount_options(
-    mut options: Vec<String>,
-    text: &str,
-    place: &Place,
-) -> Result<Vec<String>, PlanError> {
-    let odd = |o: &String| o.is_empty() || o.starts_with('-') || o.contains(char::is_whitespace);
-    if let Some(option) = options.iter().find(|option| odd(option)) {
-        let what = format!("{text:?}: {option:?} is not a mount option");
-        return Err(PlanError::new(place, what, "write it as after `mount -o`, such as noatime"));
-    }
-    // It would make a second identity of the same thing.
-    if options.iter().any(|option| option == "defaults") {
-        let what = format!("{text:?}: \"defaults\" stands for no options, beside none");
-        return Err(PlanError::new(place, what, "leave it out: a plain name has the defaults"));
-    }
-    options.sort();
-    let key = |option: &str| option.split('=').next().unwrap_or_default().to_owned();
-    if let Some(pair) = options.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
-        return Err(twice(place, &key(&pair[0]), text));
-    }
-    Ok(options)
-}
-
-fn twice(place: &Place, key: &str, text: &str) -> PlanError {
-    PlanError::new(place, format!("{text:?} gives `{key}` twice"), "keep one of them")
-}
-
 /// A name of ours: of an experiment, a workload, a phase, a file system.
-pub(crate) fn name(text: &str, place: &Place, kind: &str) -> Result<String, PlanError> {
+pub(crate) fn name(text: &str, place: &Span, kind: &str) -> Result<String, PlanError> {
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.+".contains(c);
     let starts = text.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
     if starts && text.len() <= 64 && text.chars().all(legal) {
@@ -467,4 +352,32 @@ pub(crate) fn name(text: &str, place: &Place, kind: &str) -> Result<String, Plan
         format!("{text:?} cannot be the name of {kind}"),
         "use up to 64 of a-z, 0-9, - _ . +, beginning with a letter or digit",
     ))
+}
+
+/// The elements of a comma list, none of them empty.
+pub(crate) fn pieces<'t>(text: &'t str, place: &Span) -> Result<Vec<&'t str>, PlanError> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    if parts.iter().any(|part| part.is_empty()) {
+        let what = format!("{text:?} has an empty element");
+        return Err(PlanError::new(place, what, "write the elements with one comma between them"));
+    }
+    Ok(parts)
+}
+
+/// Adds a level to an axis, unless it is there already.
+pub(crate) fn push_level<T: PartialEq>(
+    levels: &mut Vec<At<T>>,
+    value: T,
+    place: &Span,
+) -> Result<(), PlanError> {
+    if let Some(first) = levels.iter().find(|level| level.value == value) {
+        let what = match &first.place {
+            Span::File { line, column, .. } => format!("the level of {line}:{column} again"),
+            _ => "the same level twice".to_owned(),
+        };
+        let remedy = "keep one of them (only file systems may be repeated, as A/A arms)";
+        return Err(PlanError::new(place, what, remedy));
+    }
+    levels.push(At::new(value, place));
+    Ok(())
 }

@@ -3,7 +3,8 @@
 //! The document is walked by hand and not through serde: an error has to name the value as written,
 //! its line and column, and a remedy. Nothing here knows what an experiment is.
 
-use crate::error::{Place, PlanError};
+use crate::error::PlanError;
+use crate::span::Span;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -42,14 +43,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn place(&self, span: Range<usize>) -> Place {
+    fn place(&self, span: Range<usize>) -> Span {
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
         }
         let before = &self.text[..start];
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Place::File {
+        Span::File {
             file: self.file.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -62,7 +63,7 @@ pub(crate) struct Table<'t> {
     source: Source<'t>,
     table: &'t DeTable<'t>,
     path: String,
-    pub(crate) place: Place,
+    pub(crate) place: Span,
 }
 
 impl<'t> Table<'t> {
@@ -124,7 +125,7 @@ impl<'t> Table<'t> {
 /// A key and its place.
 pub(crate) struct Key<'t> {
     pub(crate) value: &'t str,
-    pub(crate) place: Place,
+    pub(crate) place: Span,
 }
 
 /// A value of a document.
@@ -132,7 +133,7 @@ pub(crate) struct Node<'t> {
     source: Source<'t>,
     value: &'t DeValue<'t>,
     path: String,
-    pub(crate) place: Place,
+    pub(crate) place: Span,
 }
 
 impl<'t> Node<'t> {

@@ -1,13 +1,13 @@
 //! What a RUN asks and by which rule, from what its experiment says.
 
 use crate::error::PlanError;
-use crate::experiment::{At, RunSettings};
-use crate::question;
-use crate::text;
+use crate::experiment::RunSettings;
+use crate::span::{At, Span};
+use crate::{fs_entry, question};
 use fsarena_model::contender::Contender;
+use fsarena_model::phase::Workload;
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Limits, METHOD_VERSION, Pairs, Question, Rule, VerdictPlan};
-use fsarena_model::work::Workload;
 
 /// Most blocks where nothing is said.
 pub(crate) const DEFAULT_CAP: u32 = 32;
@@ -23,7 +23,11 @@ const MORE_SPARE: u32 = 4;
 ///
 /// # Errors
 /// A question, headline or baseline that there is not, with its place.
-pub(crate) fn ask(plan: &mut RunPlan, run: &RunSettings, texts: &[&str]) -> Result<(), PlanError> {
+pub(crate) fn add_verdict_plan(
+    plan: &mut RunPlan,
+    run: &RunSettings,
+    texts: &[&str],
+) -> Result<(), PlanError> {
     let settings = &run.verdicts;
     let workloads: Vec<&Workload> = plan.workloads.iter().collect();
     let mut questions = question::questions(&settings.ask, &workloads, run.compare)?;
@@ -36,7 +40,7 @@ pub(crate) fn ask(plan: &mut RunPlan, run: &RunSettings, texts: &[&str]) -> Resu
         None => Pairs::All,
     };
     let as_written = questions.clone();
-    questions.sort_by_key(|question| place_of(question, &workloads));
+    questions.sort_by_key(|question| order_of(question, &workloads));
     let rule = run.rule.unwrap_or(Rule::Looks { cap: DEFAULT_CAP });
     plan.verdict = Some(VerdictPlan {
         method: METHOD_VERSION,
@@ -71,8 +75,8 @@ fn spare(rule: Rule) -> u32 {
     }
 }
 
-/// Place of a question in the order of workloads and phases.
-fn place_of(question: &Question, workloads: &[&Workload]) -> (usize, Option<usize>) {
+/// Span of a question in the order of workloads and phases.
+fn order_of(question: &Question, workloads: &[&Workload]) -> (usize, Option<usize>) {
     let phases = workloads.get(question.workload).map(|work| &work.phases);
     let phase = phases.and_then(|all| all.iter().position(|phase| phase.name == question.phase));
     (question.workload, phase)
@@ -134,9 +138,8 @@ fn meant(name: &str, contenders: &[Contender], texts: &[&str]) -> Vec<usize> {
     if !labelled.is_empty() {
         return labelled;
     }
-    // Its options may stand in another order, or come from an axis.
-    let level =
-        text::fs_entry(name, &crate::Place::Default).ok().map(|entry| entry.level.to_string());
+    // Its options may be in another order, or come from an axis.
+    let level = fs_entry::fs_entry(name, &Span::Default).ok().map(|entry| entry.level.to_string());
     let is_meant = |number: &usize| {
         let fs = contenders[*number].levels.fs.to_string();
         texts.get(*number) == Some(&name) || level.as_ref() == Some(&fs)

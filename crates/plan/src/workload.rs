@@ -6,6 +6,7 @@
 mod cycle;
 mod dataset;
 mod fio;
+mod head;
 mod io;
 mod jobs;
 mod mixes;
@@ -14,22 +15,19 @@ mod real;
 mod sequence;
 mod source;
 
-pub(crate) use dataset::{PATH_MAX, longest_path_bytes};
-pub(crate) use fio::{from_file as of_fio_file, lays_out};
+pub(crate) use dataset::longest_path_bytes;
+pub(crate) use fio::{lays_out, workload_of_file};
 pub(crate) use mixes::is_aligned;
 
-use crate::builtin;
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
-use crate::parse::Files;
-use crate::text;
-use crate::tree::{Node, Table};
-use fsarena_model::units::Bytes;
-use fsarena_model::work::{Phase, Workload};
-use io::{Keys, Places};
+use crate::embedded::{self, Builtin};
+use crate::error::PlanError;
+use crate::files::Files;
+use crate::span::{At, Span};
+use crate::tree::{Node, Source, Table};
+use fsarena_model::phase::{Phase, Workload};
+use head::{block_size, missing, names};
+use io::{Keys, Spans};
 
-/// Largest read or write call: one buffer of the worker.
-const MAX_BS_BYTES: u64 = 1 << 30;
 const KEYS: [&str; 7] = ["use", "name", "title", "bs", "phases", "fio", "fio_file"];
 
 /// Reads a workload: written out, a built-in with some keys replaced, a fio job file, or real work.
@@ -48,7 +46,7 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         return real::read(table, base.as_ref(), files);
     }
     if let Some(node) = table.get("source") {
-        let what = "`source` says where a dataset lies, and there is none";
+        let what = "`source` says where a dataset is, and there is none";
         return Err(node.error(what, "add dataset = \"mixed-830m\""));
     }
     let (name, title) = names(table, base.as_ref())?;
@@ -70,35 +68,18 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
             return Err(missing(table, "phases", "phases = [\"create\", \"read\", \"delete\"]"));
         }
     };
-    let (phases, mut places): (Vec<Phase>, Vec<Places>) = phases.into_iter().unzip();
+    let (phases, mut spans): (Vec<Phase>, Vec<Spans>) = phases.into_iter().unzip();
     if let Some(node) = table.get("bs") {
-        let own = places.iter_mut().filter(|places| *places.of("bs") == places.phase);
-        own.for_each(|places| places.put("bs", &node.place));
+        let own = spans.iter_mut().filter(|spans| *spans.key("bs") == spans.phase);
+        own.for_each(|spans| spans.put("bs", &node.place));
     }
     let workload = Workload { name: name.value, title, dataset, phases, fio: None, source: None };
     whole(table, &workload)?;
-    io.all_taken(&places)?;
-    for (number, places) in places.iter().enumerate() {
-        mixes::check(&workload, number, places)?;
+    io.all_taken(&spans)?;
+    for (number, spans) in spans.iter().enumerate() {
+        mixes::check(&workload, number, spans)?;
     }
     Ok(At::new(workload, &table.place))
-}
-
-/// Name and title.
-fn names(table: &Table<'_>, base: Option<&Workload>) -> Result<(At<String>, String), PlanError> {
-    let name = name(table)?;
-    if builtin::workload_names().contains(&name.value.as_str()) && base.is_some() {
-        return Err(PlanError::new(
-            &name.place,
-            format!("{:?} is the built-in workload itself", name.value),
-            "a changed workload needs a name of its own",
-        ));
-    }
-    let title = match table.get("title") {
-        Some(node) => node.text("\"many small files\"")?.to_owned(),
-        None => base.map_or_else(|| name.value.clone(), |base| base.title.clone()),
-    };
-    Ok((name, title))
 }
 
 /// A phase of a built-in workload with keys of the table in it.
@@ -108,14 +89,14 @@ fn changed(
     io: &Keys,
     files: u64,
     table: &Table<'_>,
-) -> (Phase, Places) {
-    let mut places = Places::all(&table.place);
-    let io = io::resolve(phase.op, phase.io.clone(), io, &Keys::default(), &mut places);
+) -> (Phase, Spans) {
+    let mut spans = Spans::all(&table.place);
+    let io = io::resolve(phase.op, phase.io.clone(), io, &Keys::default(), &mut spans);
     let mut phase = Phase { bs_bytes: bs.unwrap_or(phase.bs_bytes), io, ..phase.clone() };
     if let Some(cycle) = &mut phase.cycle {
         cycle.updates = cycle.updates.min(files);
     }
-    (phase, places)
+    (phase, spans)
 }
 
 /// The workload at a scale; see [`dataset::scaled`], [`real::scaled`] and fio's own rules.
@@ -143,32 +124,30 @@ fn whole(table: &Table<'_>, workload: &Workload) -> Result<(), PlanError> {
     Ok(())
 }
 
-fn missing(table: &Table<'_>, key: &str, example: &str) -> PlanError {
-    table.need(key, example).err().expect("the key is not there")
-}
-
-fn name(table: &Table<'_>) -> Result<At<String>, PlanError> {
-    let node = table.need("name", "a name of its own: name = \"my-files\"")?;
-    let name = text::name(node.text("\"my-files\"")?, &node.place, "a workload")?;
-    Ok(At::new(name, &node.place))
-}
-
 fn used(node: &Node<'_>) -> Result<Workload, PlanError> {
     let name = node.text("\"small-files\"")?;
     named(name, &node.place)
 }
 
-/// The built-in workload of this name.
-pub(crate) fn named(name: &str, place: &Place) -> Result<Workload, PlanError> {
-    builtin::workload(name)
-        .ok_or_else(|| PlanError::unknown(place, "workload", name, &builtin::workload_names()))
+/// The workload of this name, read.
+///
+/// # Panics
+/// Never: a test reads every file.
+#[must_use]
+pub fn builtin(name: &str) -> Option<Workload> {
+    let builtin = embedded::WORKLOADS.iter().find(|builtin| builtin.name == name)?;
+    Some(read_builtin(builtin).expect("every built-in workload is read by a test"))
 }
 
-fn block_size(node: &Node<'_>) -> Result<u64, PlanError> {
-    let bs = text::bytes(&node.scalar("\"1 MiB\"")?, &node.place)?;
-    if bs == 0 || bs > MAX_BS_BYTES {
-        let what = format!("calls of {} are out of range", Bytes(bs));
-        return Err(node.error(what, format!("use 1 B to {}", Bytes(MAX_BS_BYTES))));
-    }
-    Ok(bs)
+pub(crate) fn read_builtin(builtin: &Builtin) -> Result<Workload, PlanError> {
+    let source = Source { file: builtin.name, text: builtin.text };
+    let document = source.parse()?;
+    let files = Files::none(builtin.name);
+    Ok(read(&source.root(&document), &files)?.value)
+}
+
+/// The built-in workload of this name.
+pub(crate) fn named(name: &str, place: &Span) -> Result<Workload, PlanError> {
+    builtin(name)
+        .ok_or_else(|| PlanError::unknown(place, "workload", name, &embedded::workload_names()))
 }

@@ -4,18 +4,23 @@
 
 mod cycle;
 mod real;
+mod toml;
 
-use crate::experiment::{At, Experiment, Factors, RunSettings, VerdictSettings};
-use crate::text::{LEFT, cache_text, device_text, nanos_text, share_text, size_text};
-use crate::{EXPERIMENT_SCHEMA, builtin};
+use self::toml::{line, quoted, text_block};
+use crate::builtin;
+use crate::experiment::{EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings};
+use crate::span::At;
+use crate::text::{UNCHANGED, cache_text, device_text, nanos_text, share_text, size_text};
 use fsarena_model::contender::Discard;
-use fsarena_model::dataset::{Dataset, Distribution};
+use fsarena_model::dataset::Dataset;
+use fsarena_model::dataset::Distribution;
 use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::io::{Backend, Fsync, Io, Sharing};
 use fsarena_model::job::Reflink;
+use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::run::RateStyle;
 use fsarena_model::units::Nanos;
 use fsarena_model::verdict::Rule;
-use fsarena_model::work::{Backend, Fsync, Io, Order, Phase, Sharing, Workload};
 use std::fmt::Write as _;
 
 /// The experiment as the text of a file that reads back to the same plan.
@@ -48,16 +53,6 @@ pub fn to_toml(experiment: &Experiment) -> String {
         line(&mut out, "unit", &quoted(&row.unit));
     }
     out
-}
-
-fn line(out: &mut String, key: &str, value: &str) {
-    // Writing to a String does not fail.
-    let _ = writeln!(out, "{key} = {value}");
-}
-
-/// A basic string of TOML.
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
 }
 
 fn list<T>(levels: &[At<T>], text: impl Fn(&T) -> String) -> String {
@@ -138,11 +133,12 @@ fn factors(out: &mut String, factors: &Factors) {
     line(out, "discard", &list(&factors.discard, discard));
     let ssd = |ssd: &SsdPolicy| quoted(ssd.name());
     changed(out, "ssd", &factors.ssd, &SsdPolicy::None, ssd);
-    let scheduler = |name: &Option<String>| quoted(name.as_deref().unwrap_or(LEFT));
+    let scheduler = |name: &Option<String>| quoted(name.as_deref().unwrap_or(UNCHANGED));
     changed(out, "scheduler", &factors.scheduler, &None, scheduler);
-    let read_ahead = |size: &Option<u64>| quoted(&size.map_or(LEFT.to_owned(), size_text));
+    let read_ahead = |size: &Option<u64>| quoted(&size.map_or(UNCHANGED.to_owned(), size_text));
     changed(out, "read_ahead", &factors.read_ahead, &None, read_ahead);
-    let write_cache = |cache: &Option<WriteCache>| quoted(cache.map_or(LEFT, WriteCache::name));
+    let write_cache =
+        |cache: &Option<WriteCache>| quoted(cache.map_or(UNCHANGED, WriteCache::name));
     changed(out, "write_cache", &factors.write_cache, &None, write_cache);
     let reflink = |reflink: &Reflink| quoted(reflink.name());
     changed(out, "reflink", &factors.reflink, &Reflink::Never, reflink);
@@ -180,7 +176,7 @@ fn changed<T: PartialEq>(
     }
 }
 
-fn applies(name: &str, entry: &crate::experiment::FsEntry) -> bool {
+fn applies(name: &str, entry: &crate::fs_entry::FsEntry) -> bool {
     entry.level.name == name && !entry.has_options()
 }
 
@@ -231,15 +227,6 @@ fn work(out: &mut String, workload: &Workload) {
         let _ = writeln!(out, "    {},", phase_text(phase));
     }
     out.push_str("]\n");
-}
-
-/// Text of several lines: as it is where TOML allows that, else as a basic string.
-fn text_block(text: &str) -> String {
-    let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains("'''") || text.ends_with('\'') || text.contains(odd) {
-        return quoted(text);
-    }
-    format!("'''\n{text}'''")
 }
 
 fn dataset(out: &mut String, set: &Dataset) {

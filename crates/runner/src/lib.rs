@@ -28,9 +28,9 @@ pub use rules::DriverRules;
 use arena::Arena;
 use course::Course;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
+use fsarena_model::capacity::Predicted;
 use fsarena_model::contender::Levels;
 use fsarena_model::record::{Notice, TrialRecord};
-use fsarena_model::room::Predicted;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_store::{RunId, Store, StoreError};
@@ -267,7 +267,7 @@ fn adopt(
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
     let driver = fs::driver(&levels.fs).ok()?;
-    Some(driver.room(&levels.fs, levels.device.size_bytes()?)?.predicted)
+    Some(driver.capacity(&levels.fs, levels.device.size_bytes()?)?.predicted)
 }
 
 fn trial_spec(

@@ -1,7 +1,7 @@
 //! What the file systems accept, for the plan: a thin way from `plan` to the drivers in `targets`.
 
+use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
-use fsarena_model::room::Room;
 use fsarena_plan::Rules;
 use fsarena_targets::devices::{self, Inventory, Roots};
 use fsarena_targets::fs::{self, Kernel, Place};
@@ -27,8 +27,8 @@ impl Rules for DriverRules {
             .map_err(|error| error.to_string())
     }
 
-    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
-        fs::driver(level).ok()?.room(level, device_bytes)
+    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
+        fs::driver(level).ok()?.capacity(level, device_bytes)
     }
 
     fn needs_device(&self, level: &FsLevel) -> bool {

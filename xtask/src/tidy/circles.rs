@@ -26,7 +26,6 @@ const CIRCLES_ALLOWED: &[&str] = &[
     "metrics",
     "model",
     "page",
-    "plan",
     "reference",
     "report",
     "runner",

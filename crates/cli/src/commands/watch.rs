@@ -60,7 +60,7 @@ pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
     }
     Ok(match end {
         End::Gone(_) => ExitCode::from(exit::FAILED),
-        End::Asked | End::Time => ExitCode::SUCCESS,
+        End::QuestionPattern | End::Time => ExitCode::SUCCESS,
     })
 }
 
@@ -114,7 +114,7 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
 /// How a watch ended.
 enum End {
     /// The user or the system asked for it, or nobody reads the lines any more.
-    Asked,
+    QuestionPattern,
     /// Its time was up.
     Time,
     /// The device went away, or its counters cannot be read any more.
@@ -133,7 +133,7 @@ fn course(
         match watcher.tick() {
             Ok(tick) => {
                 if face.show(tick, &watcher).is_err() {
-                    break End::Asked;
+                    break End::QuestionPattern;
                 }
             }
             Err(gone) => break End::Gone(gone),
@@ -146,7 +146,7 @@ fn course(
             Ok(true) => {}
             // One more sample: what was seen up to the end is in the record.
             Ok(false) | Err(_) => {
-                break watcher.tick().map_or_else(End::Gone, |_| End::Asked);
+                break watcher.tick().map_or_else(End::Gone, |_| End::QuestionPattern);
             }
         }
     };
@@ -203,7 +203,7 @@ impl Kept {
     /// lock of the file is held until then: nobody takes the watch for dead meanwhile.
     fn store(&self, sitting: &Sitting, journal: Option<Journal>, end: &End) -> Result<()> {
         let outcome = match end {
-            End::Asked | End::Time => Outcome::Done,
+            End::QuestionPattern | End::Time => Outcome::Done,
             End::Gone(gone) => {
                 let error = gone.clone();
                 Outcome::Failed { step: "watch".to_owned(), error, remedy: None }

@@ -3,9 +3,9 @@
 //! The figures are rough ones of today's programs on one core, and of a file system on a fast disk.
 //! A command of the user's is taken for ten seconds, and what it writes for nothing.
 
-use crate::holdings::{Holdings, Size, Thing, stage_bytes};
+use crate::artifacts::{Artifact, Artifacts, Size, stage_bytes};
 use fsarena_model::job::{Compression, JobKind, Source, SourcePlace};
-use fsarena_model::work::{Phase, Workload};
+use fsarena_model::phase::{Phase, Workload};
 
 /// A file or directory made, deleted, and found and read where it was not in a cache.
 const MAKE_NS: f64 = 60_000.0;
@@ -58,19 +58,19 @@ pub(super) struct JobSums {
 }
 
 impl JobSums {
-    pub(super) fn of(workload: &Workload, source: &Source) -> Self {
+    pub(super) fn new(workload: &Workload, source: &Source) -> Self {
         let mut sums = Self { dataset_bytes: source.contents.bytes, ..Self::default() };
-        let mut holdings = Holdings::new(source);
+        let mut artifacts = Artifacts::new(source);
         if source.place == SourcePlace::Same
-            && let Some(data) = holdings.data()
+            && let Some(data) = artifacts.data()
         {
             sums.written_bytes = data.size.room_bytes();
             let generated = if source.is_staged() { READ_NS } else { GENERATE_NS };
             sums.put_ns = made_ns(data.size) + data.size.bytes as f64 * generated;
         }
         for phase in &workload.phases {
-            let input = holdings.input(phase).cloned();
-            let made = holdings.after(phase);
+            let input = artifacts.input(phase).cloned();
+            let made = artifacts.after(phase);
             let size = made.map(|made| made.size).unwrap_or_default();
             sums.phases_ns.push(phase_ns(phase, input.as_ref(), size));
             sums.written_bytes = sums.written_bytes.saturating_add(size.room_bytes());
@@ -89,7 +89,7 @@ impl JobSums {
     }
 }
 
-fn phase_ns(phase: &Phase, input: Option<&Thing>, made: Size) -> f64 {
+fn phase_ns(phase: &Phase, input: Option<&Artifact>, made: Size) -> f64 {
     let (Some(job), Some(input)) = (&phase.job, input) else { return COMMAND_NS };
     let bytes = input.tree.bytes as f64;
     match &job.kind {

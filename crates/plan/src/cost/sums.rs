@@ -1,15 +1,18 @@
 //! Bytes and fsyncs that follow from a workload, whatever it runs on.
 
 use super::jobs::JobSums;
-use crate::fit::block_bytes;
+use crate::check_capacity::block_bytes;
 use crate::steps::{is_null, prepare_phase};
 use fsarena_model::cycle::Load;
-use fsarena_model::work::{Dataset, Fsync, Op, Phase, Workload};
+use fsarena_model::dataset::Dataset;
+use fsarena_model::io::Fsync;
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Phase, Workload};
 
 /// Allowance for inode, directory entry and their journal, per file.
 pub const METADATA_BYTES_PER_FILE: u64 = 1024;
 
-/// What an fsync writes beside its data: descriptor, inode and commit block of a journal.
+/// What an fsync writes in addition to its data: descriptor, inode and commit block of a journal.
 pub const FSYNC_BYTES: u64 = 3 * 4096;
 
 /// What follows from a workload alone; sizes that are drawn are added up once.
@@ -23,9 +26,9 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(workload: &Workload) -> Self {
+    pub(super) fn new(workload: &Workload) -> Self {
         if let Some(source) = &workload.source {
-            let jobs = JobSums::of(workload, source);
+            let jobs = JobSums::new(workload, source);
             let (dataset_bytes, written_bytes) = (jobs.dataset_bytes, jobs.written_bytes);
             return Self { dataset_bytes, written_bytes, jobs: Some(jobs) };
         }
@@ -55,7 +58,7 @@ impl Sums {
     }
 }
 
-/// What the cycles of a phase write, and the second load beside them: its files once for each
+/// What the cycles of a phase write, and the second load during them: its files once for each
 /// cycle that it disturbs, or as much as its rate gives in a period (at least its file once).
 fn cycles_bytes(phase: &Phase, set: &Dataset, block_bytes: u64) -> u64 {
     let Some(cycle) = &phase.cycle else { return 0 };
@@ -113,7 +116,7 @@ pub(super) fn moved_bytes(phase: &Phase, set: &Dataset, sums: &Sums) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::work::Io;
+    use fsarena_model::io::Io;
 
     #[test]
     fn a_share_of_few_ops_is_not_lost() {

@@ -1,4 +1,4 @@
-//! The keys of a `cycle` phase: a periodic application, and a second load beside it.
+//! The keys of a `cycle` phase: a periodic application, and a second load during it.
 
 use crate::error::PlanError;
 use crate::text;
@@ -6,7 +6,7 @@ use crate::tree::{Node, Table};
 use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares, UpdateKind};
 use fsarena_model::units::{Bytes, Nanos};
 
-/// Keys of a cycle phase beside `name`, `op` and `bs`.
+/// Keys of a cycle phase in addition to `name`, `op` and `bs`.
 pub(super) const KEYS: [&str; 6] = ["period", "cycles", "updates", "overrun", "shares", "disturb"];
 
 /// Where nothing else is said, as the application of 2007 did it.

@@ -5,16 +5,15 @@ use super::mixes::is_busy;
 use crate::error::PlanError;
 use crate::text;
 use crate::tree::{Node, Table};
-use fsarena_model::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
+use fsarena_model::dataset::Distribution;
+use fsarena_model::dataset::{Dataset, MAX_DEPTH, NAME_BYTES};
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
-use fsarena_model::work::{Phase, Workload};
 
 /// Names of files have eight digits at most.
 pub(crate) const MAX_FILES: u64 = 100_000_000;
 /// Names of directories have five digits.
 pub(crate) const MAX_DIRS: u64 = 100_000;
-/// Longest path that the kernel takes, with the zero at its end (limits.h).
-pub(crate) const PATH_MAX: u64 = 4096;
 /// Largest file, as ext4 with blocks of 4 KiB takes it.
 const MAX_SIZE_BYTES: u64 = 16 << 40;
 /// Most values of a weighted distribution.

@@ -3,13 +3,15 @@
 //! What a job file may hold, and what of it runs together, is known to `fsarena-fio`. Phases bear
 //! the names of their jobs as they are written: fio and the executor know them by these.
 
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
-use crate::parse::Files;
+use super::head;
+use crate::error::PlanError;
+use crate::files::Files;
+use crate::span::{At, Span};
 use crate::tree::{Node, Table};
 use fsarena_fio::{FioError, JobFile};
 use fsarena_model::dataset::Dataset;
-use fsarena_model::work::{Op, Phase, Workload};
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Phase, Workload};
 use std::path::Path;
 
 /// fio's own block size, where a job says none.
@@ -23,7 +25,7 @@ pub(super) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         let what = format!("`{}` in a workload that fio does", key.value);
         return Err(PlanError::new(&key.place, what, "say it in the job file"));
     }
-    let name = super::name(table)?;
+    let name = head::name(table)?;
     let title = match table.get("title") {
         Some(node) => node.text("\"what the jobs do\"")?.to_owned(),
         None => name.value.clone(),
@@ -50,7 +52,7 @@ fn from_named_file(node: &Node<'_>, files: &Files<'_>) -> Result<Workload, PlanE
 }
 
 /// The workload of a job file that was named on the command line.
-pub(crate) fn from_file(path: &str, text: &str) -> Result<Workload, PlanError> {
+pub(crate) fn workload_of_file(path: &str, text: &str) -> Result<Workload, PlanError> {
     let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let workload = workload(text, path).map_err(|error| in_file(&error))?;
     let name = legal_name(&stem.unwrap_or_default());
@@ -94,14 +96,14 @@ fn of_jobs(jobs: &JobFile) -> Result<Workload, FioError> {
     })
 }
 
-/// An error of a job file that stands within another file.
-fn within(error: &FioError, place: &Place) -> PlanError {
+/// An error of a job file within another file.
+fn within(error: &FioError, place: &Span) -> PlanError {
     let what = format!("line {} of the job file: {}", error.line, error.what);
     PlanError::new(place, what, &error.remedy)
 }
 
 fn in_file(error: &FioError) -> PlanError {
-    let place = Place::File { file: error.file.clone(), line: error.line, column: 1 };
+    let place = Span::File { file: error.file.clone(), line: error.line, column: 1 };
     PlanError::new(&place, &error.what, &error.remedy)
 }
 

@@ -4,11 +4,12 @@
 //! phases that can take it, and one that no phase can take is an error. `threads` and `bs` go to
 //! all.
 
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
+use crate::error::PlanError;
+use crate::span::{At, Span};
 use crate::text;
 use crate::tree::{Node, Table};
-use fsarena_model::work::{Backend, Fsync, Io, Op, Sharing};
+use fsarena_model::io::{Backend, Fsync, Io, Sharing};
+use fsarena_model::op::Op;
 use std::collections::BTreeMap;
 
 /// Keys of a phase or a workload.
@@ -23,24 +24,24 @@ const MAX_OPS: u64 = 1_000_000_000_000;
 
 /// Where the keys of a phase were written.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct Spans {
     /// The phase itself.
-    pub(super) phase: Place,
-    keys: BTreeMap<&'static str, Place>,
+    pub(super) phase: Span,
+    keys: BTreeMap<&'static str, Span>,
 }
 
-impl Places {
+impl Spans {
     /// Everything in one place.
-    pub(super) fn all(place: &Place) -> Self {
+    pub(super) fn all(place: &Span) -> Self {
         Self { phase: place.clone(), keys: BTreeMap::new() }
     }
 
     /// Where a key was written, or the phase where it was not.
-    pub(super) fn of(&self, key: &str) -> &Place {
+    pub(super) fn key(&self, key: &str) -> &Span {
         self.keys.get(key).unwrap_or(&self.phase)
     }
 
-    pub(super) fn put(&mut self, key: &'static str, place: &Place) {
+    pub(super) fn put(&mut self, key: &'static str, place: &Span) {
         self.keys.insert(key, place.clone());
     }
 }
@@ -88,12 +89,12 @@ impl Keys {
 
     /// Puts the values into `io`, whose backend is decided: those that an op can take of the
     /// workload's defaults, all of a phase's own.
-    fn put(&self, op: Op, own: bool, io: &mut Io, places: &mut Places) {
+    fn put(&self, op: Op, own: bool, io: &mut Io, spans: &mut Spans) {
         if op == Op::Cycle {
             // One thread of blocking calls.
             return;
         }
-        let mut put = Put { own, places };
+        let mut put = Put { own, spans };
         let backend = io.backend;
         put.key("direct", &self.direct, &mut io.direct, |to| {
             !to || (op.moves_bytes() && backend != Backend::Mmap)
@@ -111,12 +112,12 @@ impl Keys {
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
 
-    /// The keys that are written, with their places.
-    fn written(&self) -> Vec<(&'static str, &Place)> {
-        fn place<T>(key: Option<&At<T>>) -> Option<&Place> {
+    /// The keys that are written, with their spans.
+    fn written(&self) -> Vec<(&'static str, &Span)> {
+        fn place<T>(key: Option<&At<T>>) -> Option<&Span> {
             key.map(|at| &at.place)
         }
-        let places = [
+        let spans = [
             place(self.backend.as_ref()),
             place(self.direct.as_ref()),
             place(self.iodepth.as_ref()),
@@ -126,13 +127,13 @@ impl Keys {
             place(self.ops.as_ref()),
             place(self.rwmixread.as_ref()),
         ];
-        KEYS.into_iter().zip(places).filter_map(|(key, place)| Some((key, place?))).collect()
+        KEYS.into_iter().zip(spans).filter_map(|(key, place)| Some((key, place?))).collect()
     }
 
     /// Refuses defaults that no phase took.
-    pub(super) fn all_taken(&self, places: &[Places]) -> Result<(), PlanError> {
+    pub(super) fn all_taken(&self, spans: &[Spans]) -> Result<(), PlanError> {
         for (key, place) in self.written() {
-            if places.iter().any(|phase| phase.keys.contains_key(key)) {
+            if spans.iter().any(|phase| phase.keys.contains_key(key)) {
                 continue;
             }
             let remedy = match key {
@@ -154,20 +155,20 @@ impl Keys {
 }
 
 /// How the calls of a phase are made, beginning with `io`.
-pub(super) fn resolve(op: Op, mut io: Io, defaults: &Keys, own: &Keys, places: &mut Places) -> Io {
+pub(super) fn resolve(op: Op, mut io: Io, defaults: &Keys, own: &Keys, spans: &mut Spans) -> Io {
     let default = defaults.backend.as_ref().filter(|to| takes_backend(op, to.value));
     if let Some(backend) = own.backend.as_ref().or(default) {
         io.backend = backend.value;
-        places.put("backend", &backend.place);
+        spans.put("backend", &backend.place);
     }
-    defaults.put(op, false, &mut io, places);
-    own.put(op, true, &mut io, places);
+    defaults.put(op, false, &mut io, spans);
+    own.put(op, true, &mut io, spans);
     io
 }
 
 struct Put<'p> {
     own: bool,
-    places: &'p mut Places,
+    spans: &'p mut Spans,
 }
 
 impl Put<'_> {
@@ -182,7 +183,7 @@ impl Put<'_> {
             && (self.own || takes(written.value))
         {
             *to = written.value;
-            self.places.put(key, &written.place);
+            self.spans.put(key, &written.place);
         }
     }
 }

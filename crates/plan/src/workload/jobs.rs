@@ -1,20 +1,19 @@
 //! The phases of real work: words and tables, and what each of them is done with.
 //!
-//! First the phases are read as they are written, then it is followed what lies there before each:
+//! First the phases are read as they are written, then it is followed what is there before each:
 //! what a phase works on has to be there, in the form that it needs. Names of what is made may not
 //! meet.
 
-use super::real::is_own;
-use super::source::has_file;
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
-use crate::holdings::{Holdings, Thing};
+use super::source::{has_file, is_own};
+use crate::artifacts::{Artifact, Artifacts};
+use crate::error::PlanError;
+use crate::span::{At, Span};
 use crate::text;
 use crate::tree::{Node, Table};
 use fsarena_corpus::own::Top;
 use fsarena_model::braces;
 use fsarena_model::job::{By, Command, Compression, DATA, Job, JobKind, Source, SourcePlace};
-use fsarena_model::work::{Phase, Workload};
+use fsarena_model::phase::{Phase, Workload};
 
 /// What can be done.
 pub(super) const WORDS: [&str; 8] =
@@ -29,7 +28,7 @@ const MAX_COMMAND_BYTES: usize = 64 << 10;
 
 /// A phase as it is written; what it works on is not looked for yet.
 pub(super) struct Draft {
-    place: Place,
+    place: Span,
     name: String,
     /// Of `untar` and `archive` the compression in it is that of `compression`, or the default.
     kind: JobKind,
@@ -55,7 +54,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Vec<Draft>, PlanError> {
 }
 
 /// The phases of a built-in workload, to be done with another dataset.
-pub(super) fn of_base(base: &Workload, place: &Place) -> Vec<Draft> {
+pub(super) fn of_base(base: &Workload, place: &Span) -> Vec<Draft> {
     let draft = |phase: &Phase| {
         let job = phase.job.clone()?;
         let compression = match job.kind {
@@ -156,7 +155,7 @@ fn kind(op: &str, node: &Node<'_>, table: Option<&Table<'_>>) -> Result<JobKind,
                 return Err(node.error(what, "write { op = \"command\", run = \"…\" }"));
             }
         },
-        other if fsarena_model::work::Op::ALL.iter().any(|op| op.name() == other) => {
+        other if fsarena_model::op::Op::ALL.iter().any(|op| op.name() == other) => {
             let what = format!("{other:?} is done by the engine on files of its own");
             let remedy = "leave `dataset` out and say `files` and `size`, in a workload of its own";
             return Err(node.error(what, remedy));
@@ -213,33 +212,34 @@ fn placeholders(command: &str, node: &Node<'_>) -> Result<(), PlanError> {
 }
 
 /// Gives every phase what it works on, and the source its form: an archive where it is unpacked.
-/// `top` is what lies directly in the user's own, where that is known.
+/// `top` is what is directly in the user's own, where that is known.
 pub(super) fn resolve(
     drafts: &[Draft],
     source: &mut Source,
     top: Option<Top>,
 ) -> Result<Vec<Phase>, PlanError> {
     if !is_own(source) {
-        source.archive = packed(drafts)?;
+        source.archive = source_compression(drafts)?;
     }
     let source = &*source;
-    let mut holdings = Holdings::new(source);
+    let mut artifacts = Artifacts::new(source);
     let mut phases: Vec<Phase> = Vec::new();
     for draft in drafts {
-        let of = of(draft, &holdings, &phases)?;
-        let input = there(draft, &of, &holdings, &phases)?;
-        let job = Job { kind: form(draft, input, source, top)?, by: draft.by, of: of.value };
-        unharmed(draft, &job, source)?;
+        let of = input_name(draft, &artifacts, &phases)?;
+        let input = find_input(draft, &of, &artifacts, &phases)?;
+        let job =
+            Job { kind: resolve_kind(draft, input, source, top)?, by: draft.by, of: of.value };
+        check_input_kept(draft, &job, source)?;
         let phase = Phase { timed: draft.timed, ..Phase::of_job(&draft.name, job) };
-        names_apart(draft, &phase, &phases, source)?;
-        holdings.after(&phase);
+        check_names_differ(draft, &phase, &phases, source)?;
+        artifacts.after(&phase);
         phases.push(phase);
     }
     Ok(phases)
 }
 
 /// How a made source has to be packed: as the first phase that unpacks it says.
-fn packed(drafts: &[Draft]) -> Result<Option<Compression>, PlanError> {
+fn source_compression(drafts: &[Draft]) -> Result<Option<Compression>, PlanError> {
     let mut packed: Option<Compression> = None;
     for draft in drafts {
         let of_data = draft.of.as_ref().is_none_or(|of| of.value == DATA);
@@ -265,24 +265,28 @@ fn packed(drafts: &[Draft]) -> Result<Option<Compression>, PlanError> {
 }
 
 /// The name of what a phase works on: as written, or by default.
-fn of(draft: &Draft, holdings: &Holdings<'_>, phases: &[Phase]) -> Result<At<String>, PlanError> {
+fn input_name(
+    draft: &Draft,
+    artifacts: &Artifacts<'_>,
+    phases: &[Phase],
+) -> Result<At<String>, PlanError> {
     if let Some(of) = &draft.of {
         return Ok(of.clone());
     }
-    let tree = |thing: &&Thing| thing.archive.is_none();
-    let first = || holdings.data().filter(tree).or_else(|| holdings.made().find(tree));
+    let tree = |artifact: &&Artifact| artifact.archive.is_none();
+    let first = || artifacts.data().filter(tree).or_else(|| artifacts.made().find(tree));
     let found = match draft.kind {
         JobKind::Command(_) => return Ok(At::new(DATA.to_owned(), &draft.place)),
-        JobKind::Untar { .. } => holdings.data(),
-        JobKind::Delete => holdings.made().next_back().or(holdings.data()),
+        JobKind::Untar { .. } => artifacts.data(),
+        JobKind::Delete => artifacts.made().next_back().or(artifacts.data()),
         JobKind::Flac | JobKind::Ogg | JobKind::Compile { .. } => {
-            let source = |thing: &&Thing| tree(thing) && thing.is_source;
-            let data = holdings.data().filter(source);
-            data.or_else(|| holdings.made().find(source)).or_else(first)
+            let source = |artifact: &&Artifact| tree(artifact) && artifact.is_source;
+            let data = artifacts.data().filter(source);
+            data.or_else(|| artifacts.made().find(source)).or_else(first)
         }
         JobKind::Copy | JobKind::Archive { .. } => first(),
     };
-    let name = found.map(|thing| thing.name.clone()).ok_or_else(|| {
+    let name = found.map(|artifact| artifact.name.clone()).ok_or_else(|| {
         let deleted = phases.iter().any(is_delete);
         let (what, remedy) = match draft.kind {
             JobKind::Delete | JobKind::Untar { .. } => {
@@ -306,17 +310,17 @@ fn is_delete(phase: &Phase) -> bool {
 }
 
 /// What a phase works on, which has to be there. A command takes what it finds.
-fn there<'h>(
+fn find_input<'h>(
     draft: &Draft,
     of: &At<String>,
-    holdings: &'h Holdings<'_>,
+    artifacts: &'h Artifacts<'_>,
     phases: &[Phase],
-) -> Result<Option<&'h Thing>, PlanError> {
+) -> Result<Option<&'h Artifact>, PlanError> {
     let name = &of.value;
-    match (&draft.kind, holdings.get(name)) {
+    match (&draft.kind, artifacts.get(name)) {
         (JobKind::Command(_), Some(_)) => return Ok(None),
         (JobKind::Command(command), None) if !names_data(command) => return Ok(None),
-        (_, Some(thing)) => return Ok(Some(thing)),
+        (_, Some(artifact)) => return Ok(Some(artifact)),
         (_, None) => {}
     }
     let gone =
@@ -326,19 +330,19 @@ fn there<'h>(
         return Err(PlanError::new(&of.place, what, "put this phase before the deletion"));
     }
     if phases.iter().any(|phase| phase.name == *name) {
-        let what = format!("phase {name:?} makes nothing that could be worked on");
+        let what = format!("phase {name:?} leaves nothing to work on");
         let remedy = "name `data`, or a phase that copies, unpacks, packs, encodes or builds";
         return Err(PlanError::new(&of.place, what, remedy));
     }
-    let made: Vec<&str> = holdings.made().map(|thing| thing.name.as_str()).collect();
-    let known: Vec<&str> = holdings.data().map(|_| DATA).into_iter().chain(made).collect();
+    let made: Vec<&str> = artifacts.made().map(|artifact| artifact.name.as_str()).collect();
+    let known: Vec<&str> = artifacts.data().map(|_| DATA).into_iter().chain(made).collect();
     Err(PlanError::unknown(&of.place, "earlier phase", name, &known))
 }
 
 /// What is done, with the compression of what it is done with.
-fn form(
+fn resolve_kind(
     draft: &Draft,
-    input: Option<&Thing>,
+    input: Option<&Artifact>,
     source: &Source,
     top: Option<Top>,
 ) -> Result<JobKind, PlanError> {
@@ -403,7 +407,7 @@ fn form(
 }
 
 /// Refuses what would change a source that is needed again, or is the user's.
-fn unharmed(draft: &Draft, job: &Job, source: &Source) -> Result<(), PlanError> {
+fn check_input_kept(draft: &Draft, job: &Job, source: &Source) -> Result<(), PlanError> {
     if source.place == SourcePlace::Same || job.of != DATA {
         return Ok(());
     }
@@ -418,7 +422,7 @@ fn unharmed(draft: &Draft, job: &Job, source: &Source) -> Result<(), PlanError> 
     let (whose, remedy) = if untouched {
         ("is yours and stays where it is", "say source = \"same\": then it works on a copy")
     } else {
-        ("lies outside and is needed by every trial", "say source = \"same\"")
+        ("is outside the file system under test and every trial needs it", "say source = \"same\"")
     };
     let what = format!("phase {:?} {reason}, which {whose}", draft.name);
     Err(PlanError::new(place, what, remedy))
@@ -429,8 +433,8 @@ fn names_data(command: &Command) -> bool {
     hooks.chain([&command.run]).any(|text| braces::words(text).any(|word| word == "{data}"))
 }
 
-/// Refuses two things of one name.
-fn names_apart(
+/// Refuses two artifacts of one name.
+fn check_names_differ(
     draft: &Draft,
     phase: &Phase,
     before: &[Phase],

@@ -1,13 +1,17 @@
-//! Mixtures of keys that mean nothing or that the kernel refuses: each is refused where it stands.
+//! Mixtures of keys that mean nothing or that the kernel refuses: each is refused where it is
+//! written.
 //!
 //! The engine refuses the same for whoever speaks to it directly. What depends on a device (its
 //! logical sector) is asked when contenders are known.
 
-use super::io::{Places, takes_backend, takes_fsync, takes_shared};
-use crate::error::{Place, PlanError};
+use super::io::{Spans, takes_backend, takes_fsync, takes_shared};
+use crate::error::PlanError;
+use crate::span::Span;
 use fsarena_model::dataset::Dataset;
+use fsarena_model::io::{Backend, Fsync, Sharing};
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
-use fsarena_model::work::{Backend, Fsync, Op, Phase, Sharing, Workload};
 
 /// Smallest logical sector of a device.
 const SECTOR_BYTES: u64 = 512;
@@ -21,46 +25,46 @@ const MAX_BUFFER_BYTES: u64 = 4 << 30;
 type Checked = Result<(), PlanError>;
 
 /// Checks phase `number` of a workload.
-pub(super) fn check(workload: &Workload, number: usize, places: &Places) -> Checked {
+pub(super) fn check(workload: &Workload, number: usize, spans: &Spans) -> Checked {
     let phase = &workload.phases[number];
     let set = &workload.dataset;
-    contents(workload, phase, places)?;
-    backend(workload, phase, places)?;
-    fsync(phase, places)?;
-    random(set, phase, places)?;
+    contents(workload, phase, spans)?;
+    backend(workload, phase, spans)?;
+    fsync(phase, spans)?;
+    random(set, phase, spans)?;
     if phase.io.direct {
-        direct(workload, number, places)?;
+        direct(workload, number, spans)?;
     }
     if phase.io.threads > 1 {
-        threads(set, phase, places)?;
+        threads(set, phase, spans)?;
     }
-    flight(workload, number, places)
+    flight(workload, number, spans)
 }
 
-fn refuse(place: &Place, what: String, remedy: impl Into<String>) -> Checked {
+fn refuse(place: &Span, what: String, remedy: impl Into<String>) -> Checked {
     Err(PlanError::new(place, what, remedy))
 }
 
-fn contents(workload: &Workload, phase: &Phase, places: &Places) -> Checked {
+fn contents(workload: &Workload, phase: &Phase, spans: &Spans) -> Checked {
     let set = &workload.dataset;
     let about_files = !phase.op.is_about_dirs() && phase.op != Op::Fio;
     if about_files && set.files == 0 {
         let what = format!("phase {:?} has no files: `files` is missing", phase.name);
-        return refuse(&places.phase, what, "add files = 10_000");
+        return refuse(&spans.phase, what, "add files = 10_000");
     }
     if phase.op.is_big() && set.size_bytes == 0 {
         let what =
             format!("phase {:?} has no op: the files of {:?} are empty", phase.name, workload.name);
-        return refuse(&places.phase, what, "give them a size");
+        return refuse(&spans.phase, what, "give them a size");
     }
     if matches!(phase.op, Op::Mkdir | Op::Rmdir) && set.dirs == 0 {
         let what = format!("phase {:?} has no directories", phase.name);
-        return refuse(&places.phase, what, "add dirs = 100");
+        return refuse(&spans.phase, what, "add dirs = 100");
     }
     Ok(())
 }
 
-fn backend(workload: &Workload, phase: &Phase, places: &Places) -> Checked {
+fn backend(workload: &Workload, phase: &Phase, spans: &Spans) -> Checked {
     let (op, io) = (phase.op.name(), &phase.io);
     if !takes_backend(phase.op, io.backend) {
         let (what, remedy) = match io.backend {
@@ -73,7 +77,7 @@ fn backend(workload: &Workload, phase: &Phase, places: &Places) -> Checked {
                 "use backend = \"sync\" here",
             ),
         };
-        return refuse(places.of("backend"), what, remedy);
+        return refuse(spans.key("backend"), what, remedy);
     }
     if io.iodepth > 1 && io.backend != Backend::IoUring {
         let what = format!(
@@ -81,25 +85,25 @@ fn backend(workload: &Workload, phase: &Phase, places: &Places) -> Checked {
             io.iodepth,
             io.backend.name()
         );
-        return refuse(places.of("iodepth"), what, "use backend = \"io_uring\", or more threads");
+        return refuse(spans.key("iodepth"), what, "use backend = \"io_uring\", or more threads");
     }
     if io.backend == Backend::Mmap && io.direct {
         let what = "direct with mmap: a mapping is the page cache".to_owned();
-        return refuse(places.of("direct"), what, "use direct = false, or another backend");
+        return refuse(spans.key("direct"), what, "use direct = false, or another backend");
     }
     if io.backend == Backend::Mmap && io.fsync == Fsync::Dsync {
         let what = "dsync with mmap: there is no write call to wait for".to_owned();
-        return refuse(places.of("fsync"), what, "use fsync = \"op\", or another backend");
+        return refuse(spans.key("fsync"), what, "use fsync = \"op\", or another backend");
     }
     let null = |phase: &Phase| phase.io.backend == Backend::Null;
     if null(phase) && !workload.phases.iter().all(null) {
         let what = "the null backend does nothing that another phase could find".to_owned();
-        return refuse(places.of("backend"), what, "use it for all phases of a workload");
+        return refuse(spans.key("backend"), what, "use it for all phases of a workload");
     }
     Ok(())
 }
 
-fn fsync(phase: &Phase, places: &Places) -> Checked {
+fn fsync(phase: &Phase, spans: &Spans) -> Checked {
     let (op, fsync) = (phase.op, phase.io.fsync);
     if takes_fsync(op, fsync) {
         return Ok(());
@@ -113,25 +117,25 @@ fn fsync(phase: &Phase, places: &Places) -> Checked {
         let what = format!("fsync with `{}`, which changes nothing", op.name());
         (what, "leave it out".to_owned())
     };
-    refuse(places.of("fsync"), what, remedy)
+    refuse(spans.key("fsync"), what, remedy)
 }
 
-fn random(set: &Dataset, phase: &Phase, places: &Places) -> Checked {
+fn random(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
     let op = phase.op.name();
     if phase.op != Op::RandRw && phase.io.rwmixread_percent != 50 {
         let what = format!("rwmixread with `{op}`, which does not mix reads and writes");
-        return refuse(places.of("rwmixread"), what, "leave it out, or use randrw");
+        return refuse(spans.key("rwmixread"), what, "leave it out, or use randrw");
     }
     if !phase.op.is_random() {
         if phase.io.ops.is_some() {
             let what = format!("ops with `{op}`: the dataset says how many there are");
-            return refuse(places.of("ops"), what, "leave it out; it is for randread and the like");
+            return refuse(spans.key("ops"), what, "leave it out; it is for randread and the like");
         }
         return Ok(());
     }
     if !set.is_uniform() {
         let what = format!("`{op}` over files of different sizes");
-        return refuse(&places.phase, what, "give all files one size");
+        return refuse(&spans.phase, what, "give all files one size");
     }
     if phase.bs_bytes > set.size_bytes {
         let what = format!(
@@ -139,33 +143,33 @@ fn random(set: &Dataset, phase: &Phase, places: &Places) -> Checked {
             Bytes(phase.bs_bytes),
             Bytes(set.size_bytes)
         );
-        return refuse(places.of("bs"), what, "use a smaller bs, or larger files");
+        return refuse(spans.key("bs"), what, "use a smaller bs, or larger files");
     }
     let open = set.files.saturating_mul(u64::from(phase.io.threads));
     if open > MAX_OPEN_FILES && phase.io.backend != Backend::Null {
         let what = format!("`{op}` would keep {open} files open: each thread all of them");
-        return refuse(&places.phase, what, "use fewer and larger files, or fewer threads");
+        return refuse(&spans.phase, what, "use fewer and larger files, or fewer threads");
     }
     Ok(())
 }
 
 /// What `O_DIRECT` asks for on any device; reads of the tail of a file are allowed.
-fn direct(workload: &Workload, number: usize, places: &Places) -> Checked {
+fn direct(workload: &Workload, number: usize, spans: &Spans) -> Checked {
     let phase = &workload.phases[number];
     if !phase.op.moves_bytes() {
         let what = format!("direct with `{}`, which moves no contents", phase.op.name());
-        return refuse(places.of("direct"), what, "leave it out");
+        return refuse(spans.key("direct"), what, "leave it out");
     }
     if !phase.bs_bytes.is_multiple_of(SECTOR_BYTES) {
         let what = format!("direct with calls of {}", Bytes(phase.bs_bytes));
         let remedy = "use a bs that is a multiple of the logical sector: 512 B or 4 KiB";
-        return refuse(places.of("bs"), what, remedy);
+        return refuse(spans.key("bs"), what, remedy);
     }
     if !is_aligned(workload, number, SECTOR_BYTES) {
         let what =
             format!("direct writes of files that do not end at a sector of {SECTOR_BYTES} B");
         let remedy = "use sizes that are multiples of it, or direct = false";
-        return refuse(places.of("direct"), what, remedy);
+        return refuse(spans.key("direct"), what, remedy);
     }
     Ok(())
 }
@@ -180,10 +184,10 @@ pub(crate) fn is_aligned(workload: &Workload, number: usize, sector_bytes: u64) 
     phase.bs_bytes.is_multiple_of(sector_bytes) && (blocks || sizes())
 }
 
-/// Several threads: each has something to do, and nobody disturbs another.
-fn threads(set: &Dataset, phase: &Phase, places: &Places) -> Checked {
+/// Several threads: each has something to do, and none disturbs another.
+fn threads(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
     let (op, io) = (phase.op, &phase.io);
-    let at = places.of("threads");
+    let at = spans.key("threads");
     let threads = u64::from(io.threads);
     let shared = io.sharing == Sharing::Shared;
     if shared && !takes_shared(op) {
@@ -192,7 +196,7 @@ fn threads(set: &Dataset, phase: &Phase, places: &Places) -> Checked {
             Op::BigWrite => "use sharing = \"own\" with as many files, or threads = 1",
             _ => "use sharing = \"own\": each thread has directories of its own",
         };
-        return refuse(places.of("sharing"), what, remedy);
+        return refuse(spans.key("sharing"), what, remedy);
     }
     if matches!(op, Op::Mkdir | Op::Rmdir) && set.levels() > 1 {
         let what = format!("`{}` of nested directories by {threads} threads", op.name());
@@ -241,14 +245,14 @@ fn depth(phase: &Phase) -> u64 {
 }
 
 /// Calls in flight: as many as there are, and with room for their bytes.
-fn flight(workload: &Workload, number: usize, places: &Places) -> Checked {
+fn flight(workload: &Workload, number: usize, spans: &Spans) -> Checked {
     let phase = &workload.phases[number];
     let (io, set) = (&phase.io, &workload.dataset);
     if depth(phase) > 1 && !is_busy(set, phase) {
         let ops = set.fewest_ops(phase);
         let of = if io.threads > 1 { "a thread of " } else { "" };
         let what = format!("iodepth {}, and {of}{:?} has {ops} ops", io.iodepth, phase.name);
-        return refuse(places.of("iodepth"), what, "use a smaller iodepth, or more ops");
+        return refuse(spans.key("iodepth"), what, "use a smaller iodepth, or more ops");
     }
     if !phase.op.moves_bytes() || io.backend == Backend::Null || phase.op == Op::Fio {
         return Ok(());
@@ -268,7 +272,7 @@ fn flight(workload: &Workload, number: usize, places: &Places) -> Checked {
             Bytes(bytes)
         );
         let remedy = "use a smaller bs or iodepth, or fewer threads: up to 4 GiB in all";
-        return refuse(places.of("bs"), what, remedy);
+        return refuse(spans.key("bs"), what, remedy);
     }
     Ok(())
 }

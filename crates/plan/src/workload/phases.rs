@@ -1,11 +1,14 @@
 //! The list of phases: words and tables.
 
-use super::io::{self, Keys, Places};
-use super::{block_size, cycle, jobs, sequence};
+use super::head::block_size;
+use super::io::{self, Keys, Spans};
+use super::{cycle, jobs, sequence};
 use crate::error::PlanError;
 use crate::text;
 use crate::tree::{Node, Table};
-use fsarena_model::work::{Io, Op, Order, Phase};
+use fsarena_model::io::Io;
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Order, Phase};
 
 const MAX_PHASES: usize = 32;
 const DEFAULT_BS_BYTES: u64 = 1 << 20;
@@ -31,25 +34,25 @@ impl Defaults<'_> {
 pub(super) fn read(
     node: &Node<'_>,
     defaults: &Defaults<'_>,
-) -> Result<Vec<(Phase, Places)>, PlanError> {
+) -> Result<Vec<(Phase, Spans)>, PlanError> {
     let nodes = node.list("\"create\"")?;
     if nodes.len() > MAX_PHASES {
         let what = format!("{} phases are too many", nodes.len());
         return Err(node.error(what, format!("use up to {MAX_PHASES}")));
     }
     let mut phases: Vec<Phase> = Vec::new();
-    let mut places = Vec::new();
+    let mut spans = Vec::new();
     for node in &nodes {
         let (phase, place) = phase(node, defaults)?;
         sequence::follows(&phases, &phase, defaults.files > 0, node)?;
         phases.push(phase);
-        places.push(place);
+        spans.push(place);
     }
     if phases.iter().all(|phase| !phase.timed) {
         let what = "no phase is timed: there is nothing to measure";
         return Err(node.error(what, "leave `timed = false` out of at least one"));
     }
-    Ok(phases.into_iter().zip(places).collect())
+    Ok(phases.into_iter().zip(spans).collect())
 }
 
 /// Whether files can be taken in random order by an op.
@@ -57,15 +60,15 @@ fn has_order(op: Op) -> bool {
     !op.is_big() && !matches!(op, Op::Mkdir | Op::Rmdir | Op::Cycle)
 }
 
-fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), PlanError> {
-    let mut places = Places::all(&node.place);
+fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), PlanError> {
+    let mut spans = Spans::all(&node.place);
     if !node.is_table() {
         let (op, order) = word(node)?;
         let name = node.text("\"read-random\"")?;
-        let io = io::resolve(op, Io::default(), defaults.io, &Keys::default(), &mut places);
+        let io = io::resolve(op, Io::default(), defaults.io, &Keys::default(), &mut spans);
         let cycle = (op == Op::Cycle).then(|| cycle::plain(defaults.files));
         let phase = Phase { order, io, cycle, ..Phase::new(name, op, defaults.bs_bytes(op)) };
-        return Ok((phase, places));
+        return Ok((phase, spans));
     }
     let table = node.table("{ op = \"read\" }")?;
     table.only(&[&["name", "op", "bs"], &ORDERED[..], &io::KEYS[..], &cycle::KEYS[..]].concat())?;
@@ -93,18 +96,18 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Places), Pl
     };
     let bs_bytes = match table.get("bs") {
         Some(node) => {
-            places.put("bs", &node.place);
+            spans.put("bs", &node.place);
             block_size(&node)?
         }
         None => defaults.bs_bytes(op),
     };
     let timed = table.get("timed").map_or(Ok(true), |node| node.flag())?;
-    let io = io::resolve(op, Io::default(), defaults.io, &Keys::read(&table)?, &mut places);
+    let io = io::resolve(op, Io::default(), defaults.io, &Keys::read(&table)?, &mut spans);
     let cycle = match op {
         Op::Cycle => Some(cycle::read(&table, defaults.files)?),
         _ => None,
     };
-    Ok((Phase { order, timed, io, cycle, ..Phase::new(&name, op, bs_bytes) }, places))
+    Ok((Phase { order, timed, io, cycle, ..Phase::new(&name, op, bs_bytes) }, spans))
 }
 
 /// Keys of phases that go over the dataset once.

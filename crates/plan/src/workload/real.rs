@@ -1,12 +1,14 @@
 //! Workloads of real work: a dataset, and what programs or the engine do with it.
 
-use super::{dataset, io, jobs, names, source};
+use super::head::{missing, names};
+use super::source::is_own;
+use super::{dataset, io, jobs, source};
 use crate::error::PlanError;
-use crate::experiment::At;
-use crate::parse::Files;
+use crate::files::Files;
+use crate::span::At;
 use crate::tree::Table;
-use fsarena_model::job::{Origin, Source};
-use fsarena_model::work::{Phase, Workload};
+use fsarena_model::job::Source;
+use fsarena_model::phase::{Phase, Workload};
 
 /// Keys of real work alone.
 pub(super) const KEYS: [&str; 2] = ["dataset", "source"];
@@ -32,17 +34,13 @@ pub(super) fn read(
     let drafts = match (table.get("phases"), base.filter(|base| base.source.is_some())) {
         (Some(node), _) => jobs::read(&node)?,
         (None, Some(base)) => jobs::of_base(base, &table.place),
-        (None, None) => return Err(super::missing(table, "phases", "phases = [\"copy\"]")),
+        (None, None) => return Err(missing(table, "phases", "phases = [\"copy\"]")),
     };
     if table.get("phases").is_some() || table.get("dataset").is_some() {
         source.archive = source.archive.filter(|_| is_own(&source));
     }
     let phases = jobs::resolve(&drafts, &mut source, top)?;
     Ok(At::new(whole(name.value, title, source, phases), &table.place))
-}
-
-pub(super) fn is_own(source: &Source) -> bool {
-    matches!(source.origin, Origin::Own { .. })
 }
 
 fn whole(name: String, title: String, source: Source, phases: Vec<Phase>) -> Workload {

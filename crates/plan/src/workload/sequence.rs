@@ -2,7 +2,8 @@
 
 use crate::error::PlanError;
 use crate::tree::Node;
-use fsarena_model::work::{Op, Phase};
+use fsarena_model::op::Op;
+use fsarena_model::phase::Phase;
 
 /// What there is at some point of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,9 @@
 //! What real work is done with: the keys `dataset` and `source`.
 
 use super::dataset::{MAX_DIRS, MAX_FILES};
-use crate::error::{Place, PlanError};
-use crate::experiment::At;
-use crate::parse::{Files, Surveyed};
+use crate::error::PlanError;
+use crate::files::{Files, Surveyed};
+use crate::span::{At, Span};
 use crate::text;
 use crate::tree::{Node, Table};
 use fsarena_corpus::own::{Own, Top};
@@ -20,7 +20,7 @@ const SMALL_BYTES: u64 = 256;
 const SMALL_PER_DIR: u64 = 100;
 const EXAMPLE: &str = "\"mixed-830m\", or { from = \"DIR or archive\" }";
 
-/// Reads `dataset`. What is the user's own is an archive or a tree as it was found, with what lies
+/// Reads `dataset`. What is the user's own is an archive or a tree as it was found, with what is
 /// directly in it; of what is made, the phases decide later.
 pub(super) fn read(node: &Node<'_>, files: &Files<'_>) -> Result<(Source, Option<Top>), PlanError> {
     if !node.is_table() {
@@ -67,11 +67,16 @@ fn named(node: &Node<'_>) -> Result<Source, PlanError> {
     Err(PlanError::unknown(&node.place, "dataset", name, &known))
 }
 
-/// Reads `source`: where the data lies.
+/// Reads `source`: where the data is.
 pub(super) fn place(node: &Node<'_>) -> Result<SourcePlace, PlanError> {
     let places = [SourcePlace::Same, SourcePlace::Other, SourcePlace::Memory];
     let places = places.map(|place| (place.name(), place));
     text::word(node.text("\"same\"")?, &node.place, "place of the source", &places)
+}
+
+/// Whether it is data of the user's.
+pub(super) fn is_own(source: &Source) -> bool {
+    matches!(source.origin, Origin::Own { .. })
 }
 
 /// A source that is generated, as a tree.
@@ -131,7 +136,7 @@ fn from_file(node: &Node<'_>, files: &Files<'_>) -> Result<Source, PlanError> {
 fn own(node: &Node<'_>, files: &Files<'_>) -> Result<(Source, Top), PlanError> {
     let written = node.text("\"/srv/our/tree\"")?;
     let Some(survey) = files.survey else {
-        let what = format!("{written:?} is yours, and nothing beside this file is looked at here");
+        let what = format!("{written:?} is a path of yours, and only this file is read here");
         return Err(node.error(what, "run it as a file: fsarena run FILE"));
     };
     let path = files.path(written);
@@ -178,8 +183,8 @@ pub(super) fn has_file(source: &Source, holds: impl Fn(&str) -> bool) -> Option<
     Some(found)
 }
 
-/// An error of a description that stands within another file.
-fn within(error: &CorpusError, place: &Place) -> PlanError {
+/// An error of a description within another file.
+fn within(error: &CorpusError, place: &Span) -> PlanError {
     match error {
         CorpusError::Description { line, what, remedy, .. } => {
             PlanError::new(place, format!("line {line} of the description: {what}"), remedy)
@@ -189,10 +194,10 @@ fn within(error: &CorpusError, place: &Place) -> PlanError {
 }
 
 /// An error of a file that holds a description.
-fn in_file(error: &CorpusError, place: &Place) -> PlanError {
+fn in_file(error: &CorpusError, place: &Span) -> PlanError {
     match error {
         CorpusError::Description { file, line, what, remedy } => {
-            let place = Place::File { file: file.clone(), line: *line, column: 1 };
+            let place = Span::File { file: file.clone(), line: *line, column: 1 };
             PlanError::new(&place, what, remedy)
         }
         other => within(other, place),
@@ -200,7 +205,7 @@ fn in_file(error: &CorpusError, place: &Place) -> PlanError {
 }
 
 /// An error about the user's own data.
-fn unusable(error: &CorpusError, place: &Place) -> PlanError {
+fn unusable(error: &CorpusError, place: &Span) -> PlanError {
     let (what, remedy) = match error {
         CorpusError::Own { path, what, remedy } => {
             (format!("{}: {what}", path.display()), remedy.clone())

@@ -1,6 +1,6 @@
 //! Cycles as text: the keys of a phase of them, each written out so that it reads back the same.
 
-use super::quoted;
+use super::toml::quoted;
 use crate::text::{nanos_text, size_text};
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 

@@ -1,12 +1,12 @@
 //! Workloads of real work as text.
 
-use super::{line, quoted, text_block};
+use super::toml::{line, quoted, text_block};
 use fsarena_corpus::Description;
 use fsarena_model::job::{By, Command, Job, JobKind, Origin, Source, SourcePlace};
-use fsarena_model::work::{Phase, Workload};
+use fsarena_model::phase::{Phase, Workload};
 use std::fmt::Write as _;
 
-/// What stands below name and title.
+/// What follows name and title.
 pub(super) fn work(out: &mut String, workload: &Workload, source: &Source) {
     line(out, "dataset", &dataset(source));
     if source.place != SourcePlace::default() {

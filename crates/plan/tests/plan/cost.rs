@@ -1,7 +1,7 @@
 //! What a plan will cost, and where each figure comes from.
 
 use crate::rules::{TestRules, file, plan};
-use fsarena_model::work::Op;
+use fsarena_model::op::Op;
 use fsarena_plan::cost::{
     CostSource, DeviceKind, FSYNC_BYTES, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes,
 };
@@ -90,7 +90,7 @@ fn kinds_of_device_have_the_names_of_the_records() {
     for device in ["loop:1G", "ram:1G", "zram:1G", "brd:1G", "null_blk:1G", "/dev/vdb"] {
         let plan = plan(&file(&format!("fs = \"xfs\"\ndevice = \"{device}\""))).unwrap();
         let device = &plan.contenders[0].levels.device;
-        assert_eq!(DeviceKind::of(device).name(), device.kind());
+        assert_eq!(DeviceKind::from_level(device).name(), device.kind());
     }
     assert_eq!(DeviceKind::named("nvme"), None);
 }

@@ -151,7 +151,7 @@ fn a_scale_shrinks_all_of_it_together_and_says_so() {
     assert_eq!(
         said[0].text,
         "workload \"w\": at --scale 0.1 a cycle of \"cycle\" is 50 updates over 100 files every \
-         30.0 s, beside 5 files of the second load: files and period are scaled together, and its \
+         30.0 s, next to 5 files of the second load: files and period are scaled together, and its \
          figures are not those of the whole"
     );
     assert!(notices(work, 1.0).is_empty());

@@ -106,7 +106,7 @@ fn of_file_systems() {
     t.toml:4:6: unknown file system "ex4"
       did you mean "ext4"?
     t.toml:4:15: unknown file system "zfs"
-      it is not built in: define it by its commands in a [[filesystem]] table
+      not built in; define mkfs and mount commands in a [[filesystem]] table
     t.toml:4:6: `factors.fs` is an empty list
       give it a value, such as ["ext4", "xfs"]
     t.toml:4:6: "ext4,xfs" holds a comma
@@ -195,7 +195,7 @@ fn of_other_factors() {
     t.toml:6:10: [factors.xfs] is for a file system that is not in `fs`
       add "xfs" to `fs`, or remove the table
     t.toml:6:10: [factors.ext4] applies to no element of `fs`
-      write a plain "ext4" there: an element with options stands alone, as it is written
+      write a plain "ext4" there: an element with options is taken as it is written
     t.toml:7:19: `factors.ext4.mkfs.block_size` is an empty list
       give it a value, such as 4096
     t.toml:7:17: the level of 7:10 again

@@ -3,9 +3,10 @@
 use crate::rules::TestRules;
 use fsarena_model::cycle::{Overrun, UpdateKind};
 use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::io::{Backend, Fsync, Sharing};
 use fsarena_model::job::{Compression, Reflink, SourcePlace};
+use fsarena_model::op::Op;
 use fsarena_model::verdict::{CAPS, Metric};
-use fsarena_model::work::{Backend, Fsync, Op, Sharing};
 use fsarena_plan::{Overrides, builtin, expand, parse};
 
 const TEXT: &str = include_str!("../../FORMAT.md");

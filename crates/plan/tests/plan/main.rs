@@ -4,6 +4,7 @@ mod cost;
 mod cycles;
 mod errors;
 mod format;
+mod identity;
 mod levels;
 mod mixtures;
 mod real;

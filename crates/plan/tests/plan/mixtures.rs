@@ -397,7 +397,7 @@ fn of_fio() {
       say it in the job file
     t.toml:13:12: `fio` and `fio_file` both give the jobs
       keep one of them
-    t.toml:8:12: "x.fio" is another file, and nothing is read beside this one
+    t.toml:8:12: "x.fio" is another file, and only this one is read
       write its text here: fio = """…"""
     t.toml:8:7: `workload.fio` is a number, but has to be text
       write it like """…""", the text of a job file

@@ -3,7 +3,8 @@
 use crate::rules::TestRules;
 use fsarena_corpus::own::{Own, Top};
 use fsarena_model::job::{By, Compression, Contents, Origin, SourcePlace};
-use fsarena_model::work::{Op, Workload};
+use fsarena_model::op::Op;
+use fsarena_model::phase::Workload;
 use fsarena_plan::{
     Experiment, Outside, Overrides, PlanError, Surveyed, builtin, expand, from_options, notices,
     parse, parse_from, to_toml,

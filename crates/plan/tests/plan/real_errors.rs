@@ -78,7 +78,7 @@ fn of_datasets() {
       leave it out: the dataset says what there is, and the phases what is done
     t.toml:9:1: `threads` is of work that the engine does on files of its own
       leave it out: the dataset says what there is, and the phases what is done
-    t.toml:8:10: `source` says where a dataset lies, and there is none
+    t.toml:8:10: `source` says where a dataset is, and there is none
       add dataset = "mixed-830m"
     t.toml:10:21: `copy` is done with a dataset, and there is none
       say dataset = "mixed-830m" in place of `files` and `size`
@@ -167,7 +167,7 @@ fn of_what_phases_work_on() {
       put it before the deletion
     t.toml:9:21: phase "b": nothing is there any more
       end before it
-    t.toml:9:41: phase "delete" makes nothing that could be worked on
+    t.toml:9:41: phase "delete" leaves nothing to work on
       name `data`, or a phase that copies, unpacks, packs, encodes or builds
     t.toml:9:43: phase "archive": "data" is an archive
       archive needs a tree: unpack it before
@@ -230,7 +230,7 @@ fn of_your_own() {
       say source = "same": then it works on a copy
     t.toml:10:11: phase "command" may change the data, which is yours and stays where it is
       say source = "same": then it works on a copy
-    t.toml:10:11: phase "delete" deletes the data, which lies outside and is needed by every trial
+    t.toml:10:11: phase "delete" deletes the data, which is outside the file system under test and every trial needs it
       say source = "same"
     "#);
     for fine in ["\"copy\"", "\"copy\", \"delete\"", "{ op = \"command\", run = \"ls {mnt}\" }"] {
@@ -252,7 +252,7 @@ fn of_your_own() {
     assert!(error(memory).starts_with("no error"), "it reads a copy");
     let text = text("dataset = { from = \"tree\" }\nphases = [\"copy\"]");
     let error = fsarena_plan::parse(&text, "t.toml").unwrap_err().to_string();
-    assert!(error.contains("nothing beside this file is looked at here"), "{error}");
+    assert!(error.contains("only this file is read here"), "{error}");
 }
 
 #[test]

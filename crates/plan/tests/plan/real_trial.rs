@@ -3,8 +3,8 @@
 use crate::real::work;
 use crate::rules::{TestRules, file, labels, plan};
 use fsarena_model::contender::{Cache, DeviceLevel, FsLevel, Levels};
+use fsarena_model::phase::Workload;
 use fsarena_model::spec::Step;
-use fsarena_model::work::Workload;
 use fsarena_plan::{
     CostBasis, Overrides, builtin, estimate, expand, needed_bytes, notes_of, parse, stage_bytes,
     steps,

@@ -1,8 +1,8 @@
 //! Ranges of mkfs options, and room that is predicted for each level.
 
 use crate::rules::{TestRules, file, labels, plan};
+use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{DeviceLevel, FsLevel};
-use fsarena_model::room::{Predicted, Room};
 use fsarena_plan::{Overrides, Rules, builtin, expand, from_options, parse, to_toml};
 use std::path::Path;
 
@@ -34,12 +34,12 @@ impl Rules for Rooms {
         None
     }
 
-    fn room(&self, fs: &FsLevel, device_bytes: u64) -> Option<Room> {
+    fn capacity(&self, fs: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         let number = |key: &str, absent: u64| {
             fs.mkfs.get(key).and_then(|text| text.parse::<u64>().ok()).unwrap_or(absent)
         };
         let unit_bytes = number("block_size", 4096);
-        Some(Room {
+        Some(Capacity {
             predicted: Predicted {
                 free_bytes: device_bytes,
                 inodes: Some(device_bytes / number("inode_ratio", 16384)),

@@ -3,8 +3,8 @@
 use crate::rules::{file, plan};
 use fsarena_model::contender::Levels;
 use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::spec::Step;
-use fsarena_model::work::{Phase, Workload};
 use fsarena_plan::{builtin, ops_per_trial, steps, warm_reason};
 
 fn levels(factors: &str) -> Levels {

@@ -121,7 +121,7 @@ fn of_questions() {
       did you mean "cpu"?
     t.toml:4:7: unknown clock "done"
       known: returned, durable, drained
-    t.toml:4:7: "small-files:create:cpu:returned": a clock goes with the time alone
+    t.toml:4:7: "small-files:create:cpu:returned": only the metric `time` takes a clock
       end it with :cpu
     t.toml:4:7: `run.ask` is an empty list
       give it a value, such as "small-files:create"

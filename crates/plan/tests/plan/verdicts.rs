@@ -2,7 +2,8 @@
 
 use crate::levels::options;
 use crate::rules::{TestRules, file, labels, plan};
-use fsarena_model::run::{Clock, NotRun, RunPlan};
+use fsarena_model::clock::Clock;
+use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Pairs, Rule, VerdictPlan};
 use fsarena_plan::{
     Overrides, apply, builtin, expand, from_options, parse, schedule, settle_rule, to_toml,

@@ -2,7 +2,7 @@
 
 use crate::levels::options;
 use crate::rules::{TestRules, file, plan};
-use fsarena_model::work::{Backend, Fsync};
+use fsarena_model::io::{Backend, Fsync};
 use fsarena_plan::{
     Experiment, Outside, Overrides, PlanError, ReadFile, Surveyed, expand, from_options, notices,
     parse, parse_from, to_toml,

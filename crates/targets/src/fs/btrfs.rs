@@ -4,8 +4,8 @@ use super::options::{Rule, device_uuid, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use crate::places;
 use fsarena_model::account::Places;
+use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::room::{Predicted, Room};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -192,14 +192,14 @@ impl FileSystem for Btrfs {
         ContentRule { block_bytes, inline_max_bytes: inline, compresses }
     }
 
-    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         let wanted = wanted(level).ok()?;
         if wanted.data == "dup" {
             return None;
         }
         let copies = if wanted.metadata == "dup" { 2 } else { 1 };
         let free_bytes = device_bytes.saturating_sub(chunks_bytes(wanted.metadata, device_bytes));
-        Some(Room {
+        Some(Capacity {
             predicted: Predicted { free_bytes, inodes: None },
             kept_for_root_bytes: 0,
             unit_bytes: wanted.sectorsize,
@@ -372,7 +372,7 @@ sys_chunk_array[2048]:
         ] {
             for (profile, blocks) in [("dup", dup), ("single", single)] {
                 let level = level(&[("metadata_profile", profile)], &[]);
-                let room = Btrfs.room(&level, mib << 20).unwrap();
+                let room = Btrfs.capacity(&level, mib << 20).unwrap();
                 let found = Predicted { free_bytes: blocks * 4096, inodes: None };
                 assert_eq!(room.predicted.is_off(&found), None, "{mib} {profile}");
             }

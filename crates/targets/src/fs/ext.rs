@@ -9,8 +9,8 @@ use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use crate::places;
 use fsarena_model::account::Places;
+use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::room::{Predicted, Room};
 use layout::{Layout, Shape};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -297,7 +297,7 @@ impl FileSystem for Ext {
         }
     }
 
-    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         let wanted = self.wanted(level, Some(device_bytes)).ok()?;
         if wanted.features.iter().any(|feature| OTHER_LAYOUT.contains(&&**feature)) {
             return None;
@@ -305,7 +305,7 @@ impl FileSystem for Ext {
         let layout = Layout::of(&wanted.shape).ok()?;
         let free_bytes =
             layout.free.saturating_sub(layout.reserved + layout.held_back) * wanted.block;
-        Some(Room {
+        Some(Capacity {
             predicted: Predicted { free_bytes, inodes: Some(layout.inodes()) },
             kept_for_root_bytes: layout.reserved * wanted.block,
             unit_bytes: wanted.cluster.unwrap_or(wanted.block),

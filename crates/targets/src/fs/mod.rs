@@ -26,8 +26,8 @@ pub(crate) use options::output_of;
 use crate::cmd::CmdError;
 use crate::places;
 use fsarena_model::account::Places;
+use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::room::Room;
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -262,7 +262,7 @@ pub trait FileSystem: Send + Sync {
 
     /// How much room there will be on a device of this size, and how it is handed out; absent
     /// where this is not known. Pure.
-    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
+    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         let _ = (level, device_bytes);
         None
     }

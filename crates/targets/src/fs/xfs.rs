@@ -4,12 +4,12 @@ use super::options::{Rule, device_uuid, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use crate::places;
 use fsarena_model::account::Places;
+use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::room::Room;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-mod room;
+mod capacity;
 
 /// The XFS driver.
 pub(super) struct Xfs;
@@ -212,8 +212,10 @@ impl FileSystem for Xfs {
         ContentRule { block_bytes: block, inline_max_bytes: 0, compresses: false }
     }
 
-    fn room(&self, level: &FsLevel, device_bytes: u64) -> Option<Room> {
-        wanted(level, Some(device_bytes)).ok().map(|wanted| room::room(&wanted, device_bytes))
+    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
+        wanted(level, Some(device_bytes))
+            .ok()
+            .map(|wanted| capacity::capacity(&wanted, device_bytes))
     }
 
     /// Blocks beyond a page came with large folios in Linux 6.12.

@@ -2,8 +2,8 @@
 //! the smallest device, and is found again in the file system.
 
 use crate::stage::{Stage, device, formatted, mounted, ready};
+use fsarena_model::capacity::Predicted;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_model::room::Predicted;
 use fsarena_model::spec::TargetSpec;
 use fsarena_targets::claim::Claimed;
 use fsarena_targets::fs::FileSystem;
@@ -54,7 +54,7 @@ const VARIANTS: [Variant; 27] = [
 
 /// Room and inodes are those that the driver predicts.
 fn as_predicted(driver: &dyn FileSystem, level: &FsLevel, size_bytes: u64, mounted: &Path) {
-    let Some(room) = driver.room(level, size_bytes) else { return };
+    let Some(room) = driver.capacity(level, size_bytes) else { return };
     let stat = rustix::fs::statvfs(mounted).unwrap();
     let found = Predicted {
         free_bytes: stat.f_bavail * stat.f_frsize,

@@ -1,4 +1,4 @@
-//! What lies where during a workload of real work, and how much room it takes.
+//! What is where during a workload of real work, and how much room it takes.
 //!
 //! The same walk serves the reading of a workload (what a phase can work on), the question whether
 //! it fits, and its cost. Sizes of what is not there yet are guesses: a copied or unpacked tree is
@@ -9,7 +9,7 @@
 
 use fsarena_corpus::Description;
 use fsarena_model::job::{Compression, Contents, DATA, Job, JobKind, Origin, Source, SourcePlace};
-use fsarena_model::work::{Phase, Workload};
+use fsarena_model::phase::{Phase, Workload};
 
 /// Block of a file system.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
@@ -36,7 +36,7 @@ pub(crate) struct Size {
 
 impl Size {
     /// That of a tree.
-    pub(crate) fn of(contents: &Contents) -> Self {
+    pub(crate) fn from_contents(contents: &Contents) -> Self {
         Self {
             files: contents.files.saturating_add(contents.symlinks),
             dirs: contents.dirs.saturating_add(1),
@@ -71,37 +71,37 @@ impl Size {
 
 /// A tree or an archive.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Thing {
+pub(crate) struct Artifact {
     /// [`DATA`], or the name of the phase that made it.
     pub(crate) name: String,
     /// How it is packed; absent: it is a tree.
     pub(crate) archive: Option<Compression>,
     /// The tree, also where it is packed.
     pub(crate) tree: Size,
-    /// What lies there: the tree, or the archive.
+    /// What is there: the tree, or the archive.
     pub(crate) size: Size,
     /// Whether it holds what the source holds, and not what a program made of it.
     pub(crate) is_source: bool,
-    /// Whether it lies on the file system under test.
+    /// Whether it is on the file system under test.
     pub(crate) on_test: bool,
 }
 
 /// Everything that is there at some point of a workload.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Holdings<'w> {
+pub(crate) struct Artifacts<'w> {
     source: &'w Source,
-    things: Vec<Thing>,
+    artifacts: Vec<Artifact>,
 }
 
-impl<'w> Holdings<'w> {
+impl<'w> Artifacts<'w> {
     /// Before the first phase.
     pub(crate) fn new(source: &'w Source) -> Self {
-        let tree = Size::of(&source.contents);
+        let tree = Size::from_contents(&source.contents);
         let size = source.archive.map_or(tree, |kind| {
             let made = archive_bytes(source, tree, kind, true);
             Size::file(source.contents.archive_bytes.unwrap_or(made))
         });
-        let data = Thing {
+        let data = Artifact {
             name: DATA.to_owned(),
             archive: source.archive,
             tree,
@@ -109,56 +109,56 @@ impl<'w> Holdings<'w> {
             is_source: true,
             on_test: source.place == SourcePlace::Same,
         };
-        Self { source, things: vec![data] }
+        Self { source, artifacts: vec![data] }
     }
 
     /// The source, unless it was deleted.
-    pub(crate) fn data(&self) -> Option<&Thing> {
+    pub(crate) fn data(&self) -> Option<&Artifact> {
         self.get(DATA)
     }
 
-    /// A thing by its name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Thing> {
-        self.things.iter().find(|thing| thing.name == name)
+    /// An artifact by its name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Artifact> {
+        self.artifacts.iter().find(|artifact| artifact.name == name)
     }
 
     /// What phases made and is still there, in their order.
-    pub(crate) fn made(&self) -> impl DoubleEndedIterator<Item = &Thing> {
-        self.things.iter().filter(|thing| thing.name != DATA)
+    pub(crate) fn made(&self) -> impl DoubleEndedIterator<Item = &Artifact> {
+        self.artifacts.iter().filter(|artifact| artifact.name != DATA)
     }
 
-    /// Room of all that lies on the file system under test, bytes.
+    /// Room of all that is on the file system under test, bytes.
     fn room_bytes(&self) -> u64 {
-        let there = self.things.iter().filter(|thing| thing.on_test);
-        there.fold(0, |sum, thing| sum.saturating_add(thing.size.room_bytes()))
+        let there = self.artifacts.iter().filter(|artifact| artifact.on_test);
+        there.fold(0, |sum, artifact| sum.saturating_add(artifact.size.room_bytes()))
     }
 
     /// Files and directories on the file system under test.
     fn entries(&self) -> u64 {
-        let there = self.things.iter().filter(|thing| thing.on_test);
-        there.fold(0, |sum, thing| sum.saturating_add(thing.size.entries()))
+        let there = self.artifacts.iter().filter(|artifact| artifact.on_test);
+        there.fold(0, |sum, artifact| sum.saturating_add(artifact.size.entries()))
     }
 
     /// What a phase works on.
-    pub(crate) fn input(&self, phase: &Phase) -> Option<&Thing> {
+    pub(crate) fn input(&self, phase: &Phase) -> Option<&Artifact> {
         self.get(&phase.job.as_ref()?.of)
     }
 
     /// Does a phase; gives what it made.
-    pub(crate) fn after(&mut self, phase: &Phase) -> Option<&Thing> {
+    pub(crate) fn after(&mut self, phase: &Phase) -> Option<&Artifact> {
         let (job, input) = (phase.job.as_ref()?, self.input(phase)?.clone());
         if job.kind == JobKind::Delete {
-            self.things.retain(|thing| thing.name != input.name);
+            self.artifacts.retain(|artifact| artifact.name != input.name);
             return None;
         }
         let made = self.product(&phase.name, job, &input)?;
-        self.things.push(made);
-        self.things.last()
+        self.artifacts.push(made);
+        self.artifacts.last()
     }
 
-    fn product(&self, name: &str, job: &Job, input: &Thing) -> Option<Thing> {
+    fn product(&self, name: &str, job: &Job, input: &Artifact) -> Option<Artifact> {
         let name = name.to_owned();
-        let tree = |tree: Size, is_source| Thing {
+        let tree = |tree: Size, is_source| Artifact {
             name: name.clone(),
             archive: None,
             tree,
@@ -167,12 +167,12 @@ impl<'w> Holdings<'w> {
             on_test: true,
         };
         Some(match &job.kind {
-            JobKind::Copy => Thing { name, on_test: true, ..input.clone() },
+            JobKind::Copy => Artifact { name, on_test: true, ..input.clone() },
             JobKind::Untar { .. } => tree(input.tree, input.is_source),
             JobKind::Archive { compression } => {
                 let kind = *compression;
                 let bytes = archive_bytes(self.source, input.tree, kind, input.is_source);
-                Thing {
+                Artifact {
                     name,
                     archive: Some(kind),
                     size: Size::file(bytes),
@@ -212,22 +212,22 @@ fn times(bytes: u64, ratio: f64) -> u64 {
 /// Most room that a workload of real work takes at one time on the file system under test, bytes,
 /// before the share for the rest.
 pub(crate) fn peak_bytes(workload: &Workload, source: &Source) -> u64 {
-    let mut holdings = Holdings::new(source);
-    let mut peak = holdings.room_bytes();
+    let mut artifacts = Artifacts::new(source);
+    let mut peak = artifacts.room_bytes();
     for phase in &workload.phases {
-        holdings.after(phase);
-        peak = peak.max(holdings.room_bytes());
+        artifacts.after(phase);
+        peak = peak.max(artifacts.room_bytes());
     }
     peak
 }
 
 /// Most files and directories that are there at one time on the file system under test.
 pub(crate) fn peak_entries(workload: &Workload, source: &Source) -> u64 {
-    let mut holdings = Holdings::new(source);
-    let mut peak = holdings.entries();
+    let mut artifacts = Artifacts::new(source);
+    let mut peak = artifacts.entries();
     for phase in &workload.phases {
-        holdings.after(phase);
-        peak = peak.max(holdings.entries());
+        artifacts.after(phase);
+        peak = peak.max(artifacts.entries());
     }
     peak
 }
@@ -239,7 +239,7 @@ pub fn stage_bytes(workload: &Workload) -> (u64, u64) {
     let Some(source) = workload.source.as_ref().filter(|source| source.is_staged()) else {
         return (0, 0);
     };
-    let room = Holdings::new(source).things.first().map_or(0, |data| data.size.room_bytes());
+    let room = Artifacts::new(source).artifacts.first().map_or(0, |data| data.size.room_bytes());
     match source.place {
         SourcePlace::Memory => (0, room),
         SourcePlace::Same | SourcePlace::Other => (room, 0),

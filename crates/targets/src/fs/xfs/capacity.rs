@@ -5,7 +5,7 @@
 //! fs/xfs/libxfs), the whole a pool of 8192 blocks or a twentieth (`xfs_default_resblks`).
 
 use super::Wanted;
-use fsarena_model::room::{Predicted, Room};
+use fsarena_model::capacity::{Capacity, Predicted};
 
 /// Head of a block of a tree with checksums.
 const HEAD_BYTES: u64 = 56;
@@ -18,7 +18,7 @@ const ASIDE_BLOCKS: u64 = 12;
 /// Inodes that are taken from the start.
 const TAKEN_INODES: u64 = 3;
 
-pub(super) fn room(wanted: &Wanted, device: u64) -> Room {
+pub(super) fn capacity(wanted: &Wanted, device: u64) -> Capacity {
     let block = wanted.block;
     let blocks = device / block;
     let group = blocks / wanted.agcount;
@@ -33,7 +33,7 @@ pub(super) fn room(wanted: &Wanted, device: u64) -> Room {
     let in_block = block / wanted.inode;
     let most = blocks * INODES_PERCENT / 100 * in_block;
     let inodes = most.min(free * in_block).saturating_sub(TAKEN_INODES);
-    Room {
+    Capacity {
         predicted: Predicted { free_bytes: free * block, inodes: Some(inodes) },
         kept_for_root_bytes: 0,
         unit_bytes: block,
@@ -99,7 +99,7 @@ mod tests {
         for (options, mib, free_bytes, inodes) in real {
             let mkfs = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
             let level = FsLevel { mkfs, ..FsLevel::plain("xfs") };
-            let room = room(&wanted(&level, Some(mib << 20)).unwrap(), mib << 20);
+            let room = capacity(&wanted(&level, Some(mib << 20)).unwrap(), mib << 20);
             let found = Predicted { free_bytes, inodes: Some(inodes) };
             let (got, real) = (room.predicted.free_bytes, free_bytes);
             assert!(got.abs_diff(real) * 200 < real, "{got} of {real}: {options:?}");

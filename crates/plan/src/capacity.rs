@@ -1,4 +1,4 @@
-//! What a workload takes on a file system of which it is known how it hands out its room.
+//! What a workload takes on a file system of which it is known how it allocates its room.
 //!
 //! Contents in the units of the file system, each drawn size rounded up by itself; inodes where
 //! they take from the same room; directories; and at one time with these, temporary files and the
@@ -7,24 +7,36 @@
 //! of `run --user` the plan does not know, and what ext keeps for root is then missing.
 //!
 //! The temporary files of a cycle are drawn: as many are counted as come by chance once in some
-//! million cycles, and as many times over as cycles may lie beside each other.
+//! million cycles, and as many times over as cycles may overlap.
 
-use crate::expand::Rules;
-use crate::fit::rewritten_bytes;
-use crate::holdings::{BLOCK_BYTES, peak_bytes, peak_entries};
+use crate::artifacts::{BLOCK_BYTES, peak_bytes, peak_entries};
+use crate::rules::Rules;
 use crate::steps::is_null;
 use crate::text::{device_text, size_text};
+use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{FsLevel, Levels};
 use fsarena_model::cycle::{Cycle, Load};
-use fsarena_model::room::Room;
+use fsarena_model::op::Op;
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
-use fsarena_model::work::{Op, Phase, Workload};
 
-/// Bytes of an entry of a directory beside its name.
+/// Bytes of an entry of a directory in addition to its name.
 const ENTRY_BYTES: u64 = 24;
 
 /// Standard deviations above the mean that are counted of what is drawn.
 const DEVIATIONS: f64 = 5.0;
+
+/// What a phase writes over, at most the whole dataset.
+pub(crate) fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
+    match phase.op {
+        Op::Overwrite | Op::BigOverwrite => workload.dataset.bytes(),
+        Op::RandWrite | Op::RandRw => {
+            let all = phase.count(&workload.dataset).saturating_mul(phase.bs_bytes);
+            all.min(workload.dataset.bytes())
+        }
+        _ => 0,
+    }
+}
 
 /// What a workload takes at most at one time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,15 +50,15 @@ pub(crate) struct Needs {
 pub(crate) fn too_small(
     workload: &Workload,
     levels: &Levels,
-    room: &Room,
+    capacity: &Capacity,
     less: &str,
     rules: &dyn Rules,
 ) -> Option<(String, String)> {
-    let needs = needs(workload, room);
+    let needs = needs(workload, capacity);
     let device = levels.device.size_bytes()?;
     let place = format!("{} on {}", levels.fs, device_text(&levels.device));
     let name = &workload.name;
-    if let Some(inodes) = room.predicted.inodes.filter(|inodes| *inodes < needs.inodes) {
+    if let Some(inodes) = capacity.predicted.inodes.filter(|inodes| *inodes < needs.inodes) {
         let what =
             format!("{place} will have {inodes} free inodes, and {name:?} needs {}", needs.inodes);
         let larger = enough(device, inodes, needs.inodes);
@@ -56,13 +68,13 @@ pub(crate) fn too_small(
         };
         return Some((what, remedy));
     }
-    let free = room.predicted.free_bytes.saturating_add(room.kept_for_root_bytes);
+    let free = capacity.predicted.free_bytes.saturating_add(capacity.kept_for_root_bytes);
     (free < needs.bytes).then(|| {
         let what = format!(
             "{place} will have {} free, and {name:?} needs {} in units of {}",
             Bytes(free),
             Bytes(needs.bytes),
-            size_text(room.unit_bytes)
+            size_text(capacity.unit_bytes)
         );
         let larger = enough(device, free, needs.bytes);
         (what, format!("use a device of {larger} or more, or {less}"))
@@ -83,34 +95,34 @@ fn ratio(fs: &FsLevel, device: u64, inodes: u64, rules: &dyn Rules) -> Option<u6
     let mut changed = fs.clone();
     changed.mkfs.insert("inode_ratio".to_owned(), u64::to_string(&ratio));
     rules.check(&changed, Some(device)).ok()?;
-    let room = rules.room(&changed, device)?;
-    (room.predicted.inodes? >= inodes).then_some(ratio)
+    let capacity = rules.capacity(&changed, device)?;
+    (capacity.predicted.inodes? >= inodes).then_some(ratio)
 }
 
-/// What a workload takes on a file system that hands out its room like this.
-pub(crate) fn needs(workload: &Workload, room: &Room) -> Needs {
+/// What a workload takes on a file system that allocates its room like this.
+pub(crate) fn needs(workload: &Workload, capacity: &Capacity) -> Needs {
     if is_null(workload) {
         return Needs { bytes: 0, inodes: 0 };
     }
     if let Some(source) = &workload.source {
         let entries = peak_entries(workload, source);
-        let rounding = room.unit_bytes.saturating_sub(BLOCK_BYTES);
+        let rounding = capacity.unit_bytes.saturating_sub(BLOCK_BYTES);
         let bytes = peak_bytes(workload, source).saturating_add(entries.saturating_mul(rounding));
         return Needs { bytes: with_rest(u128::from(bytes)), inodes: entries };
     }
     let set = &workload.dataset;
-    let contents = Contents::of(workload, room);
-    let dirs = dirs_bytes(workload, room);
+    let contents = Contents::from_workload(workload, capacity);
+    let dirs = dirs_bytes(workload, capacity);
     let inodes = set.files.saturating_add(set.directories()).saturating_add(1);
     let mut most = Needs { bytes: 0, inodes: 0 };
     for phase in &workload.phases {
-        let more = beside(workload, phase, room, &contents);
+        let more = phase_needs(workload, phase, capacity, &contents);
         most.bytes = most.bytes.max(more.bytes);
         most.inodes = most.inodes.max(more.inodes);
     }
     let all = u128::from(contents.bytes)
         + u128::from(dirs)
-        + u128::from(inodes) * u128::from(room.inode_bytes)
+        + u128::from(inodes) * u128::from(capacity.inode_bytes)
         + u128::from(most.bytes);
     Needs { bytes: with_rest(all), inodes: inodes.saturating_add(most.inodes) }
 }
@@ -120,11 +132,11 @@ fn with_rest(bytes: u128) -> u64 {
 }
 
 /// Bytes of one file's contents in units.
-fn units(size: u64, room: &Room) -> u64 {
-    if size <= room.inline_max_bytes {
+fn units(size: u64, capacity: &Capacity) -> u64 {
+    if size <= capacity.inline_max_bytes {
         return 0;
     }
-    size.div_ceil(room.unit_bytes).saturating_mul(room.unit_bytes)
+    size.div_ceil(capacity.unit_bytes).saturating_mul(capacity.unit_bytes)
 }
 
 /// The contents of a dataset in units of the file system.
@@ -137,10 +149,10 @@ struct Contents {
 }
 
 impl Contents {
-    fn of(workload: &Workload, room: &Room) -> Self {
+    fn from_workload(workload: &Workload, capacity: &Capacity) -> Self {
         let set = &workload.dataset;
         let appended = workload.state_before(workload.phases.len()).appended_bytes;
-        let of = |size: u64| units(size.saturating_add(appended), room);
+        let of = |size: u64| units(size.saturating_add(appended), capacity);
         if set.is_uniform() {
             return Self::uniform(set.files, of(set.size_bytes));
         }
@@ -178,22 +190,27 @@ fn upper(mean: f64, variance: f64) -> u64 {
 }
 
 /// Directories with the names in them: a third more than these take, and one unit each.
-fn dirs_bytes(workload: &Workload, room: &Room) -> u64 {
+fn dirs_bytes(workload: &Workload, capacity: &Capacity) -> u64 {
     let set = &workload.dataset;
     let entry = u64::from(set.file_name_bytes()) + ENTRY_BYTES;
     let names = set.files_per_dir().saturating_mul(entry).saturating_mul(4) / 3;
-    let leaf = (names / room.dir_unit_bytes + 1).saturating_mul(room.dir_unit_bytes);
+    let leaf = (names / capacity.dir_unit_bytes + 1).saturating_mul(capacity.dir_unit_bytes);
     let leaves = set.dirs.max(1);
     let inner = set.directories().saturating_sub(set.dirs);
-    leaves.saturating_mul(leaf).saturating_add(inner.saturating_mul(room.dir_unit_bytes))
+    leaves.saturating_mul(leaf).saturating_add(inner.saturating_mul(capacity.dir_unit_bytes))
 }
 
-/// What a phase takes beside the dataset.
-fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: &Contents) -> Needs {
+/// What a phase takes in addition to the dataset.
+fn phase_needs(
+    workload: &Workload,
+    phase: &Phase,
+    capacity: &Capacity,
+    contents: &Contents,
+) -> Needs {
     match (&phase.cycle, phase.op) {
-        (Some(cycle), _) => beside_cycles(cycle, room, contents),
+        (Some(cycle), _) => cycle_needs(cycle, capacity, contents),
         (None, Op::Overwrite | Op::BigOverwrite | Op::RandWrite | Op::RandRw)
-            if room.moves_on_write =>
+            if capacity.moves_on_write =>
         {
             Needs { bytes: rewritten_bytes(workload, phase), inodes: 0 }
         }
@@ -203,12 +220,12 @@ fn beside(workload: &Workload, phase: &Phase, room: &Room, contents: &Contents) 
 
 /// Temporary files stay to the end of their cycle; a file that replaces another is one for a
 /// moment, in each cycle.
-fn beside_cycles(cycle: &Cycle, room: &Room, contents: &Contents) -> Needs {
+fn cycle_needs(cycle: &Cycle, capacity: &Capacity, contents: &Contents) -> Needs {
     let at_once = u64::from(cycle.cycles.clamp(1, cycle.overrun.most_at_work()));
     let all: u64 = cycle.shares.weights().iter().copied().map(u64::from).sum();
     let share = f64::from(cycle.shares.temporary) / all.max(1) as f64;
     let (temporary, temporary_bytes) = contents.chosen(cycle.updates, share);
-    let written_bytes = match room.moves_on_write {
+    let written_bytes = match capacity.moves_on_write {
         true => contents.chosen(cycle.updates, 1.0).1,
         false => temporary_bytes,
     };
@@ -217,11 +234,12 @@ fn beside_cycles(cycle: &Cycle, room: &Room, contents: &Contents) -> Needs {
     let bytes = written_bytes.saturating_add(others_bytes);
     let (load_bytes, load_files) =
         cycle.disturb.as_ref().map_or((0, 0), |disturb| match disturb.load {
-            Load::Create { files, size_bytes, .. } => {
-                (files.saturating_mul(units(size_bytes, room) + room.inode_bytes), files + 1)
-            }
+            Load::Create { files, size_bytes, .. } => (
+                files.saturating_mul(units(size_bytes, capacity) + capacity.inode_bytes),
+                files + 1,
+            ),
             Load::Write { size_bytes, .. } | Load::Read { size_bytes, .. } => {
-                (units(size_bytes, room), 2)
+                (units(size_bytes, capacity), 2)
             }
         });
     Needs {
@@ -233,13 +251,14 @@ fn beside_cycles(cycle: &Cycle, room: &Room, contents: &Contents) -> Needs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::capacity::Predicted;
     use fsarena_model::cycle::{Disturb, Overrun, Shares};
-    use fsarena_model::dataset::{Dataset, Distribution};
-    use fsarena_model::room::Predicted;
+    use fsarena_model::dataset::Dataset;
+    use fsarena_model::dataset::Distribution;
     use fsarena_model::seed::Seed;
 
-    fn room(unit_bytes: u64) -> Room {
-        Room {
+    fn capacity(unit_bytes: u64) -> Capacity {
+        Capacity {
             predicted: Predicted { free_bytes: 1 << 30, inodes: Some(1000) },
             kept_for_root_bytes: 0,
             unit_bytes,
@@ -269,10 +288,10 @@ mod tests {
         let sizes = work.dataset.draw_sizes();
         let units = |unit: u64| (0..300).map(|file| sizes.of(file).div_ceil(unit)).sum::<u64>();
         for unit in [1024, 4096, 65536] {
-            assert_eq!(Contents::of(&work, &room(unit)).bytes, units(unit) * unit);
+            assert_eq!(Contents::from_workload(&work, &capacity(unit)).bytes, units(unit) * unit);
         }
         // One directory, the root of the work.
-        let needs = needs(&work, &room(65536));
+        let needs = needs(&work, &capacity(65536));
         assert_eq!(needs.inodes, 301);
         assert_eq!(needs.bytes, (units(65536) + 1) * 65536 * 102 / 100);
     }
@@ -291,18 +310,18 @@ mod tests {
         };
         let work = work(Phase::of_cycles("cycle", cycle.clone(), 4096));
         // 20 of 100 are temporary, with a deviation of 4.
-        assert_eq!(needs(&work, &room(4096)).inodes, 301 + 40 + 1 + 11);
+        assert_eq!(needs(&work, &capacity(4096)).inodes, 301 + 40 + 1 + 11);
         let contents = Contents::uniform(300, 4096);
-        let more = beside_cycles(&cycle, &room(4096), &contents);
+        let more = cycle_needs(&cycle, &capacity(4096), &contents);
         assert_eq!(more.bytes, 40 * 4096 + 10 * 4096);
-        let moving = Room { moves_on_write: true, ..room(4096) };
-        let more = beside_cycles(&cycle, &moving, &contents);
+        let moving = Capacity { moves_on_write: true, ..capacity(4096) };
+        let more = cycle_needs(&cycle, &moving, &contents);
         assert_eq!(more.bytes, 100 * 4096 + 10 * 4096);
         let overlap = Cycle { overrun: Overrun::Overlap, cycles: 20, ..cycle.clone() };
-        let more = beside_cycles(&overlap, &room(4096), &contents);
+        let more = cycle_needs(&overlap, &capacity(4096), &contents);
         assert_eq!((more.bytes, more.inodes), ((8 * 40 + 10) * 4096, 8 * 41 + 11));
         let twice = Cycle { cycles: 2, ..overlap };
-        let more = beside_cycles(&twice, &moving, &contents);
+        let more = cycle_needs(&twice, &moving, &contents);
         assert_eq!(more.bytes, (100 + 40 + 10) * 4096);
     }
 

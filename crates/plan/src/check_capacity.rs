@@ -1,26 +1,26 @@
-//! Whether a workload fits a device, before anything is written.
+//! Whether a workload has room on a device, before anything is written.
 //!
-//! Where it is known how a file system hands out its room, that counts ([`crate::rooms`]). Else a
-//! rule of thumb: data in blocks of 4 KiB, 512 B of metadata a file,
+//! Where it is known how a file system allocates its room, that counts ([`crate::capacity`]). Else
+//! a rule of thumb: data in blocks of 4 KiB, 512 B of metadata a file,
 //! a block a directory, room to write once more what is overwritten (some never write in place),
 //! and 12 % for the rest (journal, tables, reserved blocks). Real work needs room for its source,
-//! where that lies there, and for all that its phases make, while it is there; copies that share
+//! where that is there, and for all that its phases make, while it is there; copies that share
 //! blocks count like others. Whether a file system can be made that
 //! small at all is its own rule and asked elsewhere.
 
+use crate::artifacts::{BLOCK_BYTES, INODE_BYTES, peak_bytes};
+use crate::capacity::{rewritten_bytes, too_small};
 use crate::error::PlanError;
-use crate::expand::Rules;
 use crate::experiment::Experiment;
-use crate::holdings::{BLOCK_BYTES, INODE_BYTES, peak_bytes};
-use crate::rooms::too_small;
+use crate::rules::Rules;
 use crate::steps::is_null;
-use crate::text::{device_text, size_text};
-use crate::workload::{PATH_MAX, is_aligned, longest_path_bytes};
+use crate::text::{PATH_MAX, device_text, size_text};
+use crate::workload::{is_aligned, longest_path_bytes};
 use fsarena_model::contender::{Contender, DeviceLevel, Levels};
 use fsarena_model::job::{DATA, JobKind, Origin, Reflink, SourcePlace};
+use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
-use fsarena_model::work::{Op, Phase, Workload};
 
 /// Room for the names of ours in the path of a directory.
 const OWN_NAMES_BYTES: u64 = 64;
@@ -83,7 +83,7 @@ fn not_shared(workload: &Workload, levels: &Levels) -> Option<String> {
 }
 
 /// Refuses a level of `reflink` that no workload has a use for.
-fn some_copy(experiment: &Experiment, workloads: &[Workload]) -> Result<(), PlanError> {
+fn check_some_copy(experiment: &Experiment, workloads: &[Workload]) -> Result<(), PlanError> {
     let level = experiment.factors.reflink.iter().find(|level| !level.value.is_never());
     let Some(level) = level.filter(|_| !workloads.iter().any(|w| w.phases.iter().any(copies)))
     else {
@@ -106,18 +106,6 @@ pub(crate) fn block_bytes(workload: &Workload) -> u64 {
         all.fold(0, u64::saturating_add)
     };
     count.saturating_mul(BLOCK_BYTES)
-}
-
-/// What a phase writes over, at most the whole dataset.
-pub(crate) fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
-    match phase.op {
-        Op::Overwrite | Op::BigOverwrite => workload.dataset.bytes(),
-        Op::RandWrite | Op::RandRw => {
-            let all = phase.count(&workload.dataset).saturating_mul(phase.bs_bytes);
-            all.min(workload.dataset.bytes())
-        }
-        _ => 0,
-    }
 }
 
 /// Why a workload cannot be done on a contender.
@@ -148,9 +136,9 @@ fn obstacle(
     let own = workload.source.as_ref().is_some_and(|s| matches!(s.origin, Origin::Own { .. }));
     let less = if own { "a smaller part of your data" } else { "--scale below 1" };
     let size = device.size_bytes();
-    let room = size.and_then(|size| rules.room(&levels.fs, size));
-    if let Some(room) = room.filter(|_| workload.fio.is_none()) {
-        if let Some((what, remedy)) = too_small(workload, levels, &room, less, rules) {
+    let capacity = size.and_then(|size| rules.capacity(&levels.fs, size));
+    if let Some(capacity) = capacity.filter(|_| workload.fio.is_none()) {
+        if let Some((what, remedy)) = too_small(workload, levels, &capacity, less, rules) {
             return Some(Obstacle { reason: format!("{what}; {remedy}"), what, remedy });
         }
     } else if size.is_some_and(|size| size < needed) {
@@ -215,19 +203,19 @@ fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
 
 /// Leaves out pairs of which the device cannot take the workload, or the file system not its direct
 /// calls, or does not do what a level is about; a workload that no device can take is an error.
-pub(crate) fn fit(
+pub(crate) fn check_capacity(
     experiment: &Experiment,
     contenders: &[Contender],
     workloads: &[Workload],
     rules: &dyn Rules,
     not_run: &mut Vec<NotRun>,
 ) -> Result<(), PlanError> {
-    some_copy(experiment, workloads)?;
+    check_some_copy(experiment, workloads)?;
     for (number, workload) in workloads.iter().enumerate() {
         let needed = needed_bytes(workload);
         let against = |contender: &Contender| obstacle(workload, needed, &contender.levels, rules);
         let obstacles: Vec<_> = contenders.iter().map(against).collect();
-        nowhere(experiment, contenders, &obstacles)?;
+        reject_impossible(experiment, contenders, &obstacles)?;
         for (contender, obstacle) in obstacles.into_iter().enumerate() {
             let levels = &contenders[contender].levels;
             let out = not_run.iter().any(|n| n.contender == contender && n.workload.is_none());
@@ -244,7 +232,7 @@ pub(crate) fn fit(
 }
 
 /// Refuses what no contender can take.
-fn nowhere(
+fn reject_impossible(
     experiment: &Experiment,
     contenders: &[Contender],
     obstacles: &[Option<Obstacle>],
@@ -267,8 +255,10 @@ mod tests {
     use super::*;
     use crate::builtin;
     use fsarena_model::contender::FsLevel;
-    use fsarena_model::dataset::{Dataset, Distribution};
-    use fsarena_model::work::Backend;
+    use fsarena_model::dataset::Dataset;
+    use fsarena_model::dataset::Distribution;
+    use fsarena_model::io::Backend;
+    use fsarena_model::op::Op;
 
     #[test]
     fn need_is_blocks_inodes_and_an_eighth() {

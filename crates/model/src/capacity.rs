@@ -1,4 +1,4 @@
-//! Room on a file system: what a made one is expected to offer, and how it hands it out.
+//! Capacity of a file system: what a new one is expected to offer, and how it allocates its room.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,9 @@ impl Predicted {
     }
 }
 
-/// How the room of a file system is handed out.
+/// How a file system allocates its room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Room {
+pub struct Capacity {
     /// What there is.
     pub predicted: Predicted,
     /// Room beyond that which is kept for root, bytes.
@@ -49,7 +49,8 @@ pub struct Room {
     pub unit_bytes: u64,
     /// Files up to this size take no unit.
     pub inline_max_bytes: u64,
-    /// What a file takes beside its contents from the same room, bytes; 0 where inodes have theirs.
+    /// What a file takes in addition to its contents from the same room, bytes; 0 where inodes
+    /// have theirs.
     pub inode_bytes: u64,
     /// A directory takes whole units of this many bytes.
     pub dir_unit_bytes: u64,

@@ -1,0 +1,62 @@
+//! Texts of the experiments and workloads that are part of the program: one file each, one line
+//! each here. Nothing is read here.
+
+/// A file that is part of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Builtin {
+    /// Name, as in `fsarena run NAME` or `--workload NAME`.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+macro_rules! builtin {
+    ($folder:literal, $name:literal) => {
+        Builtin {
+            name: $name,
+            text: include_str!(concat!("../../../", $folder, "/", $name, ".toml")),
+        }
+    };
+}
+
+/// The experiments.
+pub const EXPERIMENTS: &[Builtin] = &[
+    builtin!("experiments", "quick"),
+    builtin!("experiments", "2003-linux-vs-freebsd"),
+    builtin!("experiments", "2005-file-operations"),
+    builtin!("experiments", "2007-ufs-block-fragment"),
+    builtin!("experiments", "2008-all-against-all"),
+    builtin!("experiments", "2010-ssd-ext4-journal"),
+];
+
+/// The workloads.
+pub const WORKLOADS: &[Builtin] = &[
+    builtin!("experiments/workloads", "small-files"),
+    builtin!("experiments/workloads", "tiny-files"),
+    builtin!("experiments/workloads", "big-file"),
+    builtin!("experiments/workloads", "metadata-threads"),
+    builtin!("experiments/workloads", "fsync-latency"),
+    builtin!("experiments/workloads", "random-io"),
+    builtin!("experiments/workloads", "mail-server"),
+    builtin!("experiments/workloads", "database"),
+    builtin!("experiments/workloads", "cycle"),
+    builtin!("experiments/workloads", "copy"),
+    builtin!("experiments/workloads", "delete"),
+    builtin!("experiments/workloads", "untar"),
+    builtin!("experiments/workloads", "archive"),
+    builtin!("experiments/workloads", "flac"),
+    builtin!("experiments/workloads", "ogg"),
+    builtin!("experiments/workloads", "compile"),
+];
+
+/// Names of the experiments.
+#[must_use]
+pub fn experiment_names() -> Vec<&'static str> {
+    EXPERIMENTS.iter().map(|builtin| builtin.name).collect()
+}
+
+/// Names of the workloads.
+#[must_use]
+pub fn workload_names() -> Vec<&'static str> {
+    WORKLOADS.iter().map(|builtin| builtin.name).collect()
+}

@@ -1,0 +1,81 @@
+//! What is outside an experiment's file, as far as the file names it: read through functions of the
+//! caller. Relative names are looked for in the directory of the file.
+
+use crate::error::PlanError;
+use crate::tree::Node;
+use fsarena_corpus::CorpusError;
+use fsarena_corpus::own::{Own, Top};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What reads a file that an experiment names.
+pub type ReadFile<'r> = &'r dyn Fn(&Path) -> io::Result<String>;
+
+/// Data of the user's own, as it was found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Surveyed {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// What it is.
+    pub own: Own,
+    /// What is directly in it.
+    pub top: Top,
+}
+
+/// What looks at data of the user's own.
+pub type Survey<'r> = &'r dyn Fn(&Path) -> Result<Surveyed, CorpusError>;
+
+/// What is outside an experiment's file, as far as the file names it. Relative names are looked for
+/// in the directory of the file.
+#[derive(Clone, Copy)]
+pub struct Outside<'r> {
+    /// Reads job files of fio and descriptions of datasets.
+    pub read: ReadFile<'r>,
+    /// Looks at trees and archives.
+    pub survey: Survey<'r>,
+}
+
+/// The files that an experiment names: where they are looked for, and by whom they are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Files<'r> {
+    /// The experiment's own, as the user gave it.
+    pub(crate) file: &'r str,
+    /// Absent where no file is read.
+    pub(crate) read: Option<ReadFile<'r>>,
+    /// Absent where the user's own data is not looked at.
+    pub(crate) survey: Option<Survey<'r>>,
+}
+
+impl<'r> Files<'r> {
+    /// Nothing outside the file itself.
+    pub(crate) fn none(file: &'r str) -> Self {
+        Self { file, read: None, survey: None }
+    }
+
+    /// Where a name of the file leads.
+    pub(crate) fn path(&self, written: &str) -> PathBuf {
+        Path::new(self.file).parent().unwrap_or(Path::new("")).join(written)
+    }
+
+    /// Name for errors and text of the file that `node` names (such as `example`); `here` says how
+    /// the same is written in place.
+    pub(crate) fn text_of(
+        &self,
+        node: &Node<'_>,
+        example: &str,
+        here: &str,
+    ) -> Result<(String, String), PlanError> {
+        let written = node.text(example)?;
+        let Some(read) = self.read else {
+            let what = format!("{written:?} is another file, and only this one is read");
+            return Err(node.error(what, here));
+        };
+        let path = self.path(written);
+        let shown = path.display().to_string();
+        let text = read(&path).map_err(|error| {
+            let what = format!("{shown} cannot be read: {error}");
+            node.error(what, "the name is relative to the experiment's file")
+        })?;
+        Ok((shown, text))
+    }
+}
