@@ -7,8 +7,9 @@
 
 use fsarena_model::contender::Cache;
 use fsarena_model::dataset::Draw;
+use fsarena_model::op::ColdNeed;
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
-use fsarena_model::work::{Backend, Dataset, Io, Op, Phase};
+use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Phase};
 use fsarena_targets::fs::{ContentRule, Place};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
@@ -62,21 +63,28 @@ pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u6
     if phase.io.backend == Backend::Null {
         return Need::Nothing;
     }
-    match phase.op {
-        Op::Create | Op::BigWrite | Op::Mkdir | Op::Cycle | Op::Watched => Need::Nothing,
-        Op::Fio | Op::Job if read_bytes == 0 => Need::Nothing,
-        Op::Fio | Op::Job => Need::Metadata,
-        Op::Stat | Op::Delete | Op::Rename | Op::Rmdir | Op::List => Need::Metadata,
-        Op::Overwrite | Op::Append | Op::BigOverwrite | Op::RandWrite => Need::Nothing,
-        Op::Read | Op::BigRead | Op::RandRead | Op::RandRw
-            if rule.compresses || dataset.bytes() == 0 =>
-        {
-            Need::Metadata
+    match phase.op.info().cold {
+        ColdNeed::Nothing => Need::Nothing,
+        ColdNeed::MetadataIfRead if read_bytes == 0 => Need::Nothing,
+        ColdNeed::Metadata | ColdNeed::MetadataIfRead => Need::Metadata,
+        _ if rule.compresses || dataset.bytes() == 0 => Need::Metadata,
+        ColdNeed::Contents => Need::Data { bytes: stored_bytes(dataset, rule) },
+        ColdNeed::Blocks => Need::Data { bytes: distinct_bytes(phase, dataset) },
+        ColdNeed::BlocksRead => {
+            Need::Data { bytes: read_bytes.min(distinct_bytes(phase, dataset)) }
         }
-        Op::Read | Op::BigRead => Need::Data { bytes: stored_bytes(dataset, rule) },
-        Op::RandRead => Need::Data { bytes: distinct_bytes(phase, dataset) },
-        // Which of its ops read is drawn; what was met again needs no second read.
-        Op::RandRw => Need::Data { bytes: read_bytes.min(distinct_bytes(phase, dataset)) },
+    }
+}
+
+impl Need {
+    /// The same where earlier phases have made `state` of the dataset: what was cut off or never
+    /// written is not read.
+    #[must_use]
+    pub fn in_state(self, state: &DatasetState) -> Self {
+        match self {
+            Self::Data { .. } if !state.is_whole() || state.unwritten => Self::Metadata,
+            need => need,
+        }
     }
 }
 
@@ -201,6 +209,7 @@ fn objection(proof: &ColdProof, need: Need, ground: Ground) -> Option<String> {
 mod tests {
     use super::*;
     use fsarena_model::dataset::Distribution;
+    use fsarena_model::work::Op;
 
     const EXT4: ContentRule =
         ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false };

@@ -7,6 +7,7 @@ mod draw;
 
 pub use draw::{Curve, Distribution, Draw, mix};
 
+use crate::state::DatasetState;
 use serde::{Deserialize, Serialize};
 
 /// Shortest and longest name of a file, bytes (NAME_MAX of limits.h).
@@ -63,6 +64,18 @@ impl Dataset {
         match self.draw_sizes() {
             Draw::Fixed(size_bytes) => self.files.saturating_mul(size_bytes),
             drawn => (0..self.files).fold(0, |sum, file| sum.saturating_add(drawn.of(file))),
+        }
+    }
+
+    /// Bytes of contents after what phases have made of the files.
+    #[must_use]
+    pub fn bytes_in(&self, state: &DatasetState) -> u64 {
+        match self.draw_sizes() {
+            Draw::Fixed(size_bytes) => self.files.saturating_mul(state.size_bytes(size_bytes)),
+            drawn => {
+                let sizes = (0..self.files).map(|file| state.size_bytes(drawn.of(file)));
+                sizes.fold(0, u64::saturating_add)
+            }
         }
     }
 
@@ -154,27 +167,6 @@ impl Dataset {
 
 const SIZE_SALT: u64 = 0x6673_6172_656e_6101;
 const COUNT_SALT: u64 = 0x6673_6172_656e_6102;
-
-/// What earlier phases of a workload have made of its dataset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct DatasetState {
-    /// Oldest version of contents that a sector may hold.
-    pub oldest_version: u16,
-    /// Newest version: each phase that overwrites writes the next one.
-    pub newest_version: u16,
-    /// Bytes that were appended to every file.
-    pub appended_bytes: u64,
-    /// Whether the files have their second names (`r` in place of `f`).
-    pub renamed: bool,
-}
-
-impl Default for DatasetState {
-    fn default() -> Self {
-        Self { oldest_version: 1, newest_version: 1, appended_bytes: 0, renamed: false }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -35,17 +35,19 @@ pub mod score;
 pub mod seed;
 pub mod spec;
 pub mod split;
+pub mod state;
 pub mod units;
 pub mod verdict;
 pub mod worker;
 
 /// Work under one name: datasets, phases, and what the executor and the worker say to each other.
 pub mod work {
-    pub use crate::dataset::{Dataset, DatasetState};
+    pub use crate::dataset::Dataset;
     pub use crate::io::{Backend, Fsync, Io, Sharing};
     pub use crate::op::Op;
     pub use crate::outcome::OpError;
     pub use crate::phase::{Order, Phase, Workload};
+    pub use crate::state::DatasetState;
     pub use crate::worker::{
         JobTask, ProgramReport, Task, ThreadReport, Tool, UserIds, VerifyReport, WorkerReport,
         WorkerSays, WorkerSpec, WorkerUsage,

@@ -1,8 +1,13 @@
-//! Operations of a phase.
+//! What an op is: one table, a row an op.
+//!
+//! The plan, the executor, the engine and the reports ask the row of an op and know no op by
+//! itself: an op is a row here, its loop and its io_uring action in the engine. See *Add an op* in
+//! `docs/architecture.md`.
 
+use crate::state::{DatasetState, Effect};
 use serde::{Deserialize, Serialize};
 
-/// One operation of a phase.
+/// One operation of a phase. What it does is in its row of [`OPS`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -11,26 +16,26 @@ pub enum Op {
     Create,
     /// open(`O_RDONLY`), read, close; one op a file.
     Read,
-    /// stat; one op a file.
-    Stat,
-    /// unlink; one op a file.
-    Delete,
-    /// Each file written from its start to its end; one op a write call.
-    BigWrite,
-    /// Each file read from its start to its end; one op a read call.
-    BigRead,
     /// open(`O_WRONLY`), written over in place from start to end, close; one op a file.
     Overwrite,
     /// open(`O_WRONLY|O_APPEND`), one write of the block size, close; one op a file.
     Append,
+    /// stat; one op a file.
+    Stat,
     /// rename within its directory; one op a file.
     Rename,
+    /// unlink, also of the links that earlier phases made; one op a file.
+    Delete,
     /// mkdir, from the root to the leaves; one op a directory.
     Mkdir,
-    /// rmdir, from the leaves to the root; one op a directory.
-    Rmdir,
     /// open of a directory, getdents64 to its end, close; one op a directory.
     List,
+    /// rmdir, from the leaves to the root; one op a directory.
+    Rmdir,
+    /// Each file written from its start to its end; one op a write call.
+    BigWrite,
+    /// Each file read from its start to its end; one op a read call.
+    BigRead,
     /// Each file written over in place from start to end; one op a write call.
     BigOverwrite,
     /// Blocks of the files read in random order; one op a block.
@@ -42,76 +47,530 @@ pub enum Op {
     /// Random reads and writes in a stated mixture; one op a block.
     #[serde(rename = "randrw")]
     RandRw,
+    /// Many files updated every period; how, the phase's cycle says. One op a file and cycle.
+    Cycle,
     /// A job of a fio job file.
     Fio,
     /// Real work on a tree or an archive; what, the phase's job says.
     Job,
-    /// Many files updated every period; how, the phase's cycle says. One op a file and cycle.
-    Cycle,
-    /// The work of an application that is not ours, watched from beside.
+    /// The work of another application, watched while it runs.
     Watched,
 }
 
+/// What one op is done to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unit {
+    /// A file.
+    File,
+    /// A directory.
+    Dir,
+    /// A call of reading or writing.
+    Call,
+    /// A file, directory or symbolic link of a tree.
+    Entry,
+}
+
+/// How many ops a phase has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Count {
+    /// One a file.
+    Files,
+    /// One a directory; `with_root`: where there is none, the root of the dataset is one.
+    Dirs {
+        /// Whether the root counts.
+        with_root: bool,
+    },
+    /// One a call, each file from its start to its end.
+    Calls,
+    /// One a whole block of all files, in random order, or as many as the phase says.
+    Blocks,
+    /// One a file and cycle.
+    Cycles,
+    /// Known only when they have been done.
+    Unknown,
+}
+
+/// What `bs` of a phase says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockSize {
+    /// Bytes of one call, which the workload may say for all phases.
+    Call,
+    /// How long a file is afterwards.
+    Length,
+    /// Bytes of a value that is stored with each file.
+    Value,
+}
+
+/// What a phase must have had from the device to be called cold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ColdNeed {
+    /// Nothing that was written before.
+    Nothing,
+    /// Some metadata.
+    Metadata,
+    /// All contents.
+    Contents,
+    /// The blocks that it meets, each once.
+    Blocks,
+    /// Of these, as many bytes as it read.
+    BlocksRead,
+    /// Metadata, where it has read anything.
+    MetadataIfRead,
+}
+
+/// What the rate of a phase counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateKind {
+    /// Nothing: the time itself is the figure.
+    Time,
+    /// Its ops.
+    Ops,
+    /// Its ops, or bytes of contents where these are large.
+    Contents,
+}
+
+/// What a phase writes over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rewrites {
+    /// Nothing.
+    Nothing,
+    /// All contents once.
+    Contents,
+    /// A block an op.
+    Blocks,
+    /// The files of each cycle.
+    Cycles,
+}
+
+/// Names, inodes and blocks that a phase adds to each file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Adds {
+    /// Entries of its directory.
+    pub names: u64,
+    /// Inodes.
+    pub inodes: u64,
+    /// Whether a value of the block size is stored with the file.
+    pub value: bool,
+}
+
+/// An opcode of io_uring(7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Opcode {
+    /// Its number (`enum io_uring_op` of linux/io_uring.h).
+    pub code: u8,
+    /// Its name, and the first kernel that has it.
+    pub name: &'static str,
+}
+
+/// Opcodes of io_uring that ops need.
+pub mod opcodes {
+    use super::Opcode;
+
+    /// fsync(2).
+    pub const FSYNC: Opcode = Opcode { code: 3, name: "IORING_OP_FSYNC (Linux 5.1)" };
+    /// fallocate(2).
+    pub const FALLOCATE: Opcode = Opcode { code: 17, name: "IORING_OP_FALLOCATE (Linux 5.6)" };
+    /// openat(2).
+    pub const OPENAT: Opcode = Opcode { code: 18, name: "IORING_OP_OPENAT (Linux 5.6)" };
+    /// close(2).
+    pub const CLOSE: Opcode = Opcode { code: 19, name: "IORING_OP_CLOSE (Linux 5.6)" };
+    /// statx(2).
+    pub const STATX: Opcode = Opcode { code: 21, name: "IORING_OP_STATX (Linux 5.6)" };
+    /// pread(2).
+    pub const READ: Opcode = Opcode { code: 22, name: "IORING_OP_READ (Linux 5.6)" };
+    /// pwrite(2).
+    pub const WRITE: Opcode = Opcode { code: 23, name: "IORING_OP_WRITE (Linux 5.6)" };
+    /// renameat2(2).
+    pub const RENAMEAT: Opcode = Opcode { code: 35, name: "IORING_OP_RENAMEAT (Linux 5.11)" };
+    /// unlinkat(2).
+    pub const UNLINKAT: Opcode = Opcode { code: 36, name: "IORING_OP_UNLINKAT (Linux 5.11)" };
+    /// mkdirat(2).
+    pub const MKDIRAT: Opcode = Opcode { code: 37, name: "IORING_OP_MKDIRAT (Linux 5.15)" };
+    /// symlinkat(2).
+    pub const SYMLINKAT: Opcode = Opcode { code: 38, name: "IORING_OP_SYMLINKAT (Linux 5.15)" };
+    /// linkat(2).
+    pub const LINKAT: Opcode = Opcode { code: 39, name: "IORING_OP_LINKAT (Linux 5.15)" };
+    /// setxattr(2).
+    pub const SETXATTR: Opcode = Opcode { code: 42, name: "IORING_OP_SETXATTR (Linux 5.19)" };
+    /// getxattr(2).
+    pub const GETXATTR: Opcode = Opcode { code: 44, name: "IORING_OP_GETXATTR (Linux 5.19)" };
+    /// ftruncate(2).
+    pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
+}
+use opcodes::{CLOSE, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, UNLINKAT, WRITE};
+
+/// Why a phase cannot follow those before it: what it would find, and what to do.
+pub type Refusal = (&'static str, &'static str);
+
+/// What an op is.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The op.
+    pub op: Op,
+    /// Its name in files and tables.
+    pub name: &'static str,
+    /// What the report calls it where it is not a pass over the dataset.
+    pub title: Option<&'static str>,
+    /// What one op is done to.
+    pub unit: Unit,
+    /// How many ops there are.
+    pub count: Count,
+    /// What `bs` says, and what it is where nobody says it.
+    pub bs: (BlockSize, u64),
+    /// Whether it makes the files of the dataset.
+    pub creates: bool,
+    /// Whether the files must be there before the phase.
+    pub needs_files: bool,
+    /// Whether contents are read.
+    pub reads: bool,
+    /// Whether contents are written.
+    pub writes: bool,
+    /// Whether it changes a file that it has open, so that fsync(2) before close(2) means
+    /// something.
+    pub changes_file: bool,
+    /// Whether it makes, moves or removes entries of directories.
+    pub changes_names: bool,
+    /// Whether it changes metadata of a file alone.
+    pub changes_inode: bool,
+    /// Whether files may be taken in random order.
+    pub ordered: bool,
+    /// Whether several threads may share a directory or a file.
+    pub shared: bool,
+    /// What it makes of the dataset.
+    pub effect: Effect,
+    /// Why it cannot follow what has made this state.
+    pub refuses: fn(&DatasetState) -> Option<Refusal>,
+    /// What it writes over.
+    pub rewrites: Rewrites,
+    /// What it adds to each file.
+    pub adds: Adds,
+    /// What a cold phase must have read.
+    pub cold: ColdNeed,
+    /// What its rate counts.
+    pub rate: RateKind,
+    /// Assumed cost on a cold file system over a fast disk: ns an op, and ns a byte moved.
+    pub cost_ns: (f64, f64),
+    /// What it needs of io_uring; absent where no kernel has an opcode for it.
+    pub uring: Option<&'static [Opcode]>,
+}
+
+/// Calls of large files: what the kernel's read-ahead is not shorter than.
+const LARGE_CALL: (BlockSize, u64) = (BlockSize::Call, 1 << 20);
+/// A page, as databases and mail servers write it.
+const SMALL_CALL: (BlockSize, u64) = (BlockSize::Call, 4096);
+
+/// An op on whole files that changes nothing: what rows begin with.
+const FILE: OpInfo = OpInfo {
+    op: Op::Stat,
+    name: "",
+    title: None,
+    unit: Unit::File,
+    count: Count::Files,
+    bs: LARGE_CALL,
+    creates: false,
+    needs_files: true,
+    reads: false,
+    writes: false,
+    changes_file: false,
+    changes_names: false,
+    changes_inode: false,
+    ordered: true,
+    shared: true,
+    effect: Effect::Nothing,
+    refuses: |_| None,
+    rewrites: Rewrites::Nothing,
+    adds: Adds { names: 0, inodes: 0, value: false },
+    cold: ColdNeed::Metadata,
+    rate: RateKind::Ops,
+    cost_ns: (0.0, 0.0),
+    uring: None,
+};
+
+/// An op on directories.
+const DIR: OpInfo = OpInfo {
+    unit: Unit::Dir,
+    count: Count::Dirs { with_root: false },
+    needs_files: false,
+    changes_names: true,
+    shared: false,
+    ..FILE
+};
+
+/// A pass over the calls of large files.
+const BIG: OpInfo = OpInfo {
+    unit: Unit::Call,
+    count: Count::Calls,
+    ordered: false,
+    refuses: wants_whole_files,
+    rate: RateKind::Contents,
+    cold: ColdNeed::Nothing,
+    ..FILE
+};
+
+/// Calls at random places of large files.
+const RANDOM: OpInfo = OpInfo { count: Count::Blocks, bs: SMALL_CALL, rate: RateKind::Ops, ..BIG };
+
+/// What is not an op of the engine.
+const OTHER: OpInfo =
+    OpInfo { needs_files: false, count: Count::Unknown, cold: ColdNeed::MetadataIfRead, ..FILE };
+
+fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
+    let refusal = ("finds files that were truncated", "put it before the truncation");
+    (!state.is_whole()).then_some(refusal)
+}
+
+/// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
+pub const OPS: [OpInfo; 20] = [
+    OpInfo {
+        op: Op::Create,
+        name: "create",
+        creates: true,
+        needs_files: false,
+        writes: true,
+        changes_file: true,
+        changes_names: true,
+        cold: ColdNeed::Nothing,
+        rate: RateKind::Contents,
+        cost_ns: (60_000.0, 2.0),
+        uring: Some(&[OPENAT, WRITE, CLOSE]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Read,
+        name: "read",
+        reads: true,
+        cold: ColdNeed::Contents,
+        rate: RateKind::Contents,
+        cost_ns: (150_000.0, 1.0),
+        uring: Some(&[OPENAT, READ, CLOSE]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Overwrite,
+        name: "overwrite",
+        writes: true,
+        changes_file: true,
+        effect: Effect::Rewrite,
+        rewrites: Rewrites::Contents,
+        cold: ColdNeed::Nothing,
+        rate: RateKind::Contents,
+        // Read for its place, then written.
+        cost_ns: (150_000.0, 2.0),
+        uring: Some(&[OPENAT, WRITE, CLOSE]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Append,
+        name: "append",
+        bs: SMALL_CALL,
+        writes: true,
+        changes_file: true,
+        effect: Effect::Append,
+        cold: ColdNeed::Nothing,
+        rate: RateKind::Contents,
+        cost_ns: (150_000.0, 2.0),
+        uring: Some(&[OPENAT, WRITE, CLOSE]),
+        ..FILE
+    },
+    OpInfo { op: Op::Stat, name: "stat", cost_ns: (10_000.0, 0.0), uring: Some(&[STATX]), ..FILE },
+    OpInfo {
+        op: Op::Rename,
+        name: "rename",
+        changes_names: true,
+        effect: Effect::Rename,
+        cost_ns: (60_000.0, 2.0),
+        uring: Some(&[RENAMEAT]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Delete,
+        name: "delete",
+        changes_names: true,
+        effect: Effect::Delete,
+        cost_ns: (30_000.0, 0.0),
+        uring: Some(&[UNLINKAT]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Mkdir,
+        name: "mkdir",
+        ordered: false,
+        cold: ColdNeed::Nothing,
+        cost_ns: (60_000.0, 2.0),
+        uring: Some(&[MKDIRAT]),
+        ..DIR
+    },
+    OpInfo {
+        op: Op::List,
+        name: "list",
+        count: Count::Dirs { with_root: true },
+        needs_files: true,
+        changes_names: false,
+        cost_ns: (300_000.0, 0.0),
+        ..DIR
+    },
+    OpInfo {
+        op: Op::Rmdir,
+        name: "rmdir",
+        ordered: false,
+        effect: Effect::RemoveDirs,
+        cost_ns: (60_000.0, 2.0),
+        uring: Some(&[UNLINKAT]),
+        ..DIR
+    },
+    OpInfo {
+        op: Op::BigWrite,
+        name: "big-write",
+        creates: true,
+        needs_files: false,
+        writes: true,
+        changes_file: true,
+        changes_names: true,
+        shared: false,
+        cost_ns: (0.0, 2.0),
+        uring: Some(&[WRITE]),
+        ..BIG
+    },
+    OpInfo {
+        op: Op::BigRead,
+        name: "big-read",
+        reads: true,
+        cold: ColdNeed::Contents,
+        cost_ns: (0.0, 1.0),
+        uring: Some(&[READ]),
+        ..BIG
+    },
+    OpInfo {
+        op: Op::BigOverwrite,
+        name: "big-overwrite",
+        writes: true,
+        changes_file: true,
+        effect: Effect::Rewrite,
+        rewrites: Rewrites::Contents,
+        cost_ns: (0.0, 2.0),
+        uring: Some(&[WRITE]),
+        ..BIG
+    },
+    OpInfo {
+        op: Op::RandRead,
+        name: "randread",
+        reads: true,
+        cold: ColdNeed::Blocks,
+        cost_ns: (100_000.0, 1.0),
+        uring: Some(&[READ]),
+        ..RANDOM
+    },
+    OpInfo {
+        op: Op::RandWrite,
+        name: "randwrite",
+        writes: true,
+        changes_file: true,
+        effect: Effect::RewriteSome,
+        rewrites: Rewrites::Blocks,
+        cost_ns: (100_000.0, 2.0),
+        uring: Some(&[WRITE]),
+        ..RANDOM
+    },
+    OpInfo {
+        op: Op::RandRw,
+        name: "randrw",
+        reads: true,
+        writes: true,
+        changes_file: true,
+        effect: Effect::RewriteSome,
+        rewrites: Rewrites::Blocks,
+        // Which of its ops read is drawn; what was met again needs no second read.
+        cold: ColdNeed::BlocksRead,
+        cost_ns: (100_000.0, 2.0),
+        uring: Some(&[READ, WRITE]),
+        ..RANDOM
+    },
+    OpInfo {
+        op: Op::Cycle,
+        name: "cycle",
+        count: Count::Cycles,
+        writes: true,
+        changes_file: true,
+        ordered: false,
+        refuses: wants_whole_files,
+        effect: Effect::RewriteEachCycle,
+        rewrites: Rewrites::Cycles,
+        cold: ColdNeed::Nothing,
+        rate: RateKind::Time,
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Fio,
+        name: "fio",
+        title: Some("a job of fio"),
+        unit: Unit::Call,
+        reads: true,
+        writes: true,
+        changes_file: true,
+        cost_ns: (0.0, 2.0),
+        ..OTHER
+    },
+    OpInfo {
+        op: Op::Job,
+        name: "job",
+        title: Some("real work"),
+        unit: Unit::Entry,
+        reads: true,
+        writes: true,
+        changes_file: true,
+        rate: RateKind::Time,
+        cost_ns: (0.0, 2.0),
+        ..OTHER
+    },
+    OpInfo {
+        op: Op::Watched,
+        name: "watched",
+        title: Some("another application"),
+        cold: ColdNeed::Nothing,
+        rate: RateKind::Time,
+        ..OTHER
+    },
+];
+
+/// Ops at the end of the table that are not the engine's.
+const OTHERS: usize = 3;
+const ENGINE_OPS: usize = OPS.len() - OTHERS;
+
 impl Op {
     /// Every op of the engine, in the order of documentation.
-    pub const ALL: [Self; 17] = [
-        Self::Create,
-        Self::Read,
-        Self::Overwrite,
-        Self::Append,
-        Self::Stat,
-        Self::Rename,
-        Self::Delete,
-        Self::Mkdir,
-        Self::List,
-        Self::Rmdir,
-        Self::BigWrite,
-        Self::BigRead,
-        Self::BigOverwrite,
-        Self::RandRead,
-        Self::RandWrite,
-        Self::RandRw,
-        Self::Cycle,
-    ];
+    pub const ALL: [Self; ENGINE_OPS] = {
+        let mut all = [Self::Create; ENGINE_OPS];
+        let mut index = 0;
+        while index < ENGINE_OPS {
+            all[index] = OPS[index].op;
+            index += 1;
+        }
+        all
+    };
+
+    /// What it is.
+    #[inline]
+    #[must_use]
+    pub fn info(self) -> &'static OpInfo {
+        const { &OPS }.get(self as usize).expect("every op has a row")
+    }
 
     /// Its name in files and tables.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Read => "read",
-            Self::Stat => "stat",
-            Self::Delete => "delete",
-            Self::BigWrite => "big-write",
-            Self::BigRead => "big-read",
-            Self::Overwrite => "overwrite",
-            Self::Append => "append",
-            Self::Rename => "rename",
-            Self::Mkdir => "mkdir",
-            Self::Rmdir => "rmdir",
-            Self::List => "list",
-            Self::BigOverwrite => "big-overwrite",
-            Self::RandRead => "randread",
-            Self::RandWrite => "randwrite",
-            Self::RandRw => "randrw",
-            Self::Fio => "fio",
-            Self::Job => "job",
-            Self::Cycle => "cycle",
-            Self::Watched => "watched",
-        }
+        self.info().name
     }
 
     /// Whether it makes the files of the dataset.
     #[must_use]
     pub fn creates(self) -> bool {
-        matches!(self, Self::Create | Self::BigWrite)
+        self.info().creates
     }
 
     /// Whether the files must be there before the phase.
     #[must_use]
     pub fn needs_files(self) -> bool {
-        !self.creates()
-            && !matches!(self, Self::Mkdir | Self::Rmdir | Self::Fio | Self::Job | Self::Watched)
+        self.info().needs_files
     }
 
     /// Whether contents are moved, so that a rate in bytes means something.
@@ -123,44 +582,90 @@ impl Op {
     /// Whether contents are written.
     #[must_use]
     pub fn writes(self) -> bool {
-        self.creates()
-            || matches!(
-                self,
-                Self::Overwrite
-                    | Self::Append
-                    | Self::BigOverwrite
-                    | Self::RandWrite
-                    | Self::RandRw
-                    | Self::Fio
-                    | Self::Job
-                    | Self::Cycle
-            )
+        self.info().writes
     }
 
     /// Whether contents are read.
     #[must_use]
     pub fn reads(self) -> bool {
-        matches!(
-            self,
-            Self::Read | Self::BigRead | Self::RandRead | Self::RandRw | Self::Fio | Self::Job
-        )
+        self.info().reads
     }
 
     /// Whether an op is one call in a file, not a whole file or directory.
     #[must_use]
     pub fn is_big(self) -> bool {
-        matches!(self, Self::BigWrite | Self::BigRead | Self::BigOverwrite) || self.is_random()
+        matches!(self.info().count, Count::Calls | Count::Blocks)
     }
 
     /// Whether it goes over the blocks of its files in random order by itself.
     #[must_use]
     pub fn is_random(self) -> bool {
-        matches!(self, Self::RandRead | Self::RandWrite | Self::RandRw)
+        self.info().count == Count::Blocks
     }
 
     /// Whether it works on directories, not on files.
     #[must_use]
     pub fn is_about_dirs(self) -> bool {
-        matches!(self, Self::Mkdir | Self::Rmdir | Self::List)
+        self.info().unit == Unit::Dir
+    }
+
+    /// Whether it makes or removes directories, level by level.
+    #[must_use]
+    pub fn changes_dirs(self) -> bool {
+        self.is_about_dirs() && self.info().changes_names
+    }
+
+    /// Whether the engine does it over the files of a dataset.
+    #[must_use]
+    pub fn is_of_engine(self) -> bool {
+        self.info().count != Count::Unknown
+    }
+
+    /// Whether it adds one call to each file, whatever is in it.
+    #[must_use]
+    pub fn appends(self) -> bool {
+        self.info().effect == Effect::Append
+    }
+
+    /// Whether the file system is another one afterwards.
+    #[must_use]
+    pub fn changes(self) -> bool {
+        let info = self.info();
+        info.changes_file || info.changes_names || info.changes_inode
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn the_table_has_a_row_for_every_op_in_their_order() {
+        for (index, row) in OPS.iter().enumerate() {
+            assert_eq!(row.op as usize, index, "{}", row.name);
+            let written = serde_json::to_string(&row.op).unwrap();
+            assert_eq!(written, format!("{:?}", row.name), "as it is written in files");
+            assert_eq!(row.op.is_of_engine(), index < ENGINE_OPS, "{}", row.name);
+        }
+        let names: HashSet<&str> = OPS.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), OPS.len());
+        // One more variant than rows would have the number of the table's length.
+        assert_eq!(Op::Watched as usize, OPS.len() - 1, "the last op has the last row");
+        assert_eq!(Op::ALL.len(), OPS.len() - OTHERS);
+    }
+
+    #[test]
+    fn rows_do_not_contradict_themselves() {
+        for row in OPS {
+            let name = row.name;
+            assert!(!row.creates || !row.needs_files, "{name}");
+            assert!(!row.writes || row.changes_file, "{name}");
+            assert!(row.rewrites == Rewrites::Nothing || row.writes, "{name}");
+            let reads =
+                matches!(row.cold, ColdNeed::Contents | ColdNeed::Blocks | ColdNeed::BlocksRead);
+            assert!(!reads || row.reads, "{name}");
+            assert!(row.bs.1 > 0 || row.bs.0 == BlockSize::Length, "{name}");
+        }
     }
 }

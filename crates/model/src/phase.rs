@@ -1,10 +1,11 @@
 //! Workloads and their phases.
 
 use crate::cycle::Cycle;
-use crate::dataset::{Dataset, DatasetState};
+use crate::dataset::Dataset;
 use crate::io::Io;
 use crate::job::{Job, Source};
-use crate::op::Op;
+use crate::op::{Count, Op};
+use crate::state::DatasetState;
 use serde::{Deserialize, Serialize};
 
 /// A named piece of work: a dataset and the phases that run over it, in order.
@@ -96,52 +97,33 @@ impl Phase {
     #[must_use]
     pub fn count(&self, dataset: &Dataset) -> u64 {
         let calls = |size_bytes: u64| size_bytes.div_ceil(self.bs_bytes.max(1));
-        match self.op {
-            Op::BigWrite | Op::BigRead | Op::BigOverwrite => match &dataset.sizes {
+        match self.op.info().count {
+            Count::Files => dataset.files,
+            Count::Dirs { with_root } => dataset.directories().max(u64::from(with_root)),
+            Count::Calls => match &dataset.sizes {
                 None => dataset.files.saturating_mul(calls(dataset.size_bytes)),
                 Some(_) => {
                     let sizes = dataset.draw_sizes();
                     (0..dataset.files).map(|file| calls(sizes.of(file))).sum()
                 }
             },
-            Op::RandRead | Op::RandWrite | Op::RandRw => {
+            Count::Blocks => {
                 // Whole blocks only: the tail of a file is never the place of a random call.
                 let blocks = dataset.size_bytes / self.bs_bytes.max(1);
                 self.io.ops.unwrap_or(dataset.files.saturating_mul(blocks))
             }
-            Op::Mkdir | Op::Rmdir => dataset.directories(),
-            Op::List => dataset.directories().max(1),
-            Op::Cycle => self.cycle.as_ref().map_or(0, |cycle| {
+            Count::Cycles => self.cycle.as_ref().map_or(0, |cycle| {
                 cycle.updates.min(dataset.files).saturating_mul(u64::from(cycle.cycles))
             }),
-            Op::Fio | Op::Job | Op::Watched => 0,
-            _ => dataset.files,
+            Count::Unknown => 0,
         }
     }
 
     /// What the phase makes of a dataset that it finds in `state`.
     #[must_use]
     pub fn leaves(&self, state: DatasetState) -> DatasetState {
-        let newest_version = state.newest_version.saturating_add(1);
-        match self.op {
-            Op::Overwrite | Op::BigOverwrite => {
-                DatasetState { oldest_version: newest_version, newest_version, ..state }
-            }
-            Op::RandWrite | Op::RandRw => DatasetState { newest_version, ..state },
-            // Each cycle writes the next version; a file that none of them took keeps its own.
-            Op::Cycle => {
-                let cycles = self.cycle.as_ref().map_or(0, |cycle| cycle.cycles);
-                let cycles = u16::try_from(cycles).unwrap_or(u16::MAX);
-                let newest_version = state.newest_version.saturating_add(cycles);
-                DatasetState { newest_version, ..state }
-            }
-            Op::Append => DatasetState {
-                appended_bytes: state.appended_bytes.saturating_add(self.bs_bytes),
-                ..state
-            },
-            Op::Rename => DatasetState { renamed: !state.renamed, ..state },
-            _ => state,
-        }
+        let cycles = self.cycle.as_ref().map_or(0, |cycle| cycle.cycles);
+        self.op.info().effect.after(state, self.bs_bytes, cycles)
     }
 }
 

@@ -5,7 +5,6 @@
 
 use crate::dataset::Dataset;
 use crate::io::Sharing;
-use crate::op::Op;
 use crate::phase::Phase;
 
 /// Where piece `thread` of `threads` begins in `all`.
@@ -38,11 +37,7 @@ impl Dataset {
         let threads = u64::from(phase.io.threads.max(1));
         let (op, shared) = (phase.op, phase.io.sharing == Sharing::Shared && threads > 1);
         let in_cuts = |cuts: &[u64]| cuts.windows(2).map(|cut| cut[1] - cut[0]).min().unwrap_or(0);
-        if op.is_random()
-            || op.is_about_dirs()
-            || matches!(op, Op::Fio | Op::Job | Op::Watched)
-            || threads == 1
-        {
+        if op.is_random() || op.is_about_dirs() || !op.is_of_engine() || threads == 1 {
             return phase.count(self) / threads;
         }
         match (op.is_big(), shared) {
@@ -82,6 +77,7 @@ mod tests {
     use super::*;
     use crate::dataset::Distribution;
     use crate::io::Io;
+    use crate::op::Op;
 
     fn fewest(set: &Dataset, op: Op, threads: u32, sharing: Sharing) -> u64 {
         let io = Io { threads, sharing, ..Io::default() };

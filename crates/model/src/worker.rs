@@ -1,12 +1,13 @@
 //! What the executor and the worker say to each other, and what programs say of themselves.
 
 use crate::cycle::{CyclesReport, Lap};
-use crate::dataset::{Dataset, DatasetState};
+use crate::dataset::Dataset;
 use crate::job::{Contents, Job, Reflink, Source};
 use crate::outcome::OpError;
 use crate::phase::Phase;
 use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
+use crate::state::DatasetState;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -16,7 +16,7 @@ use crate::text::{device_text, size_text};
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{FsLevel, Levels};
 use fsarena_model::cycle::{Cycle, Load};
-use fsarena_model::op::Op;
+use fsarena_model::op::Rewrites;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
 
@@ -28,13 +28,13 @@ const DEVIATIONS: f64 = 5.0;
 
 /// What a phase writes over, at most the whole dataset.
 pub(crate) fn rewritten_bytes(workload: &Workload, phase: &Phase) -> u64 {
-    match phase.op {
-        Op::Overwrite | Op::BigOverwrite => workload.dataset.bytes(),
-        Op::RandWrite | Op::RandRw => {
+    match phase.op.info().rewrites {
+        Rewrites::Contents => workload.dataset.bytes(),
+        Rewrites::Blocks => {
             let all = phase.count(&workload.dataset).saturating_mul(phase.bs_bytes);
             all.min(workload.dataset.bytes())
         }
-        _ => 0,
+        Rewrites::Nothing | Rewrites::Cycles => 0,
     }
 }
 
@@ -112,8 +112,10 @@ pub(crate) fn needs(workload: &Workload, capacity: &Capacity) -> Needs {
     }
     let set = &workload.dataset;
     let contents = Contents::from_workload(workload, capacity);
-    let dirs = dirs_bytes(workload, capacity);
-    let inodes = set.files.saturating_add(set.directories()).saturating_add(1);
+    let added = Added::by_phases(workload, capacity);
+    let dirs = dirs_bytes(workload, capacity, 1 + added.names);
+    let files = set.files.saturating_mul(1 + added.inodes);
+    let inodes = files.saturating_add(set.directories()).saturating_add(1);
     let mut most = Needs { bytes: 0, inodes: 0 };
     for phase in &workload.phases {
         let more = phase_needs(workload, phase, capacity, &contents);
@@ -121,6 +123,7 @@ pub(crate) fn needs(workload: &Workload, capacity: &Capacity) -> Needs {
         most.inodes = most.inodes.max(more.inodes);
     }
     let all = u128::from(contents.bytes)
+        + u128::from(set.files) * u128::from(added.value_bytes)
         + u128::from(dirs)
         + u128::from(inodes) * u128::from(capacity.inode_bytes)
         + u128::from(most.bytes);
@@ -190,14 +193,40 @@ fn upper(mean: f64, variance: f64) -> u64 {
 }
 
 /// Directories with the names in them: a third more than these take, and one unit each.
-fn dirs_bytes(workload: &Workload, capacity: &Capacity) -> u64 {
+fn dirs_bytes(workload: &Workload, capacity: &Capacity, names_of_file: u64) -> u64 {
     let set = &workload.dataset;
-    let entry = u64::from(set.file_name_bytes()) + ENTRY_BYTES;
+    let entry = (u64::from(set.file_name_bytes()) + ENTRY_BYTES) * names_of_file;
     let names = set.files_per_dir().saturating_mul(entry).saturating_mul(4) / 3;
     let leaf = (names / capacity.dir_unit_bytes + 1).saturating_mul(capacity.dir_unit_bytes);
     let leaves = set.dirs.max(1);
     let inner = set.directories().saturating_sub(set.dirs);
     leaves.saturating_mul(leaf).saturating_add(inner.saturating_mul(capacity.dir_unit_bytes))
+}
+
+/// Values of extended attributes up to this size are stored in the inode.
+const IN_INODE_BYTES: u64 = 32;
+
+/// What all phases add to each file.
+#[derive(Default)]
+struct Added {
+    names: u64,
+    inodes: u64,
+    value_bytes: u64,
+}
+
+impl Added {
+    fn by_phases(workload: &Workload, capacity: &Capacity) -> Self {
+        workload.phases.iter().fold(Self::default(), |sum, phase| {
+            let adds = phase.op.info().adds;
+            let is_apart = adds.value && phase.bs_bytes > IN_INODE_BYTES;
+            let value_bytes = if is_apart { units(phase.bs_bytes, capacity) } else { 0 };
+            Self {
+                names: sum.names + adds.names,
+                inodes: sum.inodes + adds.inodes,
+                value_bytes: sum.value_bytes.max(value_bytes),
+            }
+        })
+    }
 }
 
 /// What a phase takes in addition to the dataset.
@@ -207,14 +236,10 @@ fn phase_needs(
     capacity: &Capacity,
     contents: &Contents,
 ) -> Needs {
-    match (&phase.cycle, phase.op) {
+    match (&phase.cycle, capacity.moves_on_write) {
         (Some(cycle), _) => cycle_needs(cycle, capacity, contents),
-        (None, Op::Overwrite | Op::BigOverwrite | Op::RandWrite | Op::RandRw)
-            if capacity.moves_on_write =>
-        {
-            Needs { bytes: rewritten_bytes(workload, phase), inodes: 0 }
-        }
-        _ => Needs { bytes: 0, inodes: 0 },
+        (None, true) => Needs { bytes: rewritten_bytes(workload, phase), inodes: 0 },
+        (None, false) => Needs { bytes: 0, inodes: 0 },
     }
 }
 
@@ -255,6 +280,7 @@ mod tests {
     use fsarena_model::cycle::{Disturb, Overrun, Shares};
     use fsarena_model::dataset::Dataset;
     use fsarena_model::dataset::Distribution;
+    use fsarena_model::op::Op;
     use fsarena_model::seed::Seed;
 
     fn capacity(unit_bytes: u64) -> Capacity {

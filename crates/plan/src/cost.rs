@@ -225,21 +225,7 @@ pub struct Cost {
 /// Assumed where nothing was measured: a file system on a loop device over a fast disk, cold, with
 /// one thread and one op at a time. More of either are taken for no faster.
 fn assumed(op: Op) -> OpCost {
-    let (ns_per_op, ns_per_byte) = match op {
-        Op::Create | Op::Rename | Op::Mkdir | Op::Rmdir => (60_000.0, 2.0),
-        Op::Read => (150_000.0, 1.0),
-        // Read for its place, then written.
-        Op::Overwrite | Op::Append => (150_000.0, 2.0),
-        Op::Stat => (10_000.0, 0.0),
-        Op::List => (300_000.0, 0.0),
-        Op::Delete => (30_000.0, 0.0),
-        // What there is in addition to the periods, which are known.
-        Op::Cycle | Op::Watched => (0.0, 0.0),
-        Op::BigWrite | Op::BigOverwrite | Op::Fio | Op::Job => (0.0, 2.0),
-        Op::BigRead => (0.0, 1.0),
-        Op::RandRead => (100_000.0, 1.0),
-        Op::RandWrite | Op::RandRw => (100_000.0, 2.0),
-    };
+    let (ns_per_op, ns_per_byte) = op.info().cost_ns;
     OpCost { ns_per_op, ns_per_byte }
 }
 

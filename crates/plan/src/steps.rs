@@ -8,6 +8,7 @@ use fsarena_model::job::{JobKind, SourcePlace};
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::spec::Step;
+use fsarena_model::state::Effect;
 
 /// Reason for a file system in memory that would have to run under a memory limit.
 pub const LIVES_IN_LIMITED_MEMORY: &str = "it lives in the limited memory";
@@ -62,7 +63,9 @@ pub(crate) fn prepare_phase(workload: &Workload) -> Option<Phase> {
 
 /// Whether the directories are made before the first phase.
 fn needs_dirs(workload: &Workload) -> bool {
-    let makes_them = workload.phases.first().is_some_and(|phase| phase.op == Op::Mkdir);
+    let makes_them = workload.phases.first().is_some_and(|phase| {
+        phase.op.changes_dirs() && phase.op.info().effect != Effect::RemoveDirs
+    });
     workload.dataset.dirs > 0 && workload.fio.is_none() && !makes_them && !is_null(workload)
 }
 
@@ -163,7 +166,7 @@ fn is_comparable(phase: &Phase) -> bool {
 /// copy or its original, where a copy was made before.
 fn ends_contents(workload: &Workload, phase: &Phase) -> bool {
     let Some(job) = phase.job.as_ref().filter(|job| job.kind == JobKind::Delete) else {
-        return phase.op == Op::Delete;
+        return phase.op.info().effect == Effect::Delete;
     };
     let before = workload.phases.iter().take_while(|earlier| earlier.name != phase.name);
     let mut copies = before.filter(|earlier| is_comparable(earlier));

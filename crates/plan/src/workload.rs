@@ -24,6 +24,7 @@ use crate::error::PlanError;
 use crate::files::Files;
 use crate::span::{At, Span};
 use crate::tree::{Node, Source, Table};
+use fsarena_model::op::BlockSize;
 use fsarena_model::phase::{Phase, Workload};
 use head::{block_size, missing, names};
 use io::{Keys, Spans};
@@ -55,7 +56,7 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
         return Err(missing(table, "files", "files = 10_000"));
     }
     let io = Keys::read(table)?;
-    let bs = table.get("bs").map(|node| block_size(&node)).transpose()?;
+    let bs = table.get("bs").map(|node| block_size(&node, BlockSize::Call)).transpose()?;
     let phases = match (table.get("phases"), &base) {
         (Some(node), _) => {
             phases::read(&node, &phases::Defaults { bs_bytes: bs, io: &io, files: dataset.files })?
@@ -92,6 +93,7 @@ fn changed(
 ) -> (Phase, Spans) {
     let mut spans = Spans::all(&table.place);
     let io = io::resolve(phase.op, phase.io.clone(), io, &Keys::default(), &mut spans);
+    let bs = bs.filter(|_| phase.op.info().bs.0 == BlockSize::Call);
     let mut phase = Phase { bs_bytes: bs.unwrap_or(phase.bs_bytes), io, ..phase.clone() };
     if let Some(cycle) = &mut phase.cycle {
         cycle.updates = cycle.updates.min(files);

@@ -4,6 +4,7 @@
 use crate::format::grouped;
 use crate::text::clean;
 use fsarena_model::job::{By, Compression, Contents, DATA, Job, JobKind, SourcePlace};
+use fsarena_model::op::{BlockSize, Count};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Sharing};
 
@@ -37,14 +38,17 @@ pub(crate) fn manner(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> Strin
         (backend, 1) => words.push(backend.name().to_owned()),
         (backend, iodepth) => words.push(format!("{} iodepth {iodepth}", backend.name())),
     }
-    if op == Op::RandRw {
+    if op.is_random() && op.reads() && op.writes() {
         words.push(format!("{}% reads", io.rwmixread_percent));
     }
     if let Some(ops) = io.ops.filter(|_| op.is_random()) {
         words.push(format!("{} ops", grouped(ops)));
     }
-    if says_bs(op, bs_bytes, dataset) {
-        words.push(format!("bs {}", Bytes(bs_bytes)));
+    match op.info().bs.0 {
+        BlockSize::Call if !says_bs(op, bs_bytes, dataset) => {}
+        BlockSize::Call => words.push(format!("bs {}", Bytes(bs_bytes))),
+        BlockSize::Length => words.push(format!("to {}", Bytes(bs_bytes))),
+        BlockSize::Value => words.push(format!("values of {}", Bytes(bs_bytes))),
     }
     words.join(", ")
 }
@@ -65,21 +69,18 @@ fn sharing(op: Op, sharing: Sharing, dataset: &Dataset) -> &'static str {
 fn says_bs(op: Op, bs_bytes: u64, dataset: &Dataset) -> bool {
     let matters = op.is_big() || bs_bytes < dataset.size_bytes;
     op.is_random()
-        || op == Op::Append
-        || (op.moves_bytes()
-            && !matches!(op, Op::Fio | Op::Job | Op::Watched)
-            && matters
-            && bs_bytes != USUAL_BS_BYTES)
+        || op.appends()
+        || (op.moves_bytes() && op.is_of_engine() && matters && bs_bytes != USUAL_BS_BYTES)
 }
 
 /// What the op goes over, and in which order: `5,000 files of 256 B, in order`.
 pub(crate) fn work(op: Op, order: Order, dataset: &Dataset) -> String {
-    let what = match op {
-        Op::Fio => return "a job of fio".to_owned(),
-        Op::Job => return "real work".to_owned(),
-        Op::Cycle => return format!("cycles over {}", files(dataset)),
-        Op::Watched => return "another application".to_owned(),
-        _ if op.is_about_dirs() => match dataset.directories() {
+    if let Some(title) = op.info().title {
+        return title.to_owned();
+    }
+    let what = match op.info().count {
+        Count::Cycles => return format!("cycles over {}", files(dataset)),
+        Count::Dirs { .. } => match dataset.directories() {
             0 | 1 => "one directory".to_owned(),
             dirs => format!("{} directories", grouped(dirs)),
         },

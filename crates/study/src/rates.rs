@@ -4,6 +4,7 @@
 
 use crate::figures::SpreadF;
 use fsarena_model::job::JobKind;
+use fsarena_model::op::{RateKind, Unit};
 use fsarena_model::record::PhaseRecord;
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_model::work::{Dataset, Op};
@@ -33,14 +34,16 @@ impl RateUnit {
     /// What is counted for an op on these files.
     #[must_use]
     pub fn of(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
-        match op {
-            Op::Job | Op::Cycle | Op::Watched => Self::Time,
-            _ if op.is_about_dirs() => Self::Dirs,
-            _ if op.is_random() || op == Op::Fio => Self::Ops,
-            _ if !op.moves_bytes() => Self::Files,
-            _ if style == RateStyle::Article2003 || op.is_big() => Self::Bytes,
+        let info = op.info();
+        match (info.rate, info.unit) {
+            (RateKind::Time, _) => Self::Time,
+            (RateKind::Ops, Unit::Dir) => Self::Dirs,
+            (RateKind::Ops, Unit::Call) => Self::Ops,
+            (RateKind::Ops, Unit::File | Unit::Entry) => Self::Files,
+            (RateKind::Contents, Unit::Call) => Self::Bytes,
+            _ if style == RateStyle::Article2003 => Self::Bytes,
             // One call a file, however large the file is.
-            Op::Append => Self::Files,
+            _ if op.appends() => Self::Files,
             _ if mean_size_bytes(dataset) < SMALL_FILE_BYTES => Self::Files,
             _ => Self::Bytes,
         }
@@ -96,10 +99,10 @@ impl Rates {
         };
         Self {
             bytes_per_s: rate(contents_bytes),
-            files_per_s: rate(|phase| counted(phase, Counted::File)),
-            dirs_per_s: rate(|phase| counted(phase, Counted::Dir)),
-            calls_per_s: rate(|phase| counted(phase, Counted::Call)),
-            entries_per_s: rate(|phase| counted(phase, Counted::Entry)),
+            files_per_s: rate(|phase| counted(phase, Unit::File)),
+            dirs_per_s: rate(|phase| counted(phase, Unit::Dir)),
+            calls_per_s: rate(|phase| counted(phase, Unit::Call)),
+            entries_per_s: rate(|phase| counted(phase, Unit::Entry)),
         }
     }
 
@@ -163,27 +166,7 @@ fn contents_bytes(phase: &PhaseRecord) -> Option<u64> {
 }
 
 /// Ops of a phase whose ops are such things.
-fn counted(phase: &PhaseRecord, what: Counted) -> Option<u64> {
-    let known = what != Counted::Entry || phase.ops > 0;
-    (known && Counted::of(phase.op) == what).then(|| phase.compared_ops())
-}
-
-/// What one op is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Counted {
-    File,
-    Dir,
-    Call,
-    Entry,
-}
-
-impl Counted {
-    fn of(op: Op) -> Self {
-        match op {
-            Op::Job => Self::Entry,
-            _ if op.is_about_dirs() => Self::Dir,
-            _ if op.is_big() || op == Op::Fio => Self::Call,
-            _ => Self::File,
-        }
-    }
+fn counted(phase: &PhaseRecord, what: Unit) -> Option<u64> {
+    let known = what != Unit::Entry || phase.ops > 0;
+    (known && phase.op.info().unit == what).then(|| phase.compared_ops())
 }

@@ -6,8 +6,9 @@ use crate::steps::{is_null, prepare_phase};
 use fsarena_model::cycle::Load;
 use fsarena_model::dataset::Dataset;
 use fsarena_model::io::Fsync;
-use fsarena_model::op::Op;
+use fsarena_model::op::{Op, Rewrites};
 use fsarena_model::phase::{Phase, Workload};
+use fsarena_model::state::Effect;
 
 /// Allowance for inode, directory entry and their journal, per file.
 pub const METADATA_BYTES_PER_FILE: u64 = 1024;
@@ -36,20 +37,20 @@ impl Sums {
         let dataset_bytes = set.bytes();
         let made = prepare_phase(workload).is_some()
             || workload.phases.iter().any(|phase| phase.op.creates() || phase.op == Op::Fio);
+        let filled = !workload.phases.iter().any(|p| p.op.info().effect == Effect::Allocate);
         if is_null(workload) || !made {
             return Self { dataset_bytes, written_bytes: 0, jobs: None };
         }
         let metadata = set.files.saturating_mul(METADATA_BYTES_PER_FILE);
         let block_bytes = block_bytes(workload);
-        let mut written_bytes = block_bytes.saturating_add(metadata);
+        let contents_bytes = if filled { block_bytes } else { 0 };
+        let mut written_bytes = contents_bytes.saturating_add(metadata);
         for phase in &workload.phases {
-            let again = match phase.op {
-                Op::Overwrite | Op::BigOverwrite => dataset_bytes,
-                Op::RandWrite | Op::RandRw => {
-                    writes(phase, set).saturating_mul(phase.bs_bytes.max(4096))
-                }
-                Op::Cycle => cycles_bytes(phase, set, block_bytes),
-                _ => 0,
+            let again = match phase.op.info().rewrites {
+                Rewrites::Contents => dataset_bytes,
+                Rewrites::Blocks => writes(phase, set).saturating_mul(phase.bs_bytes.max(4096)),
+                Rewrites::Cycles => cycles_bytes(phase, set, block_bytes),
+                Rewrites::Nothing => 0,
             };
             let syncs = syncs(phase, set).saturating_mul(FSYNC_BYTES);
             written_bytes = written_bytes.saturating_add(again).saturating_add(syncs);
@@ -81,13 +82,13 @@ fn cycles_bytes(phase: &Phase, set: &Dataset, block_bytes: u64) -> u64 {
 /// Ops of a phase that write.
 fn writes(phase: &Phase, set: &Dataset) -> u64 {
     let all = phase.count(set);
-    match phase.op {
-        Op::RandRw => {
+    match phase.op.reads() && phase.op.is_random() {
+        true => {
             let percent = u64::from(100u32.saturating_sub(phase.io.rwmixread_percent));
             // 10^12 ops at most: see MAX_OPS.
             all.saturating_mul(percent) / 100
         }
-        _ => all,
+        false => all,
     }
 }
 
@@ -107,7 +108,7 @@ pub(super) fn syncs(phase: &Phase, set: &Dataset) -> u64 {
 pub(super) fn moved_bytes(phase: &Phase, set: &Dataset, sums: &Sums) -> u64 {
     match phase.op {
         op if !op.moves_bytes() => 0,
-        Op::Append => set.files.saturating_mul(phase.bs_bytes),
+        op if op.appends() => set.files.saturating_mul(phase.bs_bytes),
         op if op.is_random() => phase.count(set).saturating_mul(phase.bs_bytes),
         _ => sums.dataset_bytes,
     }

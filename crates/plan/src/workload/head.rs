@@ -5,11 +5,16 @@ use crate::error::PlanError;
 use crate::span::At;
 use crate::text;
 use crate::tree::{Node, Table};
+use fsarena_model::op::BlockSize;
 use fsarena_model::phase::Workload;
 use fsarena_model::units::Bytes;
 
 /// Largest read or write call: one buffer of the worker.
 const MAX_BS_BYTES: u64 = 1 << 30;
+/// Longest file that a phase may ask for.
+const MAX_LENGTH_BYTES: u64 = 1 << 50;
+/// Largest value of an extended attribute (XATTR_SIZE_MAX of limits.h).
+const MAX_VALUE_BYTES: u64 = 64 << 10;
 
 /// Name and title.
 pub(super) fn names(
@@ -41,11 +46,16 @@ pub(super) fn name(table: &Table<'_>) -> Result<At<String>, PlanError> {
     Ok(At::new(name, &node.place))
 }
 
-pub(super) fn block_size(node: &Node<'_>) -> Result<u64, PlanError> {
+pub(super) fn block_size(node: &Node<'_>, meaning: BlockSize) -> Result<u64, PlanError> {
     let bs = text::bytes(&node.scalar("\"1 MiB\"")?, &node.place)?;
-    if bs == 0 || bs > MAX_BS_BYTES {
-        let what = format!("calls of {} are out of range", Bytes(bs));
-        return Err(node.error(what, format!("use 1 B to {}", Bytes(MAX_BS_BYTES))));
+    let (what, least, most) = match meaning {
+        BlockSize::Call => ("calls", 1, MAX_BS_BYTES),
+        BlockSize::Length => ("files", 0, MAX_LENGTH_BYTES),
+        BlockSize::Value => ("values", 1, MAX_VALUE_BYTES),
+    };
+    if !(least..=most).contains(&bs) {
+        let what = format!("{what} of {} are out of range", Bytes(bs));
+        return Err(node.error(what, format!("use {least} B to {}", Bytes(most))));
     }
     Ok(bs)
 }

@@ -201,23 +201,25 @@ pub(super) fn takes_backend(op: Op, backend: Backend) -> bool {
     match backend {
         Backend::Sync => true,
         Backend::Null => op != Op::Cycle,
-        Backend::IoUring => !matches!(op, Op::List | Op::Cycle),
+        Backend::IoUring => op.info().uring.is_some(),
         Backend::Mmap => op.is_big(),
     }
 }
 
 /// Whether an fsync policy means something with an op.
 pub(super) fn takes_fsync(op: Op, fsync: Fsync) -> bool {
-    let entries = matches!(op, Op::Rename | Op::Delete | Op::Mkdir | Op::Rmdir);
+    let info = op.info();
     match fsync {
         Fsync::None => true,
-        Fsync::Op | Fsync::End => op.writes() || entries,
-        Fsync::File | Fsync::Dsync => op.writes(),
-        Fsync::Dir => op.creates() || entries,
+        Fsync::Op => info.changes_file || info.changes_names,
+        Fsync::End => op.changes(),
+        Fsync::File => info.changes_file,
+        Fsync::Dsync => info.writes,
+        Fsync::Dir => info.changes_names,
     }
 }
 
 /// Whether several threads can share directories or files with an op.
 pub(super) fn takes_shared(op: Op) -> bool {
-    !op.is_about_dirs() && op != Op::BigWrite
+    op.info().shared
 }

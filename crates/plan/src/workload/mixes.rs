@@ -11,6 +11,7 @@ use fsarena_model::dataset::Dataset;
 use fsarena_model::io::{Backend, Fsync, Sharing};
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
+use fsarena_model::state::Effect;
 use fsarena_model::units::Bytes;
 
 /// Smallest logical sector of a device.
@@ -52,12 +53,13 @@ fn contents(workload: &Workload, phase: &Phase, spans: &Spans) -> Checked {
         let what = format!("phase {:?} has no files: `files` is missing", phase.name);
         return refuse(&spans.phase, what, "add files = 10_000");
     }
-    if phase.op.is_big() && set.size_bytes == 0 {
+    let needs_size = phase.op.is_big() || phase.op.info().effect == Effect::Allocate;
+    if needs_size && set.size_bytes == 0 {
         let what =
             format!("phase {:?} has no op: the files of {:?} are empty", phase.name, workload.name);
         return refuse(&spans.phase, what, "give them a size");
     }
-    if matches!(phase.op, Op::Mkdir | Op::Rmdir) && set.dirs == 0 {
+    if phase.op.changes_dirs() && set.dirs == 0 {
         let what = format!("phase {:?} has no directories", phase.name);
         return refuse(&spans.phase, what, "add dirs = 100");
     }
@@ -178,8 +180,12 @@ fn direct(workload: &Workload, number: usize, spans: &Spans) -> Checked {
 /// may be read as it is.
 pub(crate) fn is_aligned(workload: &Workload, number: usize, sector_bytes: u64) -> bool {
     let phase = &workload.phases[number];
-    let appended = workload.state_before(number).appended_bytes;
-    let sizes = || workload.dataset.draw_sizes().odd(sector_bytes, appended).is_none();
+    let state = workload.state_before(number);
+    let most_bytes = state.truncated_bytes.unwrap_or(0);
+    let sizes = || {
+        let odd = workload.dataset.draw_sizes().odd(sector_bytes, state.appended_bytes);
+        odd.is_none() && most_bytes.is_multiple_of(sector_bytes)
+    };
     let blocks = !phase.op.writes() || phase.op.is_random();
     phase.bs_bytes.is_multiple_of(sector_bytes) && (blocks || sizes())
 }
@@ -192,13 +198,13 @@ fn threads(set: &Dataset, phase: &Phase, spans: &Spans) -> Checked {
     let shared = io.sharing == Sharing::Shared;
     if shared && !takes_shared(op) {
         let what = format!("`{}` cannot be shared by {threads} threads", op.name());
-        let remedy = match op {
-            Op::BigWrite => "use sharing = \"own\" with as many files, or threads = 1",
-            _ => "use sharing = \"own\": each thread has directories of its own",
+        let remedy = match op.is_about_dirs() {
+            false => "use sharing = \"own\" with as many files, or threads = 1",
+            true => "use sharing = \"own\": each thread has directories of its own",
         };
         return refuse(spans.key("sharing"), what, remedy);
     }
-    if matches!(op, Op::Mkdir | Op::Rmdir) && set.levels() > 1 {
+    if op.changes_dirs() && set.levels() > 1 {
         let what = format!("`{}` of nested directories by {threads} threads", op.name());
         return refuse(at, what, "use threads = 1 here, or depth = 1");
     }
@@ -258,7 +264,7 @@ fn flight(workload: &Workload, number: usize, spans: &Spans) -> Checked {
         return Ok(());
     }
     let largest = set.size_bytes.saturating_add(workload.state_before(number).appended_bytes);
-    let whole = phase.op == Op::Append || phase.op.is_random();
+    let whole = phase.op.appends() || phase.op.is_random();
     let call = if whole { phase.bs_bytes } else { phase.bs_bytes.min(largest) };
     let calls = u64::from(io.threads) * u64::from(io.iodepth);
     let bytes = calls.saturating_mul(call);

@@ -7,13 +7,11 @@ use crate::error::PlanError;
 use crate::text;
 use crate::tree::{Node, Table};
 use fsarena_model::io::Io;
-use fsarena_model::op::Op;
+use fsarena_model::op::{BlockSize, Op};
 use fsarena_model::phase::{Order, Phase};
+use fsarena_model::state::Effect;
 
 const MAX_PHASES: usize = 32;
-const DEFAULT_BS_BYTES: u64 = 1 << 20;
-/// Of random and appending phases: a page, as databases and mail servers write it.
-const DEFAULT_SMALL_BS_BYTES: u64 = 4096;
 
 /// What the workload says for phases that do not say it themselves.
 pub(super) struct Defaults<'k> {
@@ -25,8 +23,8 @@ pub(super) struct Defaults<'k> {
 
 impl Defaults<'_> {
     fn bs_bytes(&self, op: Op) -> u64 {
-        let small = op.is_random() || op == Op::Append;
-        self.bs_bytes.unwrap_or(if small { DEFAULT_SMALL_BS_BYTES } else { DEFAULT_BS_BYTES })
+        let (meaning, usual_bytes) = op.info().bs;
+        self.bs_bytes.filter(|_| meaning == BlockSize::Call).unwrap_or(usual_bytes)
     }
 }
 
@@ -55,11 +53,6 @@ pub(super) fn read(
     Ok(phases.into_iter().zip(spans).collect())
 }
 
-/// Whether files can be taken in random order by an op.
-fn has_order(op: Op) -> bool {
-    !op.is_big() && !matches!(op, Op::Mkdir | Op::Rmdir | Op::Cycle)
-}
-
 fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), PlanError> {
     let mut spans = Spans::all(&node.place);
     if !node.is_table() {
@@ -83,7 +76,7 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), Pla
         Some(node) => {
             let orders = [("sequential", Order::Sequential), ("random", Order::Random)];
             let order = text::word(node.text("\"random\"")?, &node.place, "order", &orders)?;
-            if order == Order::Random && !has_order(op) {
+            if order == Order::Random && !op.info().ordered {
                 return Err(node.error(no_order(op), "leave `order` out"));
             }
             order
@@ -97,7 +90,7 @@ fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), Pla
     let bs_bytes = match table.get("bs") {
         Some(node) => {
             spans.put("bs", &node.place);
-            block_size(&node)?
+            block_size(&node, op.info().bs.0)?
         }
         None => defaults.bs_bytes(op),
     };
@@ -143,12 +136,12 @@ fn word(node: &Node<'_>) -> Result<(Op, Order), PlanError> {
         return Ok((op, Order::Sequential));
     }
     let base = written.strip_suffix("-random").and_then(named);
-    if let Some(op) = base.filter(|op| has_order(*op)) {
+    if let Some(op) = base.filter(|op| op.info().ordered) {
         return Ok((op, Order::Random));
     }
     needs_dataset(written, node)?;
     let mut known: Vec<String> = Op::ALL.iter().map(|op| op.name().to_owned()).collect();
-    let ordered = Op::ALL.into_iter().filter(|op| has_order(*op));
+    let ordered = Op::ALL.into_iter().filter(|op| op.info().ordered);
     known.extend(ordered.map(|op| format!("{}-random", op.name())));
     Err(PlanError::unknown(&node.place, "phase", written, &known))
 }
@@ -164,10 +157,11 @@ fn needs_dataset(written: &str, node: &Node<'_>) -> Result<(), PlanError> {
 }
 
 fn no_order(op: Op) -> String {
-    match op {
-        Op::Mkdir => "`mkdir` goes from the root to the leaves".to_owned(),
-        Op::Rmdir => "`rmdir` goes from the leaves to the root".to_owned(),
-        _ if op.is_random() => format!("`{}` is in random order by itself", op.name()),
-        _ => format!("`{}` goes from the start of a file to its end", op.name()),
+    let name = op.name();
+    match op.info().effect {
+        Effect::RemoveDirs => format!("`{name}` goes from the leaves to the root"),
+        _ if op.changes_dirs() => format!("`{name}` goes from the root to the leaves"),
+        _ if op.is_random() => format!("`{name}` is in random order by itself"),
+        _ => format!("`{name}` goes from the start of a file to its end"),
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::error::PlanError;
 use crate::tree::Node;
-use fsarena_model::op::Op;
 use fsarena_model::phase::Phase;
+use fsarena_model::state::{DatasetState, Effect};
 
 /// What there is at some point of a workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,33 +25,39 @@ pub(super) fn follows(
     node: &Node<'_>,
 ) -> Result<(), PlanError> {
     let name = &phase.name;
+    let info = phase.op.info();
+    let found = before.iter().fold(DatasetState::default(), |state, phase| phase.leaves(state));
+    if let Some((finds, remedy)) = (info.refuses)(&found) {
+        return Err(node.error(format!("phase {name:?} {finds}"), remedy));
+    }
     let Some(last) = before.last() else { return Ok(()) };
-    match (phase.op, state(before, has_files)) {
-        (_, Files::Removed) => {
+    let removes_dirs = info.effect == Effect::RemoveDirs;
+    match state(before, has_files) {
+        Files::Removed => {
             let what =
                 format!("phase {name:?} comes after {:?}, which ends the dataset", last.name);
             return Err(node.error(what, "put it last"));
         }
-        (Op::Rmdir, Files::There) => {
+        Files::There if removes_dirs => {
             let what = format!("phase {name:?} would find files in the directories");
             return Err(node.error(what, "put a deletion before it"));
         }
-        (op, Files::Deleted) if op != Op::Rmdir => {
+        Files::Deleted if !removes_dirs => {
             let what =
                 format!("phase {name:?} comes after {:?}, which deletes the files", last.name);
             return Err(node.error(what, "put the deletion last"));
         }
-        (Op::Mkdir, _) => {
+        _ if phase.op.changes_dirs() && !removes_dirs => {
             let what = format!("phase {name:?} would make directories that are there already");
             return Err(node.error(what, "begin with it, or leave it out"));
         }
-        (op, Files::There) if op.creates() => {
+        Files::There if info.creates => {
             let what = format!("phase {name:?} would create files that are there already");
             let remedy =
                 "begin with it, or leave it out: files that a first phase needs are made for it";
             return Err(node.error(what, remedy));
         }
-        (op, Files::NotYet) if op.needs_files() && op != Op::List => {
+        Files::NotYet if info.needs_files && !phase.op.is_about_dirs() => {
             let what = format!("phase {name:?} needs files, and {:?} makes none", last.name);
             return Err(node.error(what, "put `create` before it"));
         }
@@ -68,12 +74,12 @@ pub(super) fn follows(
 fn state(before: &[Phase], has_files: bool) -> Files {
     let mut state = Files::NotYet;
     for (number, phase) in before.iter().enumerate() {
-        state = match phase.op {
-            Op::Delete => Files::Deleted,
-            Op::Rmdir => Files::Removed,
-            Op::Mkdir => state,
+        state = match phase.op.info().effect {
+            Effect::Delete => Files::Deleted,
+            Effect::RemoveDirs => Files::Removed,
+            _ if phase.op.changes_dirs() => state,
             // As a first phase it gets its files like any other.
-            Op::List if number > 0 || !has_files => state,
+            _ if phase.op.is_about_dirs() && (number > 0 || !has_files) => state,
             _ => Files::There,
         };
     }

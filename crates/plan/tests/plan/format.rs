@@ -48,6 +48,20 @@ fn every_example_is_read_and_expands() {
     }
 }
 
+/// The table of ops names every op of the engine once, and no other.
+#[test]
+fn the_ops_are_those_of_the_table() {
+    let (_, table) = TEXT.split_once("| op | one op is |").expect("the table of ops");
+    let (table, _) = table.split_once("\n\n").expect("its end");
+    let first = table.lines().skip(2).filter_map(|row| row.split('|').nth(1));
+    let quoted = first.flat_map(|cell| cell.split('"').skip(1).step_by(2));
+    let mut documented: Vec<&str> = quoted.collect();
+    let mut known: Vec<&str> = Op::ALL.iter().map(|op| op.name()).collect();
+    documented.sort_unstable();
+    known.sort_unstable();
+    assert_eq!(documented, known);
+}
+
 const KEYS: [&str; 81] = [
     "schema",
     "name",
