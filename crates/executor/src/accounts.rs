@@ -5,12 +5,12 @@
 //! overlap with another: it ends where the trace of the next phase begins, because a byte that is
 //! written back later than that cannot be told to be of the one or of the other.
 
+use crate::error::StepError;
+use crate::filesystem::{TestedFs, notice};
 use crate::tracing::{Account, Traced, Tracing};
-use crate::trial::{StepError, Trial};
 use fsarena_metrics::{Snapshot, Sources, block_stat, delta};
 use fsarena_model::account::{AccountRecord, Places};
-use fsarena_model::contender::Cache;
-use fsarena_model::record::{Notice, PhaseRecord, Window};
+use fsarena_model::record::{Notice, PhaseRecord, TrialRecord, Window};
 use fsarena_model::score::WRITTEN;
 use fsarena_targets::cache;
 use std::path::Path;
@@ -24,36 +24,45 @@ pub(crate) struct OpenAccount {
     tracing: Option<Tracing>,
 }
 
-impl Trial<'_> {
+/// The accounts of a trial.
+#[derive(Default)]
+pub(crate) struct WriteAccounts {
+    /// Phases whose accounts have not ended: the next unmount closes them.
+    open: Vec<OpenAccount>,
+    /// Traces that have ended; the next unmount makes accounts of them.
+    traced: Vec<Traced>,
+}
+
+impl WriteAccounts {
     /// Puts a phase into the record, with its account open.
-    pub(crate) fn close_phase(
+    pub(crate) fn open_phase(
         &mut self,
-        mut record: PhaseRecord,
+        record: &mut TrialRecord,
+        mut phase: PhaseRecord,
         before: Snapshot,
         account: Account,
     ) {
-        record.account = account.so_far();
+        phase.account = account.so_far();
         let tracing = account.into_tracing();
-        let phase = self.record.phases.len();
-        self.open_accounts.push(OpenAccount { phase, before, tracing });
-        self.record.phases.push(record);
+        self.open.push(OpenAccount { phase: record.phases.len(), before, tracing });
+        record.phases.push(phase);
     }
 
-    /// What comes now, which is `what`, belongs to no phase that was measured: their accounts end,
-    /// with an unmount where the caches are made cold anyway, else without one.
-    pub(crate) fn end_accounts(&mut self, what: &str) -> Result<(), StepError> {
-        if self.open_accounts.is_empty() || self.spec.target.device().is_none() {
-            self.open_accounts.clear();
-            return Ok(());
+    /// Whether none is open that could be closed on `fs`; what is open otherwise is forgotten.
+    pub(crate) fn is_closed(&mut self, fs: &TestedFs<'_>) -> bool {
+        if fs.spec.target.device().is_none() {
+            self.open.clear();
         }
-        if self.spec.contender.levels.cache == Cache::Cold {
-            self.unmount()?;
-            return self.mount();
-        }
-        self.end_traces(what);
-        let phases: Vec<String> = std::mem::take(&mut self.open_accounts)
+        self.open.is_empty()
+    }
+
+    /// Ends all that are open without an unmount: what comes now, which is `what`, belongs to no
+    /// phase that was measured.
+    pub(crate) fn end(&mut self, fs: &TestedFs<'_>, record: &mut TrialRecord, what: &str) {
+        self.end_traces(fs, record, what);
+        let phases: Vec<String> = std::mem::take(&mut self.open)
             .into_iter()
-            .map(|account| self.record.phases[account.phase].name.clone())
+            .map(|account| record.phases[account.phase].name.clone())
             .collect();
         let text = format!(
             "the account of written bytes of phase {} was ended by {what}, without an unmount: \
@@ -61,26 +70,46 @@ impl Trial<'_> {
             phases.join(", ")
         );
         let remedy = "use cache = \"cold\", which unmounts there".to_owned();
-        self.notice("account-ended", text, Some(remedy));
-        Ok(())
+        record.notices.push(notice("account-ended", text, Some(remedy)));
+    }
+
+    /// Begins the trace of `phase`, where an account was asked for; one that is under way ends.
+    pub(crate) fn start_trace(
+        &mut self,
+        fs: &TestedFs<'_>,
+        record: &mut TrialRecord,
+        phase: &str,
+    ) -> Account {
+        const CODE: &str = "account-not-taken";
+        if fs.spec.account {
+            self.end_traces(fs, record, &format!("the beginning of phase {phase}"));
+        }
+        let account = Account::start(fs);
+        if let Account::NotTaken(reason) = &account
+            && !record.notices.iter().any(|notice| notice.code == CODE)
+        {
+            let text = format!("where the written bytes went is not known: {reason}");
+            record.notices.push(notice(CODE, text, None));
+        }
+        account
     }
 
     /// Ends the traces that are under way; `what` comes now.
-    pub(crate) fn end_traces(&mut self, what: &str) {
-        let written = self.device_name().and_then(|name| block_stat(&self.roots, &name).ok());
+    fn end_traces(&mut self, fs: &TestedFs<'_>, record: &mut TrialRecord, what: &str) {
+        let written = fs.device_name().and_then(|name| block_stat(&fs.roots, &name).ok());
         let Some(to_bytes) = written.map(|stat| stat.written_bytes) else { return };
-        for index in 0..self.open_accounts.len() {
-            let account = &mut self.open_accounts[index];
+        for index in 0..self.open.len() {
+            let account = &mut self.open[index];
             let (phase, tracing) = (account.phase, account.tracing.take());
-            self.end_trace(phase, tracing, to_bytes, Some(what));
+            self.end_trace(&mut record.phases[phase], (phase, tracing), to_bytes, Some(what));
         }
     }
 
     /// Ends a trace, where there is one; what it saw waits for the places of the journal.
     fn end_trace(
         &mut self,
-        phase: usize,
-        tracing: Option<Tracing>,
+        record: &mut PhaseRecord,
+        (phase, tracing): (usize, Option<Tracing>),
         to_bytes: u64,
         what: Option<&str>,
     ) {
@@ -89,31 +118,36 @@ impl Trial<'_> {
             Ok(traced) => self.traced.push(traced),
             Err(error) => {
                 let reason = error.to_string();
-                self.record.phases[phase].account = Some(AccountRecord::NotTaken { reason });
+                record.account = Some(AccountRecord::NotTaken { reason });
             }
         }
     }
 
     /// Closes the accounts of the phases since the mount, after the unmount: what that wrote is
     /// part of them.
-    pub(crate) fn close_accounts(&mut self) -> Result<(), StepError> {
-        let accounts = std::mem::take(&mut self.open_accounts);
-        let Some(device) = self.spec.target.device() else { return Ok(()) };
-        if (accounts.is_empty() && self.traced.is_empty()) || self.device_name().is_none() {
+    pub(crate) fn close(
+        &mut self,
+        fs: &TestedFs<'_>,
+        record: &mut TrialRecord,
+    ) -> Result<(), StepError> {
+        let accounts = std::mem::take(&mut self.open);
+        let Some(device) = fs.spec.target.device() else { return Ok(()) };
+        if (accounts.is_empty() && self.traced.is_empty()) || fs.device_name().is_none() {
             return Ok(());
         }
         // What a file system in user space left in the cache of the device is part of its work.
         cache::flush_device(device)?;
-        let end = Sources::open(&self.roots, &self.watch(None))?.read()?;
+        let end = Sources::open(&fs.roots, &fs.watch(None))?.read()?;
         for OpenAccount { phase, before, tracing } in accounts {
             let counters = delta(&before, &end);
-            self.record.phases[phase].windows.insert(Window::Unmounted, counters);
+            let row = &mut record.phases[phase];
+            row.windows.insert(Window::Unmounted, counters);
             match end.get(WRITTEN) {
-                Some(to_bytes) => self.end_trace(phase, tracing, to_bytes, None),
+                Some(to_bytes) => self.end_trace(row, (phase, tracing), to_bytes, None),
                 None if tracing.is_some() => {
                     // Dropped, the trace is ended as well.
                     let reason = format!("the device has no counter {WRITTEN} at its end");
-                    self.record.phases[phase].account = Some(AccountRecord::NotTaken { reason });
+                    row.account = Some(AccountRecord::NotTaken { reason });
                 }
                 None => {}
             }
@@ -121,45 +155,45 @@ impl Trial<'_> {
         if self.traced.is_empty() {
             return Ok(());
         }
-        let places = self.places(device);
+        let places = journal_places(fs, device);
         for traced in std::mem::take(&mut self.traced) {
-            self.account(&traced, &places);
+            put_account(record, &traced, &places);
         }
         // What was read for them is not to be found in the cache by what comes.
         cache::flush_device(device)?;
         Ok(())
     }
+}
 
-    /// Where the journal and other metadata lie on the unmounted device.
-    fn places(&self, device: &Path) -> Places {
-        self.driver.places(device).unwrap_or_else(|error| Places {
-            notes: vec![format!("Where its journal lies is not known: {error}.")],
-            ..Places::default()
-        })
-    }
+/// Where the journal and other metadata are on the unmounted device.
+fn journal_places(fs: &TestedFs<'_>, device: &Path) -> Places {
+    fs.driver.places(device).unwrap_or_else(|error| Places {
+        notes: vec![format!("Where its journal lies is not known: {error}.")],
+        ..Places::default()
+    })
+}
 
-    /// Puts the account of a phase into its record.
-    fn account(&mut self, traced: &Traced, places: &Places) {
-        let Traced { phase, trace, maps, cuts, total_bytes, notes, .. } = traced;
-        let mut account = fsarena_trace::account(trace, places, maps, cuts, *total_bytes);
-        account.notes.extend_from_slice(notes);
-        account.looks_cpu_ns = traced.looks_cpu_ns;
-        account.longest_look_ns = traced.longest_look_ns;
-        let record = &mut self.record.phases[*phase];
-        if account.lost_events > 0 {
-            let text = format!(
-                "{} events of block requests were lost in phase {}: its account of written bytes \
-                 is not whole",
-                account.lost_events, record.name
-            );
-            let remedy = crate::tracing::remedy_for_lost();
-            self.record.notices.push(Notice {
-                code: "account-spoilt".to_owned(),
-                text,
-                remedy: Some(remedy),
-                measure: Some(account.lost_events as f64),
-            });
-        }
-        self.record.phases[*phase].account = Some(AccountRecord::Taken(Box::new(account)));
+/// Puts the account of a phase into its record.
+fn put_account(record: &mut TrialRecord, traced: &Traced, places: &Places) {
+    let Traced { phase, trace, maps, cuts, total_bytes, notes, .. } = traced;
+    let mut account = fsarena_trace::account(trace, places, maps, cuts, *total_bytes);
+    account.notes.extend_from_slice(notes);
+    account.looks_cpu_ns = traced.looks_cpu_ns;
+    account.longest_look_ns = traced.longest_look_ns;
+    let name = record.phases[*phase].name.clone();
+    if account.lost_events > 0 {
+        let text = format!(
+            "{} events of block requests were lost in phase {}: its account of written bytes \
+             is not whole",
+            account.lost_events, name
+        );
+        let remedy = crate::tracing::remedy_for_lost();
+        record.notices.push(Notice {
+            code: "account-spoilt".to_owned(),
+            text,
+            remedy: Some(remedy),
+            measure: Some(account.lost_events as f64),
+        });
     }
+    record.phases[*phase].account = Some(AccountRecord::Taken(Box::new(account)));
 }

@@ -1,16 +1,17 @@
-//! A phase of cycles while it runs: laps are heard, counters are read at each, and the device is
+//! A phase of cycles while it runs: events are heard, counters are read at each, and the device is
 //! looked at from the end of a cycle's work until it is quiet.
 //!
 //! A reading comes as soon as the executor has heard of its lap: some tenths of a millisecond
 //! later, or some milliseconds on a machine whose processors are all busy. What the device did in
 //! between is counted for what came before.
 //!
-//! The executor does no more beside the worker than it must: between laps it sleeps in poll(2), and
-//! a look costs some tens of microseconds. Its processor time is part of the machine's, as the
-//! sampler's is.
+//! The executor does no more while the worker works than it must: between events it sleeps in
+//! poll(2), and a look costs some tens of microseconds. Its processor time is part of that of the
+//! machine, as the sampler's is.
 
-use crate::laps::Laps;
-use crate::trial::{StepError, Trial};
+use crate::cycle_events::CycleEvents;
+use crate::error::StepError;
+use crate::filesystem::TestedFs;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{Snapshot, Sources, monotonic_ns};
 use fsarena_model::cycle::LapAt;
@@ -23,42 +24,40 @@ const LOOK: Duration = Duration::from_millis(10);
 /// Time between two lines of a worker while there is nothing to look at: any that is not short.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-impl Trial<'_> {
-    /// Lets a worker go and hears its laps until it has a result. `before` was read right before,
-    /// and `on_quiet` is called when the device has become quiet after a cycle and the worker has
-    /// said nothing since.
-    pub(crate) fn go_cycling(
-        &self,
-        worker: &mut ReadyWorker<'_>,
-        (sources, before): (&mut Sources, &Snapshot),
-        on_quiet: &mut dyn FnMut(u32, &ReadyWorker<'_>),
-    ) -> Result<(WorkerSays, Laps), StepError> {
-        let device = self.device_name();
-        let mut laps = Laps::new(self.spec.drain.idle_ns);
-        let mut counters = before.clone();
-        worker.let_go();
-        loop {
-            let looked_at = device.as_deref().filter(|_| laps.awaits_quiet());
-            let said = worker.hear_within(looked_at.map_or(PATIENCE, |_| LOOK))?;
-            // A device that cannot be read does not become quiet; the work will say what is wrong.
-            let activity = looked_at.and_then(|device| self.activity(device).ok());
-            let quiet = activity.and_then(|activity| laps.looked(monotonic_ns(), activity));
-            match (said, quiet) {
-                (None, Some(number)) => on_quiet(number, worker),
-                (None, None) => {}
-                (Some(WorkerSays::Lap(lap)), _) => {
-                    // A start comes right after the phase's own, or together with the end of the
-                    // period before it: what was read for that may be nearer to it than what could
-                    // be read now.
-                    let away_ns = |at_ns: u64| at_ns.abs_diff(lap.monotonic_ns);
-                    let is_near = away_ns(counters.monotonic_ns) < away_ns(monotonic_ns());
-                    if lap.at != LapAt::Started || !is_near {
-                        sources.read_into(&mut counters)?;
-                    }
-                    laps.heard(lap, counters.clone());
+/// Lets a worker go and hears its events until it has a result. `before` was read right before,
+/// and `on_quiet` is called when the device has become quiet after a cycle and the worker has
+/// said nothing since.
+pub(crate) fn run_cycles(
+    fs: &TestedFs<'_>,
+    worker: &mut ReadyWorker<'_>,
+    (sources, before): (&mut Sources, &Snapshot),
+    on_quiet: &mut dyn FnMut(u32, &ReadyWorker<'_>),
+) -> Result<(WorkerSays, CycleEvents), StepError> {
+    let device = fs.device_name();
+    let mut events = CycleEvents::new(fs.spec.drain.idle_ns);
+    let mut counters = before.clone();
+    worker.let_go();
+    loop {
+        let looked_at = device.as_deref().filter(|_| events.awaits_quiet());
+        let said = worker.hear_within(looked_at.map_or(PATIENCE, |_| LOOK))?;
+        // A device that cannot be read does not become quiet; the work will say what is wrong.
+        let activity = looked_at.and_then(|device| fs.activity(device).ok());
+        let quiet = activity.and_then(|activity| events.looked(monotonic_ns(), activity));
+        match (said, quiet) {
+            (None, Some(number)) => on_quiet(number, worker),
+            (None, None) => {}
+            (Some(WorkerSays::Lap(lap)), _) => {
+                // A start comes right after the phase's own, or together with the end of the
+                // period before it: what was read for that may be nearer to it than what could
+                // be read now.
+                let away_ns = |at_ns: u64| at_ns.abs_diff(lap.monotonic_ns);
+                let is_near = away_ns(counters.monotonic_ns) < away_ns(monotonic_ns());
+                if lap.at != LapAt::Started || !is_near {
+                    sources.read_into(&mut counters)?;
                 }
-                (Some(result), _) => return Ok((result, laps)),
+                events.heard(lap, counters.clone());
             }
+            (Some(result), _) => return Ok((result, events)),
         }
     }
 }

@@ -11,29 +11,32 @@
 #![forbid(unsafe_code)]
 
 mod accounts;
-mod beside;
 pub mod cgroup;
 mod cold;
+mod contents;
+mod context;
+mod cycle_events;
 mod cycles;
+mod error;
 pub mod fault;
-mod holdings;
-mod laps;
+mod filesystem;
 mod limit;
 mod measure;
+mod orphans;
 mod place;
 mod real;
-mod relief;
+mod reliever;
 mod source;
-mod space;
 pub mod stop;
-mod strays;
 mod tracing;
+mod trees;
 mod trial;
 mod warm;
 pub mod worker;
 
+pub use context::blank_record;
 pub use place::{Namespaces, Outside, PlaceError, executor_inside, executor_outside};
-pub use trial::{blank_record, run_trial};
+pub use trial::run_trial;
 
 use fsarena_model::record::TrialRecord;
 use fsarena_model::spec::TrialSpec;

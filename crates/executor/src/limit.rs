@@ -1,92 +1,106 @@
 //! The memory limit of a trial: one cgroup for the workers of its phases, so that pages which one
 //! phase left in the cache stay charged to the limit in the next.
 
-use crate::cgroup::MemoryCgroup;
-use crate::relief::Relief;
-use crate::trial::{StepError, Trial};
+use crate::cgroup::{Hierarchy, MemoryCgroup};
+use crate::error::StepError;
+use crate::reliever::MemoryReliever;
 use fsarena_model::record::{MemoryRecord, Notice};
 use fsarena_model::units::Bytes;
+use std::path::Path;
+
+/// The limit of a trial.
+pub(crate) struct MemoryLimit {
+    /// Name of its cgroup.
+    name: String,
+    /// What the contender asks for.
+    limit_bytes: Option<u64>,
+    hierarchy: Result<Hierarchy, String>,
+    /// From the first worker on.
+    state: Option<Limit>,
+}
 
 /// The cgroup of a trial, or why there is none.
-#[derive(Debug)]
-pub(crate) enum Memory {
+enum Limit {
     /// Its workers are limited.
-    Limited {
-        /// The cgroup.
+    Set {
         cgroup: MemoryCgroup,
-        /// Its limit.
         limit_bytes: u64,
         /// `cgroup v1` or `cgroup v2`.
         by: &'static str,
     },
     /// They should be, and are not.
-    NotLimited {
-        /// Limit asked for.
+    NotSet {
         limit_bytes: u64,
         /// Why not.
         reason: String,
     },
 }
 
-impl Trial<'_> {
-    /// Puts a worker under the contender's memory limit, where there is one.
-    pub(crate) fn limit_memory(&mut self, worker_pid: u32) {
-        let Some(limit_bytes) = self.spec.contender.levels.memory_bytes else { return };
-        let not_limited = |reason| Memory::NotLimited { limit_bytes, reason };
-        let memory = self.memory.take().unwrap_or_else(|| {
+impl MemoryLimit {
+    /// Of a trial with this name, where cgroups are as `mountinfo` says.
+    pub(crate) fn new(name: &str, limit_bytes: Option<u64>, mountinfo: &str) -> Self {
+        let hierarchy = Hierarchy::find(mountinfo);
+        Self { name: name.to_owned(), limit_bytes, hierarchy, state: None }
+    }
+
+    /// Puts a worker under it.
+    pub(crate) fn add(&mut self, worker_pid: u32) {
+        let Some(limit_bytes) = self.limit_bytes else { return };
+        let not_set = |reason| Limit::NotSet { limit_bytes, reason };
+        let state = self.state.take().unwrap_or_else(|| {
             let made = self.hierarchy.as_ref().map_err(Clone::clone).and_then(|hierarchy| {
-                let cgroup = hierarchy.create(&self.spec.name, limit_bytes)?;
-                Ok(Memory::Limited { cgroup, limit_bytes, by: hierarchy.name() })
+                let cgroup = hierarchy.create(&self.name, limit_bytes)?;
+                Ok(Limit::Set { cgroup, limit_bytes, by: hierarchy.name() })
             });
-            made.unwrap_or_else(not_limited)
+            made.unwrap_or_else(not_set)
         });
-        self.memory = Some(match memory {
-            Memory::Limited { cgroup, limit_bytes, by } => match cgroup.add(worker_pid) {
-                Ok(()) => Memory::Limited { cgroup, limit_bytes, by },
-                Err(reason) => not_limited(reason),
+        self.state = Some(match state {
+            Limit::Set { cgroup, limit_bytes, by } => match cgroup.add(worker_pid) {
+                Ok(()) => Limit::Set { cgroup, limit_bytes, by },
+                Err(reason) => not_set(reason),
             },
-            not_limited => not_limited,
+            not_set => not_set,
         });
     }
 
-    /// What the record of a phase says of its limit.
-    pub(crate) fn memory_record(&self, syncs: u64) -> MemoryRecord {
-        match &self.memory {
+    /// What the record of a phase says of it.
+    pub(crate) fn record(&self, syncs: u64) -> MemoryRecord {
+        match &self.state {
             None => MemoryRecord::Whole,
-            Some(Memory::Limited { cgroup, limit_bytes, by }) => MemoryRecord::Limited {
+            Some(Limit::Set { cgroup, limit_bytes, by }) => MemoryRecord::Limited {
                 limit_bytes: *limit_bytes,
                 by: (*by).to_owned(),
                 peak_bytes: cgroup.peak_bytes(),
                 syncs,
             },
-            Some(Memory::NotLimited { limit_bytes, reason }) => {
+            Some(Limit::NotSet { limit_bytes, reason }) => {
                 MemoryRecord::NotLimited { limit_bytes: *limit_bytes, reason: reason.clone() }
             }
         }
     }
 
-    /// The cgroup that limits the workers now.
+    /// The cgroup of the workers now.
     pub(crate) fn cgroup(&self) -> Option<&MemoryCgroup> {
-        match &self.memory {
-            Some(Memory::Limited { cgroup, .. }) => Some(cgroup),
+        match &self.state {
+            Some(Limit::Set { cgroup, .. }) => Some(cgroup),
             _ => None,
         }
     }
 
-    /// Relief for a worker that is about to go.
-    pub(crate) fn start_relief(&self) -> Result<Option<Relief>, StepError> {
-        match &self.memory {
-            Some(Memory::Limited { cgroup, limit_bytes, .. }) => {
-                Ok(Some(Relief::start(cgroup, *limit_bytes, &self.work_root()?)))
+    /// Relieves a worker that is about to begin its work on the file system mounted at `root`.
+    pub(crate) fn start_reliever(&self, root: &Path) -> Option<MemoryReliever> {
+        match &self.state {
+            Some(Limit::Set { cgroup, limit_bytes, .. }) => {
+                Some(MemoryReliever::start(cgroup, *limit_bytes, root))
             }
-            _ => Ok(None),
+            _ => None,
         }
     }
 
     /// A worker that was killed by its own memory limit did not just end.
     pub(crate) fn explain_death(&self, error: StepError) -> StepError {
-        match &self.memory {
-            Some(Memory::Limited { cgroup, limit_bytes, .. }) if cgroup.kills() > 0 => {
+        match &self.state {
+            Some(Limit::Set { cgroup, limit_bytes, .. }) if cgroup.kills() > 0 => {
                 StepError::Failed {
                     error: format!(
                         "the kernel killed the worker: {} of memory are not enough",

@@ -10,10 +10,12 @@
 //! both are left alone here. The source itself is never written to.
 
 use crate::cold::SourceCache;
+use crate::error::StepError;
 use crate::stop::Stop;
-use crate::trial::{StepError, Trial};
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{DATA, SourcePlace};
+use fsarena_model::record::ColdProof;
+use fsarena_model::spec::TrialSpec;
 use fsarena_model::work::Phase;
 use fsarena_targets::cache;
 use rustix::fs::{Mode, OFlags, open};
@@ -27,8 +29,14 @@ const LOOKED_AT: usize = 1000;
 /// Bytes of one read.
 const READ_BYTES: usize = 1 << 20;
 
-impl Trial<'_> {
-    /// The source, where it lies on another file system.
+/// The cache of the source of a trial.
+pub(crate) struct SourceFiles<'a> {
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) stop: &'a Stop,
+}
+
+impl SourceFiles<'_> {
+    /// The source, where it is on another file system.
     fn other_source(&self) -> Option<PathBuf> {
         let source = self.spec.workload.source.as_ref()?;
         let staged = self.spec.staged.as_ref().filter(|_| source.place == SourcePlace::Other)?;
@@ -38,7 +46,7 @@ impl Trial<'_> {
     /// Proves that the source is cold. To be called while nothing is mounted, so that the caches
     /// can be dropped. Pages in the cache; `None` where there is no such source, or they cannot be
     /// told.
-    pub(crate) fn chill_source(&self) -> Result<Option<u64>, StepError> {
+    pub(crate) fn chill(&self) -> Result<Option<u64>, StepError> {
         let Some(path) = self.other_source() else { return Ok(None) };
         let pages = cold_pages(&path, self.stop, &|| cache::drop_caches().is_ok())?;
         // Looking at it has brought its names and inodes.
@@ -46,8 +54,14 @@ impl Trial<'_> {
         Ok(pages)
     }
 
-    /// Makes the source ready for a timed phase, and says what it is.
-    pub(crate) fn ready_source(&self, phase: &Phase) -> Result<SourceCache, StepError> {
+    /// Makes the source ready for a timed phase, and says what it is. `chilled` are the readings of
+    /// the last chill; `is_first`: no phase was measured before.
+    pub(crate) fn prepare(
+        &self,
+        phase: &Phase,
+        chilled: Option<&ColdProof>,
+        is_first: bool,
+    ) -> Result<SourceCache, StepError> {
         let reads = phase.job.as_ref().is_some_and(|job| job.of == DATA);
         let place = self.spec.workload.source.as_ref().filter(|_| reads).map(|s| s.place);
         let path = match (place, self.other_source()) {
@@ -55,12 +69,12 @@ impl Trial<'_> {
             (Some(SourcePlace::Other), Some(path)) => path,
             _ => return Ok(SourceCache::Below),
         };
-        if let Some(proof) = &self.chilled {
+        if let Some(proof) = chilled {
             return Ok(SourceCache::Other(proof.source_resident_pages));
         }
         let cold = match self.spec.source_cache.unwrap_or(self.spec.contender.levels.cache) {
             Cache::Cold => true,
-            Cache::ColdStart => self.record.phases.is_empty(),
+            Cache::ColdStart => is_first,
             Cache::Warm => false,
         };
         if !cold {

@@ -7,12 +7,10 @@
 //! The files are looked at when a cycle is durable and its device quiet, and when the phase has
 //! drained. A look opens every file and asks for its place; it is left where the worker goes on.
 
-use crate::laps::Laps;
-use crate::trial::{StepError, Trial};
+use crate::filesystem::TestedFs;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{block_stat, monotonic_ns, thread_cpu_ns};
 use fsarena_model::account::{AccountRecord, Map};
-use fsarena_model::work::Phase;
 use fsarena_targets::map::map_of_files_while;
 use fsarena_targets::mountinfo;
 use fsarena_trace::{BlockDevice, Cut, Session, Trace, TraceError, Tracefs};
@@ -185,49 +183,44 @@ fn note_of_looks(cuts: &[Cut], looked_after: &[u32]) -> Option<String> {
     })
 }
 
-impl Trial<'_> {
-    /// Begins the trace of `phase`, where an account was asked for; one that is under way ends.
-    pub(crate) fn start_trace(&mut self, phase: &Phase) -> Account {
-        if !self.spec.account {
-            return Account::NotAsked;
+impl Account {
+    /// Begins the trace of a phase on `fs`, where an account was asked for.
+    pub(crate) fn start(fs: &TestedFs<'_>) -> Self {
+        if !fs.spec.account {
+            return Self::NotAsked;
         }
-        self.end_traces(&format!("the beginning of phase {}", phase.name));
-        match self.traced() {
-            Ok(tracing) => Account::Traced(Box::new(tracing)),
-            Err(reason) => {
-                self.say_not_taken(&reason);
-                Account::NotTaken(reason)
-            }
+        match Tracing::start(fs) {
+            Ok(tracing) => Self::Traced(Box::new(tracing)),
+            Err(reason) => Self::NotTaken(reason),
         }
     }
 
-    /// Looks at the files when the phase has drained.
-    pub(crate) fn look_at_end(
-        &self,
-        account: &mut Account,
-        laps: Option<&Laps>,
-    ) -> Result<(), StepError> {
-        let Some(tracing) = account.tracing() else { return Ok(()) };
-        tracing.cut(laps.map_or(&[], Laps::starts));
-        tracing.look(&self.work_root()?, &mut || true);
-        Ok(())
+    /// Maps the files when the phase has drained; `cycles` are its cycles and their starts.
+    pub(crate) fn map_at_end(&mut self, root: &Path, cycles: &[(u32, u64)]) {
+        if let Some(tracing) = self.tracing() {
+            tracing.cut(cycles);
+            tracing.look(root, &mut || true);
+        }
     }
+}
 
-    fn traced(&self) -> Result<Tracing, String> {
-        let name = self.device_name().ok_or("the file system has no block device of its own")?;
-        let device = self.spec.target.device().ok_or("the file system has no block device")?;
+impl Tracing {
+    fn start(fs: &TestedFs<'_>) -> Result<Self, String> {
+        let spec = fs.spec;
+        let name = fs.device_name().ok_or("the file system has no block device of its own")?;
+        let device = spec.target.device().ok_or("the file system has no block device")?;
         let number = rustix::fs::stat(device).map_err(|e| format!("{}: {e}", device.display()))?;
         let (major, minor) = (rustix::fs::major(number.st_rdev), rustix::fs::minor(number.st_rdev));
         let device = BlockDevice { major, minor };
         let text = mountinfo::text().map_err(|error| format!("mountinfo: {error}"))?;
         let tracefs = Tracefs::open(&text).map_err(|error| error.to_string())?;
-        let bytes = buffer_bytes(self.spec.workload.dataset.bytes());
+        let bytes = buffer_bytes(spec.workload.dataset.bytes());
         // Of an executor of this RUN that was killed.
-        let _ = tracefs.remove_instance(&self.spec.name);
-        let session = Session::start(&tracefs, &self.spec.name, device, bytes);
+        let _ = tracefs.remove_instance(&spec.name);
+        let session = Session::start(&tracefs, &spec.name, device, bytes);
         let session = session.map_err(|error| error.to_string())?;
-        let stat = block_stat(&self.roots, &name).map_err(|error| error.to_string())?;
-        Ok(Tracing {
+        let stat = block_stat(&fs.roots, &name).map_err(|error| error.to_string())?;
+        Ok(Self {
             session,
             from_bytes: stat.written_bytes,
             maps: Vec::new(),
@@ -237,15 +230,6 @@ impl Trial<'_> {
             longest_ns: 0,
             failed: None,
         })
-    }
-
-    /// Says once that there is no account.
-    fn say_not_taken(&mut self, reason: &str) {
-        const CODE: &str = "account-not-taken";
-        if !self.record.notices.iter().any(|notice| notice.code == CODE) {
-            let text = format!("where the written bytes went is not known: {reason}");
-            self.notice(CODE, text, None);
-        }
     }
 }
 

@@ -3,8 +3,8 @@
 //! The worker is this same binary with the argument `worker`. It dies with the executor
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
+use crate::orphans::OrphanReaper;
 use crate::stop::Stop;
-use crate::strays::Strays;
 use fsarena_model::work::{WorkerSays, WorkerSpec};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -42,7 +42,7 @@ pub struct ReadyWorker<'a> {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     stop: &'a Stop,
-    strays: Strays,
+    orphans: OrphanReaper,
     line: String,
 }
 
@@ -54,7 +54,7 @@ impl<'a> ReadyWorker<'a> {
     pub fn start(program: &Path, spec: &WorkerSpec, stop: &'a Stop) -> Result<Self, WorkerFailure> {
         let start =
             |source| WorkerFailure::Start { program: program.display().to_string(), source };
-        let strays = Strays::mark();
+        let orphans = OrphanReaper::mark();
         let mut child = Command::new(program)
             .args(["worker", "--parent", &std::process::id().to_string()])
             .stdin(Stdio::piped())
@@ -64,7 +64,7 @@ impl<'a> ReadyWorker<'a> {
         stop.watch(child.id());
         let input = child.stdin.take().expect("stdin was piped");
         let output = BufReader::new(child.stdout.take().expect("stdout was piped"));
-        let mut worker = Self { child, input, output, stop, strays, line: String::new() };
+        let mut worker = Self { child, input, output, stop, orphans, line: String::new() };
         let text = serde_json::to_string(spec).expect("a spec is plain data");
         // A worker that died already is heard of by the read below.
         let _ = writeln!(worker.input, "{text}");
@@ -157,6 +157,6 @@ impl Drop for ReadyWorker<'_> {
         self.stop.unwatch();
         let _ = self.child.kill();
         let _ = self.child.wait();
-        self.strays.end();
+        self.orphans.end();
     }
 }

@@ -20,12 +20,12 @@ const PERIOD: Duration = Duration::from_millis(200);
 
 /// A thread that relieves one cgroup until it is stopped.
 #[derive(Debug)]
-pub struct Relief {
+pub struct MemoryReliever {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<u64>>,
 }
 
-impl Relief {
+impl MemoryReliever {
     /// Begins to watch `cgroup`, whose worker is at work on the file system mounted at `mounted`.
     #[must_use]
     pub fn start(cgroup: &MemoryCgroup, limit_bytes: u64, mounted: &Path) -> Self {
@@ -53,7 +53,7 @@ impl Relief {
     }
 }
 
-impl Drop for Relief {
+impl Drop for MemoryReliever {
     fn drop(&mut self) {
         self.halt();
     }

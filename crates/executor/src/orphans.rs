@@ -15,11 +15,11 @@ const ROUNDS: usize = 1000;
 
 /// The children that were there before a worker.
 #[derive(Debug)]
-pub(crate) struct Strays {
+pub(crate) struct OrphanReaper {
     before: Vec<i32>,
 }
 
-impl Strays {
+impl OrphanReaper {
     /// Takes down who is here, and has orphans come to this process.
     pub(crate) fn mark() -> Self {
         // Where it cannot be had they go to another process; nothing is ended then.
@@ -89,26 +89,26 @@ mod tests {
     #[test]
     fn those_of_a_killed_parent_are_ended_and_those_before_are_not() {
         let mut daemon = Command::new("sleep").arg("1000").spawn().unwrap();
-        let strays = Strays::mark();
+        let orphans = OrphanReaper::mark();
         let (mut worker, pids) = family();
         worker.kill().unwrap();
         worker.wait().unwrap();
         assert!(pids.iter().all(|pid| lives(*pid)));
-        strays.end();
+        orphans.end();
         assert!(!pids.iter().any(|pid| lives(*pid)), "{pids:?}");
         assert!(daemon.try_wait().unwrap().is_none(), "the one before");
 
         // One that may not be ended is left, and not waited for; the others are ended.
-        let strays = Strays::mark();
+        let orphans = OrphanReaper::mark();
         let (mut worker, pids) = family();
         worker.kill().unwrap();
         worker.wait().unwrap();
-        strays.end_by(|pid| match pid.as_raw_nonzero().get() == pids[0] {
+        orphans.end_by(|pid| match pid.as_raw_nonzero().get() == pids[0] {
             true => Err(Errno::PERM),
             false => kill_process(pid, Signal::KILL),
         });
         assert_eq!((lives(pids[0]), lives(pids[1])), (true, false));
-        strays.end();
+        orphans.end();
         assert!(!lives(pids[0]));
         daemon.kill().unwrap();
         daemon.wait().unwrap();

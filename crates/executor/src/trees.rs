@@ -1,4 +1,4 @@
-//! What lies where during a trial of real work: trees and single files, what is in them and how
+//! What is where during a trial of real work: trees and single files, what is in them and how
 //! much of it is stored.
 //!
 //! Followed from phase to phase by what the phases say that they did. The account of what is
@@ -9,13 +9,14 @@ use crate::cold::Need;
 use fsarena_model::job::{Contents, DATA, Job, JobKind, Origin, Reflink, Source, SourcePlace};
 use fsarena_model::work::WorkerReport;
 use fsarena_targets::fs::ContentRule;
+use std::path::Path;
 
 /// Block that [`Contents::block_bytes`] are rounded up to.
 const BLOCK_BYTES: u64 = 4096;
 
 /// Something that a phase can work on: the source, or what a phase made.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Holding {
+pub(crate) struct StoredTree {
     /// As `of` of a job says it.
     pub(crate) name: String,
     /// Relative to the root, or to where the source is staged.
@@ -35,7 +36,7 @@ pub(crate) struct Holding {
     pub(crate) original: Option<String>,
 }
 
-impl Holding {
+impl StoredTree {
     /// The source of a workload; `archive_bytes` is its size where it is an archive.
     pub(crate) fn of_source(source: &Source, archive_bytes: Option<u64>) -> Self {
         let tree = Contents { archive_bytes: None, ..source.contents };
@@ -122,6 +123,11 @@ impl Holding {
     }
 }
 
+/// Bytes of a file that is there already.
+pub(crate) fn file_bytes(path: &Path) -> Option<u64> {
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|meta| meta.len())
+}
+
 /// So many files of so many bytes in all.
 fn files(files: u64, bytes: u64) -> Contents {
     let largest_bytes = if files == 1 { bytes } else { 0 };
@@ -130,17 +136,17 @@ fn files(files: u64, bytes: u64) -> Contents {
 
 /// All that is there.
 #[derive(Default, Debug)]
-pub(crate) struct Holdings {
+pub(crate) struct TreeState {
     /// The source, where it does not lie below the root.
-    elsewhere: Option<Holding>,
-    below: Vec<Holding>,
+    elsewhere: Option<StoredTree>,
+    below: Vec<StoredTree>,
 }
 
-impl Holdings {
+impl TreeState {
     /// Before the first step. A source that is to lie below the root is not there yet.
     pub(crate) fn new(source: Option<&Source>, staged_bytes: Option<u64>) -> Self {
         let elsewhere = source.filter(|source| source.place != SourcePlace::Same);
-        let elsewhere = elsewhere.map(|source| Holding::of_source(source, staged_bytes));
+        let elsewhere = elsewhere.map(|source| StoredTree::of_source(source, staged_bytes));
         Self { elsewhere, below: Vec::new() }
     }
 
@@ -150,13 +156,13 @@ impl Holdings {
     }
 
     /// What lies below the root.
-    pub(crate) fn below(&self) -> &[Holding] {
+    pub(crate) fn below(&self) -> &[StoredTree] {
         &self.below
     }
 
     /// The source was put below the root.
     pub(crate) fn put(&mut self, source: &Source, archive_bytes: Option<u64>) {
-        self.below.push(Holding::of_source(source, archive_bytes));
+        self.below.push(StoredTree::of_source(source, archive_bytes));
     }
 
     /// A phase has done its job, or a part of it.
@@ -169,7 +175,7 @@ impl Holdings {
     }
 
     /// What a job works on.
-    pub(crate) fn find(&self, name: &str) -> Option<&Holding> {
+    pub(crate) fn find(&self, name: &str) -> Option<&StoredTree> {
         self.below.iter().chain(&self.elsewhere).find(|held| held.name == name)
     }
 }
@@ -219,7 +225,7 @@ mod tests {
         JobKind::Archive { compression: Compression::Gzip }
     }
 
-    fn need(held: &Holdings, name: &str, kind: &JobKind) -> Need {
+    fn need(held: &TreeState, name: &str, kind: &JobKind) -> Need {
         let told = (&rule(0, false), Reflink::Never);
         held.find(name).unwrap().need(kind, told, u64::MAX)
     }
@@ -228,7 +234,8 @@ mod tests {
     fn jobs_need_what_they_work_on() {
         let need = |kind: JobKind, origin: Origin, rule: ContentRule, reflink| {
             let archive = matches!(kind, JobKind::Untar { .. }).then_some(Compression::Gzip);
-            let held = Holding::of_source(&source(origin, SourcePlace::Same, archive), Some(700));
+            let held =
+                StoredTree::of_source(&source(origin, SourcePlace::Same, archive), Some(700));
             held.need(&kind, (&rule, reflink), 10)
         };
         let never = Reflink::Never;
@@ -246,16 +253,16 @@ mod tests {
 
     #[test]
     fn files_beside_those_that_are_encoded_are_not_needed() {
-        let held = Holding::of_source(&source(made(), SourcePlace::Same, None), None);
+        let held = StoredTree::of_source(&source(made(), SourcePlace::Same, None), None);
         let told = (&rule(0, false), Reflink::Never);
         assert_eq!(held.need(&JobKind::Flac, told, 10), Need::Data { bytes: 40_960 });
         assert_eq!(held.need(&JobKind::Ogg, told, 9), Need::Metadata);
     }
 
     #[test]
-    fn holdings_follow_the_phases() {
+    fn trees_follow_the_phases() {
         let source = source(made(), SourcePlace::Same, GZIP);
-        let mut held = Holdings::new(Some(&source), Some(700));
+        let mut held = TreeState::new(Some(&source), Some(700));
         assert_eq!((held.stored_bytes(), held.find(DATA)), (0, None), "not put there yet");
         held.put(&source, Some(700));
         held.follow("unpack", &Job::new(untar(), DATA), &wrote(13, 5000));
@@ -272,7 +279,7 @@ mod tests {
     #[test]
     fn what_programs_made_counts_with_what_they_wrote() {
         let source = source(made(), SourcePlace::Same, None);
-        let mut held = Holdings::default();
+        let mut held = TreeState::default();
         held.put(&source, None);
         held.follow("flac", &Job::new(JobKind::Flac, DATA), &wrote(10, 3000));
         assert_eq!(need(&held, "flac", &JobKind::Copy), Need::Data { bytes: 3000 });
@@ -290,7 +297,7 @@ mod tests {
     fn copies_of_archives_are_archives() {
         for place in [SourcePlace::Same, SourcePlace::Other] {
             let source = source(made(), place, GZIP);
-            let mut held = Holdings::new(Some(&source), Some(5001));
+            let mut held = TreeState::new(Some(&source), Some(5001));
             if place == SourcePlace::Same {
                 held.put(&source, Some(5001));
             }
@@ -313,7 +320,7 @@ mod tests {
     #[test]
     fn an_archive_of_the_users_tree_is_whole_and_its_copy_is_not() {
         let source = source(own(), SourcePlace::Same, None);
-        let mut held = Holdings::default();
+        let mut held = TreeState::default();
         held.put(&source, None);
         assert_eq!(need(&held, DATA, &JobKind::Copy), Need::Metadata);
         held.follow("copy", &Job::new(JobKind::Copy, DATA), &wrote(13, 5000));

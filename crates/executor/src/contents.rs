@@ -1,14 +1,82 @@
-//! Bytes that second loads leave in the file system beside the dataset.
+//! What the file system holds by what the phases did: how much, in which versions, which trees.
+//!
+//! Followed from phase to phase; nothing here looks at the file system.
 
+use crate::trees::TreeState;
 use fsarena_model::cycle::{Cycle, Load};
-use fsarena_model::work::{Phase, WorkerReport};
+use fsarena_model::state::Effect;
+use fsarena_model::work::{Backend, Dataset, DatasetState, Op, Phase, WorkerReport};
 use std::collections::BTreeMap;
 
-/// What lies in the directory of the second loads, by what made it.
+/// Contents of the file system of a trial.
 #[derive(Debug, Default)]
-pub(crate) struct Beside(BTreeMap<String, u64>);
+pub(crate) struct StoredContents {
+    /// Bytes of the dataset, or of the trees of real work.
+    pub(crate) stored_bytes: u64,
+    /// What the phases have made of the dataset.
+    pub(crate) state: DatasetState,
+    /// What is below the root, in real work.
+    pub(crate) trees: TreeState,
+    disturber: DisturberSpace,
+}
 
-impl Beside {
+impl StoredContents {
+    /// An empty file system; `trees` is what is elsewhere.
+    pub(crate) fn new(trees: TreeState) -> Self {
+        Self { trees, ..Self::default() }
+    }
+
+    /// Bytes of all contents, those of second loads among them.
+    pub(crate) fn all_bytes(&self) -> u64 {
+        self.stored_bytes.saturating_add(self.disturber.bytes())
+    }
+
+    /// What the file system holds after `phase`.
+    pub(crate) fn follow(&mut self, phase: &Phase, dataset: &Dataset, report: &WorkerReport) {
+        if phase.io.backend == Backend::Null {
+            return;
+        }
+        if let Some(job) = &phase.job {
+            self.trees.follow(&phase.name, job, report);
+            self.stored_bytes = self.trees.stored_bytes();
+            return;
+        }
+        let share = |bytes: u64| match report.ops >= dataset.files {
+            true => bytes,
+            false => (bytes / dataset.files.max(1)).saturating_mul(report.ops),
+        };
+        let before = self.state;
+        self.state = phase.leaves(before);
+        match phase.op.info().effect {
+            Effect::Allocate => self.stored_bytes += share(dataset.bytes_in(&self.state)),
+            Effect::Truncate => {
+                let (was, is) = (dataset.bytes_in(&before), dataset.bytes_in(&self.state));
+                let less = share(was.saturating_sub(is));
+                self.stored_bytes = self.stored_bytes.saturating_sub(less);
+            }
+            Effect::Delete => {
+                self.stored_bytes = self.stored_bytes.saturating_sub(share(self.stored_bytes));
+            }
+            _ if phase.op.creates() || phase.op.appends() => {
+                self.stored_bytes = self.stored_bytes.saturating_add(report.asked_bytes);
+            }
+            // Its files were laid out before, or are made by their first job.
+            _ if phase.op == Op::Fio => {
+                self.stored_bytes = self.stored_bytes.max(dataset.bytes());
+            }
+            _ => {}
+        }
+        if let Some(cycle) = &phase.cycle {
+            self.disturber.left(phase, cycle, report);
+        }
+    }
+}
+
+/// What is in the directory of the second loads, by what made it.
+#[derive(Debug, Default)]
+pub(crate) struct DisturberSpace(BTreeMap<String, u64>);
+
+impl DisturberSpace {
     /// Takes down what `phase` has left: the small files of its last disturbed cycle, or the file
     /// that it wrote or read, of which there is one for all phases and for all of that size.
     pub(crate) fn left(&mut self, phase: &Phase, cycle: &Cycle, report: &WorkerReport) {
@@ -43,7 +111,7 @@ mod tests {
     };
 
     /// A phase with this second load, and a report of cycles that it disturbed with so many bytes.
-    fn worked(beside: &mut Beside, name: &str, load: Load, bytes: &[u64]) {
+    fn worked(beside: &mut DisturberSpace, name: &str, load: Load, bytes: &[u64]) {
         let shares = Shares { in_place: 1, truncate: 0, replace: 0, recreate: 0, temporary: 0 };
         let cycle = Cycle {
             cycles: 3,
@@ -70,7 +138,7 @@ mod tests {
 
     #[test]
     fn files_of_second_loads_are_counted_once() {
-        let mut beside = Beside::default();
+        let mut beside = DisturberSpace::default();
         let create = Load::Create { files: 10, size_bytes: 100, rate: 0 };
         worked(&mut beside, "one", create, &[1000, 700]);
         assert_eq!(beside.bytes(), 700, "those of the first were removed");

@@ -1,4 +1,4 @@
-//! The cycles of a phase as their laps are heard: which counters belong to which cycle, and when
+//! The cycles of a phase as their events come in: which counters belong to which cycle, and when
 //! the device had become quiet. Pure: readings go in, records come out.
 //!
 //! A cycle is known by its number alone, so that cycles which overlap each have their own account;
@@ -10,7 +10,7 @@ use fsarena_model::sample::Counters;
 use fsarena_targets::settle::Activity;
 use std::collections::BTreeMap;
 
-/// Readings at the laps of one cycle.
+/// Readings at the events of one cycle.
 #[derive(Debug, Default)]
 struct Marks {
     started: Option<Snapshot>,
@@ -28,9 +28,9 @@ impl Marks {
     }
 }
 
-/// The laps of one phase.
+/// The events of one phase.
 #[derive(Debug)]
-pub(crate) struct Laps {
+pub(crate) struct CycleEvents {
     /// How long a device does nothing that is quiet.
     idle_ns: u64,
     cycles: BTreeMap<u32, Marks>,
@@ -41,7 +41,7 @@ pub(crate) struct Laps {
     busy_monotonic_ns: u64,
 }
 
-impl Laps {
+impl CycleEvents {
     /// Nothing heard yet.
     pub(crate) fn new(idle_ns: u64) -> Self {
         let (cycles, starts) = (BTreeMap::new(), Vec::new());
@@ -151,10 +151,16 @@ mod tests {
         counters
     }
 
-    fn heard(laps: &mut Laps, number: u32, at_lap: LapAt, when_ns: u64, written_bytes: u64) {
+    fn heard(
+        events: &mut CycleEvents,
+        number: u32,
+        at_lap: LapAt,
+        when_ns: u64,
+        written_bytes: u64,
+    ) {
         let lap = Lap { number, at: at_lap, monotonic_ns: when_ns };
         // A reading comes a little later than what it is about.
-        laps.heard(lap, at(when_ns + 1, written_bytes));
+        events.heard(lap, at(when_ns + 1, written_bytes));
     }
 
     fn done(completed: u64) -> Activity {
@@ -172,28 +178,28 @@ mod tests {
 
     #[test]
     fn each_cycle_has_its_own_counters_and_its_quiet() {
-        let mut laps = Laps::new(IDLE_NS);
-        heard(&mut laps, 1, LapAt::Started, 1000, 0);
-        assert!(!laps.awaits_quiet());
-        heard(&mut laps, 1, LapAt::Durable, 1300, 50);
-        assert!(laps.awaits_quiet());
-        assert_eq!(laps.looked(1310, done(7)), None);
-        assert_eq!(laps.looked(1400, done(9)), None, "it did something");
-        assert_eq!(laps.looked(1450, Activity { completed: 9, in_flight: 1 }), None);
-        assert_eq!(laps.looked(1460, done(10)), None);
-        assert_eq!(laps.looked(1659, done(10)), None, "not yet so long");
-        assert_eq!(laps.looked(1660, done(10)), Some(1));
-        assert!(!laps.awaits_quiet());
-        heard(&mut laps, 1, LapAt::PeriodOver, 2000, 80);
-        heard(&mut laps, 2, LapAt::Started, 2001, 80);
-        heard(&mut laps, 2, LapAt::Durable, 2100, 90);
-        assert_eq!(laps.looked(2110, done(30)), None);
-        heard(&mut laps, 2, LapAt::PeriodOver, 2150, 95);
-        assert!(!laps.awaits_quiet(), "its period is over");
-        assert_eq!(laps.looked(2990, done(30)), None);
-        assert_eq!(laps.last_durable().unwrap().monotonic_ns, 2101);
-        assert_eq!(laps.starts(), [(1, 1000), (2, 2001)]);
-        let record = laps.record(report(&[1, 2], &[3]), 990, &at(9999, 99));
+        let mut events = CycleEvents::new(IDLE_NS);
+        heard(&mut events, 1, LapAt::Started, 1000, 0);
+        assert!(!events.awaits_quiet());
+        heard(&mut events, 1, LapAt::Durable, 1300, 50);
+        assert!(events.awaits_quiet());
+        assert_eq!(events.looked(1310, done(7)), None);
+        assert_eq!(events.looked(1400, done(9)), None, "it did something");
+        assert_eq!(events.looked(1450, Activity { completed: 9, in_flight: 1 }), None);
+        assert_eq!(events.looked(1460, done(10)), None);
+        assert_eq!(events.looked(1659, done(10)), None, "not yet so long");
+        assert_eq!(events.looked(1660, done(10)), Some(1));
+        assert!(!events.awaits_quiet());
+        heard(&mut events, 1, LapAt::PeriodOver, 2000, 80);
+        heard(&mut events, 2, LapAt::Started, 2001, 80);
+        heard(&mut events, 2, LapAt::Durable, 2100, 90);
+        assert_eq!(events.looked(2110, done(30)), None);
+        heard(&mut events, 2, LapAt::PeriodOver, 2150, 95);
+        assert!(!events.awaits_quiet(), "its period is over");
+        assert_eq!(events.looked(2990, done(30)), None);
+        assert_eq!(events.last_durable().unwrap().monotonic_ns, 2101);
+        assert_eq!(events.starts(), [(1, 1000), (2, 2001)]);
+        let record = events.record(report(&[1, 2], &[3]), 990, &at(9999, 99));
         let [one, two] = &record.cycles[..] else { panic!("{record:?}") };
         assert_eq!((one.quiet_ns, two.quiet_ns), (Some(1460 - 990), None));
         assert_eq!((written(&one.durable), written(&one.period)), (Some(50), Some(80)));
@@ -204,46 +210,46 @@ mod tests {
 
     #[test]
     fn a_device_that_does_nothing_is_quiet_when_the_work_is_durable() {
-        let mut laps = Laps::new(IDLE_NS);
-        heard(&mut laps, 1, LapAt::Started, 0, 0);
+        let mut events = CycleEvents::new(IDLE_NS);
+        heard(&mut events, 1, LapAt::Started, 0, 0);
         // What was seen in an earlier cycle is no activity of this one.
-        laps.seen = Some(done(1));
-        heard(&mut laps, 1, LapAt::Durable, 500, 0);
-        assert_eq!(laps.looked(510, done(77)), None);
-        assert_eq!(laps.looked(700, done(77)), Some(1));
-        let record = laps.record(report(&[1], &[]), 0, &at(800, 0));
+        events.seen = Some(done(1));
+        heard(&mut events, 1, LapAt::Durable, 500, 0);
+        assert_eq!(events.looked(510, done(77)), None);
+        assert_eq!(events.looked(700, done(77)), Some(1));
+        let record = events.record(report(&[1], &[]), 0, &at(800, 0));
         assert_eq!(record.cycles[0].quiet_ns, Some(500));
     }
 
     #[test]
     fn cycles_that_overlap_are_told_apart() {
-        let mut laps = Laps::new(IDLE_NS);
-        heard(&mut laps, 1, LapAt::Started, 0, 0);
-        heard(&mut laps, 1, LapAt::PeriodOver, 1000, 10);
-        heard(&mut laps, 2, LapAt::Started, 1000, 10);
-        heard(&mut laps, 2, LapAt::Durable, 1500, 30);
-        assert_eq!(laps.looked(1500, done(1)), None);
-        heard(&mut laps, 1, LapAt::Durable, 1600, 40);
-        assert_eq!(laps.looked(1600, done(1)), None);
-        assert_eq!(laps.looked(1750, done(1)), Some(2), "the other's period was over before");
-        assert!(!laps.awaits_quiet());
-        let record = laps.record(report(&[1, 2], &[]), 0, &at(2001, 50));
+        let mut events = CycleEvents::new(IDLE_NS);
+        heard(&mut events, 1, LapAt::Started, 0, 0);
+        heard(&mut events, 1, LapAt::PeriodOver, 1000, 10);
+        heard(&mut events, 2, LapAt::Started, 1000, 10);
+        heard(&mut events, 2, LapAt::Durable, 1500, 30);
+        assert_eq!(events.looked(1500, done(1)), None);
+        heard(&mut events, 1, LapAt::Durable, 1600, 40);
+        assert_eq!(events.looked(1600, done(1)), None);
+        assert_eq!(events.looked(1750, done(1)), Some(2), "the other's period was over before");
+        assert!(!events.awaits_quiet());
+        let record = events.record(report(&[1, 2], &[]), 0, &at(2001, 50));
         let [one, two] = &record.cycles[..] else { panic!("{record:?}") };
         assert_eq!((written(&one.durable), written(&one.period)), (Some(40), Some(10)));
         assert_eq!((written(&two.durable), written(&two.period)), (Some(20), Some(40)));
         assert_eq!((one.quiet_ns, two.quiet_ns), (None, Some(1500)));
-        assert_eq!(laps.last_durable().unwrap().monotonic_ns, 1601);
+        assert_eq!(events.last_durable().unwrap().monotonic_ns, 1601);
     }
 
     #[test]
     fn a_phase_that_ends_early_ends_the_period() {
-        let mut laps = Laps::new(IDLE_NS);
-        heard(&mut laps, 1, LapAt::Started, 1000, 5);
-        let record = laps.record(report(&[1, 2], &[]), 1000, &at(1801, 25));
+        let mut events = CycleEvents::new(IDLE_NS);
+        heard(&mut events, 1, LapAt::Started, 1000, 5);
+        let record = events.record(report(&[1, 2], &[]), 1000, &at(1801, 25));
         let [one, unheard] = &record.cycles[..] else { panic!("{record:?}") };
         assert!(one.durable.is_empty() && one.quiet_ns.is_none());
         assert_eq!((written(&one.period), one.period_ns), (Some(20), 800));
         assert!(unheard.period.is_empty() && unheard.period_ns == 0);
-        assert!(laps.last_durable().is_none());
+        assert!(events.last_durable().is_none());
     }
 }

@@ -1,0 +1,229 @@
+//! A trial at work: what its steps share.
+//!
+//! What has a state of its own is an object of its own (the file system, its contents, the memory
+//! limit, the accounts); here are the tasks of workers, the mount with all that hangs on it, and
+//! the record.
+
+use crate::accounts::WriteAccounts;
+use crate::contents::StoredContents;
+use crate::error::StepError;
+use crate::filesystem::{TestedFs, notice};
+use crate::limit::MemoryLimit;
+use crate::stop::Stop;
+use crate::warm;
+use fsarena_model::contender::Cache;
+use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
+use fsarena_model::record::{ColdProof, Effective, Outcome, TrialRecord};
+use fsarena_model::spec::TrialSpec;
+use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSpec};
+use fsarena_model::{RECORD_SCHEMA, SPEC_SCHEMA};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// A trial at work.
+pub(crate) struct Trial<'a> {
+    pub(crate) spec: &'a TrialSpec,
+    /// This binary, for workers.
+    pub(crate) program: &'a Path,
+    pub(crate) stop: &'a Stop,
+    pub(crate) record: TrialRecord,
+    /// Readings of the last chill, for the phase that follows it.
+    pub(crate) chilled: Option<ColdProof>,
+    pub(crate) accounts: WriteAccounts,
+    pub(crate) memory: MemoryLimit,
+    pub(crate) contents: StoredContents,
+    // Declared last: what uses the file system is dropped before it.
+    pub(crate) fs: TestedFs<'a>,
+}
+
+impl Trial<'_> {
+    /// What a worker does in a phase.
+    pub(crate) fn phase_task(&self, phase: &Phase, latency: bool) -> Task {
+        let number = self.spec.workload.phases.iter().position(|p| p.name == phase.name);
+        let seed = self.spec.seed.child("phase", number.map_or(u64::MAX, |number| number as u64));
+        if let Some(job) = &phase.job {
+            return self.job_task(phase, job, latency);
+        }
+        match &self.spec.workload.fio {
+            Some(job) if phase.op == Op::Fio => {
+                Task::Fio { job: job.clone(), section: phase.name.clone(), lay_out: !phase.timed }
+            }
+            _ => Task::Phase { phase: phase.clone(), seed, latency },
+        }
+    }
+
+    /// What a worker is told.
+    pub(crate) fn worker_spec(&self, task: Task, op: Op) -> WorkerSpec {
+        WorkerSpec {
+            schema: SPEC_SCHEMA,
+            root: self.fs.work_root().unwrap_or_default(),
+            dataset: self.spec.workload.dataset.clone(),
+            state: self.contents.state,
+            dataset_seed: self.spec.seed.child("dataset", 0),
+            warm_memory_bytes: warm::task_bytes(
+                &self.fs.roots,
+                &task,
+                op,
+                &self.spec.workload.dataset,
+                self.spec.contender.levels.memory_bytes,
+            ),
+            task,
+            cpus: self.spec.cpus.clone(),
+            user: self.spec.user,
+            handicap_ns: 0,
+        }
+    }
+
+    /// The task of a phase with a job.
+    fn job_task(&self, phase: &Phase, job: &Job, latency: bool) -> Task {
+        let workload = &self.spec.workload;
+        let (data, input, contents) = match &workload.source {
+            Some(source) => {
+                let data = self.data_path(source);
+                let input = match product_of(&workload.phases, &job.of) {
+                    Some(product) => PathBuf::from(product),
+                    None => data.clone(),
+                };
+                let held = self.contents.trees.find(&job.of);
+                (data, input, held.map(|held| held.contents(&job.kind)).unwrap_or_default())
+            }
+            None => (PathBuf::from(DATA), PathBuf::from(DATA), Contents::default()),
+        };
+        Task::Job(JobTask {
+            name: phase.name.clone(),
+            job: job.clone(),
+            input,
+            data,
+            contents,
+            reflink: self.spec.contender.levels.reflink,
+            latency,
+        })
+    }
+
+    /// Where the source is: relative to the root, or absolute.
+    pub(crate) fn data_path(&self, source: &Source) -> PathBuf {
+        match (source.place, &self.spec.staged) {
+            (SourcePlace::Other | SourcePlace::Memory, Some(staged)) => staged.clone(),
+            _ => PathBuf::from(source.file_name()),
+        }
+    }
+
+    /// The source of real work.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn source(&self) -> Result<&Source, StepError> {
+        let missing = || StepError::new("the spec asks for real work and has no source");
+        self.spec.workload.source.as_ref().ok_or_else(missing)
+    }
+
+    /// Mounts the file system.
+    pub(crate) fn mount(&mut self) -> Result<(), StepError> {
+        if self.fs.mount(&mut self.record.filesystem)? {
+            self.record.notices.extend(self.fs.compare_with_prediction());
+            self.explain_syncfs();
+        }
+        Ok(())
+    }
+
+    /// The kernel hands syncfs(2) on to a FUSE server only where that serves a block device itself
+    /// (fuseblk): `durable` is then no later than `returned`, and not what it says.
+    fn explain_syncfs(&mut self) {
+        let effective: &Effective = &self.record.filesystem;
+        let fstype = effective.mounted_type.as_deref().unwrap_or_default();
+        if fstype != "fuse" && !fstype.starts_with("fuse.") {
+            return;
+        }
+        let text = format!(
+            "mounted as {fstype}: the kernel does not pass syncfs on to the program that serves \
+             it, so `durable` does not mean that anything has reached the device"
+        );
+        let remedy = "look at the bytes written up to the unmount as well".to_owned();
+        self.notice("fuse-without-syncfs", text, Some(remedy));
+    }
+
+    /// Unmounts, and closes the accounts of the phases since the mount: what the unmount wrote is
+    /// part of them.
+    pub(crate) fn unmount(&mut self) -> Result<(), StepError> {
+        let Some(elapsed_ns) = self.fs.unmount()? else { return Ok(()) };
+        self.record.unmount_ns = Some(elapsed_ns);
+        self.accounts.close(&self.fs, &mut self.record)
+    }
+
+    /// What comes now, which is `what`, belongs to no phase that was measured: their accounts end,
+    /// with an unmount where the caches are made cold anyway, else without one.
+    pub(crate) fn end_accounts(&mut self, what: &str) -> Result<(), StepError> {
+        if self.accounts.is_closed(&self.fs) {
+            return Ok(());
+        }
+        if self.spec.contender.levels.cache == Cache::Cold {
+            self.unmount()?;
+            return self.mount();
+        }
+        self.accounts.end(&self.fs, &mut self.record, what);
+        Ok(())
+    }
+
+    /// Adds the result of a check to the record.
+    pub(crate) fn take_verified(&mut self, report: VerifyReport) -> Result<(), StepError> {
+        let failed = mismatch(&report).map_or(Ok(()), Err);
+        match &mut self.record.verify {
+            Some(known) => {
+                known.files += report.files;
+                known.bytes += report.bytes;
+                known.bad_files += report.bad_files;
+                known.examples.extend(report.examples);
+            }
+            none => *none = Some(report),
+        }
+        failed
+    }
+
+    pub(crate) fn notice(&mut self, code: &str, text: String, remedy: Option<String>) {
+        self.record.notices.push(notice(code, text, remedy));
+    }
+}
+
+/// The record of a trial of which nothing has been done yet.
+#[must_use]
+pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
+    TrialRecord {
+        schema: RECORD_SCHEMA,
+        key: spec.key.clone(),
+        outcome: Outcome::Interrupted,
+        started_unix_ns: unix_ns(),
+        elapsed_ns: 0,
+        steps: Vec::new(),
+        filesystem: Effective::default(),
+        device: spec.device.clone(),
+        conditioning: None,
+        phases: Vec::new(),
+        space: None,
+        unmount_ns: None,
+        verify: None,
+        notices: spec.notices.clone(),
+    }
+}
+
+fn mismatch(report: &VerifyReport) -> Option<StepError> {
+    (report.bad_files > 0).then(|| StepError::Failed {
+        error: format!(
+            "{} of {} files do not hold what was written: {}",
+            report.bad_files,
+            report.files.saturating_add(report.bad_files),
+            report.examples.join("; ")
+        ),
+        remedy: Some("check memory and device (dmesg); this result is of no use".to_owned()),
+    })
+}
+
+/// What the phase called `name` makes.
+fn product_of(phases: &[Phase], name: &str) -> Option<String> {
+    let maker = phases.iter().find(|phase| phase.name == name)?;
+    maker.job.as_ref()?.product(name)
+}
+
+pub(crate) fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

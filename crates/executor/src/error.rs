@@ -1,0 +1,130 @@
+//! Why a step of a trial failed, in words, with what to do about it.
+
+use crate::worker::WorkerFailure;
+use fsarena_model::work::{OpError, Phase, WorkerSays};
+use fsarena_targets::TargetError;
+
+/// Why a step failed.
+#[derive(Debug)]
+pub(crate) enum StepError {
+    /// What went wrong and what to do.
+    Failed { error: String, remedy: Option<String> },
+    /// A stop was asked for.
+    Stopped,
+}
+
+impl StepError {
+    pub(crate) fn new(error: impl Into<String>) -> Self {
+        Self::Failed { error: error.into(), remedy: None }
+    }
+}
+
+impl From<TargetError> for StepError {
+    fn from(error: TargetError) -> Self {
+        let words = error.to_string();
+        let known = || remedy_in(&words).map(str::to_owned);
+        Self::Failed { remedy: error.remedy().or_else(known), error: words }
+    }
+}
+
+impl From<WorkerFailure> for StepError {
+    fn from(failure: WorkerFailure) -> Self {
+        match failure {
+            WorkerFailure::Stopped => Self::Stopped,
+            WorkerFailure::Refused(reason) => {
+                let remedy = remedy_in(&reason).map(str::to_owned);
+                Self::Failed { error: reason, remedy }
+            }
+            other => Self::new(other.to_string()),
+        }
+    }
+}
+
+impl From<fsarena_metrics::MetricError> for StepError {
+    fn from(error: fsarena_metrics::MetricError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+pub(crate) fn out_of_order(step: &str, missing: &str) -> StepError {
+    StepError::new(format!("the spec asks for {step} before {missing}"))
+}
+
+pub(crate) fn unexpected(said: &WorkerSays) -> StepError {
+    StepError::new(format!("the worker answered {said:?}"))
+}
+
+/// The error of a phase whose op failed, with the remedy. `inodes_free` is known where their number
+/// is fixed.
+pub(crate) fn op_failure(error: &OpError, phase: &Phase, inodes_free: Option<u64>) -> StepError {
+    let remedy = out_of_inodes(error.errno, inodes_free).or_else(|| remedy_for(error.errno));
+    StepError::Failed { error: describe(error, phase), remedy: remedy.map(str::to_owned) }
+}
+
+/// The same for a failure in words.
+pub(crate) fn refusal(failed: StepError, inodes_free: Option<u64>) -> StepError {
+    let StepError::Failed { error, remedy } = failed else { return failed };
+    let inodes = errno_in(&error).and_then(|errno| out_of_inodes(errno, inodes_free));
+    StepError::Failed { error, remedy: inodes.map(str::to_owned).or(remedy) }
+}
+
+fn out_of_inodes(errno: i32, inodes_free: Option<u64>) -> Option<&'static str> {
+    let is_full = errno == rustix::io::Errno::NOSPC.raw_os_error();
+    (is_full && inodes_free == Some(0)).then_some(OUT_OF_INODES)
+}
+
+const OUT_OF_INODES: &str = "its inodes are used up: ask mkfs for more (mkfs.inode_ratio), make the \
+     device larger (--on loop:SIZE), or the work smaller (--scale)";
+
+/// What to do about an error of the system in the middle of the work.
+fn remedy_for(errno: i32) -> Option<&'static str> {
+    use rustix::io::Errno;
+    // 0 where a program did not say which.
+    if !(1..4096).contains(&errno) {
+        return None;
+    }
+    Some(match Errno::from_raw_os_error(errno) {
+        Errno::NOSPC => "make the device larger (--on loop:SIZE) or the work smaller (--scale)",
+        Errno::DQUOT => "raise the quota, or choose another directory",
+        Errno::ROFS | Errno::IO => {
+            "see the kernel's log (dmesg): the file system or its device reported an error"
+        }
+        Errno::ACCESS | Errno::PERM => "run as root, or choose a directory that you may write to",
+        Errno::NOMEM => "raise the memory limit (--memory), or see the kernel's log (dmesg)",
+        _ => return None,
+    })
+}
+
+/// The same for words that end with the system's: `… (os error 28)`.
+pub(crate) fn remedy_in(words: &str) -> Option<&'static str> {
+    remedy_for(errno_in(words)?)
+}
+
+pub(crate) fn errno_in(words: &str) -> Option<i32> {
+    words.rsplit_once("(os error ")?.1.split(')').next()?.parse().ok()
+}
+
+fn describe(error: &OpError, phase: &Phase) -> String {
+    let OpError { op_index, thread, call, path, text, .. } = error;
+    // A program has one end and no ops; its words name the phase.
+    if text.starts_with(&format!("phase {}: ", phase.name)) {
+        return text.clone();
+    }
+    let whose = thread.map_or(String::new(), |thread| format!("thread {thread} in "));
+    format!("{call} {path}: {text} (op {op_index} of {whose}phase {})", phase.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_system_have_a_remedy() {
+        let full = "directory d00099: cannot make it: No space left on device (os error 28)";
+        assert!(remedy_in(full).is_some_and(|remedy| remedy.contains("larger")));
+        assert!(remedy_in("directory d00099: Permission denied (os error 13); see").is_some());
+        assert_eq!(remedy_in("File exists (os error 17)"), None);
+        assert_eq!(remedy_in("a bad spec"), None);
+        assert!([0, -1, 4096, i32::MIN].into_iter().all(|errno| remedy_for(errno).is_none()));
+    }
+}

@@ -1,0 +1,222 @@
+//! The file system under test: made, mounted, watched, taken down.
+//!
+//! Where it is mounted, what its device does, how much room it has. What is said of it goes into
+//! the record by the caller.
+
+use crate::error::{StepError, out_of_order};
+use fsarena_metrics::{Roots, Watch, block_stat};
+use fsarena_model::capacity::Predicted;
+use fsarena_model::record::{Effective, Notice, Space};
+use fsarena_model::spec::{TargetSpec, TrialSpec};
+use fsarena_targets::format::{self, Formatted};
+use fsarena_targets::fs::{Driver, Place};
+use fsarena_targets::mount::{self, Mounted};
+use fsarena_targets::{cache, settle};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+/// The file system of a trial.
+pub(crate) struct TestedFs<'a> {
+    pub(crate) spec: &'a TrialSpec,
+    pub(crate) roots: Roots,
+    pub(crate) driver: Driver,
+    used_empty_bytes: Option<u64>,
+    // Declared last: dropped in this order, so that a mount goes before what is under it.
+    mounted: Option<Mounted>,
+    formatted: Option<Formatted>,
+}
+
+impl<'a> TestedFs<'a> {
+    /// Not made yet.
+    pub(crate) fn new(spec: &'a TrialSpec, driver: Driver) -> Self {
+        let roots = Roots::default();
+        Self { spec, roots, driver, used_empty_bytes: None, mounted: None, formatted: None }
+    }
+
+    /// Makes it, and says in `effective` how.
+    pub(crate) fn make(&mut self, effective: &mut Effective) -> Result<Option<Notice>, StepError> {
+        let levels = &self.spec.contender.levels;
+        let formatted =
+            format::format(&self.spec.target, &*self.driver, &levels.fs, levels.discard)?;
+        effective.mkfs_argv = formatted.mkfs_argv().to_vec();
+        let mut unread = None;
+        if let Some(device) = self.spec.target.device() {
+            cache::flush_device(device)?;
+            match formatted.features(&*self.driver) {
+                Ok(features) => effective.features = features,
+                Err(error) => unread = Some(notice("features-unread", error.to_string(), None)),
+            }
+        }
+        self.formatted = Some(formatted);
+        Ok(unread)
+    }
+
+    /// Mounts it, and says in `effective` how. Whether this is the first time: the tree is touched
+    /// then only, never after a chill.
+    pub(crate) fn mount(&mut self, effective: &mut Effective) -> Result<bool, StepError> {
+        let formatted = self.formatted.as_ref().ok_or_else(|| out_of_order("mount", "reset"))?;
+        let mounted = mount::mount(formatted, &self.spec.scratch_dir.join("mnt"))?;
+        let is_first = self.used_empty_bytes.is_none();
+        let root = work_root(&mounted, self.spec);
+        if is_first && matches!(self.spec.target, TargetSpec::Directory { .. }) {
+            // What is put into it may be for the eyes of the user alone.
+            let own = std::fs::DirBuilder::new().mode(0o700).create(&root);
+            own.map_err(|error| StepError::new(format!("{}: {error}", root.display())))?;
+        }
+        if let Some(user) = self.spec.user.filter(|_| is_first) {
+            change_owner(&root, user)?;
+        }
+        effective.mounted_type = Some(mounted.fstype().to_owned());
+        effective.mounted_options = Some(mounted.options().to_owned());
+        effective.mount_asked = formatted.mount_asked();
+        if let Some(device) = self.spec.target.device() {
+            effective.served_by = self.driver.served_by(&self.roots.sys, device);
+        }
+        self.mounted = Some(mounted);
+        if is_first {
+            self.used_empty_bytes = self.space_used().map(|(_, used)| used);
+        }
+        Ok(is_first)
+    }
+
+    /// Whether it is mounted now.
+    pub(crate) fn is_mounted(&self) -> bool {
+        self.mounted.is_some()
+    }
+
+    /// Unmounts it, where it is mounted; how long that took, ns.
+    pub(crate) fn unmount(&mut self) -> Result<Option<u64>, StepError> {
+        let Some(mounted) = self.mounted.take() else { return Ok(None) };
+        match mounted.unmount() {
+            Ok(elapsed_ns) => Ok(Some(elapsed_ns)),
+            Err(refused) => {
+                let (mounted, error) = *refused;
+                self.mounted = Some(mounted);
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Removes it, or leaves it where the spec says so.
+    pub(crate) fn remove(&mut self) -> Result<(), StepError> {
+        match self.formatted.take() {
+            Some(formatted) if self.spec.keep => formatted.keep(),
+            Some(formatted) => formatted.destroy()?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// The directory that holds the dataset.
+    pub(crate) fn work_root(&self) -> Result<PathBuf, StepError> {
+        let mounted = self.mounted.as_ref().ok_or_else(|| out_of_order("work", "mount"))?;
+        Ok(work_root(mounted, self.spec))
+    }
+
+    /// Kernel name of the device (`loop3`), where there is one of our own.
+    pub(crate) fn device_name(&self) -> Option<String> {
+        let device = self.spec.target.device().filter(|_| self.driver.place() == Place::Block)?;
+        device.file_name().map(|name| name.to_string_lossy().into_owned())
+    }
+
+    /// What `device` has done and is doing.
+    pub(crate) fn activity(&self, device: &str) -> std::io::Result<settle::Activity> {
+        let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;
+        let others = stat.discards.unwrap_or(0) + stat.flushes.unwrap_or(0);
+        let completed = stat.reads + stat.writes + others;
+        Ok(settle::Activity { completed, in_flight: stat.in_flight })
+    }
+
+    /// Waits until `device` is idle, within the limits of the spec.
+    pub(crate) fn wait_idle(&self, device: &str) -> Result<settle::Quiet, StepError> {
+        let mut read = || self.activity(device);
+        let drain = self.spec.drain;
+        settle::wait_idle(&mut read, drain.idle_ns, drain.cap_ns)
+            .map_err(|error| StepError::new(error.to_string()))
+    }
+
+    /// The file on a disk under a loop device, of ours or of the user's: its pages may be cached a
+    /// second time.
+    pub(crate) fn cached_backing(&self) -> Option<&Path> {
+        match &self.spec.target {
+            TargetSpec::Block { in_memory: true, .. } => None,
+            target => target.image().or_else(|| target.backing_file()),
+        }
+    }
+
+    /// Bytes that its device has delivered so far.
+    pub(crate) fn read_bytes(&self) -> Option<u64> {
+        block_stat(&self.roots, &self.device_name()?).ok().map(|stat| stat.read_bytes)
+    }
+
+    pub(crate) fn watch(&self, worker_pid: Option<u32>) -> Watch {
+        Watch { device: self.device_name(), memory_cgroup: None, worker_pid }
+    }
+
+    /// Capacity and use of the mounted file system by statvfs(3), bytes.
+    fn space_used(&self) -> Option<(u64, u64)> {
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let total = stat.f_blocks.saturating_mul(stat.f_frsize);
+        Some((total, total.saturating_sub(stat.f_bfree.saturating_mul(stat.f_frsize))))
+    }
+
+    /// Free inodes, where their number is fixed.
+    pub(crate) fn inodes_free(&self) -> Option<u64> {
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        (stat.f_files > 0).then_some(stat.f_ffree)
+    }
+
+    /// Says where there is more or less room than the plan went by.
+    pub(crate) fn compare_with_prediction(&self) -> Option<Notice> {
+        let predicted = self.spec.predicted?;
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let found = Predicted {
+            free_bytes: stat.f_bavail.saturating_mul(stat.f_frsize),
+            inodes: (stat.f_files > 0).then_some(stat.f_ffree),
+        };
+        let text = format!("after the mount statfs tells {}", predicted.is_off(&found)?);
+        let remedy = "whether work fits was decided by the prediction: tell the authors";
+        Some(notice("prediction-off", text, Some(remedy.to_owned())))
+    }
+
+    /// Space after the last phase, of which `stored_bytes` are contents.
+    pub(crate) fn space(&self, stored_bytes: u64) -> Option<Space> {
+        let stat = rustix::fs::statvfs(self.mounted.as_ref()?.path()).ok()?;
+        let (total_bytes, used_bytes) = self.space_used()?;
+        let fixed = stat.f_files > 0;
+        Some(Space {
+            total_bytes,
+            used_bytes,
+            used_empty_bytes: self.used_empty_bytes.unwrap_or(0),
+            stored_bytes,
+            inodes_total: fixed.then_some(stat.f_files),
+            inodes_free: fixed.then_some(stat.f_ffree),
+        })
+    }
+}
+
+/// A notice without a figure.
+pub(crate) fn notice(code: &str, text: String, remedy: Option<String>) -> Notice {
+    Notice { code: code.to_owned(), text, remedy, measure: None }
+}
+
+/// The root of the file system; in a directory target a directory of this trial alone, so that it
+/// meets neither the grown directory nor the remembered names of the trial before.
+fn work_root(mounted: &Mounted, spec: &TrialSpec) -> PathBuf {
+    match spec.target {
+        TargetSpec::Directory { .. } => {
+            mounted.path().join(format!("fsarena-trial-{}", spec.key.sequence))
+        }
+        _ => mounted.path().to_owned(),
+    }
+}
+
+/// Gives the root of a fresh file system to the user that will work in it.
+fn change_owner(root: &Path, user: fsarena_model::work::UserIds) -> Result<(), StepError> {
+    std::os::unix::fs::chown(root, Some(user.uid), Some(user.gid)).map_err(|error| {
+        StepError::Failed {
+            error: format!("{}: cannot be given to user {}: {error}", root.display(), user.uid),
+            remedy: Some("leave --user out, or use a file system with owners".to_owned()),
+        }
+    })
+}
