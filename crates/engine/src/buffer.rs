@@ -65,8 +65,8 @@ impl Drop for Pages {
     }
 }
 
-/// Touches `bytes` of anonymous memory and gives it back, so that the next pages the kernel hands
-/// out are ones the host has in memory.
+/// Touches `bytes` of anonymous memory and gives it back, so that the next pages the kernel
+/// contexts out are ones the host has in memory.
 ///
 /// # Errors
 /// mmap(2)'s, where there is not so much memory.

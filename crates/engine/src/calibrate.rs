@@ -1,6 +1,6 @@
 //! What the harness itself costs: phases over the null backend.
 //!
-//! The figures are published beside results and never subtracted from them. They are a bound from
+//! The figures are published with results and never subtracted from them. They are a bound from
 //! below: between real calls caches and branch predictors are colder; `cargo xtask overhead`
 //! measures the whole of it against a bare loop.
 

@@ -1,10 +1,10 @@
 //! Settings that cannot go together, refused before anything is touched.
 //!
-//! The plan refuses them with a place in the experiment file; this is for whoever speaks to the
+//! The plan refuses them with a place in the experiment file; this is for callers that use the
 //! engine directly. A policy that has nothing to do in an op (fsync in a `stat`) is none of them.
 
 use crate::error::EngineError;
-use crate::names::BesideNames;
+use crate::names::SiblingNames;
 use crate::resources::open_files;
 use fsarena_model::cycle::{Cycle, Disturb, Load};
 use fsarena_model::work::{Backend, Dataset, DatasetState, Fsync, Op, Order, Phase, Sharing};
@@ -213,7 +213,7 @@ fn cycles(dataset: &Dataset, state: &DatasetState, phase: &Phase) -> Result<(), 
         (Some(cycle), true) => {
             cycle_calls(phase)?;
             cycle_numbers(dataset, state, phase, cycle)?;
-            BesideNames::new(dataset).map_err(|error| {
+            SiblingNames::new(dataset).map_err(|error| {
                 (error.to_string(), "names beside those of the files have 15 bytes")
             })?;
             cycle.disturb.as_ref().map_or(Ok(()), |disturb| second_load(cycle, disturb))

@@ -75,7 +75,7 @@ impl Ticker for Monotonic {
     }
 }
 
-/// Reads the TSC without a fence: a system call lies between any two reads of the loop, and the
+/// Reads the TSC without a fence: there is a system call between any two reads of the loop, and the
 /// change of privilege keeps them apart (a fence would cost another 10 ns).
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]

@@ -1,6 +1,6 @@
 //! Why a phase or a check is refused before anything is touched.
 //!
-//! Every text names the place, says what is wrong and what to do. What goes wrong *in* a phase is
+//! Every text names the place, what is wrong and what to do. What goes wrong *in* a phase is
 //! part of its report ([`fsarena_model::work::OpError`]), never one of these.
 
 use crate::names::NameError;
@@ -115,5 +115,5 @@ pub enum UringError {
 }
 
 /// Most ops in flight: four entries each in the largest submission queue (`IORING_MAX_ENTRIES`,
-/// 32768) would allow 8192; more than 4096 serves nobody.
+/// 32768) would allow 8192; more than 4096 is of no use.
 pub const MAX_IODEPTH: u32 = 4096;

@@ -108,12 +108,12 @@ pub trait Recorder {
     /// The phase begins.
     fn start(&mut self);
     /// An op has ended.
-    fn lap(&mut self);
+    fn end_op(&mut self);
     /// An op that wrote has ended, in a phase that mixes reads and writes.
-    fn lap_write(&mut self);
+    fn end_write(&mut self);
 }
 
-/// Latency is not wanted.
+/// Latency is not recorded.
 #[derive(Debug, Clone, Copy)]
 pub struct NoLatency;
 
@@ -122,10 +122,10 @@ impl Recorder for NoLatency {
     fn start(&mut self) {}
 
     #[inline(always)]
-    fn lap(&mut self) {}
+    fn end_op(&mut self) {}
 
     #[inline(always)]
-    fn lap_write(&mut self) {}
+    fn end_write(&mut self) {}
 }
 
 /// Chained latencies: the read that ends one op begins the next, so that every ns of the phase
@@ -164,12 +164,12 @@ impl<T: Ticker> Recorder for Chained<'_, T> {
     }
 
     #[inline(always)]
-    fn lap(&mut self) {
+    fn end_op(&mut self) {
         self.end();
     }
 
     #[inline(always)]
-    fn lap_write(&mut self) {
+    fn end_write(&mut self) {
         let latency_ns = self.end();
         if let Some(writes) = &mut self.writes {
             writes.record(latency_ns);

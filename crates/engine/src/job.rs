@@ -29,7 +29,7 @@ pub struct Job<'a> {
     /// Logical sector of the device, bytes ([`Root::sector_bytes`]); for direct I/O.
     pub sector_bytes: u64,
     /// What each of its threads sleeps after its last op.
-    pub handicap: Handicap,
+    pub delay: InjectedDelay,
 }
 
 impl<'a> Job<'a> {
@@ -44,7 +44,7 @@ impl<'a> Job<'a> {
             dataset_seed,
             latency: true,
             sector_bytes: SECTOR_BYTES,
-            handicap: Handicap::default(),
+            delay: InjectedDelay::default(),
         }
     }
 }
@@ -54,14 +54,14 @@ impl<'a> Job<'a> {
 /// A phase of cycles sleeps in each of them. A phase that failed does not sleep: it is in no
 /// figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Handicap {
+pub struct InjectedDelay {
     ns: u64,
 }
 
-impl Handicap {
-    /// A handicap of so many ns; 0 is none.
+impl InjectedDelay {
+    /// A delay of so many ns; 0 is none.
     #[must_use]
-    pub fn of_ns(ns: u64) -> Self {
+    pub fn from_ns(ns: u64) -> Self {
         Self { ns }
     }
 

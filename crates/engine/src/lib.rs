@@ -15,12 +15,12 @@
 //! | [`permute`] | a permutation of blocks that needs no memory |
 //! | [`share`] | which part of a phase is one thread's |
 //! | [`buffer`] | page-aligned, pre-faulted memory |
-//! | [`stamp`] | contents that say whose bytes they are |
+//! | [`stamp`] | contents with a stamp: dataset, file, offset and version of every sector |
 //! | [`backend`] | the seam: real calls, memory copies, or nothing at all |
 //! | [`uring`] | io_uring: loops of its own, since ops overlap |
-//! | [`root`] | the directory that the dataset lies in |
+//! | [`root`] | the directory of the dataset |
 //! | [`job`] | a phase as it is ordered, and the delay that may be injected into it |
-//! | [`cycle`] | a periodic application: cycles of updates, and a second load beside them |
+//! | [`cycle`] | a periodic application: cycles of updates, and a concurrent second load |
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
 //! | [`program`] | programs that do the work in place of the engine |
@@ -36,7 +36,6 @@ pub mod buffer;
 pub mod calibrate;
 mod check;
 pub mod clock;
-mod crew;
 pub mod cycle;
 mod error;
 pub mod hist;
@@ -53,13 +52,14 @@ mod resources;
 pub mod root;
 pub mod share;
 pub mod stamp;
+mod threads;
 pub mod tree;
 pub mod uring;
 pub mod verify;
 pub mod worker;
 
 pub use error::{EngineError, UringError};
-pub use job::{Handicap, Job};
+pub use job::{InjectedDelay, Job};
 pub use phase::{Prepared, run_phase};
 pub use root::Root;
 pub use worker::{WorkerError, worker_main};

@@ -2,8 +2,9 @@
 //!
 //! No `format!`, no list of names (50,000 of them would be 1.6 MB that the loop drags through the
 //! caches). The layout is that of [`Dataset`]: `depth` components `d%05d`, then `f%08d` padded with
-//! `x`, or a second name that begins with `r`. What [`FileNames::set`] needs of a dataset whose
-//! directories hold different numbers of files is one number a directory, shared by all threads.
+//! `x`, or the name after a rename, which begins with `r`. What [`FileNames::set`] needs of a
+//! dataset whose directories hold different numbers of files is one number a directory, shared by
+//! all threads.
 
 use fsarena_model::dataset::NAME_BYTES;
 use fsarena_model::work::Dataset;
@@ -17,7 +18,7 @@ pub const PATH_MAX: usize = 4096;
 
 /// `d00000/`.
 const COMPONENT_BYTES: usize = 7;
-/// Where the name of the file begins; the directories stand before it, to the right.
+/// Where the name of the file begins; the directories end right before it.
 const FILE_START: usize = PATH_MAX;
 /// Room for the longest name and its NUL.
 const TEXT_BYTES: usize = FILE_START + 256;
@@ -107,7 +108,7 @@ fn check(dataset: &Dataset) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Which files lie in which leaf directory.
+/// Which files are in which leaf directory.
 #[derive(Debug, Clone)]
 enum Layout {
     /// As many in each but perhaps the last; never 0. A flat set is one such directory.
@@ -119,7 +120,7 @@ enum Layout {
 impl Layout {
     /// Directory of `file`, and the files that follow it there.
     #[inline(always)]
-    fn of(&self, file: u32) -> (u32, u32) {
+    fn locate(&self, file: u32) -> (u32, u32) {
         match self {
             Self::Even(files) => (file / files, files - 1 - file % files),
             Self::Drawn(starts) => {
@@ -186,15 +187,15 @@ impl FileNames {
         Ok(names)
     }
 
-    /// Takes the second names (`r…`) or the first (`f…`) from now on.
-    pub fn take_second(&mut self, second: bool) {
-        self.text[FILE_START] = if second { b'r' } else { b'f' };
+    /// Uses the names after a rename (`r…`) or before it (`f…`) from now on.
+    pub fn use_renamed_name(&mut self, renamed: bool) {
+        self.text[FILE_START] = if renamed { b'r' } else { b'f' };
     }
 
     /// Goes to any file.
     #[inline(always)]
     pub fn set(&mut self, file: u32) {
-        let (dir, left) = self.layout.of(file);
+        let (dir, left) = self.layout.locate(file);
         self.left_in_dir = left;
         if self.levels > 0 {
             self.write_dir(dir);
@@ -264,7 +265,7 @@ impl FileNames {
     /// Leaf directory of any file; 0 in a flat set.
     #[must_use]
     pub fn dir_of(&self, file: u32) -> u32 {
-        self.layout.of(file).0
+        self.layout.locate(file).0
     }
 
     /// Takes the current place of `other`, a cursor over the same dataset, under the own first
@@ -413,7 +414,8 @@ impl DirNames {
         self.as_c_str().to_str().unwrap_or_default()
     }
 
-    /// Gives `then` the path of a directory named by [`DirNames::parent`]; the cursor stays.
+    /// Gives `then` the path of a directory named by [`DirNames::parent`]; the cursor does not
+    /// move.
     pub fn with<T>(&mut self, (level, number): (usize, u32), then: impl FnOnce(&CStr) -> T) -> T {
         if level == 0 {
             return then(c".");
@@ -428,19 +430,19 @@ impl DirNames {
     }
 }
 
-/// Bytes of a name beside those of the dataset.
+/// Bytes of a name that is not one of the dataset's.
 const SIBLING_NAME_BYTES: usize = 15;
 
-/// A cursor over names beside those of the dataset, which follows one over the files:
+/// A cursor over further names in the directories of the dataset, which follows one over the files:
 /// `n00012-00000345` is the one that cycle 12 makes for file 345, in the directory of that file.
 #[derive(Debug, Clone)]
-pub struct BesideNames {
+pub struct SiblingNames {
     text: Box<[u8; PATH_MAX]>,
     /// Bytes of the path of a directory, with its last slash.
     dir_bytes: usize,
 }
 
-impl BesideNames {
+impl SiblingNames {
     /// A cursor in cycle 0.
     ///
     /// # Errors
@@ -464,7 +466,7 @@ impl BesideNames {
         self.text[at..at + 5].copy_from_slice(&eight_digits(number % 100_000)[3..]);
     }
 
-    /// Goes to the directory where `names` stands, and to `file`; `letter` tells kinds apart.
+    /// Goes to the current directory of `names`, and to `file`; `letter` marks the kind.
     #[inline(always)]
     pub fn set(&mut self, names: &FileNames, letter: u8, file: u32) -> &CStr {
         let dir = self.dir_bytes;

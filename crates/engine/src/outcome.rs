@@ -17,10 +17,14 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Error number and words. A write that took less than it was given says no error; where the
-    /// space that is left is less than a call of `call_bytes`, it is what the next would say: no
-    /// space.
-    pub fn told(&self, call_bytes: u64, free_bytes: impl FnOnce() -> Option<u64>) -> (i32, String) {
+    /// Error number and words. A write that took less than it was given has no error; where the
+    /// space that is left is less than a call of `call_bytes`, it gets the error of the next one:
+    /// no space.
+    pub fn describe(
+        &self,
+        call_bytes: u64,
+        free_bytes: impl FnOnce() -> Option<u64>,
+    ) -> (i32, String) {
         let is_full = || self.call == "write" && free_bytes().is_some_and(|free| free < call_bytes);
         let errno = self.errno.or_else(|| is_full().then_some(Errno::NOSPC));
         let text = match errno {
@@ -41,7 +45,7 @@ pub(crate) struct Tally {
     pub bytes: u64,
     /// Of these, written; counted only where reads and writes are mixed.
     pub written_bytes: u64,
-    /// Why it ended early; the cursor stands on the file.
+    /// Why it ended early; the cursor is at the file.
     pub failure: Option<Failure>,
     /// Number of the op that failed, where it is not the one after `ops`: others were in flight.
     pub failed_op: Option<u64>,

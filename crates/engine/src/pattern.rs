@@ -1,37 +1,37 @@
 //! The order in which a thread takes its files.
 //!
-//! Names are those of [`crate::names`]; which files are whose says [`crate::share`]. The only table
-//! with an entry a file is the permutation of a random order, and only there.
+//! Names are those of [`crate::names`]; [`crate::share`] decides which files are a thread's. The
+//! only table with an entry a file is the permutation of a random order, and only there.
 
 use crate::names::FileNames;
 use crate::share::FileShare;
 use fsarena_model::seed::Seed;
 
-/// Where the loop goes: one of two, decided once a phase.
-pub trait Walk: Copy {
+/// The order of a loop over files: one of two, decided once a phase.
+pub trait FileOrder: Copy {
     /// How many files.
     fn count(&self) -> u32;
-    /// Puts `names` on the file of op `index` (called with 0, 1, 2 …) and gives its number.
-    fn place(&self, names: &mut FileNames, index: u32) -> u32;
+    /// Sets `names` to the file of op `index` (called with 0, 1, 2 …) and gives its number.
+    fn select(&self, names: &mut FileNames, index: u32) -> u32;
 }
 
-/// One file behind the other, from `first` on.
+/// By number, from `first` on.
 #[derive(Debug, Clone, Copy)]
-pub struct InOrder {
+pub struct Sequential {
     /// Number of the first.
     pub first: u32,
     /// How many.
     pub count: u32,
 }
 
-impl Walk for InOrder {
+impl FileOrder for Sequential {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.count
     }
 
     #[inline(always)]
-    fn place(&self, names: &mut FileNames, index: u32) -> u32 {
+    fn select(&self, names: &mut FileNames, index: u32) -> u32 {
         if index > 0 {
             names.advance();
         } else {
@@ -43,21 +43,21 @@ impl Walk for InOrder {
 
 /// Files at a distance, or by a permutation made before the phase.
 #[derive(Debug, Clone, Copy)]
-pub struct Scattered<'a> {
+pub struct Permuted<'a> {
     /// The files.
     pub files: FileShare,
     /// Their order; `None`: by number.
     pub order: Option<&'a [u32]>,
 }
 
-impl Walk for Scattered<'_> {
+impl FileOrder for Permuted<'_> {
     #[inline(always)]
     fn count(&self) -> u32 {
         self.files.count
     }
 
     #[inline(always)]
-    fn place(&self, names: &mut FileNames, index: u32) -> u32 {
+    fn select(&self, names: &mut FileNames, index: u32) -> u32 {
         let file = self.files.file(self.order.map_or(index, |order| order[index as usize]));
         names.set(file);
         file
@@ -90,20 +90,20 @@ mod tests {
     }
 
     #[test]
-    fn walks_stand_on_the_files_they_name() {
+    fn orders_select_the_files_they_name() {
         let mut names = FileNames::new(&Dataset::uniform(100, 1, 7)).unwrap();
         let mut expected = names.clone();
         let order = [2, 0, 1];
         let files = FileShare { first: 5, step: 4, count: 3 };
-        let mut check = |walk: &dyn Fn(&mut FileNames, u32) -> u32, wanted: [u32; 3]| {
+        let mut check = |file_order: &dyn Fn(&mut FileNames, u32) -> u32, wanted: [u32; 3]| {
             for (index, wanted) in (0..3).zip(wanted) {
-                assert_eq!(walk(&mut names, index), wanted);
+                assert_eq!(file_order(&mut names, index), wanted);
                 expected.set(wanted);
                 assert_eq!(names.as_str(), expected.as_str());
             }
         };
-        check(&|n, i| Scattered { files, order: Some(&order) }.place(n, i), [13, 5, 9]);
-        check(&|n, i| Scattered { files, order: None }.place(n, i), [5, 9, 13]);
-        check(&|n, i| InOrder { first: 14, count: 3 }.place(n, i), [14, 15, 16]);
+        check(&|n, i| Permuted { files, order: Some(&order) }.select(n, i), [13, 5, 9]);
+        check(&|n, i| Permuted { files, order: None }.select(n, i), [5, 9, 13]);
+        check(&|n, i| Sequential { first: 14, count: 3 }.select(n, i), [14, 15, 16]);
     }
 }

@@ -1,8 +1,8 @@
 //! A permutation of any number of blocks, computed and not stored.
 //!
 //! A Feistel network of four rounds permutes the numbers of k bits, the smallest k with room for
-//! all blocks; a result outside is permuted again until it lies inside (cycle walking: Black and
-//! Rogaway, "Ciphers with arbitrary finite domains", 2002), which takes less than two turns on
+//! all blocks; a result outside is permuted again until it is inside (cycle walking: Black and
+//! Rogaway, "Ciphers with arbitrary finite domains", 2002), which takes less than two rounds on
 //! average. It is no cipher: it only has to be without order that a disk or a cache could see.
 
 use fsarena_model::dataset::mix;
@@ -40,14 +40,14 @@ impl Permutation {
 
     /// The same numbers in the order of another key.
     #[must_use]
-    pub fn again(&self, turn: u64) -> Self {
-        Self { key: mix(self.key.wrapping_add(turn)), ..*self }
+    pub fn rekeyed(&self, round: u64) -> Self {
+        Self { key: mix(self.key.wrapping_add(round)), ..*self }
     }
 
-    /// Where `index` (below the length) goes.
+    /// The number at `index` (below the length).
     #[inline(always)]
     #[must_use]
-    pub fn of(&self, index: u64) -> u64 {
+    pub fn permute(&self, index: u64) -> u64 {
         let mut number = self.once(index);
         while number >= self.len {
             number = self.once(number);
@@ -92,15 +92,16 @@ mod tests {
         let mut neighbours = 0;
         let mut buckets = [0; 10];
         for index in 0..10_000 {
-            let here = permutation.of(index);
-            neighbours += u32::from(permutation.of(index + 1).abs_diff(here) < 100);
+            let here = permutation.permute(index);
+            neighbours += u32::from(permutation.permute(index + 1).abs_diff(here) < 100);
             buckets[(here / 10_000) as usize] += 1;
         }
         // Two random numbers of 100000 are nearer than 100 with a chance of 0.2 %.
         assert!(neighbours < 50, "{neighbours}");
         assert!(buckets.iter().all(|&hits| (850..1150).contains(&hits)), "{buckets:?}");
-        let other = permutation.again(1);
-        let same = (0..10_000).filter(|&index| permutation.of(index) == other.of(index)).count();
+        let other = permutation.rekeyed(1);
+        let same =
+            (0..10_000).filter(|&index| permutation.permute(index) == other.permute(index)).count();
         assert!(same < 10, "{same}");
     }
 
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn golden_order() {
         let permutation = Permutation::new(1000, 42);
-        assert_eq!([0, 1, 2, 3].map(|index| permutation.of(index)), GOLDEN);
+        assert_eq!([0, 1, 2, 3].map(|index| permutation.permute(index)), GOLDEN);
     }
     const GOLDEN: [u64; 4] = [883, 162, 154, 523];
 
@@ -118,7 +119,7 @@ mod tests {
             let permutation = Permutation::new(len, key);
             let mut seen = vec![false; len as usize];
             for index in 0..len {
-                let number = permutation.of(index) as usize;
+                let number = permutation.permute(index) as usize;
                 prop_assert!(!seen[number]);
                 seen[number] = true;
             }

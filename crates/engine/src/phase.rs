@@ -7,7 +7,6 @@ use crate::backend::sync::Sync;
 use crate::buffer::Pages;
 use crate::check;
 use crate::clock::{TickClock, monotonic_ns};
-use crate::crew::{Gate, Hand, Latency, Outcome, Sizes};
 use crate::cycle::Cycles;
 use crate::error::EngineError;
 use crate::hist::{Chained, Histogram, NoLatency};
@@ -21,6 +20,7 @@ use crate::root::Root;
 pub use crate::root::make_dirs;
 use crate::share::Share;
 use crate::stamp::{Contents, Span};
+use crate::threads::{Latency, Sizes, StartBarrier, ThreadContext, ThreadOutcome};
 use crate::uring;
 use fsarena_model::cycle::Lap;
 use fsarena_model::seed::Seed;
@@ -67,7 +67,7 @@ pub fn run_phase(
 pub struct Prepared {
     phase: Phase,
     /// One a thread; none where there are cycles.
-    hands: Vec<Hand>,
+    contexts: Vec<ThreadContext>,
     /// Of a phase of cycles.
     cycles: Option<Box<Cycles>>,
 }
@@ -81,7 +81,7 @@ impl Prepared {
         let (dataset, phase) = (job.dataset, job.phase);
         check::phase(dataset, &job.state, phase, job.sector_bytes)?;
         let mut names = FileNames::new(dataset)?;
-        names.take_second(job.state.renamed);
+        names.use_renamed_name(job.state.renamed);
         let common = Common {
             names,
             dirs: DirNames::new(dataset)?,
@@ -94,26 +94,26 @@ impl Prepared {
         let phase = phase.clone();
         if let Some(cycle) = &phase.cycle {
             let cycles = Cycles::new(job, cycle, (&common.names, &common.sizes, common.clock))?;
-            return Ok(Self { phase, hands: vec![], cycles: Some(Box::new(cycles)) });
+            return Ok(Self { phase, contexts: vec![], cycles: Some(Box::new(cycles)) });
         }
-        let hands = (0..phase.io.threads).map(|thread| common.hand(job, thread));
-        Ok(Self { hands: hands.collect::<Result<_, _>>()?, phase, cycles: None })
+        let contexts = (0..phase.io.threads).map(|thread| common.context(job, thread));
+        Ok(Self { contexts: contexts.collect::<Result<_, _>>()?, phase, cycles: None })
     }
 
     /// Runs the phase below `root` with the backend that it names.
     pub fn run_on(&mut self, root: &Root) -> WorkerReport {
-        self.run_saying(root, &mut |_| {})
+        self.run_with_events(root, &mut |_| {})
     }
 
-    /// As [`Prepared::run_on`]; in a phase of cycles, `say` gets each lap when it has come.
-    pub fn run_saying(&mut self, root: &Root, say: &mut dyn FnMut(Lap)) -> WorkerReport {
+    /// As [`Prepared::run_on`]; in a phase of cycles, `on_event` gets each event when it comes.
+    pub fn run_with_events(&mut self, root: &Root, on_event: &mut dyn FnMut(Lap)) -> WorkerReport {
         let io = self.phase.io.clone();
         match io.backend {
-            Interface::Sync => self.run_with(&Sync::new(root, &io), say),
-            Interface::Null => self.run_with(&Null, say),
+            Interface::Sync => self.run_with(&Sync::new(root, &io), on_event),
+            Interface::Null => self.run_with(&Null, on_event),
             Interface::Mmap => self.run(&Mmap::new(root, self.phase.op)),
             Interface::IoUring => self.run_threads(
-                |hand, gate| uring::run_thread(root, hand, gate),
+                |context, barrier| uring::run_thread(root, context, barrier),
                 || rustix::fs::syncfs(root.dir()),
                 || root.free_bytes(),
             ),
@@ -126,43 +126,43 @@ impl Prepared {
         self.run_with(backend, &mut |_| {})
     }
 
-    /// As [`Prepared::run`]; `say` gets the laps of cycles.
+    /// As [`Prepared::run`]; `on_event` gets the events of cycles.
     pub fn run_with<B: Backend + std::marker::Sync>(
         &mut self,
         backend: &B,
-        say: &mut dyn FnMut(Lap),
+        on_event: &mut dyn FnMut(Lap),
     ) -> WorkerReport {
         if let Some(cycles) = &mut self.cycles {
-            return cycles.run(backend, say);
+            return cycles.run(backend, on_event);
         }
         self.run_threads(
-            |hand, gate| (run_hand(hand, backend, gate), ()),
+            |context, barrier| (run_blocking(context, backend, barrier), ()),
             || backend.sync(),
             || backend.free_bytes(),
         )
     }
 
-    /// Runs `work` with each hand, the first on this thread; then makes all durable by `sync`. What
-    /// `work` gives beside its outcome is dropped after the last clock read. `free_bytes` are asked
-    /// for after all clocks, to explain a failure.
+    /// Runs `work` with each context, the first on this thread; then makes all durable by `sync`.
+    /// What `work` returns with its outcome is dropped after the last clock read. `free_bytes` are
+    /// asked for after all clocks, to explain a failure.
     fn run_threads<K: Send>(
         &mut self,
-        work: impl Fn(&mut Hand, &Gate) -> (Outcome, K) + std::marker::Sync,
+        work: impl Fn(&mut ThreadContext, &StartBarrier) -> (ThreadOutcome, K) + std::marker::Sync,
         sync: impl FnOnce() -> Result<(), Errno>,
         free_bytes: impl Fn() -> Option<u64>,
     ) -> WorkerReport {
-        let gate = Gate::new(self.phase.io.threads);
-        for hand in &mut self.hands {
-            hand.left_in_dirs.clone_from(&hand.in_dirs);
+        let barrier = StartBarrier::new(self.phase.io.threads);
+        for context in &mut self.contexts {
+            context.left_in_dirs.clone_from(&context.in_dirs);
         }
-        let outcomes = match self.hands.as_mut_slice() {
-            [alone] => Ok(vec![work(alone, &gate)]),
-            hands => in_threads(hands, &gate, &work),
+        let outcomes = match self.contexts.as_mut_slice() {
+            [alone] => Ok(vec![work(alone, &barrier)]),
+            contexts => run_on_threads(contexts, &barrier, &work),
         };
         let durable_ns = sync().map(|()| monotonic_ns());
         let outcomes = outcomes.map(|all| all.into_iter().map(|(one, _)| one).collect::<Vec<_>>());
         match outcomes {
-            Ok(outcomes) => self.report(gate.start_ns(), &outcomes, durable_ns, free_bytes),
+            Ok(outcomes) => self.report(barrier.start_ns(), &outcomes, durable_ns, free_bytes),
             Err(source) => not_started(&source),
         }
     }
@@ -171,11 +171,11 @@ impl Prepared {
     fn report(
         &self,
         start_ns: u64,
-        outcomes: &[Outcome],
+        outcomes: &[ThreadOutcome],
         durable_ns: Result<u64, Errno>,
         free_bytes: impl Fn() -> Option<u64>,
     ) -> WorkerReport {
-        let total = |count: fn(&Outcome) -> u64| outcomes.iter().map(count).sum::<u64>();
+        let total = |count: fn(&ThreadOutcome) -> u64| outcomes.iter().map(count).sum::<u64>();
         let ops = total(|outcome| outcome.tally.ops);
         let mut report = WorkerReport {
             start_monotonic_ns: start_ns,
@@ -192,14 +192,14 @@ impl Prepared {
         if outcomes.len() > 1 {
             report.threads = outcomes.iter().map(|outcome| outcome.report(start_ns)).collect();
         }
-        // Who failed first stopped the others.
+        // The thread that failed first stopped the others.
         report.error = self
-            .hands
+            .contexts
             .iter()
             .zip(outcomes)
             .filter(|(_, outcome)| outcome.tally.failure.is_some())
             .min_by_key(|(_, outcome)| outcome.done_ns)
-            .and_then(|(hand, outcome)| hand.op_error(&outcome.tally, free_bytes));
+            .and_then(|(context, outcome)| context.op_error(&outcome.tally, free_bytes));
         if let (Err(errno), None) = (durable_ns, &report.error) {
             report.error = Some(sync_error(ops, errno));
         }
@@ -211,8 +211,8 @@ impl Prepared {
     fn latencies(&self, report: &mut WorkerReport) {
         let merge = |pick: fn(&Latency) -> Option<&Histogram>| {
             let mut all = Histogram::new();
-            for hand in &self.hands {
-                all.merge(pick(hand.latency()?)?);
+            for context in &self.contexts {
+                all.merge(pick(context.latency()?)?);
             }
             Some(all.to_model())
         };
@@ -221,22 +221,22 @@ impl Prepared {
     }
 }
 
-/// The first hand here, each other on a thread of its own.
-fn in_threads<K: Send>(
-    hands: &mut [Hand],
-    gate: &Gate,
-    work: &(impl Fn(&mut Hand, &Gate) -> (Outcome, K) + std::marker::Sync),
-) -> Result<Vec<(Outcome, K)>, std::io::Error> {
-    let Some((first, others)) = hands.split_first_mut() else { return Ok(vec![]) };
+/// The first context on this thread, each other on a thread of its own.
+fn run_on_threads<K: Send>(
+    contexts: &mut [ThreadContext],
+    barrier: &StartBarrier,
+    work: &(impl Fn(&mut ThreadContext, &StartBarrier) -> (ThreadOutcome, K) + std::marker::Sync),
+) -> Result<Vec<(ThreadOutcome, K)>, std::io::Error> {
+    let Some((first, others)) = contexts.split_first_mut() else { return Ok(vec![]) };
     std::thread::scope(|scope| {
         let mut started = Vec::with_capacity(others.len());
-        for hand in others {
+        for context in others {
             let builder = std::thread::Builder::new();
             let alone = move || {
                 // Not with io_uring: its ring is closed by another thread, after the last clock
                 // read, and its files are not in the table.
-                let own = hand.io.backend == Interface::Sync && own_descriptors();
-                let outcome = work(hand, gate);
+                let own = context.io.backend == Interface::Sync && own_descriptors();
+                let outcome = work(context, barrier);
                 if own {
                     close_own_descriptors();
                 }
@@ -245,13 +245,13 @@ fn in_threads<K: Send>(
             match builder.spawn_scoped(scope, alone) {
                 Ok(thread) => started.push(thread),
                 Err(error) => {
-                    gate.cancel();
+                    barrier.cancel();
                     return Err(error);
                 }
             }
         }
         let mut outcomes = Vec::with_capacity(started.len() + 1);
-        outcomes.push(work(first, gate));
+        outcomes.push(work(first, barrier));
         for thread in started {
             let outcome = thread.join();
             outcomes.push(outcome.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -261,29 +261,33 @@ fn in_threads<K: Send>(
 }
 
 /// One thread with blocking calls: chooses the recorder, once.
-fn run_hand<B: Backend>(hand: &mut Hand, backend: &B, gate: &Gate) -> Outcome {
-    let by = (backend, gate);
-    let files = if hand.op.is_random() { hand.share.files() as usize } else { 0 };
+fn run_blocking<B: Backend>(
+    context: &mut ThreadContext,
+    backend: &B,
+    barrier: &StartBarrier,
+) -> ThreadOutcome {
+    let by = (backend, barrier);
+    let files = if context.op.is_random() { context.share.files() as usize } else { 0 };
     let mut open = Vec::with_capacity(files);
-    let Some(mut latency) = hand.latency.take() else {
-        return hand.timed(gate, |hand| op::run(hand, by, &mut NoLatency, &mut open));
+    let Some(mut latency) = context.latency.take() else {
+        return context.timed(barrier, |context| op::run(context, by, &mut NoLatency, &mut open));
     };
     let Latency { clock, all, writes } = &mut latency;
     let outcome = match clock {
         TickClock::Tsc(tsc) => {
             let mut recorder = Chained::new(tsc.ticker(), all, writes.as_mut());
-            hand.timed(gate, |hand| op::run(hand, by, &mut recorder, &mut open))
+            context.timed(barrier, |context| op::run(context, by, &mut recorder, &mut open))
         }
         TickClock::Monotonic => {
             let mut recorder = Chained::new(crate::clock::Monotonic, all, writes.as_mut());
-            hand.timed(gate, |hand| op::run(hand, by, &mut recorder, &mut open))
+            context.timed(barrier, |context| op::run(context, by, &mut recorder, &mut open))
         }
     };
-    hand.latency = Some(latency);
+    context.latency = Some(latency);
     outcome
 }
 
-/// What the hands of a phase are made from.
+/// What the contexts of a phase have in common.
 struct Common {
     names: FileNames,
     dirs: DirNames,
@@ -292,27 +296,27 @@ struct Common {
 }
 
 impl Common {
-    fn hand(&self, job: &Job<'_>, thread: u32) -> Result<Hand, EngineError> {
+    fn context(&self, job: &Job<'_>, thread: u32) -> Result<ThreadContext, EngineError> {
         let (dataset, phase) = (job.dataset, job.phase);
-        let share = Share::of(dataset, phase, thread, &job.seed)?;
+        let share = Share::for_thread(dataset, phase, thread, &job.seed)?;
         let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
         let call_bytes = phase.bs_bytes.min(self.largest());
         let read_align = if phase.io.direct { job.sector_bytes } else { 1 };
-        let landing_bytes = match phase.op {
+        let read_buf_bytes = match phase.op {
             Op::List => Ok(LIST_BYTES),
             op if op.reads() => usize::try_from(call_bytes.next_multiple_of(read_align)),
             _ => Ok(0),
         };
-        let landing = landing_bytes.map_err(|_| Errno::NOMEM).and_then(Pages::new);
-        let mut second = self.names.clone();
-        second.take_second(!job.state.renamed);
+        let read_buf = read_buf_bytes.map_err(|_| Errno::NOMEM).and_then(Pages::new);
+        let mut rename_target = self.names.clone();
+        rename_target.use_renamed_name(!job.state.renamed);
         let ordered = match share {
             Share::Files(files) => files.count,
             Share::Parts(part) => part.files.count,
             Share::Dirs(dirs) => dirs.count,
             Share::Blocks(_) => 0,
         };
-        Ok(Hand {
+        Ok(ThreadContext {
             thread,
             op: phase.op,
             bs_bytes: phase.bs_bytes,
@@ -321,13 +325,13 @@ impl Common {
             order: (phase.order == Order::Random && !phase.op.is_random())
                 .then(|| random_order(ordered, &job.seed, thread)),
             names: self.names.clone(),
-            second,
+            rename_target,
             dirs: self.dirs.clone(),
             sizes: self.sizes.clone(),
             contents: self.contents(job).map_err(memory)?,
-            landing: landing.map_err(memory)?,
+            read_buf: read_buf.map_err(memory)?,
             read_align,
-            handicap: job.handicap,
+            delay: job.delay,
             mixture: job.seed.child("mixture", 0).tag(),
             left_in_dirs: vec![],
             in_dirs: self.in_dirs(&share, phase),
@@ -359,7 +363,7 @@ impl Common {
         Contents::new(span, version, &job.dataset_seed).map(Some)
     }
 
-    /// How many files of `share` lie in each leaf directory, where directories are to be synced.
+    /// How many files of `share` are in each leaf directory, where directories are to be synced.
     fn in_dirs(&self, share: &Share, phase: &Phase) -> Vec<u32> {
         let changes = phase.op.writes() || op::changes_names(phase.op);
         let (files, part) = match share {
@@ -374,7 +378,7 @@ impl Common {
         for k in 0..files.count {
             let file = files.file(k);
             // A file in which a thread has no part is not one of its files.
-            let range = part.map(|part| part.range(self.sizes.of(file)));
+            let range = part.map(|part| part.range(self.sizes.file_bytes(file)));
             if range.is_some_and(|(from, to)| from == to) {
                 continue;
             }
@@ -393,15 +397,17 @@ mod tests {
     use super::*;
     use crate::outcome::{Failure, Tally};
 
-    /// What is said of a call that did less than asked, of 1000 bytes, with so much space left.
-    fn told(op: Op, call: &'static str, free_bytes: Option<u64>) -> (i32, String) {
+    /// How a call of 1000 bytes that did less than asked is described, with so much space left.
+    fn described(op: Op, call: &'static str, free_bytes: Option<u64>) -> (i32, String) {
         let dataset = Dataset::uniform(2, 5000, 0);
         let phase = Phase::new("p", op, 1000);
         let seed = Seed::from_number(1);
         let mut prepared = Prepared::new(&Job::new(&dataset, &phase, seed, seed)).unwrap();
         let failure = Some(Failure { call, errno: None });
         let report = prepared.run_threads(
-            |hand, gate| (hand.timed(gate, |_| Tally { failure, ..Tally::default() }), ()),
+            |context, barrier| {
+                (context.timed(barrier, |_| Tally { failure, ..Tally::default() }), ())
+            },
             || Ok(()),
             || free_bytes,
         );
@@ -412,11 +418,11 @@ mod tests {
     #[test]
     fn a_short_write_on_a_full_file_system_found_no_space() {
         let full = (Errno::NOSPC.raw_os_error(), Errno::NOSPC.to_string());
-        assert_eq!(told(Op::Create, "write", Some(0)), full);
-        assert_eq!(told(Op::RandWrite, "write", Some(999)), full);
+        assert_eq!(described(Op::Create, "write", Some(0)), full);
+        assert_eq!(described(Op::RandWrite, "write", Some(999)), full);
         let short = (0, "fewer bytes taken than given".to_owned());
-        assert_eq!(told(Op::Create, "write", Some(1000)), short);
-        assert_eq!(told(Op::Create, "write", None), short);
-        assert_eq!(told(Op::Read, "read", Some(0)).0, 0);
+        assert_eq!(described(Op::Create, "write", Some(1000)), short);
+        assert_eq!(described(Op::Create, "write", None), short);
+        assert_eq!(described(Op::Read, "read", Some(0)).0, 0);
     }
 }

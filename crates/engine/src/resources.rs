@@ -11,7 +11,7 @@ pub(crate) fn open_files() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-        // Where that is not allowed, the old limit is told.
+        // Where that is not allowed, the old limit is returned.
         setrlimit(Resource::Nofile, raised).ok();
     }
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
@@ -20,12 +20,12 @@ pub(crate) fn open_files() -> u64 {
 /// Gives this thread a table of descriptors, a working directory and credentials of its own, as a
 /// process has. In a shared table each open and close of one thread waits for those of the others:
 /// 8 to 10 % of a small file, which are no work of the file system. Where the kernel has no memory
-/// for them they stay shared, and the answer is `false`.
+/// for them they stay shared, and this returns `false`.
 pub(crate) fn own_descriptors() -> bool {
     let flags = rustix::thread::UnshareFlags::FILES | rustix::thread::UnshareFlags::FS;
     // SAFETY: descriptors that exist stay open under their numbers in the new table. Those that
     // this thread opens from now on are used by it alone and closed by it, or with its table. The
-    // working directory is the same, and nobody changes it.
+    // working directory is the same, and nothing changes it.
     let own = unsafe { rustix::thread::unshare_unsafe(flags) }.is_ok();
     own_credentials();
     own
@@ -34,7 +34,7 @@ pub(crate) fn own_descriptors() -> bool {
 /// Gives this thread credentials of its own, equal to those it has: each open file counts the
 /// users of its opener's, and threads would pass that count from processor to processor.
 fn own_credentials() {
-    // Setting the same capabilities again is allowed to everybody, and copies (capset(2)).
+    // Every process may set the same capabilities again, which makes a copy (capset(2)).
     if let Ok(same) = rustix::thread::capabilities(None) {
         let _ = rustix::thread::set_capabilities(None, same);
     }
@@ -54,15 +54,15 @@ pub(crate) struct Usage(libc::rusage);
 impl Usage {
     /// Of this thread, as it is now.
     pub fn now() -> Self {
-        Self::of(libc::RUSAGE_THREAD)
+        Self::read(libc::RUSAGE_THREAD)
     }
 
     /// Of all children that were waited for, and theirs.
-    pub fn of_children() -> Self {
-        Self::of(libc::RUSAGE_CHILDREN)
+    pub fn children() -> Self {
+        Self::read(libc::RUSAGE_CHILDREN)
     }
 
-    fn of(who: libc::c_int) -> Self {
+    fn read(who: libc::c_int) -> Self {
         // SAFETY: rusage is plain integers, for which all zeros are a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         // SAFETY: the pointer is to a live rusage. With the callers' arguments it cannot fail.

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// `STATX_DIOALIGN` (Linux 6.1), which rustix has no name for.
 const STATX_DIOALIGN: StatxFlags = StatxFlags::from_bits_retain(0x2000);
-/// Logical sector where nobody says another.
+/// Logical sector where no other is known.
 pub const SECTOR_BYTES: u64 = 512;
 
 /// The root of a dataset, opened but not read.

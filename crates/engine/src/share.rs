@@ -1,7 +1,7 @@
 //! Which part of a phase is one thread's: a pure description, without files and without memory.
 //!
 //! The shares of all threads of a phase are disjoint and together the whole of it. `own` gives each
-//! thread whole leaf directories (or whole big files), `shared` takes turns in the same ones (or a
+//! thread whole leaf directories (or whole big files), `shared` alternates in the same ones (or a
 //! part of each big file); the blocks of a random phase are one permutation, cut into pieces.
 
 use crate::error::EngineError;
@@ -67,7 +67,7 @@ impl PartShare {
     }
 }
 
-/// Directories in the order of [`crate::names::DirNames`], one behind the other.
+/// Directories in the order of [`crate::names::DirNames`], one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirShare {
     /// Number of the first.
@@ -76,11 +76,11 @@ pub struct DirShare {
     pub count: u32,
 }
 
-/// Places of a random phase: a piece of the permutation of all whole blocks of all files, which
+/// Blocks of a random phase: a piece of the permutation of all whole blocks of all files, which
 /// starts again in another order when it is used up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockShare {
-    /// The permutation of the first turn.
+    /// The permutation of the first round.
     pub order: Permutation,
     /// Number of the first op within the phase.
     pub first: u64,
@@ -98,13 +98,13 @@ impl BlockShare {
     /// File and offset (bytes) of the `k`-th op.
     #[inline(always)]
     #[must_use]
-    pub fn place(&self, k: u64) -> (u32, u64) {
+    pub fn block(&self, k: u64) -> (u32, u64) {
         let index = self.first + k;
         let number = if index < self.order.len() {
-            self.order.of(index)
+            self.order.permute(index)
         } else {
-            let (turn, index) = (index / self.order.len(), index % self.order.len());
-            self.order.again(turn).of(index)
+            let (round, index) = (index / self.order.len(), index % self.order.len());
+            self.order.rekeyed(round).permute(index)
         };
         if self.files == 1 {
             return (0, number * self.bs_bytes);
@@ -121,7 +121,7 @@ impl Share {
     /// # Errors
     /// When there is less to do than threads, or the op cannot be shared in that way.
     #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
-    pub fn of(
+    pub fn for_thread(
         dataset: &Dataset,
         phase: &Phase,
         thread: u32,
@@ -223,7 +223,7 @@ fn enough(dataset: &Dataset, phase: &Phase) -> Result<(), EngineError> {
             format!("{threads} threads, and one of them has nothing to do"),
             "use fewer threads, more files, fewer directories, or sharing = \"shared\"",
         ),
-        // No op at all: nothing is said of a queue then.
+        // No op at all: a queue does not matter then.
         0 => Ok(()),
         ops if ops < depth => refuse(
             format!("iodepth {depth}, and a thread has {ops} ops"),
@@ -233,8 +233,8 @@ fn enough(dataset: &Dataset, phase: &Phase) -> Result<(), EngineError> {
     }
 }
 
-/// What is dealt out to threads: how many there are, what they are, and what helps where they are
-/// too few.
+/// What threads share out: how many there are, what they are, and the remedy where they are too
+/// few.
 fn portions(dataset: &Dataset, phase: &Phase) -> (u64, &'static str, &'static str) {
     let op = phase.op;
     let shared = phase.io.sharing == Sharing::Shared;

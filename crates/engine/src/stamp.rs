@@ -1,4 +1,4 @@
-//! Contents that say whose bytes they are.
+//! Contents with stamps: dataset, file, offset and version of every sector.
 //!
 //! Every 512 B sector of a file (or its shorter tail) begins with a stamp of four little-endian
 //! words, as far as they fit:
@@ -36,7 +36,7 @@ pub const LAYOUT_VERSION: u16 = 1;
 pub const FIRST_VERSION: u16 = 1;
 
 const MAGIC: [u8; 4] = *b"fsar";
-/// Where the version of a sector stands in it.
+/// Offset of the version in a sector, bytes.
 pub const VERSION_BYTE: usize = 6;
 const FILE_WORD: usize = 16;
 const OFFSET_WORD: usize = 24;
@@ -194,7 +194,7 @@ impl Contents {
     ///
     /// # Errors
     /// When there is not so much memory.
-    pub(crate) fn twin(&self) -> Result<Self, Errno> {
+    pub(crate) fn try_clone(&self) -> Result<Self, Errno> {
         let mut pages = Pages::new(self.pages.as_slice().len())?;
         pages.as_mut_slice().copy_from_slice(self.pages.as_slice());
         Ok(Self { pages, period: self.period, call_bytes: self.call_bytes })

@@ -1,16 +1,16 @@
 //! Reads every file again and compares every byte with what the engine would have written.
 //!
-//! A mismatch is a result, not an error: it names the file, the first byte that differs, and whose
-//! bytes were found there where a stamp tells. What earlier phases made of the files (second names,
-//! appended bytes, newer contents) is followed: a sector may carry any version between the oldest
-//! and the newest that the phases can have left in it.
+//! A mismatch is a result, not an error: it names the file, the first byte that differs, and, where
+//! a stamp was found there, the file that the bytes belong to. What earlier phases made of the
+//! files (second names, appended bytes, newer contents) is followed: a sector may carry any version
+//! between the oldest and the newest that the phases can have left in it.
 
 use crate::buffer::Pages;
-use crate::crew::Sizes;
 use crate::error::EngineError;
 use crate::names::FileNames;
 use crate::root::Root;
 use crate::stamp::{Contents, SECTOR_BYTES, Span, Stamp, VERSION_BYTE};
+use crate::threads::Sizes;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, DatasetState, VerifyReport};
 use rustix::fd::OwnedFd;
@@ -30,7 +30,7 @@ pub struct Verifier {
     names: FileNames,
     sizes: Sizes,
     contents: Contents,
-    landing: Pages,
+    read_buf: Pages,
 }
 
 impl Verifier {
@@ -54,9 +54,9 @@ impl Verifier {
         let end_bytes = largest.saturating_add(appended_bytes);
         let call_bytes = bs_bytes.min(end_bytes).max(1).next_multiple_of(SECTOR_BYTES as u64);
         let span = Span { end_bytes, call_bytes, aligned: true };
-        let landing = usize::try_from(call_bytes).map_err(|_| Errno::NOMEM);
+        let read_buf = usize::try_from(call_bytes).map_err(|_| Errno::NOMEM);
         let mut names = FileNames::new(dataset)?;
-        names.take_second(state.renamed);
+        names.use_renamed_name(state.renamed);
         Ok(Self {
             files: dataset.files,
             state: *state,
@@ -64,7 +64,7 @@ impl Verifier {
             names,
             sizes: Sizes { draw, appended_bytes },
             contents: Contents::new(span, state.newest_version, seed).map_err(memory)?,
-            landing: landing.and_then(Pages::new).map_err(memory)?,
+            read_buf: read_buf.and_then(Pages::new).map_err(memory)?,
         })
     }
 
@@ -78,7 +78,7 @@ impl Verifier {
             match self.file(root, file) {
                 Ok(()) => {
                     report.files += 1;
-                    report.bytes += self.sizes.of(file);
+                    report.bytes += self.sizes.file_bytes(file);
                 }
                 Err(wrong) => {
                     report.bad_files += 1;
@@ -99,13 +99,13 @@ impl Verifier {
                 Errno::NOENT => "is missing".to_owned(),
                 other => format!("cannot be opened: {other}"),
             })?;
-        let size = self.sizes.of(file);
-        let call_bytes = self.landing.as_slice().len() as u64;
+        let size = self.sizes.file_bytes(file);
+        let call_bytes = self.read_buf.as_slice().len() as u64;
         let mut offset = 0;
         while offset < size {
             let len = (size - offset).min(call_bytes) as usize;
             let wanted = self.contents.call(u64::from(file), offset, len);
-            let found = &mut self.landing.as_mut_slice()[..len];
+            let found = &mut self.read_buf.as_mut_slice()[..len];
             let got = read_full(&opened, found)
                 .map_err(|errno| format!("cannot be read at byte {offset}: {errno}"))?;
             let found = &mut found[..got];
@@ -117,7 +117,7 @@ impl Verifier {
             }
             offset += got as u64;
         }
-        match read_full(&opened, &mut self.landing.as_mut_slice()[..1]) {
+        match read_full(&opened, &mut self.read_buf.as_mut_slice()[..1]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(format!("is longer than {size} bytes")),
             Err(errno) => Err(format!("cannot be read at its end: {errno}")),
@@ -133,7 +133,7 @@ impl Verifier {
         got: usize,
     ) -> String {
         let wanted = self.contents.call(u64::from(file), offset, len)[at];
-        let found = &self.landing.as_slice()[..got];
+        let found = &self.read_buf.as_slice()[..got];
         let position = offset + at as u64;
         let mut text = format!("byte {position} is 0x{:02x} instead of 0x{wanted:02x}", found[at]);
         let sector_start = position - position % SECTOR_BYTES as u64;

@@ -14,7 +14,7 @@
 
 use crate::buffer::warm_memory;
 use crate::error::EngineError;
-use crate::job::Handicap;
+use crate::job::InjectedDelay;
 use crate::job::Job;
 use crate::phase::Prepared;
 use crate::program::{FioRun, HookRun, JobRun, ProgramError};
@@ -112,7 +112,7 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
 fn answer(ready: Ready, root: &Root, say_lap: &mut dyn FnMut(Lap)) -> WorkerSays {
     let done = |report| WorkerSays::Done(Box::new(report));
     match ready {
-        Ready::Phase(mut prepared) => done(prepared.run_saying(root, say_lap)),
+        Ready::Phase(mut prepared) => done(prepared.run_with_events(root, say_lap)),
         Ready::Fio(fio) => done(fio.run(root)),
         Ready::Job(job) => done(job.run(root)),
         Ready::Tree(mut tree) => done(tree.run(root)),
@@ -147,24 +147,24 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
         become_user(ids).map_err(|source| Refusal::User { ids, source })?;
     }
     let (dataset, dataset_seed, state) = (&spec.dataset, spec.dataset_seed, spec.state);
-    let handicap = Handicap::of_ns(spec.handicap_ns);
+    let delay = InjectedDelay::from_ns(spec.handicap_ns);
     let ready = match &spec.task {
         Task::Phase { phase, seed, latency } => {
             let (seed, latency, sector_bytes) = (*seed, *latency, root.sector_bytes());
             let plain = Job::new(dataset, phase, seed, dataset_seed);
-            let job = Job { state, latency, sector_bytes, handicap, ..plain };
+            let job = Job { state, latency, sector_bytes, delay, ..plain };
             Ready::Phase(Box::new(Prepared::new(&job)?))
         }
         Task::Fio { job, section, lay_out } => {
             let fio = FioRun::prepare(job, section, *lay_out, &dataset_seed)?;
-            Ready::Fio(Box::new(fio.with_handicap(handicap)))
+            Ready::Fio(Box::new(fio.with_delay(delay)))
         }
         Task::Job(task) => match task.job.by {
             By::Program => {
                 let job = JobRun::prepare(task, &spec.root)?;
-                Ready::Job(Box::new(job.with_handicap(handicap)))
+                Ready::Job(Box::new(job.with_delay(delay)))
             }
-            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?.with_handicap(handicap))),
+            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?.with_delay(delay))),
         },
         Task::Hook { command, data } => {
             Ready::Hook(Box::new(HookRun::prepare(command, data, &spec.root)?))

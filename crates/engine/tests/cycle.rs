@@ -4,7 +4,7 @@
 mod support;
 
 use fsarena_engine::backend::sync::Sync;
-use fsarena_engine::{Handicap, Job, Prepared, Root};
+use fsarena_engine::{InjectedDelay, Job, Prepared, Root};
 use fsarena_model::cycle::{Cycle, Overrun, UpdateKind};
 use fsarena_model::dataset::Distribution;
 use fsarena_model::work::{Backend, Dataset, Fsync, Io, Op, Order, Phase};
@@ -171,7 +171,7 @@ fn late(overrun: Overrun, number: u32) -> Cycle {
 }
 
 fn slow() -> Stage {
-    Stage { handicap: Handicap::of_ns(200 * MS), ..Stage::new(Dataset::uniform(20, 5000, 3)) }
+    Stage { delay: InjectedDelay::from_ns(200 * MS), ..Stage::new(Dataset::uniform(20, 5000, 3)) }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod support;
 
-use fsarena_engine::Handicap;
+use fsarena_engine::InjectedDelay;
 use fsarena_model::cycle::{Cycle, Disturb, DisturbReport, Load, Overrun};
 use fsarena_model::work::{Backend, Dataset, Io, OpError, Phase, WorkerReport};
 use std::path::Path;
@@ -18,8 +18,8 @@ fn disturbed(number: u32, load: Load, in_cycles: &[u32]) -> Cycle {
 
 /// A stage on which each cycle works for at least so long.
 fn stage(work_ns: u64) -> Stage {
-    let handicap = Handicap::of_ns(work_ns);
-    Stage { handicap, ..Stage::new(Dataset::uniform(20, 5000, 3)) }
+    let delay = InjectedDelay::from_ns(work_ns);
+    Stage { delay, ..Stage::new(Dataset::uniform(20, 5000, 3)) }
 }
 
 fn names(dir: &Path) -> Vec<String> {

@@ -142,8 +142,8 @@ fn a_second_load_can_fill_a_file_system() {
     let mut state = DatasetState::default();
     support::run(small.path(), &dataset, &mut state, &Phase::new("c", Op::Create, 4096));
     let phase = Phase::of_cycles("c", stuck, 4096);
-    let handicap = fsarena_engine::Handicap::of_ns(500_000_000);
-    let job = Job { state, handicap, ..Job::new(&dataset, &phase, seed(), seed()) };
+    let delay = fsarena_engine::InjectedDelay::from_ns(500_000_000);
+    let job = Job { state, delay, ..Job::new(&dataset, &phase, seed(), seed()) };
     let report = job.run(&root).unwrap();
     let error = report.error.unwrap();
     assert_eq!((&*error.call, error.errno), ("write", 28), "{error:?}");

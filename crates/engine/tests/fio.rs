@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)] // helpers of tests
 
 use fsarena_engine::program::{FioRun, ProgramError};
-use fsarena_engine::{Handicap, Root};
+use fsarena_engine::{InjectedDelay, Root};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::WorkerReport;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ fn a_handicap_stands_after_the_end_of_fio() {
     let dir = tempfile::tempdir().unwrap();
     let Some(_) = run(dir.path(), READ, "r", true) else { return };
     let fio = FioRun::prepare(READ, "r", false, &Seed::from_number(1)).unwrap();
-    let fio = fio.with_handicap(Handicap::of_ns(HANDICAP_NS));
+    let fio = fio.with_delay(InjectedDelay::from_ns(HANDICAP_NS));
     let report = fio.run(&Root::open(dir.path()).unwrap());
     assert_eq!((&report.error, report.ops), (&None, 256));
     let length_ns = report.returned_monotonic_ns - report.start_monotonic_ns;

@@ -219,7 +219,7 @@ fn threads_share_a_phase_and_its_processors() {
     assert_eq!((report.files, report.bad_files), (50, 0), "{report:?}");
 }
 
-/// A handicap is in `returned`, whole, however a phase is done.
+/// A delay is in `returned`, whole, however a phase is done.
 #[test]
 fn a_handicap_makes_a_phase_longer() {
     const HANDICAP_NS: u64 = 50_000_000;

@@ -91,7 +91,7 @@ fn borrow<'a>(file: Mapping) -> BorrowedFd<'a> {
 }
 
 impl Mapping {
-    /// Where `len` bytes at `offset` lie, and how many of them there are.
+    /// Address of `len` bytes at `offset`, and how many of them there are.
     #[inline(always)]
     fn part(self, offset: u64, len: usize) -> (*mut u8, usize) {
         let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(self.len);
@@ -171,7 +171,7 @@ impl Backend for Mmap<'_> {
         let (to, len) = file.part(offset, bytes.len());
         let whole = guarded(to, len, || {
             // SAFETY: `to` has `len` bytes of a writable mapping that the file keeps until it is
-            // closed; no reference to them exists, and `bytes` lies elsewhere. A page of it that
+            // closed; no reference to them exists, and `bytes` is other memory. A page of it that
             // cannot be had is replaced by the handler.
             unsafe { copy_nonoverlapping(bytes.as_ptr(), to, len) }
         });
@@ -325,7 +325,7 @@ fn replace_page(address: usize) -> bool {
     let page = std::ptr::without_provenance_mut::<c_void>(address - address % page_bytes);
     let flags = libc::MAP_FIXED | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: the address lies in the mapping that this thread is copying from or to, which belongs
+    // SAFETY: the address is in the mapping that this thread is copying from or to, which belongs
     // to this module; the page is replaced as a whole, and the mapping is unmapped as a whole. The
     // call is a bare system call, and errno is not looked at by what was interrupted: a copy.
     unsafe { libc::mmap(page, page_bytes, protection, flags, -1, 0) == page }

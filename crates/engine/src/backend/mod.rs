@@ -15,12 +15,12 @@ use std::ffi::CStr;
 
 /// What the ops of a phase are made of. Paths are relative to the root of the dataset. Every
 /// method fails with the error of its call.
-#[expect(clippy::missing_errors_doc, reason = "said once, above")]
+#[expect(clippy::missing_errors_doc, reason = "the errors are those of the calls")]
 pub trait Backend {
     /// An open file or directory; closed with [`Backend::close`] and by nothing else.
     type File: Copy;
 
-    /// Whether calls always say where: its files have no position of their own.
+    /// Whether calls always give an offset: its files have no position of their own.
     const BY_OFFSET: bool = false;
 
     /// open(`O_CREAT|O_WRONLY|O_EXCL`, 0644). The file will get `size_bytes`; only a backend that
@@ -39,7 +39,7 @@ pub trait Backend {
     /// open(`O_CREAT|O_WRONLY`, 0644): a file that may be there or not.
     fn open_or_create(&self, path: &CStr) -> Result<Self::File, Errno>;
 
-    /// open(`O_RDONLY|O_DIRECT`), whatever the phase says of its files.
+    /// open(`O_RDONLY|O_DIRECT`), whatever the phase has for its files.
     fn open_direct(&self, path: &CStr) -> Result<Self::File, Errno>;
 
     /// open(`O_RDWR`), for reads and writes in one file.
@@ -96,6 +96,6 @@ pub trait Backend {
     fn sync(&self) -> Result<(), Errno>;
 
     /// Bytes that the file system of the root has left, asked after the clocks of a phase; `None`
-    /// where nobody knows.
+    /// where it is not known.
     fn free_bytes(&self) -> Option<u64>;
 }

@@ -1,11 +1,11 @@
-//! The second load: a thread that works in the directory `disturb` while some cycles are at work.
+//! The second load: a thread that works in the directory `disturb` while some cycles run.
 //!
 //! Its ops follow an absolute schedule from the moment at which it begins; an op that is late does
-//! not move those after it. One load is at work at a time: where cycles overlap, that of a later
-//! one begins when the one before it has ended. What it needs is made by [`Disturber::lay_out`]: in
-//! an untimed phase of 0 cycles, and otherwise before the first clock read of the phase itself.
+//! not move those after it. One load runs at a time: where cycles overlap, that of a later one
+//! begins when the one before it has ended. What it needs is made by [`Disturber::create_files`]:
+//! in an untimed phase of 0 cycles, and otherwise before the first clock read of the phase itself.
 
-use super::messages::{DisturbOrder, Heard};
+use super::messages::{DisturbOrder, ThreadEvent};
 use crate::backend::Backend;
 use crate::buffer::Pages;
 use crate::clock::monotonic_ns;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
-/// Where it works, below the root.
+/// Its directory, below the root.
 const DIR: &CStr = c"disturb";
 /// Largest call that makes a small file, or the file that is read.
 const CALL_BYTES: u64 = 1 << 20;
@@ -36,7 +36,7 @@ pub(super) struct Disturber {
     path: Path,
     contents: Contents,
     /// Where reads put bytes.
-    landing: Pages,
+    read_buf: Pages,
     /// Whether calls of its size can pass the page cache.
     is_direct: bool,
     latency: Histogram,
@@ -45,7 +45,7 @@ pub(super) struct Disturber {
 }
 
 /// What ended a disturbance early: the call, and the number of its op.
-type Broken = (Failure, u64);
+type LoadError = (Failure, u64);
 
 impl Disturber {
     /// Prepares `load` for the phase of `job`: touches no file.
@@ -62,21 +62,21 @@ impl Disturber {
         let memory = |source| EngineError::Memory { bs_bytes: call_bytes.max(read_bytes), source };
         let span = Span { end_bytes: size_bytes, call_bytes: call_bytes.max(1), aligned: true };
         let seed = job.dataset_seed.child("disturb", 0);
-        let landing = usize::try_from(read_bytes).map_err(|_| Errno::NOMEM);
+        let read_buf = usize::try_from(read_bytes).map_err(|_| Errno::NOMEM);
         Ok(Self {
             load,
             path: Path::new(job.seed.child("disturb", u64::from(job.state.newest_version)).tag()),
             contents: Contents::new(span, FIRST_VERSION, &seed).map_err(memory)?,
-            landing: landing.and_then(Pages::new).map_err(memory)?,
+            read_buf: read_buf.and_then(Pages::new).map_err(memory)?,
             is_direct: read_bytes.is_multiple_of(job.sector_bytes.max(1)),
             latency: Histogram::new(),
             left: (0, 0),
         })
     }
 
-    /// Makes the directory and, where one is read, the file, and puts that out of the page cache.
-    /// What is there stays.
-    pub fn lay_out<B: Backend>(&mut self, backend: &B) -> Result<(), OpError> {
+    /// Makes the directory and, where one is read, the file, and drops that from the page cache.
+    /// Existing files are kept.
+    pub fn create_files<B: Backend>(&mut self, backend: &B) -> Result<(), OpError> {
         let made = match backend.mkdir(DIR) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(errno) => Err(Failure { call: "mkdir", errno: Some(errno) }),
@@ -98,7 +98,7 @@ impl Disturber {
         let mut made = write_all(backend, file, &mut self.contents, (0, size_bytes, CALL_BYTES));
         if made.is_ok() {
             made = at("fsync", backend.fsync(file)).and(made);
-            // Pages that stay are only a slower start of the read.
+            // Where pages remain, only the start of the read is slower.
             let _ = backend.forget(file);
         }
         match close_after(backend, file, made) {
@@ -108,15 +108,15 @@ impl Disturber {
     }
 
     /// Disturbs each cycle that is ordered, until there are no more.
-    pub fn attend<B: Backend>(
+    pub fn run<B: Backend>(
         &mut self,
         (backend, stopped): (&B, &AtomicBool),
         orders: &Receiver<DisturbOrder>,
-        said: &Sender<Heard>,
+        events: &Sender<ThreadEvent>,
     ) {
         while let Ok(order) = orders.recv() {
             let report = self.disturb(&order, backend, stopped);
-            if said.send(Heard::Disturbed(order.number, Box::new(report))).is_err() {
+            if events.send(ThreadEvent::Disturbed(order.number, Box::new(report))).is_err() {
                 return;
             }
         }
@@ -130,19 +130,19 @@ impl Disturber {
     ) -> DisturbReport {
         self.latency.clear();
         let ordered_ns = monotonic_ns();
-        let mut course = Course::new(stopped);
+        let mut schedule = LoadSchedule::new(stopped);
         let outcome = match self.load {
             Load::Create { files, size_bytes, rate } => {
-                course.rate = rate;
-                self.create(order.number, (files, size_bytes), &mut course, backend)
+                schedule.rate = rate;
+                self.create(order.number, (files, size_bytes), &mut schedule, backend)
             }
             Load::Write { size_bytes, bs_bytes, rate_bytes } => {
-                (course.rate, course.cycle_ended) = (rate_bytes, Some(&*order.cycle_ended));
-                self.write((size_bytes, bs_bytes), &mut course, backend)
+                (schedule.rate, schedule.cycle_ended) = (rate_bytes, Some(&*order.cycle_ended));
+                self.write((size_bytes, bs_bytes), &mut schedule, backend)
             }
             Load::Read { size_bytes, bs_bytes, rate_bytes } => {
-                (course.rate, course.cycle_ended) = (rate_bytes, Some(&*order.cycle_ended));
-                self.read((size_bytes, bs_bytes), &mut course, backend)
+                (schedule.rate, schedule.cycle_ended) = (rate_bytes, Some(&*order.cycle_ended));
+                self.read((size_bytes, bs_bytes), &mut schedule, backend)
             }
         };
         let error = outcome.err().map(|(failure, op)| self.op_error(failure, op, backend));
@@ -150,17 +150,17 @@ impl Disturber {
             stopped.store(true, Ordering::SeqCst);
         }
         let since = |at_ns: u64| at_ns.saturating_sub(order.start_ns);
-        // Its rate counts from here on, without what was cleared away first.
-        let started_ns = course.began_ns.max(ordered_ns);
+        // Its rate counts from here on, without what was removed first.
+        let started_ns = schedule.began_ns.max(ordered_ns);
         let latency = self.latency.to_model();
         DisturbReport {
             started_ns: since(started_ns),
-            done_ns: since(course.done_ns.max(started_ns)),
-            ops: course.ops,
-            bytes: course.bytes,
+            done_ns: since(schedule.done_ns.max(started_ns)),
+            ops: schedule.ops,
+            bytes: schedule.bytes,
             worst_ns: latency.max_ns,
             latency: Some(latency),
-            late_ns: course.late_ns,
+            late_ns: schedule.late_ns,
             error,
         }
     }
@@ -170,18 +170,18 @@ impl Disturber {
         &mut self,
         number: u32,
         (files, size_bytes): (u64, u64),
-        course: &mut Course<'_>,
+        schedule: &mut LoadSchedule<'_>,
         backend: &B,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LoadError> {
         let (cycle, left) = self.left;
         for file in 0..left {
             self.path.small(cycle, file);
             at("unlink", backend.unlink(self.path.as_c_str())).map_err(|failure| (failure, 0))?;
         }
         self.left = (number, 0);
-        course.begin();
+        schedule.begin();
         for index in 0..files {
-            if !course.wait(index) {
+            if !schedule.wait(index) {
                 break;
             }
             self.path.small(number, index);
@@ -193,19 +193,19 @@ impl Disturber {
                 let written = write_all(backend, file, &mut self.contents, size);
                 close_after(backend, file, written)
             });
-            self.latency.record(course.done(made, before_ns)?);
+            self.latency.record(schedule.done(made, before_ns)?);
             self.left.1 = index + 1;
         }
         Ok(())
     }
 
-    /// Writes one file from its start on, again and again: new blocks in the first turn.
+    /// Writes one file from its start on, again and again: new blocks in the first round.
     fn write<B: Backend>(
         &mut self,
         (size_bytes, bs_bytes): (u64, u64),
-        course: &mut Course<'_>,
+        schedule: &mut LoadSchedule<'_>,
         backend: &B,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LoadError> {
         self.path.set(format_args!("disturb/written"));
         match backend.unlink(self.path.as_c_str()) {
             Ok(()) | Err(Errno::NOENT) => {}
@@ -213,18 +213,18 @@ impl Disturber {
         }
         let opened = at("open", backend.create(self.path.as_c_str(), size_bytes));
         let file = opened.map_err(|failure| (failure, 0))?;
-        course.begin();
+        schedule.begin();
         let mut offset = 0;
         let mut outcome = Ok(());
-        while outcome.is_ok() && course.wait(course.bytes) {
+        while outcome.is_ok() && schedule.wait(schedule.bytes) {
             let len = (size_bytes - offset).min(bs_bytes) as usize;
             let bytes = self.contents.call(0, offset, len);
             let before_ns = monotonic_ns();
             let written = full("write", len, backend.write_at(file, offset, bytes));
-            outcome = course.done(written, before_ns).map(|ns| self.latency.record(ns));
+            outcome = schedule.done(written, before_ns).map(|ns| self.latency.record(ns));
             offset = if offset + bs_bytes < size_bytes { offset + bs_bytes } else { 0 };
         }
-        let closed = at("close", backend.close(file)).map_err(|failure| (failure, course.ops));
+        let closed = at("close", backend.close(file)).map_err(|failure| (failure, schedule.ops));
         outcome.and(closed)
     }
 
@@ -232,9 +232,9 @@ impl Disturber {
     fn read<B: Backend>(
         &mut self,
         (size_bytes, bs_bytes): (u64, u64),
-        course: &mut Course<'_>,
+        schedule: &mut LoadSchedule<'_>,
         backend: &B,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), LoadError> {
         self.path.read(size_bytes);
         let path = self.path.as_c_str();
         let direct = if self.is_direct { backend.open_direct(path) } else { Err(Errno::INVAL) };
@@ -244,41 +244,41 @@ impl Disturber {
             other => other,
         };
         let file = at("open", opened).map_err(|failure| (failure, 0))?;
-        course.begin();
+        schedule.begin();
         let mut offset = 0;
         let mut outcome = Ok(());
-        while outcome.is_ok() && course.wait(course.bytes) {
+        while outcome.is_ok() && schedule.wait(schedule.bytes) {
             if offset == 0 && !passes_cache {
                 let _ = backend.forget(file);
             }
             let len = (size_bytes - offset).min(bs_bytes) as usize;
             // A whole call: only so may it pass the page cache. At the end it brings less.
             let before_ns = monotonic_ns();
-            let read = backend.read_at(file, offset, self.landing.as_mut_slice());
+            let read = backend.read_at(file, offset, self.read_buf.as_mut_slice());
             let read = full("read", len, read.map(|got| got.min(len)));
-            outcome = course.done(read, before_ns).map(|ns| self.latency.record(ns));
+            outcome = schedule.done(read, before_ns).map(|ns| self.latency.record(ns));
             offset = if offset + bs_bytes < size_bytes { offset + bs_bytes } else { 0 };
         }
-        let closed = at("close", backend.close(file)).map_err(|failure| (failure, course.ops));
+        let closed = at("close", backend.close(file)).map_err(|failure| (failure, schedule.ops));
         outcome.and(closed)
     }
 
     fn op_error<B: Backend>(&self, failure: Failure, op_index: u64, backend: &B) -> OpError {
         let call_bytes = self.contents.call_bytes() as u64;
-        let (errno, text) = failure.told(call_bytes, || backend.free_bytes());
+        let (errno, text) = failure.describe(call_bytes, || backend.free_bytes());
         let (call, path) = (failure.call.to_owned(), self.path.as_str().to_owned());
-        let text = format!("the second load beside the cycles: {text}");
+        let text = format!("the second load during the cycles: {text}");
         OpError { op_index, thread: None, call, path, errno, text }
     }
 }
 
-/// One disturbance on its way.
+/// The schedule of one disturbance, and what it has done.
 #[derive(Debug)]
-struct Course<'a> {
+struct LoadSchedule<'a> {
     stopped: &'a AtomicBool,
     /// Ends it; absent: it ends with its amount.
     cycle_ended: Option<&'a AtomicBool>,
-    /// Files or bytes a second; 0: as fast as it goes.
+    /// Files or bytes a second; 0: as fast as possible.
     rate: u64,
     /// When its schedule began; 0 before.
     began_ns: u64,
@@ -289,7 +289,7 @@ struct Course<'a> {
     late_ns: u64,
 }
 
-impl<'a> Course<'a> {
+impl<'a> LoadSchedule<'a> {
     fn new(stopped: &'a AtomicBool) -> Self {
         let (rate, began_ns, ops, bytes, done_ns, late_ns) = (0, 0, 0, 0, 0, 0);
         Self { stopped, cycle_ended: None, rate, began_ns, ops, bytes, done_ns, late_ns }
@@ -300,7 +300,7 @@ impl<'a> Course<'a> {
         self.began_ns = monotonic_ns();
     }
 
-    /// Waits until the op is due that follows `units` files or bytes; `false` where there shall be
+    /// Waits until the op is due that follows `units` files or bytes; `false` where there are to be
     /// no more.
     fn wait(&mut self, units: u64) -> bool {
         let due_ns = match self.rate {
@@ -322,13 +322,13 @@ impl<'a> Course<'a> {
                 return true;
             }
             waited = true;
-            // Ends early where the conductor has something to say.
+            // The scheduler ends it early by an unpark.
             std::thread::park_timeout(Duration::from_nanos(due_ns - now_ns));
         }
     }
 
     /// Counts an op that began at `before_ns`; how long it took, ns.
-    fn done(&mut self, outcome: Result<usize, Failure>, before_ns: u64) -> Result<u64, Broken> {
+    fn done(&mut self, outcome: Result<usize, Failure>, before_ns: u64) -> Result<u64, LoadError> {
         self.done_ns = monotonic_ns();
         let bytes = outcome.map_err(|failure| (failure, self.ops))?;
         self.ops += 1;
@@ -341,7 +341,7 @@ impl<'a> Course<'a> {
 #[derive(Debug)]
 struct Path {
     text: [u8; 64],
-    /// Tells its small files from those of other phases.
+    /// Distinguishes its small files from those of other phases.
     tag: u32,
 }
 

@@ -1,4 +1,4 @@
-//! What the threads of a phase of cycles tell each other: orders one way, events the other.
+//! What the threads of a phase of cycles tell each other: orders to them, events to the scheduler.
 
 use fsarena_model::cycle::{CycleReport, DisturbReport};
 use fsarena_model::work::{OpError, WorkerUsage};
@@ -14,9 +14,9 @@ pub(super) struct CycleOrder {
     pub start_ns: u64,
     /// Version of what it writes.
     pub version: u16,
-    /// Cycles that are at work now.
-    pub beside: u32,
-    /// Whether the second load is at work beside it.
+    /// Other cycles that run now.
+    pub concurrent: u32,
+    /// Whether the second load runs at the same time.
     pub is_disturbed: bool,
 }
 
@@ -40,15 +40,15 @@ pub(super) struct DisturbOrder {
     pub cycle_ended: Arc<AtomicBool>,
 }
 
-/// What a thread says to the conductor.
+/// What a thread sends to the scheduler.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum ThreadEvent {
     /// It waits for orders.
     Ready,
-    /// A cycle has ended, at this desk.
+    /// The cycle of this worker has ended.
     Ended(usize, Box<Ended>),
     /// The disturbance of this cycle has ended.
     Disturbed(u32, Box<DisturbReport>),
-    /// It died, of a fault of this program.
+    /// It panicked.
     Died,
 }

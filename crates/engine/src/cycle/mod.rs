@@ -1,66 +1,65 @@
-//! A periodic application: cycles of updates, each on time or as the overrun says.
+//! A periodic application: cycles of updates, each on time or as its overrun policy decides.
 //!
-//! What each cycle does is drawn before the clock runs (`choice`). A cycle is worked through at a
-//! `desk` by a thread of its own; where cycles may overlap there are
-//! [`MAX_AT_WORK`](fsarena_model::cycle::MAX_AT_WORK) desks. The
-//! thread that runs the phase is the conductor (`conduct`): it starts cycles when the `pace`
-//! says so, says laps, and hears what became of them; it makes no call on a file. A second load
-//! (`disturb`) has a thread as well.
+//! What each cycle does is drawn before the clock runs (`updates`). Each cycle is run by a `worker`
+//! with a thread of its own; where cycles may overlap there are
+//! [`MAX_AT_WORK`](fsarena_model::cycle::MAX_AT_WORK) workers. The thread that runs the phase is
+//! the `scheduler`: it starts cycles by the `schedule`, reports their events and collects their
+//! results; it makes no call on a file. A second load (`disturb`) has a thread as well.
 //!
-//! A cycle is at work from its first clock read until it is durable. Its period is over when the
-//! next cycle that is not left out begins; the last one's, when its time is up and all cycles are
-//! durable. A second load that has not its amount by then is waited for after that.
+//! A cycle runs from its first clock read until it is durable. Its period is over when the next
+//! cycle that is not skipped begins; the last one's, when its time is up and all cycles are
+//! durable. A second load that has not done its amount by then is waited for after that.
 //!
 //! | file | what |
 //! |---|---|
-//! | `choice` | files and kinds of each cycle, by seed |
-//! | `pace` | when which cycle starts |
+//! | `updates` | files and kinds of each cycle, by seed |
+//! | `schedule` | when each cycle starts |
 //! | `messages` | what the threads tell each other |
-//! | `desk` | one cycle between its clock reads |
-//! | `conduct` | starts, laps and ends |
+//! | `worker` | one cycle between its clock reads |
+//! | `scheduler` | starts, events and ends |
 //! | `disturb` | the second load |
 
-mod choice;
-mod conduct;
-mod desk;
 mod disturb;
 mod messages;
-mod pace;
+mod schedule;
+mod scheduler;
+mod updates;
+mod worker;
 
-pub use choice::Update;
+pub use updates::Update;
 
 use crate::backend::Backend;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
-use crate::crew::{Latency, Sizes};
 use crate::error::EngineError;
 use crate::hist::Histogram;
 use crate::job::Job;
-use crate::names::{BesideNames, FileNames};
-use crate::op::cycle::{CycleContext, Signs};
+use crate::names::{FileNames, SiblingNames};
+use crate::op::cycle::{CycleContext, StopSignals};
 use crate::outcome::{not_started, sync_error};
 use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
 use crate::stamp::{Contents, Span};
-use choice::Choice;
-use conduct::{Conductor, Heed, Played};
-use desk::Desk;
+use crate::threads::{Latency, Sizes};
 use disturb::Disturber;
 use fsarena_model::cycle::{Cycle, CyclesReport, Lap};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::work::{OpError, WorkerReport};
-use messages::Heard;
-use pace::Pace;
+use messages::ThreadEvent;
+use schedule::CycleSchedule;
+use scheduler::{CycleResults, CycleScheduler, Shared};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
+use updates::CycleUpdates;
+use worker::CycleWorker;
 
 /// The cycles of a phase, ready to run.
 #[derive(Debug)]
 pub(crate) struct Cycles {
     cycle: Cycle,
-    choice: Choice,
+    updates: CycleUpdates,
     /// Version that the dataset has before.
     newest_version: u16,
-    desks: Vec<Desk>,
+    workers: Vec<CycleWorker>,
     disturber: Option<Disturber>,
 }
 
@@ -76,107 +75,110 @@ impl Cycles {
         (names, sizes, clock): (&FileNames, &Sizes, Option<TickClock>),
     ) -> Result<Self, EngineError> {
         let phase = job.phase;
-        let choice = Choice::draw(cycle, job.dataset.files, phase.order, &job.seed);
+        let updates = CycleUpdates::draw(cycle, job.dataset.files, phase.order, &job.seed);
         let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
         let end_bytes = sizes.draw.most().saturating_add(sizes.appended_bytes);
         let span = Span { end_bytes, call_bytes: phase.bs_bytes, aligned: true };
         let newest_version = job.state.newest_version;
         let contents = Contents::new(span, newest_version, &job.dataset_seed).map_err(memory)?;
-        let beside = BesideNames::new(job.dataset)?;
+        let sibling = SiblingNames::new(job.dataset)?;
         let most = cycle.overrun.most_at_work();
-        let desk = |_| {
+        let worker = |_| {
             let context = CycleContext {
                 names: names.clone(),
-                beside: beside.clone(),
+                sibling: sibling.clone(),
                 sizes: sizes.clone(),
-                contents: contents.twin().map_err(memory)?,
-                temporaries: Vec::with_capacity(choice.most_temporary()),
+                contents: contents.try_clone().map_err(memory)?,
+                temporaries: Vec::with_capacity(updates.most_temporary()),
                 bs_bytes: phase.bs_bytes,
                 fsync: phase.io.fsync,
             };
-            Ok(Desk {
+            Ok(CycleWorker {
                 context,
-                handicap: job.handicap,
+                delay: job.delay,
                 latency: clock.map(|clock| Latency { clock, all: Histogram::new(), writes: None }),
                 disturbed: cycle.disturb.as_ref().and(clock).map(|_| Histogram::new()),
             })
         };
-        let desks = (0..most.min(cycle.cycles)).map(desk).collect::<Result<_, EngineError>>()?;
+        let workers =
+            (0..most.min(cycle.cycles)).map(worker).collect::<Result<_, EngineError>>()?;
         let disturber = cycle.disturb.as_ref().map(|disturb| Disturber::new(disturb.load, job));
         let disturber = disturber.transpose()?;
-        Ok(Self { cycle: cycle.clone(), choice, newest_version, desks, disturber })
+        Ok(Self { cycle: cycle.clone(), updates, newest_version, workers, disturber })
     }
 
-    /// Runs all cycles and reports; `say` gets each lap when it has come.
+    /// Runs all cycles and reports; `on_event` gets each event when it comes.
     pub fn run<B: Backend + Sync>(
         &mut self,
         backend: &B,
-        say: &mut dyn FnMut(Lap),
+        on_event: &mut dyn FnMut(Lap),
     ) -> WorkerReport {
         if let Some(disturber) = &mut self.disturber
-            && let Err(error) = disturber.lay_out(backend)
+            && let Err(error) = disturber.create_files(backend)
         {
             return not_begun(Err(error));
         }
         if self.cycle.cycles == 0 {
             return not_begun(backend.sync().map_err(|errno| sync_error(0, errno)));
         }
-        match self.play(backend, say) {
-            Ok(played) => self.report(played),
+        match self.run_threads(backend, on_event) {
+            Ok(results) => self.report(results),
             Err(source) => not_started(&source),
         }
     }
 
-    /// Starts the threads, conducts and ends them.
-    fn play<B: Backend + Sync>(
+    /// Starts the threads, runs the schedule and ends them.
+    fn run_threads<B: Backend + Sync>(
         &mut self,
         backend: &B,
-        say: &mut dyn FnMut(Lap),
-    ) -> Result<Played, std::io::Error> {
-        let Self { cycle, choice, newest_version, desks, disturber } = self;
+        on_event: &mut dyn FnMut(Lap),
+    ) -> Result<CycleResults, std::io::Error> {
+        let Self { cycle, updates, newest_version, workers, disturber } = self;
         let stopped = AtomicBool::new(false);
-        let met: Box<[AtomicBool]> = desks.iter().map(|_| AtomicBool::new(false)).collect();
-        let (choice, stopped, met) = (&*choice, &stopped, &*met);
+        let overlapped: Box<[AtomicBool]> =
+            workers.iter().map(|_| AtomicBool::new(false)).collect();
+        let (updates, stopped, overlapped) = (&*updates, &stopped, &*overlapped);
         std::thread::scope(|scope| {
-            let (said, heard) = channel();
-            // Where a thread cannot be started, those before it end with their orders.
-            let mut orders = Vec::with_capacity(desks.len());
-            for (place, desk) in desks.iter_mut().enumerate() {
+            let (events_to, events) = channel();
+            // Where a thread cannot be started, those before it end with their channels of orders.
+            let mut orders = Vec::with_capacity(workers.len());
+            for (index, worker) in workers.iter_mut().enumerate() {
                 let (order, received) = channel();
-                let signs = Signs { stopped, met: &met[place] };
-                let attend = move |said: &Sender<Heard>| {
-                    desk.attend(place, (backend, signs), choice, (&received, said));
+                let signals = StopSignals { stopped, overlapped: &overlapped[index] };
+                let run = move |events_to: &Sender<ThreadEvent>| {
+                    worker.run(index, (backend, signals), updates, (&received, events_to));
                 };
-                start(scope, &said, attend)?;
+                start(scope, &events_to, run)?;
                 orders.push(order);
             }
             let mut second_load = None;
             if let Some(disturber) = disturber {
                 let (order, received) = channel();
-                let attend = move |said: &Sender<Heard>| {
-                    disturber.attend((backend, stopped), &received, said);
+                let run = move |events_to: &Sender<ThreadEvent>| {
+                    disturber.run((backend, stopped), &received, events_to);
                 };
-                let thread = start(scope, &said, attend)?.thread().clone();
+                let thread = start(scope, &events_to, run)?.thread().clone();
                 second_load = Some((order, thread));
             }
-            drop(said);
+            drop(events_to);
             let threads = orders.len() + usize::from(second_load.is_some());
-            await_ready(threads, &heard);
-            let pace = Pace {
+            wait_until_ready(threads, &events);
+            let schedule = CycleSchedule {
                 overrun: cycle.overrun,
                 period_ns: cycle.period_ns,
                 cycles: cycle.cycles,
                 start_ns: 0,
                 next: 1,
             };
-            let heed = Heed { heard, stopped, met };
-            Ok(Conductor::new(cycle, pace, *newest_version, (orders, second_load), heed).run(say))
+            let shared = Shared { events, stopped, overlapped };
+            Ok(CycleScheduler::new(cycle, schedule, *newest_version, (orders, second_load), shared)
+                .run(on_event))
         })
     }
 
     /// Words and model values, after the clock.
-    fn report(&self, played: Played) -> WorkerReport {
-        let Played { start_ns, mut cycles, skipped, usages, error } = played;
+    fn report(&self, results: CycleResults) -> WorkerReport {
+        let CycleResults { start_ns, mut cycles, skipped, usages, error } = results;
         let some_plain = cycles.iter().any(|cycle| !self.cycle.is_disturbed(cycle.number));
         let latency = self.latency(some_plain);
         if latency.is_none() {
@@ -204,19 +206,19 @@ impl Cycles {
         }
     }
 
-    /// The histograms of all desks together: of the cycles that were not to be disturbed where
+    /// The histograms of all workers together: of the cycles that were not to be disturbed where
     /// there are some, as those are what is compared, else of all; missing where their clock left
-    /// `CLOCK_MONOTONIC` behind. One that met the second load of another, which needs cycles that
-    /// overlap, is among them.
+    /// `CLOCK_MONOTONIC` behind. One that overlapped the second load of another, which needs cycles
+    /// that overlap, is among them.
     fn latency(&self, some_plain: bool) -> Option<LatencyHistogram> {
         let mut all = Histogram::new();
-        for desk in &self.desks {
-            let latency = desk.latency.as_ref()?;
+        for worker in &self.workers {
+            let latency = worker.latency.as_ref()?;
             if latency.clock.drift() > MAX_DRIFT {
                 return None;
             }
             all.merge(&latency.all);
-            if let Some(disturbed) = desk.disturbed.as_ref().filter(|_| !some_plain) {
+            if let Some(disturbed) = worker.disturbed.as_ref().filter(|_| !some_plain) {
                 all.merge(disturbed);
             }
         }
@@ -224,28 +226,28 @@ impl Cycles {
     }
 }
 
-/// Starts a thread that says when it is ready, does `attend`, and says so where it dies of it.
+/// Starts a thread that sends an event when it is ready, does `run`, and sends one where it panics.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    said: &Sender<Heard>,
-    attend: impl FnOnce(&Sender<Heard>) + Send + 'scope,
+    events_to: &Sender<ThreadEvent>,
+    run: impl FnOnce(&Sender<ThreadEvent>) + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, ()>, std::io::Error> {
-    /// Says that its thread dies.
-    struct LastWords(Sender<Heard>);
+    /// Sends an event when its thread panics.
+    struct PanicGuard(Sender<ThreadEvent>);
 
-    impl Drop for LastWords {
+    impl Drop for PanicGuard {
         fn drop(&mut self) {
             if std::thread::panicking() {
-                let _ = self.0.send(Heard::Died);
+                let _ = self.0.send(ThreadEvent::Died);
             }
         }
     }
 
-    let said = LastWords(said.clone());
+    let events_to = PanicGuard(events_to.clone());
     Builder::new().spawn_scoped(scope, move || {
         let own = own_descriptors();
-        if said.0.send(Heard::Ready).is_ok() {
-            attend(&said.0);
+        if events_to.0.send(ThreadEvent::Ready).is_ok() {
+            run(&events_to.0);
         }
         if own {
             close_own_descriptors();
@@ -254,9 +256,9 @@ fn start<'scope>(
 }
 
 /// Waits until so many threads are ready.
-fn await_ready(threads: usize, heard: &Receiver<Heard>) {
+fn wait_until_ready(threads: usize, events: &Receiver<ThreadEvent>) {
     for _ in 0..threads {
-        if !matches!(heard.recv(), Ok(Heard::Ready)) {
+        if !matches!(events.recv(), Ok(ThreadEvent::Ready)) {
             return;
         }
     }

@@ -87,7 +87,7 @@ fn second_names_and_parents() {
     let dataset = Dataset { depth: 2, ..Dataset::uniform(30, 1, 9) };
     let mut names = FileNames::new(&dataset).unwrap();
     let mut second = names.clone();
-    second.take_second(true);
+    second.use_renamed_name(true);
     names.set(17);
     second.follow(&names);
     assert_eq!(second.as_str(), expected(&dataset, 17, 'r'));
@@ -95,7 +95,7 @@ fn second_names_and_parents() {
     let parent = names.with_parent(|path| path.to_str().unwrap().to_owned());
     assert_eq!(parent, "d00001/d00001");
     assert_eq!(names.as_str(), "d00001/d00001/f00000017");
-    second.take_second(false);
+    second.use_renamed_name(false);
     assert_eq!(second.as_c_str(), names.as_c_str());
     let mut flat = FileNames::new(&Dataset::uniform(3, 1, 0)).unwrap();
     assert_eq!(flat.with_parent(|path| path.to_str().unwrap().to_owned()), ".");
@@ -116,7 +116,7 @@ fn directories_come_before_those_in_them() {
             assert_eq!(names.parent(), names.parent_of(dir));
             let parent = names.parent();
             assert_eq!(names.with(parent, |path| path.to_str().unwrap().to_owned()), above);
-            assert_eq!(names.as_str(), path, "the cursor stays");
+            assert_eq!(names.as_str(), path, "the cursor does not move");
             assert!(seen.insert(path));
         }
         let leaves: Vec<_> =
@@ -186,16 +186,16 @@ fn names_lie_in_the_directory_of_their_file() {
         let dataset = Dataset { depth, ..Dataset::uniform(700, 1, dirs) };
         let mut names = FileNames::new(&dataset).unwrap();
         names.set(234);
-        let mut beside = BesideNames::new(&dataset).unwrap();
-        beside.take_cycle(12);
-        assert_eq!(beside.set(&names, b't', 234).to_str(), Ok(&*format!("{dir}t00012-00000234")));
-        beside.take_cycle(65_535);
-        beside.set(&names, b'n', 99_999_999);
-        assert_eq!(beside.as_str(), format!("{dir}n65535-99999999"));
+        let mut sibling = SiblingNames::new(&dataset).unwrap();
+        sibling.take_cycle(12);
+        assert_eq!(sibling.set(&names, b't', 234).to_str(), Ok(&*format!("{dir}t00012-00000234")));
+        sibling.take_cycle(65_535);
+        sibling.set(&names, b'n', 99_999_999);
+        assert_eq!(sibling.as_str(), format!("{dir}n65535-99999999"));
     }
     let short = Dataset { name_bytes: Some(2), ..Dataset::uniform(9, 1, 0) };
-    assert_eq!(BesideNames::new(&short).unwrap().as_str(), "n00000-00000000");
+    assert_eq!(SiblingNames::new(&short).unwrap().as_str(), "n00000-00000000");
     let deep = Dataset { depth: 584, name_bytes: Some(7), ..Dataset::uniform(9, 1, 1) };
     FileNames::new(&deep).unwrap();
-    assert!(matches!(BesideNames::new(&deep), Err(NameError::Path { levels: 584, .. })));
+    assert!(matches!(SiblingNames::new(&deep), Err(NameError::Path { levels: 584, .. })));
 }

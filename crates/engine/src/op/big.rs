@@ -5,13 +5,13 @@
 
 use super::file_loop::{Parents, settle_after};
 use crate::backend::Backend;
-use crate::crew::{Gate, Hand, Sizes};
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at, full};
-use crate::pattern::Walk;
+use crate::pattern::FileOrder;
 use crate::share::{PartShare, Share};
 use crate::stamp::Contents;
+use crate::threads::{Sizes, StartBarrier, ThreadContext};
 use fsarena_model::work::Fsync;
 use rustix::io::Errno;
 
@@ -28,7 +28,7 @@ impl Shape<'_> {
     /// From, to: bytes of file `number` that are this thread's.
     #[inline(always)]
     fn range(&self, number: u32) -> (u64, u64) {
-        let size_bytes = self.sizes.of(number);
+        let size_bytes = self.sizes.file_bytes(number);
         self.part.map_or((0, size_bytes), |part| part.range(size_bytes))
     }
 }
@@ -37,25 +37,25 @@ fn part(share: &Share) -> Option<PartShare> {
     if let Share::Parts(part) = share { Some(*part) } else { None }
 }
 
-/// Each file in calls: `open` opens, `call` moves the bytes at an offset, up to an end, and says
-/// how many.
+/// Each file in calls: `open` opens, `call` moves the bytes at an offset, up to an end, and
+/// returns how many.
 #[inline(always)]
-fn each_call<B: Backend, R: Recorder, W: Walk>(
-    (backend, gate): (&B, &Gate),
-    (names, walk): (&mut FileNames, W),
+fn each_call<B: Backend, R: Recorder, W: FileOrder>(
+    (backend, barrier): (&B, &StartBarrier),
+    (names, file_order): (&mut FileNames, W),
     (shape, mut parents): (Shape<'_>, Parents<'_>),
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
     mut call: impl FnMut(B::File, u32, (u64, u64)) -> Result<usize, Failure>,
 ) -> Tally {
     let mut tally = Tally::default();
-    for index in 0..walk.count() {
-        let number = walk.place(names, index);
+    for index in 0..file_order.count() {
+        let number = file_order.select(names, index);
         let (mut offset, end) = shape.range(number);
         if offset == end && shape.part.is_some() {
             continue;
         }
-        let file = match at("open", open(names, shape.sizes.of(number))) {
+        let file = match at("open", open(names, shape.sizes.file_bytes(number))) {
             Ok(file) => file,
             Err(failure) => {
                 tally.count(Err(failure));
@@ -66,7 +66,7 @@ fn each_call<B: Backend, R: Recorder, W: Walk>(
         while offset < end {
             let mut outcome = call(file, number, (offset, end));
             offset += *outcome.as_ref().unwrap_or(&0) as u64;
-            let stopped = gate.is_stopped();
+            let stopped = barrier.is_stopped();
             if offset >= end || outcome.is_err() || stopped {
                 outcome = settle_after(backend, shape.fsync, file, outcome);
                 outcome = parents.after(backend, names, outcome);
@@ -74,7 +74,7 @@ fn each_call<B: Backend, R: Recorder, W: Walk>(
             if !tally.count(outcome) {
                 return tally;
             }
-            recorder.lap();
+            recorder.end_op();
             if stopped {
                 return tally;
             }
@@ -110,14 +110,14 @@ fn write_call<B: Backend>(
 }
 
 #[inline(always)]
-fn write_with<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+fn write_with<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
-    let Hand { names, contents, sizes, left_in_dirs, bs_bytes, io, share, .. } = hand;
+    let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, share, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (bs_bytes, fsync, part) = (*bs_bytes, io.fsync, part(share));
     // Each write is synced by itself: nothing is left to do at the close.
@@ -125,54 +125,61 @@ fn write_with<B: Backend, R: Recorder, W: Walk>(
     let by_offset = B::BY_OFFSET || part.is_some();
     let shape = Shape { sizes, part, fsync: at_close };
     let parents = Parents { each: false, left: left_in_dirs };
-    let by = (backend, gate);
-    each_call(by, (names, walk), (shape, parents), recorder, open, |file, number, (from, end)| {
-        let len = (end - from).min(bs_bytes) as usize;
-        write_call(backend, contents, (file, number), (from, len, by_offset), fsync)
-    })
+    let by = (backend, barrier);
+    each_call(
+        by,
+        (names, file_order),
+        (shape, parents),
+        recorder,
+        open,
+        |file, number, (from, end)| {
+            let len = (end - from).min(bs_bytes) as usize;
+            write_call(backend, contents, (file, number), (from, len, by_offset), fsync)
+        },
+    )
 }
 
 /// Each file made and written from start to end.
 #[inline(never)]
-pub(super) fn write<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    by: (&B, &Gate),
-    walk: W,
+pub(super) fn write<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    by: (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_with(hand, by, walk, recorder, |name, size| by.0.create(name.as_c_str(), size))
+    write_with(context, by, file_order, recorder, |name, size| by.0.create(name.as_c_str(), size))
 }
 
 /// Each file written over from start to end.
 #[inline(never)]
-pub(super) fn overwrite<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    by: (&B, &Gate),
-    walk: W,
+pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    by: (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_with(hand, by, walk, recorder, |name, _| by.0.open_write(name.as_c_str()))
+    write_with(context, by, file_order, recorder, |name, _| by.0.open_write(name.as_c_str()))
 }
 
 /// Each file read from start to end.
 #[inline(never)]
-pub(super) fn read<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let Hand { names, landing, sizes, bs_bytes, share, read_align, .. } = hand;
-    let (landing, bs_bytes, align) = (landing.as_mut_slice(), *bs_bytes, *read_align as usize);
+    let ThreadContext { names, read_buf, sizes, bs_bytes, share, read_align, .. } = context;
+    let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
     let shape = Shape { sizes, part: part(share), fsync: Fsync::None };
     let by_offset = B::BY_OFFSET || shape.part.is_some();
     let parents = Parents { each: false, left: &mut [] };
     let open = |name: &FileNames, _| backend.open(name.as_c_str());
-    let by = (backend, gate);
-    each_call(by, (names, walk), (shape, parents), recorder, open, |file, _, (from, end)| {
+    let by = (backend, barrier);
+    each_call(by, (names, file_order), (shape, parents), recorder, open, |file, _, (from, end)| {
         let len = (end - from).min(bs_bytes) as usize;
         let asked = if align > 1 { len.next_multiple_of(align) } else { len };
-        let into = &mut landing[..asked];
+        let into = &mut read_buf[..asked];
         let moved =
             if by_offset { backend.read_at(file, from, into) } else { backend.read(file, into) };
         full("read", len, moved)

@@ -1,6 +1,6 @@
 //! One cycle: each of its files updated in its own way, one op a file.
 //!
-//! A temporary file is one op as well, in two parts: it is made in its turn, and unlinked when all
+//! A temporary file is one op as well, in two parts: it is made in its place, and unlinked when all
 //! others are done. Its latency is the sum of both.
 //!
 //! Where cycles overlap, two of them may work on the same file. A file that another cycle has just
@@ -11,12 +11,12 @@ use super::file_loop::settle_after;
 use super::files::write_all;
 use crate::backend::Backend;
 use crate::clock::Ticker;
-use crate::crew::Sizes;
 use crate::cycle::Update;
 use crate::hist::Histogram;
-use crate::names::{BesideNames, FileNames};
+use crate::names::{FileNames, SiblingNames};
 use crate::outcome::{Failure, Tally, at};
 use crate::stamp::Contents;
+use crate::threads::Sizes;
 use fsarena_model::cycle::UpdateKind;
 use fsarena_model::work::Fsync;
 use rustix::io::Errno;
@@ -30,10 +30,10 @@ const TEMPORARY: u8 = b't';
 /// What the loop of one cycle works with, made before the clock runs.
 #[derive(Debug)]
 pub(crate) struct CycleContext {
-    /// Stands on the current file, or on the one that failed.
+    /// At the current file, or at the one that failed.
     pub names: FileNames,
-    /// Stands on the file beside it.
-    pub beside: BesideNames,
+    /// At the further file in the same directory.
+    pub sibling: SiblingNames,
     pub sizes: Sizes,
     /// What is written; its stamps carry the version of the cycle.
     pub contents: Contents,
@@ -44,16 +44,16 @@ pub(crate) struct CycleContext {
     pub fsync: Fsync,
 }
 
-/// What one cycle is told by others while it works.
+/// What other threads set while a cycle runs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Signs<'a> {
+pub(crate) struct StopSignals<'a> {
     /// Something failed: it ends at its next op.
     pub stopped: &'a AtomicBool,
-    /// Another cycle was at work beside it.
-    pub met: &'a AtomicBool,
+    /// Another cycle ran at the same time.
+    pub overlapped: &'a AtomicBool,
 }
 
-impl Signs<'_> {
+impl StopSignals<'_> {
     /// All others end at their next op.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
@@ -62,17 +62,17 @@ impl Signs<'_> {
 
 /// What a cycle did.
 #[derive(Debug, Default)]
-pub(crate) struct Done {
+pub(crate) struct CycleOutcome {
     pub tally: Tally,
     /// Files by kind.
     pub kinds: [u64; 5],
     pub collisions: u64,
-    /// Whether the call that failed was about the file beside the one of the dataset.
-    pub failed_beside: bool,
+    /// Whether the call that failed was about the further file, not the one of the dataset.
+    pub failed_sibling: bool,
 }
 
 /// What is done after each op: nothing, or a clock read and a count.
-pub(crate) trait Laps {
+pub(crate) trait UpdateRecorder {
     /// The cycle begins.
     fn start(&mut self);
     /// An op has ended.
@@ -83,11 +83,11 @@ pub(crate) trait Laps {
     fn rest(&mut self, kind: UpdateKind, carried_ns: u64);
 }
 
-/// Latency is not wanted.
+/// Latency is not recorded.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Untimed;
+pub(crate) struct NoUpdateLatency;
 
-impl Laps for Untimed {
+impl UpdateRecorder for NoUpdateLatency {
     #[inline(always)]
     fn start(&mut self) {}
 
@@ -112,21 +112,21 @@ pub(crate) struct Worst {
 
 /// Chained latencies, as those of [`crate::hist::Chained`], and the longest of them.
 #[derive(Debug)]
-pub(crate) struct Timed<'a, T> {
+pub(crate) struct UpdateLatency<'a, T> {
     ticker: T,
     last: u64,
     histogram: &'a mut Histogram,
     worst: &'a mut Worst,
 }
 
-impl<'a, T: Ticker> Timed<'a, T> {
-    /// Laps that are counted into `histogram`.
+impl<'a, T: Ticker> UpdateLatency<'a, T> {
+    /// A recorder that counts into `histogram`.
     pub fn new(ticker: T, histogram: &'a mut Histogram, worst: &'a mut Worst) -> Self {
         Self { ticker, last: 0, histogram, worst }
     }
 }
 
-impl<T: Ticker> Laps for Timed<'_, T> {
+impl<T: Ticker> UpdateRecorder for UpdateLatency<'_, T> {
     #[inline(always)]
     fn start(&mut self) {
         self.last = self.ticker.now();
@@ -156,159 +156,161 @@ impl<T: Ticker> Laps for Timed<'_, T> {
     }
 }
 
-/// Works through `updates` at `desk`.
+/// Works through `updates`.
 #[inline(never)]
-pub(crate) fn run<B: Backend, L: Laps>(
-    desk: &mut CycleContext,
+pub(crate) fn run<B: Backend, L: UpdateRecorder>(
+    context: &mut CycleContext,
     updates: &[Update],
-    (backend, signs): (&B, Signs<'_>),
-    laps: &mut L,
-) -> Done {
-    let mut done = Done::default();
-    desk.temporaries.clear();
-    laps.start();
+    (backend, signals): (&B, StopSignals<'_>),
+    recorder: &mut L,
+) -> CycleOutcome {
+    let mut done = CycleOutcome::default();
+    context.temporaries.clear();
+    recorder.start();
     for &update in updates {
         let (file, kind) = (update.file(), update.kind());
-        desk.names.set(file);
-        let met = signs.met;
+        context.names.set(file);
+        let overlapped = signals.overlapped;
         let outcome = match kind {
             UpdateKind::InPlace => {
-                let opened = backend.open_write(desk.names.as_c_str());
-                over(desk, file, opened, (backend, met), &mut done.collisions)
+                let opened = backend.open_write(context.names.as_c_str());
+                over(context, file, opened, (backend, overlapped), &mut done.collisions)
             }
             UpdateKind::Truncate => {
-                let opened = backend.open_truncate(desk.names.as_c_str());
-                over(desk, file, opened, (backend, met), &mut done.collisions)
+                let opened = backend.open_truncate(context.names.as_c_str());
+                over(context, file, opened, (backend, overlapped), &mut done.collisions)
             }
-            UpdateKind::Replace => replace(desk, file, backend),
-            UpdateKind::Recreate => recreate(desk, file, (backend, met), &mut done.collisions),
-            UpdateKind::Temporary => beside(desk, file, TEMPORARY, backend),
+            UpdateKind::Replace => replace(context, file, backend),
+            UpdateKind::Recreate => {
+                recreate(context, file, (backend, overlapped), &mut done.collisions)
+            }
+            UpdateKind::Temporary => write_sibling(context, file, TEMPORARY, backend),
         };
         if !done.tally.count(outcome) {
-            done.failed_beside = matches!(kind, UpdateKind::Replace | UpdateKind::Temporary);
+            done.failed_sibling = matches!(kind, UpdateKind::Replace | UpdateKind::Temporary);
             return done;
         }
         done.kinds[kind as usize] += 1;
         if kind == UpdateKind::Temporary {
             // There is room for all of them.
-            desk.temporaries.push((file, laps.part()));
+            context.temporaries.push((file, recorder.part()));
         } else {
-            laps.op(kind);
+            recorder.op(kind);
         }
-        if signs.stopped.load(Ordering::Relaxed) {
+        if signals.stopped.load(Ordering::Relaxed) {
             return done;
         }
     }
-    clear_away(desk, backend, laps, &mut done);
+    unlink_temporaries(context, backend, recorder, &mut done);
     done
 }
 
 /// Unlinks the temporary files in the order in which they were made.
-fn clear_away<B: Backend, L: Laps>(
-    desk: &mut CycleContext,
+fn unlink_temporaries<B: Backend, L: UpdateRecorder>(
+    context: &mut CycleContext,
     backend: &B,
-    laps: &mut L,
-    done: &mut Done,
+    recorder: &mut L,
+    done: &mut CycleOutcome,
 ) {
-    let CycleContext { names, beside, temporaries, .. } = desk;
+    let CycleContext { names, sibling, temporaries, .. } = context;
     for &(file, carried_ns) in temporaries.iter() {
         names.set(file);
-        let path = beside.set(names, TEMPORARY, file);
+        let path = sibling.set(names, TEMPORARY, file);
         if let Err(failure) = at("unlink", backend.unlink(path)) {
-            (done.tally.failure, done.failed_beside) = (Some(failure), true);
+            (done.tally.failure, done.failed_sibling) = (Some(failure), true);
             return;
         }
-        laps.rest(UpdateKind::Temporary, carried_ns);
+        recorder.rest(UpdateKind::Temporary, carried_ns);
     }
 }
 
 /// Writes all of `file`, syncs and closes it.
 #[inline(always)]
 fn write<B: Backend>(
-    desk: &mut CycleContext,
+    context: &mut CycleContext,
     number: u32,
     file: B::File,
     backend: &B,
 ) -> Result<usize, Failure> {
-    let size = (number, desk.sizes.of(number), desk.bs_bytes);
-    let written = write_all(backend, file, &mut desk.contents, size);
-    settle_after(backend, desk.fsync, file, written)
+    let size = (number, context.sizes.file_bytes(number), context.bs_bytes);
+    let written = write_all(backend, file, &mut context.contents, size);
+    settle_after(backend, context.fsync, file, written)
 }
 
-/// Writes over a file of the dataset that was `opened`, or that another cycle took away.
+/// Writes over a file of the dataset that was `opened`, or that another cycle removed.
 #[inline(always)]
 fn over<B: Backend>(
-    desk: &mut CycleContext,
+    context: &mut CycleContext,
     number: u32,
     opened: Result<B::File, Errno>,
-    (backend, met): (&B, &AtomicBool),
+    (backend, overlapped): (&B, &AtomicBool),
     collisions: &mut u64,
 ) -> Result<usize, Failure> {
     let file = match opened {
         Ok(file) => file,
-        Err(errno) => after(errno, &desk.names, (backend, met), collisions)?,
+        Err(errno) => after(errno, &context.names, (backend, overlapped), collisions)?,
     };
-    write(desk, number, file, backend)
+    write(context, number, file, backend)
 }
 
-/// A new file beside it, then rename over it.
+/// A new file in its directory, then rename over it.
 #[inline(always)]
 fn replace<B: Backend>(
-    desk: &mut CycleContext,
+    context: &mut CycleContext,
     number: u32,
     backend: &B,
 ) -> Result<usize, Failure> {
-    let written = beside(desk, number, NEW, backend)?;
-    let (from, to) = (desk.beside.as_c_str(), desk.names.as_c_str());
+    let written = write_sibling(context, number, NEW, backend)?;
+    let (from, to) = (context.sibling.as_c_str(), context.names.as_c_str());
     at("rename", backend.rename(from, to)).map(|()| written)
 }
 
 /// unlink, then a new file under the same name.
 #[inline(always)]
 fn recreate<B: Backend>(
-    desk: &mut CycleContext,
+    context: &mut CycleContext,
     number: u32,
-    (backend, met): (&B, &AtomicBool),
+    (backend, overlapped): (&B, &AtomicBool),
     collisions: &mut u64,
 ) -> Result<usize, Failure> {
-    let path = desk.names.as_c_str();
+    let path = context.names.as_c_str();
     let mut collided = 0;
     match backend.unlink(path) {
-        Err(Errno::NOENT) if met.load(Ordering::SeqCst) => collided = 1,
+        Err(Errno::NOENT) if overlapped.load(Ordering::SeqCst) => collided = 1,
         other => at("unlink", other)?,
     }
-    let file = match backend.create(path, desk.sizes.of(number)) {
+    let file = match backend.create(path, context.sizes.file_bytes(number)) {
         Ok(file) => file,
-        Err(errno) => after(errno, &desk.names, (backend, met), &mut collided)?,
+        Err(errno) => after(errno, &context.names, (backend, overlapped), &mut collided)?,
     };
     *collisions += collided.min(1);
-    write(desk, number, file, backend)
+    write(context, number, file, backend)
 }
 
 /// A file of the same size under a name of its own, in the same directory.
 #[inline(always)]
-fn beside<B: Backend>(
-    desk: &mut CycleContext,
+fn write_sibling<B: Backend>(
+    context: &mut CycleContext,
     number: u32,
     letter: u8,
     backend: &B,
 ) -> Result<usize, Failure> {
-    let CycleContext { names, beside, sizes, .. } = desk;
-    let path: &mut BesideNames = beside;
-    let created = backend.create(path.set(names, letter, number), sizes.of(number));
-    write(desk, number, at("open", created)?, backend)
+    let CycleContext { names, sibling, sizes, .. } = context;
+    let path: &mut SiblingNames = sibling;
+    let created = backend.create(path.set(names, letter, number), sizes.file_bytes(number));
+    write(context, number, at("open", created)?, backend)
 }
 
-/// The open of a file of the dataset failed with `errno`: it was away, or back too early. Where
+/// The open of a file of the dataset failed with `errno`: it was gone, or made again. Where
 /// another cycle can have done that, the file is taken as it is, or made.
 #[cold]
 fn after<B: Backend>(
     errno: Errno,
     names: &FileNames,
-    (backend, met): (&B, &AtomicBool),
+    (backend, overlapped): (&B, &AtomicBool),
     collisions: &mut u64,
 ) -> Result<B::File, Failure> {
-    if !matches!(errno, Errno::NOENT | Errno::EXIST) || !met.load(Ordering::SeqCst) {
+    if !matches!(errno, Errno::NOENT | Errno::EXIST) || !overlapped.load(Ordering::SeqCst) {
         return Err(Failure { call: "open", errno: Some(errno) });
     }
     *collisions += 1;

@@ -2,23 +2,23 @@
 
 use super::file_loop::{close_after, sync_dir};
 use crate::backend::Backend;
-use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
 use crate::names::DirNames;
 use crate::outcome::{Failure, Tally, at};
 use crate::share::DirShare;
+use crate::threads::{StartBarrier, ThreadContext};
 use fsarena_model::work::{Fsync, Op};
 
-/// Runs the op of `hand` over its directories.
+/// Runs the op of `context` over its directories.
 #[inline(never)]
 pub(super) fn run<B: Backend, R: Recorder>(
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     share: DirShare,
     order: Option<&[u32]>,
-    (backend, gate): (&B, &Gate),
+    (backend, barrier): (&B, &StartBarrier),
     recorder: &mut R,
 ) -> Tally {
-    let Hand { dirs, landing, op, io, .. } = hand;
+    let ThreadContext { dirs, read_buf, op, io, .. } = context;
     let (op, fsync) = (*op, io.fsync);
     let mut tally = Tally::default();
     for index in 0..share.count {
@@ -32,7 +32,7 @@ pub(super) fn run<B: Backend, R: Recorder>(
         let mut outcome = match op {
             Op::Mkdir => at("mkdir", backend.mkdir(path)).map(|()| 0),
             Op::Rmdir => at("rmdir", backend.rmdir(path)).map(|()| 0),
-            _ => list(backend, path, landing.as_mut_slice()),
+            _ => list(backend, path, read_buf.as_mut_slice()),
         };
         if op != Op::List && matches!(fsync, Fsync::Op | Fsync::Dir) && outcome.is_ok() {
             let next = (index + 1 < share.count).then(|| at_index(index + 1));
@@ -41,8 +41,8 @@ pub(super) fn run<B: Backend, R: Recorder>(
         if !tally.count(outcome) {
             break;
         }
-        recorder.lap();
-        if gate.is_stopped() {
+        recorder.end_op();
+        if barrier.is_stopped() {
             break;
         }
     }
@@ -61,8 +61,8 @@ fn list<B: Backend>(
     close_after(backend, dir, listed)
 }
 
-/// Syncs the directory that holds the current one: after each op, or when the next op lies
-/// elsewhere.
+/// Syncs the directory that holds the current one: after each op, or when the next op is
+/// in another.
 #[cold]
 fn sync_parent<B: Backend>(
     backend: &B,

@@ -1,11 +1,11 @@
 //! The loop over files, and how an op on a file ends: fsync, close, fsync of the directory.
 
 use crate::backend::Backend;
-use crate::crew::Gate;
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at};
-use crate::pattern::Walk;
+use crate::pattern::FileOrder;
+use crate::threads::StartBarrier;
 use fsarena_model::work::Fsync;
 
 /// Closes `file` after `outcome`; the first failure counts.
@@ -46,7 +46,7 @@ pub(super) fn sync_dir<B: Backend>(backend: &B, path: &std::ffi::CStr) -> Result
     synced.and(closed)
 }
 
-/// What becomes of the directories of files.
+/// The fsync of the directories of files.
 #[derive(Debug)]
 pub(super) struct Parents<'a> {
     /// Whether the op's directory is synced after each op.
@@ -91,25 +91,25 @@ impl Parents<'_> {
     }
 }
 
-/// Runs `one` for each file in the order of `walk`, with one lap an op.
+/// Runs `one` for each file in its order, and records each op.
 #[inline(always)]
-pub(super) fn each_file<B: Backend, R: Recorder, W: Walk>(
-    (backend, gate): (&B, &Gate),
-    (names, walk): (&mut FileNames, W),
+pub(super) fn each_file<B: Backend, R: Recorder, W: FileOrder>(
+    (backend, barrier): (&B, &StartBarrier),
+    (names, file_order): (&mut FileNames, W),
     mut parents: Parents<'_>,
     recorder: &mut R,
     mut one: impl FnMut(&FileNames, u32) -> Result<usize, Failure>,
 ) -> Tally {
     let mut tally = Tally::default();
-    for index in 0..walk.count() {
-        let file = walk.place(names, index);
+    for index in 0..file_order.count() {
+        let file = file_order.select(names, index);
         let outcome = one(names, file);
         let outcome = parents.after(backend, names, outcome);
         if !tally.count(outcome) {
             break;
         }
-        recorder.lap();
-        if gate.is_stopped() {
+        recorder.end_op();
+        if barrier.is_stopped() {
             break;
         }
     }

@@ -2,16 +2,16 @@
 
 use super::file_loop::{Parents, close_after, each_file, settle_after};
 use crate::backend::Backend;
-use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at, full};
-use crate::pattern::Walk;
+use crate::pattern::FileOrder;
 use crate::stamp::Contents;
+use crate::threads::{StartBarrier, ThreadContext};
 use fsarena_model::work::Fsync;
 use rustix::io::Errno;
 
-/// Directories that are synced when all is done in them, if so.
+/// Syncs directories after their last file, where that is asked for.
 fn when_done(left: &mut [u32]) -> Parents<'_> {
     Parents { each: false, left }
 }
@@ -43,19 +43,19 @@ pub(crate) fn write_all<B: Backend>(
 
 /// open by `open`, write all, sync, close: one op a file.
 #[inline(always)]
-fn write_files<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+fn write_files<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
-    let Hand { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = hand;
+    let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (bs_bytes, fsync) = (*bs_bytes, io.fsync);
     let parents = when_done(left_in_dirs);
-    each_file((backend, gate), (names, walk), parents, recorder, |name, number| {
-        let size_bytes = sizes.of(number);
+    each_file((backend, barrier), (names, file_order), parents, recorder, |name, number| {
+        let size_bytes = sizes.file_bytes(number);
         let file = at("open", open(name, size_bytes))?;
         let written = write_all(backend, file, contents, (number, size_bytes, bs_bytes));
         settle_after(backend, fsync, file, written)
@@ -64,40 +64,40 @@ fn write_files<B: Backend, R: Recorder, W: Walk>(
 
 /// open, write, close.
 #[inline(never)]
-pub(super) fn create<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    by: (&B, &Gate),
-    walk: W,
+pub(super) fn create<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    by: (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_files(hand, by, walk, recorder, |name, size| by.0.create(name.as_c_str(), size))
+    write_files(context, by, file_order, recorder, |name, size| by.0.create(name.as_c_str(), size))
 }
 
 /// open, write over what is there, close.
 #[inline(never)]
-pub(super) fn overwrite<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    by: (&B, &Gate),
-    walk: W,
+pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    by: (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_files(hand, by, walk, recorder, |name, _| by.0.open_write(name.as_c_str()))
+    write_files(context, by, file_order, recorder, |name, _| by.0.open_write(name.as_c_str()))
 }
 
 /// open, one write behind the end, close.
 #[inline(never)]
-pub(super) fn append<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+pub(super) fn append<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let Hand { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = hand;
+    let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (len, fsync) = (*bs_bytes as usize, io.fsync);
     let parents = when_done(left_in_dirs);
-    each_file((backend, gate), (names, walk), parents, recorder, |name, number| {
-        let bytes = contents.call(u64::from(number), sizes.of(number), len);
+    each_file((backend, barrier), (names, file_order), parents, recorder, |name, number| {
+        let bytes = contents.call(u64::from(number), sizes.file_bytes(number), len);
         let file = at("open", backend.open_append(name.as_c_str()))?;
         let written = full("write", len, backend.write(file, bytes));
         settle_after(backend, fsync, file, written)
@@ -106,74 +106,81 @@ pub(super) fn append<B: Backend, R: Recorder, W: Walk>(
 
 /// open, read to the known size, close.
 #[inline(never)]
-pub(super) fn read<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let Hand { names, landing, sizes, bs_bytes, read_align, .. } = hand;
-    let (landing, bs_bytes, align) = (landing.as_mut_slice(), *bs_bytes, *read_align as usize);
-    each_file((backend, gate), (names, walk), when_done(&mut []), recorder, |name, number| {
-        let size_bytes = sizes.of(number);
-        let file = at("open", backend.open(name.as_c_str()))?;
-        let mut offset = 0;
-        let mut got = Ok(0);
-        while offset < size_bytes {
-            let len = (size_bytes - offset).min(bs_bytes) as usize;
-            let asked = if align > 1 { len.next_multiple_of(align) } else { len };
-            if let Err(failure) = full("read", len, backend.read(file, &mut landing[..asked])) {
-                got = Err(failure);
-                break;
+    let ThreadContext { names, read_buf, sizes, bs_bytes, read_align, .. } = context;
+    let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
+    each_file(
+        (backend, barrier),
+        (names, file_order),
+        when_done(&mut []),
+        recorder,
+        |name, number| {
+            let size_bytes = sizes.file_bytes(number);
+            let file = at("open", backend.open(name.as_c_str()))?;
+            let mut offset = 0;
+            let mut got = Ok(0);
+            while offset < size_bytes {
+                let len = (size_bytes - offset).min(bs_bytes) as usize;
+                let asked = if align > 1 { len.next_multiple_of(align) } else { len };
+                if let Err(failure) = full("read", len, backend.read(file, &mut read_buf[..asked]))
+                {
+                    got = Err(failure);
+                    break;
+                }
+                offset += len as u64;
+                got = Ok(offset as usize);
             }
-            offset += len as u64;
-            got = Ok(offset as usize);
-        }
-        close_after(backend, file, got)
-    })
+            close_after(backend, file, got)
+        },
+    )
 }
 
 /// stat.
 #[inline(never)]
-pub(super) fn stat<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+pub(super) fn stat<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let at_names = (&mut hand.names, walk);
-    each_file((backend, gate), at_names, when_done(&mut []), recorder, |name, _| {
+    let at_names = (&mut context.names, file_order);
+    each_file((backend, barrier), at_names, when_done(&mut []), recorder, |name, _| {
         at("stat", backend.stat(name.as_c_str())).map(|()| 0)
     })
 }
 
-/// rename to the second name, or back to the first.
+/// rename to the other name, or back.
 #[inline(never)]
-pub(super) fn rename<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+pub(super) fn rename<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let Hand { names, second, left_in_dirs, io, .. } = hand;
+    let ThreadContext { names, rename_target, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
-    each_file((backend, gate), (names, walk), parents, recorder, |name, _| {
-        second.follow(name);
-        at("rename", backend.rename(name.as_c_str(), second.as_c_str())).map(|()| 0)
+    each_file((backend, barrier), (names, file_order), parents, recorder, |name, _| {
+        rename_target.follow(name);
+        at("rename", backend.rename(name.as_c_str(), rename_target.as_c_str())).map(|()| 0)
     })
 }
 
 /// unlink.
 #[inline(never)]
-pub(super) fn delete<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
-    walk: W,
+pub(super) fn delete<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let Hand { names, left_in_dirs, io, .. } = hand;
+    let ThreadContext { names, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
-    each_file((backend, gate), (names, walk), parents, recorder, |name, _| {
+    each_file((backend, barrier), (names, file_order), parents, recorder, |name, _| {
         at("unlink", backend.unlink(name.as_c_str())).map(|()| 0)
     })
 }

@@ -1,7 +1,7 @@
 //! The timed loops, one an op. Nothing here allocates, locks, logs or formats.
 //!
-//! Each loop is generic over backend, recorder and walk, all decided before it starts. It ends at
-//! the first failure of its own thread, or of another; the caller turns that into words after the
+//! Each loop is generic over backend, recorder and order of files, all decided before it starts. It
+//! ends at the first failure of its own thread, or of another; the caller describes it after the
 //! last clock read. What the fsync policy asks for belongs to the op that it follows.
 //!
 //! | module | ops |
@@ -24,45 +24,45 @@ pub(crate) use files::write_all;
 pub(crate) use random::is_read;
 
 use crate::backend::Backend;
-use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
 use crate::outcome::{Tally, at};
-use crate::pattern::{InOrder, Scattered, Walk};
+use crate::pattern::{FileOrder, Permuted, Sequential};
 use crate::share::{FileShare, Share};
+use crate::threads::{StartBarrier, ThreadContext};
 use fsarena_model::work::{Fsync, Op};
 
-/// Does the work of `hand`: chooses loop and walk, once. `open` has room for the files that a
-/// random phase keeps open.
+/// Does the work of `context`: chooses loop and order of files, once. `open` has room for the files
+/// that a random phase keeps open.
 #[inline(always)]
 pub(crate) fn run<B: Backend, R: Recorder>(
-    hand: &mut Hand,
-    (backend, gate): (&B, &Gate),
+    context: &mut ThreadContext,
+    (backend, barrier): (&B, &StartBarrier),
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
     recorder.start();
-    let by = (backend, gate);
-    let order = hand.order.take();
-    let mut tally = match hand.share {
-        Share::Blocks(blocks) => random::run(hand, blocks, by, recorder, open),
-        Share::Dirs(dirs) => dirs::run(hand, dirs, order.as_deref(), by, recorder),
+    let by = (backend, barrier);
+    let order = context.order.take();
+    let mut tally = match context.share {
+        Share::Blocks(blocks) => random::run(context, blocks, by, recorder, open),
+        Share::Dirs(dirs) => dirs::run(context, dirs, order.as_deref(), by, recorder),
         Share::Parts(part) => {
-            let walk = Scattered { files: part.files, order: order.as_deref() };
-            file_op(hand, by, walk, recorder)
+            let file_order = Permuted { files: part.files, order: order.as_deref() };
+            file_op(context, by, file_order, recorder)
         }
         Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
-            let walk = InOrder { first, count };
-            file_op(hand, by, walk, recorder)
+            let file_order = Sequential { first, count };
+            file_op(context, by, file_order, recorder)
         }
         Share::Files(files) => {
-            let walk = Scattered { files, order: order.as_deref() };
-            file_op(hand, by, walk, recorder)
+            let file_order = Permuted { files, order: order.as_deref() };
+            file_op(context, by, file_order, recorder)
         }
     };
-    hand.order = order;
+    context.order = order;
     // Also after a failure: what was done is part of the phase.
-    if hand.io.fsync == Fsync::End
-        && (hand.op.writes() || changes_names(hand.op))
+    if context.io.fsync == Fsync::End
+        && (context.op.writes() || changes_names(context.op))
         && let (Err(failure), None) = (at("syncfs", backend.sync()), tally.failure)
     {
         tally.failure = Some(failure);
@@ -71,23 +71,23 @@ pub(crate) fn run<B: Backend, R: Recorder>(
 }
 
 #[inline(always)]
-fn file_op<B: Backend, R: Recorder, W: Walk>(
-    hand: &mut Hand,
-    by: (&B, &Gate),
-    walk: W,
+fn file_op<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    by: (&B, &StartBarrier),
+    file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    match hand.op {
-        Op::Create => files::create(hand, by, walk, recorder),
-        Op::Read => files::read(hand, by, walk, recorder),
-        Op::Overwrite => files::overwrite(hand, by, walk, recorder),
-        Op::Append => files::append(hand, by, walk, recorder),
-        Op::Stat => files::stat(hand, by, walk, recorder),
-        Op::Rename => files::rename(hand, by, walk, recorder),
-        Op::Delete => files::delete(hand, by, walk, recorder),
-        Op::BigWrite => big::write(hand, by, walk, recorder),
-        Op::BigRead => big::read(hand, by, walk, recorder),
-        Op::BigOverwrite => big::overwrite(hand, by, walk, recorder),
+    match context.op {
+        Op::Create => files::create(context, by, file_order, recorder),
+        Op::Read => files::read(context, by, file_order, recorder),
+        Op::Overwrite => files::overwrite(context, by, file_order, recorder),
+        Op::Append => files::append(context, by, file_order, recorder),
+        Op::Stat => files::stat(context, by, file_order, recorder),
+        Op::Rename => files::rename(context, by, file_order, recorder),
+        Op::Delete => files::delete(context, by, file_order, recorder),
+        Op::BigWrite => big::write(context, by, file_order, recorder),
+        Op::BigRead => big::read(context, by, file_order, recorder),
+        Op::BigOverwrite => big::overwrite(context, by, file_order, recorder),
         // Their shares are never files.
         Op::Mkdir
         | Op::Rmdir

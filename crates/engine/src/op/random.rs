@@ -4,10 +4,10 @@
 //! is measured is I/O in open files, as databases and virtual machines do it.
 
 use crate::backend::Backend;
-use crate::crew::{Gate, Hand};
 use crate::hist::Recorder;
 use crate::outcome::{Failure, Tally, at, full};
 use crate::share::BlockShare;
+use crate::threads::{StartBarrier, ThreadContext};
 use fsarena_model::dataset::mix;
 use fsarena_model::work::{Fsync, Op};
 
@@ -17,37 +17,37 @@ pub(crate) fn is_read(salt: u64, op: u64, read_percent: u32) -> bool {
     ((mix(op ^ salt) >> 32) * 100) >> 32 < u64::from(read_percent)
 }
 
-/// Runs the op of `hand` over its blocks. `open` has room for all files.
+/// Runs the op of `context` over its blocks. `open` has room for all files.
 #[inline(always)]
 pub(super) fn run<B: Backend, R: Recorder>(
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &Gate),
+    by: (&B, &StartBarrier),
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
     open.clear();
-    if let Err(failure) = open_all(hand, share.files, by.0, open) {
+    if let Err(failure) = open_all(context, share.files, by.0, open) {
         close_all(by.0, open, Fsync::None, Ok(0)).ok();
         return Tally { failure: Some(failure), ..Tally::default() };
     }
-    match hand.op {
-        Op::RandRead => read(hand, share, by, recorder, open),
-        Op::RandWrite => write(hand, share, by, recorder, open),
-        _ => mixed(hand, share, by, recorder, open),
+    match context.op {
+        Op::RandRead => read(context, share, by, recorder, open),
+        Op::RandWrite => write(context, share, by, recorder, open),
+        _ => mixed(context, share, by, recorder, open),
     }
 }
 
 fn open_all<B: Backend>(
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     files: u32,
     backend: &B,
     open: &mut Vec<B::File>,
 ) -> Result<(), Failure> {
     for number in 0..files {
-        hand.names.set(number);
-        let path = hand.names.as_c_str();
-        let opened = match hand.op {
+        context.names.set(number);
+        let path = context.names.as_c_str();
+        let opened = match context.op {
             Op::RandRead => backend.open(path),
             Op::RandWrite => backend.open_write(path),
             _ => backend.open_both(path),
@@ -57,7 +57,7 @@ fn open_all<B: Backend>(
     Ok(())
 }
 
-/// Syncs where the phase wants it and closes all; the first failure counts.
+/// Syncs where the policy asks for it and closes all; the first failure counts.
 #[cold]
 fn close_all<B: Backend>(
     backend: &B,
@@ -75,22 +75,25 @@ fn close_all<B: Backend>(
     outcome
 }
 
-/// Runs `one` for each block; it says how many bytes it moved, and whether it wrote them.
+/// Bytes that an op on a block moved, and whether it wrote them.
+type BlockOutcome = (Result<usize, Failure>, bool);
+
+/// Runs `one` for each block.
 #[inline(always)]
 fn each_block<B: Backend, R: Recorder>(
-    (hand, share, fsync): (&mut Hand, BlockShare, Fsync),
-    (backend, gate): (&B, &Gate),
+    (context, share, fsync): (&mut ThreadContext, BlockShare, Fsync),
+    (backend, barrier): (&B, &StartBarrier),
     recorder: &mut R,
     open: &mut Vec<B::File>,
-    mut one: impl FnMut(&mut Hand, B::File, u64, (u32, u64)) -> (Result<usize, Failure>, bool),
+    mut one: impl FnMut(&mut ThreadContext, B::File, u64, (u32, u64)) -> BlockOutcome,
 ) -> Tally {
     let mut tally = Tally::default();
     for k in 0..share.count {
-        let (number, offset) = share.place(k);
-        let (mut outcome, wrote) = one(hand, open[number as usize], k, (number, offset));
-        let stopped = gate.is_stopped();
+        let (number, offset) = share.block(k);
+        let (mut outcome, wrote) = one(context, open[number as usize], k, (number, offset));
+        let stopped = barrier.is_stopped();
         if outcome.is_err() || k + 1 == share.count || stopped {
-            hand.names.set(number);
+            context.names.set(number);
             outcome = close_all(backend, open, fsync, outcome);
         }
         if wrote {
@@ -100,9 +103,9 @@ fn each_block<B: Backend, R: Recorder>(
             return tally;
         }
         if wrote {
-            recorder.lap_write()
+            recorder.end_write()
         } else {
-            recorder.lap()
+            recorder.end_op()
         }
         if stopped {
             return tally;
@@ -114,26 +117,26 @@ fn each_block<B: Backend, R: Recorder>(
 #[inline(always)]
 fn read_block<B: Backend>(
     backend: &B,
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     file: B::File,
     offset: u64,
 ) -> Result<usize, Failure> {
-    let into = hand.landing.as_mut_slice();
+    let into = context.read_buf.as_mut_slice();
     full("read", into.len(), backend.read_at(file, offset, into))
 }
 
 #[inline(always)]
 fn write_block<B: Backend>(
     backend: &B,
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     file: B::File,
     (number, offset): (u32, u64),
 ) -> Result<usize, Failure> {
-    let len = hand.bs_bytes as usize;
-    let Some(contents) = &mut hand.contents else { return Ok(0) };
+    let len = context.bs_bytes as usize;
+    let Some(contents) = &mut context.contents else { return Ok(0) };
     let bytes = contents.call(u64::from(number), offset, len);
     let written = full("write", len, backend.write_at(file, offset, bytes))?;
-    if hand.io.fsync == Fsync::Op {
+    if context.io.fsync == Fsync::Op {
         at("fsync", backend.fsync(file))?;
     }
     Ok(written)
@@ -141,47 +144,47 @@ fn write_block<B: Backend>(
 
 #[inline(never)]
 fn read<B: Backend, R: Recorder>(
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &Gate),
+    by: (&B, &StartBarrier),
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
-    let what = (hand, share, Fsync::None);
-    each_block(what, by, recorder, open, |hand, file, _, (_, offset)| {
-        (read_block(by.0, hand, file, offset), false)
+    let what = (context, share, Fsync::None);
+    each_block(what, by, recorder, open, |context, file, _, (_, offset)| {
+        (read_block(by.0, context, file, offset), false)
     })
 }
 
 #[inline(never)]
 fn write<B: Backend, R: Recorder>(
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &Gate),
+    by: (&B, &StartBarrier),
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
-    let fsync = hand.io.fsync;
-    each_block((hand, share, fsync), by, recorder, open, |hand, file, _, place| {
-        (write_block(by.0, hand, file, place), false)
+    let fsync = context.io.fsync;
+    each_block((context, share, fsync), by, recorder, open, |context, file, _, place| {
+        (write_block(by.0, context, file, place), false)
     })
 }
 
 #[inline(never)]
 fn mixed<B: Backend, R: Recorder>(
-    hand: &mut Hand,
+    context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &Gate),
+    by: (&B, &StartBarrier),
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
-    let (fsync, salt) = (hand.io.fsync, hand.mixture);
-    let read_percent = hand.io.rwmixread_percent;
-    each_block((hand, share, fsync), by, recorder, open, |hand, file, k, place| {
+    let (fsync, salt) = (context.io.fsync, context.mixture);
+    let read_percent = context.io.rwmixread_percent;
+    each_block((context, share, fsync), by, recorder, open, |context, file, k, place| {
         if is_read(salt, share.first + k, read_percent) {
-            (read_block(by.0, hand, file, place.1), false)
+            (read_block(by.0, context, file, place.1), false)
         } else {
-            (write_block(by.0, hand, file, place), true)
+            (write_block(by.0, context, file, place), true)
         }
     })
 }

@@ -30,7 +30,7 @@ use super::find::{Found, find};
 use super::start::{environment, inside};
 use crate::Root;
 use crate::clock::monotonic_ns;
-use crate::job::Handicap;
+use crate::job::InjectedDelay;
 use crate::outcome::sync_error;
 use crate::resources::Usage;
 use fsarena_fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
@@ -59,7 +59,7 @@ pub struct FioRun {
     version: String,
     /// `None` where there is nothing to lay out.
     phase: Option<(PhaseRun, Streams)>,
-    handicap: Handicap,
+    delay: InjectedDelay,
 }
 
 impl FioRun {
@@ -102,29 +102,29 @@ impl FioRun {
                 Some((run, streams))
             }
         };
-        let (name, handicap) = (phase.to_owned(), Handicap::default());
-        Ok(Self { name, program, version, phase: ready, handicap })
+        let (name, delay) = (phase.to_owned(), InjectedDelay::default());
+        Ok(Self { name, program, version, phase: ready, delay })
     }
 
-    /// With this handicap after fio's end.
+    /// With this delay after fio's end.
     #[must_use]
-    pub fn with_handicap(self, handicap: Handicap) -> Self {
-        Self { handicap, ..self }
+    pub fn with_delay(self, delay: InjectedDelay) -> Self {
+        Self { delay, ..self }
     }
 
     /// Runs fio below `root` and reports. A failure is part of the report.
     #[must_use]
     pub fn run(self, root: &Root) -> WorkerReport {
-        let Self { name, program, version, phase, handicap } = self;
+        let Self { name, program, version, phase, delay } = self;
         let Some((phase, mut streams)) = phase else { return nothing_to_do(root) };
         let mut command = command(&program, &phase.args);
         let prepared = streams.attach(&mut command);
         inside(&mut command, root, DEATH_SIGNAL);
-        let used_before = Usage::of_children();
+        let used_before = Usage::children();
         let start_ns = monotonic_ns();
         let ended = prepared.and_then(|()| command.spawn()).and_then(|mut fio| fio.wait());
         if ended.as_ref().is_ok_and(ExitStatus::success) {
-            handicap.sleep();
+            delay.sleep();
         }
         let returned_ns = monotonic_ns();
         if ended.as_ref().map_or(true, |status| status.signal().is_some()) {
@@ -134,7 +134,7 @@ impl FioRun {
         }
         let synced = rustix::fs::syncfs(root.dir());
         let durable_ns = monotonic_ns();
-        let usage = Usage::of_children().since(&used_before);
+        let usage = Usage::children().since(&used_before);
 
         let mut argv = vec![program.path.display().to_string()];
         argv.extend(phase.args.iter().cloned());

@@ -12,7 +12,7 @@ fn phase(op: Op, threads: u32, sharing: Sharing) -> Phase {
 
 fn shares(dataset: &Dataset, phase: &Phase) -> Vec<Share> {
     let seed = Seed::from_number(1);
-    let share = |thread| Share::of(dataset, phase, thread, &seed);
+    let share = |thread| Share::for_thread(dataset, phase, thread, &seed);
     (0..phase.io.threads).map(share).collect::<Result<_, _>>().unwrap()
 }
 
@@ -27,7 +27,7 @@ fn union(dataset: &Dataset, phase: &Phase) -> HashSet<u64> {
             }
             Share::Dirs(dirs) => (0..dirs.count).for_each(|k| add(u64::from(dirs.first + k))),
             Share::Blocks(blocks) => (0..blocks.count).for_each(|k| {
-                let (file, offset) = blocks.place(k);
+                let (file, offset) = blocks.block(k);
                 assert!(offset + blocks.bs_bytes <= dataset.size_bytes);
                 add(u64::from(file) << 32 | offset);
             }),
@@ -76,7 +76,7 @@ fn more_ops_than_blocks_begin_again_in_another_order() {
         .iter()
         .flat_map(|share| {
             let Share::Blocks(blocks) = *share else { panic!() };
-            (0..blocks.count).map(move |k| blocks.place(k))
+            (0..blocks.count).map(move |k| blocks.block(k))
         })
         .collect();
     assert_eq!(places.len(), 30);
@@ -101,14 +101,15 @@ fn threads_may_share_one_big_file() {
     assert!(ranges.windows(2).all(|pair| pair[0].1 == pair[1].0), "{ranges:?}");
     assert_eq!((ranges[0].0, ranges[3].1), (0, 5500));
     assert!(
-        Share::of(&set, &phase(Op::BigRead, 7, Sharing::Shared), 0, &Seed::from_number(1)).is_err()
+        Share::for_thread(&set, &phase(Op::BigRead, 7, Sharing::Shared), 0, &Seed::from_number(1))
+            .is_err()
     );
 }
 
 #[test]
 fn less_to_do_than_threads_is_refused() {
     let refusal = |dataset: &Dataset, phase: &Phase| {
-        Share::of(dataset, phase, 0, &Seed::from_number(1)).unwrap_err().to_string()
+        Share::for_thread(dataset, phase, 0, &Seed::from_number(1)).unwrap_err().to_string()
     };
     let set = Dataset::uniform(3, 5000, 2);
     for sharing in [Sharing::Own, Sharing::Shared] {
@@ -130,7 +131,7 @@ fn less_to_do_than_threads_is_refused() {
 #[test]
 fn a_thread_without_work_is_refused() {
     let refusal = |dataset: &Dataset, phase: &Phase| {
-        Share::of(dataset, phase, 0, &Seed::from_number(1)).unwrap_err().to_string()
+        Share::for_thread(dataset, phase, 0, &Seed::from_number(1)).unwrap_err().to_string()
     };
     // Two files in each of the first 12 directories.
     let text = refusal(&Dataset::uniform(24, 1, 16), &phase(Op::Create, 16, Sharing::Own));

@@ -54,7 +54,7 @@ pub use error::TreeError;
 pub use put::put;
 
 use crate::clock::monotonic_ns;
-use crate::job::Handicap;
+use crate::job::InjectedDelay;
 use crate::outcome::sync_error;
 use crate::resources::Usage;
 use crate::root::Root;
@@ -88,7 +88,7 @@ pub struct TreeRun {
     input: CString,
     /// What it makes; for a delete of no use.
     product: CString,
-    handicap: Handicap,
+    delay: InjectedDelay,
 }
 
 impl TreeRun {
@@ -125,21 +125,21 @@ impl TreeRun {
             laps: Laps::new(task.latency),
             input: terminated(&task.input)?,
             product: terminated(Path::new(&product))?,
-            handicap: Handicap::default(),
+            delay: InjectedDelay::default(),
         })
     }
 
-    /// With this handicap after the last entry.
+    /// With this delay after the last entry.
     #[must_use]
-    pub fn with_handicap(self, handicap: Handicap) -> Self {
-        Self { handicap, ..self }
+    pub fn with_delay(self, delay: InjectedDelay) -> Self {
+        Self { delay, ..self }
     }
 
     /// Does the job below `root` and reports. The directory that an archive is unpacked into is
     /// made right after the first clock read, and is of no entry.
     pub fn run(&mut self, root: &Root) -> WorkerReport {
         let base = root.lookup();
-        let Self { work, laps, input, product, handicap } = self;
+        let Self { work, laps, input, product, delay } = self;
         let paths = (input.as_c_str(), product.as_c_str());
         let before = Usage::now();
         compiler_fence(Ordering::SeqCst);
@@ -163,7 +163,7 @@ impl TreeRun {
             },
         };
         if result.is_ok() {
-            handicap.sleep();
+            delay.sleep();
         }
         let done_ns = monotonic_ns();
         compiler_fence(Ordering::SeqCst);

@@ -3,11 +3,11 @@
 //! Files are opened, synced (`fsync = "file"`) and closed with blocking calls, within the latency
 //! of their first and last op, as the loops of blocking calls do it; the blocks go through the
 //! ring. Files of a random phase are open from before its first op to after its last. A file in use
-//! stands in the ring's table of files, so that an op costs no search for it.
+//! is in the ring's table of files, so that an op costs no search for it.
 
-use super::outcome::{Failed, Outcome};
+use super::outcome::{FailedOp, LoopOutcome};
+use super::recorder::RingRecorder;
 use super::ring::{Buffers, Ring, Shape, errno};
-use super::watch::Watch;
 use crate::outcome::Failure;
 use crate::stamp::Contents;
 use io_uring::squeue::{Entry, Flags};
@@ -29,12 +29,12 @@ pub(crate) struct Block {
     pub offset: u64,
     /// Whether it is written.
     pub write: bool,
-    /// Whether this thread does nothing more in the file.
+    /// Whether it is the last of this thread in the file.
     pub last: bool,
 }
 
 /// Where the blocks of a thread come from.
-pub(crate) trait Blocks {
+pub(crate) trait BlockSource {
     /// The next block.
     fn next(&mut self) -> Option<Block>;
     /// Path of a file.
@@ -60,10 +60,10 @@ pub(crate) struct Rules {
     /// Bytes that a read asks for: a multiple of this (`O_DIRECT`), else 1.
     pub read_align: u32,
     /// Number of files that are open all the time; 0 where they come one after the other.
-    pub standing: u32,
+    pub kept_open: u32,
 }
 
-/// A place for an op in flight.
+/// A index for an op in flight.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Slot {
     began: u64,
@@ -81,7 +81,7 @@ pub(crate) struct Slot {
 
 /// A file in use.
 #[derive(Debug, Default)]
-struct InUse {
+struct OpenFile {
     file: u32,
     fd: Option<OwnedFd>,
     in_flight: u32,
@@ -91,19 +91,19 @@ struct InUse {
 
 /// All that is made before the phase.
 #[derive(Debug)]
-pub(crate) struct BlockLane {
+pub(crate) struct BlockLoop {
     ring: Ring,
     slots: Box<[Slot]>,
     free: Vec<u32>,
-    files: Box<[InUse]>,
+    files: Box<[OpenFile]>,
     /// Whether it was left with ops in flight, whose memory the kernel may still use.
     pub busy: bool,
 }
 
 const SYNC: u64 = 1 << 32;
 
-impl BlockLane {
-    /// A lane of `depth` slots with buffers of `bs_bytes`, and `own` contents that outlive it. One
+impl BlockLoop {
+    /// A loop of `depth` slots with buffers of `bs_bytes`, and `own` contents that outlive it. One
     /// that is busy must never be dropped.
     pub fn new(
         depth: u32,
@@ -111,26 +111,26 @@ impl BlockLane {
         rules: &Rules,
         own: &[Contents],
     ) -> Result<Self, Failure> {
-        let files = rules.standing.max(depth + 1);
+        let files = rules.kept_open.max(depth + 1);
         let chain = if rules.sync_each { 2 } else { 1 };
         let ring = Ring::new(Shape { slots: depth, chain, buffer_bytes: bs_bytes, files }, own)?;
         Ok(Self {
             ring,
             slots: vec![Slot::default(); depth as usize].into(),
             free: Vec::with_capacity(depth as usize),
-            files: (0..files).map(|_| InUse::default()).collect(),
+            files: (0..files).map(|_| OpenFile::default()).collect(),
             busy: false,
         })
     }
 
     /// Runs all blocks, or until one fails; what was in flight then is waited for.
-    pub fn run<B: Blocks, W: Watch>(
+    pub fn run<B: BlockSource, W: RingRecorder>(
         &mut self,
         lookup: BorrowedFd<'_>,
         rules: Rules,
         blocks: &mut B,
-        watch: &mut W,
-    ) -> Outcome {
+        recorder: &mut W,
+    ) -> LoopOutcome {
         self.free.clear();
         self.free.extend((0..self.slots.len() as u32).rev());
         self.busy = true;
@@ -139,14 +139,14 @@ impl BlockLane {
             lookup,
             rules,
             blocks,
-            watch,
+            recorder,
             buffers,
             slots: &mut self.slots,
             free: &mut self.free,
             files: &mut self.files,
             current: None,
             issued: 0,
-            outcome: Outcome::default(),
+            outcome: LoopOutcome::default(),
         };
         let drained = running.run(ring);
         let outcome = running.outcome;
@@ -160,23 +160,23 @@ struct Running<'a, B, W> {
     lookup: BorrowedFd<'a>,
     rules: Rules,
     blocks: &'a mut B,
-    watch: &'a mut W,
+    recorder: &'a mut W,
     buffers: Buffers<'a>,
     slots: &'a mut [Slot],
     free: &'a mut Vec<u32>,
-    files: &'a mut [InUse],
+    files: &'a mut [OpenFile],
     /// Entry of the file that blocks come from now.
     current: Option<usize>,
     issued: u64,
-    outcome: Outcome,
+    outcome: LoopOutcome,
 }
 
-impl<B: Blocks, W: Watch> Running<'_, B, W> {
+impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
     /// `false` where it was left with ops in flight.
     fn run(&mut self, ring: &mut IoUring) -> bool {
-        let mut now = self.watch.now();
+        let mut now = self.recorder.now();
         let (submitter, mut queue, mut done) = ring.split();
-        for file in 0..self.rules.standing {
+        for file in 0..self.rules.kept_open {
             if !self.open(&submitter, file as usize, file) {
                 break;
             }
@@ -192,7 +192,7 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
             }
             queue.sync();
             let entered = submitter.submit_and_wait(1);
-            now = self.watch.now();
+            now = self.recorder.now();
             if let Err(error) = entered
                 && !self.outcome.survives(errno(&error), self.issued)
             {
@@ -231,28 +231,29 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
             return true;
         }
         let Some(slot) = self.free.pop() else { return true };
-        let place = slot as usize;
+        let index = slot as usize;
         let file = Fixed(entry as u32);
         let mut pending = 1;
         let sqe = if block.write {
-            self.write(place, file, &block)
+            self.write(index, file, &block)
         } else {
             // Reading a tail without the page cache asks for more than there is.
             let asked = block.len.next_multiple_of(self.rules.read_align);
-            self.buffers.read(place, file, asked, block.offset)
+            self.buffers.read(index, file, asked, block.offset)
         };
         let sqe = sqe.user_data(u64::from(slot));
         if block.write && self.rules.sync_each {
             let sync = opcode::Fsync::new(file).build().user_data(u64::from(slot) | SYNC);
             // SAFETY: the buffer and the file of the slot stay as they are until both have
-            // completed, for ever where they do not (see `Lane`); the queue has two entries a slot.
+            // completed, for ever where they do not (see `UringLoop`); the queue has two entries a
+            // slot.
             let pushed = unsafe { queue.push_multiple(&[sqe.flags(Flags::IO_LINK), sync]) };
             debug_assert!(pushed.is_ok(), "the queue holds all slots");
             pending = 2;
         } else {
             // SAFETY: the buffer and the file of the slot stay as they are until the op has
-            // completed, for ever where it does not (see `Lane`); the queue has an entry for each
-            // slot.
+            // completed, for ever where it does not (see `UringLoop`); the queue has an entry for
+            // each slot.
             let pushed = unsafe { queue.push(&sqe) };
             debug_assert!(pushed.is_ok(), "the queue holds all slots");
         }
@@ -261,7 +262,7 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         if block.last {
             self.current = None;
         }
-        self.slots[place] = Slot {
+        self.slots[index] = Slot {
             began: now,
             op: self.issued,
             len: block.len,
@@ -276,18 +277,18 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
     }
 
     #[inline(always)]
-    fn write(&mut self, place: usize, file: Fixed, block: &Block) -> Entry {
-        if let Some(bytes) = self.blocks.own(place, block) {
-            return self.buffers.write_own(place, file, bytes, block.offset);
+    fn write(&mut self, index: usize, file: Fixed, block: &Block) -> Entry {
+        if let Some(bytes) = self.blocks.own(index, block) {
+            return self.buffers.write_own(index, file, bytes, block.offset);
         }
-        self.blocks.fill(block, &mut self.buffers.of(place)[..block.len as usize]);
-        self.buffers.write(place, file, block.len, block.offset)
+        self.blocks.fill(block, &mut self.buffers.slot(index)[..block.len as usize]);
+        self.buffers.write(index, file, block.len, block.offset)
     }
 
     /// The table entry of a block's file, opened where it is a new one; `None` where that failed.
     #[inline(always)]
     fn entry(&mut self, submitter: &Submitter<'_>, block: &Block) -> Option<usize> {
-        if self.rules.standing > 0 {
+        if self.rules.kept_open > 0 {
             return Some(block.file as usize);
         }
         if self.current.is_none() {
@@ -313,7 +314,7 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         });
         match registered {
             Ok(fd) => {
-                self.files[entry] = InUse { file, fd: Some(fd), in_flight: 0, sealed: false };
+                self.files[entry] = OpenFile { file, fd: Some(fd), in_flight: 0, sealed: false };
                 true
             }
             Err(errno) => {
@@ -333,11 +334,11 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         }
     }
 
-    /// fsync where the phase wants it, and close; a failure is one of `op`. The table lets go of
+    /// fsync where the phase asks for it, and close; a failure is one of `op`. The table drops
     /// the file first, so that the close is the last one.
     #[cold]
     fn close(&mut self, submitter: &Submitter<'_>, entry: usize, op: u64) {
-        let InUse { file, fd, .. } = std::mem::take(&mut self.files[entry]);
+        let OpenFile { file, fd, .. } = std::mem::take(&mut self.files[entry]);
         let Some(fd) = fd else { return };
         if self.rules.sync_file
             && self.outcome.failed.is_none()
@@ -358,7 +359,7 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         }
     }
 
-    /// Works off one completion that was `seen` at that clock reading. An op that closes its file
+    /// Handles one completion that was `seen` at that clock reading. An op that closes its file
     /// ends when that is done; those that came back with it had ended before.
     #[inline(always)]
     fn complete(
@@ -368,25 +369,25 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         seen: u64,
         now: &mut u64,
     ) {
-        let place = (user_data & 0xffff_ffff) as usize;
-        let slot = &mut self.slots[place];
+        let index = (user_data & 0xffff_ffff) as usize;
+        let slot = &mut self.slots[index];
         slot.pending -= 1;
         let wanted = if user_data & SYNC == 0 { slot.len as i32 } else { 0 };
         if result != wanted {
-            self.complete_badly(place, user_data, result);
+            self.complete_badly(index, user_data, result);
         }
-        let slot = self.slots[place];
+        let slot = self.slots[index];
         if slot.pending > 0 {
             return;
         }
-        self.free.push(place as u32);
+        self.free.push(index as u32);
         let entry = slot.entry as usize;
         self.files[entry].in_flight -= 1;
         let failures = self.outcome.failed.is_some();
         let mut ended = seen;
         if self.files[entry].sealed && self.files[entry].in_flight == 0 {
             self.close(submitter, entry, slot.op);
-            ended = self.watch.now();
+            ended = self.recorder.now();
             *now = ended;
         }
         if slot.failed || (!failures && self.outcome.failed.is_some()) {
@@ -397,12 +398,12 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         if slot.write {
             self.outcome.written_bytes += u64::from(slot.len);
         }
-        self.watch.op(slot.began, ended, slot.write);
+        self.recorder.op(slot.began, ended, slot.write);
     }
 
     #[cold]
-    fn complete_badly(&mut self, place: usize, user_data: u64, result: i32) {
-        let slot = &mut self.slots[place];
+    fn complete_badly(&mut self, index: usize, user_data: u64, result: i32) {
+        let slot = &mut self.slots[index];
         slot.failed = true;
         let (op, file) = (slot.op, slot.file);
         let call = match (user_data & SYNC == 0, slot.write) {
@@ -413,7 +414,7 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
         if result >= 0 {
             self.fail(op, file, call, None);
         } else if result != -libc::ECANCELED {
-            // A cancelled op followed one that failed, which speaks for both.
+            // A cancelled op followed one that failed, which is reported.
             self.fail(op, file, call, Some(Errno::from_raw_os_error(-result)));
         }
     }
@@ -422,13 +423,13 @@ impl<B: Blocks, W: Watch> Running<'_, B, W> {
     #[cold]
     fn fail(&mut self, op: u64, file: u32, call: &'static str, errno: Option<Errno>) {
         let failure = Failure { call, errno };
-        self.outcome.fail(Failed { op, file: u64::from(file), failure });
+        self.outcome.fail(FailedOp { op, file: u64::from(file), failure });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::watch::NoWatch;
+    use super::super::recorder::NoRingLatency;
     use super::*;
     use std::cell::Cell;
 
@@ -439,7 +440,7 @@ mod tests {
         ended: Vec<u64>,
     }
 
-    impl Watch for Counting {
+    impl RingRecorder for Counting {
         fn now(&self) -> u64 {
             self.readings.replace(self.readings.get() + 1)
         }
@@ -456,7 +457,7 @@ mod tests {
         breaks: Option<libc::c_int>,
     }
 
-    impl Blocks for Nothing {
+    impl BlockSource for Nothing {
         fn next(&mut self) -> Option<Block> {
             let (file, last) = self.blocks.next()?;
             Some(Block { file, len: 512, offset: 0, write: true, last })
@@ -474,7 +475,7 @@ mod tests {
             bytes.fill(1);
             if let Some(ring) = self.breaks.take() {
                 let other = std::fs::File::open("/dev/null").unwrap();
-                // SAFETY: both are open; what has the number of the ring is closed by nobody else.
+                // SAFETY: both are open; the number of the ring is closed by nothing else.
                 let broken = unsafe { libc::dup2(other.as_raw_fd(), ring) };
                 assert_eq!(broken, ring);
             }
@@ -490,40 +491,40 @@ mod tests {
         sync_each: false,
         sync_file: false,
         read_align: 1,
-        standing: 0,
+        kept_open: 0,
     };
 
     #[test]
-    fn a_ring_that_fails_for_good_leaves_a_busy_lane() {
-        let Ok(mut lane) = BlockLane::new(4, 512, &RULES, &[]) else {
+    fn a_ring_that_fails_for_good_stays_busy() {
+        let Ok(mut ring_loop) = BlockLoop::new(4, 512, &RULES, &[]) else {
             println!("not run: no ring here");
             return;
         };
-        let breaks = Some(lane.ring.parts().0.as_raw_fd());
+        let breaks = Some(ring_loop.ring.parts().0.as_raw_fd());
         let mut blocks = Nothing { blocks: vec![(0, false), (0, true)].into_iter(), breaks };
-        let mut watch = NoWatch;
-        let outcome = lane.run(rustix::fs::CWD, RULES, &mut blocks, &mut watch);
+        let mut recorder = NoRingLatency;
+        let outcome = ring_loop.run(rustix::fs::CWD, RULES, &mut blocks, &mut recorder);
         let failure = outcome.failed.unwrap().failure;
-        assert_eq!((failure.call, lane.busy, outcome.ops), ("io_uring_enter", true, 0));
-        std::mem::forget(lane);
+        assert_eq!((failure.call, ring_loop.busy, outcome.ops), ("io_uring_enter", true, 0));
+        std::mem::forget(ring_loop);
     }
 
     #[test]
     fn a_close_is_the_time_of_its_own_op_alone() {
-        let Ok(mut lane) = BlockLane::new(4, 512, &RULES, &[]) else {
+        let Ok(mut ring_loop) = BlockLoop::new(4, 512, &RULES, &[]) else {
             println!("not run: no ring here");
             return;
         };
         let blocks = vec![(0, true), (1, false), (1, false), (1, true)].into_iter();
         let mut blocks = Nothing { blocks, breaks: None };
-        let mut watch = Counting::default();
-        let outcome = lane.run(rustix::fs::CWD, RULES, &mut blocks, &mut watch);
-        assert_eq!((outcome.ops, outcome.failed.is_none(), lane.busy), (4, true, false));
+        let mut recorder = Counting::default();
+        let outcome = ring_loop.run(rustix::fs::CWD, RULES, &mut blocks, &mut recorder);
+        assert_eq!((outcome.ops, outcome.failed.is_none(), ring_loop.busy), (4, true, false));
         // Readings: 0 at the start, 1 when all came back, 2 and 3 after each close.
-        if watch.readings.get() != 4 {
+        if recorder.readings.get() != 4 {
             println!("not run: the calls did not come back together");
             return;
         }
-        assert_eq!(watch.ended, [2, 1, 1, 3]);
+        assert_eq!(recorder.ended, [2, 1, 1, 3]);
     }
 }

@@ -1,10 +1,10 @@
 //! Directories of a thread, one by one: those above are made before those in them, and go after.
 
-use super::files::{Piece, Pieces, Then};
-use crate::crew::Gate;
+use super::files::{AfterOp, FileOp, FileOpSource};
 use crate::names::DirNames;
 use crate::outcome::Failure;
 use crate::share::DirShare;
+use crate::threads::StartBarrier;
 use rustix::fd::BorrowedFd;
 use std::ffi::CStr;
 
@@ -13,11 +13,11 @@ pub(super) struct Dirs<'a> {
     share: DirShare,
     order: Option<&'a [u32]>,
     backwards: bool,
-    /// Whether a parent is synced when the next directory lies elsewhere.
+    /// Whether a parent is synced when the next directory has another one.
     sync: bool,
     index: u32,
     names: &'a mut DirNames,
-    gate: &'a Gate,
+    barrier: &'a StartBarrier,
 }
 
 impl<'a> Dirs<'a> {
@@ -27,9 +27,9 @@ impl<'a> Dirs<'a> {
         backwards: bool,
         sync: bool,
         names: &'a mut DirNames,
-        gate: &'a Gate,
+        barrier: &'a StartBarrier,
     ) -> Self {
-        Self { share, order, backwards, sync, index: 0, names, gate }
+        Self { share, order, backwards, sync, index: 0, names, barrier }
     }
 
     fn at(&self, index: u32) -> u32 {
@@ -39,10 +39,10 @@ impl<'a> Dirs<'a> {
     }
 }
 
-impl Pieces for Dirs<'_> {
+impl FileOpSource for Dirs<'_> {
     #[inline(always)]
-    fn next(&mut self) -> Option<Piece> {
-        if self.index == self.share.count || self.gate.is_stopped() {
+    fn next(&mut self) -> Option<FileOp> {
+        if self.index == self.share.count || self.barrier.is_stopped() {
             return None;
         }
         let number = self.at(self.index);
@@ -51,14 +51,14 @@ impl Pieces for Dirs<'_> {
         let (level, parent) = self.names.parent();
         let next =
             (self.index < self.share.count).then(|| self.names.parent_of(self.at(self.index)));
-        let then = if self.sync && next != Some((level, parent)) {
-            Then::SyncParent
+        let after = if self.sync && next != Some((level, parent)) {
+            AfterOp::SyncParent
         } else if next.is_some_and(|next| next.0 != level) {
-            Then::Drain
+            AfterOp::Drain
         } else {
-            Then::Next
+            AfterOp::Next
         };
-        Some(Piece { number: u64::from(number), bytes: 0, offset: 0, then })
+        Some(FileOp { number: u64::from(number), bytes: 0, offset: 0, after })
     }
 
     #[inline(always)]

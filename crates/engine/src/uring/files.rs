@@ -1,25 +1,25 @@
 //! Whole files and names: create, read, overwrite, append, stat, rename, delete, mkdir, rmdir, with
 //! `iodepth` of them in flight.
 //!
-//! A slot works on one file at a time, in *volleys*: chains of entries that the kernel carries out
-//! one after the other, so that a file of one call costs one turn through the ring and not three.
-//! A volley is
+//! A slot works on one file at a time, by *linked chains* of entries, which the kernel carries out
+//! one after the other, so that a file of one call costs one pass through the ring and not three. A
+//! chain is
 //!
 //! ```text
 //! open ─LINK→ read or write ─HARDLINK→ fsync ─HARDLINK→ close
 //! ```
 //!
 //! or the part of it that is due: files of several calls begin with open and the first call, go on
-//! with one call a volley and end with the last call, fsync and close. Files are opened into the
-//! ring's own table, so that the entries after the open know where it is. A hard link goes on after
-//! a failure: whatever was opened is closed. Where a middle volley fails, one of its own closes.
+//! with one call a chain and end with the last call, fsync and close. Files are opened into the
+//! ring's own table, so that the entries after the open find it there. A hard link continues after
+//! a failure: a file that was opened is closed. Where a middle chain fails, one of its own closes.
 //!
-//! Names lie in memory of the slot, which stays as it is until all of the volley has completed.
+//! Names are in memory of the slot, which is not changed until all of the chain has completed.
 
-use super::outcome::{Failed, Outcome, sync_dir};
+use super::outcome::{FailedOp, LoopOutcome, sync_dir};
 use super::paths::{PATH_BYTES, PATHS, Paths, parent};
+use super::recorder::RingRecorder;
 use super::ring::{Buffers, Ring, Shape, errno};
-use super::watch::Watch;
 use crate::buffer::Pages;
 use crate::outcome::Failure;
 use crate::stamp::Contents;
@@ -33,32 +33,32 @@ use std::ffi::CStr;
 
 /// One op: a file or a directory.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Piece {
+pub(crate) struct FileOp {
     /// Its number.
     pub number: u64,
     /// Bytes that are read or written; 0 for ops on names.
     pub bytes: u64,
     /// Offset of the first of them within the file; not 0 for an append.
     pub offset: u64,
-    /// What comes before the next piece is begun.
-    pub then: Then,
+    /// What comes before the next op is begun.
+    pub after: AfterOp,
 }
 
-/// What comes before the piece after a piece is begun.
+/// What comes before the next op is begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterOp {
     /// Nothing.
     Next,
     /// All that is in flight ends: directories are made before those in them.
     Drain,
-    /// The same, and then the piece's parent directory is synced.
+    /// The same, and then the op's parent directory is synced.
     SyncParent,
 }
 
 /// Where the files of a thread come from.
-pub(crate) trait Pieces {
+pub(crate) trait FileOpSource {
     /// Goes to the next file.
-    fn next(&mut self) -> Option<Piece>;
+    fn next(&mut self) -> Option<FileOp>;
     /// Path of the current file.
     fn path(&self) -> &CStr;
     /// The path that a rename gives the current file.
@@ -74,7 +74,7 @@ pub(crate) trait Pieces {
 
 /// What is done to each file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum FileAction {
     /// Opened so, written, closed.
     Write(OFlags),
     /// Opened so, read, closed.
@@ -89,13 +89,13 @@ pub(crate) enum Deed {
     Mkdir,
 }
 
-impl Deed {
+impl FileAction {
     /// Whether contents are moved.
     fn moves(self) -> bool {
         matches!(self, Self::Write(_) | Self::Read(_))
     }
 
-    /// The call that a failure of its own entry is laid to.
+    /// The call that a failure of its own entry is reported as.
     fn call(self) -> &'static str {
         match self {
             Self::Write(_) => "write",
@@ -113,7 +113,7 @@ impl Deed {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     /// What is done.
-    pub deed: Deed,
+    pub action: FileAction,
     /// Bytes of one call at most; the buffers are as large.
     pub bs_bytes: u32,
     /// Whether fsync(2) comes before close(2), or for names: fsync(2) of the parent directory.
@@ -122,20 +122,20 @@ pub(crate) struct Rules {
     pub read_align: u32,
 }
 
-/// What an entry of a volley was; the high half of its user data.
+/// What an entry of a chain was; the high half of its user data.
 const OPEN: u64 = 0;
-const DEED: u64 = 1;
+const ACTION: u64 = 1;
 const SYNC: u64 = 2;
 const CLOSE: u64 = 3;
 const KIND_SHIFT: u32 = 32;
 
-/// A place for a file in flight.
+/// A index for a file in flight.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
     began: u64,
     op: u64,
     number: u64,
-    /// Bytes to move, and those moved by complete volleys.
+    /// Bytes to move, and those moved by complete chains.
     bytes: u64,
     done: u64,
     offset: u64,
@@ -149,7 +149,7 @@ struct Slot {
 
 /// All that is made before the phase.
 #[derive(Debug)]
-pub(crate) struct FileLane {
+pub(crate) struct FileLoop {
     ring: Ring,
     slots: Box<[Slot]>,
     free: Vec<u32>,
@@ -160,11 +160,11 @@ pub(crate) struct FileLane {
     pub busy: bool,
 }
 
-impl FileLane {
-    /// A lane of `depth` slots, with `own` contents that outlive it. One that is busy must never
+impl FileLoop {
+    /// A loop of `depth` slots, with `own` contents that outlive it. One that is busy must never
     /// be dropped.
     pub fn new(depth: u32, rules: &Rules, own: &[Contents]) -> Result<Self, Failure> {
-        let needs_buffers = rules.deed.moves() && own.is_empty();
+        let needs_buffers = rules.action.moves() && own.is_empty();
         let buffer_bytes = if needs_buffers { rules.bs_bytes as usize } else { 0 };
         let ring = Ring::new(Shape { slots: depth, chain: 4, buffer_bytes, files: depth }, own)?;
         let no_memory = |errno| Failure { call: "mmap", errno: Some(errno) };
@@ -180,14 +180,14 @@ impl FileLane {
         })
     }
 
-    /// Runs all pieces, or until one fails; what was in flight then is waited for.
-    pub fn run<P: Pieces, W: Watch>(
+    /// Runs all ops, or until one fails; what was in flight then is waited for.
+    pub fn run<P: FileOpSource, W: RingRecorder>(
         &mut self,
         lookup: BorrowedFd<'_>,
         rules: Rules,
-        pieces: &mut P,
-        watch: &mut W,
-    ) -> Outcome {
+        ops: &mut P,
+        recorder: &mut W,
+    ) -> LoopOutcome {
         self.free.clear();
         self.free.extend((0..self.slots.len() as u32).rev());
         self.busy = true;
@@ -195,16 +195,16 @@ impl FileLane {
         let mut running = Running {
             lookup,
             rules,
-            pieces,
-            watch,
+            ops,
+            recorder,
             buffers,
             slots: &mut self.slots,
             free: &mut self.free,
             paths: Paths::new(&mut self.paths),
             answers: self.answers.as_mut_ptr(),
             issued: 0,
-            then: None,
-            outcome: Outcome::default(),
+            after: None,
+            outcome: LoopOutcome::default(),
         };
         let drained = running.run(ring);
         let outcome = running.outcome;
@@ -217,30 +217,30 @@ impl FileLane {
 struct Running<'a, P, W> {
     lookup: BorrowedFd<'a>,
     rules: Rules,
-    pieces: &'a mut P,
-    watch: &'a mut W,
+    ops: &'a mut P,
+    recorder: &'a mut W,
     buffers: Buffers<'a>,
     slots: &'a mut [Slot],
     free: &'a mut Vec<u32>,
     paths: Paths<'a>,
     answers: *mut libc::statx,
     issued: u64,
-    /// What comes before the next piece, and the slot that says so.
-    then: Option<(usize, Then)>,
-    outcome: Outcome,
+    /// What comes before the next op, and the slot of the op that asks for it.
+    after: Option<(usize, AfterOp)>,
+    outcome: LoopOutcome,
 }
 
-impl<P: Pieces, W: Watch> Running<'_, P, W> {
+impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
     /// `false` where it was left with ops in flight.
     fn run(&mut self, ring: &mut IoUring) -> bool {
-        let mut now = self.watch.now();
+        let mut now = self.recorder.now();
         let (submitter, mut queue, mut done) = ring.split();
         let depth = self.slots.len();
         let mut more = true;
         loop {
             while more
                 && self.outcome.failed.is_none()
-                && self.then.is_none()
+                && self.after.is_none()
                 && !self.free.is_empty()
             {
                 more = self.begin(&mut queue, now);
@@ -250,7 +250,7 @@ impl<P: Pieces, W: Watch> Running<'_, P, W> {
             }
             queue.sync();
             let entered = submitter.submit_and_wait(1);
-            now = self.watch.now();
+            now = self.recorder.now();
             if let Err(error) = entered
                 && !self.outcome.survives(errno(&error), self.issued)
             {
@@ -270,33 +270,33 @@ impl<P: Pieces, W: Watch> Running<'_, P, W> {
     /// Takes the next file into a free slot; `false` when there is none.
     #[inline(always)]
     fn begin(&mut self, queue: &mut SubmissionQueue<'_>, now: u64) -> bool {
-        let Some(piece) = self.pieces.next() else { return false };
+        let Some(op) = self.ops.next() else { return false };
         let Some(slot) = self.free.pop() else { return true };
-        let place = slot as usize;
-        let path = self.pieces.path().to_bytes();
-        self.paths.put(place, 0, path);
-        if self.rules.sync && !self.rules.deed.moves() {
-            self.paths.put(place, 2, parent(path));
+        let index = slot as usize;
+        let path = self.ops.path().to_bytes();
+        self.paths.put(index, 0, path);
+        if self.rules.sync && !self.rules.action.moves() {
+            self.paths.put(index, 2, parent(path));
         }
-        if self.rules.deed == Deed::Rename {
-            self.paths.put(place, 1, self.pieces.new_path().to_bytes());
+        if self.rules.action == FileAction::Rename {
+            self.paths.put(index, 1, self.ops.new_path().to_bytes());
         }
-        self.slots[place] = Slot {
+        self.slots[index] = Slot {
             began: now,
             op: self.issued,
-            number: piece.number,
-            bytes: piece.bytes,
-            offset: piece.offset,
+            number: op.number,
+            bytes: op.bytes,
+            offset: op.offset,
             ..Slot::default()
         };
         self.issued += 1;
-        if piece.then != Then::Next {
-            self.then = Some((place, piece.then));
+        if op.after != AfterOp::Next {
+            self.after = Some((index, op.after));
         }
-        if self.rules.deed.moves() {
-            self.volley(queue, place);
+        if self.rules.action.moves() {
+            self.push_chain(queue, index);
         } else {
-            self.name_volley(queue, place);
+            self.push_name_chain(queue, index);
         }
         true
     }
@@ -306,113 +306,116 @@ impl<P: Pieces, W: Watch> Running<'_, P, W> {
     fn push(
         &mut self,
         queue: &mut SubmissionQueue<'_>,
-        place: usize,
+        index: usize,
         kind: u64,
         entry: Entry,
         link: Flags,
     ) {
-        let entry = entry.user_data(place as u64 | kind << KIND_SHIFT).flags(link);
+        let entry = entry.user_data(index as u64 | kind << KIND_SHIFT).flags(link);
         // SAFETY: names, buffer, answer and table entry of the slot stay as they are until all of
-        // its entries have completed, for ever where they do not (see `Lane`); the queue has four
-        // entries for each slot.
+        // its entries have completed, for ever where they do not (see `UringLoop`); the queue has
+        // four entries for each slot.
         let pushed = unsafe { queue.push(&entry) };
         debug_assert!(pushed.is_ok(), "the queue holds all slots");
-        self.slots[place].pending += 1;
+        self.slots[index].pending += 1;
     }
 
     /// The next chain of a file whose contents are moved.
     #[inline(always)]
-    fn volley(&mut self, queue: &mut SubmissionQueue<'_>, place: usize) {
-        let slot = self.slots[place];
-        let file = Fixed(place as u32);
+    fn push_chain(&mut self, queue: &mut SubmissionQueue<'_>, index: usize) {
+        let slot = self.slots[index];
+        let file = Fixed(index as u32);
         let len = (slot.bytes - slot.done).min(u64::from(self.rules.bs_bytes)) as u32;
         let last = slot.done + u64::from(len) == slot.bytes;
-        self.slots[place].len = len;
+        self.slots[index].len = len;
         if !slot.opened {
-            self.push_open(queue, place);
+            self.push_open(queue, index);
         }
         let link = if last { Flags::IO_HARDLINK } else { Flags::empty() };
         if len > 0 {
-            let entry = if matches!(self.rules.deed, Deed::Write(_)) {
-                self.write(place, file, len)
+            let entry = if matches!(self.rules.action, FileAction::Write(_)) {
+                self.write(index, file, len)
             } else {
                 let asked = len.next_multiple_of(self.rules.read_align).min(self.rules.bs_bytes);
-                self.buffers.read(place, file, asked, slot.done)
+                self.buffers.read(index, file, asked, slot.done)
             };
-            self.push(queue, place, DEED, entry, link);
+            self.push(queue, index, ACTION, entry, link);
         }
         if last {
             if self.rules.sync {
                 let entry = opcode::Fsync::new(file).build();
-                self.push(queue, place, SYNC, entry, Flags::IO_HARDLINK);
+                self.push(queue, index, SYNC, entry, Flags::IO_HARDLINK);
             }
-            self.push(queue, place, CLOSE, opcode::Close::new(file).build(), Flags::empty());
+            self.push(queue, index, CLOSE, opcode::Close::new(file).build(), Flags::empty());
         }
     }
 
     #[inline(always)]
-    fn write(&mut self, place: usize, file: Fixed, len: u32) -> Entry {
-        let slot = self.slots[place];
+    fn write(&mut self, index: usize, file: Fixed, len: u32) -> Entry {
+        let slot = self.slots[index];
         let offset = slot.offset + slot.done;
-        if let Some(bytes) = self.pieces.own(place, slot.number, offset, len as usize) {
-            return self.buffers.write_own(place, file, bytes, offset);
+        if let Some(bytes) = self.ops.own(index, slot.number, offset, len as usize) {
+            return self.buffers.write_own(index, file, bytes, offset);
         }
-        self.pieces.fill(slot.number, offset, &mut self.buffers.of(place)[..len as usize]);
-        self.buffers.write(place, file, len, offset)
+        self.ops.fill(slot.number, offset, &mut self.buffers.slot(index)[..len as usize]);
+        self.buffers.write(index, file, len, offset)
     }
 
     /// The open at the head of a chain: nothing follows where it fails.
     #[inline(always)]
-    fn push_open(&mut self, queue: &mut SubmissionQueue<'_>, place: usize) {
-        let (Deed::Write(flags) | Deed::Read(flags)) = self.rules.deed else { return };
-        let entry = self.open(place, 0, flags);
-        self.push(queue, place, OPEN, entry, Flags::IO_LINK);
+    fn push_open(&mut self, queue: &mut SubmissionQueue<'_>, index: usize) {
+        let (FileAction::Write(flags) | FileAction::Read(flags)) = self.rules.action else {
+            return;
+        };
+        let entry = self.open(index, 0, flags);
+        self.push(queue, index, OPEN, entry, Flags::IO_LINK);
     }
 
     #[inline(always)]
-    fn open(&self, place: usize, which: usize, flags: OFlags) -> Entry {
-        let path = self.paths.at(place, which).cast_const().cast();
+    fn open(&self, index: usize, which: usize, flags: OFlags) -> Entry {
+        let path = self.paths.at(index, which).cast_const().cast();
         opcode::OpenAt::new(Fd(self.lookup.as_raw_fd()), path)
-            .file_index(DestinationSlot::try_from_slot_target(place as u32).ok())
+            .file_index(DestinationSlot::try_from_slot_target(index as u32).ok())
             .flags(flags.bits().cast_signed())
             .mode(0o644)
             .build()
     }
 
-    /// The chain of an op on a name: the op, and fsync of its directory where the phase wants it.
+    /// The chain of an op on a name: the op, and fsync of its directory where the phase asks for
+    /// it.
     #[inline(always)]
-    fn name_volley(&mut self, queue: &mut SubmissionQueue<'_>, place: usize) {
+    fn push_name_chain(&mut self, queue: &mut SubmissionQueue<'_>, index: usize) {
         let at = Fd(self.lookup.as_raw_fd());
-        let path = self.paths.at(place, 0).cast_const().cast::<libc::c_char>();
-        let entry = match self.rules.deed {
-            Deed::Stat => {
-                let answer = self.answers.wrapping_add(place).cast();
+        let path = self.paths.at(index, 0).cast_const().cast::<libc::c_char>();
+        let entry = match self.rules.action {
+            FileAction::Stat => {
+                let answer = self.answers.wrapping_add(index).cast();
                 opcode::Statx::new(at, path, answer).mask(libc::STATX_BASIC_STATS).build()
             }
-            Deed::Rename => {
-                let to = self.paths.at(place, 1).cast_const().cast();
+            FileAction::Rename => {
+                let to = self.paths.at(index, 1).cast_const().cast();
                 opcode::RenameAt::new(at, path, at, to).build()
             }
-            Deed::Unlink(flags) => {
+            FileAction::Unlink(flags) => {
                 let flags = flags.bits().cast_signed();
                 opcode::UnlinkAt::new(at, path).flags(flags).build()
             }
-            Deed::Mkdir => opcode::MkDirAt::new(at, path).mode(0o755).build(),
-            Deed::Write(_) | Deed::Read(_) => return,
+            FileAction::Mkdir => opcode::MkDirAt::new(at, path).mode(0o755).build(),
+            FileAction::Write(_) | FileAction::Read(_) => return,
         };
         if !self.rules.sync {
-            self.push(queue, place, DEED, entry, Flags::empty());
+            self.push(queue, index, ACTION, entry, Flags::empty());
             return;
         }
-        self.push(queue, place, DEED, entry, Flags::IO_LINK);
-        let open = self.open(place, 2, OFlags::RDONLY | OFlags::DIRECTORY);
-        self.push(queue, place, OPEN, open, Flags::IO_LINK);
-        let file = Fixed(place as u32);
-        self.push(queue, place, SYNC, opcode::Fsync::new(file).build(), Flags::IO_HARDLINK);
-        self.push(queue, place, CLOSE, opcode::Close::new(file).build(), Flags::empty());
+        self.push(queue, index, ACTION, entry, Flags::IO_LINK);
+        let open = self.open(index, 2, OFlags::RDONLY | OFlags::DIRECTORY);
+        self.push(queue, index, OPEN, open, Flags::IO_LINK);
+        let file = Fixed(index as u32);
+        self.push(queue, index, SYNC, opcode::Fsync::new(file).build(), Flags::IO_HARDLINK);
+        self.push(queue, index, CLOSE, opcode::Close::new(file).build(), Flags::empty());
     }
 
-    /// Works off one completion.
+    /// Handles one completion.
     #[inline(always)]
     fn complete(
         &mut self,
@@ -421,101 +424,101 @@ impl<P: Pieces, W: Watch> Running<'_, P, W> {
         result: i32,
         now: &mut u64,
     ) {
-        let (place, kind) = ((user_data & 0xffff_ffff) as usize, user_data >> KIND_SHIFT);
-        let slot = &mut self.slots[place];
+        let (index, kind) = ((user_data & 0xffff_ffff) as usize, user_data >> KIND_SHIFT);
+        let slot = &mut self.slots[index];
         slot.pending -= 1;
-        let wanted = if kind == DEED && self.rules.deed.moves() { slot.len as i32 } else { 0 };
+        let wanted = if kind == ACTION && self.rules.action.moves() { slot.len as i32 } else { 0 };
         match kind {
             OPEN => slot.opened |= result >= 0,
             CLOSE => slot.opened &= result == -libc::ECANCELED,
             _ => {}
         }
         if result != wanted {
-            self.complete_badly(place, kind, result);
+            self.complete_badly(index, kind, result);
         }
-        let slot = self.slots[place];
+        let slot = self.slots[index];
         if slot.pending > 0 {
             return;
         }
         if slot.failed && slot.opened {
-            let close = opcode::Close::new(Fixed(place as u32)).build();
-            self.push(queue, place, CLOSE, close, Flags::empty());
+            let close = opcode::Close::new(Fixed(index as u32)).build();
+            self.push(queue, index, CLOSE, close, Flags::empty());
             return;
         }
-        self.slots[place].done += u64::from(slot.len);
+        self.slots[index].done += u64::from(slot.len);
         if !slot.failed && slot.opened {
-            self.volley(queue, place);
+            self.push_chain(queue, index);
             return;
         }
-        self.end(place, now);
+        self.end(index, now);
     }
 
-    /// The file of a slot is done with, well or badly.
+    /// The op of a slot has ended, well or badly.
     #[inline(always)]
-    fn end(&mut self, place: usize, now: &mut u64) {
-        let slot = self.slots[place];
-        self.free.push(place as u32);
+    fn end(&mut self, index: usize, now: &mut u64) {
+        let slot = self.slots[index];
+        self.free.push(index as u32);
         let mut good = !slot.failed;
-        if good && let Err(failure) = self.pieces.done(slot.number, self.lookup) {
+        if good && let Err(failure) = self.ops.done(slot.number, self.lookup) {
             good = false;
-            self.outcome.fail(Failed { op: slot.op, file: slot.number, failure });
+            self.outcome.fail(FailedOp { op: slot.op, file: slot.number, failure });
         }
         if self.free.len() == self.slots.len()
-            && let Some((last, then)) = self.then.take()
-            && then == Then::SyncParent
+            && let Some((last, then)) = self.after.take()
+            && then == AfterOp::SyncParent
         {
             good &= self.sync_parent(last);
-            *now = self.watch.now();
+            *now = self.recorder.now();
         }
         if !good {
             return;
         }
         self.outcome.ops += 1;
         self.outcome.bytes += slot.bytes;
-        let write = matches!(self.rules.deed, Deed::Write(_));
+        let write = matches!(self.rules.action, FileAction::Write(_));
         if write {
             self.outcome.written_bytes += slot.bytes;
         }
-        self.watch.op(slot.began, *now, write);
+        self.recorder.op(slot.began, *now, write);
     }
 
-    /// Syncs the parent of the path in slot `place`, with blocking calls: nothing is in flight.
+    /// Syncs the parent of the path in slot `index`, with blocking calls: nothing is in flight.
     /// Whether that went well; after a failure it is left out.
     #[cold]
-    fn sync_parent(&mut self, place: usize) -> bool {
+    fn sync_parent(&mut self, index: usize) -> bool {
         if self.outcome.failed.is_some() {
             return true;
         }
         // SAFETY: `put` wrote a path and its NUL there, and nothing is in flight that uses it.
-        let path = unsafe { CStr::from_ptr(self.paths.at(place, 0).cast_const().cast()) };
-        // Copied to the slot's place for it, which is another one, to have a NUL behind it.
-        let dir = self.paths.put(place, 2, parent(path.to_bytes()));
+        let path = unsafe { CStr::from_ptr(self.paths.at(index, 0).cast_const().cast()) };
+        // Copied to the slot's index for it, which is another one, to have a NUL behind it.
+        let dir = self.paths.put(index, 2, parent(path.to_bytes()));
         // SAFETY: as above.
         let dir = unsafe { CStr::from_ptr(dir) };
         let Err(failure) = sync_dir(self.lookup, dir) else { return true };
-        let slot = self.slots[place];
-        self.outcome.fail(Failed { op: slot.op, file: slot.number, failure });
+        let slot = self.slots[index];
+        self.outcome.fail(FailedOp { op: slot.op, file: slot.number, failure });
         false
     }
 
     #[cold]
-    fn complete_badly(&mut self, place: usize, kind: u64, result: i32) {
+    fn complete_badly(&mut self, index: usize, kind: u64, result: i32) {
         if kind == OPEN && result >= 0 {
             return;
         }
-        let slot = &mut self.slots[place];
+        let slot = &mut self.slots[index];
         slot.failed = true;
         if result == -libc::ECANCELED {
-            return; // An entry before it failed, which speaks for both.
+            return; // An entry before it failed, which is reported.
         }
         let call = match kind {
             OPEN => "open",
             SYNC => "fsync",
             CLOSE => "close",
-            _ => self.rules.deed.call(),
+            _ => self.rules.action.call(),
         };
         let errno = (result < 0).then(|| Errno::from_raw_os_error(-result));
         let failure = Failure { call, errno };
-        self.outcome.fail(Failed { op: slot.op, file: slot.number, failure });
+        self.outcome.fail(FailedOp { op: slot.op, file: slot.number, failure });
     }
 }

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 
 /// An op that failed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Failed {
+pub(super) struct FailedOp {
     /// Number of the op within the thread, in the order of submission.
     pub op: u64,
     /// Number of its file or directory.
@@ -17,20 +17,20 @@ pub(super) struct Failed {
     pub failure: Failure,
 }
 
-/// What a lane did.
+/// What a loop did.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Outcome {
+pub(super) struct LoopOutcome {
     pub ops: u64,
     pub bytes: u64,
     /// Of these, written.
     pub written_bytes: u64,
     /// The first op, by number, that failed.
-    pub failed: Option<Failed>,
+    pub failed: Option<FailedOp>,
 }
 
-impl Outcome {
+impl LoopOutcome {
     /// Notes a failure; of several, the one with the lowest number counts.
-    pub fn fail(&mut self, failed: Failed) {
+    pub fn fail(&mut self, failed: FailedOp) {
         if self.failed.is_none_or(|first| failed.op < first.op) {
             self.failed = Some(failed);
         }
@@ -42,7 +42,7 @@ impl Outcome {
         let again = matches!(errno, Errno::INTR | Errno::AGAIN | Errno::BUSY);
         if !again {
             let failure = Failure { call: "io_uring_enter", errno: Some(errno) };
-            self.fail(Failed { op, file: 0, failure });
+            self.fail(FailedOp { op, file: 0, failure });
         }
         again
     }

@@ -20,7 +20,7 @@ impl<'a> Paths<'a> {
         Self { start: pages.as_mut_slice().as_mut_ptr(), borrow: PhantomData }
     }
 
-    /// Where path `which` of `slot` lies.
+    /// Where path `which` of `slot` is.
     #[inline(always)]
     pub fn at(&self, slot: usize, which: usize) -> *mut u8 {
         self.start.wrapping_add((slot * PATHS + which) * PATH_BYTES)
@@ -33,7 +33,8 @@ impl<'a> Paths<'a> {
         let path = if path.len() < PATH_BYTES { path } else { &[] };
         let (to, len) = (self.at(slot, which), path.len());
         // SAFETY: the place has PATH_BYTES bytes, which hold `len` and the NUL; callers pass slots
-        // that are not in flight, so nobody reads there; a name of the dataset lies elsewhere.
+        // that are not in flight, so the kernel does not read there; a name of the dataset is other
+        // memory.
         unsafe {
             std::ptr::copy_nonoverlapping(path.as_ptr(), to, len);
             to.add(len).write(0);
@@ -53,7 +54,7 @@ mod tests {
     use std::ffi::CStr;
 
     #[test]
-    fn paths_lie_apart_and_end_with_nul() {
+    fn paths_are_apart_and_end_with_nul() {
         let mut pages = Pages::new(2 * PATHS * PATH_BYTES).unwrap();
         let mut paths = Paths::new(&mut pages);
         let long = [b'x'; PATH_BYTES - 1];

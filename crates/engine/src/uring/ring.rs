@@ -1,7 +1,7 @@
 //! The ring itself: what the kernel can do, how it is set up, what is registered with it.
 //!
 //! Setup flags, from the best to the plainest, as the kernel has them (io_uring_setup(2)):
-//! `SINGLE_ISSUER` and `DEFER_TASKRUN` (6.1: completions are worked off by the thread that waits,
+//! `SINGLE_ISSUER` and `DEFER_TASKRUN` (6.1: completions are handled by the thread that waits,
 //! without an interrupt of it), `COOP_TASKRUN` (5.19), none. That is a matter of speed; whatever
 //! changes the *meaning* of a phase (an opcode that is missing, a kernel without io_uring) is an
 //! error, never something else done quietly.
@@ -131,7 +131,7 @@ fn setup_once(entries: u32) -> Result<IoUring, Errno> {
 /// A ring with one buffer a slot and a table of files, all registered.
 pub(super) struct Ring {
     ring: IoUring,
-    /// The buffers of all slots, one behind the other; they go after the ring.
+    /// The buffers of all slots, one after the other; dropped after the ring.
     buffers: Pages,
     /// Distance of two buffers; whole pages.
     stride: usize,
@@ -167,7 +167,7 @@ const MAX_REGISTERED: usize = 1024;
 
 impl Ring {
     /// A ring with buffers, and a table of files that are not open yet; it belongs to the calling
-    /// thread. `own` are the contents of the slots, if each has its own, which stay where they are
+    /// thread. `own` are the contents of the slots, if each has its own, which are not moved
     /// as long as the ring lives. An empty op goes through the ring, so that what the kernel
     /// allocates at the first one is there.
     pub fn new(shape: Shape, own: &[Contents]) -> Result<Self, Failure> {
@@ -223,7 +223,7 @@ impl Ring {
     /// Registers the buffers, and behind them the contents of the slots, where the limit of locked
     /// memory allows it; they work without.
     fn register_buffers(&mut self, all: usize, own: &[Contents]) -> Result<(), Errno> {
-        // Without any read there are no buffers, but the number stands for them all the same.
+        // Without any read there are no buffers, but they keep their number all the same.
         let all = all.max(1);
         let buffers = self.buffers.as_slice().as_ptr();
         let mut iovecs = vec![(buffers, all)];
@@ -237,7 +237,7 @@ impl Ring {
         };
         let iovecs: Vec<_> = iovecs.into_iter().map(iovec).collect();
         // SAFETY: each is a mapping of its own that never moves (also where it has a page and no
-        // byte), given back only when the ring has nothing in flight: else its lane is never
+        // byte), given back only when the ring has nothing in flight: else its loop is never
         // dropped. The caller keeps the contents of the slots as long.
         match unsafe { self.ring.submitter().register_buffers(&iovecs) } {
             Ok(()) => {
@@ -270,7 +270,7 @@ pub(super) struct Buffers<'a> {
 impl Buffers<'_> {
     /// The buffer of a slot that is not in flight.
     #[inline(always)]
-    pub fn of(&mut self, slot: usize) -> &mut [u8] {
+    pub fn slot(&mut self, slot: usize) -> &mut [u8] {
         // SAFETY: `start` is the beginning of at least (slot + 1) * stride bytes (slots are those
         // the ring was made for). Only this slot's bytes are borrowed, and callers ask only for
         // slots of which nothing is in flight, so that the kernel does not touch them meanwhile.
@@ -351,9 +351,9 @@ mod tests {
         };
         let (_, mut buffers) = ring.parts();
         for slot in 0..3 {
-            assert_eq!(buffers.of(slot).as_ptr().addr() % ALIGN_BYTES, 0);
-            buffers.of(slot).fill(slot as u8);
+            assert_eq!(buffers.slot(slot).as_ptr().addr() % ALIGN_BYTES, 0);
+            buffers.slot(slot).fill(slot as u8);
         }
-        assert!((0..3).all(|slot| buffers.of(slot) == [slot as u8; 8192]));
+        assert!((0..3).all(|slot| buffers.slot(slot) == [slot as u8; 8192]));
     }
 }

@@ -1,72 +1,72 @@
-//! One thread of a phase by io_uring: its lane, its clocks, and the loop between them.
+//! One thread of a phase by io_uring: its clocks, and the loop between them.
 
-use super::feed::Lane;
-use super::watch::{NoWatch, Timed, Watch};
+use super::recorder::{NoRingLatency, RingLatency, RingRecorder};
+use super::sources::UringLoop;
 use crate::clock::{Monotonic, TickClock};
-use crate::crew::{self, Gate, Hand, Latency};
 use crate::op;
 use crate::outcome::{Failure, Tally};
 use crate::root::Root;
+use crate::threads::{Latency, StartBarrier, ThreadContext, ThreadOutcome};
 use fsarena_model::work::{Fsync, Op};
 
-/// One thread of a phase: makes its lane, waits at the gate and does the work of `hand`.
+/// One thread of a phase: makes its loop, waits at the barrier and does the work of `context`.
 ///
-/// [`check`] has said before that the kernel can do it; a lane that cannot be made all the same
-/// (no memory, say) fails the phase before its first op.
+/// [`super::check`] has found before that the kernel can do it; a loop that cannot be made all the
+/// same (no memory) fails the phase before its first op.
 ///
-/// To take a ring down costs time, which belongs to no clock of the phase: the caller gets the lane
-/// and drops it after the last clock read.
+/// To take a ring down costs time, which is not part of the phase: the caller gets the loop and
+/// drops it after the last clock read.
 pub(crate) fn run_thread(
     root: &Root,
-    hand: &mut Hand,
-    gate: &Gate,
-) -> (crew::Outcome, Option<Lane>) {
-    let mut lane = Lane::new(hand);
-    let outcome = recorded(root, hand, gate, &mut lane);
-    (outcome, lane.ok())
+    context: &mut ThreadContext,
+    barrier: &StartBarrier,
+) -> (ThreadOutcome, Option<UringLoop>) {
+    let mut ring_loop = UringLoop::new(context);
+    let outcome = recorded(root, context, barrier, &mut ring_loop);
+    (outcome, ring_loop.ok())
 }
 
 /// Chooses where latencies go, once.
 fn recorded(
     root: &Root,
-    hand: &mut Hand,
-    gate: &Gate,
-    lane: &mut Result<Lane, Failure>,
-) -> crew::Outcome {
-    let Some(mut latency) = hand.latency.take() else {
-        return timed(root, hand, gate, lane, &mut NoWatch);
+    context: &mut ThreadContext,
+    barrier: &StartBarrier,
+    ring_loop: &mut Result<UringLoop, Failure>,
+) -> ThreadOutcome {
+    let Some(mut latency) = context.latency.take() else {
+        return timed(root, context, barrier, ring_loop, &mut NoRingLatency);
     };
     let Latency { clock, all, writes } = &mut latency;
     let outcome = match clock {
         TickClock::Tsc(tsc) => {
-            let mut watch = Timed::new(tsc.ticker(), all, writes.as_mut());
-            timed(root, hand, gate, lane, &mut watch)
+            let mut recorder = RingLatency::new(tsc.ticker(), all, writes.as_mut());
+            timed(root, context, barrier, ring_loop, &mut recorder)
         }
         TickClock::Monotonic => {
-            let mut watch = Timed::new(Monotonic, all, writes.as_mut());
-            timed(root, hand, gate, lane, &mut watch)
+            let mut recorder = RingLatency::new(Monotonic, all, writes.as_mut());
+            timed(root, context, barrier, ring_loop, &mut recorder)
         }
     };
-    hand.latency = Some(latency);
+    context.latency = Some(latency);
     outcome
 }
 
-/// What lies between the two clock reads of a thread.
-fn timed<W: Watch>(
+/// The work between the two clock reads of a thread.
+fn timed<W: RingRecorder>(
     root: &Root,
-    hand: &mut Hand,
-    gate: &Gate,
-    lane: &mut Result<Lane, Failure>,
-    watch: &mut W,
-) -> crew::Outcome {
-    hand.timed(gate, |hand| {
-        let outcome = match lane {
-            Ok(lane) => lane.run(root, hand, gate, watch),
+    context: &mut ThreadContext,
+    barrier: &StartBarrier,
+    ring_loop: &mut Result<UringLoop, Failure>,
+    recorder: &mut W,
+) -> ThreadOutcome {
+    context.timed(barrier, |context| {
+        let outcome = match ring_loop {
+            Ok(ring_loop) => ring_loop.run(root, context, barrier, recorder),
             Err(failure) => {
                 return Tally { failure: Some(*failure), ..Tally::default() };
             }
         };
-        let mixed = hand.op == Op::RandRw;
+        let mixed = context.op == Op::RandRw;
         let mut tally = Tally {
             ops: outcome.ops,
             bytes: outcome.bytes,
@@ -75,8 +75,8 @@ fn timed<W: Watch>(
             failed_op: outcome.failed.map(|failed| failed.op),
         };
         // Also after a failure: what was done is part of the phase.
-        if hand.io.fsync == Fsync::End
-            && (hand.op.writes() || op::changes_names(hand.op))
+        if context.io.fsync == Fsync::End
+            && (context.op.writes() || op::changes_names(context.op))
             && let (Err(errno), None) = (rustix::fs::syncfs(root.dir()), tally.failure)
         {
             tally.failure = Some(Failure { call: "syncfs", errno: Some(errno) });

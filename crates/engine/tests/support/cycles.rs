@@ -1,7 +1,7 @@
 //! Cycles over a dataset that is there, and what is always true of their report.
 
 use super::{run, seed, verify};
-use fsarena_engine::{Handicap, Job, Prepared, Root};
+use fsarena_engine::{InjectedDelay, Job, Prepared, Root};
 use fsarena_model::cycle::{Cycle, CycleReport, Lap, LapAt, Overrun, Shares};
 use fsarena_model::work::{Dataset, DatasetState, Op, Phase, WorkerReport};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub struct Stage {
     pub dir: TempDir,
     pub dataset: Dataset,
     pub state: DatasetState,
-    pub handicap: Handicap,
+    pub delay: InjectedDelay,
     pub latency: bool,
 }
 
@@ -34,7 +34,7 @@ impl Stage {
         let dir = super::temp_dir();
         let mut state = DatasetState::default();
         run(dir.path(), &dataset, &mut state, &Phase::new("create", Op::Create, 4096));
-        Self { dir, dataset, state, handicap: Handicap::default(), latency: true }
+        Self { dir, dataset, state, delay: InjectedDelay::default(), latency: true }
     }
 
     pub fn path(&self) -> &Path {
@@ -45,10 +45,10 @@ impl Stage {
     pub fn run(&mut self, phase: &Phase) -> (WorkerReport, Vec<Lap>) {
         let root = Root::open(self.path()).unwrap();
         let job = Job::new(&self.dataset, phase, seed().child("phase", 1), seed());
-        let (state, latency, handicap) = (self.state, self.latency, self.handicap);
-        let job = Job { state, latency, handicap, sector_bytes: root.sector_bytes(), ..job };
+        let (state, latency, delay) = (self.state, self.latency, self.delay);
+        let job = Job { state, latency, delay, sector_bytes: root.sector_bytes(), ..job };
         let mut laps = vec![];
-        let report = Prepared::new(&job).unwrap().run_saying(&root, &mut |lap| laps.push(lap));
+        let report = Prepared::new(&job).unwrap().run_with_events(&root, &mut |lap| laps.push(lap));
         self.state = phase.leaves(self.state);
         (report, laps)
     }

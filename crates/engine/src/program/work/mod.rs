@@ -32,7 +32,7 @@ use super::end::{Complaints, children, end_orphans};
 use super::find::{Found, find_all};
 use crate::Root;
 use crate::clock::monotonic_ns;
-use crate::job::Handicap;
+use crate::job::InjectedDelay;
 use crate::outcome::sync_error;
 use crate::resources::Usage;
 use fsarena_model::job::{By, JobKind};
@@ -53,7 +53,7 @@ pub struct JobRun {
     programs: Vec<Found>,
     tools: Vec<Tool>,
     complaints: Complaints,
-    handicap: Handicap,
+    delay: InjectedDelay,
 }
 
 impl JobRun {
@@ -81,37 +81,37 @@ impl JobRun {
             let program = programs.first().map(|found| found.path.clone()).unwrap_or_default();
             ProgramError::Run { program, source }
         })?;
-        let handicap = Handicap::default();
-        Ok(Self { task, work, starts, programs, tools, complaints, handicap })
+        let delay = InjectedDelay::default();
+        Ok(Self { task, work, starts, programs, tools, complaints, delay })
     }
 
-    /// With this handicap after the end of the last program.
+    /// With this delay after the end of the last program.
     #[must_use]
-    pub fn with_handicap(self, handicap: Handicap) -> Self {
-        Self { handicap, ..self }
+    pub fn with_delay(self, delay: InjectedDelay) -> Self {
+        Self { delay, ..self }
     }
 
     /// Does the work below `root` and reports. A failure is part of the report.
     #[must_use]
     pub fn run(self, root: &Root) -> WorkerReport {
-        let Self { task, work, starts, programs, tools, mut complaints, handicap } = self;
+        let Self { task, work, starts, programs, tools, mut complaints, delay } = self;
         let program = &programs[0];
         let product = task.job.product(&task.name).filter(|_| work.fills_directory());
         let mut runs = Runs::new(program, root, work.at_death(), &mut complaints);
         runs.ready(&starts);
         let before = children();
-        let used_before = Usage::of_children();
+        let used_before = Usage::children();
         let start_ns = monotonic_ns();
         let made = product.map_or(Ok(()), |product| make_product(product, root));
         let outcome = made.and_then(|()| runs.all(&task, &starts));
         if outcome.is_ok() {
-            handicap.sleep();
+            delay.sleep();
         }
         let returned_ns = monotonic_ns();
         let ended_in_background = end_orphans(|pid| !before.contains(&pid));
         let synced = rustix::fs::syncfs(root.dir());
         let durable_ns = monotonic_ns();
-        let usage = Usage::of_children().since(&used_before);
+        let usage = Usage::children().since(&used_before);
 
         let (done, argv) = (runs.done(), runs.into_argv());
         let amounts =

@@ -1,15 +1,16 @@
-//! The threads of a phase: what each holds in its hands, and the gate they start behind.
+//! The threads of a phase: what each works with, and the barrier at which they start.
 //!
-//! A [`Hand`] is all that one thread needs, made before the clock runs. The first hand works on
-//! the thread that runs the phase, so that one thread alone needs no other (and keeps the kernel's
-//! short way for descriptors of a process with one thread). The leader waits until all others stand
-//! at the [`Gate`], reads the clock and opens it; nobody sleeps there, since being woken takes
-//! longer than many an op. A thread that fails stops the others at their next op.
+//! A [`ThreadContext`] is all that one thread needs, made before the clock runs. The first context
+//! is used by the thread that runs the phase, so that one thread alone needs no other (and the
+//! kernel's fast path for descriptors of a process with one thread applies). The leader waits until
+//! all others wait at the [`StartBarrier`], reads the clock and opens it; no thread sleeps there,
+//! since being woken takes longer than many an op. A thread that fails stops the others at their
+//! next op.
 
 use crate::buffer::Pages;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
 use crate::hist::Histogram;
-use crate::job::Handicap;
+use crate::job::InjectedDelay;
 use crate::names::{DirNames, FileNames};
 use crate::outcome::Tally;
 use crate::resources::Usage;
@@ -31,7 +32,7 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// Bytes of file `file`.
     #[inline(always)]
-    pub fn of(&self, file: u32) -> u64 {
+    pub fn file_bytes(&self, file: u32) -> u64 {
         self.draw.of(u64::from(file)) + self.appended_bytes
     }
 }
@@ -49,7 +50,7 @@ pub(crate) struct Latency {
 /// pairs).
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Hand {
+pub(crate) struct ThreadContext {
     pub thread: u32,
     pub op: Op,
     pub bs_bytes: u64,
@@ -57,21 +58,21 @@ pub(crate) struct Hand {
     pub share: Share,
     /// Permutation of the thread's files or directories; `None`: by number.
     pub order: Option<Vec<u32>>,
-    /// Stands on the current file, or on the one that failed.
+    /// At the current file, or at the one that failed.
     pub names: FileNames,
-    /// Where a rename goes.
-    pub second: FileNames,
-    /// Stands on the current directory (ops about directories).
+    /// The new name of a rename.
+    pub rename_target: FileNames,
+    /// At the current directory (ops about directories).
     pub dirs: DirNames,
     pub sizes: Sizes,
     /// What is written; its stamps carry the version of the phase.
     pub contents: Option<Contents>,
     /// Where reads put bytes: as long as the largest call. Of `list`: the buffer.
-    pub landing: Pages,
+    pub read_buf: Pages,
     /// What a read's length is rounded up to (direct I/O at the end of a file), bytes.
     pub read_align: u64,
     /// Slept after the last op.
-    pub handicap: Handicap,
+    pub delay: InjectedDelay,
     /// Salt of the mixture of reads and writes.
     pub mixture: u64,
     /// Files of this thread in each leaf directory; empty unless directories are to be synced.
@@ -83,35 +84,39 @@ pub(crate) struct Hand {
 
 /// What a thread did, in clock readings.
 #[derive(Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ThreadOutcome {
     pub started_ns: u64,
     pub done_ns: u64,
     pub usage: WorkerUsage,
     pub tally: Tally,
 }
 
-impl Hand {
-    /// Waits at the gate and does `work`, and then the handicap, between two clock reads. Whatever
-    /// `work` needs is made before this is called.
+impl ThreadContext {
+    /// Waits at the barrier and does `work`, and then the injected delay, between two clock reads.
+    /// Whatever `work` needs is made before this is called.
     #[inline(always)]
-    pub fn timed(&mut self, gate: &Gate, work: impl FnOnce(&mut Self) -> Tally) -> Outcome {
-        let Some((before, started_ns)) = gate.pass(self.thread == 0) else {
-            return Outcome::default();
+    pub fn timed(
+        &mut self,
+        barrier: &StartBarrier,
+        work: impl FnOnce(&mut Self) -> Tally,
+    ) -> ThreadOutcome {
+        let Some((before, started_ns)) = barrier.wait(self.thread == 0) else {
+            return ThreadOutcome::default();
         };
         let tally = work(self);
         if tally.failure.is_none() {
             // Each thread for itself: the last of them then ends later by that much.
-            self.handicap.sleep();
+            self.delay.sleep();
         }
         let done_ns = monotonic_ns();
         compiler_fence(Ordering::SeqCst);
         if tally.failure.is_some() {
-            gate.stop();
+            barrier.stop();
         }
-        Outcome { started_ns, done_ns, usage: Usage::now().since(&before), tally }
+        ThreadOutcome { started_ns, done_ns, usage: Usage::now().since(&before), tally }
     }
 
-    /// The failure of `tally` in words.
+    /// The failure of `tally` as the report has it.
     pub fn op_error(
         &self,
         tally: &Tally,
@@ -120,7 +125,7 @@ impl Hand {
         let failure = tally.failure?;
         let op_index = tally.failed_op.unwrap_or(tally.ops);
         let call_bytes = self.contents.as_ref().map_or(0, Contents::call_bytes) as u64;
-        let (errno, text) = failure.told(call_bytes, free_bytes);
+        let (errno, text) = failure.describe(call_bytes, free_bytes);
         let path = if failure.call == "syncfs" {
             "."
         } else if self.op.is_about_dirs() {
@@ -138,14 +143,14 @@ impl Hand {
         })
     }
 
-    /// Its latencies, unless its clock left `CLOCK_MONOTONIC` behind and so measured nothing:
-    /// missing is a value.
+    /// Its latencies; `None` where its clock drifted from `CLOCK_MONOTONIC` and so measured
+    /// nothing.
     pub fn latency(&self) -> Option<&Latency> {
         self.latency.as_ref().filter(|latency| latency.clock.drift() <= MAX_DRIFT)
     }
 }
 
-impl Outcome {
+impl ThreadOutcome {
     /// What goes into a report, for a phase that began at `start_ns`.
     pub fn report(&self, start_ns: u64) -> ThreadReport {
         ThreadReport {
@@ -159,7 +164,7 @@ impl Outcome {
 
 /// Where the threads of a phase wait for each other, and learn that one of them failed.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub(crate) struct StartBarrier {
     /// Threads besides the leader.
     others: u32,
     ready: AtomicU32,
@@ -169,8 +174,8 @@ pub(crate) struct Gate {
     stopped: AtomicBool,
 }
 
-impl Gate {
-    /// A gate for `threads` threads, of which one opens it.
+impl StartBarrier {
+    /// A barrier for `threads` threads, of which one opens it.
     pub fn new(threads: u32) -> Self {
         Self {
             others: threads.saturating_sub(1),
@@ -182,11 +187,11 @@ impl Gate {
         }
     }
 
-    /// Waits for all; what this thread had used then, and when it went through, `CLOCK_MONOTONIC`
-    /// ns. The leader reads the phase's start right before it opens. `None` where the phase was
-    /// called off.
+    /// Waits for all; what this thread had used then, and when it started, `CLOCK_MONOTONIC` ns.
+    /// The leader reads the phase's start right before it opens. `None` where the phase was
+    /// cancelled.
     #[inline(always)]
-    fn pass(&self, leader: bool) -> Option<(Usage, u64)> {
+    fn wait(&self, leader: bool) -> Option<(Usage, u64)> {
         if leader {
             while self.ready.load(Ordering::Acquire) < self.others {
                 std::thread::yield_now();
@@ -211,7 +216,7 @@ impl Gate {
         Some((used, monotonic_ns()))
     }
 
-    /// Sends everybody home before the start.
+    /// Cancels the phase before the start: all threads that wait return.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
@@ -238,24 +243,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_passes_before_all_are_there() {
-        let gate = Gate::new(3);
-        let passed = std::thread::scope(|scope| {
-            let others = [0, 1].map(|_| scope.spawn(|| gate.pass(false)));
+    fn no_thread_starts_before_all_wait() {
+        let barrier = StartBarrier::new(3);
+        let started = std::thread::scope(|scope| {
+            let others = [0, 1].map(|_| scope.spawn(|| barrier.wait(false)));
             std::thread::sleep(std::time::Duration::from_millis(5));
             assert!(others.iter().all(|other| !other.is_finished()));
-            let leader = gate.pass(true);
+            let leader = barrier.wait(true);
             let others = others.map(|other| other.join().unwrap());
             [leader].into_iter().chain(others).map(|one| one.unwrap().1).collect::<Vec<_>>()
         });
-        assert!(passed.iter().all(|&at_ns| at_ns >= gate.start_ns()));
+        assert!(started.iter().all(|&at_ns| at_ns >= barrier.start_ns()));
     }
 
     #[test]
     fn waiting_at_the_gate_is_not_used_by_the_phase() {
-        let gate = Gate::new(2);
+        let barrier = StartBarrier::new(2);
         let used_ns = |leader| {
-            let before = gate.pass(leader).unwrap().0;
+            let before = barrier.wait(leader).unwrap().0;
             let used = Usage::now().since(&before);
             used.user_ns + used.system_ns
         };
@@ -265,18 +270,18 @@ mod tests {
                 late();
                 used_ns(false)
             });
-            // It turns at the gate meanwhile.
+            // It spins at the barrier meanwhile.
             [used_ns(true), other.join().unwrap()]
         });
         assert!(used_ns.iter().all(|&ns| ns < 20_000_000), "{used_ns:?}");
     }
 
     #[test]
-    fn a_phase_called_off_lets_nobody_through() {
-        let gate = Gate::new(2);
+    fn a_cancelled_phase_starts_no_thread() {
+        let barrier = StartBarrier::new(2);
         std::thread::scope(|scope| {
-            let other = scope.spawn(|| gate.pass(false));
-            gate.cancel();
+            let other = scope.spawn(|| barrier.wait(false));
+            barrier.cancel();
             assert!(other.join().unwrap().is_none());
         });
     }

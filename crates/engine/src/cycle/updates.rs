@@ -42,13 +42,13 @@ impl Update {
 
 /// The updates of all cycles.
 #[derive(Debug)]
-pub(super) struct Choice {
+pub(super) struct CycleUpdates {
     all: Vec<Update>,
     /// Of one cycle.
     updates: usize,
 }
 
-impl Choice {
+impl CycleUpdates {
     /// Draws the updates of each of `cycle`'s cycles among `files` files, in `order`. Cycle `k` has
     /// the seed `("cycle", k)` of the phase's, so that it does not depend on how many there are.
     pub fn draw(cycle: &Cycle, files: u64, order: Order, seed: &Seed) -> Self {
@@ -62,7 +62,7 @@ impl Choice {
             let from = all.len();
             all.extend((0..updates as u64).map(|index| {
                 #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^27")]
-                let file = taken.of(index) as u32;
+                let file = taken.permute(index) as u32;
                 Update::new(file, kind(&cycle.shares, &mut kinds))
             }));
             if order == Order::Sequential {
@@ -73,7 +73,7 @@ impl Choice {
     }
 
     /// Those of cycle `number`, counted from 1.
-    pub fn of(&self, number: u32) -> &[Update] {
+    pub fn of_cycle(&self, number: u32) -> &[Update] {
         let from = (number.max(1) - 1) as usize * self.updates;
         &self.all[from..from + self.updates]
     }
@@ -117,12 +117,12 @@ mod tests {
         }
     }
 
-    fn draw(cycle: &Cycle, files: u64, order: Order, seed: u64) -> Choice {
-        Choice::draw(cycle, files, order, &Seed::from_number(seed))
+    fn draw(cycle: &Cycle, files: u64, order: Order, seed: u64) -> CycleUpdates {
+        CycleUpdates::draw(cycle, files, order, &Seed::from_number(seed))
     }
 
-    fn files(choice: &Choice, number: u32) -> Vec<u32> {
-        choice.of(number).iter().map(|update| update.file()).collect()
+    fn files(updates: &CycleUpdates, number: u32) -> Vec<u32> {
+        updates.of_cycle(number).iter().map(|update| update.file()).collect()
     }
 
     #[test]
@@ -137,16 +137,16 @@ mod tests {
 
     #[test]
     fn a_cycle_takes_no_file_twice_and_each_takes_others() {
-        let choice = draw(&cycle(3, 400, [1, 1, 1, 1, 1]), 1000, Order::Random, 1);
+        let updates = draw(&cycle(3, 400, [1, 1, 1, 1, 1]), 1000, Order::Random, 1);
         for number in 1..=3 {
-            let mut taken = files(&choice, number);
+            let mut taken = files(&updates, number);
             assert_eq!(taken.len(), 400);
             taken.sort_unstable();
             taken.dedup();
             assert_eq!(taken.len(), 400, "none twice");
             assert!(taken.iter().all(|&file| file < 1000));
         }
-        assert_ne!(files(&choice, 1), files(&choice, 2));
+        assert_ne!(files(&updates, 1), files(&updates, 2));
         let all = draw(&cycle(1, 1000, [1, 0, 0, 0, 0]), 1000, Order::Sequential, 1);
         assert_eq!(files(&all, 1), (0..1000).collect::<Vec<_>>());
         assert_eq!(all.most_temporary(), 0);
@@ -159,18 +159,19 @@ mod tests {
         assert_eq!(one.all, draw(&plain, 1000, Order::Random, 7).all);
         assert_ne!(one.all, draw(&plain, 1000, Order::Random, 8).all);
         let longer = Cycle { cycles: 9, ..plain.clone() };
-        assert_eq!(one.of(2), draw(&longer, 1000, Order::Random, 7).of(2));
+        assert_eq!(one.of_cycle(2), draw(&longer, 1000, Order::Random, 7).of_cycle(2));
         let sorted = draw(&plain, 1000, Order::Sequential, 7);
-        let mut by_file = one.of(2).to_vec();
+        let mut by_file = one.of_cycle(2).to_vec();
         by_file.sort_unstable_by_key(|update| update.file());
-        assert_eq!(by_file, sorted.of(2), "order changes neither files nor kinds");
-        assert_ne!(by_file, one.of(2));
+        assert_eq!(by_file, sorted.of_cycle(2), "order changes neither files nor kinds");
+        assert_ne!(by_file, one.of_cycle(2));
     }
 
     #[test]
     fn kinds_come_in_their_shares() {
-        let choice = draw(&cycle(1, 20_000, [4, 3, 2, 1, 0]), 20_000, Order::Random, 3);
-        let count = |kind| choice.of(1).iter().filter(|update| update.kind() == kind).count();
+        let updates = draw(&cycle(1, 20_000, [4, 3, 2, 1, 0]), 20_000, Order::Random, 3);
+        let count =
+            |kind| updates.of_cycle(1).iter().filter(|update| update.kind() == kind).count();
         for ((name, kind), wanted) in UpdateKind::ALL.into_iter().zip([8000, 6000, 4000, 2000, 0]) {
             assert!(count(kind).abs_diff(wanted) < 300, "{name}: {}", count(kind));
         }
@@ -181,9 +182,9 @@ mod tests {
     /// What a cycle takes is part of what a workload is: it must never change.
     #[test]
     fn golden_choice() {
-        let choice = draw(&cycle(2, 4, [1, 1, 1, 1, 1]), 1000, Order::Random, 2007);
+        let updates = draw(&cycle(2, 4, [1, 1, 1, 1, 1]), 1000, Order::Random, 2007);
         let words = |update: &Update| format!("{} {}", update.file(), update.kind().name());
-        let words: Vec<_> = choice.of(2).iter().map(words).collect();
+        let words: Vec<_> = updates.of_cycle(2).iter().map(words).collect();
         assert_eq!(words, GOLDEN);
     }
     const GOLDEN: [&str; 4] = ["903 recreate", "351 truncate", "353 in-place", "162 truncate"];

@@ -1,15 +1,17 @@
-//! A desk: all that one cycle at a time needs, and the thread that works there.
+//! A worker: all that one cycle at a time needs, and the loop of its thread.
 
-use super::choice::{Choice, Update};
-use super::messages::{CycleOrder, Ended, Heard};
+use super::messages::{CycleOrder, Ended, ThreadEvent};
+use super::updates::{CycleUpdates, Update};
 use crate::backend::Backend;
 use crate::clock::{Monotonic, TickClock, monotonic_ns};
-use crate::crew::Latency;
 use crate::hist::Histogram;
-use crate::job::Handicap;
-use crate::op::cycle::{self as op, CycleContext, Done, Signs, Timed, Untimed, Worst};
+use crate::job::InjectedDelay;
+use crate::op::cycle::{
+    self as op, CycleContext, CycleOutcome, NoUpdateLatency, StopSignals, UpdateLatency, Worst,
+};
 use crate::outcome::{Failure, at, sync_error};
 use crate::resources::Usage;
+use crate::threads::Latency;
 use fsarena_model::cycle::CycleReport;
 use fsarena_model::work::{Fsync, OpError};
 use rustix::io::Errno;
@@ -18,27 +20,27 @@ use std::sync::mpsc::{Receiver, Sender};
 /// All that one cycle at a time needs, made before the clock runs.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(crate) struct Desk {
+pub(crate) struct CycleWorker {
     pub context: CycleContext,
     /// Slept after the last op of each cycle.
-    pub handicap: Handicap,
+    pub delay: InjectedDelay,
     pub latency: Option<Latency>,
     /// Ops of its disturbed cycles, by the same clock; absent where there can be none.
     pub disturbed: Option<Histogram>,
 }
 
-impl Desk {
-    /// Works through each cycle that is ordered, until there are no more.
-    pub(super) fn attend<B: Backend>(
+impl CycleWorker {
+    /// Runs each cycle that is ordered, until there are no more.
+    pub(super) fn run<B: Backend>(
         &mut self,
-        place: usize,
-        (backend, signs): (&B, Signs<'_>),
-        choice: &Choice,
-        (orders, said): (&Receiver<CycleOrder>, &Sender<Heard>),
+        index: usize,
+        (backend, signals): (&B, StopSignals<'_>),
+        updates: &CycleUpdates,
+        (orders, events): (&Receiver<CycleOrder>, &Sender<ThreadEvent>),
     ) {
         while let Ok(order) = orders.recv() {
-            let ended = self.cycle(&order, choice.of(order.number), backend, signs);
-            if said.send(Heard::Ended(place, Box::new(ended))).is_err() {
+            let ended = self.cycle(&order, updates.of_cycle(order.number), backend, signals);
+            if events.send(ThreadEvent::Ended(index, Box::new(ended))).is_err() {
                 return;
             }
         }
@@ -50,31 +52,31 @@ impl Desk {
         order: &CycleOrder,
         updates: &[Update],
         backend: &B,
-        signs: Signs<'_>,
+        signals: StopSignals<'_>,
     ) -> Ended {
         self.context.contents.set_version(order.version);
-        self.context.beside.take_cycle(order.number);
+        self.context.sibling.take_cycle(order.number);
         let mut worst = Worst::default();
         let before = Usage::now();
         let started_ns = monotonic_ns();
-        let mut done = self.work(updates, (backend, signs), order.is_disturbed, &mut worst);
+        let mut done = self.work(updates, (backend, signals), order.is_disturbed, &mut worst);
         if self.context.fsync == Fsync::End
             && let (Err(failure), None) = (at("syncfs", backend.sync()), done.tally.failure)
         {
             done.tally.failure = Some(failure);
         }
         if done.tally.failure.is_none() {
-            self.handicap.sleep();
+            self.delay.sleep();
         }
         let returned_ns = monotonic_ns();
         let usage = Usage::now().since(&before);
         if done.tally.failure.is_some() {
-            signs.stop();
+            signals.stop();
         }
         // Also after a failure: what was done is made durable.
         let durable_ns = backend.sync().map(|()| monotonic_ns());
         if durable_ns.is_err() {
-            signs.stop();
+            signals.stop();
         }
         let since = |at_ns: u64| at_ns.saturating_sub(order.start_ns);
         let report = CycleReport {
@@ -88,11 +90,11 @@ impl Desk {
             kinds: done.kinds,
             worst_ns: worst.ns,
             worst_kind: worst.kind,
-            beside: order.beside,
+            beside: order.concurrent,
             collisions: done.collisions,
             disturb: None,
         };
-        // By its number in the phase, were no start left out.
+        // By its number in the phase, as if no start had been skipped.
         let earlier = u64::from(order.number - 1) * updates.len() as u64;
         let op_index = earlier + done.tally.ops;
         let error = self.op_error(&done, op_index, || backend.free_bytes());
@@ -104,23 +106,23 @@ impl Desk {
     fn work<B: Backend>(
         &mut self,
         updates: &[Update],
-        by: (&B, Signs<'_>),
+        by: (&B, StopSignals<'_>),
         is_disturbed: bool,
         worst: &mut Worst,
-    ) -> Done {
+    ) -> CycleOutcome {
         let Some(mut latency) = self.latency.take() else {
-            return op::run(&mut self.context, updates, by, &mut Untimed);
+            return op::run(&mut self.context, updates, by, &mut NoUpdateLatency);
         };
         let mut disturbed = self.disturbed.take();
         let own = disturbed.as_mut().filter(|_| is_disturbed).unwrap_or(&mut latency.all);
         let done = match &latency.clock {
             TickClock::Tsc(tsc) => {
-                let mut laps = Timed::new(tsc.ticker(), own, worst);
-                op::run(&mut self.context, updates, by, &mut laps)
+                let mut recorder = UpdateLatency::new(tsc.ticker(), own, worst);
+                op::run(&mut self.context, updates, by, &mut recorder)
             }
             TickClock::Monotonic => {
-                let mut laps = Timed::new(Monotonic, own, worst);
-                op::run(&mut self.context, updates, by, &mut laps)
+                let mut recorder = UpdateLatency::new(Monotonic, own, worst);
+                op::run(&mut self.context, updates, by, &mut recorder)
             }
         };
         (self.latency, self.disturbed) = (Some(latency), disturbed);
@@ -129,15 +131,15 @@ impl Desk {
 
     fn op_error(
         &self,
-        done: &Done,
+        done: &CycleOutcome,
         op_index: u64,
         free_bytes: impl FnOnce() -> Option<u64>,
     ) -> Option<OpError> {
         let failure: Failure = done.tally.failure?;
-        let (errno, text) = failure.told(self.context.contents.call_bytes() as u64, free_bytes);
+        let (errno, text) = failure.describe(self.context.contents.call_bytes() as u64, free_bytes);
         let path = match failure.call {
             "syncfs" => ".",
-            _ if done.failed_beside => self.context.beside.as_str(),
+            _ if done.failed_sibling => self.context.sibling.as_str(),
             _ => self.context.names.as_str(),
         };
         let (call, path) = (failure.call.to_owned(), path.to_owned());

@@ -1,7 +1,7 @@
 //! When ops of a ring began and ended.
 //!
 //! The chained recorder of blocking calls does not fit here: several ops are under way at once. One
-//! clock read stands for all ops that one `io_uring_enter` brought back, and for the beginning of
+//! clock read is used for all ops that one `io_uring_enter` completed, and for the beginning of
 //! those that take their places. So with one op in flight the latencies are chained as those of
 //! blocking calls are, and with more each op is timed from its submission to the moment its end was
 //! seen, at a cost that becomes smaller the more come back at once.
@@ -10,18 +10,18 @@ use crate::clock::Ticker;
 use crate::hist::Histogram;
 
 /// Where latencies of ops in flight go.
-pub trait Watch {
+pub trait RingRecorder {
     /// Reads the clock.
     fn now(&self) -> u64;
     /// An op that was begun and ended at these readings; `write`: whether it wrote.
     fn op(&mut self, began: u64, ended: u64, write: bool);
 }
 
-/// Latency is not wanted.
+/// Latency is not recorded.
 #[derive(Debug, Clone, Copy)]
-pub struct NoWatch;
+pub struct NoRingLatency;
 
-impl Watch for NoWatch {
+impl RingRecorder for NoRingLatency {
     #[inline(always)]
     fn now(&self) -> u64 {
         0
@@ -33,20 +33,20 @@ impl Watch for NoWatch {
 
 /// Counts into a histogram, and writes of a mixture also into one of their own.
 #[derive(Debug)]
-pub struct Timed<'a, T> {
+pub struct RingLatency<'a, T> {
     ticker: T,
     all: &'a mut Histogram,
     writes: Option<&'a mut Histogram>,
 }
 
-impl<'a, T: Ticker> Timed<'a, T> {
+impl<'a, T: Ticker> RingLatency<'a, T> {
     /// Counts into `all`, writes also into `writes`.
     pub fn new(ticker: T, all: &'a mut Histogram, writes: Option<&'a mut Histogram>) -> Self {
         Self { ticker, all, writes }
     }
 }
 
-impl<T: Ticker> Watch for Timed<'_, T> {
+impl<T: Ticker> RingRecorder for RingLatency<'_, T> {
     #[inline(always)]
     fn now(&self) -> u64 {
         self.ticker.now()

@@ -1,43 +1,43 @@
-//! Where the loops get their work from: the hand of a thread, cut into ops one by one.
+//! Where the loops get their ops from: the context of a thread, one op at a time.
 
-use super::blocks::{Block, BlockLane, Blocks};
+use super::blocks::{Block, BlockLoop, BlockSource};
 use super::dirs::Dirs;
-use super::files::{Deed, FileLane, Piece, Pieces, Then};
-use super::outcome::{Outcome, sync_dir};
-use super::watch::Watch;
+use super::files::{AfterOp, FileAction, FileLoop, FileOp, FileOpSource};
+use super::outcome::{LoopOutcome, sync_dir};
+use super::recorder::RingRecorder;
 use super::{blocks, files};
-use crate::crew::{Gate, Hand, Sizes};
 use crate::names::FileNames;
 use crate::op::is_read;
 use crate::outcome::Failure;
-use crate::pattern::{InOrder, Scattered, Walk};
+use crate::pattern::{FileOrder, Permuted, Sequential};
 use crate::root::Root;
 use crate::share::{BlockShare, DirShare, FileShare, PartShare, Share};
 use crate::stamp::{Contents, SECTOR_BYTES};
+use crate::threads::{Sizes, StartBarrier, ThreadContext};
 use fsarena_model::work::{Fsync, Op};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{AtFlags, OFlags};
 use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 
-/// A loop with all it needs, for the op of a hand.
+/// A loop with all it needs, for the op of a context.
 ///
 /// One that was left with ops in flight (`io_uring_enter` failed for good, or a panic) is never
 /// dropped: the kernel may still read names and contents, and write buffers and answers. All of
 /// it stays until the process ends, the ring and its files too.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct UringLoop {
     /// Gone before the contents that it writes from.
     kind: ManuallyDrop<Kind>,
-    /// Contents of each slot; empty where slots copy from those of the hand.
+    /// Contents of each slot; empty where slots copy from those of the context.
     own: ManuallyDrop<Vec<Contents>>,
 }
 
-impl Drop for Lane {
+impl Drop for UringLoop {
     fn drop(&mut self) {
         let busy = match &*self.kind {
-            Kind::Blocks(lane, _) => lane.busy,
-            Kind::Files(lane, _) => lane.busy,
+            Kind::Blocks(ring_loop, _) => ring_loop.busy,
+            Kind::Files(ring_loop, _) => ring_loop.busy,
         };
         if !busy {
             // SAFETY: both are dropped here alone, once, and not used again.
@@ -51,8 +51,8 @@ impl Drop for Lane {
 
 #[derive(Debug)]
 enum Kind {
-    Blocks(BlockLane, blocks::Rules),
-    Files(FileLane, files::Rules),
+    Blocks(BlockLoop, blocks::Rules),
+    Files(FileLoop, files::Rules),
 }
 
 /// Memory that slots may have for contents of their own. They save a copy a call, which costs a
@@ -61,20 +61,20 @@ enum Kind {
 const OWN_BYTES: usize = 16 << 20;
 
 /// Contents for each slot, where there is room, or where they take no more than buffers would.
-fn own_contents(hand: &Hand) -> Result<Vec<Contents>, Failure> {
-    let Some(contents) = &hand.contents else { return Ok(vec![]) };
-    let (slots, len) = (hand.io.iodepth as usize, contents.memory().len());
+fn own_contents(context: &ThreadContext) -> Result<Vec<Contents>, Failure> {
+    let Some(contents) = &context.contents else { return Ok(vec![]) };
+    let (slots, len) = (context.io.iodepth as usize, contents.memory().len());
     let as_buffers = len <= contents.call_bytes().next_multiple_of(SECTOR_BYTES);
     if slots.saturating_mul(len) > OWN_BYTES && !as_buffers {
         return Ok(vec![]);
     }
     let no_memory = |errno| Failure { call: "mmap", errno: Some(errno) };
-    (0..slots).map(|_| contents.twin().map_err(no_memory)).collect()
+    (0..slots).map(|_| contents.try_clone().map_err(no_memory)).collect()
 }
 
 /// How `op` opens its files.
-fn open_flags(hand: &Hand) -> OFlags {
-    let op = hand.op;
+fn open_flags(context: &ThreadContext) -> OFlags {
+    let op = context.op;
     let access = match op {
         Op::Create | Op::BigWrite => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
         Op::Overwrite | Op::BigOverwrite | Op::RandWrite => OFlags::WRONLY,
@@ -82,174 +82,195 @@ fn open_flags(hand: &Hand) -> OFlags {
         Op::RandRw => OFlags::RDWR,
         _ => OFlags::RDONLY,
     };
-    let direct = if hand.io.direct { OFlags::DIRECT } else { OFlags::empty() };
-    let dsync = op.writes() && hand.io.fsync == Fsync::Dsync;
+    let direct = if context.io.direct { OFlags::DIRECT } else { OFlags::empty() };
+    let dsync = op.writes() && context.io.fsync == Fsync::Dsync;
     access | direct | if dsync { OFlags::DSYNC } else { OFlags::empty() }
 }
 
-/// Bytes of the largest call of a hand.
-fn largest_call(hand: &Hand) -> u64 {
-    if hand.op == Op::Append || hand.op.is_random() {
-        return hand.bs_bytes;
+/// Bytes of the largest call of a context.
+fn largest_call(context: &ThreadContext) -> u64 {
+    if context.op == Op::Append || context.op.is_random() {
+        return context.bs_bytes;
     }
-    let largest =
-        hand.sizes.draw.most().saturating_add(hand.sizes.appended_bytes).min(hand.bs_bytes);
-    largest.max(1).next_multiple_of(hand.read_align.max(1))
+    let largest = context
+        .sizes
+        .draw
+        .most()
+        .saturating_add(context.sizes.appended_bytes)
+        .min(context.bs_bytes);
+    largest.max(1).next_multiple_of(context.read_align.max(1))
 }
 
-impl Lane {
-    /// The loop for the op of `hand`; the calling thread is the one that runs it.
-    pub(super) fn new(hand: &Hand) -> Result<Self, Failure> {
-        let (op, fsync) = (hand.op, hand.io.fsync);
+impl UringLoop {
+    /// The loop for the op of `context`; the calling thread is the one that runs it.
+    pub(super) fn new(context: &ThreadContext) -> Result<Self, Failure> {
+        let (op, fsync) = (context.op, context.io.fsync);
         let writes = op.writes();
         let no_memory = Failure { call: "mmap", errno: Some(rustix::io::Errno::NOMEM) };
         // A transfer is at most 2 GiB less a page in any kernel; a length has 32 bits.
-        let call_bytes = u32::try_from(largest_call(hand)).map_err(|_| no_memory)?;
-        let read_align = u32::try_from(hand.read_align.max(1)).map_err(|_| no_memory)?;
-        let own = own_contents(hand)?;
+        let call_bytes = u32::try_from(largest_call(context)).map_err(|_| no_memory)?;
+        let read_align = u32::try_from(context.read_align.max(1)).map_err(|_| no_memory)?;
+        let own = own_contents(context)?;
         if op.is_big() {
-            let standing = if op.is_random() { hand.share.files() } else { 0 };
+            let kept_open = if op.is_random() { context.share.files() } else { 0 };
             let rules = blocks::Rules {
-                flags: open_flags(hand),
+                flags: open_flags(context),
                 sync_each: writes && fsync == Fsync::Op,
                 sync_file: writes && fsync == Fsync::File,
                 read_align,
-                standing,
+                kept_open,
             };
             let needs_buffers = op.reads() || own.is_empty();
             let buffer_bytes = if needs_buffers { call_bytes as usize } else { 0 };
-            let lane = BlockLane::new(hand.io.iodepth, buffer_bytes, &rules, &own)?;
-            return Ok(Self::of(Kind::Blocks(lane, rules), own));
+            let ring_loop = BlockLoop::new(context.io.iodepth, buffer_bytes, &rules, &own)?;
+            return Ok(Self::from_parts(Kind::Blocks(ring_loop, rules), own));
         }
-        let deed = match op {
-            Op::Create | Op::Overwrite | Op::Append => Deed::Write(open_flags(hand)),
-            Op::Read => Deed::Read(open_flags(hand)),
-            Op::Rename => Deed::Rename,
-            Op::Delete => Deed::Unlink(AtFlags::empty()),
-            Op::Rmdir => Deed::Unlink(AtFlags::REMOVEDIR),
-            Op::Mkdir => Deed::Mkdir,
-            _ => Deed::Stat,
+        let action = match op {
+            Op::Create | Op::Overwrite | Op::Append => FileAction::Write(open_flags(context)),
+            Op::Read => FileAction::Read(open_flags(context)),
+            Op::Rename => FileAction::Rename,
+            Op::Delete => FileAction::Unlink(AtFlags::empty()),
+            Op::Rmdir => FileAction::Unlink(AtFlags::REMOVEDIR),
+            Op::Mkdir => FileAction::Mkdir,
+            _ => FileAction::Stat,
         };
-        let sync = match deed {
-            Deed::Write(_) => matches!(fsync, Fsync::Op | Fsync::File),
-            Deed::Read(_) | Deed::Stat => false,
-            Deed::Rename | Deed::Unlink(_) | Deed::Mkdir => fsync == Fsync::Op,
+        let sync = match action {
+            FileAction::Write(_) => matches!(fsync, Fsync::Op | Fsync::File),
+            FileAction::Read(_) | FileAction::Stat => false,
+            FileAction::Rename | FileAction::Unlink(_) | FileAction::Mkdir => fsync == Fsync::Op,
         };
-        let rules = files::Rules { deed, bs_bytes: call_bytes, sync, read_align };
-        let lane = FileLane::new(hand.io.iodepth, &rules, &own)?;
-        Ok(Self::of(Kind::Files(lane, rules), own))
+        let rules = files::Rules { action, bs_bytes: call_bytes, sync, read_align };
+        let ring_loop = FileLoop::new(context.io.iodepth, &rules, &own)?;
+        Ok(Self::from_parts(Kind::Files(ring_loop, rules), own))
     }
 
-    fn of(kind: Kind, own: Vec<Contents>) -> Self {
+    fn from_parts(kind: Kind, own: Vec<Contents>) -> Self {
         Self { kind: ManuallyDrop::new(kind), own: ManuallyDrop::new(own) }
     }
 
-    /// Does the work of `hand`; after a failure its cursor stands on the file of it.
-    pub(super) fn run<W: Watch>(
+    /// Does the work of `context`; after a failure its cursor is at the file of it.
+    pub(super) fn run<W: RingRecorder>(
         &mut self,
         root: &Root,
-        hand: &mut Hand,
-        gate: &Gate,
-        watch: &mut W,
-    ) -> Outcome {
-        let order = hand.order.take();
-        let outcome = match hand.share {
-            Share::Blocks(share) => self.random(root, hand, gate, share, watch),
-            Share::Dirs(share) => self.dirs(root, hand, gate, (share, order.as_deref()), watch),
+        context: &mut ThreadContext,
+        barrier: &StartBarrier,
+        recorder: &mut W,
+    ) -> LoopOutcome {
+        let order = context.order.take();
+        let outcome = match context.share {
+            Share::Blocks(share) => self.random(root, context, barrier, share, recorder),
+            Share::Dirs(share) => {
+                self.dirs(root, context, barrier, (share, order.as_deref()), recorder)
+            }
             Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
-                self.files(root, hand, gate, InOrder { first, count }, watch)
+                self.files(root, context, barrier, Sequential { first, count }, recorder)
             }
             Share::Files(files) | Share::Parts(PartShare { files, .. }) => {
-                let walk = Scattered { files, order: order.as_deref() };
-                self.files(root, hand, gate, walk, watch)
+                let file_order = Permuted { files, order: order.as_deref() };
+                self.files(root, context, barrier, file_order, recorder)
             }
         };
-        hand.order = order;
+        context.order = order;
         if let Some(failed) = outcome.failed {
             #[expect(clippy::cast_possible_truncation, reason = "names hold fewer than 2^32")]
             let file = failed.file as u32;
-            if hand.op.is_about_dirs() { hand.dirs.set(file) } else { hand.names.set(file) }
+            if context.op.is_about_dirs() {
+                context.dirs.set(file)
+            } else {
+                context.names.set(file)
+            }
         }
         outcome
     }
 
-    fn random<W: Watch>(
+    fn random<W: RingRecorder>(
         &mut self,
         root: &Root,
-        hand: &mut Hand,
-        gate: &Gate,
+        context: &mut ThreadContext,
+        barrier: &StartBarrier,
         share: BlockShare,
-        watch: &mut W,
-    ) -> Outcome {
-        let Kind::Blocks(lane, rules) = &mut *self.kind else { return Outcome::default() };
-        let read_percent = match hand.op {
+        recorder: &mut W,
+    ) -> LoopOutcome {
+        let Kind::Blocks(ring_loop, rules) = &mut *self.kind else { return LoopOutcome::default() };
+        let read_percent = match context.op {
             Op::RandRead => 100,
             Op::RandWrite => 0,
-            _ => hand.io.rwmixread_percent,
+            _ => context.io.rwmixread_percent,
         };
-        let Hand { names, contents, mixture, bs_bytes, .. } = hand;
+        let ThreadContext { names, contents, mixture, bs_bytes, .. } = context;
         #[expect(clippy::cast_possible_truncation, reason = "`new` has checked that")]
         let len = *bs_bytes as u32;
-        let contents = Source { own: &mut self.own, shared: contents.as_mut() };
+        let contents = WriteBytes { own: &mut self.own, shared: contents.as_mut() };
         let (salt, k) = (*mixture, 0);
-        let mut feed = RandomBlocks { share, k, len, read_percent, salt, names, contents, gate };
-        lane.run(root.lookup(), *rules, &mut feed, watch)
+        let mut source =
+            RandomBlocks { share, k, len, read_percent, salt, names, contents, barrier };
+        ring_loop.run(root.lookup(), *rules, &mut source, recorder)
     }
 
-    fn files<L: Walk, W: Watch>(
+    fn files<L: FileOrder, W: RingRecorder>(
         &mut self,
         root: &Root,
-        hand: &mut Hand,
-        gate: &Gate,
-        walk: L,
-        watch: &mut W,
-    ) -> Outcome {
-        let Hand { op, names, second, contents, sizes, left_in_dirs, bs_bytes, share, .. } = hand;
-        let dirs = DoneDirs { left: left_in_dirs, second };
-        let contents = Source { own: &mut self.own, shared: contents.as_mut() };
-        let files = Files { walk, index: 0, names, dirs, contents, sizes, gate };
+        context: &mut ThreadContext,
+        barrier: &StartBarrier,
+        file_order: L,
+        recorder: &mut W,
+    ) -> LoopOutcome {
+        let ThreadContext {
+            op,
+            names,
+            rename_target,
+            contents,
+            sizes,
+            left_in_dirs,
+            bs_bytes,
+            share,
+            ..
+        } = context;
+        let dirs = DirSyncs { left: left_in_dirs, rename_target };
+        let contents = WriteBytes { own: &mut self.own, shared: contents.as_mut() };
+        let files = Files { file_order, index: 0, names, dirs, contents, sizes, barrier };
         let lookup = root.lookup();
         match &mut *self.kind {
-            Kind::Blocks(lane, rules) => {
+            Kind::Blocks(ring_loop, rules) => {
                 let part = if let Share::Parts(part) = share { Some(*part) } else { None };
                 let (bs_bytes, write) = (*bs_bytes, op.writes());
-                let mut feed =
+                let mut source =
                     FileBlocks { files, part, bs_bytes, write, file: 0, offset: 0, end: 0 };
-                lane.run(lookup, *rules, &mut feed, watch)
+                ring_loop.run(lookup, *rules, &mut source, recorder)
             }
-            Kind::Files(lane, rules) => {
+            Kind::Files(ring_loop, rules) => {
                 let append_bytes = (*op == Op::Append).then_some(*bs_bytes);
                 let moves = op.moves_bytes();
-                let mut feed = WholeFiles { files, append_bytes, moves };
-                lane.run(lookup, *rules, &mut feed, watch)
+                let mut source = WholeFiles { files, append_bytes, moves };
+                ring_loop.run(lookup, *rules, &mut source, recorder)
             }
         }
     }
 
-    fn dirs<W: Watch>(
+    fn dirs<W: RingRecorder>(
         &mut self,
         root: &Root,
-        hand: &mut Hand,
-        gate: &Gate,
+        context: &mut ThreadContext,
+        barrier: &StartBarrier,
         (share, order): (DirShare, Option<&[u32]>),
-        watch: &mut W,
-    ) -> Outcome {
-        let Kind::Files(lane, rules) = &mut *self.kind else { return Outcome::default() };
-        let backwards = hand.op == Op::Rmdir;
-        let sync = hand.io.fsync == Fsync::Dir;
-        let names = &mut hand.dirs;
-        let mut feed = Dirs::new((share, order), backwards, sync, names, gate);
-        lane.run(root.lookup(), *rules, &mut feed, watch)
+        recorder: &mut W,
+    ) -> LoopOutcome {
+        let Kind::Files(ring_loop, rules) = &mut *self.kind else { return LoopOutcome::default() };
+        let backwards = context.op == Op::Rmdir;
+        let sync = context.io.fsync == Fsync::Dir;
+        let names = &mut context.dirs;
+        let mut source = Dirs::new((share, order), backwards, sync, names, barrier);
+        ring_loop.run(root.lookup(), *rules, &mut source, recorder)
     }
 }
 
 /// Where written bytes come from.
-struct Source<'a> {
+struct WriteBytes<'a> {
     own: &'a mut [Contents],
     shared: Option<&'a mut Contents>,
 }
 
-impl Source<'_> {
+impl WriteBytes<'_> {
     /// From the contents of the slot, which nothing in flight uses.
     #[inline(always)]
     fn own(&mut self, slot: usize, file: u64, offset: u64, len: usize) -> Option<&[u8]> {
@@ -264,7 +285,7 @@ impl Source<'_> {
     }
 }
 
-/// Blocks at random.
+/// BlockSource at random.
 struct RandomBlocks<'a> {
     share: BlockShare,
     k: u64,
@@ -272,19 +293,19 @@ struct RandomBlocks<'a> {
     read_percent: u32,
     salt: u64,
     names: &'a mut FileNames,
-    contents: Source<'a>,
-    gate: &'a Gate,
+    contents: WriteBytes<'a>,
+    barrier: &'a StartBarrier,
 }
 
-impl Blocks for RandomBlocks<'_> {
+impl BlockSource for RandomBlocks<'_> {
     #[inline(always)]
     fn next(&mut self) -> Option<Block> {
         let k = self.k;
-        if k == self.share.count || self.gate.is_stopped() {
+        if k == self.share.count || self.barrier.is_stopped() {
             return None;
         }
         self.k += 1;
-        let (file, offset) = self.share.place(k);
+        let (file, offset) = self.share.block(k);
         let write = match self.read_percent {
             100 => false,
             0 => true,
@@ -315,14 +336,14 @@ impl Blocks for RandomBlocks<'_> {
 }
 
 /// Directories that are synced when a thread has done its last file in them.
-struct DoneDirs<'a> {
+struct DirSyncs<'a> {
     /// Files that are left in each; empty where directories are not synced.
     left: &'a mut [u32],
-    /// A second cursor, so that the first need not leave its place.
-    second: &'a mut FileNames,
+    /// Another cursor, so that the first need not move.
+    rename_target: &'a mut FileNames,
 }
 
-impl DoneDirs<'_> {
+impl DirSyncs<'_> {
     #[inline(always)]
     fn done(&mut self, file: u32, lookup: BorrowedFd<'_>) -> Result<(), Failure> {
         if self.left.is_empty() { Ok(()) } else { self.count(file, lookup) }
@@ -330,35 +351,37 @@ impl DoneDirs<'_> {
 
     #[cold]
     fn count(&mut self, file: u32, lookup: BorrowedFd<'_>) -> Result<(), Failure> {
-        self.second.set(file);
-        let Some(left) = self.left.get_mut(self.second.dir() as usize) else { return Ok(()) };
+        self.rename_target.set(file);
+        let Some(left) = self.left.get_mut(self.rename_target.dir() as usize) else {
+            return Ok(());
+        };
         *left = left.saturating_sub(1);
         if *left > 0 {
             return Ok(());
         }
-        self.second.with_parent(|path| sync_dir(lookup, path))
+        self.rename_target.with_parent(|path| sync_dir(lookup, path))
     }
 }
 
 /// Files of a thread in their order.
 struct Files<'a, L> {
-    walk: L,
+    file_order: L,
     index: u32,
     names: &'a mut FileNames,
-    dirs: DoneDirs<'a>,
-    contents: Source<'a>,
+    dirs: DirSyncs<'a>,
+    contents: WriteBytes<'a>,
     sizes: &'a Sizes,
-    gate: &'a Gate,
+    barrier: &'a StartBarrier,
 }
 
-impl<L: Walk> Files<'_, L> {
+impl<L: FileOrder> Files<'_, L> {
     /// Goes to the next; its number.
     #[inline(always)]
     fn next(&mut self) -> Option<u32> {
-        if self.index == self.walk.count() || self.gate.is_stopped() {
+        if self.index == self.file_order.count() || self.barrier.is_stopped() {
             return None;
         }
-        let file = self.walk.place(self.names, self.index);
+        let file = self.file_order.select(self.names, self.index);
         self.index += 1;
         Some(file)
     }
@@ -376,12 +399,12 @@ struct FileBlocks<'a, L> {
     end: u64,
 }
 
-impl<L: Walk> FileBlocks<'_, L> {
+impl<L: FileOrder> FileBlocks<'_, L> {
     /// Goes to the next file in which there is something to do; whether it is an empty one.
     fn next_file(&mut self) -> Option<bool> {
         loop {
             self.file = self.files.next()?;
-            let size_bytes = self.files.sizes.of(self.file);
+            let size_bytes = self.files.sizes.file_bytes(self.file);
             (self.offset, self.end) =
                 self.part.map_or((0, size_bytes), |part| part.range(size_bytes));
             if self.offset < self.end || self.part.is_none() {
@@ -391,10 +414,10 @@ impl<L: Walk> FileBlocks<'_, L> {
     }
 }
 
-impl<L: Walk> Blocks for FileBlocks<'_, L> {
+impl<L: FileOrder> BlockSource for FileBlocks<'_, L> {
     #[inline(always)]
     fn next(&mut self) -> Option<Block> {
-        if self.files.gate.is_stopped() {
+        if self.files.barrier.is_stopped() {
             return None;
         }
         let (mut file, write) = (self.file, self.write);
@@ -412,7 +435,7 @@ impl<L: Walk> Blocks for FileBlocks<'_, L> {
         Some(Block { file, len: len as u32, offset, write, last })
     }
 
-    /// Called for the current file alone, where the cursor stands.
+    /// Called for the current file alone, where the cursor is.
     fn path(&mut self, _file: u32) -> &CStr {
         self.files.names.as_c_str()
     }
@@ -441,16 +464,16 @@ struct WholeFiles<'a, L> {
     moves: bool,
 }
 
-impl<L: Walk> Pieces for WholeFiles<'_, L> {
+impl<L: FileOrder> FileOpSource for WholeFiles<'_, L> {
     #[inline(always)]
-    fn next(&mut self) -> Option<Piece> {
+    fn next(&mut self) -> Option<FileOp> {
         let file = self.files.next()?;
         let (bytes, offset) = match (self.append_bytes, self.moves) {
-            (Some(bytes), _) => (bytes, self.files.sizes.of(file)),
-            (None, true) => (self.files.sizes.of(file), 0),
+            (Some(bytes), _) => (bytes, self.files.sizes.file_bytes(file)),
+            (None, true) => (self.files.sizes.file_bytes(file), 0),
             (None, false) => (0, 0),
         };
-        Some(Piece { number: u64::from(file), bytes, offset, then: Then::Next })
+        Some(FileOp { number: u64::from(file), bytes, offset, after: AfterOp::Next })
     }
 
     #[inline(always)]
@@ -461,8 +484,8 @@ impl<L: Walk> Pieces for WholeFiles<'_, L> {
     #[inline(always)]
     fn new_path(&mut self) -> &CStr {
         let Files { names, dirs, .. } = &mut self.files;
-        dirs.second.follow(names);
-        dirs.second.as_c_str()
+        dirs.rename_target.follow(names);
+        dirs.rename_target.as_c_str()
     }
 
     #[inline(always)]
@@ -489,24 +512,24 @@ mod tests {
     use fsarena_model::seed::Seed;
 
     #[test]
-    fn a_lane_with_ops_in_flight_keeps_all_its_memory() {
+    fn ops_in_flight_keep_all_their_memory() {
         let span = Span { end_bytes: 4096, call_bytes: 4096, aligned: true };
         let own = vec![Contents::new(span, 1, &Seed::from_number(1)).unwrap()];
-        let deed = Deed::Write(OFlags::WRONLY);
-        let rules = files::Rules { deed, bs_bytes: 4096, sync: false, read_align: 1 };
-        let Ok(mut lane) = FileLane::new(1, &rules, &own) else {
+        let action = FileAction::Write(OFlags::WRONLY);
+        let rules = files::Rules { action, bs_bytes: 4096, sync: false, read_align: 1 };
+        let Ok(mut ring_loop) = FileLoop::new(1, &rules, &own) else {
             println!("not run: no ring here");
             return;
         };
-        lane.busy = true;
+        ring_loop.busy = true;
         let contents = own[0].memory().as_ptr();
         let before = own[0].memory().to_vec();
-        drop(Lane::of(Kind::Files(lane, rules), own));
+        drop(UringLoop::from_parts(Kind::Files(ring_loop, rules), own));
         let mut resident = 0_u8;
         // SAFETY: mincore(2) looks at the mapping without touching it, and writes one byte.
         let mapped = unsafe { libc::mincore(contents.cast_mut().cast(), 4096, &raw mut resident) };
         assert_eq!(mapped, 0, "the contents are still there");
-        // SAFETY: the lane was leaked, and the bytes with it.
+        // SAFETY: the loop was leaked, and the bytes with it.
         let after = unsafe { std::slice::from_raw_parts(contents, before.len()) };
         assert_eq!(after, before);
     }
