@@ -95,7 +95,7 @@ impl Bar {
         let (band, middle) = (layout.band(row), layout.middle(row));
         let tip = rows::tip(&self.key.label, &spot.tip, &self.note);
         sheet.mark(&rows::hue(self.key.hue), &tip, |sheet| {
-            let (x, beyond) = scale.look(value);
+            let (x, beyond) = scale.locate(value);
             if log {
                 sheet.dot((x, middle), 4.5, Ink::Middle);
             } else {

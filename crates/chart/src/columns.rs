@@ -52,7 +52,7 @@ pub struct Column {
     pub label: String,
     /// Its height; absent where there is none.
     pub value: Option<Spot>,
-    /// The least and the most of what it stands for.
+    /// The least and the most of the values behind it.
     pub range: Option<(f64, f64)>,
     /// Hatched instead of filled.
     pub hatched: bool,
@@ -156,7 +156,7 @@ impl Columns {
             x += each;
         }
         if let Some((limit, _)) = self.limit() {
-            let (y, beyond) = values.look(limit);
+            let (y, beyond) = values.locate(limit);
             if beyond == 0 {
                 sheet.path(&[(left, y), (to, y)], Ink::One);
             }

@@ -155,7 +155,7 @@ impl Part {
         let Some((value, spot)) = self.shown().zip(self.value.as_ref()) else { return };
         let tip = rows::tip(group, &format!("{}: {}", self.key.label, spot.tip), "");
         sheet.mark(&rows::hue(self.key.hue), &tip, |sheet| {
-            let (x, beyond) = scale.look(value);
+            let (x, beyond) = scale.locate(value);
             let (from, to) = ((scale.ends().0, top + 1.0), (x, top + BAR - 2.0));
             sheet.rect(from, to, if self.hatched { Ink::Tone3 } else { Ink::Bar });
             if let Some(over) = self.hatched.then_some(Ink::Stripes).or(rows::cover(self.key.hue)) {

@@ -193,7 +193,7 @@ impl Levels {
 /// An interval as a line that stands, with two ends; without the upper one where it goes on beyond
 /// the axis.
 pub(crate) fn upright(sheet: &Sheet<'_>, values: &Scale, (low, high): (f64, f64), x: f64) {
-    let (low, high) = (values.look(low), values.look(high));
+    let (low, high) = (values.locate(low), values.locate(high));
     sheet.path(&[(x, low.0), (x, high.0)], Ink::Whisker);
     for (y, beyond) in [low, high] {
         if beyond == 0 {

@@ -83,7 +83,7 @@ pub(crate) fn whisker(sheet: &Sheet<'_>, scale: &Scale, (low, high): (f64, f64),
     if low.is_nan() || high.is_nan() {
         return;
     }
-    let (low, high) = (scale.look(low.min(high)), scale.look(low.max(high)));
+    let (low, high) = (scale.locate(low.min(high)), scale.locate(low.max(high)));
     sheet.path(&[(low.0, y), (high.0, y)], Ink::Whisker);
     for ((x, beyond), by) in [(low, -6.0), (high, 6.0)] {
         if beyond == 0 {

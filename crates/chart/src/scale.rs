@@ -1,4 +1,4 @@
-//! Where a value lies on an axis, the numbers at the axis, and how numbers are written.
+//! Where a value is on an axis, the numbers at the axis, and how numbers are written.
 //!
 //! Places and ticks are those of plotters; the percentile axis is a coordinate of our own for it.
 //! Every value gets a place: what lies beyond the axis, or is no number, lies at its end.
@@ -94,7 +94,7 @@ impl Scale {
     }
 
     /// The place of a value, and whether it lies beyond the axis: −1 before it, 1 after it.
-    pub(crate) fn look(&self, value: f64) -> (f64, i8) {
+    pub(crate) fn locate(&self, value: f64) -> (f64, i8) {
         let Range { start, end } = self.range();
         // plotters reckons in whole numbers: far beyond the axis they would overflow.
         let near = value.clamp(start, end);
@@ -111,7 +111,7 @@ impl Scale {
 
     /// The place of a value.
     pub(crate) fn at(&self, value: f64) -> f64 {
-        self.look(value).0
+        self.locate(value).0
     }
 
     /// Whether lines come closer together towards its end.
@@ -251,15 +251,15 @@ mod tests {
         let scale = Scale::linear(4.2, (100.0, 310.0));
         assert_eq!([0.0, 2.1, 4.2].map(|value| scale.at(value)), [100.0, 205.0, 310.0]);
         assert_eq!(scale.ticks(5), [0.0, 1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(scale.look(5.0), (310.0, 1));
-        assert_eq!(scale.look(-1.0), (100.0, -1));
+        assert_eq!(scale.locate(5.0), (310.0, 1));
+        assert_eq!(scale.locate(-1.0), (100.0, -1));
     }
 
     #[test]
     fn steps_of_a_factor_are_equal_on_a_logarithmic_axis() {
         let scale = Scale::log(0.5, 2.0, (0.0, 200.0));
         assert_eq!([0.5, 1.0, 2.0].map(|value| scale.at(value)), [0.0, 100.0, 200.0]);
-        assert_eq!(scale.look(0.0), (0.0, -1));
+        assert_eq!(scale.locate(0.0), (0.0, -1));
         assert!(scale.ticks(5).contains(&1.0), "{:?}", scale.ticks(5));
         let near = Scale::log(0.9, 1.2, (0.0, 200.0)).ticks(5);
         assert_eq!(tick_words(&near), ["0.9", "1.0", "1.1", "1.2"]);

@@ -1,8 +1,8 @@
 //! Where the bytes went: accounts of contenders side by side, and the answer in words.
 
 use crate::article::layout::{Column, tables};
+use crate::footnotes::Footnotes;
 use crate::format::count;
-use crate::marks::Marks;
 use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
 use crate::text::{bold, wrap};
@@ -18,11 +18,11 @@ pub fn account_tables(study: &Study, width: usize, style: Style) -> String {
         for line in wrap("", &account_title(view), width).lines() {
             out.push_str(&format!("{}\n", bold(line, style.colour)));
         }
-        let mut marks = Marks::default();
-        for sheet in sheets(view, &mut marks) {
+        let mut footnotes = Footnotes::default();
+        for sheet in sheets(view, &mut footnotes) {
             out.push_str(&tables(&sheet.titles, &sheet.columns, width));
         }
-        out.push_str(&marks.render(width));
+        out.push_str(&footnotes.render(width));
         for (label, words) in account_words(view) {
             for line in wrap("", &label, width).lines() {
                 out.push_str(&format!("{}\n", bold(line, style.colour)));
@@ -40,7 +40,7 @@ pub fn account_tables(study: &Study, width: usize, style: Style) -> String {
 /// What stands below accounts.
 pub const LEGEND: &str = "Account: means over trials; of a cycle those of all its cycles, disturbed ones and what the \
      unmount writes included, while tables, sweeps and verdicts are of the plain cycles alone. A \
-     cycle's span begins at its start and ends at the next one's: what a cycle at work beside it \
+     cycle's span begins at its start and ends at the next one's: what a cycle at work meanwhile \
      writes meanwhile is in it too. Parts come from a trace of block requests, the total from the \
      device's own counter; what no part holds, or was seen beyond the counter, is unattributed (then lines add up to more \
      than the counter). data as asked, rounding as written, \
@@ -65,11 +65,11 @@ pub fn account_title(view: &AccountView) -> String {
 }
 
 /// In MB and as multiples of what was asked for; none where no account is sound.
-pub(crate) fn sheets(view: &AccountView, marks: &mut Marks) -> Vec<Sheet> {
+pub(crate) fn sheets(view: &AccountView, footnotes: &mut Footnotes) -> Vec<Sheet> {
     if view.rows.iter().all(|row| row.means.is_none()) {
         return Vec::new();
     }
-    vec![megabytes(view, marks), multiples(view, marks)]
+    vec![megabytes(view, footnotes), multiples(view, footnotes)]
 }
 
 /// The answer in words of each contender, then what has to be known when its account is read; those
@@ -144,7 +144,7 @@ const FURTHER: [Further; 6] = [
 ];
 
 /// In MB, with the share of each part.
-fn megabytes(view: &AccountView, marks: &mut Marks) -> Sheet {
+fn megabytes(view: &AccountView, footnotes: &mut Footnotes) -> Sheet {
     let mb = |bytes: f64| three_digits(bytes / 1e6);
     let cells = |means: &AccountMeans| {
         let parts = means.lines.iter().map(|line| match line.share {
@@ -157,12 +157,12 @@ fn megabytes(view: &AccountView, marks: &mut Marks) -> Sheet {
     let mut titles: Vec<String> =
         AccountPart::ALL.iter().map(|(name, _)| format!("{name}, MB")).collect();
     titles.extend(FURTHER.iter().map(|(name, _)| format!("{name}, MB")));
-    let columns = columns(view, marks, titles.len(), &cells);
+    let columns = columns(view, footnotes, titles.len(), &cells);
     Sheet { titles, columns }
 }
 
 /// As multiples of the bytes asked for.
-fn multiples(view: &AccountView, marks: &mut Marks) -> Sheet {
+fn multiples(view: &AccountView, footnotes: &mut Footnotes) -> Sheet {
     let cells = |means: &AccountMeans| {
         let times = |bytes: f64| match bytes / means.asked_bytes {
             times if times.is_finite() => three_digits(times),
@@ -174,19 +174,19 @@ fn multiples(view: &AccountView, marks: &mut Marks) -> Sheet {
     let mut titles: Vec<String> =
         AccountPart::ALL.iter().map(|(name, _)| format!("{name}, × asked")).collect();
     titles.push("the device wrote, × asked".to_owned());
-    let columns = columns(view, marks, titles.len(), &cells);
+    let columns = columns(view, footnotes, titles.len(), &cells);
     Sheet { titles, columns }
 }
 
 fn columns(
     view: &AccountView,
-    marks: &mut Marks,
+    footnotes: &mut Footnotes,
     count: usize,
     cells: &dyn Fn(&AccountMeans) -> Vec<String>,
 ) -> Vec<Column> {
     let none = || vec!["-".to_owned(); count];
     let column = |row: &AccountRow| {
-        let head = marks.marked(row.label.clone(), account_notes(row));
+        let head = footnotes.annotate(row.label.clone(), account_notes(row));
         Column { head, cells: row.means.as_ref().map_or_else(none, cells) }
     };
     view.rows.iter().map(column).collect()

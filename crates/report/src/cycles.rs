@@ -1,9 +1,9 @@
 //! Cycles of a periodic application: a row a contender, a row a cycle, what a second load did, and
 //! what came of the periods.
 
+use crate::footnotes::Footnotes;
 use crate::format::{bare_seconds, count, digits, grouped, ns};
 use crate::labels::BESIDE;
-use crate::marks::Marks;
 use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
 use crate::text::{bold, wrap};
@@ -21,9 +21,9 @@ pub fn cycles_tables(study: &Study, width: usize, style: Style) -> String {
         for line in wrap("", &cycles_title(view), width).lines() {
             out.push_str(&format!("{}\n", bold(line, style.colour)));
         }
-        let mut marks = Marks::default();
-        out.push_str(&summary(view, &mut marks).render(width));
-        out.push_str(&marks.render(width));
+        let mut footnotes = Footnotes::default();
+        out.push_str(&summary(view, &mut footnotes).render(width));
+        out.push_str(&footnotes.render(width));
         let effects = effects(view);
         if !effects.is_empty() {
             out.push('\n');
@@ -123,13 +123,13 @@ fn grid_of(first: &[(&str, Kind)]) -> Grid {
 }
 
 /// One row a contender; a second one for its disturbed cycles.
-pub(crate) fn summary(view: &CyclesView, marks: &mut Marks) -> Grid {
+pub(crate) fn summary(view: &CyclesView, footnotes: &mut Footnotes) -> Grid {
     let mut grid = grid_of(&[("file system", Kind::Text)]);
     for row in &view.rows {
         let both = [(&row.plain, ""), (&row.disturbed, ", disturbed")];
         for (figures, what) in both {
             let Some(found) = figures else { continue };
-            let label = marks.marked(format!("{}{what}", row.label), notes(found));
+            let label = footnotes.annotate(format!("{}{what}", row.label), notes(found));
             grid.row(std::iter::once(label).chain(cells(found)).collect());
         }
     }
@@ -299,7 +299,7 @@ fn overruns(row: &CyclesRow) -> Option<String> {
     let found = &row.overruns;
     let said = [
         (found.outlasted, "outlasted their period".to_owned()),
-        (found.overlapped, "began beside another at work".to_owned()),
+        (found.overlapped, "began while another was at work".to_owned()),
         (found.skipped, "starts were left out".to_owned()),
         (
             found.late,

@@ -117,7 +117,7 @@ fn classes_table(classes: &[ClassLine], width: usize) -> String {
 /// How many there are, in one line: `105,000 files in 4,100 directories`.
 #[must_use]
 pub fn files_text(contents: &Contents) -> String {
-    crate::manner::files_of(contents)
+    crate::io_summary::files_of(contents)
 }
 
 /// What a tree or an archive holds, one line a figure.

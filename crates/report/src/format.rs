@@ -81,19 +81,19 @@ pub enum Scale {
 impl Scale {
     /// The unit of a table: MiB/s where every row has one at least.
     #[must_use]
-    pub fn of(table: &PhaseTable, style: RateStyle) -> Self {
+    pub fn for_table(table: &PhaseTable, style: RateStyle) -> Self {
         match (RateUnit::of(style, table.op, &table.dataset), style) {
             (RateUnit::Files, _) => Self::Files,
             (RateUnit::Dirs, _) => Self::Dirs,
             (RateUnit::Ops, _) => Self::Iops,
             (RateUnit::Time, _) => Self::Mb,
-            (RateUnit::Bytes, style) => Self::of_bytes(table, style),
+            (RateUnit::Bytes, style) => Self::for_bytes(table, style),
         }
     }
 
     /// The unit in which a table writes contents per second.
     #[must_use]
-    pub fn of_bytes(table: &PhaseTable, style: RateStyle) -> Self {
+    pub fn for_bytes(table: &PhaseTable, style: RateStyle) -> Self {
         if style == RateStyle::Article2003 {
             return Self::ArticleKb;
         }

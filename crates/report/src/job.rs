@@ -3,10 +3,10 @@
 //!
 //! A longer time is worse, and so is a larger ratio.
 
+use crate::footnotes::{Footnotes, wrong_contents};
 use crate::format::{Scale, bytes, megabytes, seconds};
+use crate::io_summary::{describe_source_place, files_of};
 use crate::labels::{is_mixed, plain_label, range_in};
-use crate::manner::{files_of, place_words};
-use crate::marks::{Marks, wrong_contents};
 use crate::style::Style;
 use crate::table::{Grid, Kind};
 use crate::text::{bold, wrap};
@@ -31,8 +31,8 @@ pub(crate) fn head(study: &Study, workload: &str, width: usize) -> String {
 fn head_parts(view: &WorkloadView) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(source) = &view.source {
-        parts.push(source_words(source));
-        parts.push(place_words(source.place).to_owned());
+        parts.push(describe_source(source));
+        parts.push(describe_source_place(source.place).to_owned());
     }
     match view.reflinks.as_slice() {
         [] => {}
@@ -47,7 +47,7 @@ fn head_parts(view: &WorkloadView) -> Vec<String> {
 }
 
 /// `ports-2004, 105,000 files in 4,100 directories, 124 MB, packed as tar.gz`.
-pub(crate) fn source_words(source: &SourceView) -> String {
+pub(crate) fn describe_source(source: &SourceView) -> String {
     let contents = &source.contents;
     let size = megabytes(contents.bytes);
     let mut text = format!("{}, {}, {size}", source.name, files_of(contents));
@@ -108,7 +108,7 @@ pub(crate) const LEGEND: &str = "Real work: a longer time is worse. MB/s: conten
                                 unmount per byte written by the work.";
 
 /// The same work by a program and by the engine; nothing where no two workloads have both.
-pub(crate) fn own_cost_table(study: &Study, width: usize, style: Style) -> String {
+pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> String {
     if study.own_costs.is_empty() {
         return String::new();
     }
@@ -120,10 +120,10 @@ pub(crate) fn own_cost_table(study: &Study, width: usize, style: Style) -> Strin
         ("n", Kind::Figure),
         ("quotient", Kind::Figure),
     ]);
-    let mut marks = Marks::default();
+    let mut footnotes = Footnotes::default();
     let mut left_out = String::new();
     for cost in &study.own_costs {
-        own_cost_rows(&mut grid, &mut marks, cost);
+        tool_overhead_rows(&mut grid, &mut footnotes, cost);
         if !cost.not_comparable.is_empty() {
             let line = format!(
                 "{} / {} and {} / {} on {}: not in the same state of cache and memory, not \
@@ -137,11 +137,11 @@ pub(crate) fn own_cost_table(study: &Study, width: usize, style: Style) -> Strin
             left_out.push_str(&wrap("", &line, width));
         }
     }
-    let mut out = format!("{}\n", bold("Program ÷ engine", style.colour));
+    let mut out = format!("{}\n", bold("Tool overhead (program ÷ engine)", style.colour));
     if !grid.is_empty() {
         out.push_str(&grid.render(width));
     }
-    out.push_str(&marks.render(width));
+    out.push_str(&footnotes.render(width));
     out.push_str(&left_out);
     let mut words = format!(
         "The same work in trials of two workloads, by the time to `{}`; a quotient of medians, \
@@ -151,7 +151,7 @@ pub(crate) fn own_cost_table(study: &Study, width: usize, style: Style) -> Strin
     );
     if study.own_costs.iter().any(is_decompressing) {
         words.push_str(
-            " tar has its archive decompressed by a second process beside it; the engine does all \
+            " tar has its archive decompressed by a second process; the engine does all \
              in one thread.",
         );
     }
@@ -164,7 +164,7 @@ fn is_decompressing(cost: &OwnCost) -> bool {
 }
 
 /// Two rows a contender: the program's and below it the engine's.
-fn own_cost_rows(grid: &mut Grid, marks: &mut Marks, cost: &OwnCost) {
+fn tool_overhead_rows(grid: &mut Grid, footnotes: &mut Footnotes, cost: &OwnCost) {
     let mixed = cost.rows.iter().any(|row| row.cache == CacheState::Cold)
         && cost.rows.iter().any(|row| row.cache != CacheState::Cold);
     for row in &cost.rows {
@@ -181,7 +181,7 @@ fn own_cost_rows(grid: &mut Grid, marks: &mut Marks, cost: &OwnCost) {
             let wrong = wrong_contents(row.trials_with_bad_contents[at]);
             grid.row(vec![
                 work,
-                marks.marked(label, wrong.into_iter().collect()),
+                footnotes.annotate(label, wrong.into_iter().collect()),
                 seconds(Some(spread.median_ns)),
                 range_in(Some(spread), seconds),
                 if spread.n < planned {

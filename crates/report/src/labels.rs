@@ -1,9 +1,9 @@
 //! What phases and their rows are called, and what has to be said with a row: the words that
 //! tables, charts and the page share.
 
+use crate::footnotes::{not_cold, not_limited, wrong_contents};
 use crate::format::{count, ns};
-use crate::manner::{job_words, manner, work};
-use crate::marks::{not_cold, not_limited, wrong_contents};
+use crate::io_summary::{describe_job, io_summary, work};
 use crate::style::Style;
 use crate::text::{bold, wrap};
 use fsarena_model::record::CacheState;
@@ -11,7 +11,7 @@ use fsarena_model::units::Bytes;
 use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, SpreadNs};
 
 /// What is said of counters where cycles lie beside each other.
-pub(crate) const BESIDE: &str = "cycles lay beside each other: counters of one, up to durable (CPU, :cpu) and \
+pub(crate) const BESIDE: &str = "cycles overlapped: counters of one, up to durable (CPU, :cpu) and \
                       of its period, hold what the others did meanwhile";
 
 /// The memory limit that all rows of a table have.
@@ -37,13 +37,13 @@ pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
 pub fn phase_title(table: &PhaseTable) -> String {
     let set = &table.dataset;
     let what = match &table.job {
-        Some(job) => job_words(job),
+        Some(job) => describe_job(job),
         None => work(table.op, table.order, set),
     };
     let mut text = format!("{} / {}: {what}", table.workload, table.phase);
-    let manner = manner(table.op, table.bs_bytes, &table.io, set);
-    if !manner.is_empty() {
-        text.push_str(&format!("; {manner}"));
+    let io_summary = io_summary(table.op, table.bs_bytes, &table.io, set);
+    if !io_summary.is_empty() {
+        text.push_str(&format!("; {io_summary}"));
     }
     if is_mixed(table) {
         text.push_str("; cold (warm rows are not compared with cold ones)");

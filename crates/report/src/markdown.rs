@@ -4,8 +4,8 @@
 //! The tables are those of the terminal with all their columns. No text of a record or a plan can
 //! become a link, a tag or a row of its own.
 
+use crate::footnotes::Footnotes;
 use crate::labels::phase_title;
-use crate::marks::Marks;
 use crate::notes::{closing_lists, heading_lines, sampling};
 use crate::phases;
 use crate::style::Style;
@@ -48,12 +48,12 @@ pub fn markdown(
     }
     out.push_str("\n## Figures\n");
     for table in &study.tables {
-        let (grids, marks) = phases::phase_grids(study, table, style);
+        let (grids, footnotes) = phases::phase_grids(study, table, style);
         let _ = write!(out, "\n### {}\n", escaped(&phase_title(table)));
         for grid in grids {
             let _ = write!(out, "\n{}", grid.markdown());
         }
-        list(&mut out, "", &marks.lines());
+        list(&mut out, "", &footnotes.lines());
     }
     let _ = write!(out, "\n{}\n", escaped(&phases::legend(study, true, style)));
     periodic(&mut out, study);
@@ -76,7 +76,7 @@ fn answer(out: &mut String, verdicts: &Verdicts, one: &QuestionView) {
     list(out, "Pairs", &crate::verdict::sentences(verdicts, one));
     let left: Vec<String> =
         one.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
-    list(out, "Take no part", &left);
+    list(out, "Excluded", &left);
     list(out, "Watchers", &answers::watched(one));
     if let Some(view) = &one.factors {
         list(out, "Due to", &answers::levels(view));
@@ -117,9 +117,9 @@ fn cycles(out: &mut String, study: &Study) {
     out.push_str("\n## Cycles\n");
     for view in views() {
         heading(out, &cycles::cycles_title(view));
-        let mut marks = Marks::default();
-        push_grid(out, &cycles::summary(view, &mut marks));
-        list(out, "", &marks.lines());
+        let mut footnotes = Footnotes::default();
+        push_grid(out, &cycles::summary(view, &mut footnotes));
+        list(out, "", &footnotes.lines());
         push_grid(out, &cycles::effects(view));
         push_grid(out, &cycles::each(view));
         list(out, "", &cycles::cycles_lines(view));
@@ -151,11 +151,11 @@ fn accounts(out: &mut String, study: &Study) {
     out.push_str("\n## Where the bytes went\n");
     for view in &study.accounts {
         heading(out, &accounts::account_title(view));
-        let mut marks = Marks::default();
-        for sheet in accounts::sheets(view, &mut marks) {
+        let mut footnotes = Footnotes::default();
+        for sheet in accounts::sheets(view, &mut footnotes) {
             push_grid(out, &sheet.grid("part"));
         }
-        list(out, "", &marks.lines());
+        list(out, "", &footnotes.lines());
         for (label, words) in accounts::account_words(view) {
             list(out, &label, &words);
         }

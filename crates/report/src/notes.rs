@@ -92,7 +92,7 @@ pub fn sampling(study: &Study) -> Option<String> {
         missed => format!(" ({} more were due but late)", grouped(missed)),
     };
     Some(format!(
-        "Sampling took {} samples{missed} and {:.2} % of one processor.",
+        "Sampling took {} samples{missed} and {:.2} % of one CPU core.",
         grouped(sampler.samples),
         sampler.share * 100.0
     ))
@@ -175,10 +175,10 @@ fn notices(study: &Study) -> Vec<String> {
         let remedy = row.remedy.as_ref().map(|r| format!(" {r}")).unwrap_or_default();
         let stop = if remedy.is_empty() { "" } else { "." };
         let worst = if row.measure.is_some() && row.trials > 1 { "at worst, " } else { "" };
-        let everybody = row.labels.len() > 1 && row.labels.len() == labels;
+        let all_labels = row.labels.len() > 1 && row.labels.len() == labels;
         let who = if row.trials == study.trials_recorded {
             "all trials".to_owned()
-        } else if everybody {
+        } else if all_labels {
             format!("{} of {}, of every contender", row.trials, study.trials_recorded)
         } else {
             format!("{} of {}", count(row.trials, "trial"), row.labels.join(", "))

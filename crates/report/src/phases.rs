@@ -1,12 +1,12 @@
 //! Tables of file systems, one a workload and phase.
 
+use crate::footnotes::Footnotes;
 use crate::format::{Scale, clock, cpu, ns, seconds};
 use crate::job;
 use crate::labels::{
     absence, common_memory, is_mixed, notes_of, plain_label, range_in, title, trials,
 };
 use crate::latency::{latency_grid, matters, quantiles};
-use crate::marks::Marks;
 use crate::notes::{closing_notes, heading};
 use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
@@ -31,7 +31,7 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
         out.push_str(&text);
     }
     out.push('\n');
-    let beside = job::own_cost_table(study, width, style);
+    let beside = job::tool_overhead_table(study, width, style);
     if !beside.is_empty() {
         out.push_str(&beside);
         out.push('\n');
@@ -95,16 +95,20 @@ pub(crate) fn legend(study: &Study, ratios: bool, style: Style) -> String {
 
 /// The table as text, and whether it has room for ratios.
 fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
-    let (grids, marks) = phase_grids(study, table, style);
+    let (grids, footnotes) = phase_grids(study, table, style);
     let mut out = title(table, width, style);
     grids.iter().for_each(|grid| out.push_str(&grid.render(width)));
-    out.push_str(&marks.render(width));
+    out.push_str(&footnotes.render(width));
     (out, grids.first().is_some_and(|grid| grid.shows("ratio", width)))
 }
 
 /// The tables of a phase, the one with the compared times first, and the notes on their rows.
-pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> (Vec<Grid>, Marks) {
-    let (grid, marks) = match table.job {
+pub(crate) fn phase_grids(
+    study: &Study,
+    table: &PhaseTable,
+    style: Style,
+) -> (Vec<Grid>, Footnotes) {
+    let (grid, footnotes) = match table.job {
         Some(_) => job_grid(study, table),
         None => phase_grid(study, table, style),
     };
@@ -112,12 +116,12 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> (V
     grids.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
     let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
     grids.extend(matters(table).then(|| latency_grid(table, label)).flatten());
-    (grids, marks)
+    (grids, footnotes)
 }
 
-fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) {
+fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Footnotes) {
     let rate_style = style.rate.unwrap_or(study.rate_style);
-    let scale = Scale::of(table, rate_style);
+    let scale = Scale::for_table(table, rate_style);
     let by_calls = scale == Scale::Iops;
     let latency = !matters(table);
     let others = [Clock::Returned, Clock::Durable, Clock::Drained]
@@ -142,18 +146,18 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) 
     }
     columns.push(("n", Kind::Figure));
     let mut grid = Grid::new(&columns);
-    let mut marks = Marks::default();
+    let mut footnotes = Footnotes::default();
     let common = common_memory(table);
     for row in &table.rows {
         let mut cells = vec![
-            marks.marked(plain_label(row, is_mixed(table)), notes_of(row, common)),
+            footnotes.annotate(plain_label(row, is_mixed(table)), notes_of(row, common)),
             if row.n == 0 { "failed".to_owned() } else { scale.rate(row) },
             cpu(row.cpu),
             clock_cell(row, study.compared_clock),
             range(row.compared),
         ];
         if by_calls {
-            cells.insert(2, Scale::of_bytes(table, rate_style).rate(row));
+            cells.insert(2, Scale::for_bytes(table, rate_style).rate(row));
         }
         cells.extend(others.clone().map(|c| clock_cell(row, c)));
         cells.push(
@@ -167,11 +171,11 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Marks) 
         grid.row(cells);
     }
     add_absent(&mut grid, table);
-    (grid, marks)
+    (grid, footnotes)
 }
 
 /// Real work: its time on the three clocks, the compared one first.
-fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Marks) {
+fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Footnotes) {
     let others = [Clock::Returned, Clock::Durable, Clock::Drained]
         .into_iter()
         .filter(|&c| c != study.compared_clock);
@@ -184,13 +188,13 @@ fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Marks) {
     columns.extend(others.clone().map(|c| (clock(c), Kind::Figure)));
     columns.extend([("CPU", Kind::Figure), ("n", Kind::Figure)]);
     let mut grid = Grid::new(&columns);
-    let mut marks = Marks::default();
+    let mut footnotes = Footnotes::default();
     let common = common_memory(table);
     for row in &table.rows {
         let time = |c| clock_cell_in(row, c, seconds);
         let compared = if row.n == 0 { "failed".to_owned() } else { time(study.compared_clock) };
         let mut cells = vec![
-            marks.marked(plain_label(row, is_mixed(table)), notes_of(row, common)),
+            footnotes.annotate(plain_label(row, is_mixed(table)), notes_of(row, common)),
             compared,
             range_in(row.compared, seconds),
             row.ratio_of_medians.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
@@ -200,7 +204,7 @@ fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Marks) {
         grid.row(cells);
     }
     add_absent(&mut grid, table);
-    (grid, marks)
+    (grid, footnotes)
 }
 
 /// Contenders without a figure.

@@ -7,8 +7,8 @@ mod cycles;
 pub use cost::{PlanCost, PlanCostRow, PlanNeed};
 
 use crate::format::{bytes, count, ns};
-use crate::job::source_words;
-use crate::manner::{job_words, manner, place_words};
+use crate::io_summary::{describe_job, describe_source_place, io_summary};
+use crate::job::describe_source;
 use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
 use crate::text::{bold, wrap};
@@ -35,14 +35,14 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
     out.push('\n');
     out.push_str(&trials(plan, cost, width));
     out.push_str(&real_work(plan, cost, width, style));
-    let mut manners = manners(plan);
-    manners.extend(cycles::lines(plan));
-    manners.extend(plan.account.then(|| ACCOUNT.to_owned()));
-    if !manners.is_empty() {
+    let mut io_summaries = io_summaries(plan);
+    io_summaries.extend(cycles::lines(plan));
+    io_summaries.extend(plan.account.then(|| ACCOUNT.to_owned()));
+    if !io_summaries.is_empty() {
         out.push('\n');
         out.push_str(&bold("How", style.colour));
         out.push('\n');
-        for line in manners {
+        for line in io_summaries {
             out.push_str(&wrap("  - ", &line, width));
         }
     }
@@ -118,8 +118,8 @@ fn real_work(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> Str
         let line = format!(
             "{}: {}; {}{}",
             workload.name,
-            source_words(&SourceView::from(source)),
-            place_words(source.place),
+            describe_source(&SourceView::from(source)),
+            describe_source_place(source.place),
             need.unwrap_or_default()
         );
         out.push_str(&wrap("  - ", &line, width));
@@ -140,7 +140,7 @@ fn whole_job(job: &Job) -> String {
         _ => String::new(),
     };
     let JobKind::Command(command) = &job.kind else {
-        return format!("{}{programs}", job_words(job));
+        return format!("{}{programs}", describe_job(job));
     };
     let hook = |when: &str, hook: &Option<String>| match hook {
         Some(text) => format!("; {when}: {text}"),
@@ -266,10 +266,10 @@ fn queue(level: &QueueLevel) -> String {
 }
 
 /// Phases that are not done as most are, with how they are done.
-fn manners(plan: &RunPlan) -> Vec<String> {
+fn io_summaries(plan: &RunPlan) -> Vec<String> {
     let of = |workload: &Workload| -> Vec<String> {
         let words = |phase: &Phase| {
-            let said = manner(phase.op, phase.bs_bytes, &phase.io, &workload.dataset);
+            let said = io_summary(phase.op, phase.bs_bytes, &phase.io, &workload.dataset);
             let timed = phase.timed && !phase.io.is_default();
             timed.then(|| format!("{} / {}: {said}", workload.name, phase.name))
         };

@@ -2,7 +2,7 @@
 
 use crate::bars::line;
 use crate::format::{cache, grouped};
-use crate::manner::job_words;
+use crate::io_summary::describe_job;
 use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Grid, Kind};
 use crate::text::{bold, wrap};
@@ -22,7 +22,7 @@ pub fn raw_values(
     let mut out = String::new();
     for workload in &header.plan.workloads {
         for phase in workload.phases.iter().filter(|p| p.timed) {
-            let words = phase.job.as_ref().map(|job| format!(": {}", job_words(job)));
+            let words = phase.job.as_ref().map(|job| format!(": {}", describe_job(job)));
             let title = format!("{} / {}{}", workload.name, phase.name, words.unwrap_or_default());
             out.push_str(&bold(wrap("", &title, width).trim_end(), style.colour));
             out.push('\n');

@@ -138,17 +138,17 @@ struct ReportDocument {
 pub fn schema(kind: &str) -> Option<Value> {
     let (_, from) = KINDS.iter().find(|(known, _)| *known == kind)?;
     let schema = match kind {
-        "run" => of::<RunDocument>(),
-        "verdicts" => of::<VerdictsDocument>(),
-        "compare-runs" => of::<CompareDocument<Forest>>(),
-        "compare-sides" => of::<CompareDocument<Sides>>(),
-        "compare-watched" => of::<CompareDocument<WatchedPair>>(),
-        "list" => of::<ListDocument>(),
-        "plan" => of::<PlanDocument>(),
-        "doctor" => of::<DoctorDocument>(),
-        "merge" => of::<MergeDocument>(),
-        "datasets" => of::<DatasetsDocument>(),
-        "report" => of::<ReportDocument>(),
+        "run" => schema_of::<RunDocument>(),
+        "verdicts" => schema_of::<VerdictsDocument>(),
+        "compare-runs" => schema_of::<CompareDocument<Forest>>(),
+        "compare-sides" => schema_of::<CompareDocument<Sides>>(),
+        "compare-watched" => schema_of::<CompareDocument<WatchedPair>>(),
+        "list" => schema_of::<ListDocument>(),
+        "plan" => schema_of::<PlanDocument>(),
+        "doctor" => schema_of::<DoctorDocument>(),
+        "merge" => schema_of::<MergeDocument>(),
+        "datasets" => schema_of::<DatasetsDocument>(),
+        "report" => schema_of::<ReportDocument>(),
         _ => return None,
     };
     let mut value = schema.to_value();
@@ -168,7 +168,7 @@ pub fn schema(kind: &str) -> Option<Value> {
     Some(value)
 }
 
-fn of<T: JsonSchema>() -> Schema {
+fn schema_of<T: JsonSchema>() -> Schema {
     SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
 }
 

@@ -51,8 +51,8 @@ pub(crate) fn has_points(curve: &&SweepCurve) -> bool {
 pub const LEGEND: &str = "Sweep: contenders that differ in this one number alone. Geometric means over trials with 95 % \
      intervals; the ratio to the best level is by the blocks that have both. SAME and flat are \
      said where they are shown by two one-sided tests within the margin, and FASTER or SLOWER (less \
-     or more) where the interval of the ratio is beside 1; all pairs of levels of a curve are one \
-     family, each curve has its own. Nobody asked for these before block 1: what the RUN asked is \
+     or more) where the interval of the ratio excludes 1; all pairs of levels of a curve are one \
+     family, each curve has its own. These were not asked before block 1: what the RUN asked is \
      answered by its verdicts. slack: space used beyond what is stored. Only numbers of mkfs have \
      curves: levels that are words (a profile) or options of mount (compress=) stand in the other \
      tables and in the verdicts.";

@@ -192,7 +192,11 @@ fn engine_on(fs: &str) {
     );
     let file = scene.real_experiment(&format!("fs = \"{fs}\"\ndevice = \"{device}\""), &work);
     let ran = scene.run(&["run", &file]).good();
-    assert!(!ran.stdout.contains("Program ÷ engine"), "two phases of one trial: {}", ran.stdout);
+    assert!(
+        !ran.stdout.contains("Tool overhead (program ÷ engine)"),
+        "two phases of one trial: {}",
+        ran.stdout
+    );
     let staged = ran.stderr.lines().filter(|line| line.starts_with("preparing ")).count();
     assert_eq!(staged, 1, "{}", ran.stderr);
     assert_nothing_left(&scene);

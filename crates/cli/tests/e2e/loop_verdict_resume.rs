@@ -39,7 +39,8 @@ fn whole(scene: &Scene) -> Course {
         assert_eq!(question["looks"], json!([4, 6, 8]));
         assert!(question["rows"].as_array().unwrap().iter().all(|row| row["n"] == json!(8)));
     }
-    let words = ["The looks as stored decided the same", "ended with the last block of the plan"];
+    let words =
+        ["Recomputed decisions match the stored ones", "ended with the last block of the plan"];
     scene.run(&["study"]).good().says(&words);
     scene.run(&["run", "--resume=1"]).refused(2, &["RUN 1 is done"]);
     course

@@ -5,8 +5,8 @@ use super::layout::{Column, tables};
 use super::measured::contenders;
 use super::seconds::{By, Ours};
 use crate::article::model::OwnRun;
+use crate::footnotes::Footnotes;
 use crate::format::bare_seconds;
-use crate::marks::Marks;
 use crate::style::Style;
 use crate::text::heading;
 use crate::text::wrap;
@@ -17,7 +17,7 @@ use fsarena_reference::Test;
 /// All trials of all machines, in the order of their blocks.
 pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String {
     let mut out = String::new();
-    let mut marks = Marks::default();
+    let mut footnotes = Footnotes::default();
     for (at, run) in ours.runs.iter().enumerate() {
         let title = format!(
             "Appendix: every trial, seconds by `returned`, RUN {}{}",
@@ -32,17 +32,23 @@ pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String
                 titles.push(format!("{}, block {}", test.heading, block + 1));
                 for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
                     let record = find(run, &phase.workload, *index, block);
-                    column.cells.push(trial(record, &phase.phase, &mut marks));
+                    column.cells.push(trial(record, &phase.phase, &mut footnotes));
                 }
             }
             titles.push(median_title(test));
             for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
-                column.cells.push(ours.cell(run, Some(phase), *index, By::Returned, &mut marks));
+                column.cells.push(ours.cell(
+                    run,
+                    Some(phase),
+                    *index,
+                    By::Returned,
+                    &mut footnotes,
+                ));
             }
         }
         out.push_str(&tables(&titles, &columns, width));
     }
-    out.push_str(&marks.render(width));
+    out.push_str(&footnotes.render(width));
     out.push_str(&wrap("", "- is a trial that is not there.", width));
     out
 }
@@ -80,7 +86,7 @@ fn find<'a>(
     })
 }
 
-fn trial(record: Option<&TrialRecord>, phase: &str, marks: &mut Marks) -> String {
+fn trial(record: Option<&TrialRecord>, phase: &str, footnotes: &mut Footnotes) -> String {
     let Some(record) = record else { return "-".to_owned() };
     let Some(found) = record.phases.iter().find(|found| found.name == phase) else {
         let ended = match record.outcome {
@@ -101,5 +107,5 @@ fn trial(record: Option<&TrialRecord>, phase: &str, marks: &mut Marks) -> String
     if found.cache.asked == Cache::Cold && found.cache.state == CacheState::Warm {
         notes.push(format!("warm, though cold was asked for: {}", found.cache.why));
     }
-    marks.marked(bare_seconds(found.clocks.returned_ns), notes)
+    footnotes.annotate(bare_seconds(found.clocks.returned_ns), notes)
 }

@@ -67,7 +67,7 @@ fn plain(table: &Table) -> PlainTable {
             .iter()
             .map(|row| (row.head.clone(), row.cells.iter().map(text).collect()))
             .collect(),
-        marks: table.notes.clone(),
+        footnotes: table.notes.clone(),
     }
 }
 
@@ -189,6 +189,6 @@ mod tests {
             }
         }
         let beside = changed(2003, "write 5000 files of 256 B", |_, record| failed(record));
-        assert!(beside.tests[0].now.is_empty(), "nobody was measured in all trials");
+        assert!(beside.tests[0].now.is_empty(), "none was measured in all trials");
     }
 }

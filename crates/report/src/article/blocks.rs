@@ -151,7 +151,7 @@ pub(super) fn plain(run: &OwnRun<'_>) -> Vec<PlainTable> {
         title: "by block and fragment or cluster".to_owned(),
         columns: COLUMNS.map(str::to_owned).to_vec(),
         rows: rows.iter().map(|row| (row.head.clone(), row.cells().to_vec())).collect(),
-        marks: Vec::new(),
+        footnotes: Vec::new(),
     }]
 }
 

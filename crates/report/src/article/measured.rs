@@ -1,8 +1,8 @@
-//! A contender's value of ours in a table of an article: which of its groups of trials stands for
-//! it, and what has to be said with it.
+//! A contender's value of ours in a table of an article: which of its groups of trials is shown
+//! for it, and what has to be said with it.
 
+use crate::footnotes::{Footnotes, not_cold, not_limited, wrong_contents};
 use crate::format::count;
-use crate::marks::{Marks, not_cold, not_limited, wrong_contents};
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
 use fsarena_reference::Caches;
@@ -31,14 +31,14 @@ pub(super) fn contenders(study: &Study) -> Vec<(usize, String)> {
     labels
 }
 
-/// A contender in a table: the group that stands for it and all its groups.
+/// A contender in a table: the group that is shown for it and all its groups.
 pub(super) struct Groups<'a> {
     pub(super) shown: Option<&'a PhaseRow>,
     all: Vec<&'a PhaseRow>,
 }
 
 impl<'a> Groups<'a> {
-    pub(super) fn of(table: &'a PhaseTable, contender: usize, article: Conditions) -> Self {
+    pub(super) fn new(table: &'a PhaseTable, contender: usize, article: Conditions) -> Self {
         let all: Vec<&PhaseRow> = table.rows.iter().filter(|r| r.contender == contender).collect();
         Self { shown: shown(&all, article), all }
     }
@@ -74,7 +74,7 @@ pub(super) struct Ratios {
 impl Ratios {
     /// The contenders of a table that were measured as asked, in all trials and under the same
     /// conditions: those of the article where any was, else those of most.
-    pub(super) fn of(
+    pub(super) fn new(
         study: &Study,
         table: &PhaseTable,
         own: Conditions,
@@ -82,7 +82,7 @@ impl Ratios {
     ) -> Self {
         let mut found = Vec::new();
         for (contender, label) in contenders(study) {
-            let groups = Groups::of(table, contender, own);
+            let groups = Groups::new(table, contender, own);
             let Some(value) = groups.shown.filter(|row| row.n > 0).and_then(&value) else {
                 continue;
             };
@@ -106,18 +106,18 @@ impl Ratios {
     }
 }
 
-/// A contender's cell: `value` of the group that stands for it, with its marks.
+/// A contender's cell: `value` of the group that is shown for it, with its footnotes.
 pub(super) fn cell(
     (study, table): (&Study, &PhaseTable),
     contender: usize,
     conditions: Conditions,
-    marks: &mut Marks,
+    footnotes: &mut Footnotes,
     value: impl Fn(&PhaseRow) -> String,
 ) -> String {
-    let groups = Groups::of(table, contender, conditions);
+    let groups = Groups::new(table, contender, conditions);
     let Some(shown) = groups.shown else { return absent(table, contender).to_owned() };
     let text = if shown.n == 0 { "failed".to_owned() } else { value(shown) };
-    marks.marked(text, groups.notes(study, table, conditions))
+    footnotes.annotate(text, groups.notes(study, table, conditions))
 }
 
 /// Why a contender has nothing to show.
@@ -130,7 +130,7 @@ fn absent(table: &PhaseTable, contender: usize) -> &'static str {
     }
 }
 
-/// The group of trials that stands for a contender: one under the conditions of the article (cold
+/// The group of trials that is shown for a contender: one under the conditions of the article (cold
 /// or warm, and no limit of memory missing) before one that is not, then the one of more trials.
 fn shown<'a>(groups: &[&'a PhaseRow], article: Conditions) -> Option<&'a PhaseRow> {
     let cold = article.caches != Caches::Warm;

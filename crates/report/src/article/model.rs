@@ -53,8 +53,8 @@ pub struct PlainTable {
     pub columns: Vec<String>,
     /// Heading of each row and its cells, as many as columns; `-` where there is nothing.
     pub rows: Vec<(String, Vec<String>)>,
-    /// What marks in its cells stand for, and what else has to be said below it.
-    pub marks: Vec<String>,
+    /// What the footnotes of its cells say, and what else has to be said below it.
+    pub footnotes: Vec<String>,
 }
 
 /// A test of an article, then and now: rates or seconds as its table has them.

@@ -8,8 +8,8 @@ use super::layout::{Column, tables};
 use super::measured::{Conditions, Ratios, cell, contenders};
 use crate::article::model::{OwnPhase, OwnRun};
 use crate::article::model::{PlainTable, ThenAndNow};
+use crate::footnotes::Footnotes;
 use crate::format::bytes;
-use crate::marks::Marks;
 use crate::style::{MIN_WIDTH, Style};
 use crate::text::heading;
 use crate::text::wrap;
@@ -129,17 +129,17 @@ fn own_tables(
     style: Style,
 ) -> String {
     let compared = study.compared_clock.name();
-    let mut marks = Marks::default();
+    let mut footnotes = Footnotes::default();
     let title = format!("{name}, RUN {}, by `returned` (as the article)", study.uid);
     let mut out = heading(&title, width, style);
     let titles = titles(rows);
-    out.push_str(&tables(&titles, &measured(rows, study, true, &mut marks), width));
+    out.push_str(&tables(&titles, &measured(rows, study, true, &mut footnotes), width));
     if compared != "returned" {
         let title = format!("{name}, RUN {}, by `{compared}`", study.uid);
         out.push_str(&heading(&title, width, style));
-        out.push_str(&tables(&titles, &measured(rows, study, false, &mut marks), width));
+        out.push_str(&tables(&titles, &measured(rows, study, false, &mut footnotes), width));
     }
-    let notes = marks.render(width);
+    let notes = footnotes.render(width);
     if !notes.is_empty() {
         out.push_str(&notes);
         out.push('\n');
@@ -217,10 +217,15 @@ fn pair(unit: &str, value: f64, cpu_percent: Option<f64>) -> String {
     }
 }
 
-fn measured(rows: &[ArticleRow], study: &Study, returned: bool, marks: &mut Marks) -> Vec<Column> {
+fn measured(
+    rows: &[ArticleRow],
+    study: &Study,
+    returned: bool,
+    footnotes: &mut Footnotes,
+) -> Vec<Column> {
     let mut column = |(index, label): (usize, String)| Column {
         head: label,
-        cells: rows.iter().map(|row| own_cell(row, study, index, returned, marks)).collect(),
+        cells: rows.iter().map(|row| own_cell(row, study, index, returned, footnotes)).collect(),
     };
     contenders(study).into_iter().map(&mut column).collect()
 }
@@ -236,11 +241,11 @@ fn own_cell(
     study: &Study,
     contender: usize,
     returned: bool,
-    marks: &mut Marks,
+    footnotes: &mut Footnotes,
 ) -> String {
     let Some(table) = table(row, study) else { return "-".to_owned() };
     let value = |shown: &PhaseRow| value(shown, &row.unit, returned);
-    cell((study, table), contender, ARTICLE, marks, value)
+    cell((study, table), contender, ARTICLE, footnotes, value)
 }
 
 fn value(row: &PhaseRow, unit: &str, returned: bool) -> String {
@@ -266,7 +271,7 @@ pub(super) fn then_and_now(rows: &[ArticleRow], study: &Study) -> Vec<ThenAndNow
     let of = |row: &ArticleRow| {
         let head = |cell: &ArticleCell| format!("{} ({})", cell.column, cell.os);
         let ratios = table(row, study).map_or_else(Ratios::default, |table| {
-            Ratios::of(study, table, ARTICLE, |shown| in_unit(shown, &row.unit, true))
+            Ratios::new(study, table, ARTICLE, |shown| in_unit(shown, &row.unit, true))
         });
         ThenAndNow {
             title: row.title.clone(),
@@ -283,7 +288,7 @@ pub(super) fn then_and_now(rows: &[ArticleRow], study: &Study) -> Vec<ThenAndNow
 /// The article's table and those of ours, one a clock.
 pub(super) fn plain(rows: &[ArticleRow], study: &Study) -> (PlainTable, Vec<PlainTable>) {
     let printed = published(rows);
-    let plain = |title: String, columns: &[Column], marks: &Marks| {
+    let plain = |title: String, columns: &[Column], footnotes: &Footnotes| {
         let row = |(at, head): (usize, String)| {
             (head, columns.iter().map(|column| column.cells[at].clone()).collect())
         };
@@ -291,17 +296,17 @@ pub(super) fn plain(rows: &[ArticleRow], study: &Study) -> (PlainTable, Vec<Plai
             title,
             columns: columns.iter().map(|column| column.head.clone()).collect(),
             rows: titles(rows).into_iter().enumerate().map(row).collect(),
-            marks: marks.lines(),
+            footnotes: footnotes.lines(),
         }
     };
-    let then = plain("rate / CPU load, %".to_owned(), &printed, &Marks::default());
+    let then = plain("rate / CPU load, %".to_owned(), &printed, &Footnotes::default());
     let compared = study.compared_clock;
     let clocks = [Clock::Returned, compared];
     let clocks = &clocks[..if compared == Clock::Returned { 1 } else { 2 }];
     let now = clocks.iter().map(|&clock| {
-        let mut marks = Marks::default();
-        let columns = measured(rows, study, clock == Clock::Returned, &mut marks);
-        plain(format!("rate / CPU load, %, by `{}`", clock.name()), &columns, &marks)
+        let mut footnotes = Footnotes::default();
+        let columns = measured(rows, study, clock == Clock::Returned, &mut footnotes);
+        plain(format!("rate / CPU load, %, by `{}`", clock.name()), &columns, &footnotes)
     });
     (then, now.collect())
 }

@@ -5,8 +5,8 @@ use super::layout::{Column, grouped, tables};
 use super::measured::{Conditions, Groups, Ratios, cell, contenders};
 use crate::article::model::{OwnPhase, OwnRun, otherwise};
 use crate::article::model::{PlainTable, ThenAndNow};
+use crate::footnotes::Footnotes;
 use crate::format::bare_seconds;
-use crate::marks::Marks;
 use crate::style::Style;
 use crate::text::heading;
 use crate::text::wrap;
@@ -65,7 +65,7 @@ impl<'a> Ours<'a> {
 
     /// Machines one below the other, each contender a row.
     pub(super) fn one_after_the_other(&self, width: usize, style: Style) -> String {
-        let mut marks = Marks::default();
+        let mut footnotes = Footnotes::default();
         let mut out = String::new();
         for by in self.clocks() {
             out.push_str(&heading(&self.title(by), width, style));
@@ -75,13 +75,13 @@ impl<'a> Ours<'a> {
                 for (contender, label) in contenders(run.study) {
                     titles.push(format!("{label}{}", self.tag(at)));
                     for (column, (_, phase)) in columns.iter_mut().zip(&self.tests) {
-                        column.cells.push(self.cell(run, *phase, contender, by, &mut marks));
+                        column.cells.push(self.cell(run, *phase, contender, by, &mut footnotes));
                     }
                 }
             }
             out.push_str(&tables(&titles, &columns, width));
         }
-        out.push_str(&self.below(&marks, width));
+        out.push_str(&self.below(&footnotes, width));
         out
     }
 
@@ -89,18 +89,18 @@ impl<'a> Ours<'a> {
     pub(super) fn plain(&self) -> Vec<PlainTable> {
         let Some(run) = self.runs.first() else { return Vec::new() };
         let table = |by: By| {
-            let mut marks = Marks::default();
+            let mut footnotes = Footnotes::default();
             let mut rows = Vec::new();
             for (contender, label) in contenders(run.study) {
                 let tests = self.tests.iter();
                 let cell = |(_, phase): &(Test, Option<&OwnPhase>)| {
-                    self.cell(run, *phase, contender, by, &mut marks)
+                    self.cell(run, *phase, contender, by, &mut footnotes)
                 };
                 rows.push((label, tests.map(cell).collect()));
             }
             let columns = self.tests.iter().map(|(test, _)| test.heading.to_owned()).collect();
             let title = format!("seconds by {}", self.clock(by));
-            PlainTable { title, columns, rows, marks: marks.lines() }
+            PlainTable { title, columns, rows, footnotes: footnotes.lines() }
         };
         self.clocks().map(table).collect()
     }
@@ -111,7 +111,7 @@ impl<'a> Ours<'a> {
         let of = |(at, (test, phase)): (usize, &(Test, Option<&OwnPhase>))| {
             let seconds = |shown: &PhaseRow| Some(By::Returned.median_ns(shown)? as f64 / 1e9);
             let ratios = table_of(run, *phase).map_or_else(Ratios::default, |table| {
-                Ratios::of(run.study, table, self.conditions, seconds)
+                Ratios::new(run.study, table, self.conditions, seconds)
             });
             ThenAndNow {
                 title: test.heading.to_owned(),
@@ -127,7 +127,7 @@ impl<'a> Ours<'a> {
 
     /// Machines side by side, then ratios of memory and disk.
     pub(super) fn side_by_side(&self, width: usize, style: Style) -> String {
-        let mut marks = Marks::default();
+        let mut footnotes = Footnotes::default();
         let labels = self.labels();
         let mut out = String::new();
         for by in self.clocks() {
@@ -136,7 +136,7 @@ impl<'a> Ours<'a> {
             for (test, phase) in &self.tests {
                 for (at, run) in self.runs.iter().enumerate() {
                     let cell = |label: &String| match index(run, label) {
-                        Some(contender) => self.cell(run, *phase, contender, by, &mut marks),
+                        Some(contender) => self.cell(run, *phase, contender, by, &mut footnotes),
                         None => "-".to_owned(),
                     };
                     let head = format!("{}{}", test.heading, self.tag(at));
@@ -146,14 +146,14 @@ impl<'a> Ours<'a> {
             out.push_str(&grouped(&labels, &columns, self.runs.len(), width));
         }
         for by in self.clocks() {
-            out.push_str(&self.ratios(by, &mut marks, width, style));
+            out.push_str(&self.ratios(by, &mut footnotes, width, style));
         }
-        out.push_str(&self.below(&marks, width));
+        out.push_str(&self.below(&footnotes, width));
         out
     }
 
     /// In memory / on disk, by medians; nothing where no contender lives in memory.
-    fn ratios(&self, by: By, marks: &mut Marks, width: usize, style: Style) -> String {
+    fn ratios(&self, by: By, footnotes: &mut Footnotes, width: usize, style: Style) -> String {
         let labels = self.labels();
         let (memory, disk): (Vec<&String>, Vec<&String>) =
             labels.iter().partition(|label| self.runs.iter().any(|run| in_memory(run, label)));
@@ -167,7 +167,8 @@ impl<'a> Ours<'a> {
         let mut columns = Vec::new();
         for (test, phase) in &self.tests {
             for (at, run) in self.runs.iter().enumerate() {
-                let cell = |&pair: &(&String, &String)| self.ratio(run, *phase, pair, by, marks);
+                let cell =
+                    |&pair: &(&String, &String)| self.ratio(run, *phase, pair, by, footnotes);
                 let head = format!("{}{}", test.heading, self.tag(at));
                 columns.push(Column { head, cells: pairs.iter().map(cell).collect() });
             }
@@ -178,19 +179,19 @@ impl<'a> Ours<'a> {
         format!("{}{tables}", heading(&title, width, style))
     }
 
-    /// A ratio of medians with the marks of both; a dash with its reason where the two may not be
-    /// compared.
+    /// A ratio of medians with the footnotes of both; a dash with its reason where the two may not
+    /// be compared.
     fn ratio(
         &self,
         run: &OwnRun<'_>,
         phase: Option<&OwnPhase>,
         (above, below): (&String, &String),
         by: By,
-        marks: &mut Marks,
+        footnotes: &mut Footnotes,
     ) -> String {
         let dash = || "-".to_owned();
         let Some(table) = table_of(run, phase) else { return dash() };
-        let of = |label| Some(Groups::of(table, index(run, label)?, self.conditions));
+        let of = |label| Some(Groups::new(table, index(run, label)?, self.conditions));
         let (Some(above), Some(below)) = (of(above), of(below)) else { return dash() };
         let row = |groups: &Groups<'_>| {
             let row = groups.shown.filter(|row| row.n > 0)?;
@@ -200,7 +201,7 @@ impl<'a> Ours<'a> {
             return dash();
         };
         if !memory.is_comparable_with(&disk) {
-            return marks.marked(dash(), vec![not_divided(&memory, &disk).to_owned()]);
+            return footnotes.annotate(dash(), vec![not_divided(&memory, &disk).to_owned()]);
         }
         let mut notes = above.notes(run.study, table, self.conditions);
         for note in below.notes(run.study, table, self.conditions) {
@@ -208,7 +209,7 @@ impl<'a> Ours<'a> {
                 notes.push(note);
             }
         }
-        marks.marked(format!("{:.2}", memory_ns as f64 / disk_ns as f64), notes)
+        footnotes.annotate(format!("{:.2}", memory_ns as f64 / disk_ns as f64), notes)
     }
 
     /// The cell of a contender.
@@ -218,10 +219,10 @@ impl<'a> Ours<'a> {
         phase: Option<&OwnPhase>,
         contender: usize,
         by: By,
-        marks: &mut Marks,
+        footnotes: &mut Footnotes,
     ) -> String {
         let Some(table) = table_of(run, phase) else { return "-".to_owned() };
-        cell((run.study, table), contender, self.conditions, marks, |row| by.text(row))
+        cell((run.study, table), contender, self.conditions, footnotes, |row| by.text(row))
     }
 
     /// `returned`, and the compared clock where that is another one.
@@ -286,8 +287,8 @@ impl<'a> Ours<'a> {
     }
 
     /// Notes, machines and what the figures are.
-    fn below(&self, marks: &Marks, width: usize) -> String {
-        let mut out = marks.render(width);
+    fn below(&self, footnotes: &Footnotes, width: usize) -> String {
+        let mut out = footnotes.render(width);
         if !out.is_empty() {
             out.push('\n');
         }

@@ -255,7 +255,7 @@ fn without_word(text: &str, word: &str, by: &str) -> String {
     out + &text[done..]
 }
 
-/// Every UUID (8-4-4-4-12 hex digits) is taken by a short name that stands for it.
+/// Every UUID (8-4-4-4-12 hex digits) is replaced by a short name.
 fn without_uuids(text: &str) -> String {
     const LENGTH: usize = 36;
     let is_uuid = |part: &[u8]| {
@@ -280,7 +280,7 @@ fn without_uuids(text: &str) -> String {
     out + &text[done..]
 }
 
-/// Ten digits that stand for a text.
+/// Ten digits derived from a text.
 pub(super) fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(5).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -213,7 +213,7 @@ fn overall(view: &SuiteView) -> Markup {
         let interval = |text: Option<String>, low: Option<f64>| Cell::maybe(text.zip(low));
         let tally = |n: usize| Cell::figure(n.to_string(), n as f64);
         table.row(vec![
-            Cell::of(parts::swatch(row.contender, &row.label)),
+            Cell::markup(parts::swatch(row.contender, &row.label)),
             Cell::figure(ratio, row.ratio),
             interval(these, row.low),
             interval(like, row.like_these_low),

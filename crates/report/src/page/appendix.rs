@@ -19,7 +19,7 @@ pub(crate) fn section(context: &SectionContext<'_>) -> Markup {
     let many = data::many(&points);
     let body = html! {
         (raw::section(&points, many))
-        (said(context))
+        (closing_notes(context))
         (repeat::section(context))
         @if !context.is_watched() { (method::section(context)) }
         (files(context, &points, many))
@@ -28,7 +28,7 @@ pub(crate) fn section(context: &SectionContext<'_>) -> Markup {
 }
 
 /// What failed, what was not run, notices.
-fn said(context: &SectionContext<'_>) -> Markup {
+fn closing_notes(context: &SectionContext<'_>) -> Markup {
     let study = context.run.study;
     html! {
         @for (title, lines) in crate::notes::closing_lists(study) {
@@ -61,7 +61,7 @@ fn files(context: &SectionContext<'_>, points: &[PhasePoints], many: usize) -> M
     html! {
         (parts::heading("The data"))
         p {
-            "Inside this page lie " (count(many, "phase")) " of trials as CSV, one row each, units "
+            "This page contains " (count(many, "phase")) " of trials as CSV, one row each, units "
             "in the names of columns"
             @if is_large {
                 ". JSON is left out, for it would be most of the page: "

@@ -68,7 +68,7 @@ fn spoilt(row: &AccountRow) -> Markup {
                 several => (count(several, "account"), "are"),
             };
             (parts::warning(&format!(
-                "{}: {what} lost {} events of the trace and {are} in no figure here.",
+                "{}: {what} lost {} events of the trace and {are} excluded from these results.",
                 row.label,
                 grouped(lost),
             )))
@@ -119,7 +119,7 @@ fn amounts(view: &AccountView) -> Table {
     for row in &view.rows {
         let Some(means) = &row.means else { continue };
         let figure = |value: f64| (three(value), value);
-        let mut cells = vec![Cell::of(parts::swatch(row.contender, &row.label))];
+        let mut cells = vec![Cell::markup(parts::swatch(row.contender, &row.label))];
         cells.extend(means.lines.iter().map(|line| Cell::maybe(Some(figure(line.bytes / 1e6)))));
         cells.extend(FURTHER.iter().map(|(_, _, of)| Cell::maybe(of(means).map(figure))));
         cells.push(accounts(row));
@@ -132,7 +132,7 @@ fn amounts(view: &AccountView) -> Table {
 fn accounts(row: &AccountRow) -> Cell {
     match row.spoilt.len() {
         0 => Cell::text(row.n.to_string()),
-        spoilt => Cell::of(html! { (row.n) ", " strong { (spoilt) " SPOILT" } }),
+        spoilt => Cell::markup(html! { (row.n) ", " strong { (spoilt) " SPOILT" } }),
     }
 }
 
@@ -147,7 +147,7 @@ fn shares(view: &AccountView) -> Table {
     let mut table = Table::new(caption, columns).sortable();
     for row in &view.rows {
         let Some(means) = &row.means else { continue };
-        let mut cells = vec![Cell::of(parts::swatch(row.contender, &row.label))];
+        let mut cells = vec![Cell::markup(parts::swatch(row.contender, &row.label))];
         cells.extend(means.lines.iter().map(share));
         let times = means.check.counter_bytes / means.asked_bytes;
         let is_known = times.is_finite() && means.asked_bytes > 0.0;
@@ -200,7 +200,7 @@ mod tests {
         assert!(charts(&context)[0].inline.contains("1 SPOILT, 9.02 × asked"));
         let page = section(&context).into_string();
         for said in [
-            "ext4 1024: one account lost 7 events of the trace and is in no figure here.",
+            "ext4 1024: one account lost 7 events of the trace and is excluded from these results.",
             "3, <strong>1 SPOILT</strong>",
             "9.02",
         ] {
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_has_no_account_has_no_such_section() {
-        let sample = Sample::of(&["ext4"], vec![records::small_files()], 2);
+        let sample = Sample::with_labels(&["ext4"], vec![records::small_files()], 2);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert!(section(&context).into_string().is_empty() && charts(&context).is_empty());

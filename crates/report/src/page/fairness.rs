@@ -54,7 +54,7 @@ fn labels(plan: &RunPlan) -> Vec<&str> {
     plan.contenders.iter().map(|contender| contender.label.as_str()).collect()
 }
 
-/// Every difference; first, and loudly, those that nobody asked about.
+/// Every difference; first, and loudly, those that are not under test.
 fn differences(view: &Fairness, labels: &[&str]) -> Markup {
     let sorted = by_loudness(&view.differences);
     let loud = sorted.iter().filter(|one| !one.under_test).count();
@@ -67,7 +67,7 @@ fn differences(view: &Fairness, labels: &[&str]) -> Markup {
         } else {
             html! { strong { "NO" } }
         };
-        let mut cells = vec![Cell::text(&one.what), Cell::of(mark)];
+        let mut cells = vec![Cell::text(&one.what), Cell::markup(mark)];
         cells.extend((0..labels.len()).map(|at| {
             one.values.get(at).and_then(Option::as_ref).map_or_else(Cell::none, Cell::text)
         }));
@@ -168,7 +168,7 @@ fn sampler(context: &SectionContext<'_>) -> Markup {
             };
             let share = total.share * 100.0;
             let samples = grouped(total.samples);
-            format!("Sampling took {samples} samples{missed} and {share:.2} % of one processor.")
+            format!("Sampling took {samples} samples{missed} and {share:.2} % of one CPU core.")
         }
     };
     html! { (parts::heading("Cost of measuring")) p { (said) } }
@@ -195,7 +195,7 @@ fn findings(findings: &[Finding]) -> Markup {
         let advice = [Some(one.why.as_str()), one.remedy.as_deref()];
         let advice: Vec<&str> = advice.into_iter().flatten().filter(|s| !s.is_empty()).collect();
         table.row(vec![
-            Cell::of(weight),
+            Cell::markup(weight),
             Cell::text(&one.place),
             Cell::text(&one.reading),
             if advice.is_empty() { Cell::none() } else { Cell::text(advice.join(" ")) },

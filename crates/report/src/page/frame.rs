@@ -37,7 +37,7 @@ const SECTIONS: [(&str, &str); 10] = [
 pub(crate) fn page(runs: &[Run<'_>], program_version: &str) -> Markup {
     let contexts: Vec<SectionContext<'_>> =
         runs.iter().enumerate().map(|(at, run)| SectionContext::new(at, run)).collect();
-    let bodies: Vec<Body> = contexts.iter().map(Body::of).collect();
+    let bodies: Vec<Body> = contexts.iter().map(Body::new).collect();
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -134,7 +134,7 @@ fn short(uid: &str) -> &str {
 struct Body(Vec<(&'static str, &'static str, Markup)>);
 
 impl Body {
-    fn of(context: &SectionContext<'_>) -> Self {
+    fn new(context: &SectionContext<'_>) -> Self {
         let none = || html! {};
         let is_watched = context.is_watched();
         let sections = [

@@ -85,7 +85,7 @@ impl Cell {
     }
 
     /// Parts such as [`swatch`].
-    pub(crate) fn of(body: Markup) -> Self {
+    pub(crate) fn markup(body: Markup) -> Self {
         Self { body, value: None }
     }
 
@@ -225,7 +225,7 @@ pub(crate) fn note(text: &str) -> Markup {
 
 /// What a reader must not overlook.
 pub(crate) fn warning(text: &str) -> Markup {
-    html! { p.warning { strong { "Mind: " } (text) } }
+    html! { p.warning { strong { "Warning: " } (text) } }
 }
 
 /// Why there is nothing here.

@@ -52,7 +52,7 @@ fn shown(view: &CyclesView) -> (&[CyclesRow], &[CyclesRow]) {
 fn phase(context: &SectionContext<'_>, view: &CyclesView) -> Markup {
     let (shown, left_out) = shown(view);
     let caption = "Work time of each cycle, medians over trials with the least and the most; all \
-                   panels by one scale. Hatched: a second load was at work beside it. Work above \
+                   panels by one scale. Hatched: a second load was at work. Work above \
                    the dotted line outlasts the period.";
     let effects = effects(view);
     html! {
@@ -99,7 +99,7 @@ fn columns(view: &CyclesView) -> Vec<(Column, Figure)> {
         let unit = Unit::of_ns(both().filter_map(of).map(|s| s.median_ns).max().unwrap_or(0));
         let figure = move |f: &CycleFigures| {
             let own = of(f)?.median_ns as f64;
-            Some((unit.text(own), unit.of(own)))
+            Some((unit.text(own), unit.convert(own)))
         };
         columns.push((Column::figure(head, unit.name), Box::new(figure)));
     }
@@ -175,8 +175,8 @@ fn figures(view: &CyclesView) -> Table {
         for (figures, what) in [(&row.plain, "plain"), (&row.disturbed, "disturbed")] {
             let Some(found) = figures else { continue };
             let mut cells = vec![
-                Cell::of(parts::swatch(row.contender, &row.label)),
-                Cell::of(html! { span.word { (found.cycles) " " (what) } }),
+                Cell::markup(parts::swatch(row.contender, &row.label)),
+                Cell::markup(html! { span.word { (found.cycles) " " (what) } }),
             ];
             cells.extend(columns.iter().map(|(_, figure)| Cell::maybe(figure(found))));
             if has_overruns {
@@ -194,7 +194,7 @@ fn figures(view: &CyclesView) -> Table {
     table
 }
 
-const OVERRUNS: [&str; 4] = ["outlasted the period", "began beside another", "left out", "late"];
+const OVERRUNS: [&str; 4] = ["outlasted the period", "began during another", "left out", "late"];
 
 fn overruns(row: &CyclesRow) -> [u64; 4] {
     let found = &row.overruns;
@@ -212,7 +212,7 @@ fn each(rows: &[CyclesRow], view: &CyclesView) -> Table {
     for row in rows {
         for cycle in &row.cycles {
             let mut cells = vec![
-                Cell::of(parts::swatch(row.contender, &row.label)),
+                Cell::markup(parts::swatch(row.contender, &row.label)),
                 Cell::figure(cycle.number.to_string(), f64::from(cycle.number)),
                 match (cycle.disturbed, cycle.met_load) {
                     (true, _) => Cell::text("yes"),
@@ -256,7 +256,7 @@ fn effects(view: &CyclesView) -> Table {
         let length = |own_ns: u64| Cell::figure(ns(Some(own_ns)), own_ns as f64);
         let p99_ns = got.latency.as_ref().and_then(|latency| latency.p99_ns);
         table.row(vec![
-            Cell::of(parts::swatch(row.contender, &row.label)),
+            Cell::markup(parts::swatch(row.contender, &row.label)),
             factor(effect.and_then(|effect| effect.work)),
             factor(effect.and_then(|effect| effect.durable)),
             factor(effect.and_then(|effect| effect.busy)),
@@ -275,14 +275,14 @@ fn effects(view: &CyclesView) -> Table {
     table
 }
 
-/// `ext4: beside the second load a cycle worked 315 s instead of 192 s (× 1.64); the device was
+/// `ext4: under the second load a cycle worked 315 s instead of 192 s (× 1.64); the device was
 /// busy for 85 % of the period instead of 44 %`.
 fn effect_words(row: &CyclesRow) -> Option<String> {
     let (plain, disturbed) = (row.plain.as_ref()?, row.disturbed.as_ref()?);
     let effect = row.effect.as_ref()?;
     let [before, after] = [plain, disturbed].map(|figures| figures.work);
     let mut said = format!(
-        "{}: beside the second load a cycle worked {} instead of {} (× {})",
+        "{}: under the second load a cycle worked {} instead of {} (× {})",
         row.label,
         Nanos(after?.median_ns),
         Nanos(before?.median_ns),
@@ -329,7 +329,7 @@ mod tests {
         let run = sample.run();
         let page = section(&SectionContext::new(0, &run)).into_string();
         for said in [
-            "beside the second load a cycle worked 5m",
+            "under the second load a cycle worked 5m",
             "the device was busy for 85 % of the period instead of 44 %",
             "2.00 [2.00, 2.00]",
             "outlasted the period",
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn what_has_no_cycles_has_no_such_section() {
-        let sample = Sample::of(&["ext4"], vec![records::small_files()], 2);
+        let sample = Sample::with_labels(&["ext4"], vec![records::small_files()], 2);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert!(section(&context).into_string().is_empty() && charts(&context).is_empty());

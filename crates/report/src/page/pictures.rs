@@ -91,13 +91,13 @@ impl Unit {
     }
 
     /// A value in this unit.
-    pub(crate) fn of(self, base: f64) -> f64 {
+    pub(crate) fn convert(self, base: f64) -> f64 {
         base / self.size
     }
 
     /// The same in three digits, also below 1, without the unit.
     pub(crate) fn text(self, base: f64) -> String {
-        three(self.of(base))
+        three(self.convert(base))
     }
 }
 

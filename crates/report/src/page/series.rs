@@ -15,7 +15,7 @@ pub(crate) fn section(context: &SectionContext<'_>) -> Markup {
         @if traces.is_empty() {
             (parts::missing(why_none(context)))
         } @else {
-            (parts::note(&manner(context)))
+            (parts::note(&describe_sampling(context)))
             @for (shown, others) in of_workloads(&traces) { (workload(context, shown, others)) }
         }
     };
@@ -61,11 +61,11 @@ fn why_none(context: &SectionContext<'_>) -> &'static str {
     }
 }
 
-fn manner(context: &SectionContext<'_>) -> String {
+fn describe_sampling(context: &SectionContext<'_>) -> String {
     let run = context.run;
     let period = Nanos(run.header.plan.sample_period_ns);
     let cost = run.study.sampler.map_or_else(String::new, |total| {
-        format!(" Sampling took {:.2} % of one processor.", total.share * 100.0)
+        format!(" Sampling took {:.2} % of one CPU core.", total.share * 100.0)
     });
     let what = if context.is_watched() {
         format!("A sample every {period}.")
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn the_first_of_a_workload_is_open_and_the_others_are_folded() {
         let work = vec![records::small_files(), records::big_file()];
-        let sample = Sample::of(&["ext4", "xfs", "btrfs"], work, 2);
+        let sample = Sample::with_labels(&["ext4", "xfs", "btrfs"], work, 2);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert_eq!(charts(&context).len(), 6);
@@ -136,7 +136,7 @@ mod tests {
         let labels: Vec<String> = (0..20).map(|at| format!("fs{at}")).collect();
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
         let work = vec![records::small_files(), records::big_file()];
-        let sample = Sample::of(&labels, work, 1);
+        let sample = Sample::with_labels(&labels, work, 1);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert_eq!(charts(&context).len(), MOST_CHARTS);
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn no_series_says_why() {
-        let mut sample = Sample::of(&["ext4"], vec![records::small_files()], 1);
+        let mut sample = Sample::with_labels(&["ext4"], vec![records::small_files()], 1);
         for phase in &mut sample.records[0].phases {
             phase.series = None;
         }

@@ -24,7 +24,7 @@ struct Views {
 }
 
 impl Views {
-    fn of(context: &SectionContext<'_>) -> Self {
+    fn new(context: &SectionContext<'_>) -> Self {
         let run = context.run;
         let plan = &run.header.plan;
         let heat = fsarena_study::heat(run.study, run.verdicts);
@@ -39,7 +39,7 @@ impl Views {
 
 /// The section of one RUN.
 pub(crate) fn section(context: &SectionContext<'_>) -> Markup {
-    let views = Views::of(context);
+    let views = Views::new(context);
     let study = context.run.study;
     let body = html! {
         @if study.tables.iter().all(|table| table.rows.is_empty()) {
@@ -51,7 +51,7 @@ pub(crate) fn section(context: &SectionContext<'_>) -> Markup {
         @if let Some((heat, caption)) = &views.heat { (parts::figure(heat, caption)) }
         @for work in by_workload(&study.tables) { (workload(context, &work, &views)) }
         (tables::space(study))
-        (tables::own_costs(study))
+        (tables::tool_overhead(study))
         (safety())
     };
     parts::section(context, "speed", "Speed and its price", &body)
@@ -59,7 +59,7 @@ pub(crate) fn section(context: &SectionContext<'_>) -> Markup {
 
 /// Its charts, in their order on the page.
 pub(crate) fn charts(context: &SectionContext<'_>) -> Vec<Svg> {
-    let views = Views::of(context);
+    let views = Views::new(context);
     let mut charts: Vec<Svg> = views.heat.iter().map(|(chart, _)| chart.clone()).collect();
     for work in by_workload(&context.run.study.tables) {
         for table in &work {
@@ -136,7 +136,7 @@ const CLOCKS: &str = "The same work by three clocks, medians: returned, when the
 const LATENCY: &str = "Latency of single ops, all trials of a contender together, on a \
                        logarithmic scale; shares that so many ops cannot tell are left out.";
 const CPU: &str = "Load of the whole machine from the start of a phase to durable, medians; 100 % \
-                   is all processors. Phases of less than 100 clock ticks have no figure.";
+                   is all CPUs. Phases of less than 100 clock ticks have no figure.";
 const WRITTEN: &str = "What the device was given from the start of a phase to the end of the next \
                        unmount, medians; the tables have it per byte of contents (write \
                        amplification).";
@@ -182,7 +182,7 @@ fn times_caption(context: &SectionContext<'_>, table: &PhaseTable) -> String {
          end with its contents right."
     );
     let Some(question) = pictures::question(context, table) else {
-        text.push_str(" No intervals: nothing was asked of these times.");
+        text.push_str(" No intervals: no question was asked about these times.");
         return text;
     };
     let levels = question.rows.iter().filter_map(|row| row.median_level);

@@ -76,9 +76,9 @@ fn means(view: &SweepView) -> Table {
         }));
         cells.push(Cell::maybe(level.slack_bytes.map(|slack| {
             let sign = if slack.median < 0.0 { "-" } else { "" };
-            (format!("{sign}{}", unit.text(slack.median.abs())), unit.of(slack.median))
+            (format!("{sign}{}", unit.text(slack.median.abs())), unit.convert(slack.median))
         })));
-        cells.push(Cell::of(parts::swatch(level.contender, &level.label)));
+        cells.push(Cell::markup(parts::swatch(level.contender, &level.label)));
         table.row(cells);
     }
     table
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_sweeps_nothing_has_no_such_section() {
-        let sample = Sample::of(&["ext4", "xfs"], vec![records::small_files()], 2);
+        let sample = Sample::with_labels(&["ext4", "xfs"], vec![records::small_files()], 2);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert!(section(&context).into_string().is_empty() && charts(&context).is_empty());

@@ -109,7 +109,7 @@ fn plain(caption: &str, plain: &PlainTable) -> Markup {
     }
     html! {
         (table)
-        @for mark in &plain.marks { (parts::note(mark)) }
+        @for mark in &plain.footnotes { (parts::note(mark)) }
     }
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn values_are_ratios_to_the_best_of_their_time() {
-        let sample = Sample::of(&["ext3", "xfs"], vec![records::small_files()], 1);
+        let sample = Sample::with_labels(&["ext3", "xfs"], vec![records::small_files()], 1);
         let article = fsarena_reference::study(2003).expect("is known");
         let phases = [OwnPhase {
             title: "write 5000 files of 256 B".to_owned(),
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_repeats_nothing_has_no_such_section() {
-        let sample = Sample::of(&["ext3"], vec![records::small_files()], 1);
+        let sample = Sample::with_labels(&["ext3"], vec![records::small_files()], 1);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert_eq!(section(&context).into_string(), "");
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn an_article_without_figures_of_ours_stands_alone() {
-        let sample = Sample::of(&["ext4"], vec![records::small_files()], 1).unmeasured();
+        let sample = Sample::with_labels(&["ext4"], vec![records::small_files()], 1).unmeasured();
         let article = fsarena_reference::study(2010).expect("is known");
         let run = sample.repeating(Some(Repeats { article: &article, phases: &[], notes: &[] }));
         let context = SectionContext::new(0, &run);

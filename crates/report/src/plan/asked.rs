@@ -62,7 +62,7 @@ fn rule(verdict: &VerdictPlan, pairs: usize) -> String {
         Rule::Looks { .. } => {
             let looks: Vec<String> = verdict.rule.looks().iter().map(u32::to_string).collect();
             let looks = looks.join(", ");
-            format!("at most {blocks}, looks after {looks}; whoever is decided leaves")
+            format!("at most {blocks}, looks after {looks}; contenders stop early once decided")
         }
     }
 }

@@ -171,7 +171,8 @@ fn groups(verdicts: &Verdicts) -> Vec<String> {
     let mut parts = Vec::new();
     if verdicts.questions.iter().any(shows_letters) {
         parts.push(
-            "Letters: share a letter = not shown to differ, which is not the same as the same."
+            "Contenders that share a letter are not significantly different (not necessarily \
+             equal)."
                 .to_owned(),
         );
     }

@@ -31,8 +31,8 @@ pub(super) fn sentence(verdicts: &Verdicts, question: &QuestionView) -> String {
             n => format!("no two of the {n} contenders with figures may be compared."),
         };
     }
-    let said = Said { verdicts, metric: question.metric };
-    let parts = if is_baseline { said.against(&pairs) } else { said.leader(&pairs) };
+    let sentences = Sentences { verdicts, metric: question.metric };
+    let parts = if is_baseline { sentences.against(&pairs) } else { sentences.leader(&pairs) };
     let not_yet = if question.looks.is_empty() { "; not looked at yet" } else { "" };
     let left_out = left_out.map(|words| format!("; {words}")).unwrap_or_default();
     format!("{}{left_out}{not_yet}.", parts.join("; "))
@@ -62,13 +62,13 @@ fn not_compared(
 }
 
 /// What sentences are made with.
-struct Said<'v> {
+struct Sentences<'v> {
     verdicts: &'v Verdicts,
     metric: Metric,
 }
 
-impl Said<'_> {
-    /// Everybody against the baseline, which is named once.
+impl Sentences<'_> {
+    /// All others against the baseline, which is named once.
     fn against(&self, pairs: &[PairView]) -> Vec<String> {
         let mut parts = Vec::new();
         for verdict in ORDER {
@@ -84,7 +84,7 @@ impl Said<'_> {
         parts
     }
 
-    /// The best against everybody, each of whom is named.
+    /// The best against all others, each of them named.
     fn leader(&self, pairs: &[PairView]) -> Vec<String> {
         let mut parts: Vec<String> = Vec::new();
         for verdict in ORDER {
@@ -96,7 +96,7 @@ impl Said<'_> {
                 items.push(match verdict {
                     Verdict::Same if at == 0 => self.is(pair, other),
                     Verdict::Same => other.clone(),
-                    // Said the other way round: the ratio is that of the tables.
+                    // Sentences the other way round: the ratio is that of the tables.
                     Verdict::Undecided => self.open_claim(&pair.turned(), true),
                     Verdict::Faster | Verdict::Slower if at == 0 => self.is(pair, other),
                     Verdict::Faster | Verdict::Slower => {
@@ -117,8 +117,8 @@ impl Said<'_> {
         parts
     }
 
-    /// `is 1.31 times [1.24, 1.38] as fast as ext4`; without the last two words where nobody is
-    /// named.
+    /// `is 1.31 times [1.24, 1.38] as fast as ext4`; without the last two words where the other is
+    /// not named.
     fn is(&self, pair: &PairView, other: &str) -> String {
         let (before, than) = (self.verb(pair.verdict), self.than(pair.verdict));
         let end = |of: &str| if other.is_empty() { String::new() } else { format!(" {of}{other}") };

@@ -36,7 +36,7 @@ pub(super) fn table(
     }
     let left: Vec<String> =
         question.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
-    out.push_str(&titled_list("Take no part", &left, width, style));
+    out.push_str(&titled_list("Excluded", &left, width, style));
     let mut watched = found(question);
     if detail != Detail::Brief {
         watched.extend(outliers(question));
@@ -183,7 +183,7 @@ fn pair_list(
     let mut out = titled_list(&title, &lines, width, style);
     if left_out > 0 {
         let line = format!(
-            "{left_out} of {} are decided and not side by side, and not listed; `fsarena study \
+            "{left_out} of {} are decided and not adjacent in the ranking, and not listed; `fsarena study \
              --all-pairs` lists them.",
             count(question.pairs.len(), "pair")
         );

@@ -33,7 +33,7 @@ pub(super) fn rule(verdicts: &Verdicts) -> String {
     let looks = match verdicts.rule {
         Rule::Looks { .. } => {
             let looks: Vec<String> = verdicts.rule.looks().iter().map(u32::to_string).collect();
-            format!("looks after {} blocks, whoever is decided leaves", listed(&looks))
+            format!("looks after {} blocks; contenders stop early once decided", listed(&looks))
         }
         Rule::Fixed { blocks: n } => format!("one look, after {}", blocks(u64::from(n))),
     };
@@ -54,7 +54,7 @@ pub(super) fn course(verdicts: &Verdicts) -> String {
     let ended = match verdicts.stop.map(|stop| stop.why) {
         None => "not at its end: not all blocks were carried out".to_owned(),
         Some(StopWhy::Decided) if is_open(verdicts) => {
-            "ended because nobody was left to wait for".to_owned()
+            "ended because no contender was left that could still be decided".to_owned()
         }
         Some(StopWhy::Decided) => "ended because all that was asked is decided".to_owned(),
         Some(StopWhy::Cap) => "ended with the last block of the plan".to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn course(verdicts: &Verdicts) -> String {
     let last = last.map(|n| format!(", last looked at after {}", blocks(u64::from(n))));
     let last = last.unwrap_or_default();
     let stored = match verdicts.agrees_with_stored_looks {
-        Some(true) => " The looks as stored decided the same.",
+        Some(true) => " Recomputed decisions match the stored ones.",
         Some(false) | None => "",
     };
     format!("{} done, {counted} counted{rerun}; {ended}{last}.{stored}", blocks(u64::from(done)))

@@ -122,7 +122,7 @@ fn threads_and_fsync_80() {
       - preconditioning ended before the device was steady: its speed still changes.
         Take the figures of this device with care, or precondition for longer. [1
         trial of xfs]
-    Sampling took 100 samples and 0.10 % of one processor.
+    Sampling took 100 samples and 0.10 % of one CPU core.
     ");
 }
 

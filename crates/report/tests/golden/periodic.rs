@@ -153,7 +153,7 @@ fn cycles_that_lay_beside_others_are_marked() {
     let tables = cycles_tables(&study, 200, Style::default());
     assert!(tables.contains("xfs 4096, met the load of another"), "{tables}");
     assert!(tables.contains("- xfs 4096: 4 cycles met the load of another: left out"), "{tables}");
-    assert!(tables.contains("cycles lay beside each other"), "{tables}");
+    assert!(tables.contains("cycles overlapped"), "{tables}");
     let phases = phase_tables(&study, 200, Style::default());
-    assert!(phases.contains("cycles lay beside each other"), "{phases}");
+    assert!(phases.contains("cycles overlapped"), "{phases}");
 }

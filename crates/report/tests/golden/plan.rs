@@ -71,8 +71,8 @@ fn a_plan_with_looks_80() {
     tmpfs      tmpfs        loop of 1 GiB  warm   whole          -     none
 
     Verdicts
-      - at most 32 blocks, looks after 4, 6, 8, 12, 16, 24, 32; whoever is decided
-        leaves
+      - at most 32 blocks, looks after 4, 6, 8, 12, 16, 24, 32; contenders stop
+        early once decided
       - 3 questions, 9 pairs in all: small-files:create, small-files:read-random,
         small-files:delete
       - headline: small-files:create
@@ -112,7 +112,7 @@ fn a_plan_with_a_baseline_and_a_short_budget_100() {
     verdict.headline = Some(2);
     insta::assert_snapshot!(shown(&plan, 100), @r"
     Verdicts
-      - at most 8 blocks, looks after 4, 6, 8; whoever is decided leaves
+      - at most 8 blocks, looks after 4, 6, 8; contenders stop early once decided
       - 3 questions, 6 pairs with the baseline xfs in all: small-files:create,
         small-files:create:time:returned, small-files:create:cpu
       - headline: small-files:create:cpu

@@ -191,10 +191,10 @@ fn programs_and_the_engine_80() {
     let (header, records) = by_both();
     let study = study(&header, RunState::Done, &[], &records);
     let text = phase_tables(&study, 80, plain());
-    let start = text.find("Program ÷ engine").unwrap();
+    let start = text.find("Tool overhead (program ÷ engine)").unwrap();
     let end = text.find("Medians over").unwrap();
     insta::assert_snapshot!(text[start..end], @r"
-    Program ÷ engine
+    Tool overhead (program ÷ engine)
     work                        file system  durable        min - max    n  quotient
     --------------------------------------------------------------------------------
     tree / untar (tar)          ext4          1.40 s  1.00 s - 1.80 s    3      0.88
@@ -213,7 +213,7 @@ fn programs_and_the_engine_80() {
     The same work in trials of two workloads, by the time to `durable`; a quotient
     of medians, without a verdict. Above 1.00 the program took longer than the
     engine's calls for the same work. tar has its archive decompressed by a second
-    process beside it; the engine does all in one thread.
+    process; the engine does all in one thread.
     ");
 }
 
@@ -247,7 +247,7 @@ fn legend_programs_and_failures_80() {
     Notices
       - cp was not the same in all trials: cp 1.2.3 at /usr/bin/cp in 3, cp 1.2.4 at
         /usr/bin/cp in 1; its own cost may differ [all trials]
-    Sampling took 190 samples and 0.10 % of one processor.
+    Sampling took 190 samples and 0.10 % of one CPU core.
     ");
 }
 

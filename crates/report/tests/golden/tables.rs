@@ -58,7 +58,7 @@ fn phase_tables_80() {
         --image-dir on a disk. [all trials]
       - ext3 is served by the ext4 driver [3 trials of ext4
         data=writeback,noatime,commit=600 on a file system with a very long label]
-    Sampling took 170 samples and 0.10 % of one processor.
+    Sampling took 170 samples and 0.10 % of one CPU core.
     ");
 }
 
@@ -110,7 +110,7 @@ fn article_style_80() {
     are computed from it. CPU: the whole machine is 100 %, from start to `durable`;
     KB = 1024 bytes. Whether a difference is real is not decided here.
 
-    Sampling took 80 samples and 0.10 % of one processor.
+    Sampling took 80 samples and 0.10 % of one CPU core.
     ");
 }
 

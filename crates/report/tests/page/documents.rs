@@ -37,7 +37,7 @@ fn is_valid(document: &Value) {
 
 #[test]
 fn the_json_of_a_page_is_what_its_schema_says() {
-    let mut sample = Sample::of(&["ext4", "xfs"], 4);
+    let mut sample = Sample::small_files(&["ext4", "xfs"], 4);
     is_valid(&embedded(&sample));
     sample.ask(Rule::Fixed { blocks: 4 });
     sample.carry_out(|_| {});

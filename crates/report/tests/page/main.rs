@@ -144,7 +144,7 @@ fn charts_of_hostile_names_stay_text_too() {
 
 #[test]
 fn the_answer_names_who_is_faster() {
-    let mut sample = Sample::of(&["ext4", "xfs", "btrfs"], 8);
+    let mut sample = Sample::small_files(&["ext4", "xfs", "btrfs"], 8);
     sample.ask(Rule::Fixed { blocks: 8 });
     sample.carry_out(|record| sample::slow_down(record, &[1.0, 1.3, 1.005]));
     let answer = section(&parsed(&sample), "r1-answer");
@@ -156,7 +156,7 @@ fn the_answer_names_who_is_faster() {
 
 #[test]
 fn against_a_baseline_it_is_named_once() {
-    let mut sample = Sample::of(&["ext4", "xfs", "btrfs"], 8);
+    let mut sample = Sample::small_files(&["ext4", "xfs", "btrfs"], 8);
     sample.ask(Rule::Fixed { blocks: 8 });
     sample.header.plan.verdict.as_mut().unwrap().pairs = Pairs::Baseline { contender: 0 };
     sample.carry_out(|record| sample::slow_down(record, &[1.0, 0.5, 1.2]));
@@ -168,7 +168,7 @@ fn against_a_baseline_it_is_named_once() {
 
 #[test]
 fn what_is_undecided_says_what_deciding_would_cost() {
-    let mut sample = Sample::of(&["ext4", "xfs"], 8);
+    let mut sample = Sample::small_files(&["ext4", "xfs"], 8);
     sample.ask(Rule::Fixed { blocks: 8 });
     sample.carry_out(|record| {
         let by = if record.key.block % 2 == 0 { 1.2 } else { 0.9 };
@@ -182,7 +182,7 @@ fn what_is_undecided_says_what_deciding_would_cost() {
 
 #[test]
 fn a_run_without_finished_trials_says_so() {
-    let mut sample = Sample::of(&["ext4", "xfs"], 4);
+    let mut sample = Sample::small_files(&["ext4", "xfs"], 4);
     sample.ask(Rule::Fixed { blocks: 4 });
     sample.state = RunState::Interrupted;
     sample.study_again();
@@ -195,7 +195,7 @@ fn a_run_without_finished_trials_says_so() {
 
 #[test]
 fn one_contender_has_nothing_to_compare_with() {
-    let mut sample = Sample::of(&["ext4"], 4);
+    let mut sample = Sample::small_files(&["ext4"], 4);
     sample.ask(Rule::Fixed { blocks: 4 });
     sample.carry_out(|_| {});
     let answer = section(&parsed(&sample), "r1-answer");
@@ -204,12 +204,12 @@ fn one_contender_has_nothing_to_compare_with() {
 
 #[test]
 fn a_run_without_questions_gives_medians_and_says_so() {
-    let mut sample = Sample::of(&["ext4", "xfs"], 3);
+    let mut sample = Sample::small_files(&["ext4", "xfs"], 3);
     sample.carry_out(|record| sample::slow_down(record, &[2.0, 1.0]));
     let answer = section(&parsed(&sample), "r1-answer");
     assert!(answer.contains("planned without questions"), "{answer}");
     assert!(answer.contains("xfs 1.02 s and ext4 2.02 s."), "{answer}");
-    let mut none = Sample::of(&["ext4"], 1);
+    let mut none = Sample::small_files(&["ext4"], 1);
     none.study_again();
     let answer = section(&parsed(&none), "r1-answer");
     assert!(answer.contains("no trial of this RUN came to its end"), "{answer}");
@@ -217,7 +217,7 @@ fn a_run_without_questions_gives_medians_and_says_so() {
 
 #[test]
 fn a_run_in_which_all_failed_lists_why() {
-    let mut sample = Sample::of(&["ext4", "xfs"], 2);
+    let mut sample = Sample::small_files(&["ext4", "xfs"], 2);
     sample.ask(Rule::Fixed { blocks: 2 });
     sample.carry_out(|record| {
         record.phases.clear();
@@ -253,7 +253,7 @@ fn sixty_contenders_with_long_names_are_folded() {
 
 #[test]
 fn several_runs_share_a_page() {
-    let mut one = Sample::of(&["ext4", "xfs"], 4);
+    let mut one = Sample::small_files(&["ext4", "xfs"], 4);
     one.ask(Rule::Fixed { blocks: 4 });
     one.carry_out(|_| {});
     let mut two = Sample::planned(vec![contender("a", "ext4", 1)], vec![big_file()], 2);

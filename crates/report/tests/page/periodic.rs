@@ -31,7 +31,7 @@ fn sentences_of_curves_cycles_and_accounts_stand_beside_their_charts() {
     assert!(curves.contains("not shown to be flat; shown to be more at"), "{curves}");
     let cycles = section(&dom, "r1-cycles");
     assert!(cycles.contains("second load in cycle 3"), "{cycles}");
-    assert!(cycles.contains("beside the second load a cycle worked"), "{cycles}");
+    assert!(cycles.contains("under the second load a cycle worked"), "{cycles}");
     let bytes = section(&dom, "r1-bytes");
     assert!(bytes.contains("one account lost 1,234 events of the trace"), "{bytes}");
     assert!(bytes.contains("rounding as written") && bytes.contains("rounding as allocated"));

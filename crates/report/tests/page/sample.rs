@@ -26,7 +26,7 @@ pub struct Sample {
 
 impl Sample {
     /// Contenders of these labels with small files.
-    pub fn of(labels: &[&str], blocks: u32) -> Self {
+    pub fn small_files(labels: &[&str], blocks: u32) -> Self {
         let contenders = labels.iter().map(|label| contender(label, label, 1)).collect();
         Self::planned(contenders, vec![small_files()], blocks)
     }

@@ -47,7 +47,7 @@ pub(super) fn section(
             @let more = rest(context, said.len(), all.len());
             (parts::fold(&title, &html! { (parts::list(&said)) (more) }))
         }
-        (named("Take no part:", &left))
+        (named("Excluded:", &left))
         (named("What the watchers saw:", &answers::watched(question)))
         @if let Some(factors) = &question.factors {
             p { "What it is due to, slowest ÷ fastest level over all other factors: "
@@ -140,7 +140,7 @@ fn cells(verdicts: &Verdicts, question: &QuestionView, row: &RankRow, is_warm: b
     let said = answers::against(verdicts, question, row);
     let label = if is_warm { format!("{} (warm)", row.label) } else { row.label.clone() };
     [
-        Cell::of(parts::swatch(row.contender, &label)),
+        Cell::markup(parts::swatch(row.contender, &label)),
         Cell::text(&row.letters),
         Cell::maybe(row.tier.map(|tier| (tier.to_string(), f64::from(tier)))),
         Cell::figure(row.n.to_string(), row.n as f64),
@@ -165,5 +165,5 @@ pub(super) fn name(question: &QuestionView) -> String {
 /// A verdict's word in a cell.
 fn word(verdict: Option<Verdict>, text: &str) -> Cell {
     let differs = matches!(verdict, Some(Verdict::Faster | Verdict::Slower));
-    Cell::of(html! { span.word { @if differs { b { (text) } } @else { (text) } } })
+    Cell::markup(html! { span.word { @if differs { b { (text) } } @else { (text) } } })
 }

@@ -87,7 +87,7 @@ fn table(phase: &PhasePoints) -> Table {
     let mut table = Table::new(caption, columns);
     for point in &phase.points {
         let mut cells = vec![
-            Cell::of(parts::swatch(point.contender, &point.label)),
+            Cell::markup(parts::swatch(point.contender, &point.label)),
             Cell::figure(point.block.to_string(), f64::from(point.block)),
             Cell::figure(point.trial.to_string(), f64::from(point.trial)),
             Cell::text(cache(point.cache)),

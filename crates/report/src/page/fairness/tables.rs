@@ -88,7 +88,7 @@ pub(crate) fn caches(view: &Fairness, plan: &RunPlan) -> Markup {
     for proof in &view.caches {
         let (state, hue) = (state(proof.state), hue(plan, &proof.label));
         table.row(vec![
-            Cell::of(parts::swatch(hue, &proof.label)),
+            Cell::markup(parts::swatch(hue, &proof.label)),
             Cell::text(&proof.workload),
             Cell::text(&proof.phase),
             Cell::text(state),

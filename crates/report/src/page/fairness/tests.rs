@@ -68,7 +68,7 @@ fn advice_and_command_stand_with_the_reading() {
 
 #[test]
 fn without_findings_the_doctor_was_not_asked() {
-    let sample = Sample::of(&["ext4", "xfs"], vec![records::small_files()], 1);
+    let sample = Sample::with_labels(&["ext4", "xfs"], vec![records::small_files()], 1);
     assert!(text(&sample).contains("Not asked: the RUN has no findings"));
 }
 
@@ -76,7 +76,8 @@ fn without_findings_the_doctor_was_not_asked() {
 /// column of another.
 #[test]
 fn a_contender_that_was_never_made_keeps_its_column() {
-    let mut sample = Sample::of(&["bcachefs", "ext4", "xfs"], vec![records::small_files()], 2);
+    let mut sample =
+        Sample::with_labels(&["bcachefs", "ext4", "xfs"], vec![records::small_files()], 2);
     for record in &mut sample.records {
         match record.filesystem.name.as_str() {
             "bcachefs" => {
@@ -126,7 +127,7 @@ fn what_was_brought_in_claims_nothing_of_the_host_the_seed_or_the_method() {
 
 #[test]
 fn every_contender_is_there_as_it_was_made() {
-    let sample = Sample::of(&["ext4", "xfs"], vec![records::small_files()], 1);
+    let sample = Sample::with_labels(&["ext4", "xfs"], vec![records::small_files()], 1);
     let page = text(&sample);
     assert_eq!(page.matches("details class=\"made\"").count(), 2, "{page}");
     assert!(page.contains("mkfs.xfs 1.2.3") && page.contains("rw,relatime"), "{page}");
@@ -134,7 +135,7 @@ fn every_contender_is_there_as_it_was_made() {
 
 #[test]
 fn nothing_recorded_is_said_part_by_part() {
-    let page = text(&Sample::of(&["ext4"], vec![records::small_files()], 1).unmeasured());
+    let page = text(&Sample::with_labels(&["ext4"], vec![records::small_files()], 1).unmeasured());
     for words in ["One contender alone", "No phase was begun", "None was seen"] {
         assert!(page.contains(words), "{words}: {page}");
     }

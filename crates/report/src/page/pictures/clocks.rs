@@ -66,7 +66,7 @@ fn stack(table: &PhaseTable, row: &PhaseRow, unit: Unit) -> Stack {
             0 => format!("{}: returned after {}", key.label, ns(Some(to_ns))),
             _ => format!("{}: {clock} after {}, {more} later", key.label, ns(Some(to_ns))),
         };
-        let (from, to) = (unit.of(from_ns as f64), unit.of(to_ns as f64));
+        let (from, to) = (unit.convert(from_ns as f64), unit.convert(to_ns as f64));
         segments.push(Segment { name, from, to, tip });
         from_ns = to_ns;
     }

@@ -31,22 +31,22 @@ pub(crate) fn cycles(
             log: false,
             unit: format!(" {}", unit.name),
         },
-        limit: Some((unit.of(view.cycle.period_ns as f64), format!("period, {period}"))),
-        names: ["nothing beside it", "second load beside it"].map(str::to_owned),
+        limit: Some((unit.convert(view.cycle.period_ns as f64), format!("period, {period}"))),
+        names: ["no second load", "second load at work"].map(str::to_owned),
         panels: rows.iter().map(panel).collect(),
     }
 }
 
 fn column(cycle: &CycleRow, unit: Unit) -> Column {
     let value = cycle.figures.work.map(|work| Spot {
-        value: unit.of(work.median_ns as f64),
+        value: unit.convert(work.median_ns as f64),
         tip: format!("{}: {}", name(cycle), words(work)),
     });
     let several = cycle.figures.work.filter(|work| work.n > 1);
     Column {
         label: cycle.number.to_string(),
         value,
-        range: several.map(|w| (unit.of(w.min_ns as f64), unit.of(w.max_ns as f64))),
+        range: several.map(|w| (unit.convert(w.min_ns as f64), unit.convert(w.max_ns as f64))),
         hatched: cycle.disturbed,
     }
 }
@@ -71,7 +71,7 @@ fn description(view: &CyclesView, rows: &[CyclesRow]) -> String {
     let unit = Unit::of_ns(1_000_000_000);
     let all = rows.iter().flat_map(|row| row.cycles.iter().map(move |cycle| (row, cycle)));
     let values = all.filter_map(|(row, cycle)| {
-        let own = unit.of(cycle.figures.work?.median_ns as f64);
+        let own = unit.convert(cycle.figures.work?.median_ns as f64);
         let words = format!("{} {} in {}", three(own), unit.name, name(cycle));
         Some((row.label.as_str(), own, words))
     });

@@ -23,10 +23,13 @@ pub(crate) fn levels(
             at: level.value as f64,
             label: level.text.clone(),
             value: point.geometric_mean.map(|mean| Spot {
-                value: unit.of(mean),
+                value: unit.convert(mean),
                 tip: tip(curve, at, &point, &level.label),
             }),
-            interval: point.low.zip(point.high).map(|(low, high)| (unit.of(low), unit.of(high))),
+            interval: point
+                .low
+                .zip(point.high)
+                .map(|(low, high)| (unit.convert(low), unit.convert(high))),
             standing: standing(curve, at, &point),
         }
     };
@@ -112,6 +115,6 @@ fn description(view: &SweepView, curve: &SweepCurve) -> String {
 
 /// A value of a curve in its unit, and what it is sorted by.
 pub(crate) fn figure(curve: &SweepCurve, value: f64) -> (String, f64) {
-    let own = unit_of(curve).of(value);
+    let own = unit_of(curve).convert(value);
     (three(own), own)
 }

@@ -15,8 +15,10 @@ pub(crate) fn cpu(context: &SectionContext<'_>, tables: &[&PhaseTable]) -> Optio
     };
     let groups = groups(tables, value, &|percent| format!("{} %", three(percent)))?;
     let workload = &tables.first()?.workload;
-    let description =
-        format!("CPU load of the machine in the phases of {workload}; {}.", said(&groups, " %"));
+    let description = format!(
+        "CPU load of the machine in the phases of {workload}; {}.",
+        describe_ends(&groups, " %")
+    );
     Some(Groups {
         head: Head {
             id: format!("{}-cpu", workload_id(context, workload)),
@@ -24,7 +26,7 @@ pub(crate) fn cpu(context: &SectionContext<'_>, tables: &[&PhaseTable]) -> Optio
             description,
         },
         axis: Axis {
-            title: "CPU load up to durable, % of all processors".to_owned(),
+            title: "CPU load up to durable, % of all CPUs".to_owned(),
             log: false,
             unit: " %".to_owned(),
         },
@@ -36,13 +38,13 @@ pub(crate) fn cpu(context: &SectionContext<'_>, tables: &[&PhaseTable]) -> Optio
 pub(crate) fn written(context: &SectionContext<'_>, tables: &[&PhaseTable]) -> Option<Groups> {
     let rows = tables.iter().flat_map(|table| &table.rows);
     let unit = Unit::of_bytes(rows.filter_map(written_bytes).max().filter(|&most| most > 0)?);
-    let value = |row: &PhaseRow| written_bytes(row).map(|own| unit.of(own as f64));
+    let value = |row: &PhaseRow| written_bytes(row).map(|own| unit.convert(own as f64));
     let groups = groups(tables, value, &|value| format!("{} {}", three(value), unit.name))?;
     let workload = &tables.first()?.workload;
     let suffix = format!(" {}", unit.name);
     let description = format!(
         "Bytes written to the device by the phases of {workload} up to the unmount; {}.",
-        said(&groups, &suffix)
+        describe_ends(&groups, &suffix)
     );
     Some(Groups {
         head: Head {
@@ -87,7 +89,7 @@ fn groups(
     (!groups.is_empty()).then_some(groups)
 }
 
-fn said(groups: &[Group], unit: &str) -> String {
+fn describe_ends(groups: &[Group], unit: &str) -> String {
     let parts = groups.iter().flat_map(|group| group.parts.iter().map(move |part| (group, part)));
     ends(parts.filter_map(|(group, part)| {
         let value = part.value.as_ref()?.value;

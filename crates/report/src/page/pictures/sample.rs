@@ -25,7 +25,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// `contenders` on `workloads`, every trial done, by the numbers of `records`; contender n
     /// takes n tenths longer than the first, and each block a hundredth more.
-    pub(crate) fn of(labels: &[&str], workloads: Vec<Workload>, blocks: u32) -> Self {
+    pub(crate) fn with_labels(labels: &[&str], workloads: Vec<Workload>, blocks: u32) -> Self {
         Self::asking(labels, workloads, blocks, None)
     }
 

@@ -15,7 +15,7 @@ fn points(sample: &Sample) -> Vec<fsarena_study::PhasePoints> {
 
 #[test]
 fn bars_have_medians_and_every_raw_value() {
-    let sample = Sample::of(&THREE, vec![records::small_files()], 3);
+    let sample = Sample::with_labels(&THREE, vec![records::small_files()], 3);
     let run = sample.run();
     let bars = times(&SectionContext::new(0, &run), &sample.study.tables[0], &points(&sample));
     assert_eq!(bars.head.id, "r1-w1-p1-time");
@@ -50,11 +50,8 @@ fn intervals_and_words_are_those_of_the_verdicts() {
 
 #[test]
 fn who_has_no_figure_says_why() {
-    let sample = Sample::of(&THREE, vec![records::small_files(), records::big_file()], 2).without(
-        1,
-        1,
-        "no room for a file of 100 MiB on this device, however small it is",
-    );
+    let sample = Sample::with_labels(&THREE, vec![records::small_files(), records::big_file()], 2)
+        .without(1, 1, "no room for a file of 100 MiB on this device, however small it is");
     let run = sample.run();
     let context = SectionContext::new(0, &run);
     let last = sample.study.tables.last().unwrap();
@@ -70,7 +67,8 @@ fn who_has_no_figure_says_why() {
 
 #[test]
 fn partial_trials_are_counted_and_not_drawn() {
-    let sample = Sample::of(&["ext4", "xfs"], vec![records::small_files()], 3).partial(0, 0);
+    let sample =
+        Sample::with_labels(&["ext4", "xfs"], vec![records::small_files()], 3).partial(0, 0);
     let run = sample.run();
     let bars = times(&SectionContext::new(0, &run), &sample.study.tables[0], &points(&sample));
     assert_eq!((bars.bars[0].points.len(), bars.bars[1].points.len()), (2, 3));
@@ -79,7 +77,7 @@ fn partial_trials_are_counted_and_not_drawn() {
 
 #[test]
 fn warm_by_nature_is_said_beside_the_bar() {
-    let mut sample = Sample::of(&["ext4", "tmpfs"], vec![records::small_files()], 2);
+    let mut sample = Sample::with_labels(&["ext4", "tmpfs"], vec![records::small_files()], 2);
     for record in sample.records.iter_mut().filter(|record| record.filesystem.name == "tmpfs") {
         for phase in &mut record.phases {
             phase.cache.state = CacheState::WarmByNature;
@@ -154,7 +152,7 @@ fn what_must_not_be_overlooked_stands_first_and_is_not_cut() {
 
 #[test]
 fn clocks_follow_each_other() {
-    let sample = Sample::of(&["ext4"], vec![records::small_files()], 1);
+    let sample = Sample::with_labels(&["ext4"], vec![records::small_files()], 1);
     let run = sample.run();
     let stacks = clocks(&SectionContext::new(0, &run), &sample.study.tables[0]);
     let segments = &stacks.stacks[0].segments;
@@ -166,7 +164,7 @@ fn clocks_follow_each_other() {
 
 #[test]
 fn what_did_not_drain_says_so() {
-    let mut sample = Sample::of(&["ext4"], vec![records::small_files()], 2);
+    let mut sample = Sample::with_labels(&["ext4"], vec![records::small_files()], 2);
     let reason = "the device was busy for 60 s".to_owned();
     sample.records[0].phases[0].clocks.drained = Drained::NotDrained { reason };
     let sample = sample.again();
@@ -178,7 +176,7 @@ fn what_did_not_drain_says_so() {
 
 #[test]
 fn load_and_bytes_stand_by_phase() {
-    let sample = Sample::of(&THREE, vec![records::small_files()], 1);
+    let sample = Sample::with_labels(&THREE, vec![records::small_files()], 1);
     let run = sample.run();
     let context = SectionContext::new(0, &run);
     let tables: Vec<&PhaseTable> = sample.study.tables.iter().collect();
@@ -198,7 +196,7 @@ fn load_and_bytes_stand_by_phase() {
 fn more_contenders_than_colours_have_no_groups() {
     let labels: Vec<String> = (0..60).map(|at| format!("fs{at}")).collect();
     let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-    let sample = Sample::of(&labels, vec![records::big_file()], 1);
+    let sample = Sample::with_labels(&labels, vec![records::big_file()], 1);
     let run = sample.run();
     let context = SectionContext::new(0, &run);
     let tables: Vec<&PhaseTable> = sample.study.tables.iter().collect();
@@ -209,7 +207,7 @@ fn more_contenders_than_colours_have_no_groups() {
 
 #[test]
 fn the_heat_map_has_a_cell_a_contender_and_phase() {
-    let sample = Sample::of(&THREE, vec![records::small_files(), records::big_file()], 2);
+    let sample = Sample::with_labels(&THREE, vec![records::small_files(), records::big_file()], 2);
     let run = sample.run();
     let view = fsarena_study::heat(run.study, run.verdicts).unwrap();
     let chart = heat(&SectionContext::new(0, &run), &view);
@@ -225,13 +223,13 @@ fn the_heat_map_has_a_cell_a_contender_and_phase() {
         "{spot:?}"
     );
     assert!(chart.cells[0][0].reference && chart.legend.ends_with("above 1 is slower"));
-    let one = Sample::of(&["ext4"], vec![records::small_files()], 2);
+    let one = Sample::with_labels(&["ext4"], vec![records::small_files()], 2);
     assert!(fsarena_study::heat(&one.study, None).is_none(), "one alone has no ratio");
 }
 
 #[test]
 fn latencies_say_their_shares() {
-    let sample = Sample::of(&["ext4", "xfs"], vec![records::small_files()], 2);
+    let sample = Sample::with_labels(&["ext4", "xfs"], vec![records::small_files()], 2);
     let run = sample.run();
     let views = fsarena_study::curves(&sample.header.plan, &sample.records);
     let charts = latency(&SectionContext::new(0, &run), &sample.study.tables[0], &views);
@@ -243,7 +241,7 @@ fn latencies_say_their_shares() {
 
 #[test]
 fn series_have_a_panel_a_quantity_and_a_span_a_phase() {
-    let sample = Sample::of(&["ext4", "xfs"], vec![records::small_files()], 3);
+    let sample = Sample::with_labels(&["ext4", "xfs"], vec![records::small_files()], 3);
     let run = sample.run();
     let views = fsarena_study::traces(&sample.header.plan, &sample.records);
     let chart = traces(&SectionContext::new(0, &run), &views[1]);
@@ -267,7 +265,7 @@ fn series_have_a_panel_a_quantity_and_a_span_a_phase() {
 #[test]
 fn every_chart_has_an_id_of_its_own() {
     let work = || vec![records::small_files(), records::big_file(), records::database()];
-    let (a, b) = (Sample::of(&THREE, work(), 2), Sample::of(&THREE, work(), 2));
+    let (a, b) = (Sample::with_labels(&THREE, work(), 2), Sample::with_labels(&THREE, work(), 2));
     let charts = crate::page::charts(&[a.run(), b.run()]);
     let ids: BTreeSet<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
     assert_eq!(ids.len(), charts.len());
@@ -280,7 +278,7 @@ fn every_chart_has_an_id_of_its_own() {
 
 #[test]
 fn nothing_measured_has_no_values_and_still_a_page() {
-    let sample = Sample::of(&THREE, vec![records::small_files()], 2).unmeasured();
+    let sample = Sample::with_labels(&THREE, vec![records::small_files()], 2).unmeasured();
     let run = sample.run();
     for chart in crate::page::charts(&[run]) {
         assert_eq!(chart.marks, 0, "{}", chart.id);

@@ -102,7 +102,7 @@ fn bar(
     let points = own.filter_map(|point| {
         let compared_ns = point.compared_ns?;
         let tip = format!("{}, block {}: {}", key.label, point.block, ns(Some(compared_ns)));
-        Some(Spot { value: unit.of(compared_ns as f64), tip })
+        Some(Spot { value: unit.convert(compared_ns as f64), tip })
     });
     let points = points.collect();
     let median_ns = ranked
@@ -111,10 +111,10 @@ fn bar(
     let interval_ns = ranked.and_then(|rank| Some((rank.median_low?, rank.median_high?)));
     let trials = count(ranked.map_or(row.n, |rank| rank.n), "trial");
     let value = median_ns.map(|median_ns| Spot {
-        value: unit.of(median_ns),
+        value: unit.convert(median_ns),
         tip: format!("{}: {}, median of {trials}", key.label, ns(Some(median_ns.round() as u64))),
     });
-    let interval = interval_ns.map(|(low, high)| (unit.of(low), unit.of(high)));
+    let interval = interval_ns.map(|(low, high)| (unit.convert(low), unit.convert(high)));
     Bar { value, interval, points, note: note(row, ranked), key }
 }
 

@@ -27,19 +27,19 @@ pub(crate) fn figures(context: &SectionContext<'_>, table: &PhaseTable) -> Marku
     let caption = format!("{} / {}: medians over trials", table.workload, table.phase);
     let mut grid = Table::new(caption, heads).sortable();
     for row in rows {
-        let mut cells = vec![Cell::of(parts::swatch(row.contender, &row_label(table, row)))];
+        let mut cells = vec![Cell::markup(parts::swatch(row.contender, &row_label(table, row)))];
         cells.extend(columns.iter().map(|(_, figure)| Cell::maybe(figure(row))));
         cells.push(Cell::figure(trials(row), row.n as f64));
         grid.row(cells);
     }
     html! {
         @if !grid.is_empty() { (grid) }
-        (parts::list(&said(context, table)))
+        (parts::list(&notes_on_rows(context, table)))
     }
 }
 
 /// What has to be said of single rows, and why contenders have none.
-fn said(context: &SectionContext<'_>, table: &PhaseTable) -> Vec<String> {
+fn notes_on_rows(context: &SectionContext<'_>, table: &PhaseTable) -> Vec<String> {
     let of_row = |row: &PhaseRow| {
         let notes = row_notes(table, row);
         (!notes.is_empty()).then(|| format!("{}: {}", row_label(table, row), notes.join("; ")))
@@ -65,7 +65,7 @@ fn figure_columns<'a>(
     let clock = study.compared_clock.name();
     add(clock, unit.name, Box::new(move |row| row.compared.map(time)));
     add(
-        "least – most",
+        "min – max",
         unit.name,
         Box::new(move |row| {
             let spread = row.compared.filter(|spread| spread.n > 1)?;
@@ -100,16 +100,16 @@ fn figure_columns<'a>(
     columns
 }
 
-/// The rate that stands for the phase; of real work the contents and the entries.
+/// The rate of the phase; of real work the contents and the entries.
 fn rate_columns<'a>(study: &Study, table: &PhaseTable) -> Vec<(Column, Figure<'a>)> {
-    let scale = Scale::of(table, study.rate_style);
+    let scale = Scale::for_table(table, study.rate_style);
     let by = |scale: Scale| -> (Column, Figure<'a>) {
         let figure = move |row: &PhaseRow| scale.median(row).map(|own| (scale.bare(own), own));
         (Column::figure("rate", scale.unit()), Box::new(figure))
     };
     let mut columns = vec![by(scale)];
     match table.unit {
-        RateUnit::Ops => columns.push(by(Scale::of_bytes(table, study.rate_style))),
+        RateUnit::Ops => columns.push(by(Scale::for_bytes(table, study.rate_style))),
         RateUnit::Time => {
             let entries: Figure<'a> = Box::new(|row| {
                 let own = row.rates.entries_per_s?.median;
@@ -165,7 +165,7 @@ pub(crate) fn space(study: &Study) -> Markup {
         let amplification = row.space_amplification.map(|s| (ratio(s.median), s.median));
         let unmount = row.unmount.map(|s| (ns(Some(s.median_ns)), s.median_ns as f64));
         table.row(vec![
-            Cell::of(parts::swatch(hue(study, &row.label), &row.label)),
+            Cell::markup(parts::swatch(hue(study, &row.label), &row.label)),
             Cell::text(&row.workload),
             size(row.used_empty_bytes),
             size(row.used_bytes),
@@ -200,7 +200,7 @@ fn hue(study: &Study, label: &str) -> usize {
 }
 
 /// The same work by a program and by the engine; nothing where no two workloads have both.
-pub(crate) fn own_costs(study: &Study) -> Markup {
+pub(crate) fn tool_overhead(study: &Study) -> Markup {
     let columns = vec![
         Column::text("contender"),
         Column::text("by a program"),
@@ -217,7 +217,7 @@ pub(crate) fn own_costs(study: &Study) -> Markup {
         let engine = format!("{} / {}", cost.engine_workload, cost.engine_phase);
         for row in &cost.rows {
             table.row(vec![
-                Cell::of(parts::swatch(row.contender, &row.label)),
+                Cell::markup(parts::swatch(row.contender, &row.label)),
                 Cell::text(&program),
                 time(row.program),
                 Cell::text(&engine),
@@ -228,7 +228,7 @@ pub(crate) fn own_costs(study: &Study) -> Markup {
     }
     html! {
         @if !table.is_empty() {
-            (parts::heading("What the programs cost"))
+            (parts::heading("Tool overhead (program vs. engine)"))
             (table)
             (parts::note(
                 "A quotient of medians of trials of two workloads, without a verdict: above 1.00 \

@@ -13,7 +13,7 @@ fn text(sample: &Sample) -> String {
 #[test]
 fn every_phase_has_its_title_its_figures_and_its_charts() {
     let work = vec![records::small_files(), records::big_file()];
-    let sample = Sample::of(&["ext4", "xfs"], work, 2);
+    let sample = Sample::with_labels(&["ext4", "xfs"], work, 2);
     let page = text(&sample);
     for table in &sample.study.tables {
         let title = html! { (phase_title(table)) }.into_string();
@@ -34,8 +34,8 @@ fn captions_say_where_intervals_come_from() {
         let run = sample.run();
         times_caption(&SectionContext::new(0, &run), &sample.study.tables[0])
     };
-    let plain = caption(&Sample::of(&["ext4", "xfs"], vec![records::big_file()], 3));
-    assert!(plain.ends_with("nothing was asked of these times."), "{plain}");
+    let plain = caption(&Sample::with_labels(&["ext4", "xfs"], vec![records::big_file()], 3));
+    assert!(plain.ends_with("no question was asked about these times."), "{plain}");
     let rule = Some(Rule::Fixed { blocks: 6 });
     let asked = caption(&Sample::asking(&["ext4", "xfs"], vec![records::big_file()], 6, rule));
     assert!(asked.contains("level 96.9 %, over 6 blocks that count"), "{asked}");
@@ -48,21 +48,22 @@ fn captions_say_where_intervals_come_from() {
 #[test]
 fn contenders_of_different_workloads_stand_with_their_reason() {
     let work = vec![records::small_files(), records::big_file()];
-    let sample = Sample::of(&["ext4", "xfs"], work, 2).without(0, 1, "no room <for> it");
+    let sample = Sample::with_labels(&["ext4", "xfs"], work, 2).without(0, 1, "no room <for> it");
     let page = text(&sample);
     assert!(page.contains("ext4: not run: no room &lt;for&gt; it"), "{page}");
 }
 
 #[test]
 fn one_contender_alone_has_no_heat_map_and_no_ratio() {
-    let page = text(&Sample::of(&["ext4"], vec![records::big_file()], 2));
+    let page = text(&Sample::with_labels(&["ext4"], vec![records::big_file()], 2));
     assert!(!page.contains("fig-r1-heat") && !page.contains("÷ best"), "{page}");
     assert!(page.contains("fig-r1-w1-p1-time"));
 }
 
 #[test]
 fn nothing_measured_says_so_and_names_the_phases() {
-    let page = text(&Sample::of(&["ext4", "xfs"], vec![records::big_file()], 2).unmeasured());
+    let page =
+        text(&Sample::with_labels(&["ext4", "xfs"], vec![records::big_file()], 2).unmeasured());
     assert!(page.contains("there are no figures") && page.contains("xfs: no trial yet"), "{page}");
     assert!(page.contains("No trial has a reading of space"));
     assert!(!page.contains("fig-r1-w1-p1-clocks"));
@@ -71,12 +72,12 @@ fn nothing_measured_says_so_and_names_the_phases() {
 #[test]
 fn long_labels_and_markup_stay_text() {
     let label = format!("<script>alert(1)</script>{}", "x".repeat(175));
-    let page = text(&Sample::of(&[&label, "xfs"], vec![records::big_file()], 2));
+    let page = text(&Sample::with_labels(&[&label, "xfs"], vec![records::big_file()], 2));
     assert!(!page.contains("<script") && page.contains("&lt;script&gt;alert(1)"));
 }
 
 #[test]
 fn safety_is_said_to_be_not_run() {
-    let page = text(&Sample::of(&["ext4"], vec![records::big_file()], 1));
+    let page = text(&Sample::with_labels(&["ext4"], vec![records::big_file()], 1));
     assert!(page.contains("Not run: fsarena has no power-cut tests so far."));
 }

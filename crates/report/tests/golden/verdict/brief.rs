@@ -98,12 +98,12 @@ fn three_contenders_two_phases_80() {
     ------------------------------------------------------------
     xfs        8  310 ms   1.00              -  best       2.1 %
     ext4       8  333 ms   1.07  [<0.01, >100]  UNDECIDED  2.1 %
-    Take no part
+    Excluded
       - ext4 data=journal: the phase ended early in 8 of 8 trials
 
-    Rule: looks after 4, 6 and 8 blocks, whoever is decided leaves; margin ±5 %; no
-    budget; method 1. 8 blocks done, 8 counted; ended with the last block of the
-    plan. The looks as stored decided the same.
+    Rule: looks after 4, 6 and 8 blocks; contenders stop early once decided; margin
+    ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended with the last block
+    of the plan. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
@@ -116,8 +116,8 @@ fn three_contenders_two_phases_80() {
     be wrong. Due to: slowest ÷ fastest level of a factor over all others; intervals
     for all its levels together. Intervals of what differences are due to and of
     watchers are plain 95 %: corrected neither for looks nor for choosing the best.
-    Letters: share a letter = not shown to differ, which is not the same as the
-    same. Tiers: a tier = all pairs proved SAME within the margin. Outliers
+    Contenders that share a letter are not significantly different (not necessarily
+    equal). Tiers: a tier = all pairs proved SAME within the margin. Outliers
     (modified z above 3.5) are in all figures.
 
     fsarena study RUN prints every pair and what differences are due to.
@@ -145,11 +145,12 @@ fn three_contenders_two_phases_100() {
     ------------------------------------------------------------
     xfs        8  310 ms   1.00              -  best       2.1 %
     ext4       8  333 ms   1.07  [<0.01, >100]  UNDECIDED  2.1 %
-    Take no part
+    Excluded
       - ext4 data=journal: the phase ended early in 8 of 8 trials
 
-    Rule: looks after 4, 6 and 8 blocks, whoever is decided leaves; margin ±5 %; no budget; method 1. 8
-    blocks done, 8 counted; ended with the last block of the plan. The looks as stored decided the same.
+    Rule: looks after 4, 6 and 8 blocks; contenders stop early once decided; margin ±5 %; no budget;
+    method 1. 8 blocks done, 8 counted; ended with the last block of the plan. Recomputed decisions
+    match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
@@ -159,9 +160,9 @@ fn three_contenders_two_phases_100() {
     level, 99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the margin: it is
     narrower, as only one of its ends can be wrong. Due to: slowest ÷ fastest level of a factor over all
     others; intervals for all its levels together. Intervals of what differences are due to and of
-    watchers are plain 95 %: corrected neither for looks nor for choosing the best. Letters: share a
-    letter = not shown to differ, which is not the same as the same. Tiers: a tier = all pairs proved
-    SAME within the margin. Outliers (modified z above 3.5) are in all figures.
+    watchers are plain 95 %: corrected neither for looks nor for choosing the best. Contenders that
+    share a letter are not significantly different (not necessarily equal). Tiers: a tier = all pairs
+    proved SAME within the margin. Outliers (modified z above 3.5) are in all figures.
 
     fsarena study RUN prints every pair and what differences are due to.
     ");
@@ -181,7 +182,7 @@ fn what_brief_leaves_out_stands_in_full() {
     for part in only_brief {
         assert!(brief.contains(part) && !full.contains(part), "{part} in {brief}\n{full}");
     }
-    for part in ["Headline", "drift: xfs", "Take no part", "Over 3 workloads", "Rule: looks"] {
+    for part in ["Headline", "drift: xfs", "Excluded", "Over 3 workloads", "Rule: looks"] {
         assert!(brief.contains(part) && full.contains(part), "{part} in {brief}\n{full}");
     }
 }

@@ -120,9 +120,9 @@ fn six_contenders_80() {
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early
         stop), margin ±5 %
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves;
-    margin ±5 %; no budget; method 1. 32 blocks done, 32 counted; ended with the
-    last block of the plan. The looks as stored decided the same.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
+    decided; margin ±5 %; no budget; method 1. 32 blocks done, 32 counted; ended
+    with the last block of the plan. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
@@ -133,11 +133,11 @@ fn six_contenders_80() {
     SAME each (all looks, all pairs); each interval in brackets is at its own level,
     99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the margin:
     it is narrower, as only one of its ends can be wrong. With Hodges-Lehmann the
-    level given is the one attained. Letters: share a letter = not shown to differ,
-    which is not the same as the same. Tiers: a tier = all pairs proved SAME within
-    the margin. Early stop: decided before the last look; a difference that is
-    estimated there is a little too large on average, and its interval allows for
-    that. Outliers (modified z above 3.5) are in all figures.
+    level given is the one attained. Contenders that share a letter are not
+    significantly different (not necessarily equal). Tiers: a tier = all pairs
+    proved SAME within the margin. Early stop: decided before the last look; a
+    difference that is estimated there is a little too large on average, and its
+    interval allows for that. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
@@ -175,9 +175,9 @@ fn six_contenders_100() {
       - btrfs is FASTER than jfs: 2.12 times as fast [2.07, 2.17], 8 blocks (early stop), margin ±5 %
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early stop), margin ±5 %
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves; margin ±5 %; no
-    budget; method 1. 32 blocks done, 32 counted; ended with the last block of the plan. The looks as
-    stored decided the same.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once decided; margin
+    ±5 %; no budget; method 1. 32 blocks done, 32 counted; ended with the last block of the plan.
+    Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
@@ -186,10 +186,11 @@ fn six_contenders_100() {
     that count. The verdicts of a question hold together at 95 %, differences and SAME each (all looks,
     all pairs); each interval in brackets is at its own level, 99.2 %. SAME has an interval of its own,
     at 98.5 %, all of it within the margin: it is narrower, as only one of its ends can be wrong. With
-    Hodges-Lehmann the level given is the one attained. Letters: share a letter = not shown to differ,
-    which is not the same as the same. Tiers: a tier = all pairs proved SAME within the margin. Early
-    stop: decided before the last look; a difference that is estimated there is a little too large on
-    average, and its interval allows for that. Outliers (modified z above 3.5) are in all figures.
+    Hodges-Lehmann the level given is the one attained. Contenders that share a letter are not
+    significantly different (not necessarily equal). Tiers: a tier = all pairs proved SAME within the
+    margin. Early stop: decided before the last look; a difference that is estimated there is a little
+    too large on average, and its interval allows for that. Outliers (modified z above 3.5) are in all
+    figures.
     ");
 }
 
@@ -284,8 +285,8 @@ fn baseline_80() {
       - xfs and ext4 are SAME within ±5 %: ratio 1.01 [0.98, 1.05], 5 blocks
 
     Rule: one look, after 5 blocks; margin ±5 %; no budget; method 1. 5 blocks done,
-    5 counted; ended with the last block of the plan. The looks as stored decided
-    the same.
+    5 counted; ended with the last block of the plan. Recomputed decisions match the
+    stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷

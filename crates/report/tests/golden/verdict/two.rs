@@ -70,9 +70,10 @@ fn faster_80() {
     ext4       8  1.06 s   1.00             -  best     2.1 %
     xfs        8  1.30 s   1.23  [1.18, 1.29]  SLOWER   2.1 %
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves;
-    margin ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended because all
-    that was asked is decided. The looks as stored decided the same.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
+    decided; margin ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended
+    because all that was asked is decided. Recomputed decisions match the stored
+    ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
@@ -99,8 +100,8 @@ fn same_100() {
     xfs        12  1.07 s   1.01  [0.99, 1.03]  SAME     2.1 %
 
     Rule: one look, after 12 blocks; margin ±5 %; no budget; method 1. 13 blocks done, 12 counted, 1 run
-    again for a reason that no score is seen in; ended with the last block of the plan. The looks as
-    stored decided the same.
+    again for a reason that no score is seen in; ended with the last block of the plan. Recomputed
+    decisions match the stored ones.
     Blocks that were run again
       - block 3: others had 12 % of the processors (limit 5 %)
 
@@ -127,10 +128,10 @@ fn undecided_80() {
     ext4       8  1.06 s   1.00               -  best       2.1 %
     xfs        8  1.08 s  1.020  [0.998, 1.040]  UNDECIDED  2.1 %
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves;
-    margin ±2 %; budget 5m00s; method 1. 8 blocks done, 8 counted; ended because the
-    next block would not have ended within the budget. The looks as stored decided
-    the same.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
+    decided; margin ±2 %; budget 5m00s; method 1. 8 blocks done, 8 counted; ended
+    because the next block would not have ended within the budget. Recomputed
+    decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±2 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
@@ -229,9 +230,9 @@ fn shapes_differ_100() {
       - values that stand out, kept: ext4 in block 3, 1.52 times its median; ext4 in block 7, 1.31 times
         its median
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves; margin ±5 %; no
-    budget; method 1. 8 blocks done, 8 counted; not at its end: not all blocks were carried out. The
-    looks as stored decided the same.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once decided; margin
+    ±5 %; no budget; method 1. 8 blocks done, 8 counted; not at its end: not all blocks were carried
+    out. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
     these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
@@ -262,13 +263,14 @@ fn left_out_with_reasons_80() {
     contender  n  median     cv
     ---------------------------
     ext4       8  1.06 s  2.1 %
-    Take no part
+    Excluded
       - xfs: cold was asked for and not proved
       - bcachefs: mkfs.bcachefs is missing; install the package bcachefs-tools
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves;
-    margin ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended because all
-    that was asked is decided. The looks as stored decided the same.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
+    decided; margin ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended
+    because all that was asked is decided. Recomputed decisions match the stored
+    ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
@@ -304,9 +306,9 @@ fn before_the_first_look_80() {
     ext4       8  1.06 s   1.00  best       2.1 %
     xfs        8  1.30 s   1.23  UNDECIDED  2.1 %
 
-    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks, whoever is decided leaves;
-    margin ±5 %; no budget; method 1. 3 blocks done, 3 counted; not at its end: not
-    all blocks were carried out.
+    Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
+    decided; margin ±5 %; no budget; method 1. 3 blocks done, 3 counted; not at its
+    end: not all blocks were carried out.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
     UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
@@ -409,7 +411,10 @@ fn an_end_with_open_pairs_does_not_say_decided() {
     assert!(words(&verdicts).contains(decided));
     verdicts.questions[0].pairs[0].verdict = Verdict::Undecided;
     let text = words(&verdicts);
-    assert!(text.contains("ended because nobody was left to wait for"), "{text}");
+    assert!(
+        text.contains("ended because no contender was left that could still be decided"),
+        "{text}"
+    );
     assert!(!text.contains(decided), "{text}");
 }
 

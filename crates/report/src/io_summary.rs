@@ -15,7 +15,7 @@ const USUAL_BS_BYTES: u64 = 1 << 20;
 const COMMAND_CHARS: usize = 40;
 
 /// `4 threads, shared directories, fsync after each op, direct, io_uring iodepth 32, bs 4 KiB`.
-pub(crate) fn manner(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
+pub(crate) fn io_summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
     let mut words: Vec<String> = Vec::new();
     if io.threads > 1 {
         words.push(format!("{} threads", io.threads));
@@ -109,7 +109,7 @@ fn files(dataset: &Dataset) -> String {
 }
 
 /// `copy (cp)`, `untar gzip (tar)`, `delete (engine) of copy`, `command: make -s check`.
-pub(crate) fn job_words(job: &Job) -> String {
+pub(crate) fn describe_job(job: &Job) -> String {
     let packed = |verb: &str, compression: Compression| match compression {
         Compression::None => verb.to_owned(),
         _ => format!("{verb} {}", compression.name()),
@@ -157,7 +157,7 @@ pub(crate) fn files_of(contents: &Contents) -> String {
 }
 
 /// Where the source of real work lies.
-pub(crate) fn place_words(place: SourcePlace) -> &'static str {
+pub(crate) fn describe_source_place(place: SourcePlace) -> &'static str {
     match place {
         SourcePlace::Same => "source on the same file system",
         SourcePlace::Other => "source on another file system",
@@ -172,7 +172,7 @@ mod tests {
     use fsarena_model::job::Command;
 
     fn said(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
-        manner(op, bs_bytes, io, dataset)
+        io_summary(op, bs_bytes, io, dataset)
     }
 
     #[test]
@@ -224,10 +224,10 @@ mod tests {
     #[test]
     fn real_work_in_words() {
         let copy = Job::new(JobKind::Copy, DATA);
-        assert_eq!(job_words(&copy), "copy (cp)");
-        assert_eq!(job_words(&Job { by: By::Engine, ..copy }), "copy (engine)");
-        assert_eq!(job_words(&Job::new(JobKind::Delete, "copy")), "delete (rm) of copy");
-        let of = |kind| job_words(&Job::new(kind, DATA));
+        assert_eq!(describe_job(&copy), "copy (cp)");
+        assert_eq!(describe_job(&Job { by: By::Engine, ..copy }), "copy (engine)");
+        assert_eq!(describe_job(&Job::new(JobKind::Delete, "copy")), "delete (rm) of copy");
+        let of = |kind| describe_job(&Job::new(kind, DATA));
         assert_eq!(of(JobKind::Untar { compression: Compression::Gzip }), "untar gzip (tar)");
         assert_eq!(of(JobKind::Untar { compression: Compression::None }), "untar (tar)");
         assert_eq!(of(JobKind::Archive { compression: Compression::Bzip2 }), "archive bzip2 (tar)");
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(command("find {mnt}\n  -name x"), "command: find {mnt} -name x");
         let long = command(&"ж".repeat(100));
         assert_eq!(long, format!("command: {}…", "ж".repeat(39)));
-        assert_eq!(manner(Op::Job, 0, &Io::default(), &Dataset::uniform(9, 4096, 1)), "");
+        assert_eq!(io_summary(Op::Job, 0, &Io::default(), &Dataset::uniform(9, 4096, 1)), "");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Marks on rows and cells, with what they stand for below the table: under which conditions a
+//! Footnotes on rows and cells, explained below the table: under which conditions a
 //! figure was not measured as asked. What a row says in two kinds of table is worded here once.
 
 use crate::format::{cache, count};
@@ -9,11 +9,11 @@ use fsarena_study::{MemoryView, PhaseRow};
 
 /// Notes under a table, each text once, with its mark.
 #[derive(Default)]
-pub(crate) struct Marks(Vec<String>);
+pub(crate) struct Footnotes(Vec<String>);
 
-impl Marks {
+impl Footnotes {
     /// `text` with a mark for each of these notes behind it.
-    pub(crate) fn marked(&mut self, mut text: String, notes: Vec<String>) -> String {
+    pub(crate) fn annotate(&mut self, mut text: String, notes: Vec<String>) -> String {
         for note in notes {
             text.push(' ');
             text.push_str(&self.mark(note));
@@ -30,13 +30,13 @@ impl Marks {
         name(at)
     }
 
-    /// The notes with their marks, in lines of at most `width` columns.
+    /// The notes with their footnotes, in lines of at most `width` columns.
     pub(crate) fn render(&self, width: usize) -> String {
         let line = |(at, text): (usize, &String)| wrap(&format!("{} ", name(at)), text, width);
         self.0.iter().enumerate().map(line).collect()
     }
 
-    /// The notes with their marks, each as it is.
+    /// The notes with their footnotes, each as it is.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.0.iter().enumerate().map(|(at, text)| format!("{} {text}", name(at))).collect()
     }
