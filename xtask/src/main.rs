@@ -16,7 +16,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 usage: cargo xtask TASK
 
-  test      set the machine up, run every check and every test tier it allows
+  test      set the machine up, run every check and every test tier it allows; `--all` goes through
+            every file system where the daily run takes ext4, btrfs, tmpfs and a directory
   tidy      check the house rules over the files of the repository; `--circles [CRATE]` prints the
             circles of modules, `--figures` the size of the workspace
   dist      static program, manual pages, completions and a Debian package in target/dist, checked
@@ -38,9 +39,13 @@ fn main() -> ExitCode {
             print!("{HELP}");
             ExitCode::SUCCESS
         }
-        "dist" | "test" if !rest.is_empty() => usage(&format!("`{task}` takes no arguments")),
+        "dist" if !rest.is_empty() => usage(&format!("`{task}` takes no arguments")),
         "dist" => finish(dist::run()),
-        "test" => finish(test::run()),
+        "test" => match rest {
+            [] => finish(test::run(false)),
+            [all] if all == "--all" => finish(test::run(true)),
+            _ => usage("`test` takes nothing or --all"),
+        },
         "tidy" => finish(tidy::run(rest)),
         "overhead" => finish(overhead::run(rest).map(|()| true)),
         other => usage(&format!("unknown task `{other}`")),

@@ -4,14 +4,16 @@
 //! is "not run" with its reason and never counts as passed. The last line is always
 //! `N passed, N failed, N skipped`, where every test and every other step counts as one.
 
-mod lanes;
+mod doc_examples;
 mod leftovers;
 mod libtest;
+mod parallel;
 mod processes;
 mod setup;
 mod steps;
 mod tally;
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use processes::Session;
@@ -28,26 +30,30 @@ struct Step {
     run: fn(&mut Bench) -> Outcome,
 }
 
-/// The cheap ones first. cargo-deny is waited for as late as possible, because it may still be
-/// under construction; the benchmark runs after it, on a quiet machine; leftovers come last.
+/// The cheap ones first. clippy and docs run beside the machine tests, which mostly wait.
+/// cargo-deny is waited for as late as possible, because it may still be under construction; the
+/// benchmark runs after it, on a quiet machine; leftovers come last.
 const STEPS: &[Step] = &[
     Step { name: "set-up", run: steps::set_up },
     Step { name: "format", run: steps::format },
     Step { name: "tidy", run: steps::tidy },
-    Step { name: "clippy", run: steps::clippy },
-    Step { name: "docs", run: steps::docs },
+    Step { name: "build", run: steps::build },
     Step { name: "tests", run: steps::tests },
     Step { name: "machine tests", run: steps::machine_tests },
+    Step { name: "clippy", run: steps::clippy },
+    Step { name: "docs", run: steps::docs },
     Step { name: "cargo deny", run: steps::deny },
     Step { name: "benchmark", run: steps::benchmark },
     Step { name: "leftovers", run: steps::leftovers },
 ];
 
-/// Carries everything out; `Ok(false)` if anything failed.
-pub fn run() -> anyhow::Result<bool> {
-    let session = Session::start(crate::root(), TIME_MAX)?;
+/// Runs every step; `Ok(false)` if anything failed. With `full` the tests go through every file
+/// system.
+pub fn run(full: bool) -> anyhow::Result<bool> {
+    let session = Session::start(crate::root(), TIME_MAX, full)?;
     let mut bench = Bench::new(session);
     let mut tally = Tally::default();
+    let mut times = String::new();
     for (index, step) in STEPS.iter().enumerate() {
         println!("[{}/{}] {}", index + 1, STEPS.len(), step.name);
         let started = Instant::now();
@@ -63,12 +69,13 @@ pub fn run() -> anyhow::Result<bool> {
         }
         let seconds = started.elapsed().as_secs_f64();
         println!("[{}/{}] {}: {} ({seconds:.1} s)", index + 1, STEPS.len(), step.name, outcome);
+        let _ = writeln!(times, "  {seconds:7.1} s  {}", step.name);
         tally.add(step.name, outcome);
     }
     if let Some(why) = bench.session.over() {
         tally.fail(&format!("the task did not reach its end: {why}"));
     }
     let seconds = bench.session.elapsed().as_secs_f64();
-    print!("\nWhole task: {seconds:.1} s, logs in target/xtask\n{}", tally.closing());
+    print!("\nSteps:\n{times}  {seconds:7.1} s  in all, logs in target/xtask\n{}", tally.closing());
     Ok(tally.failed() == 0)
 }

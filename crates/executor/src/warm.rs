@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn real_work_needs_memory_for_what_it_reads_and_makes() {
+    fn programs_need_memory_for_what_they_read_and_make() {
         let task = |kind, by, contents| JobTask {
             name: "p".to_owned(),
             job: Job { by, ..Job::new(kind, DATA) },

@@ -222,7 +222,7 @@ mod tests {
         assert_eq!(work(Op::BigRead, Order::Random, &big), "one file of 1 MiB");
     }
     #[test]
-    fn real_work_in_words() {
+    fn programs_in_words() {
         let copy = Job::new(JobKind::Copy, DATA);
         assert_eq!(describe_job(&copy), "copy (cp)");
         assert_eq!(describe_job(&Job { by: By::Engine, ..copy }), "copy (engine)");

@@ -19,7 +19,8 @@ sections; without names all but million:
   million   a million real files on xfs on a loop device: created, listed, deleted (root; some
             minutes and 6 GB in --image-dir; its times are shown, not judged)
 
-  --reference PATH    source of the bare loop, compiled with cc -O2; or env FSARENA_RAWLOOP
+  --reference PATH    another source of the bare loop, compiled with cc -O2; or env FSARENA_RAWLOOP
+                      [xtask/reference/rawloop.c]
   --dir DIR           a directory on tmpfs [/dev/shm]
   --image-dir DIR     where the image of `million` lies [the system's temporary directory]
   --pairs N           interleaved pairs of each comparison

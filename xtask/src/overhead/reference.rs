@@ -3,8 +3,12 @@
 use super::pairs::Sample;
 use super::{Options, Verdict};
 use anyhow::{Context as _, Result, ensure};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+
+/// The loop of the repository.
+const SOURCE: &str = "xtask/reference/rawloop.c";
 
 /// The compiled loop.
 pub(super) struct Reference {
@@ -17,7 +21,7 @@ pub(super) struct Reference {
 pub(super) struct Printed(String);
 
 impl Reference {
-    /// Compiles the loop; `None`, said in `verdict`, where nobody has given one.
+    /// Compiles the loop; `None`, with the reason in `verdict`, where there is no C compiler.
     ///
     /// # Errors
     /// When it cannot be compiled.
@@ -26,18 +30,18 @@ impl Reference {
         what: &str,
         verdict: &mut Verdict,
     ) -> Result<Option<Self>> {
-        let Some(source) = &options.reference else {
-            verdict.not_run(what, "no reference loop; give --reference PATH or FSARENA_RAWLOOP");
-            return Ok(None);
-        };
+        let own = || crate::root().join(SOURCE);
+        let source = options.reference.clone().unwrap_or_else(own);
         let build = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
         let program = build.path().join("reference");
-        let status = Command::new("cc")
-            .arg("-O2")
-            .arg("-o")
-            .args([&program, source])
-            .status()
-            .context("cc: install a C compiler")?;
+        let status = Command::new("cc").arg("-O2").arg("-o").args([&program, &source]).status();
+        let status = match status {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                verdict.not_run(what, "no C compiler (cc) for the reference loop");
+                return Ok(None);
+            }
+            status => status.context("cc")?,
+        };
         ensure!(status.success(), "cc -O2 failed: {status}");
         Ok(Some(Self { _build: build, program }))
     }

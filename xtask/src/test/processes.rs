@@ -17,6 +17,8 @@ use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+/// Asks tests for every file system; see `full` in the end-to-end tests.
+const FULL: &str = "FSARENA_FULL";
 /// How often a running program is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How often a long step says that it is alive.
@@ -32,6 +34,8 @@ pub struct Session {
     started: Instant,
     deadline: Instant,
     stop: Arc<AtomicBool>,
+    /// Tests go through every file system, not only those that stand for the others.
+    full: bool,
 }
 
 /// How a program came to its end.
@@ -85,6 +89,12 @@ impl Call {
         Call::new(cargo, log)
     }
 
+    /// As [`Call::cargo`], behind other programs in priority.
+    pub fn cargo_behind(log: &str) -> Call {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+        Call::new("nice", log).args(["-n", "10"]).args([cargo])
+    }
+
     /// Adds arguments.
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
         self.command.args(args);
@@ -106,7 +116,7 @@ impl Call {
 
 impl Session {
     /// Starts the clock; Ctrl-C and SIGTERM stop the session from here on.
-    pub fn start(root: PathBuf, time_max: Duration) -> anyhow::Result<Session> {
+    pub fn start(root: PathBuf, time_max: Duration, full: bool) -> anyhow::Result<Session> {
         let logs = root.join("target/xtask");
         std::fs::create_dir_all(&logs)
             .with_context(|| format!("cannot create {}", logs.display()))?;
@@ -116,7 +126,7 @@ impl Session {
                 .context("cannot listen to signals")?;
         }
         let started = Instant::now();
-        Ok(Session { root, logs, started, deadline: started + time_max, stop })
+        Ok(Session { root, logs, started, deadline: started + time_max, stop, full })
     }
 
     /// Time since the start.
@@ -154,6 +164,9 @@ impl Session {
             output.map_err(|error| format!("cannot write {}: {error}", log.display()))?;
         call.command.current_dir(call.directory.as_ref().unwrap_or(&self.root)).process_group(0);
         call.command.stdin(Stdio::null()).stdout(out).stderr(err);
+        if self.full {
+            call.command.env(FULL, "1");
+        }
         let program = call.command.get_program().to_owned();
         match call.command.spawn() {
             Ok(child) => Ok(Job { child, log, started: Instant::now(), waited: false }),
@@ -238,7 +251,7 @@ mod tests {
     use super::*;
 
     fn session(dir: &Path, time_max: Duration) -> Session {
-        Session::start(dir.to_path_buf(), time_max).unwrap()
+        Session::start(dir.to_path_buf(), time_max, false).unwrap()
     }
 
     fn shell(script: &str) -> Call {

@@ -6,30 +6,20 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::lanes::{self, Single};
+use super::doc_examples;
 use super::leftovers::Places;
 use super::libtest;
+use super::parallel::{self, Program, Single};
 use super::processes::{Call, End, Ended, Job, Session, find};
 use super::setup;
 use super::tally::{NotRun, Outcome};
 
-/// Tests with these words in their names use what a machine has: devices, mounts, a browser.
-const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_"];
-/// Of them, those that look at all devices of the machine, or at how busy it is.
-const ALONE: &[&str] = &[
-    "loop_memory_devices::",
-    "loop_queue::",
-    "loop_doctor",
-    "loop_no_hostile_state",
-    "made::loop_",
-    "loop_watch",
-];
 /// The kernel lets go of a loop device a moment after its last user.
 const LEFTOVERS_PATIENCE: Duration = Duration::from_secs(5);
 /// At the end of the time, this much is kept for the steps after cargo-deny.
 const DENY_RESERVE: Duration = Duration::from_secs(8 * 60);
 /// More failures than these are no accident.
-const SECOND_ATTEMPTS_MAX: usize = 8;
+const SECOND_ATTEMPTS_MAX: usize = 2;
 /// How much of a program's output is shown if it failed; the rest is in its log.
 const SHOWN_LINES: usize = 300;
 
@@ -40,6 +30,11 @@ pub struct Bench {
     places: Places,
     before: BTreeSet<String>,
     deny: Deny,
+    /// Test programs, once they are built.
+    programs: Vec<Program>,
+    /// Under way since the machine tests began.
+    clippy: Option<Job>,
+    docs: Option<Job>,
 }
 
 /// Where cargo-deny stands.
@@ -55,18 +50,27 @@ impl Bench {
         let places = Places::of_this_machine(&session.root.join("target"));
         let before = places.look();
         let deny = find_deny(&session).map_or_else(|| build_deny(&session), Deny::There);
-        Bench { session, places, before, deny }
+        let programs = Vec::new();
+        Bench { session, places, before, deny, programs, clippy: None, docs: None }
+    }
+
+    /// Waits for a check that is under way, or runs it.
+    fn finish_check(&self, name: &str, job: Option<Job>, call: fn() -> Call) -> Outcome {
+        let Some(job) = job else { return self.check(name, call()) };
+        let until = Instant::now() + self.session.remaining();
+        judge(name, self.session.wait(job, until))
     }
 
     /// A check that is one program and passes if the program ends well.
     fn check(&self, name: &str, call: Call) -> Outcome {
-        let Ended { end, text } = self.session.run(call);
-        match end {
-            End::Good => Outcome::passed(),
-            End::Bad(how) | End::Stopped(how) => {
-                Outcome::failed(format!("{name}: {how}"), tail(&text))
-            }
-        }
+        judge(name, self.session.run(call))
+    }
+}
+
+fn judge(name: &str, Ended { end, text }: Ended) -> Outcome {
+    match end {
+        End::Good => Outcome::passed(),
+        End::Bad(how) | End::Stopped(how) => Outcome::failed(format!("{name}: {how}"), tail(&text)),
     }
 }
 
@@ -87,46 +91,69 @@ pub fn tidy(bench: &mut Bench) -> Outcome {
 }
 
 pub fn clippy(bench: &mut Bench) -> Outcome {
-    let args = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    bench.check("cargo clippy", Call::cargo("clippy").args(args))
+    let job = bench.clippy.take();
+    bench.finish_check("cargo clippy", job, clippy_call)
 }
 
 pub fn docs(bench: &mut Bench) -> Outcome {
-    let call = Call::cargo("docs").args(["doc", "--workspace", "--no-deps"]);
-    bench.check("cargo doc", call.env("RUSTDOCFLAGS", "-D warnings"))
+    let job = bench.docs.take();
+    bench.finish_check("cargo doc", job, docs_call)
 }
 
-pub fn tests(bench: &mut Bench) -> Outcome {
-    let skip = MACHINE.iter().flat_map(|word| ["--skip", word]);
-    let cargo = ["test", "--workspace", "--no-fail-fast", "--", "--show-output"];
-    let Ended { end, text } = bench.session.run(Call::cargo("tests").args(cargo).args(skip));
-    let mut outcome = libtest::parse(&text);
-    match end {
-        End::Good => {}
-        // The tests that failed have said so, unless one of them took its program with it.
-        End::Bad(_) if !outcome.failed.is_empty() => {
-            if outcome.failed.len() > outcome.output.len() {
-                outcome.output.push(tail(&text));
-            }
+fn clippy_call() -> Call {
+    let args = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    Call::cargo_behind("clippy").args(args)
+}
+
+fn docs_call() -> Call {
+    let call = Call::cargo_behind("docs").args(["doc", "--workspace", "--no-deps"]);
+    call.env("RUSTDOCFLAGS", "-D warnings")
+}
+
+/// Starts a check that another step waits for; there it is run anew where it could not be started.
+fn begin_check(session: &Session, call: Call) -> Option<Job> {
+    session.begin(call).ok()
+}
+
+/// Builds every test, so that its time is known apart from that of running them.
+pub fn build(bench: &mut Bench) -> Outcome {
+    match parallel::build(&bench.session) {
+        Ok(programs) => {
+            bench.programs = programs;
+            Outcome::passed()
         }
-        End::Bad(how) | End::Stopped(how) => {
-            outcome.failed.push(format!("cargo test: {how}"));
-            outcome.output.push(tail(&text));
+        Err(text) => Outcome::failed("the build of the tests", tail(&text)),
+    }
+}
+
+/// Tests that need nothing of the machine, and the examples in documentation.
+pub fn tests(bench: &mut Bench) -> Outcome {
+    let output = parallel::run_plain(&bench.session, &bench.programs);
+    let mut text = output.text;
+    let crates = doc_examples::crates(&bench.session.root);
+    if !crates.is_empty() {
+        let named = crates.iter().flat_map(|name| ["--package", name]);
+        let call = Call::cargo("doc tests").args(["test", "--doc", "--no-fail-fast"]).args(named);
+        let Ended { end, text: printed } = bench.session.run(call.args(["--", "--show-output"]));
+        text.push_str(&printed);
+        if let (End::Bad(how) | End::Stopped(how), false) = (end, printed.contains("test result:"))
+        {
+            return Outcome::failed(format!("cargo test --doc: {how}"), tail(&printed));
         }
     }
+    let mut outcome = libtest::parse(&text);
+    outcome.failed.extend(output.broken);
     outcome
 }
 
-/// These tests kill, fill, pull and wait on a real kernel, where a busy machine can be in their
-/// way: a few that failed are tried once more, alone, and are named at the end even where they
-/// pass then.
+/// These tests kill, fill, pull and wait on a real kernel: one or two that failed are tried once
+/// more, alone, and are named at the end even where they pass then. clippy and rustdoc run beside
+/// them, behind them in priority.
 pub fn machine_tests(bench: &mut Bench) -> Outcome {
-    let tests = match lanes::find(&bench.session, MACHINE) {
-        Ok(tests) => tests,
-        Err(text) => return Outcome::failed("the list of tests", tail(&text)),
-    };
-    let alone = |test: &Single| ALONE.iter().any(|word| test.name.contains(word));
-    let first = run_machine_tests(bench, tests.clone(), alone);
+    let tests = parallel::machine_tests(&bench.programs);
+    bench.clippy = begin_check(&bench.session, clippy_call());
+    bench.docs = begin_check(&bench.session, docs_call());
+    let first = run_machine_tests(bench, tests.clone(), parallel::is_alone);
     let Some(names) = worth_a_second_attempt(&first) else { return first };
     let again = tests.into_iter().filter(|test| names.contains(&test.label())).collect();
     let second = run_machine_tests(bench, again, |_| true);
@@ -136,12 +163,12 @@ pub fn machine_tests(bench: &mut Bench) -> Outcome {
 fn run_machine_tests(
     bench: &Bench,
     tests: Vec<Single>,
-    alone: impl Fn(&Single) -> bool,
+    is_alone: impl Fn(&str) -> bool,
 ) -> Outcome {
-    let said = lanes::run(&bench.session, tests, alone);
-    let mut outcome = libtest::parse(&said.text);
-    outcome.output.push(said.slowest());
-    outcome.failed.extend(said.broken);
+    let output = parallel::run(&bench.session, tests, is_alone);
+    let mut outcome = libtest::parse(&output.text);
+    outcome.output.push(output.slowest());
+    outcome.failed.extend(output.broken);
     outcome
 }
 
@@ -151,7 +178,7 @@ fn worth_a_second_attempt(first: &Outcome) -> Option<Vec<String>> {
     let failed = &first.failed;
     let is_test = |name: &String| {
         let test = name.rsplit(' ').next().unwrap_or_default();
-        MACHINE.iter().any(|word| test.contains(word))
+        parallel::uses_machine(test)
     };
     let few = (1..=SECOND_ATTEMPTS_MAX).contains(&failed.len());
     (few && failed.iter().all(is_test)).then(|| failed.clone())
@@ -219,11 +246,7 @@ fn build_deny(session: &Session) -> Deny {
 
 /// The benchmark, once and small, so that it does not rot; its figures mean nothing here.
 pub fn benchmark(bench: &mut Bench) -> Outcome {
-    let mut call = Call::cargo("benchmark").args(["xtask", "overhead", "--smoke"]);
-    let beside = bench.session.root.join("../shared/bench/rawloop.c");
-    if std::env::var_os("FSARENA_RAWLOOP").is_none() && beside.is_file() {
-        call = call.args(["--reference"]).args([beside]);
-    }
+    let call = Call::cargo("benchmark").args(["xtask", "overhead", "--smoke"]);
     let Ended { end, text } = bench.session.run(call);
     match end {
         End::Good => Outcome { not_run: parts_not_run(&text), ..Outcome::passed() },
@@ -302,7 +325,7 @@ mod tests {
         let one = failing(&["e2e loop_a::b"]);
         assert_eq!(worth_a_second_attempt(&one), Some(one.failed.clone()));
         assert_eq!(worth_a_second_attempt(&failing(&[])), None);
-        assert_eq!(worth_a_second_attempt(&failing(&["e2e loop_a"; 9])), None);
+        assert_eq!(worth_a_second_attempt(&failing(&["e2e loop_a"; 3])), None);
         let crashed = failing(&["e2e the test program ended before its summary"]);
         assert_eq!(worth_a_second_attempt(&crashed), None);
         let passed = both_attempts(failing(&["e2e loop_a::b"]), Outcome::passed());

@@ -105,7 +105,7 @@ impl Tally {
             self.failed.iter().for_each(|what| line(format!("  {what}")));
         }
         if !self.second.is_empty() {
-            line("Passed at a second attempt only; what the first said is above:".to_owned());
+            line("Flaky: passed at a second attempt only; the first is shown above:".to_owned());
             self.second.iter().for_each(|what| line(format!("  {what}")));
         }
         if !self.not_run.is_empty() {
@@ -130,8 +130,8 @@ mod tests {
         tally.add("cargo deny", Outcome::not_run(vec![NotRun::new("cargo deny", "no network")]));
         let second = vec!["e2e loop_a::b".to_owned()];
         tally.add("serial", Outcome { second, ..Outcome::default() });
-        let expected = "Failed:\n  tidy: a rule is broken\nPassed at a second attempt only; what \
-                        the first said is above:\n  e2e loop_a::b\nNot run:\n  cargo deny: no network\n\
+        let expected = "Failed:\n  tidy: a rule is broken\nFlaky: passed at a second attempt only; \
+                        the first is shown above:\n  e2e loop_a::b\nNot run:\n  cargo deny: no network\n\
                         1 passed, 1 failed, 1 skipped\n";
         assert_eq!(tally.closing(), expected);
         assert_eq!(tally.failed(), 1);

@@ -55,7 +55,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("reference", &[]),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
     // feature that computes JSON Schemas.
-    ("report", &["chart", "honesty", "model", "reference", "report", "study"]),
+    ("report", &["chart", "honesty", "model", "reference", "study"]),
     // Besides the flow: targets, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.
@@ -149,7 +149,9 @@ pub fn direction(tree: &Tree) -> Vec<Finding> {
                 findings.push(Finding::new(manifest.path, line, text));
             }
             let Some(other) = dependency.strip_prefix("fsarena-") else { continue };
-            let testing = FOR_TESTS.contains(&other) && table == "dev-dependencies";
+            // Itself: with features that its tests want.
+            let for_tests = FOR_TESTS.contains(&other) || other == name;
+            let testing = for_tests && table == "dev-dependencies";
             if !testing && !allowed.contains(&other) {
                 let text = format!(
                     "`{name}` may not use `{other}`; allowed: {}. Move the code, or pass the value \

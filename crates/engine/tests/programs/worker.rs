@@ -25,6 +25,7 @@ fn as_worker() {
         // Not unwind: the harness would print.
         std::process::exit(i32::from(worker_main(input, std::io::stderr()).is_err()));
     }
+    println!("not run: the child of another test");
 }
 
 /// What a worker says in the end, after `ready` and `go` (or at once, where it refuses).

@@ -8,7 +8,7 @@ mod forest;
 mod markdown;
 mod periodic;
 mod plan;
-mod real_work;
+mod programs;
 mod tables;
 mod verdict;
 mod width;

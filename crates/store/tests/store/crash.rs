@@ -19,7 +19,9 @@ fn header() -> fsarena_model::run::RunHeader {
 /// The child's whole life; in an ordinary test run it does nothing.
 #[test]
 fn child() {
-    let Some(path) = std::env::var_os(DATABASE).map(PathBuf::from) else { return };
+    let Some(path) = std::env::var_os(DATABASE).map(PathBuf::from) else {
+        return println!("not run: the child of another test");
+    };
     let header = header();
     let store = Store::open(&path).unwrap();
     if std::env::var_os(HALF).is_some() {

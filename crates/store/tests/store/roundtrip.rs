@@ -396,7 +396,7 @@ fn sessions_are_counted_and_only_the_dead_are_succeeded() {
 
 /// Sources, jobs, programs and the new levels, in the record and in what can be asked in SQL.
 #[test]
-fn real_work_comes_back() {
+fn work_of_programs_comes_back() {
     let (_dir, store) = new();
     let mut contenders = Vec::new();
     for (cache, reflink) in [

@@ -34,7 +34,7 @@ impl State {
 }
 
 #[test]
-fn loop_no_hostile_state_is_accepted_and_none_is_changed() {
+fn loop_alone_no_hostile_state_is_accepted_and_none_is_changed() {
     if !rustix::process::geteuid().is_root() {
         println!("not run: needs root");
         return;

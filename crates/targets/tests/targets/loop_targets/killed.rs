@@ -20,7 +20,9 @@ const FSFREEZE: &str = "/usr/sbin/fsfreeze";
 /// Claims, formats and mounts, says so by a file, and waits for its death.
 #[test]
 fn loop_victim() {
-    let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else { return };
+    let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else {
+        return println!("not run: the child of another test");
+    };
     if std::env::var_os(PRIVATE).is_some() {
         namespace::enter_private_mounts().unwrap();
     }
@@ -162,7 +164,9 @@ const PIDS: &str = "FSARENA_TEST_PIDS";
 /// First as the parent of a PID namespace, then as process 1 of it.
 #[test]
 fn loop_pid_namespace_member() {
-    let Ok(role) = std::env::var(PIDS) else { return };
+    let Ok(role) = std::env::var(PIDS) else {
+        return println!("not run: the child of another test");
+    };
     if role == "parent" {
         namespace::enter_private_mounts().unwrap();
         namespace::unshare_pids().unwrap();

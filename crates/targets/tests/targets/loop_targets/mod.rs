@@ -8,7 +8,7 @@ mod conditions;
 mod exchanged;
 mod faults;
 mod killed;
-mod made;
+mod loop_alone_made;
 mod older;
 mod real;
 mod refused;

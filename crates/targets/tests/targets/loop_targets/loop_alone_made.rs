@@ -219,7 +219,9 @@ impl Hooks for Victim {
 
 #[test]
 fn loop_zram_victim() {
-    let Some(when) = std::env::var_os(VICTIM) else { return };
+    let Some(when) = std::env::var_os(VICTIM) else {
+        return println!("not run: the child of another test");
+    };
     let dir = std::path::PathBuf::from(std::env::var_os("FSARENA_TEST_VICTIM_DIR").unwrap());
     let mut hooks = Victim { dir: dir.clone(), dies_first: when == "noted" };
     let mut order = Order {
@@ -244,7 +246,7 @@ fn loop_a_zram_outlives_a_kill_and_is_found_again_by_the_journal() {
     }
     for when in ["noted", "formatted"] {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "loop_targets::made::loop_zram_victim"])
+            .args(["--exact", "loop_targets::loop_alone_made::loop_zram_victim"])
             .env(VICTIM, when)
             .env("FSARENA_TEST_VICTIM_DIR", stage.dir())
             .stdout(std::process::Stdio::null())

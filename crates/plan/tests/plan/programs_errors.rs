@@ -1,6 +1,6 @@
 //! Real work that cannot be done is refused where it is written.
 
-use crate::real::{read, text};
+use crate::programs::{read, text};
 use crate::rules::TestRules;
 use fsarena_plan::{Overrides, expand};
 

@@ -5,7 +5,7 @@
 //! found as descendants.
 
 use crate::loop_bad_input::without_command;
-use crate::real_bad::{Member, tar};
+use crate::programs_bad::{Member, tar};
 use crate::support::{
     FEW_INODES, Live, PROGRAM, Ran, Scene, assert_nothing_left, of, phase, sh, tool,
 };

@@ -1,6 +1,6 @@
 //! The life of a trial of real work, what it needs and what it costs.
 
-use crate::real::work;
+use crate::programs::work;
 use crate::rules::{TestRules, file, labels, plan};
 use fsarena_model::contender::{Cache, DeviceLevel, FsLevel, Levels};
 use fsarena_model::phase::Workload;
