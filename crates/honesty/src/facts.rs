@@ -1,6 +1,6 @@
 //! What a tape is like, before anything is decided on it.
 
-use crate::{Left, Tape};
+use crate::{LeftOut, Tape};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::Metric;
 use fsarena_stats::{SampleError, mean, median, standard_deviation};
@@ -11,9 +11,7 @@ use serde::Serialize;
 pub struct TapeFacts {
     /// Where it is from.
     pub source: String,
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
     /// What the values are.
     pub metric: Metric,
@@ -22,7 +20,7 @@ pub struct TapeFacts {
     /// Trials on it.
     pub trials: usize,
     /// Trials that are not.
-    pub left: Left,
+    pub left: LeftOut,
     /// Median, in the metric's base unit.
     pub median: f64,
     /// Standard deviation of the logarithms (0.03 is about 3 %).
@@ -49,7 +47,7 @@ impl TapeFacts {
     ///
     /// # Errors
     /// No values, or one that is not a positive number.
-    pub fn of(tape: &Tape) -> Result<Self, SampleError> {
+    pub fn from_tape(tape: &Tape) -> Result<Self, SampleError> {
         let middle = median(&tape.values)?;
         fsarena_stats::geometric_mean(&tape.values)?;
         let logs: Vec<f64> = tape.values.iter().map(|value| value.ln()).collect();

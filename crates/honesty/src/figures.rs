@@ -1,12 +1,15 @@
 //! What a rule said over all its plays, in figures.
 
-use crate::replay::FALSE_PER_THOUSAND;
-use crate::rules::{Play, Rule};
+use crate::rules::{Rule, RuleRun};
 use crate::slots::Slots;
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::Verdict;
 use serde::Serialize;
 use statrs::function::beta::beta_reg;
+
+/// False verdicts in 1,000 replays that are still in keeping with a promise of 5 %: a rule with
+/// just 5 % exceeds it about once in 70 tapes (binomial).
+pub const FALSE_PER_THOUSAND: usize = 65;
 
 /// Resamples of the cluster bootstrap.
 const RESAMPLES: usize = 999;
@@ -16,22 +19,19 @@ const LEAST_CLUSTERS: usize = 5;
 /// A share that was counted.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Rate {
-    /// How often.
     pub count: usize,
-    /// Of how many.
     pub of: usize,
     /// Lower end of the exact 95 % binomial interval (C. Clopper and E. Pearson, Biometrika 26,
     /// 1934). Given the tape, plays are independent draws of a start and of coins, so that it holds
     /// for this very tape; windows overlap, and of other tapes it says nothing.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
 }
 
 impl Rate {
     /// A share with its bounds.
     #[must_use]
-    pub fn of(count: usize, of: usize) -> Self {
+    pub fn new(count: usize, of: usize) -> Self {
         let (low, high) = binomial_bounds(count, of, 0.05);
         Self { count, of, low, high }
     }
@@ -118,7 +118,6 @@ impl EffectFigures {
 pub struct RuleFigures {
     /// Its name in documents.
     pub key: String,
-    /// Its name in tables.
     pub name: String,
     /// What it does, in one line.
     pub legend: String,
@@ -131,7 +130,6 @@ pub struct RuleFigures {
     /// 95 % interval of the same share on tapes like this one: percentiles of a bootstrap over
     /// stretches of the tape as long as the rule's longest window. Absent with fewer than five.
     pub clusters_low: Option<f64>,
-    /// Its upper end.
     pub clusters_high: Option<f64>,
     /// Number of these stretches.
     pub clusters: usize,
@@ -173,7 +171,7 @@ struct Tally {
 }
 
 /// The plays of one rule.
-pub(crate) struct Games<'a> {
+pub(crate) struct RuleTally<'a> {
     rule: &'a Rule,
     margin: f64,
     effects: &'a [f64],
@@ -182,13 +180,13 @@ pub(crate) struct Games<'a> {
     starts: Vec<(usize, bool)>,
 }
 
-impl<'a> Games<'a> {
+impl<'a> RuleTally<'a> {
     pub(crate) fn new(rule: &'a Rule, margin: f64, effects: &'a [f64]) -> Self {
         let tallies = effects.iter().map(|_| Tally::default()).collect();
         Self { rule, margin, effects, tallies, starts: Vec::new() }
     }
 
-    pub(crate) fn add(&mut self, effect: usize, start: usize, play: &Play, slots: &Slots<'_>) {
+    pub(crate) fn add(&mut self, effect: usize, start: usize, play: &RuleRun, slots: &Slots<'_>) {
         let truth = self.effects[effect].ln();
         let differs = matches!(play.verdict, Verdict::Faster | Verdict::Slower);
         let tally = &mut self.tallies[effect];
@@ -225,14 +223,14 @@ impl<'a> Games<'a> {
             legend: self.rule.legend.clone(),
             is_ours: self.rule.is_ours,
             is_gate: self.rule.is_default,
-            false_verdicts: Rate::of(count, self.starts.len()),
+            false_verdicts: Rate::new(count, self.starts.len()),
             clusters_low: bounds.map(|(low, _)| low),
             clusters_high: bounds.map(|(_, high)| high),
             clusters: clusters.len(),
             any_claim,
             false_same: at_edge
                 .filter(|_| self.rule.says_same)
-                .map(|effect| Rate::of(effect.same, effect.plays())),
+                .map(|effect| Rate::new(effect.same, effect.plays())),
             least_coverage: coverages.min_by(f64::total_cmp),
             effects,
         }

@@ -18,10 +18,8 @@ mod slots;
 mod tape;
 
 pub use facts::TapeFacts;
-pub use figures::{EffectFigures, Rate, RuleFigures, binomial_bounds};
-pub use replay::{
-    Config, EFFECTS, FALSE_PER_THOUSAND, Replayed, longest_window, replay, trials_needed,
-};
-pub use rules::{Play, Rule, all as all_rules, ours};
+pub use figures::{EffectFigures, FALSE_PER_THOUSAND, Rate, RuleFigures, binomial_bounds};
+pub use replay::{Config, EFFECTS, Replayed, longest_window, replay, trials_needed};
+pub use rules::{Rule, RuleRun, all as all_rules, ours};
 pub use slots::{Label, Slots};
-pub use tape::{Left, Tape, TapeError, tapes};
+pub use tape::{LeftOut, Tape, TapeError, tapes};

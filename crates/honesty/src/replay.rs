@@ -1,6 +1,6 @@
 //! All rules on one tape, from the same starting slots.
 
-use crate::figures::{Games, RuleFigures};
+use crate::figures::{RuleFigures, RuleTally};
 use crate::{Rule, Slots, Tape, TapeError, TapeFacts, all_rules};
 use fsarena_model::seed::Seed;
 use serde::Serialize;
@@ -8,10 +8,6 @@ use serde::Serialize;
 /// Factors that the values of B are multiplied by; the first injects nothing. The margin is added
 /// where it is not among them.
 pub const EFFECTS: [f64; 7] = [1.0, 1.005, 1.01, 1.02, 1.05, 1.10, 1.30];
-
-/// False verdicts in 1,000 replays that are still in keeping with a promise of 5 %: a rule with
-/// just 5 % exceeds it about once in 70 tapes (binomial).
-pub const FALSE_PER_THOUSAND: usize = 65;
 
 /// What is played.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -31,7 +27,6 @@ pub struct Replayed {
     pub tape: TapeFacts,
     /// Plays of each rule for each effect.
     pub replays: u32,
-    /// The margin of SAME.
     pub margin: f64,
     /// Where all starts, coins and resamples came from.
     pub seed: Seed,
@@ -78,7 +73,9 @@ pub fn replay(tape: &Tape, config: &Config) -> Result<Replayed, TapeError> {
     if let Some(index) = tape.values.iter().position(is_bad) {
         return Err(TapeError::BadValue { source_name, workload, phase, index });
     }
-    let Ok(facts) = TapeFacts::of(tape) else { return Err(TapeError::Nothing { source_name }) };
+    let Ok(facts) = TapeFacts::from_tape(tape) else {
+        return Err(TapeError::Nothing { source_name });
+    };
     let starts = trials - window + 1;
     let rules = all_rules(config.margin);
     let effects = effects(config.margin);
@@ -113,7 +110,7 @@ fn effects(margin: f64) -> Vec<f64> {
 }
 
 fn row(rule: &Rule, tape: &Tape, config: &Config, starts: usize, effects: &[f64]) -> RuleFigures {
-    let mut games = Games::new(rule, config.margin, effects);
+    let mut games = RuleTally::new(rule, config.margin, effects);
     for number in 0..u64::from(config.replays) {
         let seed = config.seed.child("replay", number);
         let start = seed.rng().below(starts as u64) as usize;

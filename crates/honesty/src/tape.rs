@@ -11,9 +11,7 @@ use std::collections::BTreeMap;
 pub struct Tape {
     /// Where it is from, such as `RUN 1`.
     pub source: String,
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
     /// What the values are.
     pub metric: Metric,
@@ -26,12 +24,12 @@ pub struct Tape {
     /// Wall clock at the start of each trial, ns since 1970.
     pub started_unix_ns: Vec<u64>,
     /// Trials that are not on it.
-    pub left: Left,
+    pub left: LeftOut,
 }
 
 /// Trials of a RUN that are not on a tape, counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
-pub struct Left {
+pub struct LeftOut {
     /// Interrupted, failed, or without a value.
     pub incomplete: usize,
     /// Contents that were wrong when read again.
@@ -51,7 +49,6 @@ pub enum TapeError {
     Contenders {
         /// Where it is from.
         source_name: String,
-        /// Their number.
         contenders: usize,
     },
     /// No timed phase with a value.
@@ -65,9 +62,7 @@ pub enum TapeError {
     BadValue {
         /// Where it is from.
         source_name: String,
-        /// Name of the workload.
         workload: String,
-        /// Name of the phase.
         phase: String,
         /// Index of the value.
         index: usize,
@@ -80,9 +75,7 @@ pub enum TapeError {
     Short {
         /// Where it is from.
         source_name: String,
-        /// Name of the workload.
         workload: String,
-        /// Name of the phase.
         phase: String,
         /// Trials that there are.
         trials: usize,
@@ -143,8 +136,8 @@ fn sift<'a>(
     trials: &[&'a TrialScore],
     phase: &str,
     clock: Clock,
-) -> (Vec<(&'a TrialScore, f64)>, Left) {
-    let mut left = Left::default();
+) -> (Vec<(&'a TrialScore, f64)>, LeftOut) {
+    let mut left = LeftOut::default();
     let mut valued: Vec<(Conditions, &TrialScore, f64)> = Vec::new();
     for trial in trials {
         if trial.has_bad_contents {

@@ -76,7 +76,7 @@ pub fn notices(observed: &Observed<'_>) -> Vec<Notice> {
             steal_share(observed),
             STEAL_SHARE_MAX,
             "steal",
-            "of the machine's processor time was taken by the hypervisor",
+            "of the machine's CPU time was taken by the hypervisor",
             "run when the physical host is quiet, or on one with processors of its own",
         ),
         above(

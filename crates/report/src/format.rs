@@ -82,7 +82,7 @@ impl Scale {
     /// The unit of a table: MiB/s where every row has one at least.
     #[must_use]
     pub fn for_table(table: &PhaseTable, style: RateStyle) -> Self {
-        match (RateUnit::of(style, table.op, &table.dataset), style) {
+        match (RateUnit::for_op(style, table.op, &table.dataset), style) {
             (RateUnit::Files, _) => Self::Files,
             (RateUnit::Dirs, _) => Self::Dirs,
             (RateUnit::Ops, _) => Self::Iops,

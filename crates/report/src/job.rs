@@ -13,7 +13,7 @@ use crate::text::{bold, wrap};
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::record::{CacheState, Window};
 use fsarena_study::{
-    OwnCost, PhaseRow, PhaseTable, RateUnit, SourceView, SpreadF, Study, WorkloadView,
+    PhaseRow, PhaseTable, RateUnit, SourceView, SpreadF, Study, ToolOverhead, WorkloadView,
 };
 
 /// What is said once before the tables of a workload; nothing where there is nothing to say.
@@ -109,7 +109,7 @@ pub(crate) const LEGEND: &str = "Real work: a longer time is worse. MB/s: conten
 
 /// The same work by a program and by the engine; nothing where no two workloads have both.
 pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> String {
-    if study.own_costs.is_empty() {
+    if study.tool_overheads.is_empty() {
         return String::new();
     }
     let mut grid = Grid::new(&[
@@ -122,7 +122,7 @@ pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> 
     ]);
     let mut footnotes = Footnotes::default();
     let mut left_out = String::new();
-    for cost in &study.own_costs {
+    for cost in &study.tool_overheads {
         tool_overhead_rows(&mut grid, &mut footnotes, cost);
         if !cost.not_comparable.is_empty() {
             let line = format!(
@@ -149,7 +149,7 @@ pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> 
          same work.",
         study.compared_clock.name()
     );
-    if study.own_costs.iter().any(is_decompressing) {
+    if study.tool_overheads.iter().any(is_decompressing) {
         words.push_str(
             " tar has its archive decompressed by a second process; the engine does all \
              in one thread.",
@@ -159,12 +159,12 @@ pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> 
     out
 }
 
-fn is_decompressing(cost: &OwnCost) -> bool {
+fn is_decompressing(cost: &ToolOverhead) -> bool {
     matches!(&cost.work, JobKind::Untar { compression } if *compression != Compression::None)
 }
 
 /// Two rows a contender: the program's and below it the engine's.
-fn tool_overhead_rows(grid: &mut Grid, footnotes: &mut Footnotes, cost: &OwnCost) {
+fn tool_overhead_rows(grid: &mut Grid, footnotes: &mut Footnotes, cost: &ToolOverhead) {
     let mixed = cost.rows.iter().any(|row| row.cache == CacheState::Cold)
         && cost.rows.iter().any(|row| row.cache != CacheState::Cold);
     for row in &cost.rows {

@@ -170,7 +170,7 @@ pub fn totals(interval: &Interval) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_study::watched::{WatchedRow, beside};
+    use fsarena_study::watched::{WatchedRow, side_by_side};
 
     fn interval(name: &str, factor: f64) -> Interval {
         let row = |(at, quantity): (usize, Watched)| {
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn two_watches_beside_each_other_decide_nothing() {
-        let pair = beside(interval("1", 2.0), interval("2@1m-2m", 1.0));
+        let pair = side_by_side(interval("1", 2.0), interval("2@1m-2m", 1.0));
         let text = watched_pair_tables(&pair, 120, Style::default());
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
         assert!(text.contains("A  RUN 1, 2026-11-22 17:20 UTC: /dev/loop0, 64 MiB"), "{text}");

@@ -2,7 +2,7 @@
 //! fsarena-stats --example decision`.
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
-use fsarena_stats::{Family, Found, LookAt, PairSample, shapes_differ};
+use fsarena_stats::{Family, LookInput, LookResult, PairSample, shapes_differ};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -21,18 +21,18 @@ fn main() {
     let (shapes, _) = median_time(|| {
         pairs.iter().map(|&(a, b)| shapes_differ(&columns[a], &columns[b])).collect::<Vec<_>>()
     });
-    let looks: Vec<LookAt<'_>> = logs
+    let looks: Vec<LookInput<'_>> = logs
         .iter()
         .map(|logs| {
             let sample = PairSample { logs, floor_sd: 1e-6, pooled: None };
-            LookAt { sample, same_allowed: true }
+            LookInput { sample, same_allowed: true }
         })
         .collect();
     let (look, found) = median_time(|| {
         let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
         family.look(black_box(&looks), 0.0149, 1.02f64.ln())
     });
-    let decided = found.iter().filter(|found: &&Found| found.decision.is_some()).count();
+    let decided = found.iter().filter(|found: &&LookResult| found.decision.is_some()).count();
     let count = pairs.len();
     println!("Family::look of {count} pairs after {BLOCKS} blocks: {look:?}, {decided} decided");
     println!("shapes_differ of them: {shapes:?}");

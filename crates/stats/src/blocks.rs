@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::paired::Spread;
 
-/// How many degrees of freedom the variance of all contenders counts for beside that of one pair.
+/// How many degrees of freedom the variance of all contenders counts for next to that of one pair.
 const PRIOR_FREEDOM: f64 = 4.0;
 
 /// Fewer contenders than this have too little to lend to each other.

@@ -40,7 +40,7 @@ pub enum Decision {
 
 /// A pair that is not decided yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LookAt<'a> {
+pub struct LookInput<'a> {
     /// Its differences.
     pub sample: PairSample<'a>,
     /// Whether SAME may be found; not where the shapes of the two differ.
@@ -49,7 +49,7 @@ pub struct LookAt<'a> {
 
 /// What a look found of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Found {
+pub struct LookResult {
     /// The decision; none yet where absent.
     pub decision: Option<Decision>,
     /// The interval that decides on a difference, at the level at which the pair was decided, or
@@ -66,12 +66,17 @@ impl Family {
     ///
     /// All are judged at one pair of levels: α ÷ (asked - differences) and α ÷ (asked - sames).
     /// What is decided raises the levels for the rest, until nothing more is decided. So the order
-    /// of `pairs` does not matter. Gives one [`Found`] for each, in their order.
-    pub fn look(&mut self, pairs: &[LookAt<'_>], alpha: f64, margin_log: f64) -> Vec<Found> {
+    /// of `pairs` does not matter. Gives one [`LookResult`] for each, in their order.
+    pub fn look(
+        &mut self,
+        pairs: &[LookInput<'_>],
+        alpha: f64,
+        margin_log: f64,
+    ) -> Vec<LookResult> {
         let mut prepared: Vec<Option<Prepared>> =
             pairs.iter().map(|pair| pair.sample.prepare()).collect();
         let mut quantiles = Quantiles::default();
-        let nothing = Found { decision: None, interval: None, same: None };
+        let nothing = LookResult { decision: None, interval: None, same: None };
         let mut found = vec![nothing; pairs.len()];
         let mut open: Vec<usize> = (0..pairs.len()).collect();
         loop {
@@ -83,7 +88,7 @@ impl Family {
                 let same = sample.interval(for_same, &mut quantiles);
                 let within = if pairs[index].same_allowed { same } else { None };
                 let decision = decide(interval, within, margin_log);
-                found[index] = Found { decision, interval, same };
+                found[index] = LookResult { decision, interval, same };
             }
             let before = open.len();
             open.retain(|&index| match found[index].decision {

@@ -1,6 +1,6 @@
 //! How many blocks it would take.
 //!
-//! The usual sizes for a chance of 90 %, by the normal distribution, for whoever wants to know
+//! The usual sizes for a chance of 90 %, by the normal distribution, for anyone who wants to know
 //! before the disks are bought. Nothing is decided by them.
 
 use crate::interval::{Interval, t_quantile};

@@ -72,7 +72,7 @@ pub fn median_order_statistics(values: &[f64], alpha: f64) -> Result<Estimate, S
 }
 
 /// Mean with Student's t interval: for values near to normal. All values equal give an interval of
-/// no width; whoever knows the resolution of the clock must widen it.
+/// no width; anyone who knows the resolution of the clock must widen it.
 ///
 /// # Errors
 /// See [`SampleError`].

@@ -1,4 +1,4 @@
-//! Letters beside a ranking: who has not been shown to differ from whom.
+//! Letters for a ranking: who has not been shown to differ from whom.
 
 /// Letters in an alphabet; columns after these have two.
 const ALPHABET: usize = 26;

@@ -6,7 +6,7 @@
 //!
 //! An interval that the number of values cannot support is not an error but a result of its own,
 //! [`Bounds::Unattainable`]: a distribution-free 95 % interval does not exist for five values, and
-//! whoever shows one must say so.
+//! anyone who shows one must say so.
 //!
 //! The method (which interval when) belongs to the study; here are only its pieces.
 #![forbid(unsafe_code)]
@@ -32,7 +32,7 @@ pub mod units;
 mod walsh;
 
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
-pub use family::{Decision, Family, Found, LookAt};
+pub use family::{Decision, Family, LookInput, LookResult};
 pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
 pub use letters::letters;
 pub use mann_whitney::mann_whitney;
@@ -53,7 +53,6 @@ pub enum SampleError {
     NotFinite {
         /// Its index.
         index: usize,
-        /// It.
         value: f64,
     },
     /// A geometric mean of a number that is not positive.
@@ -61,7 +60,6 @@ pub enum SampleError {
     NotPositive {
         /// Its index.
         index: usize,
-        /// It.
         value: f64,
     },
     /// A share outside its range.
@@ -69,7 +67,6 @@ pub enum SampleError {
     BadShare {
         /// Which argument.
         name: &'static str,
-        /// It.
         value: f64,
         /// Where it should lie.
         range: &'static str,

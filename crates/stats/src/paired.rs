@@ -88,7 +88,7 @@ impl PairSample<'_> {
         let own = crate::describe::standard_deviation(self.logs).ok()??.powi(2);
         let own_freedom = (self.logs.len() - 1) as f64;
         let lent = pooled.freedom - own_freedom;
-        // What is in the pooled variance beside the sample's own.
+        // What is in the pooled variance next to the sample's own.
         let others = (pooled.freedom * pooled.variance - own_freedom * own) / lent;
         (lent > 0.0 && others.is_finite() && own <= LUCKY * others).then_some(pooled)
     }
@@ -130,7 +130,7 @@ impl PairSample<'_> {
     #[must_use]
     pub fn hodges_lehmann(&self) -> Option<f64> {
         crate::check(self.logs).ok()?;
-        Some(Walsh::of(self.logs).median())
+        Some(Walsh::new(self.logs).median())
     }
 
     /// Standard deviation of one d, at least `floor_sd`; `None` below two values.
@@ -147,7 +147,7 @@ impl PairSample<'_> {
         let n = self.logs.len();
         let freedom = (n - 1) as f64;
         let walsh = match self.estimator() {
-            Estimator::HodgesLehmann => Some(Walsh::of(self.logs)),
+            Estimator::HodgesLehmann => Some(Walsh::new(self.logs)),
             Estimator::Mean | Estimator::MeanPooled => None,
         };
         let spread = match self.crowd() {

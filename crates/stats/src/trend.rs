@@ -152,7 +152,7 @@ pub fn autocorrelation(rows: &[Vec<f64>]) -> Option<Autocorrelation> {
     Some(Autocorrelation { r, p })
 }
 
-/// What is fitted beside the difference of a pair.
+/// What is fitted together with the difference of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Covariates {
     /// A difference that grows over time; the difference is then that at the mean time.

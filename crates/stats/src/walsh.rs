@@ -26,7 +26,7 @@ const AROUND: usize = 2;
 
 impl Walsh {
     /// Of values in any order, all finite.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn new(values: &[f64]) -> Self {
         let mut values = values.to_vec();
         values.sort_unstable_by(f64::total_cmp);
         let step = (values.len() / values.len().isqrt().max(1)).max(1);
@@ -160,17 +160,17 @@ mod tests {
             for values in samples(n) {
                 let wanted = all(&values);
                 for step in [1, 7919] {
-                    let mut walsh = Walsh::of(&values);
+                    let mut walsh = Walsh::new(&values);
                     assert_eq!(walsh.len(), wanted.len());
                     for place in (0..wanted.len()).map(|k| k * step % wanted.len()) {
                         assert_eq!(walsh.at(place), wanted[place], "place {place} of {values:?}");
                     }
                 }
-                let fresh = |place| Walsh::of(&values).at(place);
+                let fresh = |place| Walsh::new(&values).at(place);
                 for place in [0, wanted.len() / 5, wanted.len() - 1] {
                     assert_eq!(fresh(place), wanted[place], "place {place} of {values:?}");
                 }
-                assert_eq!(Walsh::of(&values).median(), median_of_sorted(&wanted));
+                assert_eq!(Walsh::new(&values).median(), median_of_sorted(&wanted));
             }
         }
     }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn few_averages_are_written_down() {
         for values in &samples(400)[..2] {
-            let mut walsh = Walsh::of(values);
+            let mut walsh = Walsh::new(values);
             for place in [walsh.len() / 2, walsh.len() / 20, walsh.len() - 9] {
                 walsh.at(place);
             }

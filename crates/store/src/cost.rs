@@ -22,7 +22,6 @@ pub struct CostRow {
     pub fs: String,
     /// Kind of the device (`loop`, `zram`, `block`, …).
     pub device: String,
-    /// The op.
     pub op: Op,
     /// Phases behind the figures.
     pub phases: u32,
@@ -35,10 +34,9 @@ pub struct CostRow {
 /// Time of a trial around its work (mkfs, directories, settle, chill, drain, teardown).
 ///
 /// Work that is not timed (the steps `prepare`, `stage`, `hook` and `verify`) is not in it: it
-/// depends on the workload as the phases do, and whoever estimates a trial adds it like theirs.
+/// depends on the workload as the phases do, and anyone who estimates a trial adds it like theirs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OverheadRow {
-    /// Name of the driver.
     pub fs: String,
     /// Kind of the device (`loop`, `zram`, `block`, …).
     pub device: String,

@@ -8,14 +8,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The layout is of a later version.
+    /// The schema is of a later version.
     #[error(
         "{path}: written by a newer fsarena (schema {found}, this program knows {known}); \
          use that program or another --db",
         path = path.display()
     )]
     Newer {
-        /// The file.
         path: PathBuf,
         /// Its `user_version`.
         found: u32,
@@ -29,7 +28,6 @@ pub enum StoreError {
         path = path.display()
     )]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What SQLite or our own check says.
         detail: String,
@@ -41,7 +39,6 @@ pub enum StoreError {
         path = path.display()
     )]
     Foreign {
-        /// The file.
         path: PathBuf,
         /// What it says it is.
         application_id: i32,
@@ -51,10 +48,7 @@ pub enum StoreError {
         "{path}: there is no database; run something first, or give another --db",
         path = path.display()
     )]
-    Missing {
-        /// The file.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// The directory of the file could not be made, or the file not opened.
     #[error(
         "{path}: {detail}; choose a place you may write to with --db",
@@ -71,40 +65,27 @@ pub enum StoreError {
         "{path}: another program is writing to it; try again, or use another --db",
         path = path.display()
     )]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
-    /// No space left where the file lies.
+    Busy { path: PathBuf },
+    /// No space left where the file is.
     #[error(
         "{path}: no space left to write; what was stored before is whole, the rest was not begun. \
          Free some space, or use another --db",
         path = path.display()
     )]
-    Full {
-        /// The file.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// No RUN is meant by the selector.
     #[error(
         "{selector:?}: no such RUN in {path}; `fsarena list` shows those there are",
         path = path.display()
     )]
-    NoSuchRun {
-        /// The file.
-        path: PathBuf,
-        /// What was asked for.
-        selector: String,
-    },
+    NoSuchRun { path: PathBuf, selector: String },
     /// More than one RUN is meant by the selector.
     #[error(
         "{selector:?} fits {count} RUNs in {path}; write more digits of the id",
         path = path.display()
     )]
     AmbiguousRun {
-        /// The file.
         path: PathBuf,
-        /// What was asked for.
         selector: String,
         /// How many it fits.
         count: usize,
@@ -112,60 +93,32 @@ pub enum StoreError {
     /// A slot of the plan has its record already; a record never changes, and only what was
     /// interrupted is done again.
     #[error("RUN {run}: trial {sequence} has its record already; a record never changes")]
-    AlreadyRecorded {
-        /// The RUN.
-        run: crate::RunId,
-        /// Number of the trial.
-        sequence: u32,
-    },
+    AlreadyRecorded { run: crate::RunId, sequence: u32 },
     /// A living process carries the RUN out.
     #[error(
         "RUN {run}: process {pid} is carrying it out; wait for its end, or stop that process first"
     )]
-    StillRunning {
-        /// The RUN.
-        run: crate::RunId,
-        /// The process.
-        pid: u32,
-    },
+    StillRunning { run: crate::RunId, pid: u32 },
     /// A database was to be merged into itself.
     #[error("{path}: this is the database to merge into; name another one", path = path.display())]
-    SameDatabase {
-        /// The file.
-        path: PathBuf,
-    },
+    SameDatabase { path: PathBuf },
     /// The RUN was carried out elsewhere and merged.
     #[error(
         "RUN {run}: it was taken from another database by `fsarena merge`, and can only go on there"
     )]
-    Elsewhere {
-        /// The RUN.
-        run: crate::RunId,
-    },
+    Elsewhere { run: crate::RunId },
     /// All trials of the RUN were done.
     #[error("RUN {run}: it is done, nothing is left to resume; start it anew without --resume")]
-    Complete {
-        /// The RUN.
-        run: crate::RunId,
-    },
+    Complete { run: crate::RunId },
     /// The record does not belong to this RUN's plan.
     #[error("RUN {run}: trial {sequence} does not fit the plan: {detail}")]
-    NotInPlan {
-        /// The RUN.
-        run: crate::RunId,
-        /// Number of the trial.
-        sequence: u32,
-        /// What differs.
-        detail: String,
-    },
+    NotInPlan { run: crate::RunId, sequence: u32, detail: String },
     /// What a look is said to have decided does not fit the plan or an earlier look.
     #[error("RUN {run}: the look after {blocks} blocks cannot be stored: {detail}")]
     BadLook {
-        /// The RUN.
         run: crate::RunId,
         /// Blocks that counted by then.
         blocks: u32,
-        /// What is wrong.
         detail: String,
     },
     /// It is stored why the RUN has no further block; that never changes.
@@ -174,7 +127,6 @@ pub enum StoreError {
         why = why.name()
     )]
     AlreadyStopped {
-        /// The RUN.
         run: crate::RunId,
         /// Blocks that were carried out.
         blocks: u32,
@@ -183,10 +135,7 @@ pub enum StoreError {
     },
     /// The plan itself is inconsistent.
     #[error("the plan cannot be stored: {detail}")]
-    BadPlan {
-        /// What is wrong.
-        detail: String,
-    },
+    BadPlan { detail: String },
     /// A record of a later version inside a database we can read.
     #[error(
         "{path}: RUN {run}, trial {sequence}: record of schema {found}, this program knows \
@@ -194,11 +143,8 @@ pub enum StoreError {
         path = path.display()
     )]
     NewerRecord {
-        /// The file.
         path: PathBuf,
-        /// The RUN.
         run: crate::RunId,
-        /// Number of the trial.
         sequence: u32,
         /// Its schema.
         found: u32,
@@ -208,7 +154,6 @@ pub enum StoreError {
     /// Anything else that SQLite says.
     #[error("{path}: {source}", path = path.display())]
     Sqlite {
-        /// The file.
         path: PathBuf,
         /// What it says.
         source: rusqlite::Error,
@@ -217,7 +162,7 @@ pub enum StoreError {
 
 impl StoreError {
     /// Sorts an error of SQLite into ours.
-    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> Self {
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode as Code;
         let path = path.to_owned();
         let code = source.sqlite_error_code();

@@ -1,7 +1,7 @@
 //! Records in one SQLite file: what was planned, and what each trial left.
 //!
 //! Everything that is computed (rates, percentages, tables) comes later from these rows; nothing of
-//! it is stored but what a look decided, because it was acted upon. The layout and its reasons are
+//! it is stored but what a look decided, because it was acted upon. The schema and its reasons are
 //! in `schema.md`, the statements that make it in `migrations/`. A trial's record goes in as one
 //! transaction and never changes afterwards.
 //!
@@ -9,6 +9,7 @@
 //! file it cannot read, and knows nothing of how a trial is carried out.
 #![forbid(unsafe_code)]
 
+mod columns;
 mod cost;
 mod error;
 mod merge;
@@ -24,14 +25,14 @@ mod write;
 
 pub use cost::{CostRow, Costs, OverheadRow};
 pub use error::StoreError;
-pub use merge::{Fate, Merged, MergedRun};
+pub use merge::{MergeOutcome, Merged, MergedRun};
 pub use query::RunRow;
 
 use rusqlite::Connection;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Version of the layout that this program writes (`PRAGMA user_version`).
+/// Version of the schema that this program writes (`PRAGMA user_version`).
 pub const SCHEMA_VERSION: u32 = 5;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.

@@ -1,7 +1,7 @@
 //! Merging: the RUNs of another database taken over whole, as they are.
 //!
 //! Nothing is written to the other database, but that opening it rolls back a transaction which a
-//! crash has cut off; of an older layout, a copy in memory is raised and read. What is here already
+//! crash has cut off; of an older schema, a copy in memory is raised and read. What is here already
 //! stays as it is, whatever the other database says of it.
 
 use crate::query::SELECT_RUNS;
@@ -25,42 +25,33 @@ pub struct Merged {
 /// A RUN of the other database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MergedRun {
-    /// As it stands there.
+    /// As it is there.
     pub there: RunRow,
     /// What became of it.
-    pub fate: Fate,
+    pub outcome: MergeOutcome,
 }
 
 /// What became of a RUN of the other database.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum MergeOutcome {
     /// It was not here: taken over whole.
-    Taken {
-        /// Its number here.
-        run: RunId,
-    },
+    Taken { run: RunId },
     /// It is here already, with the same records.
-    Same {
-        /// Its number here.
-        run: RunId,
-    },
+    Same { run: RunId },
     /// It is here already, and went on here: nothing of it is missing.
     LongerHere {
-        /// Its number here.
         run: RunId,
         /// Records that are here only.
         more: usize,
     },
     /// It is here already, and went on there: those records were not taken.
     LongerThere {
-        /// Its number here.
         run: RunId,
         /// Records that are there only.
         more: usize,
     },
     /// Another one with the same id is here: refused.
     Differs {
-        /// Its number here.
         run: RunId,
         /// What is not the same, in words.
         what: String,
@@ -73,13 +64,13 @@ impl Merged {
     /// RUNs that were taken over.
     #[must_use]
     pub fn taken(&self) -> usize {
-        self.runs.iter().filter(|run| matches!(run.fate, Fate::Taken { .. })).count()
+        self.runs.iter().filter(|run| matches!(run.outcome, MergeOutcome::Taken { .. })).count()
     }
 
     /// RUNs that were refused because they differ from ours of the same id.
     #[must_use]
     pub fn refused(&self) -> usize {
-        self.runs.iter().filter(|run| matches!(run.fate, Fate::Differs { .. })).count()
+        self.runs.iter().filter(|run| matches!(run.outcome, MergeOutcome::Differs { .. })).count()
     }
 }
 
@@ -95,22 +86,24 @@ impl Store {
             return Err(StoreError::SameDatabase { path: other.to_owned() });
         }
         let other = Self::open_read_only(other)?;
-        let _look = other.one_look()?;
+        let _snapshot = other.read_transaction()?;
         other.check_whole()?;
         let tables = self.sql(tables)?;
         let transaction =
             Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
-                .map_err(|error| StoreError::of(&self.path, error))?;
+                .map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         let mut runs = Vec::new();
         for there in other.runs()? {
-            let fate = match self.numbered(&there.uid)? {
+            let outcome = match self.numbered(&there.uid)? {
                 Some(run) => self.compared(run, &other, there.id)?,
-                None if there.state == RunState::Running => Fate::AtWork,
-                None => Fate::Taken { run: self.take(&tables, &transaction, &other, there.id)? },
+                None if there.state == RunState::Running => MergeOutcome::AtWork,
+                None => {
+                    MergeOutcome::Taken { run: self.take(&tables, &transaction, &other, there.id)? }
+                }
             };
-            runs.push(MergedRun { there, fate });
+            runs.push(MergedRun { there, outcome });
         }
-        transaction.commit().map_err(|error| StoreError::of(&self.path, error))?;
+        transaction.commit().map_err(|error| StoreError::from_sqlite(&self.path, error))?;
         Ok(Merged { runs })
     }
 
@@ -136,8 +129,8 @@ impl Store {
         other.looks(run)?;
         let copied = copy_run(tables, &other.connection, transaction, run.0);
         let new = copied.map_err(|error| match error {
-            CopyError::From(error) => StoreError::of(&other.path, error),
-            CopyError::To(error) => StoreError::of(&self.path, error),
+            CopyError::From(error) => StoreError::from_sqlite(&other.path, error),
+            CopyError::To(error) => StoreError::from_sqlite(&self.path, error),
             CopyError::Stray(table) => StoreError::Damaged {
                 path: other.path.clone(),
                 detail: format!("a row of its table {table} does not belong to its RUN {run}"),
@@ -147,9 +140,14 @@ impl Store {
         Ok(RunId(new))
     }
 
-    /// RUN `here` of this database, beside RUN `there` of the other one.
-    fn compared(&self, here: RunId, other: &Self, there: RunId) -> Result<Fate, StoreError> {
-        let differs = |what: String| Ok(Fate::Differs { run: here, what });
+    /// RUN `here` of this database, compared with RUN `there` of the other one.
+    fn compared(
+        &self,
+        here: RunId,
+        other: &Self,
+        there: RunId,
+    ) -> Result<MergeOutcome, StoreError> {
+        let differs = |what: String| Ok(MergeOutcome::Differs { run: here, what });
         let raw = "SELECT raw FROM run WHERE id = ?";
         let plan = |store: &Self, run: RunId| {
             store.sql(|c| c.query_row(raw, [run.0], |row| row.get::<_, String>(0)))
@@ -172,13 +170,13 @@ impl Store {
             these.keys().filter(|at| !those.contains_key(at)).count()
         };
         Ok(match (only(&ours, &theirs), only(&theirs, &ours)) {
-            (0, 0) => Fate::Same { run: here },
-            (more, 0) => Fate::LongerHere { run: here, more },
-            (0, more) => Fate::LongerThere { run: here, more },
+            (0, 0) => MergeOutcome::Same { run: here },
+            (more, 0) => MergeOutcome::LongerHere { run: here, more },
+            (0, more) => MergeOutcome::LongerThere { run: here, more },
             (us, them) => {
                 let what =
                     format!("both went on with it: {us} records only here, {them} only there");
-                Fate::Differs { run: here, what }
+                MergeOutcome::Differs { run: here, what }
             }
         })
     }

@@ -25,7 +25,7 @@ impl Store {
     /// Opens the database for writing; makes it, and its directories, where there is none.
     ///
     /// # Errors
-    /// When the file is damaged, foreign, of a newer layout, or cannot be opened.
+    /// When the file is damaged, foreign, of a newer schema, or cannot be opened.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
             std::fs::create_dir_all(parent).map_err(|error| StoreError::Access {
@@ -46,7 +46,7 @@ impl Store {
     ///
     /// The file is opened for writing where that is allowed, because a journal that a crash left
     /// must be rolled back before anybody can read; statements that write are refused. A file of an
-    /// older layout stays as it is: what is read is a copy of it in memory, in the present layout.
+    /// older schema stays as it is: what is read is a copy of it in memory, in the present schema.
     ///
     /// # Errors
     /// As [`Store::open`], and when there is no such file.
@@ -71,7 +71,7 @@ impl Store {
     fn connect(path: &Path, create: OpenFlags) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         let connection = Connection::open_with_flags(path, flags)
-            .map_err(|error| StoreError::of(path, error))?;
+            .map_err(|error| StoreError::from_sqlite(path, error))?;
         let store = Self { connection, path: path.to_owned() };
         store.sql(|c| {
             c.busy_timeout(BUSY_TIMEOUT)?;
@@ -86,16 +86,16 @@ impl Store {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        work(&self.connection).map_err(|error| StoreError::of(&self.path, error))
+        work(&self.connection).map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 
     /// One look at the database until what this returns is dropped, whoever writes to it meanwhile;
     /// nothing where one has been begun. Besides, statements need no locks of their own then, which
     /// take longer than small ones run.
-    pub(crate) fn one_look(&self) -> Result<Option<Transaction<'_>>, StoreError> {
+    pub(crate) fn read_transaction(&self) -> Result<Option<Transaction<'_>>, StoreError> {
         let begin = || Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred);
         let look = self.connection.is_autocommit().then(begin).transpose();
-        look.map_err(|error| StoreError::of(&self.path, error))
+        look.map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 
     /// Reads only: whether this is a whole database of ours, and its version (0: an empty file).
@@ -113,7 +113,7 @@ impl Store {
         }
         let found = u32::try_from(version).unwrap_or(0);
         if found == 0 {
-            let detail = format!("its layout is numbered {version}");
+            let detail = format!("its schema version is {version}");
             return Err(StoreError::Damaged { path, detail });
         }
         if found > SCHEMA_VERSION {

@@ -1,6 +1,6 @@
 //! Reading: runs and plans as they were stored.
 
-use crate::write::{int, sha256};
+use crate::columns::{int, sha256};
 use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::run::{RunHeader, RunState};
 use rusqlite::{OptionalExtension as _, Row, params};
@@ -12,13 +12,12 @@ pub struct RunRow {
     pub id: RunId,
     /// Unique id: 16 hex digits.
     pub uid: String,
-    /// Name of the experiment.
     pub experiment: String,
     /// One line for people.
     pub title: String,
     /// Wall clock, ns since 1970.
     pub created_unix_ns: u64,
-    /// How it stands.
+    /// Its state.
     pub state: RunState,
     /// Why it stands so, where something was said.
     pub note: Option<String>,
@@ -56,7 +55,7 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             "done" => RunState::Done,
             "interrupted" => RunState::Interrupted,
             "failed" => RunState::Failed,
-            // The layout allows no fifth word.
+            // The schema allows no fifth word.
             _ => RunState::Running,
         },
         note: row.get(6)?,

@@ -1,11 +1,11 @@
 //! A trial's record: written as one transaction, read back from its raw text.
 
+use crate::columns::sha256;
 use crate::rows::{
     insert_counters, insert_phase, insert_rows, insert_series, insert_threads_and_program,
     insert_trial,
 };
 use crate::score::insert_scores;
-use crate::write::sha256;
 use crate::{RunId, Store, StoreError};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::sample::Series;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here is read back: the raw text is the record.
 
-use crate::write::{cache_name, int, int_if, json, sha256};
+use crate::columns::{cache_name, int, int_if, json, sha256};
 use fsarena_model::job::{By, Compression, Job, JobKind};
 use fsarena_model::record::{CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::sample::{LatencyHistogram, Series};

@@ -4,8 +4,8 @@
 //! A score must be that of the record: [`TrialScore::of`]. Nothing is summed here; which counters
 //! make up a figure is the model's matter.
 
+use crate::columns::{int, int_if, unsigned, unsigned_if};
 use crate::rows::{cache_state_name, drained_columns};
-use crate::write::{int, int_if, unsigned, unsigned_if};
 use crate::{RunId, Store, StoreError};
 use fsarena_model::record::{CacheState, Drained, TrialRecord, Window};
 use fsarena_model::run::Clock;
@@ -64,7 +64,7 @@ impl Store {
     /// # Errors
     /// When there is no such RUN, a value is damaged, or the database cannot be read.
     pub fn scores(&self, run: RunId, with_latency: bool) -> Result<Vec<TrialScore>, StoreError> {
-        let _look = self.one_look()?;
+        let _snapshot = self.read_transaction()?;
         self.exists(run)?;
         let mut scores = self.sql(|c| latest_trials(c, run))?;
         self.sql(|c| {
@@ -175,7 +175,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
             "no-device" => durable_ns,
             _ => unsigned_if(row, 5)?,
         },
-        // The layout allows no further words.
+        // The schema allows no further words.
         cache: match row.get_ref(6)?.as_str()? {
             "cold" => CacheState::Cold,
             "warm" => CacheState::Warm,

@@ -4,15 +4,15 @@
 //! transaction; whether an owner is alive is asked of the caller, since this crate knows no
 //! processes.
 
+use crate::columns::int;
 use crate::query::{SELECT_RUNS, run_row};
-use crate::write::int;
 use crate::{Owner, RunId, RunRow, Store, StoreError};
 use fsarena_model::run::RunSession;
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
 
 /// What came of the attempt to adopt a RUN.
-enum Adopted {
+enum AdoptOutcome {
     Yes,
     NoSuchRun,
     Owned(u32),
@@ -34,11 +34,11 @@ impl Store {
         is_alive: impl Fn(&Owner) -> bool,
     ) -> Result<(), StoreError> {
         match self.transaction(|t| try_adopt(t, run, owner, &is_alive))? {
-            Adopted::Yes => Ok(()),
-            Adopted::NoSuchRun => Err(self.no_such_run(run)),
-            Adopted::Owned(pid) => Err(StoreError::StillRunning { run, pid }),
-            Adopted::Complete => Err(StoreError::Complete { run }),
-            Adopted::Elsewhere => Err(StoreError::Elsewhere { run }),
+            AdoptOutcome::Yes => Ok(()),
+            AdoptOutcome::NoSuchRun => Err(self.no_such_run(run)),
+            AdoptOutcome::Owned(pid) => Err(StoreError::StillRunning { run, pid }),
+            AdoptOutcome::Complete => Err(StoreError::Complete { run }),
+            AdoptOutcome::Elsewhere => Err(StoreError::Elsewhere { run }),
         }
     }
 
@@ -94,7 +94,7 @@ impl Store {
     pub fn done_sequences(&self, run: RunId) -> Result<BTreeSet<u32>, StoreError> {
         self.run(run)?;
         self.sql(|c| {
-            // A bare column beside max() is that of the row with the maximum (lang_select.html).
+            // A bare column next to max() is that of the row with the maximum (lang_select.html).
             c.prepare(
                 "SELECT sequence FROM (SELECT slot.sequence, trial.outcome, max(trial.attempt)
                  FROM slot JOIN trial ON trial.slot_id = slot.id WHERE slot.run_id = ?
@@ -125,7 +125,7 @@ fn try_adopt(
     run: RunId,
     owner: &Owner,
     is_alive: &impl Fn(&Owner) -> bool,
-) -> rusqlite::Result<Adopted> {
+) -> rusqlite::Result<AdoptOutcome> {
     let found: Option<(String, Owner, bool)> = t
         .query_row(
             "SELECT state, owner_pid, owner_start_ticks, owner_boot_id, merged FROM run
@@ -141,11 +141,11 @@ fn try_adopt(
             },
         )
         .optional()?;
-    let Some((state, before, merged)) = found else { return Ok(Adopted::NoSuchRun) };
+    let Some((state, before, merged)) = found else { return Ok(AdoptOutcome::NoSuchRun) };
     match state.as_str() {
-        "done" => return Ok(Adopted::Complete),
-        _ if merged => return Ok(Adopted::Elsewhere),
-        "running" if is_alive(&before) => return Ok(Adopted::Owned(before.pid)),
+        "done" => return Ok(AdoptOutcome::Complete),
+        _ if merged => return Ok(AdoptOutcome::Elsewhere),
+        "running" if is_alive(&before) => return Ok(AdoptOutcome::Owned(before.pid)),
         _ => {}
     }
     t.execute(
@@ -153,5 +153,5 @@ fn try_adopt(
          owner_boot_id = ? WHERE id = ?",
         params![owner.pid, int(owner.start_ticks), owner.boot_id, run.0],
     )?;
-    Ok(Adopted::Yes)
+    Ok(AdoptOutcome::Yes)
 }

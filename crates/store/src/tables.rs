@@ -1,7 +1,7 @@
-//! The tables of a RUN as the layout itself says: which there are, and which row belongs to which
-//! through foreign keys. So a RUN is copied whole, also after a later layout has added a table.
+//! The tables of a RUN as the schema itself says: which there are, and which row belongs to which
+//! through foreign keys. So a RUN is copied whole, also after a later schema has added a table.
 //!
-//! Nothing here knows what a table means, or reads a file of another layout than the present one.
+//! Nothing here knows what a table means, or reads a file of another schema than the present one.
 
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, Statement, Transaction};

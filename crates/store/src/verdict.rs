@@ -3,7 +3,7 @@
 //!
 //! Verdicts themselves come from the scores; nothing here computes one.
 
-use crate::write::{int, unsigned};
+use crate::columns::{int, unsigned};
 use crate::{RunId, Store, StoreError};
 use fsarena_model::verdict::{DecidedPair, Look, Stop, StopWhy, Verdict, VerdictPlan};
 use rusqlite::{OptionalExtension as _, Transaction, params};
@@ -47,7 +47,7 @@ impl Store {
             return Err(StoreError::AlreadyStopped { run, blocks, why });
         }
         let refused = self.transaction(|t| {
-            let known = Known::read(t, run.0)?;
+            let known = KnownIds::read(t, run.0)?;
             match known.ids(look) {
                 Ok(pairs) => insert_look(t, run.0, look, &pairs).map(|()| None),
                 Err(detail) => Ok(Some(detail)),
@@ -64,7 +64,7 @@ impl Store {
     /// # Errors
     /// When there is no such RUN or the database cannot be read.
     pub fn looks(&self, run: RunId) -> Result<Vec<Look>, StoreError> {
-        let _look = self.one_look()?;
+        let _snapshot = self.read_transaction()?;
         self.exists(run)?;
         let mut looks: Vec<(i64, Look)> = self.sql(|c| {
             c.prepare("SELECT id, blocks, at_unix_ns FROM look WHERE run_id = ? ORDER BY number")?
@@ -132,7 +132,7 @@ impl Store {
                     let why = match row.get_ref(1)?.as_str()? {
                         "decided" => StopWhy::Decided,
                         "budget" => StopWhy::Budget,
-                        // The layout allows no fourth word.
+                        // The schema allows no fourth word.
                         _ => StopWhy::Cap,
                     };
                     Ok(Stop { blocks: row.get(0)?, why })
@@ -153,7 +153,7 @@ impl Store {
 }
 
 /// What a look may name.
-struct Known {
+struct KnownIds {
     /// Numbers of the questions, in order.
     questions: Vec<i64>,
     /// Numbers of the contenders, in order.
@@ -167,7 +167,7 @@ struct Known {
 /// A decision with the numbers of what it names.
 type Ids = (i64, i64, i64, Verdict);
 
-impl Known {
+impl KnownIds {
     fn read(t: &Transaction<'_>, run: i64) -> rusqlite::Result<Self> {
         let ids = |sql: &str| -> rusqlite::Result<Vec<i64>> {
             t.prepare(sql)?.query_map([run], |row| row.get(0))?.collect()
@@ -234,7 +234,7 @@ fn verdict(word: &str) -> Verdict {
     match word {
         "FASTER" => Verdict::Faster,
         "SLOWER" => Verdict::Slower,
-        // The layout allows no fourth word.
+        // The schema allows no fourth word.
         _ => Verdict::Same,
     }
 }

@@ -1,18 +1,16 @@
 //! Writing: plans and states, each in one transaction. Records have a module of their own.
 
+use crate::columns::{cache_name, int, int_if, json, sha256};
 use crate::verdict::insert_questions;
 use crate::{Owner, RunId, Store, StoreError};
-use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard};
+use fsarena_model::contender::{Contender, DeviceLevel, Discard};
 use fsarena_model::device::WriteCache;
 use fsarena_model::host::Host;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::verdict::{Pairs, Rule, VerdictPlan};
-use rusqlite::types::Type;
-use rusqlite::{Row, Transaction, TransactionBehavior, params};
-use sha2::{Digest as _, Sha256};
+use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 impl Store {
     /// Stores a plan as a RUN in state `running`, owned by this process.
@@ -64,7 +62,7 @@ impl Store {
         })
     }
 
-    /// Sets how a RUN stands, with a word of explanation for people.
+    /// Sets the state of a RUN, with a word of explanation for people.
     ///
     /// # Errors
     /// When there is no such RUN or the write fails.
@@ -116,47 +114,6 @@ impl Store {
             Ok(value)
         })
     }
-}
-
-/// An unsigned value as SQLite's signed one; what does not fit is cut (the raw text is exact).
-pub(crate) fn int(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-/// As [`int`], for a value that may be absent.
-pub(crate) fn int_if(value: Option<u64>) -> Option<i64> {
-    value.map(int)
-}
-
-/// What [`int`] made, in column `at`.
-pub(crate) fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    unsigned_if(row, at)?.ok_or_else(|| {
-        let name = row.as_ref().column_name(at).unwrap_or_default().to_owned();
-        rusqlite::Error::InvalidColumnType(at, name, Type::Null)
-    })
-}
-
-/// As [`unsigned`], for a value that may be absent.
-pub(crate) fn unsigned_if(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
-    let value: Option<i64> = row.get(at)?;
-    let unsigned = |value: i64| {
-        u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(at, value))
-    };
-    value.map(unsigned).transpose()
-}
-
-/// A value of the model as JSON text.
-pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
-    serde_json::to_string(value).expect("values of the model are representable as JSON")
-}
-
-/// SHA-256 of a raw text, 64 hex digits.
-pub(crate) fn sha256(text: &str) -> String {
-    let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(text.as_bytes()) {
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
 }
 
 /// Refuses a plan whose parts refer to what is not there, or that has one contender twice.
@@ -396,15 +353,6 @@ fn rule_name(rule: Rule) -> &'static str {
     match rule {
         Rule::Looks { .. } => "looks",
         Rule::Fixed { .. } => "fixed",
-    }
-}
-
-/// Name in the schema.
-pub(crate) fn cache_name(cache: Cache) -> &'static str {
-    match cache {
-        Cache::Cold => "cold",
-        Cache::Warm => "warm",
-        Cache::ColdStart => "cold-start",
     }
 }
 

@@ -4,7 +4,13 @@
 //! The parts come from a trace and the total from the device's own counter, so that their sum can
 //! be checked. An account that lost events is spoilt: it is said, and is in no figure.
 
-mod words;
+mod text;
+mod view;
+
+pub use view::{
+    AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, Allocated, NotTaken,
+    SpoiltAccount, SumCheck, TrialAccount, UNATTRIBUTED_MUCH,
+};
 
 use crate::contenders::Contenders;
 use crate::phases::with_right_contents;
@@ -14,233 +20,10 @@ use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::Phase;
-use serde::Serialize;
-
-/// From this share on what is unattributed stands in the way of a conclusion.
-pub const UNATTRIBUTED_MUCH: f64 = 0.10;
-
-/// The accounts of a phase on all contenders.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AccountView {
-    /// Name of the workload.
-    pub workload: String,
-    /// Name of the phase.
-    pub phase: String,
-    /// Whether amounts are those of a cycle; else of the whole phase.
-    pub per_cycle: bool,
-    /// Contenders of which an account was asked for and a trial has one, or a reason for none.
-    pub rows: Vec<AccountRow>,
-}
-
-/// The accounts of one contender.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AccountRow {
-    /// Index into the plan's contenders.
-    pub contender: usize,
-    /// Its label.
-    pub label: String,
-    /// Trials with a sound account: those behind the means.
-    pub n: usize,
-    /// Means over these; absent where there is none.
-    pub means: Option<AccountMeans>,
-    /// Accounts that lost events; in none of the means.
-    pub spoilt: Vec<SpoiltAccount>,
-    /// Why trials have none, each reason once.
-    pub not_taken: Vec<NotTaken>,
-    /// What has to be known when it is read, each once.
-    pub notes: Vec<String>,
-    /// The answer to "where do the bytes come from", in plain sentences.
-    pub words: Vec<String>,
-}
-
-/// An account with gaps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SpoiltAccount {
-    /// Number of the block, from 1.
-    pub block: u32,
-    /// Number of the trial, from 1.
-    pub trial: u32,
-    /// Events that the kernel had no room for.
-    pub lost_events: u64,
-}
-
-/// Trials without an account.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NotTaken {
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub trials: usize,
-}
-
-/// Means over trials, of a cycle or of the whole phase. Those of a cycle are over all cycles of a
-/// trial, disturbed ones and what the unmount writes included: the trace goes on to there.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AccountMeans {
-    /// Cycles of a trial that are in its account; 1 for a phase without cycles.
-    pub cycles: f64,
-    /// Of these, cycles with the second load.
-    pub disturbed_cycles: f64,
-    /// Bytes that calls wrote, those of the second load among them.
-    pub asked_bytes: f64,
-    /// Of these, written by the second load.
-    pub asked_by_disturber_bytes: f64,
-    /// The parts and what is unattributed, in the order of [`AccountPart::ALL`].
-    pub lines: Vec<AccountLine>,
-    /// Whether the parts and the counter agree.
-    pub check: SumCheck,
-    /// At least so many of the asked bytes never reached the device as data: they were deleted or
-    /// replaced before they were written back. Data written again, and all that is gone or
-    /// unattributed, are taken for asked bytes that did.
-    /// Absent where the place of some files is not known.
-    pub never_written_bytes: Option<f64>,
-    /// Write requests.
-    pub writes: f64,
-    /// Cache flushes.
-    pub flushes: f64,
-    /// Discarded bytes; they are no written bytes.
-    pub discarded_bytes: f64,
-    /// What the files hold on the device, at the end and not in a cycle.
-    pub allocated: Allocated,
-    /// Where the journal or log lies, as `start+length` in bytes of the device, of the first trial;
-    /// empty where it has no fixed place.
-    pub journal: Vec<String>,
-}
-
-/// Rounding as allocated: kept apart from what was written.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Allocated {
-    /// Files that were looked at.
-    pub files: f64,
-    /// Of these, those of which the kernel does not tell the place.
-    pub unplaced_files: f64,
-    /// Bytes of their contents.
-    pub contents_bytes: f64,
-    /// Bytes that are allocated to them.
-    pub allocated_bytes: f64,
-    /// The difference; 0 where less is allocated than they hold.
-    pub rounding_bytes: f64,
-}
-
-/// A line of an account.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AccountLine {
-    /// What it is.
-    pub part: AccountPart,
-    /// Bytes.
-    pub bytes: f64,
-    /// Of these, on sectors that had been written before in the same cycle.
-    pub again_bytes: f64,
-    /// As a multiple of the asked bytes; absent where none were asked for.
-    pub times_asked: Option<f64>,
-    /// As a share of the device's counter, 0 to 1; absent where that stood still.
-    pub share: Option<f64>,
-}
-
-/// A part of an account, as its table shows it: contents of files on sectors that are written for
-/// the first time in a cycle are kept apart from those written again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum AccountPart {
-    /// Contents below the end of their file, on sectors not yet written in the cycle.
-    Data,
-    /// Blocks of files beyond the end of their contents, likewise.
-    Rounding,
-    /// Taken for contents and rounding of files that were replaced or deleted since, likewise.
-    Gone,
-    /// Any of these on sectors that had been written before in the cycle.
-    Again,
-    /// The journal or log, first or again.
-    Journal,
-    /// Other metadata, first or again.
-    Metadata,
-    /// In none of these: not seen by the trace, or on a place of nobody.
-    Unattributed,
-}
-
-impl AccountPart {
-    /// Every part, in the order of tables, with its name there.
-    pub const ALL: [(&str, Self); 7] = [
-        ("data as asked", Self::Data),
-        ("rounding as written", Self::Rounding),
-        ("gone since", Self::Gone),
-        ("written again", Self::Again),
-        ("journal", Self::Journal),
-        ("other metadata", Self::Metadata),
-        ("unattributed", Self::Unattributed),
-    ];
-
-    /// Its name in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-}
-
-/// The parts against the device's own counter.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SumCheck {
-    /// Bytes written by the device's counter.
-    pub counter_bytes: f64,
-    /// The least of a trial.
-    pub counter_min_bytes: f64,
-    /// The most of a trial.
-    pub counter_max_bytes: f64,
-    /// The sum of all parts that have a name.
-    pub attributed_bytes: f64,
-    /// Bytes that the trace saw on places of nobody.
-    pub unknown_bytes: f64,
-    /// Counter less what the trace saw, named or not; below 0 where it saw more.
-    pub unseen_bytes: f64,
-    /// Unattributed bytes as a share of the counter, 0 to 1; absent where that stood still.
-    pub unattributed_share: Option<f64>,
-}
-
-impl AccountMeans {
-    /// Bytes of a part.
-    #[must_use]
-    pub fn bytes(&self, part: AccountPart) -> f64 {
-        self.lines.iter().find(|line| line.part == part).map_or(0.0, |line| line.bytes)
-    }
-}
-
-/// The account of one trial's phase: bytes of a cycle, or of the whole phase. Where events were
-/// lost it is spoilt.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct TrialAccount {
-    /// Cycles that the bytes are a mean of: all of the trial; 1 for a phase without.
-    pub cycles: u32,
-    /// Events that the kernel had no room for.
-    pub lost_events: u64,
-    /// [`AccountPart::Data`].
-    pub data_bytes: f64,
-    /// [`AccountPart::Rounding`].
-    pub rounding_bytes: f64,
-    /// [`AccountPart::Gone`].
-    pub gone_bytes: f64,
-    /// [`AccountPart::Again`].
-    pub again_bytes: f64,
-    /// [`AccountPart::Journal`].
-    pub journal_bytes: f64,
-    /// [`AccountPart::Metadata`].
-    pub metadata_bytes: f64,
-    /// [`AccountPart::Unattributed`].
-    pub unattributed_bytes: f64,
-}
 
 impl TrialAccount {
     /// `None` where there is no account.
-    pub(crate) fn of(phase: &PhaseRecord) -> Option<Self> {
+    pub(crate) fn from_phase(phase: &PhaseRecord) -> Option<Self> {
         let Some(AccountRecord::Taken(account)) = &phase.account else { return None };
         let (parts, cycles) = (account.parts(), cycles(phase));
         let bytes = |part: AccountPart| part_bytes(account, &parts, part).0 / cycles;
@@ -271,7 +54,7 @@ fn disturbed_cycles(phase: &PhaseRecord) -> f64 {
 
 /// One view a phase with accounts, in the order of the plan.
 pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<AccountView> {
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut views = Vec::new();
     for workload in &plan.workloads {
         let own = contenders.split(&with_right_contents(records, &workload.name));
@@ -360,7 +143,7 @@ fn row(
         notes,
         words: Vec::new(),
     };
-    row.words = words::sentences(&row, planned.cycle.is_some());
+    row.words = text::sentences(&row, planned.cycle.is_some());
     Some(row)
 }
 
@@ -371,7 +154,7 @@ fn overlap(sound: &[Sound<'_>]) -> Option<String> {
     let beside = cycles().filter(|cycle| cycle.report.beside > 0).count();
     (beside > 0).then(|| {
         format!(
-            "{beside} of {} cycles began while another was at work: the account counts what that \
+            "{beside} of {} cycles began while another was running: the account counts what that \
              wrote from then on to the later one, and \"again\" begins anew.",
             cycles().count()
         )
@@ -383,7 +166,7 @@ fn cost(sound: &[Sound<'_>]) -> Option<String> {
     let most = |of: fn(&Account) -> u64| sound.iter().map(|one| of(one.account)).max();
     let longest = most(|account| account.longest_look_ns).filter(|ns| *ns > 0)?;
     Some(format!(
-        "Reading the trace took up to {} of processor time a trial, and looking at the files {}, \
+        "Reading the trace took up to {} of CPU time a trial, and looking at the files {}, \
          after the work, the longest look {}: a cycle's figures over its period have its look in \
          them.",
         Nanos(most(|account| account.reader_cpu_ns)?),

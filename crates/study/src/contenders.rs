@@ -16,7 +16,7 @@ pub(crate) struct Contenders<'a> {
 
 impl<'a> Contenders<'a> {
     /// Those of `plan`.
-    pub(crate) fn of(plan: &'a RunPlan) -> Self {
+    pub(crate) fn new(plan: &'a RunPlan) -> Self {
         let mut by_id = HashMap::new();
         for (index, contender) in plan.contenders.iter().enumerate() {
             by_id.entry(contender.id()).or_insert(index);

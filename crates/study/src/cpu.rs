@@ -76,8 +76,9 @@ impl CpuLoad {
         let together = times.iter().fold((0u64, 0u64), |sum, &(busy_ns, all_ns)| {
             (sum.0.saturating_add(busy_ns), sum.1.saturating_add(all_ns))
         });
-        let pooled = || is_long(together.1).then(|| SpreadF::of(vec![percent(together)])).flatten();
-        match SpreadF::of(each.collect()).or_else(pooled) {
+        let pooled =
+            || is_long(together.1).then(|| SpreadF::from_values(vec![percent(together)])).flatten();
+        match SpreadF::from_values(each.collect()).or_else(pooled) {
             Some(percent) => Self::Percent { percent },
             None if times.is_empty() => Self::Unknown,
             None => Self::TooShort,

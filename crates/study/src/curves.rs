@@ -20,9 +20,7 @@ const UPPER_STEPS_PER_DECADE: i32 = 10;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseCurves {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
     /// Whether it is of the writes alone, where reads and writes are mixed.
     pub writes_alone: bool,
@@ -34,7 +32,6 @@ pub struct PhaseCurves {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyCurve {
-    /// Index into the plan's contenders.
     pub contender: usize,
     /// Its label; with a word more where some of its trials lacked the memory limit asked for.
     pub label: String,
@@ -54,7 +51,7 @@ pub struct LatencyCurve {
 /// phases in trials with right contents.
 #[must_use]
 pub fn curves(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseCurves> {
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut all = Vec::new();
     for workload in &plan.workloads {
         let of_work = with_right_contents(records, &workload.name);

@@ -27,9 +27,7 @@ pub const LATE_SHARE: f64 = 0.01;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CyclesView {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
     /// What a cycle does, as planned: number, period, what happens where work outlasts it, the
     /// second load.
@@ -42,9 +40,7 @@ pub struct CyclesView {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CyclesRow {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// State of the cache when the first cycle began.
     pub cache: CacheState,
@@ -59,7 +55,7 @@ pub struct CyclesRow {
     pub plain: Option<CycleFigures>,
     /// The disturbed cycles, each trial by its means; absent where none was.
     pub disturbed: Option<CycleFigures>,
-    /// Undisturbed cycles that were at work beside a disturbed one or its second load.
+    /// Undisturbed cycles that were running during a disturbed one or its second load.
     pub met_load: usize,
     /// What came of the periods.
     pub overruns: Overruns,
@@ -129,7 +125,7 @@ impl Overruns {
 
 /// One view a phase of cycles, in the order of the plan.
 pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<CyclesView> {
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut views = Vec::new();
     for workload in &plan.workloads {
         let own = contenders.split(&with_right_contents(records, &workload.name));
@@ -177,8 +173,8 @@ fn row(
         disturbed: CycleFigures::of_trials(&trials, true),
         met_load: trials.iter().flat_map(|trial| met_load(trial)).count(),
         overruns,
-        effect: DisturbEffect::of(&trials),
-        disturber: DisturberView::of(planned, &trials),
+        effect: DisturbEffect::from_trials(&trials),
+        disturber: DisturberView::from_trials(planned, &trials),
     })
 }
 

@@ -12,7 +12,6 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConditioningRow {
-    /// Label of the contender.
     pub label: String,
     /// Name of the policy (`blkdiscard`, `precondition`).
     pub policy: &'static str,
@@ -34,7 +33,7 @@ pub struct ConditioningRow {
 
 /// One row a contender that asks for a policy and has a trial.
 pub(crate) fn conditioning(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ConditioningRow> {
-    let known = Contenders::of(plan);
+    let known = Contenders::new(plan);
     let of = |(index, contender): (usize, &Contender)| {
         let own: Vec<&Conditioning> = records
             .iter()
@@ -83,9 +82,9 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
         policy,
         n: elapsed_ns.len(),
         whole_bytes: median(whole_bytes),
-        elapsed: SpreadNs::of(elapsed_ns),
-        rounds: SpreadF::of(rounds),
-        last_round_ops_per_s: SpreadF::of(last),
+        elapsed: SpreadNs::from_values(elapsed_ns),
+        rounds: SpreadF::from_values(rounds),
+        last_round_ops_per_s: SpreadF::from_values(last),
         steady,
         not_done,
     }
@@ -95,7 +94,6 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueueRow {
-    /// Label of the contender.
     pub label: String,
     /// I/O scheduler.
     pub scheduler: Option<String>,
@@ -112,7 +110,7 @@ pub struct QueueRow {
 pub(crate) fn queues(plan: &RunPlan, records: &[TrialRecord]) -> Vec<QueueRow> {
     let mut rows: Vec<QueueRow> = Vec::new();
     let all: Vec<&TrialRecord> = records.iter().collect();
-    let own = Contenders::of(plan).split(&all);
+    let own = Contenders::new(plan).split(&all);
     for (contender, own) in plan.contenders.iter().zip(own) {
         for record in own {
             let found = QueueRow { trials: 0, ..queue(contender.label.clone(), record) };

@@ -49,7 +49,6 @@ pub struct FactorRow {
     /// factor together (Bonferroni), since which two they are was seen in the figures. Absent for
     /// one block alone.
     pub spread_low: Option<f64>,
-    /// Its upper end.
     pub spread_high: Option<f64>,
     /// Each level's multiplier.
     pub levels: Vec<LevelRow>,
@@ -57,7 +56,7 @@ pub struct FactorRow {
     /// pass.
     pub share: Option<f64>,
     /// Whether the levels differ between levels of other factors: then there is no one multiplier,
-    /// and `levels` is to be read beside `by_other`.
+    /// and `levels` is to be read next to `by_other`.
     pub interacts: bool,
     /// Where it interacts: its multipliers at each level of the factor it interacts with most.
     pub by_other: Vec<LevelsAt>,
@@ -73,7 +72,6 @@ pub struct LevelRow {
     pub multiplier: f64,
     /// Interval, at 95 % for all pairs of levels together; absent for the fastest level itself.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
 }
 
@@ -107,7 +105,7 @@ pub struct TermRow {
 /// Of cold and warm values, and of those with and without a memory limit, one kind is analysed:
 /// that of most contenders.
 #[must_use]
-pub fn of(plan: &RunPlan, question: &Question, points: &Points) -> Option<FactorView> {
+pub fn analyze(plan: &RunPlan, question: &Question, points: &Points) -> Option<FactorView> {
     let mut notes = Vec::new();
     let taking = taking_part(plan, points, &mut notes);
     let contenders: Vec<_> = taking.arms.iter().map(|&at| &plan.contenders[at]).collect();
@@ -180,7 +178,7 @@ fn taking_part(plan: &RunPlan, points: &Points, notes: &mut Vec<String>) -> Taki
         values.keys().copied().filter(|&at| has_no_device(&plan.contenders[at])).collect();
     if memory.len() < values.len() && !memory.is_empty() {
         values.retain(|at, _| !memory.contains(at));
-        notes.push(format!("without what lies on no device: {}", list(&memory)));
+        notes.push(format!("without contenders that have no device: {}", list(&memory)));
     }
     let (kept, dropped) = with_two_blocks(&values);
     if !dropped.is_empty() {

@@ -19,7 +19,7 @@ pub struct SpreadNs {
 impl SpreadNs {
     /// The spread of these values; `None` where there are none.
     #[must_use]
-    pub fn of(mut values: Vec<u64>) -> Option<Self> {
+    pub fn from_values(mut values: Vec<u64>) -> Option<Self> {
         values.sort_unstable();
         let (&min_ns, &max_ns) = (values.first()?, values.last()?);
         Some(Self { n: values.len(), min_ns, median_ns: middle(&values)?, max_ns })
@@ -43,7 +43,7 @@ pub struct SpreadF {
 impl SpreadF {
     /// The spread of the finite values among these; `None` where there are none.
     #[must_use]
-    pub fn of(values: Vec<f64>) -> Option<Self> {
+    pub fn from_values(values: Vec<f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
         values.sort_unstable_by(f64::total_cmp);
         let (&min, &max) = (values.first()?, values.last()?);
@@ -84,21 +84,21 @@ mod tests {
         assert_eq!(median(vec![4, 1, 3, 100]), Some(3));
         assert_eq!(median(vec![]), None);
         assert_eq!(median(vec![u64::MAX, u64::MAX]), Some(u64::MAX));
-        let spread = SpreadNs::of(vec![30, 10, 20]).unwrap();
+        let spread = SpreadNs::from_values(vec![30, 10, 20]).unwrap();
         assert_eq!((spread.n, spread.min_ns, spread.median_ns, spread.max_ns), (3, 10, 20, 30));
     }
 
     #[test]
     fn what_is_not_a_number_is_no_value() {
-        assert_eq!(SpreadF::of(vec![f64::NAN, f64::INFINITY]), None);
-        let spread = SpreadF::of(vec![f64::NAN, 2.0, 1.0]).unwrap();
+        assert_eq!(SpreadF::from_values(vec![f64::NAN, f64::INFINITY]), None);
+        let spread = SpreadF::from_values(vec![f64::NAN, 2.0, 1.0]).unwrap();
         assert_eq!((spread.n, spread.median), (2, 1.5));
     }
 
     proptest! {
         #[test]
         fn a_median_lies_within(values in proptest::collection::vec(any::<u64>(), 1..40)) {
-            let spread = SpreadNs::of(values.clone()).unwrap();
+            let spread = SpreadNs::from_values(values.clone()).unwrap();
             prop_assert!(spread.min_ns <= spread.median_ns && spread.median_ns <= spread.max_ns);
             prop_assert_eq!(spread.n, values.len());
         }

@@ -27,9 +27,7 @@ pub struct HeatView {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeatRow {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// One cell a column.
     pub cells: Vec<HeatCell>,
@@ -56,7 +54,7 @@ pub fn heat(study: &Study, verdicts: Option<&Verdicts>) -> Option<HeatView> {
         .tables
         .iter()
         .filter(|table| table.rows.iter().any(|row| median_ns(row).is_some()))
-        .map(|table| Column::of(table, study.compared_clock, verdicts))
+        .map(|table| Column::new(table, study.compared_clock, verdicts))
         .collect();
     let mut contenders: BTreeMap<usize, &str> = BTreeMap::new();
     for row in columns.iter().flat_map(|column| &column.table.rows) {
@@ -117,7 +115,7 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    fn of(table: &'a PhaseTable, clock: Clock, verdicts: Option<&'a Verdicts>) -> Self {
+    fn new(table: &'a PhaseTable, clock: Clock, verdicts: Option<&'a Verdicts>) -> Self {
         let is_own = |question: &&QuestionView| {
             question.workload == table.workload
                 && question.phase == table.phase

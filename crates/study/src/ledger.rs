@@ -121,13 +121,13 @@ pub(crate) fn device_bytes(phases: &[&PhaseRecord]) -> Vec<DeviceBytes> {
 /// [`write_amplification_of`] each trial's phase of a row.
 pub(crate) fn write_amplification(pairs: &[(&TrialRecord, usize)]) -> Option<SpreadF> {
     let of = |&(record, at): &(&TrialRecord, usize)| write_amplification_of(record, at);
-    SpreadF::of(pairs.iter().filter_map(of).collect())
+    SpreadF::from_values(pairs.iter().filter_map(of).collect())
 }
 
 /// Bytes written to the device up to the next unmount ÷ bytes written by the work in that time;
 /// of cycles over the periods of those that are compared.
 /// `None` for a phase that does not write, without a device, and where a command of the user's has
-/// a part in it, of which nobody knows what it wrote.
+/// a part in it, of which it is unknown what it wrote.
 pub(crate) fn write_amplification_of(record: &TrialRecord, at: usize) -> Option<f64> {
     let phase = record.phases.get(at)?;
     if phase.written_bytes() == 0 {

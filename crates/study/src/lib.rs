@@ -9,7 +9,6 @@ pub mod account;
 pub mod compare;
 mod contenders;
 mod cpu;
-mod crew;
 mod curves;
 pub mod cycles;
 mod device;
@@ -18,9 +17,9 @@ mod fairness;
 mod figures;
 mod heat;
 mod ledger;
+mod machine;
 mod notes;
 mod phases;
-mod place;
 mod points;
 mod programs;
 mod rates;
@@ -29,11 +28,11 @@ mod traces;
 pub mod verdict;
 pub mod watch;
 pub mod watched;
+mod workers;
 mod workloads;
 
 pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
 pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
-pub use crew::{ProgramView, ThreadsView, WorkerView};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};
 pub use device::{ConditioningRow, QueueRow};
@@ -48,10 +47,11 @@ pub use notes::{
 };
 pub use phases::{Absence, AbsentRow, DrainedView, MemoryView, PhaseRow, PhaseTable};
 pub use points::{PhasePoints, TrialPoint, points};
-pub use programs::{OwnCost, OwnCostRow, ProgramUse};
+pub use programs::{ProgramUse, ToolOverhead, ToolOverheadRow};
 pub use rates::{RateUnit, Rates, SMALL_FILE_BYTES};
 pub use sweep::{SweepCurve, SweepMeasure, SweepView};
 pub use traces::{PhaseTrace, Quantity, TraceLine, TrialTrace, traces};
+pub use workers::{ProgramView, ThreadsView, WorkerView};
 pub use workloads::{SourceView, WorkloadView};
 
 use fsarena_model::record::TrialRecord;
@@ -68,7 +68,6 @@ use watch::Finding;
 pub struct Study {
     /// Unique id of the RUN.
     pub uid: String,
-    /// Name of the experiment.
     pub experiment: String,
     /// One line for people.
     pub title: String,
@@ -84,9 +83,9 @@ pub struct Study {
     pub queues: Vec<QueueRow>,
     /// Uninterrupted pieces that it was done in; 0 where that is not stored.
     pub sessions: usize,
-    /// Boots of the machine that these lie in.
+    /// Boots of the machine that these are in.
     pub boots: usize,
-    /// How it stands.
+    /// Its state.
     pub state: RunState,
     /// Trials in the schedule.
     pub trials_planned: usize,
@@ -113,8 +112,8 @@ pub struct Study {
     /// Contenders that differ in one number of mkfs alone: one view a sweep and phase.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sweeps: Vec<SweepView>,
-    /// What programs cost beside the engine doing the same.
-    pub own_costs: Vec<OwnCost>,
+    /// What programs cost compared with the engine doing the same.
+    pub tool_overheads: Vec<ToolOverhead>,
     /// Programs that did the work, as they were found; each version and path once.
     pub programs: Vec<ProgramUse>,
     /// One row a workload and contender: space, unmount, contents.
@@ -150,8 +149,8 @@ pub fn study(
         experiment: header.experiment.clone(),
         title: header.title.clone(),
         created_unix_ns: header.created_unix_ns,
-        machine: place::machine(&header.host),
-        devices: place::devices(plan, records),
+        machine: machine::machine(&header.host),
+        devices: machine::devices(plan, records),
         conditioning: device::conditioning(plan, records),
         queues: device::queues(plan, records),
         sessions: sessions.len(),
@@ -167,7 +166,7 @@ pub fn study(
         cycles: cycles::views(plan, records),
         accounts: account::views(plan, records),
         sweeps: sweep::views(plan, records),
-        own_costs: programs::own_costs(plan, &tables),
+        tool_overheads: programs::tool_overheads(plan, &tables),
         programs: programs::used(plan, records),
         tables,
         trials: notes::trials(plan, records),
@@ -180,8 +179,8 @@ pub fn study(
     }
 }
 
-/// The plan with the trials that came about or are still to come. Where whoever is decided leaves,
-/// the stored schedule is the longest that there could have been.
+/// The plan with the trials that came about or are still to come. Where decided contenders stop
+/// early, the stored schedule is the longest that there could have been.
 fn carried_out(plan: &RunPlan, state: RunState, records: &[TrialRecord]) -> RunPlan {
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
     let Some(judge) = Judge::replay(plan, &scores, None, &[]) else { return plan.clone() };

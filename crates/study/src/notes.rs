@@ -1,10 +1,10 @@
-//! What has to be said beside the tables: what was not run, what failed, disturbances, space,
+//! What has to be said with the tables: what was not run, what failed, disturbances, space,
 //! content checks and the cost of sampling. The same words are said once, with a count.
 
 use crate::contenders::Contenders;
 use crate::device;
 use crate::figures::{SpreadF, SpreadNs, median};
-use crate::programs;
+use crate::programs::{self, ProgramUse};
 use fsarena_model::job::{By, DATA, Job, JobKind};
 use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -15,7 +15,6 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotRunRow {
-    /// Label of the contender.
     pub label: String,
     /// Name of the workload; absent: all of them.
     pub workload: Option<String>,
@@ -27,15 +26,12 @@ pub struct NotRunRow {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FailureRow {
-    /// Label of the contender.
     pub label: String,
-    /// Name of the workload.
     pub workload: String,
     /// Step or phase; absent where the trial was interrupted.
     pub step: Option<String>,
     /// What went wrong.
     pub error: String,
-    /// What to do about it.
     pub remedy: Option<String>,
     /// The phase that began and did not come to its end; its values are in no figure.
     pub partial: Option<PartialPhase>,
@@ -47,7 +43,6 @@ pub struct FailureRow {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartialPhase {
-    /// Name of the phase.
     pub phase: String,
     /// Fewest ops that were done in a trial.
     pub least_ops: u64,
@@ -61,9 +56,7 @@ pub struct PartialPhase {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoticeRow {
-    /// Short name.
     pub code: String,
-    /// One sentence.
     pub text: String,
     /// What to do.
     pub remedy: Option<String>,
@@ -111,9 +104,7 @@ pub struct VerifyTotal {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialRow {
-    /// Label of the contender.
     pub label: String,
-    /// Name of the workload.
     pub workload: String,
     /// Trials with a reading of space; none of these figures comes from wrong contents.
     pub n: usize,
@@ -122,7 +113,7 @@ pub struct TrialRow {
     /// Space used right after the first mount, median.
     pub used_empty_bytes: Option<u64>,
     /// Contents in the dataset at the end, median; absent where a command of the user's has a part
-    /// in it, of which nobody knows what it left.
+    /// in it, of which it is unknown what it left.
     pub stored_bytes: Option<u64>,
     /// (used − used when empty) ÷ contents stored; absent where nothing is left stored, or it is
     /// not known how much.
@@ -143,7 +134,7 @@ pub(crate) fn not_run(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NotRunRow>
             reason: n.reason.clone(),
         })
         .collect();
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     for record in records {
         if let Outcome::NotRun { reason } = &record.outcome {
             let row = NotRunRow {
@@ -161,7 +152,7 @@ pub(crate) fn not_run(plan: &RunPlan, records: &[TrialRecord]) -> Vec<NotRunRow>
 
 pub(crate) fn failures(plan: &RunPlan, records: &[TrialRecord]) -> Vec<FailureRow> {
     let mut rows: Vec<FailureRow> = Vec::new();
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     for record in records {
         for (step, error, remedy, partial) in causes(record) {
             let row = FailureRow {
@@ -261,7 +252,7 @@ pub(crate) fn notices(
     records: &[TrialRecord],
 ) -> Vec<NoticeRow> {
     let mut rows: Vec<NoticeRow> = Vec::new();
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let pieces = (sessions > 1).then(|| several_sessions(sessions, boots));
     for record in records {
         let label = contenders.label(record);
@@ -296,7 +287,7 @@ pub(crate) fn notices(
     for row in &mut rows {
         row.labels.sort_by_key(|label| contenders.place(label));
     }
-    rows.extend(programs::notices(plan, &programs::used(plan, records)));
+    rows.extend(program_notices(plan, &programs::used(plan, records)));
     rows
 }
 
@@ -312,6 +303,40 @@ fn several_sessions(sessions: usize, boots: usize) -> Notice {
         remedy: None,
         measure: None,
     }
+}
+
+/// One notice for each program that was not the same in all trials that used it.
+fn program_notices(plan: &RunPlan, uses: &[ProgramUse]) -> Vec<NoticeRow> {
+    let mut rows: Vec<NoticeRow> = Vec::new();
+    for (at, one) in uses.iter().enumerate() {
+        let own: Vec<&ProgramUse> = uses.iter().filter(|other| other.name == one.name).collect();
+        let said = uses[..at].iter().any(|earlier| earlier.name == one.name);
+        if said || own.len() < 2 {
+            continue;
+        }
+        let kinds: Vec<String> = own.iter().map(|one| version_line(one)).collect();
+        let all = plan.contenders.iter().map(|contender| contender.label.clone());
+        rows.push(NoticeRow {
+            code: "programs-differ".to_owned(),
+            text: format!(
+                "{} was not the same in all trials: {}; its own cost may differ",
+                one.name,
+                kinds.join(", ")
+            ),
+            remedy: None,
+            measure: None,
+            trials: own.iter().map(|one| one.trials).sum(),
+            labels: all.filter(|label| own.iter().any(|o| o.labels.contains(label))).collect(),
+        });
+    }
+    rows
+}
+
+/// `tar (GNU tar) 1.34 at /usr/bin/tar in 3`.
+fn version_line(one: &ProgramUse) -> String {
+    let version = if one.version.is_empty() { "of no version" } else { one.version.as_str() };
+    let path = one.path.as_ref().map(|path| format!(" at {}", path.display())).unwrap_or_default();
+    format!("{version}{path} in {}", one.trials)
 }
 
 /// Row that counts `notice`: notices with a figure count as one where their codes are equal, and
@@ -373,7 +398,7 @@ pub(crate) fn verify<'a>(
 
 pub(crate) fn trials(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialRow> {
     let mut rows = Vec::new();
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     for workload in &plan.workloads {
         let of_work: Vec<&TrialRecord> =
             records.iter().filter(|r| r.key.workload == workload.name).collect();
@@ -409,8 +434,10 @@ fn trial_row(label: String, workload: &Workload, records: &[&TrialRecord]) -> Tr
         used_bytes: of(|s| s.used_bytes),
         used_empty_bytes: of(|s| s.used_empty_bytes),
         stored_bytes: of(|s| s.stored_bytes).filter(|_| known),
-        space_amplification: SpreadF::of(spaces.iter().filter_map(amplification).collect()),
-        unmount: SpreadNs::of(right.iter().filter_map(|r| r.unmount_ns).collect()),
+        space_amplification: SpreadF::from_values(
+            spaces.iter().filter_map(amplification).collect(),
+        ),
+        unmount: SpreadNs::from_values(right.iter().filter_map(|r| r.unmount_ns).collect()),
         verify: verify(records.iter().copied()),
     }
 }

@@ -7,10 +7,10 @@
 
 use crate::contenders::Contenders;
 use crate::cpu::CpuLoad;
-use crate::crew::{ProgramView, ThreadsView, WorkerView};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
 use crate::rates::{RateUnit, Rates};
+use crate::workers::{ProgramView, ThreadsView, WorkerView};
 use fsarena_model::job::Job;
 use fsarena_model::record::{CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
@@ -23,13 +23,11 @@ use std::mem::{Discriminant, discriminant};
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseTable {
-    /// Name of the workload.
     pub workload: String,
     /// Its title.
     pub workload_title: String,
     /// Its files.
     pub dataset: Dataset,
-    /// Name of the phase.
     pub phase: String,
     /// Op.
     pub op: Op,
@@ -53,9 +51,7 @@ pub struct PhaseTable {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseRow {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// State of the cache in all trials of this row.
     pub cache: CacheState,
@@ -74,7 +70,7 @@ pub struct PhaseRow {
     pub returned: Option<SpreadNs>,
     /// syncfs done.
     pub durable: Option<SpreadNs>,
-    /// Everything is where it shall lie.
+    /// Everything is where it must be.
     pub drained: DrainedView,
     /// Rates by the compared clock.
     #[serde(flatten)]
@@ -91,7 +87,7 @@ pub struct PhaseRow {
     pub worker: Option<WorkerView>,
     /// Load of the whole machine up to `durable`.
     pub cpu: CpuLoad,
-    /// Cycles that began beside another one at work, where there are some: counters of a cycle hold
+    /// Cycles that began while another one ran, where there are some: counters of a cycle hold
     /// what the others did meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlapped_cycles: Option<usize>,
@@ -166,9 +162,7 @@ impl From<&MemoryRecord> for MemoryView {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbsentRow {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// Why there is none; the reasons stand in the lists of the study.
     pub why: Absence,
@@ -202,7 +196,7 @@ pub(crate) fn with_right_contents<'r>(
 /// All tables of a plan, in its order.
 pub(crate) fn tables(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseTable> {
     let by_work = |name: &str| records.iter().filter(|r| r.key.workload == name).collect();
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut tables = Vec::new();
     for (at, workload) in plan.workloads.iter().enumerate() {
         let of_work: Vec<&TrialRecord> = by_work(&workload.name);
@@ -257,7 +251,7 @@ fn table(
         bs_bytes: phase.bs_bytes,
         io: phase.io.clone(),
         job: phase.job.clone(),
-        unit: RateUnit::of(plan.rate, phase.op, &workload.dataset),
+        unit: RateUnit::for_op(plan.rate, phase.op, &workload.dataset),
         rows,
         absent,
     }
@@ -298,7 +292,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         group.iter().copied().filter(|(record, _)| !record.has_bad_contents()).collect();
     let phases: Vec<&PhaseRecord> =
         pairs.iter().filter_map(|&(record, at)| record.phases.get(at)).collect();
-    let spread = |clock| SpreadNs::of(phases.iter().filter_map(|p| p.ns(clock)).collect());
+    let spread = |clock| SpreadNs::from_values(phases.iter().filter_map(|p| p.ns(clock)).collect());
     let (record, at) = group[0];
     let first = &record.phases[at];
     let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
@@ -315,8 +309,8 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         returned: spread(Clock::Returned),
         durable: spread(Clock::Durable),
         drained: drained(&phases),
-        rates: Rates::of(&phases, clock),
-        returned_rates: Rates::of(&phases, Clock::Returned),
+        rates: Rates::from_phases(&phases, clock),
+        returned_rates: Rates::from_phases(&phases, Clock::Returned),
         threads: ThreadsView::over(&phases),
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
@@ -345,8 +339,10 @@ pub(crate) const NOT_QUIET: &str =
 fn drained(phases: &[&PhaseRecord]) -> DrainedView {
     let has_device = |phase: &&&PhaseRecord| phase.clocks.drained != Drained::NoDevice;
     let lengths_ns = phases.iter().filter(has_device).filter_map(|p| p.ns(Clock::Drained));
-    let mut view =
-        DrainedView { spread: SpreadNs::of(lengths_ns.collect()), ..DrainedView::default() };
+    let mut view = DrainedView {
+        spread: SpreadNs::from_values(lengths_ns.collect()),
+        ..DrainedView::default()
+    };
     let mut no_device = 0;
     let mut not_drained = |reason: &str| {
         view.not_drained += 1;

@@ -19,9 +19,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhasePoints {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
     /// One point a trial that has the phase, in the order in which they were run.
     pub points: Vec<TrialPoint>,
@@ -32,9 +30,7 @@ pub struct PhasePoints {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialPoint {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// Number of the block, from 1.
     pub block: u32,
@@ -54,7 +50,7 @@ pub struct TrialPoint {
     pub returned_ns: u64,
     /// syncfs done.
     pub durable_ns: Option<u64>,
-    /// Everything is where it shall lie.
+    /// Everything is where it must be.
     pub drained_ns: Option<u64>,
     /// Why there is no third clock, where there is none.
     pub not_drained: Option<String>,
@@ -107,7 +103,7 @@ pub struct TrialPoint {
 /// that the plan does not know are left out.
 #[must_use]
 pub fn points(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhasePoints> {
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut all = Vec::new();
     for workload in &plan.workloads {
         let mut own: Vec<(usize, &TrialRecord)> = records
@@ -144,7 +140,7 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         Drained::Frozen { .. } | Drained::Idle { .. } | Drained::NoDevice => None,
     };
     let latency = Latency::over([phase]);
-    let load = DeviceLoad::of(phase);
+    let load = DeviceLoad::from_phase(phase);
     let is_foreign = matches!(levels.device, DeviceLevel::Elsewhere { .. });
     let is_unknown = is_foreign && phase.worker == WorkerUsage::default();
     let worker = (!is_unknown).then_some(&phase.worker);
@@ -178,7 +174,7 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         busy_share: load.busy_share,
         queue_depth: load.queue_depth,
         write_latency_ns: load.write_latency_ns,
-        account: TrialAccount::of(phase),
+        account: TrialAccount::from_phase(phase),
         p50_ns: latency.and_then(|latency| latency.p50_ns),
         p99_ns: latency.and_then(|latency| latency.p99_ns),
         max_ns: latency.map(|latency| latency.max_ns),

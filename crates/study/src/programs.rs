@@ -7,7 +7,6 @@
 
 use crate::contenders::Contenders;
 use crate::figures::SpreadNs;
-use crate::notes::NoticeRow;
 use crate::phases::{PhaseRow, PhaseTable, comparable};
 use fsarena_model::job::{By, JobKind};
 use fsarena_model::record::{CacheState, TrialRecord};
@@ -22,7 +21,7 @@ use std::path::PathBuf;
 pub struct ProgramUse {
     /// `tar`.
     pub name: String,
-    /// Where it lies; absent where that is not stored.
+    /// Where it is; absent where that is not stored.
     pub path: Option<PathBuf>,
     /// Its version line; empty where it prints none.
     pub version: String,
@@ -35,21 +34,19 @@ pub struct ProgramUse {
 /// One piece of work by a program and by the engine, in trials of two workloads.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OwnCost {
+pub struct ToolOverhead {
     /// What is done.
     pub work: JobKind,
     /// The program, such as `cp`.
     pub program: String,
     /// Name of the workload in which the program does it.
     pub program_workload: String,
-    /// Its phase there.
     pub program_phase: String,
     /// Name of the workload in which the engine does it.
     pub engine_workload: String,
-    /// Its phase there.
     pub engine_phase: String,
     /// Contenders with both times.
-    pub rows: Vec<OwnCostRow>,
+    pub rows: Vec<ToolOverheadRow>,
     /// Labels of contenders whose two times are not alike in cache and memory.
     pub not_comparable: Vec<String>,
 }
@@ -57,10 +54,8 @@ pub struct OwnCost {
 /// A contender's two times.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OwnCostRow {
-    /// Index into the plan's contenders.
+pub struct ToolOverheadRow {
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// State of the cache in both.
     pub cache: CacheState,
@@ -78,7 +73,7 @@ pub struct OwnCostRow {
 
 /// Every program in the records, in the order of first use; versions of one stand together.
 pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut uses: Vec<ProgramUse> = Vec::new();
     for record in records {
         let mut counted: Vec<usize> = Vec::new();
@@ -130,63 +125,29 @@ fn of_report(report: &ProgramReport) -> Vec<ProgramUse> {
     tools.map(|tool| one(&tool.name, Some(tool.path.clone()), &tool.version)).collect()
 }
 
-/// One notice for each program that was not the same in all trials that used it.
-pub(crate) fn notices(plan: &RunPlan, uses: &[ProgramUse]) -> Vec<NoticeRow> {
-    let mut rows: Vec<NoticeRow> = Vec::new();
-    for (at, one) in uses.iter().enumerate() {
-        let own: Vec<&ProgramUse> = uses.iter().filter(|other| other.name == one.name).collect();
-        let said = uses[..at].iter().any(|earlier| earlier.name == one.name);
-        if said || own.len() < 2 {
-            continue;
-        }
-        let kinds: Vec<String> = own.iter().map(|one| described(one)).collect();
-        let all = plan.contenders.iter().map(|contender| contender.label.clone());
-        rows.push(NoticeRow {
-            code: "programs-differ".to_owned(),
-            text: format!(
-                "{} was not the same in all trials: {}; its own cost may differ",
-                one.name,
-                kinds.join(", ")
-            ),
-            remedy: None,
-            measure: None,
-            trials: own.iter().map(|one| one.trials).sum(),
-            labels: all.filter(|label| own.iter().any(|o| o.labels.contains(label))).collect(),
-        });
-    }
-    rows
-}
-
-/// `tar (GNU tar) 1.34 at /usr/bin/tar in 3`.
-fn described(one: &ProgramUse) -> String {
-    let version = if one.version.is_empty() { "of no version" } else { one.version.as_str() };
-    let path = one.path.as_ref().map(|path| format!(" at {}", path.display())).unwrap_or_default();
-    format!("{version}{path} in {}", one.trials)
-}
-
 /// What programs cost, for every pair of equal work in two workloads.
-pub(crate) fn own_costs(plan: &RunPlan, tables: &[PhaseTable]) -> Vec<OwnCost> {
-    let table = |(workload, at): Place<'_>| {
+pub(crate) fn tool_overheads(plan: &RunPlan, tables: &[PhaseTable]) -> Vec<ToolOverhead> {
+    let table = |(workload, at): PhaseAt<'_>| {
         let phase = &workload.phases[at].name;
         tables.iter().find(|table| table.workload == workload.name && table.phase == *phase)
     };
     let costs = pairs(&plan.workloads).into_iter().filter_map(|(by_program, by_engine)| {
-        let cost = own_cost(table(by_program)?, table(by_engine)?)?;
+        let cost = tool_overhead(table(by_program)?, table(by_engine)?)?;
         (!cost.rows.is_empty() || !cost.not_comparable.is_empty()).then_some(cost)
     });
     costs.collect()
 }
 
 /// A phase of a workload, by its index.
-type Place<'a> = (&'a Workload, usize);
+type PhaseAt<'a> = (&'a Workload, usize);
 
 /// Timed phases of two workloads that do the same work with the same history, by a program and by
 /// the engine; each at most once. A history that is the same in who did it too goes before one that
 /// is not.
-fn pairs(workloads: &[Workload]) -> Vec<(Place<'_>, Place<'_>)> {
+fn pairs(workloads: &[Workload]) -> Vec<(PhaseAt<'_>, PhaseAt<'_>)> {
     let places = workloads.iter().flat_map(|w| (0..w.phases.len()).map(move |at| (w, at)));
     let by = |by: By| {
-        let done = move |&(workload, at): &Place<'_>| {
+        let done = move |&(workload, at): &PhaseAt<'_>| {
             let phase = &workload.phases[at];
             phase.timed && phase.job.as_ref().is_some_and(|job| job.by == by)
         };
@@ -197,7 +158,7 @@ fn pairs(workloads: &[Workload]) -> Vec<(Place<'_>, Place<'_>)> {
     for program in by(By::Program) {
         let twins = engines.iter().enumerate();
         let twins = twins.filter(|(_, engine)| is_same_work(program, **engine));
-        let others = |engine: Place<'_>| {
+        let others = |engine: PhaseAt<'_>| {
             let (own, its) = (makers(program), makers(engine));
             own.iter().zip(&its).filter(|(own, its)| own != its).count()
         };
@@ -209,13 +170,13 @@ fn pairs(workloads: &[Workload]) -> Vec<(Place<'_>, Place<'_>)> {
 }
 
 /// Who did what was done before a phase.
-fn makers((workload, at): Place<'_>) -> Vec<Option<By>> {
+fn makers((workload, at): PhaseAt<'_>) -> Vec<Option<By>> {
     workload.phases[..at].iter().map(|phase| Some(phase.job.as_ref()?.by)).collect()
 }
 
 /// Whether two phases of different workloads do the same to the same source, after the same was
 /// done in the same order; names of phases and who did it may differ.
-fn is_same_work((one, at): Place<'_>, (other, other_at): Place<'_>) -> bool {
+fn is_same_work((one, at): PhaseAt<'_>, (other, other_at): PhaseAt<'_>) -> bool {
     let source = |workload: &Workload| {
         workload.source.as_ref().map(|s| (s.origin.clone(), s.place, s.archive))
     };
@@ -233,7 +194,7 @@ fn is_same_work((one, at): Place<'_>, (other, other_at): Place<'_>) -> bool {
         && (0..=at).all(same)
 }
 
-fn own_cost(by_program: &PhaseTable, by_engine: &PhaseTable) -> Option<OwnCost> {
+fn tool_overhead(by_program: &PhaseTable, by_engine: &PhaseTable) -> Option<ToolOverhead> {
     let (mut rows, mut not_comparable) = (Vec::new(), Vec::new());
     let spread = |row: &PhaseRow| row.compared.filter(|spread| spread.median_ns > 0);
     for row in &by_program.rows {
@@ -241,7 +202,7 @@ fn own_cost(by_program: &PhaseTable, by_engine: &PhaseTable) -> Option<OwnCost> 
         let own = || by_engine.rows.iter().filter(|other| other.contender == row.contender);
         let twin = own().find(|other| comparable(other) == comparable(row));
         match twin.and_then(|twin| Some((twin, spread(twin)?))) {
-            Some((twin, engine)) => rows.push(OwnCostRow {
+            Some((twin, engine)) => rows.push(ToolOverheadRow {
                 contender: row.contender,
                 label: row.label.clone(),
                 cache: row.cache,
@@ -258,7 +219,7 @@ fn own_cost(by_program: &PhaseTable, by_engine: &PhaseTable) -> Option<OwnCost> 
         }
     }
     let job = by_program.job.as_ref()?;
-    Some(OwnCost {
+    Some(ToolOverhead {
         work: job.kind.clone(),
         program: job.programs().first().copied().unwrap_or_default().to_owned(),
         program_workload: by_program.workload.clone(),

@@ -1,6 +1,6 @@
 //! What the rate of a phase counts, and the rates of a row: each an amount per second of a clock.
 //!
-//! Real work is judged by its time: there a longer time is worse, and rates only stand beside it.
+//! Real work is judged by its time: there a longer time is worse, and rates are only shown with it.
 
 use crate::figures::SpreadF;
 use fsarena_model::job::JobKind;
@@ -17,7 +17,6 @@ use serde::{Serialize, Serializer};
 pub enum RateUnit {
     /// Bytes of contents.
     Bytes,
-    /// Files.
     Files,
     /// Directories.
     Dirs,
@@ -33,7 +32,7 @@ pub const SMALL_FILE_BYTES: u64 = 64 << 10;
 impl RateUnit {
     /// What is counted for an op on these files.
     #[must_use]
-    pub fn of(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
+    pub fn for_op(style: RateStyle, op: Op, dataset: &Dataset) -> Self {
         let info = op.info();
         match (info.rate, info.unit) {
             (RateKind::Time, _) => Self::Time,
@@ -89,13 +88,13 @@ pub(crate) struct Returned {
 impl Rates {
     /// The rates of these phases, one value a trial; by `clock`, without the start
     /// and end of a program that did the work.
-    pub(crate) fn of(phases: &[&PhaseRecord], clock: Clock) -> Self {
+    pub(crate) fn from_phases(phases: &[&PhaseRecord], clock: Clock) -> Self {
         let rate = |amount: fn(&PhaseRecord) -> Option<u64>| {
             let of = |phase: &&PhaseRecord| {
                 let ns = working_ns(phase, clock).filter(|&ns| ns > 0)?;
                 Some(amount(phase)? as f64 * 1e9 / ns as f64)
             };
-            SpreadF::of(phases.iter().filter_map(of).collect())
+            SpreadF::from_values(phases.iter().filter_map(of).collect())
         };
         Self {
             bytes_per_s: rate(contents_bytes),
@@ -106,7 +105,7 @@ impl Rates {
         }
     }
 
-    /// As fields named `returned_…`, beside those of the compared clock.
+    /// As fields named `returned_…`, next to those of the compared clock.
     pub(crate) fn serialize_returned<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let named = Returned {
             returned_bytes_per_s: self.bytes_per_s,
@@ -148,7 +147,7 @@ pub(crate) fn own_ns(phase: &PhaseRecord) -> Option<u64> {
     phase.program.as_ref().filter(|_| phase.job.is_none())?.own_ns
 }
 
-/// Bytes of contents that a rate is of; `None` where no contents are moved, or nobody knows how
+/// Bytes of contents that a rate is of; `None` where no contents are moved, or it is unknown how
 /// many.
 fn contents_bytes(phase: &PhaseRecord) -> Option<u64> {
     let Some(job) = &phase.job else {

@@ -11,7 +11,7 @@ pub use measures::SweepMeasure;
 use crate::contenders::Contenders;
 use crate::figures::SpreadF;
 use crate::phases::with_right_contents;
-use crate::verdict::{Class, Looked, Point, Points, look_once};
+use crate::verdict::{Class, PairResult, Point, Points, look_once};
 use fsarena_model::contender::Contender;
 use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -28,9 +28,7 @@ const ALPHA: f64 = 0.05;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepView {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
     /// The file system with all that its levels have in common: `ext4:mkfs.bigalloc=1`.
     pub file_system: String,
@@ -48,9 +46,7 @@ pub struct SweepView {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepLevel {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// Its value: bytes, or a number of things.
     pub value: u64,
@@ -101,14 +97,12 @@ pub struct SweepPoint {
     pub geometric_mean: Option<f64>,
     /// 95 % interval of it (t of the logarithms); absent for one value.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
     /// Value ÷ that of the best level, by the blocks that have both; 1 for the best one itself.
     pub ratio_to_best: Option<f64>,
     /// Interval of the ratio, at the level that all pairs of the curve share; absent for the best
     /// one itself, and for too few blocks.
     pub ratio_low: Option<f64>,
-    /// Its upper end.
     pub ratio_high: Option<f64>,
     /// What is shown of this level against the best one; absent for the best one itself.
     pub against_best: Option<Verdict>,
@@ -120,7 +114,7 @@ pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<SweepView> {
     if sweeps.is_empty() {
         return Vec::new();
     }
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut views = Vec::new();
     for workload in &plan.workloads {
         let own = contenders.split(&with_right_contents(records, &workload.name));
@@ -188,7 +182,9 @@ fn view(
         label: plan.contenders[contender].label.clone(),
         value,
         text: text(value),
-        slack_bytes: SpreadF::of(own[contender].iter().filter_map(|r| slack_bytes(r)).collect()),
+        slack_bytes: SpreadF::from_values(
+            own[contender].iter().filter_map(|r| slack_bytes(r)).collect(),
+        ),
     };
     let levels: Vec<SweepLevel> = sweep.levels.iter().map(level).collect();
     let curve = |&(_, measure): &(&str, SweepMeasure)| {
@@ -254,7 +250,7 @@ fn points(
                 phase.name == planned.name && phase.is_complete()
             };
             let Some(at) = (0..record.phases.len()).find(is_own) else { continue };
-            let value = measure.of(record, at).filter(|value| value.is_finite());
+            let value = measure.value(record, at).filter(|value| value.is_finite());
             let Some(value) = value else { continue };
             if value <= 0.0 {
                 zeros += 1;
@@ -312,13 +308,13 @@ fn curve(
             .is_some_and(|found| found.verdict == Verdict::Same)
     };
     let flat = best.and_then(|best| flat_around(best, along.len(), &same));
-    let words = measures::words(measure, levels, &along, (best, flat), margin);
+    let words = sentence(measure, levels, &along, (best, flat), margin);
     SweepCurve { measure, unit: measure.unit(), points: along, best, flat, words }
 }
 
 /// A level by itself.
 fn alone(points: &Points, contender: usize) -> SweepPoint {
-    let logs: Vec<f64> = points.of(contender).map(|point| point.value.ln()).collect();
+    let logs: Vec<f64> = points.of_contender(contender).map(|point| point.value.ln()).collect();
     let Ok(estimate) = fsarena_stats::mean_t(&logs, ALPHA) else { return SweepPoint::default() };
     let interval = estimate.bounds.attained();
     SweepPoint {
@@ -331,12 +327,12 @@ fn alone(points: &Points, contender: usize) -> SweepPoint {
 }
 
 /// What was found of `a` against `b`.
-fn between(looked: &[Looked], a: usize, b: usize) -> Option<Looked> {
+fn between(looked: &[PairResult], a: usize, b: usize) -> Option<PairResult> {
     let found = looked.iter().find(|one| one.pair == (a, b) || one.pair == (b, a))?;
     if found.pair == (a, b) {
         return Some(*found);
     }
-    Some(Looked {
+    Some(PairResult {
         pair: (a, b),
         verdict: found.verdict.swapped(),
         ratio: found.ratio.map(f64::recip),
@@ -357,4 +353,52 @@ fn flat_around(
     stretches
         .filter(|&(first, last)| last > first && is_flat(first, last))
         .max_by_key(|&(first, last)| (last - first, std::cmp::Reverse(first)))
+}
+
+/// What is said of a curve: its best level, where it is flat, and what is shown to be the same.
+fn sentence(
+    measure: SweepMeasure,
+    levels: &[SweepLevel],
+    points: &[SweepPoint],
+    (best, flat): (Option<usize>, Option<(usize, usize)>),
+    margin: f64,
+) -> String {
+    let name = measure.name();
+    let Some(best) = best else { return format!("{name}: no figure") };
+    let text = |at: usize| levels[at].text.as_str();
+    let value = points[best].geometric_mean.map(|value| measure.text(value)).unwrap_or_default();
+    let mut sentence = format!("{name}: least at {} ({value})", text(best));
+    let percent = format!("{} %", short(margin * 100.0));
+    let (first, last) = flat.unwrap_or((best, best));
+    match flat {
+        Some((0, last)) if last + 1 == levels.len() => {
+            sentence.push_str(&format!("; flat within {percent} over all levels"));
+        }
+        Some((first, last)) => {
+            let (first, last) = (text(first), text(last));
+            sentence.push_str(&format!("; flat within {percent} from {first} to {last}"));
+        }
+        None => sentence.push_str("; not shown to be flat"),
+    }
+    let listed = |wanted: Verdict| -> Vec<&str> {
+        let of = |at: &usize| points[*at].against_best == Some(wanted);
+        let beyond = |at: &usize| wanted != Verdict::Same || *at < first || *at > last;
+        (0..points.len()).filter(of).filter(beyond).map(text).collect()
+    };
+    let same = listed(Verdict::Same);
+    if !same.is_empty() {
+        sentence
+            .push_str(&format!("; the same as the best within {percent} also {}", same.join(", ")));
+    }
+    let more = listed(Verdict::Slower);
+    if !more.is_empty() {
+        sentence.push_str(&format!("; shown to be more at {}", more.join(", ")));
+    }
+    sentence
+}
+
+/// Without zeros at its end.
+fn short(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -24,11 +24,8 @@ const MIB: f64 = (1u64 << 20) as f64;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrialTrace {
-    /// Name of the workload.
     pub workload: String,
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// Number of the block, from 1.
     pub block: u32,
@@ -44,7 +41,6 @@ pub struct TrialTrace {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseTrace {
-    /// Name of the phase.
     pub phase: String,
     /// Start of the phase on the axis of the whole trial, s: phases follow each other with the gaps
     /// between them left out.
@@ -113,7 +109,7 @@ impl Quantity {
 /// Those without time series are left out, and so are those with wrong contents.
 #[must_use]
 pub fn traces(plan: &RunPlan, records: &[TrialRecord]) -> Vec<TrialTrace> {
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let mut all = Vec::new();
     for workload in &plan.workloads {
         let of_work = with_right_contents(records, &workload.name);
@@ -198,7 +194,7 @@ fn phase_traces(record: &TrialRecord) -> Vec<PhaseTrace> {
 fn phase_trace(phase: &PhaseRecord, at_s: f64) -> PhaseTrace {
     let clocks = &phase.clocks;
     let drained_ns = clocks.drained.ns();
-    let samples = phase.series.as_ref().map(Samples::of);
+    let samples = phase.series.as_ref().map(Samples::new);
     let last_ns = samples.as_ref().and_then(|samples| samples.t_ns.last().copied());
     let ends = [Some(clocks.returned_ns), clocks.durable_ns, drained_ns, last_ns];
     let lines = samples.map(|samples| {
@@ -227,7 +223,7 @@ struct Samples<'a> {
 }
 
 impl<'a> Samples<'a> {
-    fn of(series: &'a Series) -> Self {
+    fn new(series: &'a Series) -> Self {
         let near_ns = i64::try_from(series.period_ns).unwrap_or(i64::MAX);
         let after = series.t_ns.partition_point(|&t_ns| t_ns < 0);
         let before = after.checked_sub(1).filter(|&at| series.t_ns[at] >= near_ns.saturating_neg());

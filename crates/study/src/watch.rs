@@ -1,5 +1,5 @@
 //! Watchers: what would make a comparison something else than it seems. Nothing here removes a
-//! value; what is found is said beside the verdict.
+//! value; what is found is said with the verdict.
 
 mod foreign;
 mod inside;
@@ -44,7 +44,6 @@ pub struct Watch {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What.
     pub kind: FindingKind,
     /// In words, with figures.
     pub text: String,
@@ -71,11 +70,10 @@ pub enum FindingKind {
     ForeignLoad,
 }
 
-/// A value that stands out.
+/// an outlier.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outlier {
-    /// Index into the plan's contenders.
     pub contender: usize,
     /// Block, from 1.
     pub block: u32,
@@ -88,10 +86,10 @@ pub struct Outlier {
 /// Watches the values of a question, those of blocks that count; `labels` are those of the plan's
 /// contenders. Each test is at 1 %.
 #[must_use]
-pub fn of(points: &Points, labels: &[String]) -> Watch {
-    let seen = Seen { cells: cells(points), labels };
-    let mut findings = seen.trends();
-    findings.extend(seen.memory(points));
+pub fn watch(points: &Points, labels: &[String]) -> Watch {
+    let trends = Trends { cells: cells(points), labels };
+    let mut findings = trends.trends();
+    findings.extend(trends.memory(points));
     findings.sort_by(|a, b| a.p.unwrap_or(1.0).total_cmp(&b.p.unwrap_or(1.0)));
     Watch { findings, outliers: outliers(points) }
 }
@@ -113,12 +111,12 @@ fn cells(points: &Points) -> Vec<Cell> {
     points.all.iter().map(cell).collect()
 }
 
-struct Seen<'a> {
+struct Trends<'a> {
     cells: Vec<Cell>,
     labels: &'a [String],
 }
 
-impl Seen<'_> {
+impl Trends<'_> {
     fn label(&self, arm: usize) -> &str {
         self.labels.get(arm).map_or("?", String::as_str)
     }
@@ -202,7 +200,7 @@ impl Seen<'_> {
         (most != least).then_some((most, least))
     }
 
-    /// The ratio of a pair with everything fitted that fired, beside that without.
+    /// The ratio of a pair with everything fitted that fired, next to that without.
     fn ratio(&self, (a, b): (usize, usize), fitted: Covariates) -> String {
         let names = format!("{} ÷ {}", self.label(a), self.label(b));
         let ratio = |fitted: Covariates| {

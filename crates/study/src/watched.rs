@@ -1,5 +1,5 @@
 //! A device that was watched while another application used it: figures of each stretch between two
-//! samples, what they were over an interval, and two intervals beside each other.
+//! samples, what they were over an interval, and two intervals side by side.
 //!
 //! A sitting is one unit. Its samples follow from each other and are no repeats, so that nothing is
 //! decided from two sittings ([`WHY_UNDECIDED`]); their figures are shown, and so is how far the
@@ -62,7 +62,7 @@ pub struct Over {
 }
 
 impl Over {
-    fn of(quantity: Watched, ratios: &[Ratio]) -> Option<Self> {
+    fn from_ratios(quantity: Watched, ratios: &[Ratio]) -> Option<Self> {
         let value = |ratio: &Ratio| quantity.over([*ratio]);
         let values: Vec<f64> = ratios.iter().filter_map(value).collect();
         Some(Self {
@@ -80,7 +80,6 @@ impl Over {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedRow {
-    /// What.
     pub quantity: Watched,
     /// What it was; absent where no stretch has a value.
     pub over: Option<Over>,
@@ -130,7 +129,7 @@ pub fn interval(name: &str, record: &TrialRecord, part: Part) -> Option<Interval
     let row = |quantity: Watched| {
         let ratio = |at: &usize| quantity.ratio(&Between { series, at: *at });
         let ratios: Vec<Ratio> = inside.iter().filter_map(ratio).collect();
-        WatchedRow { quantity, over: Over::of(quantity, &ratios) }
+        WatchedRow { quantity, over: Over::from_ratios(quantity, &ratios) }
     };
     Some(Interval {
         name: name.to_owned(),
@@ -185,26 +184,23 @@ impl Stretch for Between<'_> {
     }
 }
 
-/// Two watched intervals beside each other.
+/// Two watched intervals side by side.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WatchedPair {
-    /// The first.
     pub a: Interval,
-    /// The second.
     pub b: Interval,
     /// Each quantity, in the order of [`Watched::ALL`]: mean of the first ÷ mean of the second;
     /// absent where one of them has none, or that of the second is 0.
     pub ratios_of_means: Vec<Option<f64>>,
     /// Whether a difference is real: it is never decided from two intervals.
     pub verdict: fsarena_model::verdict::Verdict,
-    /// Why.
     pub why: String,
 }
 
-/// Sets two intervals beside each other.
+/// Sets two intervals side by side.
 #[must_use]
-pub fn beside(a: Interval, b: Interval) -> WatchedPair {
+pub fn side_by_side(a: Interval, b: Interval) -> WatchedPair {
     let ratio = |(a, b): (&WatchedRow, &WatchedRow)| {
         let (a, b) = (a.over?.mean, b.over?.mean);
         (b > 0.0).then(|| a / b)
@@ -240,7 +236,7 @@ mod tests {
 
     fn values(quantity: Watched) -> Vec<Option<f64>> {
         let series = series();
-        (1..4).map(|at| quantity.of(&Between { series: &series, at })).collect()
+        (1..4).map(|at| quantity.value(&Between { series: &series, at })).collect()
     }
 
     #[test]
@@ -266,7 +262,7 @@ mod tests {
     /// Of all stretches of the series.
     fn over(quantity: Watched, series: &Series) -> Option<Over> {
         let ratio = |at| quantity.ratio(&Between { series, at });
-        Over::of(quantity, &(1..series.t_ns.len()).filter_map(ratio).collect::<Vec<_>>())
+        Over::from_ratios(quantity, &(1..series.t_ns.len()).filter_map(ratio).collect::<Vec<_>>())
     }
 
     #[test]
@@ -291,6 +287,6 @@ mod tests {
         // User time 5 s of 8 s of processors.
         assert!((of(Watched::UserShare).mean - 5.0 / 8.0).abs() < 1e-9);
         assert_eq!(over(Watched::StealShare, &series), None);
-        assert_eq!(Over::of(Watched::DirtyBytes, &[]), None);
+        assert_eq!(Over::from_ratios(Watched::DirtyBytes, &[]), None);
     }
 }

@@ -1,5 +1,5 @@
 //! What is said once at the head of a workload's tables: the tree or archive that real work is done
-//! with, where it lies, whether copies may share blocks, and caches that are cold only at first.
+//! with, where it is, whether copies may share blocks, and caches that are cold only at first.
 
 use fsarena_model::contender::{Cache, Contender};
 use fsarena_model::job::{Compression, Contents, JobKind, Reflink, Source, SourcePlace};
@@ -11,7 +11,6 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadView {
-    /// Its name.
     pub name: String,
     /// Its title.
     pub title: String,
@@ -30,7 +29,7 @@ pub struct WorkloadView {
 pub struct SourceView {
     /// Name of the dataset, or of the user's path.
     pub name: String,
-    /// Where it lies while the work is done.
+    /// Where it is while the work is done.
     pub place: SourcePlace,
     /// How it is compressed, where it is an archive; absent: it is a tree.
     pub archive: Option<Compression>,

@@ -5,3 +5,6 @@ pub mod fake_tree;
 pub mod records;
 
 pub use fake_tree::FakeTree;
+
+/// One second, ns.
+pub const SECOND_NS: u64 = 1_000_000_000;

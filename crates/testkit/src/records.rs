@@ -4,6 +4,7 @@
 mod cycles;
 mod jobs;
 
+pub use crate::SECOND_NS;
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
 pub use jobs::{PACKED_BYTES, contents, own_work, real_work};
 
@@ -27,8 +28,6 @@ use fsarena_model::work::{
 };
 use std::collections::BTreeMap;
 
-/// One second, ns.
-pub const SECOND_NS: u64 = 1_000_000_000;
 /// 2026-01-01 00:00:00 UTC, ns.
 pub const NEW_YEAR_UNIX_NS: u64 = 1_767_225_600 * SECOND_NS;
 

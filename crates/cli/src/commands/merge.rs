@@ -6,7 +6,7 @@ use crate::context;
 use crate::exit;
 use anyhow::Result;
 use fsarena_report::MergedLine;
-use fsarena_store::{Fate, Merged, MergedRun, Store};
+use fsarena_store::{MergeOutcome, Merged, MergedRun, Store};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -79,20 +79,20 @@ fn line_of(run: &MergedRun) -> MergedLine {
     let records = |more: usize| {
         if more == 1 { "1 record more".to_owned() } else { format!("{more} records more") }
     };
-    let (here, fate, text) = match &run.fate {
-        Fate::Taken { run } => (Some(run), "taken", "taken".to_owned()),
-        Fate::Same { run } => (Some(run), "same", "here already, the same".to_owned()),
-        Fate::LongerHere { run, more } => {
+    let (here, fate, text) = match &run.outcome {
+        MergeOutcome::Taken { run } => (Some(run), "taken", "taken".to_owned()),
+        MergeOutcome::Same { run } => (Some(run), "same", "here already, the same".to_owned()),
+        MergeOutcome::LongerHere { run, more } => {
             (Some(run), "longer-here", format!("here already, with {}", records(*more)))
         }
-        Fate::LongerThere { run, more } => {
+        MergeOutcome::LongerThere { run, more } => {
             let text = format!("here already; {} there, not taken", records(*more));
             (Some(run), "longer-there", text)
         }
-        Fate::Differs { run, what } => {
+        MergeOutcome::Differs { run, what } => {
             (Some(run), "differs", format!("refused: one of this id is here, and {what}"))
         }
-        Fate::AtWork => (None, "at-work", "skipped: it is at work there".to_owned()),
+        MergeOutcome::AtWork => (None, "at-work", "skipped: it is at work there".to_owned()),
     };
     MergedLine {
         there: open::line_of(&run.there),
@@ -104,22 +104,23 @@ fn line_of(run: &MergedRun) -> MergedLine {
 
 /// What can be done about RUNs that were not taken.
 fn talk(merged: &Merged, other: &Path, ours: &Path) {
-    let has = |wanted: fn(&Fate) -> bool| merged.runs.iter().any(|run| wanted(&run.fate));
+    let has =
+        |wanted: fn(&MergeOutcome) -> bool| merged.runs.iter().any(|run| wanted(&run.outcome));
     let (other, ours) = (other.display(), ours.display());
-    if has(|fate| matches!(fate, Fate::AtWork)) {
+    if has(|fate| matches!(fate, MergeOutcome::AtWork)) {
         say!(
             "{other}: a RUN is at work; merge again when it has ended (where its process died, \
              `fsarena list --db {other}` marks it as interrupted)"
         );
     }
-    if has(|fate| matches!(fate, Fate::LongerThere { .. })) {
+    if has(|fate| matches!(fate, MergeOutcome::LongerThere { .. })) {
         say!(
             "{other}: a RUN went on there since it was merged, and what is stored here is never \
              changed; for the longer one begin a new database: fsarena merge --db NEW.db {other} \
              {ours}"
         );
     }
-    if has(|fate| matches!(fate, Fate::Differs { .. })) {
+    if has(|fate| matches!(fate, MergeOutcome::Differs { .. })) {
         say!(
             "{other}: a RUN was refused, because another one of the same id is here; both stay as \
              they are, each in its database"

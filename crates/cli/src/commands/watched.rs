@@ -10,7 +10,7 @@ use fsarena_model::units::Nanos;
 use fsarena_model::verdict::Verdict;
 use fsarena_report::Style;
 use fsarena_store::{RunId, Store};
-use fsarena_study::watched::{Interval, Part, beside, interval};
+use fsarena_study::watched::{Interval, Part, interval, side_by_side};
 use fsarena_watch::journal::Dead;
 
 /// Columns of tables in a document.
@@ -72,7 +72,7 @@ pub fn asked_nothing(run: RunId) -> Usage {
     ))
 }
 
-/// Two watched intervals beside each other; `None` where what is named are no watches. What they
+/// Two watched intervals side by side; `None` where what is named are no watches. What they
 /// are is said, and nothing is decided.
 pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Vec<Verdict>>> {
     let named: Vec<Named> = args.runs.iter().map(|text| named(text)).collect::<Result<_>>()?;
@@ -105,7 +105,7 @@ pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Vec<Verdict>>
             _ => Usage("watches are compared two at a time".to_owned()).into(),
         });
     };
-    let pair = beside(of(store, headers[0].0, a)?, of(store, headers[1].0, b)?);
+    let pair = side_by_side(of(store, headers[0].0, a)?, of(store, headers[1].0, b)?);
     if args.json {
         context::print_json(&fsarena_report::compare_json("compare-watched", &pair))?;
     } else {

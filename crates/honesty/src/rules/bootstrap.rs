@@ -1,7 +1,7 @@
 //! A rule made of what criterion.rs prints.
 
 use super::means::Summary;
-use super::{Play, Rule};
+use super::rule::{Rule, RuleRun};
 use crate::Label;
 use fsarena_model::seed::SeededRng;
 
@@ -35,12 +35,12 @@ pub(super) fn criterion_like() -> Rule {
     }
 }
 
-fn compare(a: &[f64], b: &[f64], rng: &mut SeededRng) -> Play {
-    let log_ratio = (Summary::of(b).mean / Summary::of(a).mean).ln();
+fn compare(a: &[f64], b: &[f64], rng: &mut SeededRng) -> RuleRun {
+    let log_ratio = (Summary::from_values(b).mean / Summary::from_values(a).mean).ln();
     let (low, high) = percentile_interval(a, b, rng);
     let is_large = low > 1.0 + NOISE || high < 1.0 - NOISE;
     let differs = is_large && p_value(a, b, rng) < ALPHA;
-    Play { interval: Some((low.ln(), high.ln())), ..Play::plain(differs, log_ratio) }
+    RuleRun { interval: Some((low.ln(), high.ln())), ..RuleRun::plain(differs, log_ratio) }
 }
 
 /// The 95 % percentile interval of mean(b) ÷ mean(a), each resampled from its own values.
@@ -54,7 +54,7 @@ fn percentile_interval(a: &[f64], b: &[f64], rng: &mut SeededRng) -> (f64, f64) 
 
 /// Share of pooled resamples whose t is at least as far from 0 as that of the values, two-sided.
 fn p_value(a: &[f64], b: &[f64], rng: &mut SeededRng) -> f64 {
-    let seen = t(Summary::of(a), Summary::of(b));
+    let seen = t(Summary::from_values(a), Summary::from_values(b));
     let pooled: Vec<f64> = a.iter().chain(b).copied().collect();
     let mut beyond = 0;
     for _ in 0..RESAMPLES {
@@ -76,5 +76,5 @@ fn resampled(values: &[f64], rng: &mut SeededRng) -> Summary {
     for place in &mut drawn {
         *place = values[rng.below(values.len() as u64) as usize];
     }
-    Summary::of(&drawn)
+    Summary::from_values(&drawn)
 }

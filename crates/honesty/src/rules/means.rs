@@ -1,6 +1,6 @@
 //! Means and bars: the habits of articles.
 
-use super::{Play, Rule};
+use super::rule::{Rule, RuleRun};
 use crate::{Label, Slots};
 
 /// A difference of less than this is not mentioned.
@@ -20,8 +20,8 @@ pub(super) fn mean_of_3() -> Rule {
         is_ours: false,
         is_default: false,
         play: Box::new(|slots| {
-            let a = Summary::of(&slots.take_all(Label::A, 3));
-            beyond(MENTIONED, a.mean, Summary::of(&slots.take_all(Label::B, 3)).mean)
+            let a = Summary::from_values(&slots.take_all(Label::A, 3));
+            beyond(MENTIONED, a.mean, Summary::from_values(&slots.take_all(Label::B, 3)).mean)
         }),
     }
 }
@@ -41,17 +41,17 @@ pub(super) fn bars(key: &'static str, name: &'static str, runs: usize) -> Rule {
         is_ours: false,
         is_default: false,
         play: Box::new(move |slots: &mut Slots<'_>| {
-            let a = Summary::of(&slots.take_all(Label::A, runs));
-            let b = Summary::of(&slots.take_all(Label::B, runs));
+            let a = Summary::from_values(&slots.take_all(Label::A, runs));
+            let b = Summary::from_values(&slots.take_all(Label::B, runs));
             let bars = (a.sd + b.sd) / (runs as f64).sqrt();
-            Play::plain((b.mean - a.mean).abs() > bars, (b.mean / a.mean).ln())
+            RuleRun::plain((b.mean - a.mean).abs() > bars, (b.mean / a.mean).ln())
         }),
     }
 }
 
 /// A difference where the larger of `a` and `b` is more than `ratio` times the other.
-pub(super) fn beyond(ratio: f64, a: f64, b: f64) -> Play {
-    Play::plain(a.max(b) > ratio * a.min(b), (b / a).ln())
+pub(super) fn beyond(ratio: f64, a: f64, b: f64) -> RuleRun {
+    RuleRun::plain(a.max(b) > ratio * a.min(b), (b / a).ln())
 }
 
 /// Mean and sample standard deviation.
@@ -63,7 +63,7 @@ pub(super) struct Summary {
 
 impl Summary {
     /// Of at least two values.
-    pub fn of(values: &[f64]) -> Self {
+    pub fn from_values(values: &[f64]) -> Self {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();

@@ -1,10 +1,10 @@
 //! The rule that fsarena ships: its own code on one pair.
 
-use super::{Play, Rule};
+use super::rule::{Rule, RuleRun};
 use crate::Slots;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_stats::paired::floor_sd;
-use fsarena_stats::{Decision, Family, Found, LookAt, Looks, PairSample, shapes_differ};
+use fsarena_stats::{Decision, Family, LookInput, LookResult, Looks, PairSample, shapes_differ};
 
 /// Blocks at most where nothing else is said.
 const CAP: u32 = 32;
@@ -72,10 +72,10 @@ fn until(
     cap: u32,
     margin: f64,
     alpha_at: impl Fn(u32) -> Option<f64>,
-) -> Play {
+) -> RuleRun {
     let mut family = Family { asked: 1, differences: 0, sames: 0 };
     let (mut of_a, mut of_b, mut logs) = (Vec::new(), Vec::new(), Vec::new());
-    let mut play = Play::plain(false, 0.0);
+    let mut play = RuleRun::plain(false, 0.0);
     for blocks in 1..=cap {
         let (a, b) = slots.take_pair();
         of_a.push(a.ln());
@@ -85,10 +85,10 @@ fn until(
         let floor_sd = floor_sd(&of_a, &of_b, |value| Metric::Time.step(value));
         let sample = PairSample { logs: &logs, floor_sd, pooled: None };
         let same_allowed = !shapes_differ(&of_a, &of_b);
-        let look = [LookAt { sample, same_allowed }];
+        let look = [LookInput { sample, same_allowed }];
         let found = family.look(&look, alpha, margin.ln_1p());
         if let Some(found) = found.first() {
-            play = said(found, sample.point().unwrap_or(0.0));
+            play = rule_run(found, sample.point().unwrap_or(0.0));
         }
         if play.verdict != Verdict::Undecided {
             break;
@@ -97,7 +97,7 @@ fn until(
     play
 }
 
-fn said(found: &Found, log_ratio: f64) -> Play {
+fn rule_run(found: &LookResult, log_ratio: f64) -> RuleRun {
     let verdict = match found.decision {
         Some(Decision::Less) => Verdict::Faster,
         Some(Decision::More) => Verdict::Slower,
@@ -105,5 +105,5 @@ fn said(found: &Found, log_ratio: f64) -> Play {
         None => Verdict::Undecided,
     };
     let interval = found.interval.as_ref().map(|interval| (interval.low, interval.high));
-    Play { verdict, log_ratio, interval }
+    RuleRun { verdict, log_ratio, interval }
 }

@@ -1,6 +1,6 @@
 //! Looking after every run until it is significant.
 
-use super::{Play, Rule};
+use super::rule::{Rule, RuleRun};
 use fsarena_model::verdict::Verdict;
 use fsarena_stats::{Interval, mean_t};
 
@@ -25,12 +25,12 @@ pub(super) fn peeking(margin: f64) -> Rule {
         is_ours: false,
         is_default: false,
         play: Box::new(move |slots| {
-            let (mut logs, mut play) = (Vec::new(), Play::plain(false, 0.0));
+            let (mut logs, mut play) = (Vec::new(), RuleRun::plain(false, 0.0));
             while logs.len() < CAP && play.verdict == Verdict::Undecided {
                 let (a, b) = slots.take_pair();
                 logs.push((b / a).ln());
                 if logs.len() >= FIRST {
-                    play = look(&logs, margin.ln_1p());
+                    play = test(&logs, margin.ln_1p());
                 }
             }
             play
@@ -38,9 +38,9 @@ pub(super) fn peeking(margin: f64) -> Rule {
     }
 }
 
-fn look(logs: &[f64], margin_log: f64) -> Play {
+fn test(logs: &[f64], margin_log: f64) -> RuleRun {
     let at = |alpha: f64| mean_t(logs, alpha).ok();
-    let Some(estimate) = at(ALPHA) else { return Play::plain(false, 0.0) };
+    let Some(estimate) = at(ALPHA) else { return RuleRun::plain(false, 0.0) };
     let interval = estimate.bounds.attained();
     let same = at(2.0 * ALPHA).and_then(|narrow| narrow.bounds.attained());
     let within = |i: &Interval| i.low > -margin_log && i.high < margin_log;
@@ -49,8 +49,8 @@ fn look(logs: &[f64], margin_log: f64) -> Play {
         Verdict::Same
     } else {
         let differs = interval.as_ref().is_some_and(beyond);
-        Play::plain(differs, estimate.point).verdict
+        RuleRun::plain(differs, estimate.point).verdict
     };
     let ends = interval.map(|i| (i.low, i.high));
-    Play { verdict, log_ratio: estimate.point, interval: ends }
+    RuleRun { verdict, log_ratio: estimate.point, interval: ends }
 }

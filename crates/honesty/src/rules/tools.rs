@@ -1,7 +1,7 @@
 //! Rules made of what tools print: hyperfine, benchstat, the Phoronix Test Suite, pytest-benchmark.
 
 use super::means::{Summary, beyond};
-use super::{Play, Rule};
+use super::rule::{Rule, RuleRun};
 use crate::{Label, Slots};
 use fsarena_stats::{mann_whitney, median};
 
@@ -40,7 +40,7 @@ fn until_steady(slots: &mut Slots<'_>, label: Label) -> f64 {
     let (first, most) = PHORONIX_RUNS;
     let mut values = slots.take_all(label, first);
     loop {
-        let summary = Summary::of(&values);
+        let summary = Summary::from_values(&values);
         if summary.relative_sd() < PHORONIX_SPREAD || values.len() == most {
             return summary.mean;
         }
@@ -84,11 +84,11 @@ pub(super) fn hyperfine_like() -> Rule {
         is_ours: false,
         is_default: false,
         play: Box::new(|slots| {
-            let a = Summary::of(&slots.take_all(Label::A, RUNS));
-            let b = Summary::of(&slots.take_all(Label::B, RUNS));
+            let a = Summary::from_values(&slots.take_all(Label::A, RUNS));
+            let b = Summary::from_values(&slots.take_all(Label::B, RUNS));
             let ratio = (a.mean / b.mean).max(b.mean / a.mean);
             let spread = ratio * a.relative_sd().hypot(b.relative_sd());
-            Play::plain(ratio - spread > 1.0, (b.mean / a.mean).ln())
+            RuleRun::plain(ratio - spread > 1.0, (b.mean / a.mean).ln())
         }),
     }
 }
@@ -122,11 +122,11 @@ pub(super) fn benchstat_like(interleaved: bool) -> Rule {
 
 /// The verdict by ranks, the size by medians. Where the medians are equal the sign is that of
 /// neither: nothing is claimed.
-fn ranked(a: &[f64], b: &[f64]) -> Play {
+fn ranked(a: &[f64], b: &[f64]) -> RuleRun {
     let log_ratio = match (median(a), median(b)) {
         (Ok(a), Ok(b)) => (b / a).ln(),
         _ => 0.0,
     };
     let differs = mann_whitney(a, b).is_some_and(|p| p < ALPHA);
-    Play::plain(differs, log_ratio)
+    RuleRun::plain(differs, log_ratio)
 }

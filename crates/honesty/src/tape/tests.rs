@@ -40,7 +40,7 @@ fn a_tape_a_phase_in_order_of_time() {
     assert_eq!(tapes[0].elapsed_s, [5.0, 5.0, 5.0]);
     assert_eq!(tapes[3].elapsed_s, [3.0, 3.0, 3.0]);
     assert!(tapes[0].started_unix_ns.is_sorted());
-    assert_eq!(tapes[0].left, Left::default());
+    assert_eq!(tapes[0].left, LeftOut::default());
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_is_not_on_the_tape_is_counted() {
     scores[4].phases[0].cache = CacheState::Warm;
     let tapes = tapes("RUN 1", &header.plan, &scores).unwrap();
     assert_eq!(tapes[0].values, [1e6, 6e6, 7e6]);
-    let expected = Left { incomplete: 2, bad_contents: 1, other_conditions: 1 };
+    let expected = LeftOut { incomplete: 2, bad_contents: 1, other_conditions: 1 };
     assert_eq!(tapes[0].left, expected);
     assert_eq!(tapes[1].values, [1e6, 3e6, 5e6, 6e6, 7e6]);
 }

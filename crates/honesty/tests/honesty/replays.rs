@@ -118,7 +118,7 @@ fn the_same_seed_gives_the_same_and_another_seed_others() {
 fn more_than_65_in_1000_break_the_promise() {
     let mut replayed = replay(&white(), &config(10)).unwrap();
     let broken = |replayed: &mut Replayed, row: usize, count, of| {
-        replayed.rules[row].false_verdicts = Rate::of(count, of);
+        replayed.rules[row].false_verdicts = Rate::new(count, of);
         replayed.broken().map(|rule| rule.key.clone()).collect::<Vec<_>>()
     };
     assert!(broken(&mut replayed, 0, 65, 1000).is_empty());

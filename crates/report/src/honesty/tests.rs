@@ -1,7 +1,7 @@
 //! The table of rules and what stands below it.
 
 use super::*;
-use fsarena_honesty::{EffectFigures, Left, Rate};
+use fsarena_honesty::{EffectFigures, LeftOut, Rate};
 use fsarena_model::run::Clock;
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::Metric;
@@ -23,8 +23,8 @@ fn effect(factor: f64, slower: usize, faster: usize, runs: f64) -> EffectFigures
 }
 
 fn rule(name: &str, is_ours: bool, wrong: usize) -> RuleFigures {
-    let false_verdicts = Rate::of(wrong, 1000);
-    let same = Rate::of(21, 1000);
+    let false_verdicts = Rate::new(wrong, 1000);
+    let same = Rate::new(21, 1000);
     RuleFigures {
         key: name.to_owned(),
         name: name.to_owned(),
@@ -57,7 +57,7 @@ fn replayed(wrong: usize) -> Replayed {
             metric: Metric::Time,
             clock: Clock::Durable,
             trials: 240,
-            left: Left { incomplete: 2, ..Left::default() },
+            left: LeftOut { incomplete: 2, ..LeftOut::default() },
             median: 123_456_789.0,
             cv: 0.0312,
             lag1: Some(0.31),

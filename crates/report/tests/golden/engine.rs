@@ -72,9 +72,9 @@ fn threads_and_fsync_80() {
     insta::assert_snapshot!(phase_tables(&study, 80, plain()), @r"
     sample: A sample by hand
     RUN 0123456789abcdef, 2026-01-01 00:00 UTC, done, 4 trials.
-    Linux, 2 × processors; non-rotating block device Speedy 9000 of 59.6 GiB,
-    precondition before each mkfs, I/O scheduler kyber, read-ahead 128 KiB, write
-    cache write-back.
+    Linux, 2 × CPUs; non-rotating block device Speedy 9000 of 59.6 GiB, precondition
+    before each mkfs, I/O scheduler kyber, read-ahead 128 KiB, write cache
+    write-back.
 
     metadata / create: 4,000 empty files, in order; 4 threads, shared directories,
     fsync after each op; cold
@@ -135,9 +135,9 @@ fn random_calls_80() {
     insta::assert_snapshot!(text[..end], @r"
     sample: A sample by hand
     RUN 0123456789abcdef, 2026-01-01 00:00 UTC, done, 2 of 4 trials.
-    Linux, 2 × processors; non-rotating block device Speedy 9000 of 59.6 GiB,
-    precondition before each mkfs, I/O scheduler kyber, read-ahead 128 KiB, write
-    cache write-back.
+    Linux, 2 × CPUs; non-rotating block device Speedy 9000 of 59.6 GiB, precondition
+    before each mkfs, I/O scheduler kyber, read-ahead 128 KiB, write cache
+    write-back.
 
     database / mixed: one file of 4 MiB, at random; direct, io_uring iodepth 32, 50%
     reads, 512 ops, bs 4 KiB; cold

@@ -77,7 +77,7 @@ fn phases_80() {
     insta::assert_snapshot!(text[..end], @r"
     sample: A sample by hand
     RUN 0123456789abcdef, 2026-01-01 00:00 UTC, done, 4 trials.
-    Linux, 2 × processors.
+    Linux, 2 × CPUs.
 
     tree: tree-20m, 1,000 files in 100 directories, 10 symbolic links, 20.0 MB,
     packed as tar.gz; source on the same file system; copies share no blocks; cold
@@ -458,7 +458,7 @@ fn nothing_is_lost_in_json() {
     let (header, records) = by_both();
     let study = fsarena_study::study(&header, RunState::Done, &[], &records);
     let value = fsarena_report::json::show(&header, &[], &study, &records, None);
-    let cost = &value["study"]["own_costs"][1];
+    let cost = &value["study"]["tool_overheads"][1];
     assert_eq!(cost["program"], "cp");
     assert!(cost["work"].to_string().contains("copy"), "{cost}");
     assert_eq!(cost["rows"][0]["program"]["n"], 3);

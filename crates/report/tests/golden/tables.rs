@@ -12,7 +12,7 @@ fn phase_tables_80() {
     insta::assert_snapshot!(phase_tables(&sample_study(), 80, plain()), @r"
     sample: A sample by hand
     RUN 0123456789abcdef, 2026-01-01 00:00 UTC, interrupted, 17 of 18 trials.
-    Linux, 2 × processors.
+    Linux, 2 × CPUs.
     Not all trials were done: the figures are of those that were.
 
     small-files / create: 5,000 files of 256 B, in order; cold (warm rows are not
@@ -80,7 +80,7 @@ fn article_style_80() {
     insta::assert_snapshot!(phase_tables(&study, 80, plain()), @r"
     sample: A sample by hand
     RUN 0123456789abcdef, 2026-01-01 00:00 UTC, done, 4 trials.
-    Linux, 2 × processors.
+    Linux, 2 × CPUs.
 
     small-files / create: 5,000 files of 256 B, in order; cold
     file system          rate     CPU  durable  min - max  returned  drained  n

@@ -9,7 +9,7 @@ mod whole;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Rule, Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_tables};
-use fsarena_study::verdict::{Estimator, Left, PairView, QuestionView, RankRow, Verdicts};
+use fsarena_study::verdict::{Estimator, Excluded, PairView, QuestionView, RankRow, Verdicts};
 use fsarena_study::watch::Watch;
 
 pub(crate) fn shown(verdicts: &Verdicts, width: usize) -> String {
@@ -126,6 +126,6 @@ pub(crate) fn verdicts(questions: Vec<QuestionView>) -> Verdicts {
     }
 }
 
-pub(crate) fn left(contender: usize, label: &str, why: &str) -> Left {
-    Left { contender, label: label.to_owned(), why: why.to_owned() }
+pub(crate) fn left(contender: usize, label: &str, why: &str) -> Excluded {
+    Excluded { contender, label: label.to_owned(), why: why.to_owned() }
 }

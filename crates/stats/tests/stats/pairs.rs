@@ -1,7 +1,7 @@
 //! Properties of the interval of a pair and of looks at a family.
 
 use fsarena_stats::{
-    Decision, EXACT_FROM, Estimator, Family, Found, Interval, LookAt, PairSample, Spread,
+    Decision, EXACT_FROM, Estimator, Family, Interval, LookInput, LookResult, PairSample, Spread,
 };
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
             .map(|(pair, shift)| pair.iter().map(|value| value / 10.0 + shift).collect())
             .collect();
         let look = |logs: &[Vec<f64>]| {
-            let at = |logs| LookAt { sample: plain(logs), same_allowed: true };
+            let at = |logs| LookInput { sample: plain(logs), same_allowed: true };
             let looks: Vec<_> = logs.iter().map(|logs: &Vec<f64>| at(logs)).collect();
             let mut family = Family { asked: logs.len() + 1, differences: 1, sames: 0 };
             let found = family.look(&looks, ALPHA, 0.05);
@@ -132,9 +132,9 @@ proptest! {
         same_allowed in any::<bool>(), margin in 0.01f64..0.2,
     ) {
         let looks: Vec<_> =
-            values.iter().map(|logs| LookAt { sample: plain(logs), same_allowed }).collect();
+            values.iter().map(|logs| LookInput { sample: plain(logs), same_allowed }).collect();
         let mut family = Family { asked: looks.len(), differences: 0, sames: 0 };
-        for Found { decision, interval, same } in family.look(&looks, ALPHA, margin) {
+        for LookResult { decision, interval, same } in family.look(&looks, ALPHA, margin) {
             let (interval, same) = (interval.unwrap(), same.unwrap());
             let within = -margin < same.low && same.high < margin;
             match decision {
@@ -252,8 +252,8 @@ fn what_has_no_interval_has_none() {
     for alpha in [0.0, 1.0, -0.5, f64::NAN] {
         assert_eq!(plain(&[1.0, 2.0]).interval(alpha), None);
     }
-    let nothing = Found { decision: None, interval: None, same: None };
-    let look = LookAt { sample: plain(&[0.1]), same_allowed: true };
+    let nothing = LookResult { decision: None, interval: None, same: None };
+    let look = LookInput { sample: plain(&[0.1]), same_allowed: true };
     let mut family = Family { asked: 1, differences: 0, sames: 0 };
     assert_eq!(family.look(&[look], ALPHA, 0.05), [nothing]);
     assert_eq!(family.look(&[], ALPHA, 0.05), []);
@@ -266,7 +266,7 @@ fn what_is_decided_leaves_room() {
     // Mean 1, sd ÷ √4 = 0.2722: t = 3.674.
     let borderline =
         [1.0, 1.0, 1.0 + 2.0f64.sqrt() / 2.0 * 0.942_8, 1.0 - 2.0f64.sqrt() / 2.0 * 0.942_8];
-    let look = |logs| LookAt { sample: plain(logs), same_allowed: true };
+    let look = |logs| LookInput { sample: plain(logs), same_allowed: true };
     let mut alone = Family { asked: 2, differences: 0, sames: 0 };
     assert_eq!(alone.look(&[look(&borderline)], ALPHA, 0.02)[0].decision, None);
     assert_eq!(alone, Family { asked: 2, differences: 0, sames: 0 });
@@ -290,7 +290,7 @@ fn what_is_decided_leaves_room() {
 fn same_comes_first_and_only_where_it_is_allowed() {
     let logs = [0.010, 0.011, 0.009, 0.010];
     let look = |same_allowed| {
-        let pair = LookAt { sample: plain(&logs), same_allowed };
+        let pair = LookInput { sample: plain(&logs), same_allowed };
         Family { asked: 1, differences: 0, sames: 0 }.look(&[pair], ALPHA, 0.02)[0]
     };
     assert_eq!(look(true).decision, Some(Decision::Same));
@@ -306,7 +306,7 @@ fn touching_the_margin_is_not_within() {
     for margin in [0.01, 0.02, 0.05, 0.1, 0.2] {
         let at = f64::ln_1p(margin);
         let logs = [(1.0f64 + margin).ln(), at, at, (1.0f64 + margin).ln()];
-        let pair = LookAt { sample: plain(&logs), same_allowed: true };
+        let pair = LookInput { sample: plain(&logs), same_allowed: true };
         let found = Family { asked: 1, differences: 0, sames: 0 }.look(&[pair], ALPHA, at);
         assert_ne!(found[0].decision, Some(Decision::Same), "{margin}");
     }

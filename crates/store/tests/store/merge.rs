@@ -5,7 +5,7 @@
 use fsarena_model::record::{Notice, Outcome};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::verdict::{DecidedPair, Look, Pairs, Rule, Stop, StopWhy, Verdict};
-use fsarena_store::{Fate, Merged, Owner, RunId, Store, StoreError};
+use fsarena_store::{MergeOutcome, Merged, Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -47,8 +47,8 @@ fn database(dir: &TempDir, name: &str, headers: &[&RunHeader]) -> PathBuf {
     path
 }
 
-fn fates(merged: &Merged) -> Vec<&Fate> {
-    merged.runs.iter().map(|run| &run.fate).collect()
+fn fates(merged: &Merged) -> Vec<&MergeOutcome> {
+    merged.runs.iter().map(|run| &run.outcome).collect()
 }
 
 fn fixture(name: &str) -> PathBuf {
@@ -191,7 +191,7 @@ fn every_table_comes_along() {
     let ours = database(&dir, "ours.db", &[&self::header("aaaa0000aaaa0000", "here")]);
     let mut store = Store::open(&ours).unwrap();
     let merged = store.merge(&theirs).unwrap();
-    assert_eq!(fates(&merged), [&Fate::Taken { run: RunId(2) }]);
+    assert_eq!(fates(&merged), [&MergeOutcome::Taken { run: RunId(2) }]);
     assert_eq!((merged.taken(), merged.refused()), (1, 0));
 
     let other = Store::open_read_only(&theirs).unwrap();
@@ -235,7 +235,7 @@ fn again_it_is_the_same() {
     let hosts: Vec<&str> = first.runs.iter().map(|run| run.there.host.as_str()).collect();
     assert_eq!(hosts, ["a", "b"]);
     let second = store.merge(&theirs).unwrap();
-    assert_eq!(fates(&second), [1, 2].map(|id| Fate::Same { run: RunId(id) }).each_ref());
+    assert_eq!(fates(&second), [1, 2].map(|id| MergeOutcome::Same { run: RunId(id) }).each_ref());
     assert_eq!(store.runs().unwrap().len(), 2);
     // From hand to hand.
     let mut third = Store::open(&dir.path().join("third.db")).unwrap();
@@ -256,24 +256,24 @@ fn a_run_that_went_on_is_told_from_one_that_differs() {
     store.put_record(RunId(1), &broken).unwrap();
     store.put_record(RunId(1), &records::record(&header, 4)).unwrap();
     drop(store);
-    let fate = |ours: &Path, theirs: &Path| {
+    let outcome = |ours: &Path, theirs: &Path| {
         let mut store = Store::open(ours).unwrap();
         let before = store.attempts(RunId(1)).unwrap();
         let merged = store.merge(theirs).unwrap();
         assert_eq!(store.attempts(RunId(1)).unwrap(), before, "nothing is overwritten");
         assert_eq!(store.runs().unwrap().len(), 1);
-        merged.runs.into_iter().next().unwrap().fate
+        merged.runs.into_iter().next().unwrap().outcome
     };
     let run = RunId(1);
-    assert_eq!(fate(&start, &longer), Fate::LongerThere { run, more: 2 });
-    assert_eq!(fate(&longer, &start), Fate::LongerHere { run, more: 2 });
+    assert_eq!(outcome(&start, &longer), MergeOutcome::LongerThere { run, more: 2 });
+    assert_eq!(outcome(&longer, &start), MergeOutcome::LongerHere { run, more: 2 });
 
     let differs = |name: &str, change: &dyn Fn(&Store)| {
         let path = dir.path().join(name);
         std::fs::copy(&start, &path).unwrap();
         change(&Store::open(&path).unwrap());
-        match fate(&path, &longer) {
-            Fate::Differs { run: RunId(1), what } => what,
+        match outcome(&path, &longer) {
+            MergeOutcome::Differs { run: RunId(1), what } => what,
             other => panic!("{other:?}"),
         }
     };
@@ -294,7 +294,11 @@ fn a_run_that_went_on_is_told_from_one_that_differs() {
 
     let look = |blocks: u32| Look { blocks, at_unix_ns: 7, decided: Vec::new() };
     Store::open(&longer).unwrap().put_look(run, &look(4)).unwrap();
-    assert_eq!(fate(&longer, &start), Fate::LongerHere { run, more: 2 }, "looks go with records");
+    assert_eq!(
+        outcome(&longer, &start),
+        MergeOutcome::LongerHere { run, more: 2 },
+        "looks go with records"
+    );
     let what = differs("look.db", &|store| store.put_look(run, &look(6)).unwrap());
     assert_eq!(what, "a look decided otherwise");
 
@@ -304,7 +308,7 @@ fn a_run_that_went_on_is_told_from_one_that_differs() {
     let mut store = Store::open(&path).unwrap();
     let merged = store.merge(&start).unwrap();
     let what = "its plan is another".to_owned();
-    assert_eq!((fates(&merged), merged.refused()), (vec![&Fate::Differs { run, what }], 1));
+    assert_eq!((fates(&merged), merged.refused()), (vec![&MergeOutcome::Differs { run, what }], 1));
 }
 
 #[test]
@@ -316,11 +320,11 @@ fn a_run_at_work_is_skipped_and_the_others_are_taken() {
     put(&store, &header("cccc", "a"), 0..1);
     let mut ours = Store::open(&dir.path().join("ours.db")).unwrap();
     let merged = ours.merge(&theirs).unwrap();
-    let taken = |id| Fate::Taken { run: RunId(id) };
-    assert_eq!(fates(&merged), [&taken(1), &Fate::AtWork, &taken(2)]);
+    let taken = |id| MergeOutcome::Taken { run: RunId(id) };
+    assert_eq!(fates(&merged), [&taken(1), &MergeOutcome::AtWork, &taken(2)]);
     store.set_state(at_work, RunState::Done, None).unwrap();
     let merged = ours.merge(&theirs).unwrap();
-    assert_eq!(merged.runs[1].fate, taken(3));
+    assert_eq!(merged.runs[1].outcome, taken(3));
 }
 
 /// An interrupted RUN of another machine must not be gone on with here, nor foretell times here.
@@ -361,13 +365,13 @@ fn older_layouts_are_taken_from_a_copy() {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
         let mut store = Store::open(&dir.path().join("ours.db")).unwrap();
         put(&store, &header("aaaa", "a"), 0..1);
-        assert_eq!(fates(&store.merge(&path).unwrap()), [&Fate::Taken { run: RunId(2) }]);
+        assert_eq!(fates(&store.merge(&path).unwrap()), [&MergeOutcome::Taken { run: RunId(2) }]);
         let other = Store::open_read_only(&path).unwrap();
         let taken = store.attempts(RunId(2)).unwrap();
         assert_eq!(taken, other.attempts(RunId(1)).unwrap(), "{name}");
         assert!(taken.len() >= 3);
         let same = store.merge(&path).unwrap();
-        assert_eq!(fates(&same), [&Fate::Same { run: RunId(2) }], "{name}");
+        assert_eq!(fates(&same), [&MergeOutcome::Same { run: RunId(2) }], "{name}");
         let bytes = |path: &Path| std::fs::read(path).unwrap();
         assert!(bytes(&path) == bytes(&fixture(name)), "{name} was changed");
     }

@@ -1,21 +1,16 @@
 //! What is not the same before and after: kernel, settings, programs, what mkfs made.
 
-use super::run::RunOf;
+use super::run::{Facts, RunOf};
 use crate::programs;
 use fsarena_model::host::Host;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunHeader;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// What is known of a RUN, by name; several values where it was not the same all the time.
-pub type Facts = BTreeMap<String, BTreeSet<String>>;
 
 /// Something that is not the same on both sides.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// What.
     pub what: String,
     /// Before; empty where it was not there.
     pub before: Vec<String>,

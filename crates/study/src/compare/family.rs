@@ -7,7 +7,7 @@ use fsarena_stats::units::{Shift, step_down};
 
 /// What is said of one comparison.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Said {
+pub(super) struct Comparison {
     pub(super) verdict: Verdict,
     pub(super) ratio: f64,
     pub(super) low: Option<f64>,
@@ -23,13 +23,13 @@ pub(super) struct Said {
 
 /// Holm's procedure over the comparisons that can be tested, once for differences and once for
 /// sameness, as within a RUN: SAME goes first. Those without a test take no share.
-pub(super) fn verdicts(shifts: &[Option<Shift>], margin: f64) -> Vec<Option<Said>> {
+pub(super) fn verdicts(shifts: &[Option<Shift>], margin: f64) -> Vec<Option<Comparison>> {
     let margin_log = margin.ln_1p();
     let tested: Vec<Shift> = shifts.iter().copied().flatten().collect();
     let probabilities = |of: &dyn Fn(&Shift) -> f64| tested.iter().map(of).collect::<Vec<_>>();
     let differ = step_down(&probabilities(&Shift::p_difference), ALPHA);
     let same = step_down(&probabilities(&|shift| shift.p_same(margin_log)), ALPHA);
-    let mut said = tested.iter().zip(differ).zip(same).map(|((shift, differ), same)| {
+    let mut comparisons = tested.iter().zip(differ).zip(same).map(|((shift, differ), same)| {
         let verdict = match (same.is_rejected, differ.is_rejected) {
             (true, _) => Verdict::Same,
             (false, true) if shift.point > 0.0 => Verdict::Slower,
@@ -39,7 +39,7 @@ pub(super) fn verdicts(shifts: &[Option<Shift>], margin: f64) -> Vec<Option<Said
         let interval = shift.interval(differ.alpha);
         // Two one-sided tests, each at that level.
         let within = shift.interval(2.0 * same.alpha);
-        Said {
+        Comparison {
             verdict,
             ratio: shift.point.exp(),
             low: interval.map(|interval| interval.low.exp()),
@@ -50,7 +50,7 @@ pub(super) fn verdicts(shifts: &[Option<Shift>], margin: f64) -> Vec<Option<Said
             same_level: within.map(|interval| interval.level),
         }
     });
-    shifts.iter().map(|shift| shift.and_then(|_| said.next())).collect()
+    shifts.iter().map(|shift| shift.and_then(|_| comparisons.next())).collect()
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
             0.05,
         );
         let words: Vec<Option<Verdict>> =
-            all.iter().map(|said| said.map(|said| said.verdict)).collect();
+            all.iter().map(|comparison| comparison.map(|comparison| comparison.verdict)).collect();
         assert_eq!(
             words,
             [
@@ -83,7 +83,7 @@ mod tests {
         assert!(first.low.unwrap() > 1.0 && first.level.unwrap() > 0.95);
     }
 
-    /// What is decided alone is not decided beside nine others that are asked too.
+    /// What is decided alone is not decided next to nine others that are asked too.
     #[test]
     fn who_asks_more_needs_more() {
         let one = shift(0.1, 0.03);
@@ -96,9 +96,9 @@ mod tests {
     /// Two one-sided tests see a small real difference within the margin as the same.
     #[test]
     fn same_goes_before_a_difference_within_the_margin() {
-        let said = verdicts(&[shift(0.01, 0.001)], 0.05)[0].unwrap();
-        assert_eq!(said.verdict, Verdict::Same);
-        assert!(said.low.unwrap() > 1.0);
+        let comparison = verdicts(&[shift(0.01, 0.001)], 0.05)[0].unwrap();
+        assert_eq!(comparison.verdict, Verdict::Same);
+        assert!(comparison.low.unwrap() > 1.0);
     }
 
     /// The interval of SAME is that of its tests: within the margin where SAME is said, also where
@@ -107,19 +107,22 @@ mod tests {
     fn same_is_said_by_an_interval_of_its_own() {
         // 2.776 and 2.132 are the quantiles of Student's t with 4 degrees of freedom.
         let (one, margin) = (shift(0.0, 0.02), 0.05);
-        let said = verdicts(&[one], margin)[0].unwrap();
-        assert_eq!(said.verdict, Verdict::Same);
-        assert!(said.high.unwrap() > 1.0 + margin, "{said:?}");
-        assert!((said.high.unwrap().ln() - 2.776_445 * 0.02).abs() < 1e-6, "{said:?}");
-        assert!(said.same_high.unwrap() < 1.0 + margin, "{said:?}");
-        assert!((said.same_low.unwrap().ln() + 2.131_847 * 0.02).abs() < 1e-6, "{said:?}");
-        assert!((said.same_level.unwrap() - 0.90).abs() < 1e-12, "{said:?}");
+        let comparison = verdicts(&[one], margin)[0].unwrap();
+        assert_eq!(comparison.verdict, Verdict::Same);
+        assert!(comparison.high.unwrap() > 1.0 + margin, "{comparison:?}");
+        assert!((comparison.high.unwrap().ln() - 2.776_445 * 0.02).abs() < 1e-6, "{comparison:?}");
+        assert!(comparison.same_high.unwrap() < 1.0 + margin, "{comparison:?}");
+        assert!(
+            (comparison.same_low.unwrap().ln() + 2.131_847 * 0.02).abs() < 1e-6,
+            "{comparison:?}"
+        );
+        assert!((comparison.same_level.unwrap() - 0.90).abs() < 1e-12, "{comparison:?}");
         // Of ten that are asked, each has a tenth of the error.
         let noisy = shift(0.0, 1.0);
         let ten: Vec<Option<Shift>> = (0..10).map(|at| if at == 0 { one } else { noisy }).collect();
-        let said = verdicts(&ten, margin)[0].unwrap();
-        assert_eq!(said.verdict, Verdict::Undecided);
-        assert!((said.same_level.unwrap() - 0.99).abs() < 1e-12, "{said:?}");
-        assert!(said.same_high.unwrap() > 1.0 + margin, "{said:?}");
+        let comparison = verdicts(&ten, margin)[0].unwrap();
+        assert_eq!(comparison.verdict, Verdict::Undecided);
+        assert!((comparison.same_level.unwrap() - 0.99).abs() < 1e-12, "{comparison:?}");
+        assert!(comparison.same_high.unwrap() > 1.0 + margin, "{comparison:?}");
     }
 }

@@ -4,7 +4,7 @@
 //! differs much, and decide nothing, since with few units they are wrong more often than they say
 //! (`fsarena_stats::units`).
 
-use super::family::{self, Said};
+use super::family::{self, Comparison};
 use super::run::{
     RunOf, Units, asked, each_once, names_of_workloads, not_alike, not_known, work_differs,
 };
@@ -36,7 +36,7 @@ pub struct Forest {
     pub baseline: Option<String>,
     /// The questions.
     pub questions: Vec<ForestQuestion>,
-    /// What has to be said beside.
+    /// Notes to show with it.
     pub notes: Vec<String>,
 }
 
@@ -44,11 +44,8 @@ pub struct Forest {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ForestQuestion {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
-    /// What is compared.
     pub metric: Metric,
     /// Up to which clock.
     pub clock: Clock,
@@ -70,13 +67,11 @@ pub struct ForestPair {
     pub ratio: Option<f64>,
     /// Interval for units like these; absent below [`LEAST_UNITS`].
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
     /// Its level, 0 to 1, corrected for the other pairs and questions.
     pub level: Option<f64>,
     /// The interval that SAME is said by: the whole of it lies within the margin then.
     pub same_low: Option<f64>,
-    /// Its upper end.
     pub same_high: Option<f64>,
     /// Its level, 0 to 1, corrected in the same way.
     pub same_level: Option<f64>,
@@ -111,7 +106,6 @@ pub struct ForestRow {
     pub ratio: f64,
     /// 95 % interval for this unit alone, not corrected for anything; absent for one block.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
 }
 
@@ -119,9 +113,7 @@ pub struct ForestRow {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Without {
-    /// It.
     pub run: String,
-    /// Why.
     pub why: String,
 }
 
@@ -146,7 +138,7 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
     each_once(&runs)?;
     let questions = asked(&runs, ask)?;
     let candidates = pairs(&runs, ask)?;
-    let units = Units::of(&runs);
+    let units = Units::new(&runs);
     let mut found: Vec<Vec<ForestPair>> = Vec::new();
     let mut shifts = Vec::new();
     let mut labels: Vec<&str> = Vec::new();
@@ -166,10 +158,10 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
         }
         found.push(own);
     }
-    let mut said = family::verdicts(&shifts, ask.margin).into_iter();
+    let mut comparisons = family::verdicts(&shifts, ask.margin).into_iter();
     for pair in found.iter_mut().flatten() {
-        if let Some(said) = said.next().flatten() {
-            take(pair, said);
+        if let Some(comparison) = comparisons.next().flatten() {
+            take(pair, comparison);
         }
     }
     labels.sort_unstable();
@@ -192,11 +184,11 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
     })
 }
 
-fn take(pair: &mut ForestPair, said: Said) {
-    pair.verdict = said.verdict;
-    (pair.low, pair.high, pair.level) = (said.low, said.high, said.level);
+fn take(pair: &mut ForestPair, comparison: Comparison) {
+    pair.verdict = comparison.verdict;
+    (pair.low, pair.high, pair.level) = (comparison.low, comparison.high, comparison.level);
     (pair.same_low, pair.same_high, pair.same_level) =
-        (said.same_low, said.same_high, said.same_level);
+        (comparison.same_low, comparison.same_high, comparison.same_level);
 }
 
 /// The baseline that all RUNs have.
@@ -392,7 +384,8 @@ fn of_run(
         if logs.is_empty() {
             continue;
         }
-        let own = points.of(a).chain(points.of(b)).map(|point| point.value.ln());
+        let own =
+            points.of_contender(a).chain(points.of_contender(b)).map(|point| point.value.ln());
         match together.iter_mut().find(|(known, ..)| *known == unit) {
             Some((_, all, levels)) => {
                 all.extend(logs);

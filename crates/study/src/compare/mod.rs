@@ -1,4 +1,4 @@
-//! Several RUNs beside each other, where machines, boots or RUNs are the units and not the blocks
+//! Several RUNs side by side, where machines, boots or RUNs are the units and not the blocks
 //! inside them.
 //!
 //! What a RUN says of two contenders holds for that machine in that boot. Whether it holds for
@@ -17,10 +17,10 @@ mod one;
 mod run;
 mod sides;
 
-pub use changes::{Change, Facts, facts};
+pub use changes::{Change, facts};
 pub use forest::{Forest, ForestPair, ForestQuestion, ForestRow, Without, forest};
 pub use one::only;
-pub use run::{RunOf, Unit, UnitRow};
+pub use run::{Facts, RunOf, Unit, UnitRow};
 pub use sides::{SideRow, Sides, SidesQuestion, UnitValue, sides};
 
 use fsarena_model::run::Clock;
@@ -50,11 +50,8 @@ pub struct Ask {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionName {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
-    /// What is compared.
     pub metric: Metric,
     /// Up to which clock.
     pub clock: Clock,
@@ -68,10 +65,7 @@ pub enum CompareError {
     Nothing,
     /// One was given twice.
     #[error("RUN {run} is given twice: it is one unit and not two")]
-    Twice {
-        /// It.
-        run: String,
-    },
+    Twice { run: String },
     /// No question of that name.
     #[error("no RUN has the question {asked}; there are {known}")]
     NoSuchQuestion {
@@ -85,7 +79,6 @@ pub enum CompareError {
     NoSuchPair {
         /// The first label.
         a: String,
-        /// The second.
         b: String,
         /// Labels that there are.
         known: String,
@@ -95,40 +88,18 @@ pub enum CompareError {
         "RUN {one} and RUN {other} are not of one machine: {what}; absolute figures are never \
          compared across machines"
     )]
-    OtherMachine {
-        /// A RUN.
-        one: String,
-        /// Another one.
-        other: String,
-        /// What differs.
-        what: String,
-    },
+    OtherMachine { one: String, other: String, what: String },
     /// Nothing says on which machine a RUN was done.
     #[error(
         "RUN {run}: its machine is not known, as that of any imported RUN; before and after are \
          compared on one known machine only. `fsarena compare RUN RUN …` compares the contenders \
          within each RUN"
     )]
-    UnknownMachine {
-        /// It.
-        run: String,
-    },
+    UnknownMachine { run: String },
     /// Before and after did other work.
     #[error("the workload {workload} of RUN {other} is not that of RUN {one}: {what}")]
-    OtherWork {
-        /// Its name.
-        workload: String,
-        /// A RUN.
-        one: String,
-        /// Another one.
-        other: String,
-        /// What differs.
-        what: String,
-    },
+    OtherWork { workload: String, one: String, other: String, what: String },
     /// A RUN that is needed on its own was planned without verdicts.
     #[error("RUN {run} asked nothing: it was planned without verdicts")]
-    AskedNothing {
-        /// It.
-        run: String,
-    },
+    AskedNothing { run: String },
 }

@@ -1,7 +1,7 @@
 //! A RUN as comparisons see it: which machine and boot it is of, what it asked, and its values.
 
-use super::{Ask, CompareError, Facts, QuestionName};
-use crate::place;
+use super::{Ask, CompareError, QuestionName};
+use crate::machine;
 use crate::verdict::{Judge, Points};
 use fsarena_model::contender::Levels;
 use fsarena_model::host::Host;
@@ -11,11 +11,14 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Look, Metric, Question, Stop};
 use fsarena_model::work::Workload;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Kernels keep some of the memory for themselves, and not all the same: up to so large a share is
 /// no other machine.
 const MEMORY_SHARE: f64 = 0.05;
+
+/// What is known of a RUN, by name; several values where it was not the same all the time.
+pub type Facts = BTreeMap<String, BTreeSet<String>>;
 
 /// A RUN to compare.
 #[derive(Clone, Debug)]
@@ -183,7 +186,7 @@ impl RunOf<'_> {
     /// Why a contender has no value there.
     pub(super) fn why_without(points: &[(String, Points)], contender: usize) -> Option<String> {
         let any = |of: &dyn Fn(&Points) -> bool| points.iter().any(|(_, points)| of(points));
-        if any(&|points| points.of(contender).next().is_some()) {
+        if any(&|points| points.of_contender(contender).next().is_some()) {
             return None;
         }
         Some(if any(&|points| points.bad_contents.contains(&contender)) {
@@ -245,7 +248,7 @@ pub(super) fn asked(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<QuestionName>,
 /// Whether two hosts are certainly one machine, in whatever boot and kernel: one that is not known
 /// is none but itself.
 fn is_one_machine(one: &Host, other: &Host) -> bool {
-    place::is_known(one) && place::is_known(other) && machines_differ(one, other).is_empty()
+    machine::is_known(one) && machine::is_known(other) && machines_differ(one, other).is_empty()
 }
 
 /// In what two known hosts are two machines; nothing where they are one.
@@ -255,8 +258,8 @@ pub(super) fn machines_differ(one: &Host, other: &Host) -> Vec<String> {
         [
             ("host name", host.hostname.clone()),
             ("architecture", host.architecture.clone()),
-            ("processor", known(&host.cpu_model)),
-            ("processors", host.cpus.to_string()),
+            ("CPU model", known(&host.cpu_model)),
+            ("CPUs", host.cpus.to_string()),
             ("hypervisor", known(&host.hypervisor)),
         ]
     };
@@ -288,7 +291,7 @@ pub(super) struct Units {
 
 impl Units {
     /// Of whatever kind there is.
-    pub(super) fn of(runs: &[&RunOf<'_>]) -> Self {
+    pub(super) fn new(runs: &[&RunOf<'_>]) -> Self {
         let is_other = |run: &&RunOf<'_>| !is_one_machine(&runs[0].header.host, &run.header.host);
         if runs[1..].iter().any(is_other) {
             return Self::by(runs, Unit::Machine);
@@ -320,7 +323,7 @@ impl Units {
                             Unit::Run => format!("RUN {}", run.name),
                             _ => format!("{} {}", kind.name(), firsts.len()),
                         },
-                        machine: place::machine(&run.header.host),
+                        machine: machine::machine(&run.header.host),
                         runs: Vec::new(),
                     });
                     firsts.len() - 1
@@ -369,7 +372,7 @@ fn boots(run: &RunOf<'_>) -> Vec<String> {
 
 /// What is to be said of RUNs whose machine is not known, where there are several RUNs.
 pub(super) fn not_known(runs: &[&RunOf<'_>]) -> Vec<String> {
-    let unknown = runs.iter().filter(|run| !place::is_known(&run.header.host));
+    let unknown = runs.iter().filter(|run| !machine::is_known(&run.header.host));
     let of = |run: &&RunOf<'_>| {
         format!(
             "the machine and the boot of RUN {} are not known: it is taken for a machine of its \

@@ -8,7 +8,7 @@ use super::run::{
     RunOf, Units, asked, each_once, machines_differ, names_of_workloads, not_alike, work_differs,
 };
 use super::{Ask, CompareError, LEAST_UNITS, QuestionName, Unit, UnitRow};
-use crate::place;
+use crate::machine;
 use crate::verdict::{Class, Points};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
@@ -34,7 +34,7 @@ pub struct Sides {
     pub changes: Vec<Change>,
     /// The questions.
     pub questions: Vec<SidesQuestion>,
-    /// What has to be said beside.
+    /// Notes to show with it.
     pub notes: Vec<String>,
 }
 
@@ -42,11 +42,8 @@ pub struct Sides {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SidesQuestion {
-    /// Name of the workload.
     pub workload: String,
-    /// Name of the phase.
     pub phase: String,
-    /// What is compared.
     pub metric: Metric,
     /// Up to which clock.
     pub clock: Clock,
@@ -58,7 +55,6 @@ pub struct SidesQuestion {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SideRow {
-    /// Its label.
     pub label: String,
     /// What is said of it after, against before.
     pub verdict: Verdict,
@@ -66,13 +62,11 @@ pub struct SideRow {
     pub ratio: Option<f64>,
     /// Interval for boots like these; absent below [`LEAST_UNITS`] a side.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
     /// Its level, 0 to 1, corrected for the other contenders and questions.
     pub level: Option<f64>,
     /// The interval that SAME is said by: the whole of it lies within the margin then.
     pub same_low: Option<f64>,
-    /// Its upper end.
     pub same_high: Option<f64>,
     /// Its level, 0 to 1, corrected in the same way.
     pub same_level: Option<f64>,
@@ -134,13 +128,13 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
         rows.push(own);
         shifts.extend(tests);
     }
-    let mut said = family::verdicts(&shifts, ask.margin).into_iter();
+    let mut comparisons = family::verdicts(&shifts, ask.margin).into_iter();
     for row in rows.iter_mut().flatten() {
-        if let Some(said) = said.next().flatten() {
-            row.verdict = said.verdict;
-            (row.low, row.high, row.level) = (said.low, said.high, said.level);
+        if let Some(comparison) = comparisons.next().flatten() {
+            row.verdict = comparison.verdict;
+            (row.low, row.high, row.level) = (comparison.low, comparison.high, comparison.level);
             (row.same_low, row.same_high, row.same_level) =
-                (said.same_low, said.same_high, said.same_level);
+                (comparison.same_low, comparison.same_high, comparison.same_level);
         }
     }
     let (changes, mut notes) = changes(before, after);
@@ -157,7 +151,7 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
     Ok(Sides {
         method: METHOD_VERSION,
         margin: ask.margin,
-        machine: place::hardware_of(&all[0].header.host),
+        machine: machine::hardware_of(&all[0].header.host),
         before,
         after,
         changes,
@@ -167,7 +161,7 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
 }
 
 fn one_machine(runs: &[&RunOf<'_>]) -> Result<(), CompareError> {
-    if let Some(run) = runs.iter().find(|run| !place::is_known(&run.header.host)) {
+    if let Some(run) = runs.iter().find(|run| !machine::is_known(&run.header.host)) {
         return Err(CompareError::UnknownMachine { run: run.name.clone() });
     }
     for run in &runs[1..] {
@@ -244,7 +238,7 @@ impl Side<'_> {
         let mut classes = BTreeMap::new();
         for (run, by_boot) in self.runs.iter().zip(values) {
             let Some(contender) = run.contender(label) else { continue };
-            for point in by_boot.iter().flat_map(|(_, points)| points.of(contender)) {
+            for point in by_boot.iter().flat_map(|(_, points)| points.of_contender(contender)) {
                 *classes.entry(point.class).or_default() += 1;
             }
         }
@@ -257,7 +251,7 @@ impl Side<'_> {
         for (number, (run, by_boot)) in self.runs.iter().zip(values).enumerate() {
             let Some(contender) = run.contender(label) else { continue };
             for (boot, points) in by_boot {
-                let own = points.of(contender).filter(|point| point.class == class);
+                let own = points.of_contender(contender).filter(|point| point.class == class);
                 let logs: Vec<f64> = own.map(|point| point.value.ln()).collect();
                 let Some(unit) = self.units.at(number, boot) else { continue };
                 if !logs.is_empty() {

@@ -39,13 +39,12 @@ pub struct Factor {
     pub factor: f64,
     /// 95 % interval, of the trials' log ratios; absent under three trials.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
 }
 
 impl Factor {
     /// Of pairs (disturbed, undisturbed), one a trial; `None` without any.
-    pub(crate) fn of(pairs: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
+    pub(crate) fn from_pairs(pairs: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
         let logs: Vec<f64> =
             pairs.filter(|&(a, b)| a > 0.0 && b > 0.0).map(|(a, b)| (a / b).ln()).collect();
         let sample = PairSample { logs: &logs, floor_sd: 0.0, pooled: None };
@@ -61,7 +60,7 @@ impl Factor {
 
 impl DisturbEffect {
     /// `None` where no trial has disturbed and undisturbed cycles.
-    pub(super) fn of(trials: &[&CyclesRecord]) -> Option<Self> {
+    pub(super) fn from_trials(trials: &[&CyclesRecord]) -> Option<Self> {
         let both: Vec<[Vec<&CycleRecord>; 2]> = trials
             .iter()
             .map(|trial| [true, false].map(|disturbed| cycles(trial, disturbed)))
@@ -71,7 +70,7 @@ impl DisturbEffect {
             return None;
         }
         let factor = |of: &dyn Fn(&[&CycleRecord]) -> Option<f64>| {
-            Factor::of(both.iter().filter_map(|[a, b]| Some((of(a)?, of(b)?))))
+            Factor::from_pairs(both.iter().filter_map(|[a, b]| Some((of(a)?, of(b)?))))
         };
         Some(Self {
             work: factor(&|group| mean(group, |cycle| Some(cycle.work_ns() as f64))),
@@ -111,7 +110,7 @@ pub struct DisturberView {
 
 impl DisturberView {
     /// `None` where no cycle had it.
-    pub(super) fn of(planned: &Cycle, trials: &[&CyclesRecord]) -> Option<Self> {
+    pub(super) fn from_trials(planned: &Cycle, trials: &[&CyclesRecord]) -> Option<Self> {
         let load = planned.disturb.as_ref()?.load;
         let reports: Vec<&DisturbReport> = trials
             .iter()
@@ -126,7 +125,7 @@ impl DisturberView {
                 let ns = report.done_ns.saturating_sub(report.started_ns);
                 (ns > 0).then(|| amount(report) as f64 * 1e9 / ns as f64)
             };
-            SpreadF::of(reports.iter().filter_map(of).collect())
+            SpreadF::from_values(reports.iter().filter_map(of).collect())
         };
         let mut errors: Vec<String> = Vec::new();
         let failed = reports.iter().filter_map(|report| report.error.as_ref());

@@ -22,7 +22,7 @@ const SWAP_OUT: &str = "vm.swap_out_bytes";
 pub struct CycleFigures {
     /// Cycles behind it, over all trials.
     pub cycles: usize,
-    /// Of these, those that began beside another one at work (`overlap`): counters hold the work
+    /// Of these, those that began while another one ran (`overlap`): counters hold the work
     /// of both.
     pub beside: usize,
     /// Its calls came back.
@@ -94,13 +94,13 @@ impl CycleFigures {
         let ns = |of: fn(&CycleRecord) -> Option<u64>| {
             let mean_ns = |group: &Vec<&CycleRecord>| mean(group, |cycle| Some(of(cycle)? as f64));
             let values = groups.iter().filter_map(mean_ns);
-            SpreadNs::of(values.map(|value_ns| value_ns.round() as u64).collect())
+            SpreadNs::from_values(values.map(|value_ns| value_ns.round() as u64).collect())
         };
         let spread = |of: &dyn Fn(&CycleRecord) -> Option<f64>| {
-            SpreadF::of(groups.iter().filter_map(|group| mean(group, of)).collect())
+            SpreadF::from_values(groups.iter().filter_map(|group| mean(group, of)).collect())
         };
         let ratio = |over: &dyn Fn(&[&CycleRecord]) -> Option<f64>| {
-            SpreadF::of(groups.iter().filter_map(|group| over(group)).collect())
+            SpreadF::from_values(groups.iter().filter_map(|group| over(group)).collect())
         };
         let counter = |name: &'static str| spread(&move |cycle| period(cycle, name));
         let longer = |a, b| if length_of_worst(b) > length_of_worst(a) { b } else { a };
@@ -147,7 +147,7 @@ fn ns_of_some(groups: &[Vec<&CycleRecord>]) -> Option<SpreadNs> {
         mean(&quiet, |cycle| Some(cycle.quiet_ns()? as f64))
     };
     let values = groups.iter().filter_map(of);
-    SpreadNs::of(values.map(|value_ns| value_ns.round() as u64).collect())
+    SpreadNs::from_values(values.map(|value_ns| value_ns.round() as u64).collect())
 }
 
 /// The disturbed or the plain cycles of a trial.
@@ -186,7 +186,7 @@ pub(crate) struct DeviceLoad {
 }
 
 impl DeviceLoad {
-    pub(crate) fn of(phase: &PhaseRecord) -> Self {
+    pub(crate) fn from_phase(phase: &PhaseRecord) -> Self {
         let (window, length_ns) = match &phase.cycles {
             Some(cycles) => (Window::Unmounted, cycles.mean(|cycle| Some(cycle.period_ns))),
             None => (Window::Durable, phase.clocks.durable_ns),

@@ -66,12 +66,12 @@ pub(super) fn layout(contenders: &[&Contender]) -> Layout {
     let parents = found.factors.len();
     let mut parts = Vec::new();
     for raw in others {
-        match place(&raw, &found.factors[..parents]) {
-            Place::Crossed => {
+        match variation(&raw, &found.factors[..parents]) {
+            Variation::Crossed => {
                 found.varying += 1;
                 found.factors.push(varying(raw.name, &raw.texts, None, |_| true));
             }
-            Place::Within(places) => {
+            Variation::Within(places) => {
                 found.varying += places.len();
                 found.notes.extend(settled(&raw, &found.factors, &places));
                 for (parent, level) in places {
@@ -81,7 +81,7 @@ pub(super) fn layout(contenders: &[&Contender]) -> Layout {
                     found.factors.push(varying(raw.name.clone(), &raw.texts, within, is_there));
                 }
             }
-            Place::PartOf(parent) => {
+            Variation::PartOf(parent) => {
                 parts.push(format!("{} of {}", raw.name, found.factors[parent].name));
             }
         }
@@ -94,7 +94,7 @@ pub(super) fn layout(contenders: &[&Contender]) -> Layout {
     found
 }
 
-enum Place {
+enum Variation {
     Crossed,
     Within(Vec<(usize, usize)>),
     PartOf(usize),
@@ -102,7 +102,7 @@ enum Place {
 
 /// Where a factor varies among the levels of file system and device. The one in which it varies
 /// least decides; of two alike the file system for an option, else the device.
-fn place(raw: &Raw, parents: &[Varying]) -> Place {
+fn variation(raw: &Raw, parents: &[Varying]) -> Variation {
     let mut order: Vec<usize> = (0..parents.len()).collect();
     order.sort_by_key(|&at| (parents[at].name == DEVICE) == raw.is_option);
     let mut worst: Option<(usize, Vec<(usize, usize)>)> = None;
@@ -126,9 +126,9 @@ fn place(raw: &Raw, parents: &[Varying]) -> Place {
         }
     }
     match worst {
-        None => Place::Crossed,
-        Some((parent, places)) if places.is_empty() => Place::PartOf(parent),
-        Some((_, places)) => Place::Within(places),
+        None => Variation::Crossed,
+        Some((parent, places)) if places.is_empty() => Variation::PartOf(parent),
+        Some((_, places)) => Variation::Within(places),
     }
 }
 
@@ -186,7 +186,7 @@ fn merge(found: &mut Layout, from: usize) {
             let two = found.factors.remove(other);
             let one = &mut found.factors[at];
             found.notes.push(format!(
-                "{} and {} always vary together: which of them is at work cannot be told",
+                "{} and {} always vary together: which of them has the effect cannot be determined",
                 one.name, two.name
             ));
             one.name = format!("{} and {}", one.name, two.name);

@@ -1,6 +1,6 @@
 //! How the caches were, which programs took part, and what disturbed the trials.
 
-use super::{CacheProof, Disturbance, Fact, Seen};
+use super::ledger::{CacheProof, ContenderRecords, Disturbance, Fact};
 use crate::figures::median;
 use crate::phases::groups;
 use crate::{notes, programs};
@@ -12,16 +12,16 @@ use std::collections::BTreeSet;
 const REASONS_MAX: usize = 3;
 
 /// One entry a timed phase, contender and state; of phases that ran to their end.
-pub(super) fn proofs(seen: &Seen<'_>) -> Vec<CacheProof> {
+pub(super) fn proofs(trials: &ContenderRecords<'_>) -> Vec<CacheProof> {
     let mut all = Vec::new();
-    for workload in &seen.plan.workloads {
-        let own: Vec<Vec<&TrialRecord>> = seen
+    for workload in &trials.plan.workloads {
+        let own: Vec<Vec<&TrialRecord>> = trials
             .own
             .iter()
             .map(|own| own.iter().copied().filter(|r| r.key.workload == workload.name).collect())
             .collect();
         for phase in workload.phases.iter().filter(|phase| phase.timed) {
-            for (contender, own) in seen.plan.contenders.iter().zip(&own) {
+            for (contender, own) in trials.plan.contenders.iter().zip(&own) {
                 for (state, phases) in by_state(own, &phase.name) {
                     all.push(CacheProof {
                         workload: workload.name.clone(),
@@ -77,9 +77,9 @@ fn proof(state: CacheState, phases: &[&PhaseRecord]) -> CacheProof {
 
 /// In which state the timed phases of a contender began, over all its trials: `cold`, or `cold in 9
 /// of 12 phases, warm in 3`; `None` where none ran to its end.
-pub(super) fn states(seen: &Seen<'_>, contender: usize) -> Option<String> {
+pub(super) fn states(trials: &ContenderRecords<'_>, contender: usize) -> Option<String> {
     let mut counts = [0usize; 3];
-    let phases = seen.own[contender].iter().flat_map(|record| &record.phases);
+    let phases = trials.own[contender].iter().flat_map(|record| &record.phases);
     for phase in phases.filter(|phase| phase.is_complete()) {
         counts[match phase.cache.state {
             CacheState::Cold => 0,
@@ -104,8 +104,8 @@ pub(super) fn states(seen: &Seen<'_>, contender: usize) -> Option<String> {
 
 /// Programs with their versions: ours, those that made the file systems, and those that did the
 /// work.
-pub(super) fn tools(seen: &Seen<'_>, records: &[TrialRecord]) -> Vec<Fact> {
-    let mut tools = vec![Fact::new("fsarena", &seen.header.program_version)];
+pub(super) fn tools(trials: &ContenderRecords<'_>, records: &[TrialRecord]) -> Vec<Fact> {
+    let mut tools = vec![Fact::new("fsarena", &trials.header.program_version)];
     let mut made: Vec<(&str, Vec<&str>)> = Vec::new();
     for record in records {
         let Some(version) = record.filesystem.tool_version.as_deref() else { continue };
@@ -119,13 +119,13 @@ pub(super) fn tools(seen: &Seen<'_>, records: &[TrialRecord]) -> Vec<Fact> {
     for (version, names) in made {
         tools.push(Fact::new(&format!("maker of {}", names.join(", ")), version));
     }
-    let mut said: BTreeSet<(String, String)> = BTreeSet::new();
-    for found in programs::used(seen.plan, records) {
+    let mut known: BTreeSet<(String, String)> = BTreeSet::new();
+    for found in programs::used(trials.plan, records) {
         let version = match found.version.as_str() {
             "" => "prints no version".to_owned(),
             version => version.to_owned(),
         };
-        if said.insert((found.name.clone(), version.clone())) {
+        if known.insert((found.name.clone(), version.clone())) {
             tools.push(Fact::new(&found.name, version));
         }
     }

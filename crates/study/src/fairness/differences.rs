@@ -4,7 +4,8 @@
 //! all; what only one file system knows, among the contenders of that file system. A difference is
 //! under test where a factor explains it in every pair that differs.
 
-use super::{Difference, Seen, caches, made, places};
+use super::ledger::{ContenderRecords, Difference};
+use super::{caches, devices, made};
 use crate::factors::level_texts;
 use fsarena_model::contender::{Contender, Levels};
 use fsarena_model::record::{Effective, TrialRecord};
@@ -46,17 +47,17 @@ const LEVELS: [(&str, &str); 7] = [
 ];
 
 /// All of them: levels first, then what came about.
-pub(super) fn all(seen: &Seen<'_>) -> Vec<Difference> {
-    let found = Found {
-        contenders: &seen.plan.contenders,
-        made: (0..seen.own.len())
-            .map(|index| seen.mounted(index).next().map(|record| &record.filesystem))
+pub(super) fn all(trials: &ContenderRecords<'_>) -> Vec<Difference> {
+    let found = Compared {
+        contenders: &trials.plan.contenders,
+        made: (0..trials.own.len())
+            .map(|index| trials.mounted(index).next().map(|record| &record.filesystem))
             .collect(),
-        first: seen.own.iter().map(|own| own.first().copied()).collect(),
+        first: trials.own.iter().map(|own| own.first().copied()).collect(),
     };
     let mounts = found.mounts();
     let mut all = found.levels(&mounts);
-    all.extend(found.states(seen));
+    all.extend(found.states(trials));
     all.extend(mounts.into_iter().map(|(_, difference)| difference));
     all.extend(found.common());
     all.extend(found.features());
@@ -65,7 +66,7 @@ pub(super) fn all(seen: &Seen<'_>) -> Vec<Difference> {
 }
 
 /// What was found of each contender.
-struct Found<'a> {
+struct Compared<'a> {
     contenders: &'a [Contender],
     /// Its file system as it was mounted first; none where it never was.
     made: Vec<Option<&'a Effective>>,
@@ -73,7 +74,7 @@ struct Found<'a> {
     first: Vec<Option<&'a TrialRecord>>,
 }
 
-impl Found<'_> {
+impl Compared<'_> {
     /// The difference, where there is one among the values that are known.
     fn difference(
         &self,
@@ -113,7 +114,7 @@ impl Found<'_> {
         if self.drivers().len() > 1 { format!(" of {driver}") } else { String::new() }
     }
 
-    /// The factors, but for device and cache, and mount options that are seen in force.
+    /// The factors, but for device and cache, and mount options that are trials in force.
     fn levels(&self, mounts: &[(String, Difference)]) -> Vec<Difference> {
         let contenders: Vec<&Contender> = self.contenders.iter().collect();
         let mut all = Vec::new();
@@ -139,7 +140,7 @@ impl Found<'_> {
     }
 
     /// What each contender lay on, without paths; devices of one description are numbered.
-    fn lay_on(&self, seen: &Seen<'_>) -> Vec<Option<String>> {
+    fn lay_on(&self, trials: &ContenderRecords<'_>) -> Vec<Option<String>> {
         let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let titles: Vec<(String, usize)> = self
             .contenders
@@ -147,7 +148,7 @@ impl Found<'_> {
             .enumerate()
             .map(|(index, contender)| {
                 let device = &contender.levels.device;
-                let title = places::title(seen, index).unwrap_or_else(|| {
+                let title = devices::title(trials, index).unwrap_or_else(|| {
                     if self.made[index].is_some() {
                         return "memory alone".to_owned();
                     }
@@ -171,12 +172,12 @@ impl Found<'_> {
     }
 
     /// Devices, caches, programs and drivers.
-    fn states(&self, seen: &Seen<'_>) -> Vec<Difference> {
-        let cache = (0..self.made.len()).map(|index| caches::states(seen, index)).collect();
+    fn states(&self, trials: &ContenderRecords<'_>) -> Vec<Difference> {
+        let cache = (0..self.made.len()).map(|index| caches::states(trials, index)).collect();
         let other_fs = |a: &Levels, b: &Levels| a.fs.name != b.fs.name;
         let other_place = |a: &Levels, b: &Levels| a.device != b.device || other_fs(a, b);
         [
-            self.difference("device".to_owned(), self.lay_on(seen), other_place),
+            self.difference("device".to_owned(), self.lay_on(trials), other_place),
             self.difference("cache".to_owned(), cache, |a, b| a.cache != b.cache),
             self.difference(
                 "program that made it".to_owned(),
@@ -275,13 +276,13 @@ impl Found<'_> {
         COMMON.iter().filter_map(of).collect()
     }
 
-    /// Facts of devices, among the contenders that lie on one.
+    /// Facts of devices, among the contenders that have one.
     fn devices(&self) -> Vec<Difference> {
         let own: Vec<BTreeMap<String, String>> = self
             .first
             .iter()
             .map(|first| {
-                let facts = first.map(places::facts).unwrap_or_default();
+                let facts = first.map(devices::facts).unwrap_or_default();
                 facts.into_iter().map(|fact| (fact.name, fact.value)).collect()
             })
             .collect();

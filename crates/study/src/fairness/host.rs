@@ -1,6 +1,6 @@
 //! The host: what it is, how it was set, and what its hypervisor took. Its name is left out.
 
-use super::Fact;
+use super::ledger::Fact;
 use crate::cpu::steal_share;
 use crate::figures::SpreadF;
 use fsarena_model::host::Host;
@@ -14,7 +14,7 @@ const SETTINGS: [(&str, &str); 22] = [
     ("smt", "SMT"),
     ("no_turbo", "turbo switched off (no_turbo)"),
     ("numa_nodes", "NUMA nodes"),
-    ("mitigated", "mitigations at work"),
+    ("mitigated", "mitigations in effect"),
     ("vulnerable", "without mitigation"),
     ("load_1m", "load before the RUN (1 minute)"),
     ("dirty_background_ratio", "write-back begins at, % of memory (dirty_background_ratio)"),
@@ -60,7 +60,7 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Whether anything was read of the host: of values that were brought in nobody knows where they
+/// Whether anything was read of the host: of values that were brought in it is unknown where they
 /// come from, and what is absent says nothing then.
 fn is_known(host: &Host) -> bool {
     !host.os.is_empty()
@@ -87,7 +87,7 @@ fn machine(host: &Host) -> Vec<Fact> {
         ("kernel", filled(&kernel)),
         ("kernel build", filled(&host.kernel_version)),
         ("distribution", host.distribution.clone()),
-        ("processors", (host.cpus > 0).then(|| format!("{} × {model}", host.cpus))),
+        ("CPUs", (host.cpus > 0).then(|| format!("{} × {model}", host.cpus))),
         ("memory", memory),
         ("swap", swap),
         ("virtualisation", host.hypervisor.clone().or_else(|| absent("none that says so"))),
@@ -95,7 +95,7 @@ fn machine(host: &Host) -> Vec<Fact> {
         ("clock source", host.clocksource.clone()),
         (
             "frequency governor",
-            host.governor.clone().or_else(|| absent("none to be seen by this kernel")),
+            host.governor.clone().or_else(|| absent("none to be trials by this kernel")),
         ),
     ];
     all.into_iter().filter_map(|(name, value)| Some(Fact::new(name, value?))).collect()
@@ -111,7 +111,7 @@ fn steal(records: &[TrialRecord]) -> String {
     };
     let all: Vec<(f64, u32, String)> = records.iter().flat_map(of).collect();
     let percent = |share: f64| format!("{} %", three_digits(share * 100.0));
-    let Some(spread) = SpreadF::of(all.iter().map(|one| one.0).collect()) else {
+    let Some(spread) = SpreadF::from_values(all.iter().map(|one| one.0).collect()) else {
         return "not known: no phase has the counter and is long enough".to_owned();
     };
     let phases = count(spread.n, "phase");

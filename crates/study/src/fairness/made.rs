@@ -1,13 +1,13 @@
 //! Contenders as they were made and mounted.
 
-use super::{AsMade, Fact, Seen};
+use super::ledger::{AsMade, ContenderRecords, Fact};
 use fsarena_model::braces::quoted;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::{Effective, TrialRecord};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
-/// What stands for a device or an image.
+/// Placeholder for a device or an image.
 const DEVICE: &str = "DEVICE";
 /// Devices that are no place.
 const NO_PLACE: [&str; 6] = ["null", "zero", "full", "urandom", "stdout", "stderr"];
@@ -15,17 +15,17 @@ const NO_PLACE: [&str; 6] = ["null", "zero", "full", "urandom", "stdout", "stder
 const VALUES_MAX: usize = 3;
 
 /// Every contender that was made at least once.
-pub(super) fn as_made(seen: &Seen<'_>) -> Vec<AsMade> {
-    let places = places(seen);
+pub(super) fn as_made(trials: &ContenderRecords<'_>) -> Vec<AsMade> {
+    let places = places(trials);
     let of = |index: usize| {
         let was_made = |record: &&TrialRecord| {
             !record.filesystem.mkfs_argv.is_empty() || record.filesystem.mounted_options.is_some()
         };
-        let made: Vec<&TrialRecord> = seen.own[index].iter().copied().filter(was_made).collect();
+        let made: Vec<&TrialRecord> = trials.own[index].iter().copied().filter(was_made).collect();
         let first = &made.first()?.filesystem;
         // Of a trial that failed before the mount there are no options: the first that has them.
-        let mounted = seen.mounted(index).next().map_or(first, |record| &record.filesystem);
-        let contender = &seen.plan.contenders[index];
+        let mounted = trials.mounted(index).next().map_or(first, |record| &record.filesystem);
+        let contender = &trials.plan.contenders[index];
         Some(AsMade {
             contender: index,
             label: contender.label.clone(),
@@ -39,7 +39,7 @@ pub(super) fn as_made(seen: &Seen<'_>) -> Vec<AsMade> {
             varied: varied(&made, &places),
         })
     };
-    (0..seen.own.len()).filter_map(of).collect()
+    (0..trials.own.len()).filter_map(of).collect()
 }
 
 /// The driver in the kernel: another one where that is said, else that of the mounted type.
@@ -48,16 +48,16 @@ pub(super) fn served_by(filesystem: &Effective) -> Option<String> {
 }
 
 /// Beginnings of paths that lead to devices and images.
-fn places(seen: &Seen<'_>) -> Vec<String> {
+fn places(trials: &ContenderRecords<'_>) -> Vec<String> {
     let mut places = BTreeSet::from(["/dev/".to_owned()]);
-    for contender in &seen.plan.contenders {
+    for contender in &trials.plan.contenders {
         if let DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } =
             &contender.levels.device
         {
             places.insert(path.to_string_lossy().into_owned());
         }
     }
-    if let Some(place) = &seen.header.place {
+    if let Some(place) = &trials.header.place {
         places.insert(place.image_dir.to_string_lossy().into_owned());
     }
     // A path that is too short would be found everywhere.
@@ -103,7 +103,7 @@ fn varied(made: &[&TrialRecord], places: &[String]) -> Vec<String> {
     if made.iter().all(|record| record.filesystem == first.filesystem) {
         return Vec::new();
     }
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     let mut ask = |what: &str, of: &dyn Fn(&Effective) -> Option<String>| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         for value in made.iter().filter_map(|record| of(&record.filesystem)) {
@@ -116,7 +116,7 @@ fn varied(made: &[&TrialRecord], places: &[String]) -> Vec<String> {
                 .take(VALUES_MAX)
                 .map(|(value, trials)| format!("{value} (trials: {trials})"))
                 .collect();
-            said.push(format!("{what}: {}{many}", each.join(", ")));
+            texts.push(format!("{what}: {}{many}", each.join(", ")));
         }
     };
     ask("command", &|fs| Some(command(&fs.mkfs_argv, places)).filter(|text| !text.is_empty()));
@@ -133,7 +133,7 @@ fn varied(made: &[&TrialRecord], places: &[String]) -> Vec<String> {
     for name in names {
         ask(&format!("feature {name}"), &|fs| fs.features.get(name).cloned());
     }
-    said
+    texts
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! What is measured along a sweep, and what is said of a curve.
+//! What is measured along a sweep.
 
-use super::{SweepLevel, SweepPoint};
 use crate::cycles::DeviceLoad;
 use crate::ledger::{WRITTEN, write_amplification_of};
 use fsarena_model::record::{TrialRecord, Window};
 use fsarena_model::run::Clock;
 use fsarena_model::units::{Nanos, three_digits};
-use fsarena_model::verdict::Verdict;
 use serde::Serialize;
 
 /// From here on lengths are written in seconds alone: `2m30s` has too few digits to compare.
@@ -44,7 +42,6 @@ impl SweepMeasure {
         ("space per stored byte", Self::Space),
     ];
 
-    /// Its name in tables.
     #[must_use]
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
@@ -69,12 +66,12 @@ impl SweepMeasure {
     }
 
     /// Its value in phase `at` of a trial.
-    pub(super) fn of(self, record: &TrialRecord, at: usize) -> Option<f64> {
+    pub(super) fn value(self, record: &TrialRecord, at: usize) -> Option<f64> {
         let phase = record.phases.get(at)?;
         match self {
             Self::Work => phase.ns(Clock::Returned).map(|ns| ns as f64),
             Self::Durable => phase.ns(Clock::Durable).map(|ns| ns as f64),
-            Self::Busy => DeviceLoad::of(phase).busy_share,
+            Self::Busy => DeviceLoad::from_phase(phase).busy_share,
             Self::WrittenPerS => {
                 let written = phase.counter(Window::Unmounted, WRITTEN)? as f64;
                 let ns = match &phase.cycles {
@@ -105,51 +102,4 @@ impl SweepMeasure {
             Self::Amplification | Self::Space => three_digits(value),
         }
     }
-}
-
-/// What is said of a curve: its best level, where it is flat, and what is shown to be the same.
-pub(super) fn words(
-    measure: SweepMeasure,
-    levels: &[SweepLevel],
-    points: &[SweepPoint],
-    (best, flat): (Option<usize>, Option<(usize, usize)>),
-    margin: f64,
-) -> String {
-    let name = measure.name();
-    let Some(best) = best else { return format!("{name}: no figure") };
-    let text = |at: usize| levels[at].text.as_str();
-    let value = points[best].geometric_mean.map(|value| measure.text(value)).unwrap_or_default();
-    let mut said = format!("{name}: least at {} ({value})", text(best));
-    let percent = format!("{} %", short(margin * 100.0));
-    let (first, last) = flat.unwrap_or((best, best));
-    match flat {
-        Some((0, last)) if last + 1 == levels.len() => {
-            said.push_str(&format!("; flat within {percent} over all levels"));
-        }
-        Some((first, last)) => {
-            let (first, last) = (text(first), text(last));
-            said.push_str(&format!("; flat within {percent} from {first} to {last}"));
-        }
-        None => said.push_str("; not shown to be flat"),
-    }
-    let listed = |wanted: Verdict| -> Vec<&str> {
-        let of = |at: &usize| points[*at].against_best == Some(wanted);
-        let beyond = |at: &usize| wanted != Verdict::Same || *at < first || *at > last;
-        (0..points.len()).filter(of).filter(beyond).map(text).collect()
-    };
-    let same = listed(Verdict::Same);
-    if !same.is_empty() {
-        said.push_str(&format!("; the same as the best within {percent} also {}", same.join(", ")));
-    }
-    let more = listed(Verdict::Slower);
-    if !more.is_empty() {
-        said.push_str(&format!("; shown to be more at {}", more.join(", ")));
-    }
-    said
-}
-
-/// Without zeros at its end.
-fn short(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

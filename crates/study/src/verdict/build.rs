@@ -1,11 +1,13 @@
 //! From what the judge found to views.
 
-use super::judge::{Asked, Judge, Pair, Seen};
+use super::data::PairAtLook;
+use super::judge::{Asked, Judge, Pair};
 use super::parallel;
 use super::points::{Class, Point, Points};
 use super::suite::suite;
 use super::view::{
-    Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, Verdicts,
+    Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,
+    Verdicts,
 };
 use crate::{factors, watch};
 use fsarena_model::run::RunPlan;
@@ -89,7 +91,7 @@ fn question(
         clock: question.clock,
         looks: judge.looks().iter().map(|look| look.blocks).collect(),
         left: left(plan, asked, &order),
-        factors: factors::of(plan, question, &counted),
+        factors: factors::analyze(plan, question, &counted),
         rows,
         pairs,
         watch,
@@ -101,14 +103,14 @@ fn watched(points: &Points, labels: &[String]) -> watch::Watch {
     let mut classes: Vec<Class> = points.all.iter().map(|point| point.class).collect();
     classes.sort_unstable();
     classes.dedup();
-    let mut seen = watch::Watch::default();
+    let mut look = watch::Watch::default();
     for class in classes {
         let all = points.all.iter().copied().filter(|point| point.class == class).collect();
-        let own = watch::of(&Points { all, ..Points::default() }, labels);
-        seen.findings.extend(own.findings);
-        seen.outliers.extend(own.outliers);
+        let own = watch::watch(&Points { all, ..Points::default() }, labels);
+        look.findings.extend(own.findings);
+        look.outliers.extend(own.outliers);
     }
-    seen
+    look
 }
 
 /// The values of blocks that count.
@@ -118,8 +120,8 @@ fn counted(judge: &Judge<'_>, asked: &Asked<'_>) -> Points {
     points
 }
 
-/// Contenders with a value, the best first: by effects that are fitted beside those of the blocks,
-/// since a contender that was decided early has seen fewer of them. Cold before warm.
+/// Contenders with a value, the best first: by effects that are fitted together with those of the
+/// blocks, since a contender that was decided early has seen fewer of them. Cold before warm.
 fn ranking(points: &Points, contenders: usize) -> Vec<usize> {
     let mut present: Vec<usize> = points.all.iter().map(|point| point.contender).collect();
     present.sort_unstable();
@@ -128,9 +130,9 @@ fn ranking(points: &Points, contenders: usize) -> Vec<usize> {
     let cells: Vec<(usize, usize, f64)> =
         points.all.iter().map(|p| (p.block as usize, place(p.contender), p.value.ln())).collect();
     let effects = blocks::fit(&cells, present.len()).unwrap_or_else(|| {
-        present.iter().map(|&c| mean_log(points.of(c)).unwrap_or(f64::MAX)).collect()
+        present.iter().map(|&c| mean_log(points.of_contender(c)).unwrap_or(f64::MAX)).collect()
     });
-    let cold = |contender: usize| points.of(contender).any(|point| point.class.cold);
+    let cold = |contender: usize| points.of_contender(contender).any(|point| point.class.cold);
     let mut order: Vec<(bool, f64, usize)> =
         present.iter().zip(effects).map(|(&c, effect)| (!cold(c), effect, c)).collect();
     order.sort_by_key(|one| (one.0, one.2));
@@ -167,12 +169,12 @@ fn sorted<'j>(
 impl Pair {
     /// The same pair the other way round.
     fn turned(&self) -> Self {
-        let seen = self.seen.as_ref().map(Seen::turned);
-        Self { a: self.b, b: self.a, is_open: self.is_open, seen }
+        let look = self.at_look.as_ref().map(PairAtLook::turned);
+        Self { a: self.b, b: self.a, is_open: self.is_open, at_look: look }
     }
 }
 
-impl Seen {
+impl PairAtLook {
     fn turned(&self) -> Self {
         let turn = |interval: &Interval| Interval {
             low: -interval.high,
@@ -195,33 +197,33 @@ fn pair_view(
     points: &Points,
     (pair, stored): (Pair, &Pair),
 ) -> PairView {
-    let seen = pair.seen.as_ref();
+    let look = pair.at_look.as_ref();
     // What was decided stands as of its look, also where later blocks have both again.
-    let until = seen.map_or(u32::MAX, |seen| seen.ended);
+    let until = look.map_or(u32::MAX, |look| look.ended);
     let both = points.common(pair.a, pair.b, &|block| block < until);
     let logs: Vec<f64> = both.iter().map(|(a, b)| (a.value / b.value).ln()).collect();
     let sample = paired::PairSample { logs: &logs, floor_sd: 0.0, pooled: None };
-    let interval = seen.and_then(|seen| seen.found.interval);
-    let same = seen.and_then(|seen| seen.found.same);
-    let verdict = seen.map_or(Verdict::Undecided, |seen| seen.verdict);
-    let hodges_lehmann = match seen {
-        Some(seen) if seen.estimator == Estimator::HodgesLehmann => seen.point,
+    let interval = look.and_then(|look| look.found.interval);
+    let same = look.and_then(|look| look.found.same);
+    let verdict = look.map_or(Verdict::Undecided, |look| look.verdict);
+    let hodges_lehmann = match look {
+        Some(look) if look.estimator == Estimator::HodgesLehmann => look.point,
         _ => sample.hodges_lehmann(),
     };
     let of = |value: fn(&(&Point, &Point)) -> f64| {
         median(&both.iter().map(value).collect::<Vec<f64>>()).ok()
     };
     let medians = [of(|(a, _)| a.value), of(|(_, b)| b.value)];
-    let point = seen.and_then(|seen| seen.point).or_else(|| sample.point());
+    let point = look.and_then(|look| look.point).or_else(|| sample.point());
     PairView {
         a: pair.a,
         b: pair.b,
         a_label: plan.contenders[pair.a].label.clone(),
         b_label: plan.contenders[pair.b].label.clone(),
         verdict,
-        n: seen.map_or(logs.len(), |seen| seen.n),
-        at_blocks: seen.map_or(0, |seen| seen.blocks),
-        estimator: seen.map_or(Estimator::Mean, |seen| seen.estimator),
+        n: look.map_or(logs.len(), |look| look.n),
+        at_blocks: look.map_or(0, |look| look.blocks),
+        estimator: look.map_or(Estimator::Mean, |look| look.estimator),
         ratio: point.map(f64::exp),
         low: interval.map(|interval| interval.low.exp()),
         high: interval.map(|interval| interval.high.exp()),
@@ -232,13 +234,13 @@ fn pair_view(
         mean_ratio: sample.mean().map(f64::exp),
         hl_ratio: hodges_lehmann.map(f64::exp),
         median_ratio: medians[0].zip(medians[1]).map(|(a, b)| a / b),
-        shapes_differ: seen.is_some_and(|seen| seen.shapes_differ),
-        same_within: seen
-            .filter(|seen| !seen.shapes_differ)
-            .and_then(|seen| seen.found.same.as_ref().and_then(forecast::same_within)),
-        forecast: stored.seen.as_ref().filter(|_| stored.is_open).and_then(|seen| {
+        shapes_differ: look.is_some_and(|look| look.shapes_differ),
+        same_within: look
+            .filter(|look| !look.shapes_differ)
+            .and_then(|look| look.found.same.as_ref().and_then(forecast::same_within)),
+        forecast: stored.at_look.as_ref().filter(|_| stored.is_open).and_then(|look| {
             let elapsed_ns = of(|(a, _)| a.elapsed_ns as f64)? + of(|(_, b)| b.elapsed_ns as f64)?;
-            forecast_of(judge, asked, seen, elapsed_ns / 1e9)
+            forecast_of(judge, asked, look, elapsed_ns / 1e9)
         }),
         why: why(judge, asked, &pair, logs.len()),
     }
@@ -248,15 +250,15 @@ fn pair_view(
 fn forecast_of(
     judge: &Judge<'_>,
     asked: &Asked<'_>,
-    seen: &Seen,
+    look: &PairAtLook,
     block_seconds: f64,
 ) -> Option<Forecast> {
-    let (sd, point) = (seen.sd?, seen.point?);
+    let (sd, point) = (look.sd?, look.point?);
     let alpha = judge.last_alpha() / asked.pairs.len().max(1) as f64;
     let margin_log = judge.ask().margin.ln_1p();
     let difference = forecast::for_difference(sd, point, alpha);
     let same = forecast::for_same(sd, margin_log - point.abs(), alpha);
-    let same = same.filter(|_| point.abs() < margin_log && !seen.shapes_differ);
+    let same = same.filter(|_| point.abs() < margin_log && !look.shapes_differ);
     let (of, blocks) = match (difference, same) {
         (Some(difference), Some(same)) if same <= difference => (ForecastFor::Same, same),
         (Some(difference), _) => (ForecastFor::Difference, difference),
@@ -273,8 +275,8 @@ fn forecast_of(
 
 fn why(judge: &Judge<'_>, asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
     let of = |list: &[usize]| list.iter().filter(|&&at| at == pair.a || at == pair.b).count();
-    match &pair.seen {
-        Some(seen) if seen.verdict != Verdict::Undecided => None,
+    match &pair.at_look {
+        Some(look) if look.verdict != Verdict::Undecided => None,
         Some(_) if n == 0 && of(&asked.points.not_cold) > 0 => {
             Some("cold was asked for and not proved: no value may be compared".to_owned())
         }
@@ -283,7 +285,7 @@ fn why(judge: &Judge<'_>, asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<St
         Some(_) if !pair.is_open && judge.finished() != Some(StopWhy::Cap) => {
             Some("one of them gave nothing more".to_owned())
         }
-        Some(seen) if seen.found.interval.is_none() => {
+        Some(look) if look.found.interval.is_none() => {
             Some("so few blocks have no interval at this level".to_owned())
         }
         Some(_) => None,
@@ -298,8 +300,8 @@ fn row(
     reference: Option<usize>,
     pairs: &[PairView],
 ) -> RankRow {
-    let values: Vec<f64> = points.of(contender).map(|point| point.read).collect();
-    let counting: Vec<f64> = points.of(contender).map(|point| point.value).collect();
+    let values: Vec<f64> = points.of_contender(contender).map(|point| point.read).collect();
+    let counting: Vec<f64> = points.of_contender(contender).map(|point| point.value).collect();
     let logs: Vec<f64> = counting.iter().map(|value| value.ln()).collect();
     let of_median = median_order_statistics(&values, SHOWN_ALPHA).ok();
     let interval = of_median.and_then(|estimate| match estimate.bounds {
@@ -316,7 +318,7 @@ fn row(
     RankRow {
         contender,
         label: plan.contenders[contender].label.clone(),
-        cold: points.of(contender).any(|point| point.class.cold),
+        cold: points.of_contender(contender).any(|point| point.class.cold),
         n: values.len(),
         median: median(&values).unwrap_or(0.0),
         median_low: interval.map(|interval| interval.low),
@@ -340,7 +342,7 @@ fn row(
     }
 }
 
-/// Letters and tiers of rows that are sorted; none for who is compared with nobody.
+/// Letters and tiers of rows that are sorted; none for who is compared with no other.
 fn mark(rows: &mut [RankRow], pairs: &[PairView]) {
     let is_compared =
         |row: &&mut RankRow| pairs.iter().any(|p| [p.a, p.b].contains(&row.contender));
@@ -365,7 +367,7 @@ fn mark(rows: &mut [RankRow], pairs: &[PairView]) {
 }
 
 /// Contenders of the plan that have no value.
-fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Left> {
+fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Excluded> {
     let why = |contender: usize| {
         let left_out = plan.not_run.iter().find(|one| {
             one.contender == contender
@@ -384,7 +386,7 @@ fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Left> {
     };
     let missing = (0..plan.contenders.len()).filter(|at| !order.contains(at));
     missing
-        .map(|contender| Left {
+        .map(|contender| Excluded {
             contender,
             label: plan.contenders[contender].label.clone(),
             why: why(contender),

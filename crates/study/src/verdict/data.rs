@@ -1,18 +1,32 @@
 //! The numbers of a pair at a look: its log ratios, the spread that others lend it, and whether the
 //! two spread in different shapes.
 
-use super::judge::Seen;
 use super::points::{Class, Points};
 use super::view::Estimator;
 use fsarena_model::verdict::Verdict;
 use fsarena_stats::blocks::moderated;
-use fsarena_stats::family::{Decision, Found, LookAt};
+use fsarena_stats::family::{Decision, LookInput, LookResult};
 use fsarena_stats::paired::{self, PairSample, Spread};
 use fsarena_stats::shape::shapes_differ;
 use std::collections::BTreeMap;
 
 /// Below this many blocks the spread of all contenders goes into that of a pair.
 const POOLED_BELOW: usize = 6;
+
+/// What a look at a pair found.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct PairAtLook {
+    pub(super) blocks: u32,
+    /// Blocks that had ended by then, counted or not.
+    pub(super) ended: u32,
+    pub(super) n: usize,
+    pub(super) verdict: Verdict,
+    pub(super) estimator: Estimator,
+    pub(super) point: Option<f64>,
+    pub(super) found: LookResult,
+    pub(super) shapes_differ: bool,
+    pub(super) sd: Option<f64>,
+}
 
 /// The numbers of a pair at a look.
 pub(super) struct Data {
@@ -26,7 +40,7 @@ pub(super) struct Data {
 
 impl Data {
     /// `step` says how large the smallest step is in which a value can be read.
-    pub(super) fn of(
+    pub(super) fn new(
         step: impl Fn(f64) -> f64,
         points: &Points,
         (a, b): (usize, usize),
@@ -36,7 +50,7 @@ impl Data {
         let logs = points.log_ratios(a, b, counts);
         let pooled = pool.spread(a, b, logs.len());
         let values = |contender: usize| -> Vec<f64> {
-            let own = points.of(contender).filter(|point| counts(point.block));
+            let own = points.of_contender(contender).filter(|point| counts(point.block));
             own.map(|point| point.value.ln()).collect()
         };
         let (a, b) = (values(a), values(b));
@@ -58,17 +72,17 @@ impl Data {
         PairSample { logs: &self.logs, floor_sd: self.floor_sd, pooled: self.pooled }
     }
 
-    pub(super) fn look_at(&self) -> LookAt<'_> {
+    pub(super) fn look_input(&self) -> LookInput<'_> {
         let mut sample = self.sample();
         if self.logs.len() < self.least {
             sample.logs = &[];
         }
-        LookAt { sample, same_allowed: !self.shapes_differ }
+        LookInput { sample, same_allowed: !self.shapes_differ }
     }
 
-    pub(super) fn seen(&self, blocks: u32, ended: u32, found: Found) -> Seen {
+    pub(super) fn at_look(&self, blocks: u32, ended: u32, found: LookResult) -> PairAtLook {
         let sample = self.sample();
-        Seen {
+        PairAtLook {
             blocks,
             ended,
             n: self.logs.len(),
@@ -103,7 +117,7 @@ pub(super) struct Pool {
 }
 
 impl Pool {
-    pub(super) fn of(points: &Points, counts: &dyn Fn(u32) -> bool) -> Self {
+    pub(super) fn new(points: &Points, counts: &dyn Fn(u32) -> bool) -> Self {
         let counted = || points.all.iter().filter(|point| counts(point.block));
         let mut blocks: Vec<u32> = counted().map(|point| point.block).collect();
         blocks.sort_unstable();

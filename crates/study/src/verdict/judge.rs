@@ -3,18 +3,17 @@
 //! A judge is fed with the scores of trials in the order of the schedule. At the end of each block
 //! it knows whether the block counts, looks where a look is due, and knows who is still needed.
 //! Nothing else goes in: no clock, no chance, no file. So the process that carries a RUN out and
-//! whoever opens the database years later come to the same words.
+//! anyone who opens the database years later come to the same words.
 
-use super::data::{Data, Pool};
+use super::data::{Data, PairAtLook, Pool};
 use super::parallel;
 use super::points::Points;
-use super::view::Estimator;
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{PhaseScore, TrialScore};
 use fsarena_model::verdict::{
     DecidedPair, Look, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
 };
-use fsarena_stats::family::{Family, Found, LookAt};
+use fsarena_stats::family::{Family, LookInput};
 use fsarena_stats::sequential::{FIRST_LOOK, Looks};
 use std::collections::BTreeMap;
 
@@ -66,22 +65,7 @@ pub(super) struct Pair {
     /// Whether it waits for further looks.
     pub(super) is_open: bool,
     /// What the latest look at it found.
-    pub(super) seen: Option<Seen>,
-}
-
-/// What a look at a pair found.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Seen {
-    pub(super) blocks: u32,
-    /// Blocks that had ended by then, counted or not.
-    pub(super) ended: u32,
-    pub(super) n: usize,
-    pub(super) verdict: Verdict,
-    pub(super) estimator: Estimator,
-    pub(super) point: Option<f64>,
-    pub(super) found: Found,
-    pub(super) shapes_differ: bool,
-    pub(super) sd: Option<f64>,
+    pub(super) at_look: Option<PairAtLook>,
 }
 
 /// What the end of a block brought.
@@ -262,7 +246,7 @@ impl<'p> Judge<'p> {
                 let contender = &self.plan.contenders[slot.contender].label;
                 self.too_much_steal.get_or_insert_with(|| {
                     format!(
-                        "the hypervisor took {:.0} % of the processors in {} of {contender}; the \
+                        "the hypervisor took {:.0} % of the CPU time in {} of {contender}; the \
                          limit is {:.0} %",
                         share * 100.0,
                         phase.name,
@@ -419,8 +403,8 @@ impl<'p> Judge<'p> {
         let mut decided = Vec::new();
         for (number, pairs) in looked.into_iter().enumerate() {
             for pair in pairs {
-                let Pair { a, b, seen, .. } = pair;
-                let verdict = seen.as_ref().map_or(Verdict::Undecided, |seen| seen.verdict);
+                let Pair { a, b, at_look, .. } = pair;
+                let verdict = at_look.as_ref().map_or(Verdict::Undecided, |look| look.verdict);
                 if verdict != Verdict::Undecided {
                     decided.push(DecidedPair { question: number, a: *a, b: *b, verdict });
                 }
@@ -474,7 +458,7 @@ impl<'p> Asked<'p> {
             .asked_pairs(question)
             .into_iter()
             .map(orient)
-            .map(|(a, b)| Pair { a, b, is_open: true, seen: None })
+            .map(|(a, b)| Pair { a, b, is_open: true, at_look: None })
             .collect();
         let family = Family { asked: pairs.len(), differences: 0, sames: 0 };
         Self { question, points: Points::default(), pairs, family }
@@ -491,25 +475,25 @@ impl<'p> Asked<'p> {
         counts: &dyn Fn(u32) -> bool,
     ) -> Vec<&Pair> {
         let open: Vec<usize> = (0..self.pairs.len()).filter(|&at| self.pairs[at].is_open).collect();
-        let pool = Pool::of(&self.points, counts);
+        let pool = Pool::new(&self.points, counts);
         let step = |value: f64| self.question.metric.step(value);
         let pair = |at: usize| (self.pairs[at].a, self.pairs[at].b);
         let data: Vec<Data> = open
             .iter()
-            .map(|&at| Data::of(step, &self.points, pair(at), &pool, counts))
+            .map(|&at| Data::new(step, &self.points, pair(at), &pool, counts))
             .map(|data| data.with_least(least))
             .collect();
-        let looks: Vec<LookAt<'_>> = data.iter().map(Data::look_at).collect();
+        let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
         let found = self.family.look(&looks, alpha, margin_log);
         for ((&at, data), found) in open.iter().zip(&data).zip(found) {
             let pair = &mut self.pairs[at];
-            let seen = data.seen(blocks, ended, found);
+            let look = data.at_look(blocks, ended, found);
             // One of them has given nothing for so long that it will give nothing more.
             let latest = self.points.by_block(pair.a, pair.b, counts).last().map(|(at, _)| at + 1);
             let since = (latest.unwrap_or(0)..ended).filter(|&block| counts(block)).count() as u32;
             let is_silent = since >= PATIENCE_BLOCKS;
-            pair.is_open = seen.verdict == Verdict::Undecided && !is_silent;
-            pair.seen = Some(seen);
+            pair.is_open = look.verdict == Verdict::Undecided && !is_silent;
+            pair.at_look = Some(look);
         }
         open.iter().map(|&at| &self.pairs[at]).collect()
     }

@@ -1,7 +1,7 @@
 //! Which is faster, by how much, and is the difference real: the verdicts of a RUN.
 //!
 //! [`Judge`] decides, look by look, from the plan and the scores of trials alone; the runner asks
-//! it which trials are still needed, and whoever opens the file later gets the same answers from
+//! it which trials are still needed, and anyone who opens the file later gets the same answers from
 //! the same numbers. [`verdicts`] makes views of what it found. The method is described in
 //! `docs/verdict.md`; its pieces are in `fsarena-stats`.
 //!
@@ -17,11 +17,11 @@ mod suite;
 mod view;
 
 pub use judge::{BlockEnd, Judge};
-pub(crate) use once::{Looked, look_once};
+pub(crate) use once::{PairResult, look_once};
 pub use points::{Class, Point, Points};
 pub use view::{
-    Estimator, Forecast, ForecastFor, Left, PairView, QuestionView, RankRow, RerunBlock, SuiteView,
-    Verdicts, WorkloadShare,
+    Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,
+    SuiteView, Verdicts, WorkloadShare,
 };
 
 use fsarena_model::run::RunHeader;

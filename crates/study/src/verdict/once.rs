@@ -6,12 +6,12 @@ use super::judge::FIXED_ALPHA;
 use super::points::Points;
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Rule, Verdict};
-use fsarena_stats::family::{Family, LookAt};
+use fsarena_stats::family::{Family, LookInput};
 use fsarena_stats::sequential::Looks;
 
 /// What was found of a pair.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Looked {
+pub(crate) struct PairResult {
     /// The first, and the second.
     pub(crate) pair: (usize, usize),
     /// What is said of the first.
@@ -30,7 +30,7 @@ pub(crate) fn look_once(
     contenders: &[usize],
     margin: f64,
     step: impl Fn(f64) -> f64,
-) -> Vec<Looked> {
+) -> Vec<PairResult> {
     let all = |_: u32| true;
     let later = |at: usize| contenders.iter().skip(at + 1);
     let pairs: Vec<(usize, usize)> = contenders
@@ -38,19 +38,19 @@ pub(crate) fn look_once(
         .enumerate()
         .flat_map(|(at, &a)| later(at).map(move |&b| (a, b)))
         .collect();
-    let pool = Pool::of(points, &all);
+    let pool = Pool::new(points, &all);
     let data: Vec<Data> = pairs
         .iter()
-        .map(|&pair| Data::of(&step, points, pair, &pool, &all).with_least(2))
+        .map(|&pair| Data::new(&step, points, pair, &pool, &all).with_least(2))
         .collect();
-    let looks: Vec<LookAt<'_>> = data.iter().map(Data::look_at).collect();
+    let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
     let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
     let found = family.look(&looks, alpha(plan, points), margin.ln_1p());
     let looked = |((&pair, data), found): ((&(usize, usize), &Data), _)| {
-        let found: fsarena_stats::Found = found;
+        let found: fsarena_stats::LookResult = found;
         let verdict = verdict(found.decision);
         let on = if verdict == Verdict::Same { found.same } else { found.interval };
-        Looked {
+        PairResult {
             pair,
             verdict,
             ratio: data.sample().point().map(f64::exp),

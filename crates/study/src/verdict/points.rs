@@ -22,7 +22,6 @@ pub struct Point {
     pub block: u32,
     /// Place in the block among the trials that were carried out, from 0.
     pub position: u32,
-    /// Index into the plan's contenders.
     pub contender: usize,
     /// Contender whose trial came right before in the same block; none for its first.
     pub previous: Option<usize>,
@@ -42,9 +41,9 @@ pub struct Point {
 pub struct Points {
     /// They.
     pub all: Vec<Point>,
-    /// Values that take no part because a cold phase was asked for and not proved, by contender.
+    /// Values that are excluded because a cold phase was asked for and not proved, by contender.
     pub not_cold: Vec<usize>,
-    /// Trials that take no part because their contents were wrong, by contender.
+    /// Trials that are excluded because their contents were wrong, by contender.
     pub bad_contents: Vec<usize>,
 }
 
@@ -59,8 +58,8 @@ impl Points {
         score: &TrialScore,
         (position, previous): (u32, Option<usize>),
     ) {
-        match said(plan, slot, question, score) {
-            Said::Value(class, read) => self.all.push(Point {
+        match reading(plan, slot, question, score) {
+            Reading::Value(class, read) => self.all.push(Point {
                 block: slot.block,
                 position,
                 contender: slot.contender,
@@ -70,14 +69,14 @@ impl Points {
                 value: read.max(question.metric.step(read)),
                 elapsed_ns: score.elapsed_ns,
             }),
-            Said::NotCold => self.not_cold.push(slot.contender),
-            Said::BadContents => self.bad_contents.push(slot.contender),
-            Said::Nothing => {}
+            Reading::NotCold => self.not_cold.push(slot.contender),
+            Reading::BadContents => self.bad_contents.push(slot.contender),
+            Reading::Nothing => {}
         }
     }
 
     /// The values of one contender, in order of their blocks.
-    pub fn of(&self, contender: usize) -> impl Iterator<Item = &Point> {
+    pub fn of_contender(&self, contender: usize) -> impl Iterator<Item = &Point> {
         self.all.iter().filter(move |point| point.contender == contender)
     }
 
@@ -104,8 +103,8 @@ impl Points {
         b: usize,
         counts: &dyn Fn(u32) -> bool,
     ) -> Vec<(&Point, &Point)> {
-        let of_b: Vec<&Point> = self.of(b).collect();
-        let pairs = self.of(a).filter(|point| counts(point.block)).filter_map(|one| {
+        let of_b: Vec<&Point> = self.of_contender(b).collect();
+        let pairs = self.of_contender(a).filter(|point| counts(point.block)).filter_map(|one| {
             let at = of_b.binary_search_by_key(&one.block, |other| other.block).ok()?;
             (of_b[at].class == one.class).then_some((one, of_b[at]))
         });
@@ -114,7 +113,7 @@ impl Points {
 }
 
 /// What a trial says to a question.
-enum Said {
+enum Reading {
     /// A value, as it was read.
     Value(Class, f64),
     /// It was to be cold, and that was not proved.
@@ -126,22 +125,22 @@ enum Said {
 }
 
 /// What `score` says to `question`; it is of the question's workload.
-fn said(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore) -> Said {
+fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore) -> Reading {
     let Some(phase) = score.phases.iter().find(|p| p.name == question.phase && p.is_complete)
     else {
-        return Said::Nothing;
+        return Reading::Nothing;
     };
     if score.has_bad_contents {
-        return Said::BadContents;
+        return Reading::BadContents;
     }
     let asked = plan.contenders[slot.contender].levels.cache;
     if phase.cache == CacheState::Warm && plan.is_to_be_cold(question, asked) {
-        return Said::NotCold;
+        return Reading::NotCold;
     }
     let class = Class { cold: phase.cache == CacheState::Cold, memory: phase.memory };
     match value(question, phase) {
-        Some(read) => Said::Value(class, read),
-        None => Said::Nothing,
+        Some(read) => Reading::Value(class, read),
+        None => Reading::Nothing,
     }
 }
 

@@ -98,9 +98,9 @@ fn share(plan: &RunPlan, judge: &Judge<'_>, contender: usize, logs: &[Vec<f64>])
     let mut told = [0; 4];
     for asked in judge.asked() {
         for pair in asked.pairs.iter().filter(|pair| [pair.a, pair.b].contains(&contender)) {
-            let said = pair.seen.as_ref().map_or(Verdict::Undecided, |seen| seen.verdict);
-            let said = if pair.a == contender { said } else { said.swapped() };
-            told[said as usize] += 1;
+            let verdict = pair.at_look.as_ref().map_or(Verdict::Undecided, |look| look.verdict);
+            let verdict = if pair.a == contender { verdict } else { verdict.swapped() };
+            told[verdict as usize] += 1;
         }
     }
     let [wins, losses, same, undecided] = told;

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Verdicts {
     /// Version of the method.
     pub method: u32,
-    /// When the figures were looked at.
+    /// When it was taken.
     pub rule: Rule,
     /// SAME means within 1 ÷ (1 + margin) and 1 + margin.
     pub margin: f64,
@@ -28,7 +28,7 @@ pub struct Verdicts {
     pub not_rerun: Vec<RerunBlock>,
     /// How the blocks ended; absent where they did not.
     pub stop: Option<Stop>,
-    /// Index of the question whose answer stands first.
+    /// Index of the question that is shown first.
     pub headline: Option<usize>,
     /// The questions, in order.
     pub questions: Vec<QuestionView>,
@@ -53,24 +53,21 @@ pub struct RerunBlock {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionView {
-    /// Name of the workload.
     pub workload: String,
     /// Its title.
     pub workload_title: String,
-    /// Name of the phase.
     pub phase: String,
-    /// What is compared.
     pub metric: Metric,
     /// Up to which clock.
     pub clock: Clock,
-    /// Blocks after which it was looked at.
+    /// Blocks at its look.
     pub looks: Vec<u32>,
     /// Contenders with figures, the best first.
     pub rows: Vec<RankRow>,
     /// The pairs that were asked, in the order of `rows` (a before b), or with the baseline as b.
     pub pairs: Vec<PairView>,
-    /// Contenders that take no part, with the reason.
-    pub left: Vec<Left>,
+    /// Contenders that are excluded, with the reason.
+    pub left: Vec<Excluded>,
     /// What the watchers saw.
     pub watch: crate::watch::Watch,
     /// What the differences are due to, where several factors vary.
@@ -81,9 +78,7 @@ pub struct QuestionView {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankRow {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// Whether its values are of cold phases.
     pub cold: bool,
@@ -94,7 +89,6 @@ pub struct RankRow {
     /// Interval of the median between order statistics, with the level that it has; absent for one
     /// value.
     pub median_low: Option<f64>,
-    /// Its upper end.
     pub median_high: Option<f64>,
     /// Its level, 0 to 1.
     pub median_level: Option<f64>,
@@ -114,7 +108,6 @@ pub struct RankRow {
     pub ratio_n: Option<usize>,
     /// Interval of the ratio; absent for the reference itself and before the first look.
     pub ratio_low: Option<f64>,
-    /// Its upper end.
     pub ratio_high: Option<f64>,
     /// What is said of this contender against the reference; absent for the reference itself.
     pub against_reference: Option<Verdict>,
@@ -163,14 +156,12 @@ pub struct PairView {
     pub ratio: Option<f64>,
     /// Interval of the ratio; absent before the first look, or where so few blocks have none.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
     /// Level of this interval alone, 0 to 1: corrected for looks and for the other pairs.
     pub level: Option<f64>,
     /// The interval that SAME is said by: the whole of it lies within the margin then. Narrower
     /// than the other, since only one of its ends can be the wrong one; absent where the other is.
     pub same_low: Option<f64>,
-    /// Its upper end.
     pub same_high: Option<f64>,
     /// Its level alone, 0 to 1.
     pub same_level: Option<f64>,
@@ -259,15 +250,12 @@ pub enum ForecastFor {
     Same,
 }
 
-/// A contender that takes no part in a question.
+/// A contender that is excluded from a question.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Left {
-    /// Index into the plan's contenders.
+pub struct Excluded {
     pub contender: usize,
-    /// Its label.
     pub label: String,
-    /// Why.
     pub why: String,
 }
 
@@ -287,19 +275,15 @@ pub struct SuiteView {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkloadShare {
-    /// Index into the plan's contenders.
     pub contender: usize,
-    /// Its label.
     pub label: String,
     /// Geometric mean of its ratios to the reference.
     pub ratio: f64,
     /// 95 % interval for these very workloads (from their blocks); absent where it cannot be had.
     pub low: Option<f64>,
-    /// Its upper end.
     pub high: Option<f64>,
     /// 95 % interval for workloads like these (t over workloads); absent under three.
     pub like_these_low: Option<f64>,
-    /// Its upper end.
     pub like_these_high: Option<f64>,
     /// Pairs in which it is FASTER.
     pub wins: usize,

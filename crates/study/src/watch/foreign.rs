@@ -19,7 +19,7 @@ const JUDGED_MIN_NS: u64 = 1_000_000_000;
 
 /// Share of the machine by which contenders have to differ, and blocks to stand out.
 const CONTENDERS_DIFFER: f64 = 0.01;
-const BLOCK_STANDS_OUT: f64 = 0.05;
+const OUTLYING_BLOCK: f64 = 0.05;
 /// Blocks that are needed before one can stand out.
 const BLOCKS_MIN: usize = 4;
 /// Floor under the median absolute deviation of blocks, as a share of the machine.
@@ -42,7 +42,7 @@ impl Share {
 
     fn words(self) -> &'static str {
         match self {
-            Self::Steal => "of the machine's processor time was taken by the hypervisor",
+            Self::Steal => "of the machine's CPU time was taken by the hypervisor",
             Self::Programs => "of the machine ran other programs than the worker",
             Self::Others => {
                 "of the machine was busy with something else than the worker, the kernel's own \
@@ -52,7 +52,7 @@ impl Share {
     }
 
     /// Of the whole machine; `None` where the kernel does not tell, or the phase is too short.
-    fn of(self, phase: &PhaseRecord) -> Option<f64> {
+    fn value(self, phase: &PhaseRecord) -> Option<f64> {
         let counters = phase.windows.get(&Window::Durable)?;
         let get = |name: &str| counters.get(name).copied();
         let sum = |names: &[&str]| names.iter().filter_map(|name| get(name)).sum::<u64>();
@@ -114,7 +114,7 @@ fn shares(records: &[(usize, &TrialRecord)], phase: &str, share: Share) -> Share
     let mut all = Shares::new();
     for (contender, record) in records {
         let found = record.phases.iter().find(|known| known.name == phase);
-        if let Some(value) = found.and_then(|found| share.of(found)) {
+        if let Some(value) = found.and_then(|found| share.value(found)) {
             all.entry(*contender).or_default().insert(record.key.block, value);
         }
     }
@@ -151,7 +151,7 @@ fn contenders(plan: &RunPlan, place: &str, shares: &Shares, share: Share) -> Opt
     Some(Finding { kind: FindingKind::ForeignLoad, text, p: Some(test.p) })
 }
 
-/// The block that stands out most, by its shares without the mean of each contender.
+/// The block farthest from the others, by its shares without the mean of each contender.
 fn block(place: &str, shares: &Shares, share: Share) -> Option<Finding> {
     let mut parts: BTreeMap<u32, Vec<(f64, f64)>> = BTreeMap::new();
     for own in shares.values() {
@@ -173,11 +173,11 @@ fn block(place: &str, shares: &Shares, share: Share) -> Option<Finding> {
     let centre = median(&blocks.iter().map(|block| block.1).collect::<Vec<f64>>()).ok()?;
     let distances: Vec<f64> = blocks.iter().map(|block| (block.1 - centre).abs()).collect();
     let deviation = median(&distances).ok()?.max(MAD_MIN);
-    let stands_out = |block: &&(u32, f64, f64)| {
+    let is_outlier = |block: &&(u32, f64, f64)| {
         let above = block.1 - centre;
-        above >= BLOCK_STANDS_OUT && 0.6745 * above / deviation > OUTLIER_Z
+        above >= OUTLYING_BLOCK && 0.6745 * above / deviation > OUTLIER_Z
     };
-    let out: Vec<&(u32, f64, f64)> = blocks.iter().filter(stands_out).collect();
+    let out: Vec<&(u32, f64, f64)> = blocks.iter().filter(is_outlier).collect();
     let worst = out.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let numbers: Vec<String> = out.iter().map(|block| (block.0 + 1).to_string()).collect();
     let usual = worst.2 - (worst.1 - centre);

@@ -113,7 +113,7 @@ struct Rate {
 }
 
 /// Rates of the intervals between the phase's start and the return of its calls, by the column that
-/// counts most; one that stands still in most intervals shows bursts, not progress.
+/// counts most; one that does not change in most intervals shows bursts, not progress.
 fn rates(series: &Series, returned_ns: u64) -> Option<(&'static str, Vec<Rate>)> {
     for columns in PROGRESS {
         let known = columns.iter().filter_map(|(name, what)| {

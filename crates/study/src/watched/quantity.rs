@@ -144,7 +144,7 @@ impl Watched {
 
     /// Its value over a stretch; `None` where a counter is missing, or there is nothing to divide.
     #[must_use]
-    pub fn of(self, stretch: &dyn Stretch) -> Option<f64> {
+    pub fn value(self, stretch: &dyn Stretch) -> Option<f64> {
         self.over([self.ratio(stretch)?])
     }
 
@@ -159,7 +159,7 @@ impl Watched {
         (all.by > 0.0).then(|| (all.sum / all.by).min(most))
     }
 
-    /// Its value over a stretch, not divided yet; `None` as in [`Watched::of`].
+    /// Its value over a stretch, not divided yet; `None` as in [`Watched::value`].
     #[must_use]
     pub fn ratio(self, stretch: &dyn Stretch) -> Option<Ratio> {
         let a_second = |name| of_time(stretch, stretch.grown(name)? as f64 * NS_PER_S);

@@ -430,7 +430,7 @@ fn other_machines_and_other_work_are_refused() {
     let error = sides_of(&before, &after).unwrap_err().to_string();
     assert_eq!(
         error,
-        "RUN a and RUN e are not of one machine: processor unknown and Duron, memory 0 and \
+        "RUN a and RUN e are not of one machine: CPU model unknown and Duron, memory 0 and \
          8589934592 bytes; absolute figures are never compared across machines"
     );
     let mut after = three(["d", "e", "f"], "6.2", 1.2);

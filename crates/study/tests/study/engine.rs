@@ -43,7 +43,7 @@ fn units_follow_the_op_and_the_mean_size() {
         sizes: Some(Distribution::Weighted { values: vec![(0, 99), (1 << 20, 1)] }),
         ..mixed.clone()
     };
-    let unit = |op, set| RateUnit::of(RateStyle::Auto, op, set);
+    let unit = |op, set| RateUnit::for_op(RateStyle::Auto, op, set);
     for op in [Op::Create, Op::Read, Op::Overwrite] {
         assert_eq!(unit(op, &small), RateUnit::Files, "{op:?}");
         assert_eq!(unit(op, &large), RateUnit::Bytes, "{op:?}");

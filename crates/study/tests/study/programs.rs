@@ -8,7 +8,7 @@ use fsarena_model::job::{
 use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::{RateStyle, RunHeader, RunState};
 use fsarena_model::work::{Dataset, Op, OpError, Phase, ProgramReport, Tool, Workload};
-use fsarena_study::{OwnCostRow, RateUnit, Study, study};
+use fsarena_study::{RateUnit, Study, ToolOverheadRow, study};
 use fsarena_testkit::records::{self, SECOND_NS, contender};
 
 const MB: u64 = 1_000_000;
@@ -104,7 +104,7 @@ fn time_is_the_figure_and_a_longer_one_is_worse() {
     let view = view(&header, &records);
     let table = &view.tables[at("copy")];
     for style in [RateStyle::Auto, RateStyle::Article2003] {
-        assert_eq!(RateUnit::of(style, Op::Job, &table.dataset), RateUnit::Time);
+        assert_eq!(RateUnit::for_op(style, Op::Job, &table.dataset), RateUnit::Time);
     }
     assert_eq!((table.unit, table.job.as_ref()), (RateUnit::Time, ports().phases[1].job.as_ref()));
     let ratios: Vec<_> = table.rows.iter().map(|row| row.ratio_of_medians.unwrap()).collect();
@@ -216,7 +216,7 @@ fn by_both() -> (RunHeader, Vec<TrialRecord>) {
 
 /// Program, its workload and phase, the engine's workload and phase.
 fn pairs(view: &Study) -> Vec<[&str; 5]> {
-    view.own_costs
+    view.tool_overheads
         .iter()
         .map(|cost| {
             [
@@ -248,8 +248,8 @@ fn programs_stand_beside_the_engine_where_both_did_the_same_in_trials_of_their_o
     let phases = [("tar", "unpack"), ("cp", "copy"), ("rm", "delete")];
     let expected = phases.map(|(program, phase)| [program, "ports", phase, "ports-engine", phase]);
     assert_eq!(pairs(&view), expected);
-    let copies = &view.own_costs[1].rows;
-    let of = |row: &OwnCostRow| (row.label.clone(), row.program_to_engine);
+    let copies = &view.tool_overheads[1].rows;
+    let of = |row: &ToolOverheadRow| (row.label.clone(), row.program_to_engine);
     assert_eq!(
         copies.iter().map(of).collect::<Vec<_>>(),
         [("ext4".to_owned(), 2.0), ("xfs".to_owned(), 1.5)],
@@ -263,7 +263,7 @@ fn programs_stand_beside_the_engine_where_both_did_the_same_in_trials_of_their_o
     );
     assert_eq!((engine.n, engine.min_ns, engine.max_ns), (2, 2 * SECOND_NS, 2 * SECOND_NS));
     assert_eq!(copies[0].n_planned, [2, 2]);
-    let deletes = &view.own_costs[2];
+    let deletes = &view.tool_overheads[2];
     assert_eq!(deletes.rows.len(), 1, "{deletes:?}");
     assert_eq!((deletes.rows[0].label.as_str(), deletes.rows[0].program_to_engine), ("ext4", 1.0));
     assert_eq!(deletes.not_comparable, ["xfs"], "one warm, the other cold");
@@ -272,7 +272,11 @@ fn programs_stand_beside_the_engine_where_both_did_the_same_in_trials_of_their_o
 #[test]
 fn two_phases_of_one_trial_are_no_pair() {
     let (header, records) = sample();
-    assert_eq!(view(&header, &records).own_costs, [], "they differ in what was done before them");
+    assert_eq!(
+        view(&header, &records).tool_overheads,
+        [],
+        "they differ in what was done before them"
+    );
 }
 
 #[test]
@@ -284,7 +288,7 @@ fn other_work_is_no_pair() {
         for record in records.iter_mut().filter(|record| record.key.workload != "ports") {
             record.key.workload.clone_from(&name);
         }
-        view(&header, &records).own_costs.len()
+        view(&header, &records).tool_overheads.len()
     };
     assert_eq!(changed(&|_| {}), 3);
     let place = |w: &mut Workload| w.source.as_mut().unwrap().place = SourcePlace::Memory;

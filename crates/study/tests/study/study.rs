@@ -336,11 +336,11 @@ fn whole_and_limited_memory_are_never_in_one_ratio() {
 fn units_of_rates() {
     let small = small_files();
     let big = big_file();
-    let unit = |style, at: usize| RateUnit::of(style, small.phases[at].op, &small.dataset);
+    let unit = |style, at: usize| RateUnit::for_op(style, small.phases[at].op, &small.dataset);
     assert_eq!(unit(RateStyle::Auto, 0), RateUnit::Files);
     assert_eq!(unit(RateStyle::Article2003, 0), RateUnit::Bytes);
     assert_eq!(unit(RateStyle::Article2003, 2), RateUnit::Files);
-    assert_eq!(RateUnit::of(RateStyle::Auto, big.phases[0].op, &big.dataset), RateUnit::Bytes);
+    assert_eq!(RateUnit::for_op(RateStyle::Auto, big.phases[0].op, &big.dataset), RateUnit::Bytes);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Workloads of real work, and what their phases leave: a tree of 20 MB that packs to a fifth.
 
-use super::SECOND_NS;
+use crate::SECOND_NS;
 use fsarena_model::job::{
     By, Command, Compression, Contents, DATA, Job, JobKind, Origin, Source, SourcePlace,
 };

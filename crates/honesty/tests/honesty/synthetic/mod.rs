@@ -1,6 +1,6 @@
 //! Tapes of known noise: 4,000 trials of one second around 10 s of machine time.
 
-use fsarena_honesty::{Left, Tape};
+use fsarena_honesty::{LeftOut, Tape};
 use fsarena_model::run::Clock;
 use fsarena_model::seed::{Seed, SeededRng};
 use fsarena_model::verdict::Metric;
@@ -24,7 +24,7 @@ pub fn tape_of(phase: &str, logs: &[f64]) -> Tape {
         values: logs.iter().map(|log| 1e9 * log.exp()).collect(),
         elapsed_s: vec![MACHINE_S; trials],
         started_unix_ns: (0..trials as u64).map(|at| at * 11_000_000_000).collect(),
-        left: Left::default(),
+        left: LeftOut::default(),
     }
 }
 

@@ -211,7 +211,7 @@ pub(crate) fn tool_overhead(study: &Study) -> Markup {
     ];
     let mut table = Table::new("The same work by a program and by the engine", columns).sortable();
     let time = |spread: SpreadNs| Cell::figure(ns(Some(spread.median_ns)), spread.median_ns as f64);
-    for cost in &study.own_costs {
+    for cost in &study.tool_overheads {
         let program =
             format!("{} / {} ({})", cost.program_workload, cost.program_phase, cost.program);
         let engine = format!("{} / {}", cost.engine_workload, cost.engine_phase);

@@ -214,7 +214,7 @@ fn machines_stand_side_by_side_with_ratios() {
     [h] not divided: not in the same memory
 
     (1) Linux, 2 × Duron, RUN 0123456789abcdef
-    (2) Linux, 2 × processors, RUN fedcba9876543210
+    (2) Linux, 2 × CPUs, RUN fedcba9876543210
 
     Ours: medians over trials. Without a mark: warm, or in memory, of all planned trials. Datasets (2) are scaled by 0.5: these seconds are not
     to be compared with the article's, and machines of different scale not even with each other.

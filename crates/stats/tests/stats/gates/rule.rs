@@ -1,7 +1,7 @@
 //! The whole rule, as a RUN applies it to simulated blocks.
 
 use fsarena_stats::blocks::moderated;
-use fsarena_stats::{Decision, Family, LookAt, Looks, PairSample, shapes_differ};
+use fsarena_stats::{Decision, Family, LookInput, Looks, PairSample, shapes_differ};
 
 /// Share of misses where one looks once.
 pub const FIXED_ALPHA: f64 = 0.05;
@@ -58,14 +58,14 @@ pub fn verdicts(
                 columns[a].iter().zip(&columns[b]).map(|(a, b)| a - b).collect()
             })
             .collect();
-        let looks: Vec<LookAt<'_>> = open
+        let looks: Vec<LookInput<'_>> = open
             .iter()
             .zip(&logs)
             .map(|(&pair, logs)| {
                 let (a, b) = pairs[pair];
                 let pooled = (blocks < POOLED_BELOW).then(|| moderated(rows, a, b)).flatten();
                 let sample = PairSample { logs, floor_sd: 0.0, pooled };
-                LookAt { sample, same_allowed: !shapes_differ(&columns[a], &columns[b]) }
+                LookInput { sample, same_allowed: !shapes_differ(&columns[a], &columns[b]) }
             })
             .collect();
         let found = family.look(&looks, alpha, margin.ln_1p());

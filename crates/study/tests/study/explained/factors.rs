@@ -4,7 +4,7 @@ use super::noise::{Noise, WARM, points};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::verdict::{Metric, Question};
-use fsarena_study::factors::{FactorRow, FactorView, of};
+use fsarena_study::factors::{FactorRow, FactorView, analyze};
 use fsarena_study::verdict::Points;
 use fsarena_testkit::records::{self, contender};
 
@@ -31,7 +31,7 @@ fn view(plan: &RunPlan, points: &Points) -> Option<FactorView> {
         metric: Metric::Time,
         clock: Clock::Durable,
     };
-    of(plan, &question, points)
+    analyze(plan, &question, points)
 }
 
 fn named<'a>(view: &'a FactorView, name: &str) -> &'a FactorRow {

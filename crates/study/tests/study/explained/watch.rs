@@ -2,14 +2,14 @@
 
 use super::noise::{Noise, points};
 use fsarena_study::verdict::{Point, Points};
-use fsarena_study::watch::{FindingKind, of};
+use fsarena_study::watch::{FindingKind, watch};
 
 fn labels(count: usize) -> Vec<String> {
     ["ext4", "xfs", "btrfs", "f2fs"][..count].iter().map(|&label| label.to_owned()).collect()
 }
 
 fn kinds(points: &Points, contenders: usize) -> Vec<FindingKind> {
-    of(points, &labels(contenders)).findings.iter().map(|finding| finding.kind).collect()
+    watch(points, &labels(contenders)).findings.iter().map(|finding| finding.kind).collect()
 }
 
 #[test]
@@ -26,8 +26,8 @@ fn a_quiet_machine_gets_few_findings() {
 #[test]
 fn each_trend_is_named_with_labels_and_figures() {
     let drifts = |p: &Point| if p.contender == 1 { 0.03 * f64::from(p.block) } else { 0.0 };
-    let watch = of(&points(&mut Noise(1), 3, 12, 0.02, drifts), &labels(3));
-    let finding = &watch.findings[0];
+    let found = watch(&points(&mut Noise(1), 3, 12, 0.02, drifts), &labels(3));
+    let finding = &found.findings[0];
     assert_eq!(finding.kind, FindingKind::Drift);
     assert!(finding.p.is_some_and(|p| p < 0.01));
     let text = &finding.text;
@@ -35,20 +35,20 @@ fn each_trend_is_named_with_labels_and_figures() {
     assert!(text.contains("with the drift fitted, xfs ÷ "), "{text}");
 
     let places = |p: &Point| 0.05 * f64::from(p.position);
-    let watch = of(&points(&mut Noise(2), 3, 12, 0.02, places), &labels(3));
-    let finding = watch.findings.iter().find(|f| f.kind == FindingKind::Position).unwrap();
+    let found = watch(&points(&mut Noise(2), 3, 12, 0.02, places), &labels(3));
+    let finding = found.findings.iter().find(|f| f.kind == FindingKind::Position).unwrap();
     assert!(finding.text.starts_with("each place later in the block"), "{}", finding.text);
 
     let after = |p: &Point| if p.previous == Some(2) { 0.15 } else { 0.0 };
-    let watch = of(&points(&mut Noise(3), 4, 16, 0.02, after), &labels(4));
-    let finding = watch.findings.iter().find(|f| f.kind == FindingKind::CarryOver).unwrap();
+    let found = watch(&points(&mut Noise(3), 4, 16, 0.02, after), &labels(4));
+    let finding = found.findings.iter().find(|f| f.kind == FindingKind::CarryOver).unwrap();
     assert!(finding.text.starts_with("right after btrfs values are +"), "{}", finding.text);
     assert!(finding.text.contains("the trial before"), "{}", finding.text);
 
     let alternates =
         |p: &Point| if p.contender == 0 && p.block.is_multiple_of(2) { 0.2 } else { 0.0 };
-    let watch = of(&points(&mut Noise(4), 2, 12, 0.02, alternates), &labels(2));
-    let finding = watch.findings.iter().find(|f| f.kind == FindingKind::Autocorrelation).unwrap();
+    let found = watch(&points(&mut Noise(4), 2, 12, 0.02, alternates), &labels(2));
+    let finding = found.findings.iter().find(|f| f.kind == FindingKind::Autocorrelation).unwrap();
     assert!(finding.text.contains("wider than needed"), "{}", finding.text);
 }
 
@@ -56,8 +56,8 @@ fn each_trend_is_named_with_labels_and_figures() {
 #[test]
 fn the_adjusted_ratio_is_that_at_one_place() {
     let places = |p: &Point| 0.2 * f64::from(p.position);
-    let watch = of(&points(&mut Noise(2), 2, 12, 0.001, places), &labels(2));
-    let finding = watch.findings.iter().find(|f| f.kind == FindingKind::Position).unwrap();
+    let found = watch(&points(&mut Noise(2), 2, 12, 0.001, places), &labels(2));
+    let finding = found.findings.iter().find(|f| f.kind == FindingKind::Position).unwrap();
     let fitted = finding.text.split(" is ").nth(1).unwrap();
     let ratio: f64 = fitted.split(' ').next().unwrap().parse().unwrap();
     assert!((ratio - 1.0).abs() < 0.01, "{}", finding.text);
@@ -73,9 +73,9 @@ fn values_stand_out_by_half_a_percent_at_least() {
     for point in &mut points.all {
         point.value /= machine[point.block as usize];
     }
-    let watch = of(&points, &labels(2));
-    assert_eq!(watch.outliers.len(), 1, "{watch:?}");
-    let outlier = &watch.outliers[0];
+    let found = watch(&points, &labels(2));
+    assert_eq!(found.outliers.len(), 1, "{found:?}");
+    let outlier = &found.outliers[0];
     assert_eq!((outlier.contender, outlier.block), (1, 5), "blocks are counted from 1");
     assert!((outlier.to_median - 0.5f64.exp()).abs() < 0.01 && outlier.modified_z > 50.0);
     assert_eq!(points.all.len(), 18, "nothing is taken away");
@@ -87,8 +87,8 @@ fn values_that_are_all_equal_say_nothing() {
     for point in &mut points.all {
         point.value = 512.0;
     }
-    let watch = of(&points, &labels(3));
-    assert!(watch.findings.is_empty() && watch.outliers.is_empty(), "{watch:?}");
-    let nothing = of(&Points::default(), &labels(3));
+    let found = watch(&points, &labels(3));
+    assert!(found.findings.is_empty() && found.outliers.is_empty(), "{found:?}");
+    let nothing = watch(&Points::default(), &labels(3));
     assert!(nothing.findings.is_empty() && nothing.outliers.is_empty());
 }

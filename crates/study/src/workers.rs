@@ -1,4 +1,4 @@
-//! Who did the work of a row: its threads beside the total, a program with a clock of its own, and
+//! Who did the work of a row: its threads and the total, a program with a clock of its own, and
 //! the processor time of the worker or of the programs that it started.
 
 use crate::figures::{SpreadF, SpreadNs};
@@ -28,9 +28,11 @@ impl ThreadsView {
             phases.iter().filter_map(|phase| phase.first_and_last_done_ns()).collect();
         Some(Self {
             threads: phases.iter().map(|phase| phase.threads.len()).max()?,
-            first_done: SpreadNs::of(done.iter().map(|pair| pair.0).collect())?,
-            last_done: SpreadNs::of(done.iter().map(|pair| pair.1).collect())?,
-            imbalance: SpreadF::of(phases.iter().filter_map(|phase| imbalance(phase)).collect()),
+            first_done: SpreadNs::from_values(done.iter().map(|pair| pair.0).collect())?,
+            last_done: SpreadNs::from_values(done.iter().map(|pair| pair.1).collect())?,
+            imbalance: SpreadF::from_values(
+                phases.iter().filter_map(|phase| imbalance(phase)).collect(),
+            ),
         })
     }
 }
@@ -46,7 +48,6 @@ fn imbalance(phase: &PhaseRecord) -> Option<f64> {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramView {
-    /// Its name.
     pub name: String,
     /// Its version; that of the first trial.
     pub version: String,
@@ -63,7 +64,7 @@ impl ProgramView {
         Some(Self {
             name: first.name.clone(),
             version: first.version.clone(),
-            own: SpreadNs::of(phases.iter().filter_map(|phase| own_ns(phase)).collect()),
+            own: SpreadNs::from_values(phases.iter().filter_map(|phase| own_ns(phase)).collect()),
         })
     }
 }
@@ -80,13 +81,13 @@ pub struct WorkerView {
 }
 
 impl WorkerView {
-    /// `None` without phases, and where nobody looked: real work takes some time and faults.
+    /// `None` without phases, and where it was not read: real work takes some time and faults.
     pub(crate) fn over(phases: &[&PhaseRecord]) -> Option<Self> {
         if phases.iter().all(|phase| phase.worker == WorkerUsage::default()) {
             return None;
         }
         let of = |value: fn(&PhaseRecord) -> u64| {
-            SpreadNs::of(phases.iter().map(|phase| value(phase)).collect())
+            SpreadNs::from_values(phases.iter().map(|phase| value(phase)).collect())
         };
         Some(Self { user: of(|p| p.worker.user_ns)?, system: of(|p| p.worker.system_ns)? })
     }

@@ -26,7 +26,7 @@ pub(crate) fn machine(host: &Host) -> String {
 /// The same without the kernel: what stays when it is changed.
 pub(crate) fn hardware_of(host: &Host) -> String {
     let mut parts = Vec::new();
-    let model = host.cpu_model.as_deref().unwrap_or("processors");
+    let model = host.cpu_model.as_deref().unwrap_or("CPUs");
     parts.push(format!("{} × {model}", host.cpus));
     if host.memory_bytes > 0 {
         parts.push(format!("{} of memory", Bytes(host.memory_bytes)));
@@ -41,7 +41,7 @@ pub(crate) fn hardware_of(host: &Host) -> String {
 pub(crate) fn devices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let state = common_state(plan);
-    let contenders = Contenders::of(plan);
+    let contenders = Contenders::new(plan);
     let of = |record: &TrialRecord| {
         let level = contenders.get(record).map(|contender| &contender.levels.device);
         let line = device(level, record)?;
@@ -73,7 +73,7 @@ fn common_state(plan: &RunPlan) -> String {
     parts.into_iter().flatten().collect()
 }
 
-/// What a trial lay on; `None` for what lies in memory alone.
+/// What a trial was on; `None` for what is in memory alone.
 pub(crate) fn device(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<String> {
     let fact = |name: &str| record.device.get(name).map(String::as_str);
     let size_bytes = fact("size_bytes").and_then(|text| text.parse().ok()).map(Bytes);
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_left_out() {
         let host = Host { os: "Linux".into(), cpus: 2, ..Host::default() };
-        assert_eq!(machine(&host), "Linux, 2 × processors");
+        assert_eq!(machine(&host), "Linux, 2 × CPUs");
         let host = Host {
             kernel_release: "6.1.0".into(),
             cpu_model: Some("Duron".into()),

@@ -1,6 +1,6 @@
 //! The answer in words: three to six plain sentences with the numbers of an account.
 
-use super::{AccountMeans, AccountPart, AccountRow, UNATTRIBUTED_MUCH};
+use super::view::{AccountMeans, AccountPart, AccountRow, UNATTRIBUTED_MUCH};
 use fsarena_model::units::{grouped, three_digits};
 
 /// Parts under this share of the counter are left out of the list of the others.
@@ -32,33 +32,33 @@ impl AccountMeans {
 /// Sentences on the account of a contender.
 pub(super) fn sentences(row: &AccountRow, per_cycle: bool) -> Vec<String> {
     let Some(means) = &row.means else { return without(row) };
-    let mut said = vec![total(means, per_cycle)];
-    said.extend(means.scope().map(|scope| format!("Amounts of a cycle are the {scope}.")));
-    said.extend(others(means));
-    said.extend(row.notes.iter().filter(|note| note.starts_with(NOT_LOOKED_AT)).cloned());
-    said.extend(journal(means, per_cycle));
-    said.push(allocated(means));
-    said.extend(never_written(means));
-    said.push(rest(row, means));
-    said
+    let mut sentences = vec![total(means, per_cycle)];
+    sentences.extend(means.scope().map(|scope| format!("Amounts of a cycle are the {scope}.")));
+    sentences.extend(others(means));
+    sentences.extend(row.notes.iter().filter(|note| note.starts_with(NOT_LOOKED_AT)).cloned());
+    sentences.extend(journal(means, per_cycle));
+    sentences.push(allocated(means));
+    sentences.extend(never_written(means));
+    sentences.push(rest(row, means));
+    sentences
 }
 
 /// What is said where no account is sound.
 fn without(row: &AccountRow) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut sentences = Vec::new();
     if !row.spoilt.is_empty() {
         let lost: u64 = row.spoilt.iter().map(|one| one.lost_events).sum();
-        said.push(format!(
-            "No account is sound: the kernel lost {lost} events of the trace in {}, so that nobody \
-             knows what is missing.",
+        sentences.push(format!(
+            "No account is sound: the kernel lost {lost} events of the trace in {}, so that what \
+             is missing is not known.",
             trials(row.spoilt.len())
         ));
     }
     let reasons = row.not_taken.iter();
-    said.extend(
+    sentences.extend(
         reasons.map(|one| format!("No account in {}: {}.", trials(one.trials), one.reason)),
     );
-    said
+    sentences
 }
 
 fn total(means: &AccountMeans, per_cycle: bool) -> String {
@@ -111,8 +111,8 @@ fn others(means: &AccountMeans) -> Option<String> {
         .collect();
     match listed.as_slice() {
         [] => None,
-        [one] => Some(format!("Beside them it wrote {one}.")),
-        _ => Some(format!("Beside them it wrote, the largest first, {}.", listed.join("; "))),
+        [one] => Some(format!("In addition it wrote {one}.")),
+        _ => Some(format!("In addition it wrote, the largest first, {}.", listed.join("; "))),
     }
 }
 
@@ -146,7 +146,7 @@ fn allocated(means: &AccountMeans) -> String {
     if all.unplaced_files > 0.0 {
         return format!(
             "Of {} the kernel does not tell where {} of them lie: their contents are in other \
-             parts of this account, and nothing is said of what they round up to.",
+             parts of this account, and nothing is sentences of what they round up to.",
             files(all.files),
             whole(all.unplaced_files)
         );
@@ -205,7 +205,7 @@ fn rest(row: &AccountRow, means: &AccountMeans) -> String {
     if !row.spoilt.is_empty() {
         let lost: u64 = row.spoilt.iter().map(|one| one.lost_events).sum();
         text.push_str(&format!(
-            "; {} more {} spoilt by {lost} lost events and in no figure",
+            "; {} more {} spoilt by {lost} lost events and excluded from these results",
             trials(row.spoilt.len()),
             if row.spoilt.len() == 1 { "is" } else { "are" }
         ));

@@ -1,8 +1,8 @@
 //! Devices, by what they say of themselves and how their queues were set. Serials, names and paths
 //! are left out.
 
-use super::{DeviceFacts, Fact, Seen};
-use crate::place;
+use super::ledger::{ContenderRecords, DeviceFacts, Fact};
+use crate::machine;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::units::Bytes;
 
@@ -36,7 +36,7 @@ const FACTS: [(&str, &str, Form); 18] = [
     ("start_bytes", "alignment", Form::Start),
     ("logical_sector_bytes", "logical sector", Form::Bytes),
     ("physical_sector_bytes", "physical sector", Form::Bytes),
-    ("rotational", "said to rotate", Form::YesNo),
+    ("rotational", "rotational", Form::YesNo),
     ("write_cache", "write cache", Form::Plain),
     ("discard_max_bytes", "TRIM", Form::Trim),
     ("discard_granularity_bytes", "step of TRIM", Form::Bytes),
@@ -47,7 +47,7 @@ const FACTS: [(&str, &str, Form); 18] = [
     ("in_memory", "in memory", Form::YesNo),
     ("direct_io", "past the page cache of the host", Form::YesNo),
     ("zram_algorithm", "compression", Form::Plain),
-    ("backing_fs", "lies on", Form::Plain),
+    ("backing_fs", "is on", Form::Plain),
     ("backing_options", "mounted with", Form::Options),
 ];
 
@@ -97,16 +97,16 @@ fn start(bytes: u64) -> String {
 }
 
 /// What a contender lay on, in one line; `None` where it lives in memory alone or has no trial.
-pub(super) fn title(seen: &Seen<'_>, contender: usize) -> Option<String> {
-    let level = &seen.plan.contenders[contender].levels.device;
-    seen.own[contender].iter().find_map(|record| place::device(Some(level), record))
+pub(super) fn title(trials: &ContenderRecords<'_>, contender: usize) -> Option<String> {
+    let level = &trials.plan.contenders[contender].levels.device;
+    trials.own[contender].iter().find_map(|record| machine::device(Some(level), record))
 }
 
 /// The devices of all trials, in the order of the plan. Those that one line describes are one; what
 /// differed between its trials is said in the fact.
-pub(super) fn devices(seen: &Seen<'_>) -> Vec<DeviceFacts> {
+pub(super) fn devices(trials: &ContenderRecords<'_>) -> Vec<DeviceFacts> {
     let mut devices: Vec<DeviceFacts> = Vec::new();
-    for (contender, own) in seen.plan.contenders.iter().zip(&seen.own) {
+    for (contender, own) in trials.plan.contenders.iter().zip(&trials.own) {
         let mut last = None;
         for record in own {
             // Most trials of a contender found the same: nothing new is in them.
@@ -114,7 +114,7 @@ pub(super) fn devices(seen: &Seen<'_>) -> Vec<DeviceFacts> {
                 continue;
             }
             let level = &contender.levels.device;
-            let Some(title) = place::device(Some(level), record) else { continue };
+            let Some(title) = machine::device(Some(level), record) else { continue };
             let at = devices.iter().position(|known| known.title == title).unwrap_or_else(|| {
                 devices.push(DeviceFacts { title, facts: Vec::new() });
                 devices.len() - 1

@@ -1,0 +1,57 @@
+//! Values of the model as SQLite keeps them, and back.
+
+use fsarena_model::contender::Cache;
+use rusqlite::Row;
+use rusqlite::types::Type;
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+
+/// An unsigned value as SQLite's signed one; what does not fit is cut (the raw text is exact).
+pub(crate) fn int(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// As [`int`], for a value that may be absent.
+pub(crate) fn int_if(value: Option<u64>) -> Option<i64> {
+    value.map(int)
+}
+
+/// What [`int`] made, in column `at`.
+pub(crate) fn unsigned(row: &Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    unsigned_if(row, at)?.ok_or_else(|| {
+        let name = row.as_ref().column_name(at).unwrap_or_default().to_owned();
+        rusqlite::Error::InvalidColumnType(at, name, Type::Null)
+    })
+}
+
+/// As [`unsigned`], for a value that may be absent.
+pub(crate) fn unsigned_if(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<u64>> {
+    let value: Option<i64> = row.get(at)?;
+    let unsigned = |value: i64| {
+        u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(at, value))
+    };
+    value.map(unsigned).transpose()
+}
+
+/// A value of the model as JSON text.
+pub(crate) fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("values of the model are representable as JSON")
+}
+
+/// SHA-256 of a raw text, 64 hex digits.
+pub(crate) fn sha256(text: &str) -> String {
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
+}
+
+/// Name in the schema.
+pub(crate) fn cache_name(cache: Cache) -> &'static str {
+    match cache {
+        Cache::Cold => "cold",
+        Cache::Warm => "warm",
+        Cache::ColdStart => "cold-start",
+    }
+}
