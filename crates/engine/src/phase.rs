@@ -22,7 +22,7 @@ use crate::share::Share;
 use crate::stamp::{Contents, Span};
 use crate::threads::{Latency, Sizes, StartBarrier, ThreadContext, ThreadOutcome};
 use crate::uring;
-use fsarena_model::cycle::Lap;
+use fsarena_model::cycle::CycleEvent;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Backend as Interface, Dataset, Fsync, Op, Order, Phase, WorkerReport};
 use rustix::io::Errno;
@@ -106,7 +106,11 @@ impl Prepared {
     }
 
     /// As [`Prepared::run_on`]; in a phase of cycles, `on_event` gets each event when it comes.
-    pub fn run_with_events(&mut self, root: &Root, on_event: &mut dyn FnMut(Lap)) -> WorkerReport {
+    pub fn run_with_events(
+        &mut self,
+        root: &Root,
+        on_event: &mut dyn FnMut(CycleEvent),
+    ) -> WorkerReport {
         let io = self.phase.io.clone();
         match io.backend {
             Interface::Sync => self.run_with(&Sync::new(root, &io), on_event),
@@ -130,7 +134,7 @@ impl Prepared {
     pub fn run_with<B: Backend + std::marker::Sync>(
         &mut self,
         backend: &B,
-        on_event: &mut dyn FnMut(Lap),
+        on_event: &mut dyn FnMut(CycleEvent),
     ) -> WorkerReport {
         if let Some(cycles) = &mut self.cycles {
             return cycles.run(backend, on_event);

@@ -1,10 +1,10 @@
 //! The worker: one process for one task, spoken to in lines of JSON.
 //!
 //! Input: one line [`WorkerSpec`], then a line `go`. Output: one line [`WorkerSays::Ready`] when
-//! all is prepared, then, in a phase of cycles, a line [`WorkerSays::Lap`] at each of its moments,
-//! then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or
-//! [`WorkerSays::Made`]; or one line [`WorkerSays::Refused`] with the reason, and nothing more. An
-//! input that ends before `go` means that nobody waits any longer: the worker leaves quietly.
+//! all is prepared, then, in a phase of cycles, a line [`WorkerSays::CycleEvent`] at each of its
+//! moments, then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or [`WorkerSays::Made`];
+//! or one line [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before
+//! `go` means that nobody waits any longer: the worker leaves quietly.
 //!
 //! A phase that fails in the middle is `Done`, with its error in the report. What is not measured
 //! (directories, a source, a hook) and fails is `Refused`, with what failed.
@@ -22,7 +22,7 @@ use crate::root::{Root, make_dirs};
 use crate::tree::{self, TreeError, TreeRun};
 use crate::verify::Verifier;
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::cycle::Lap;
+use fsarena_model::cycle::CycleEvent;
 use fsarena_model::job::{By, Source};
 use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
 use rustix::io::Errno;
@@ -98,21 +98,21 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
         return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
     }
     let mut said = Ok(());
-    let mut say_lap = |lap| {
+    let mut on_event = |event| {
         if said.is_ok() {
-            said = say(&mut output, &WorkerSays::Lap(lap));
+            said = say(&mut output, &WorkerSays::CycleEvent(event));
         }
     };
-    let answer = answer(ready, &root, &mut say_lap);
+    let answer = answer(ready, &root, &mut on_event);
     said?;
     say(&mut output, &answer)
 }
 
 /// Does what comes after `go`.
-fn answer(ready: Ready, root: &Root, say_lap: &mut dyn FnMut(Lap)) -> WorkerSays {
+fn answer(ready: Ready, root: &Root, on_event: &mut dyn FnMut(CycleEvent)) -> WorkerSays {
     let done = |report| WorkerSays::Done(Box::new(report));
     match ready {
-        Ready::Phase(mut prepared) => done(prepared.run_with_events(root, say_lap)),
+        Ready::Phase(mut prepared) => done(prepared.run_with_events(root, on_event)),
         Ready::Fio(fio) => done(fio.run(root)),
         Ready::Job(job) => done(job.run(root)),
         Ready::Tree(mut tree) => done(tree.run(root)),

@@ -110,9 +110,9 @@ fn many_cycles_leave_every_byte_right() {
             let mut stage = Stage { latency, ..Stage::new(drawn()) };
             let cycle = cycles(4, 50, [3, 2, 2, 2, 1]);
             let phase = Phase { order, ..Phase::of_cycles("c", cycle.clone(), 1000) };
-            let (report, laps) = stage.run(&phase);
+            let (report, events) = stage.run(&phase);
             assert_eq!(report.error, None);
-            support::cycles::honest(&report, &cycle, &laps);
+            support::cycles::honest(&report, &cycle, &events);
             assert_eq!((report.ops, stage.state.newest_version), (200, 5));
             assert_eq!(report.asked_written_bytes, None);
             stage.whole();
@@ -226,8 +226,8 @@ fn periods_that_are_long_enough_are_kept() {
     let mut stage = Stage::new(Dataset::uniform(20, 5000, 3));
     for (name, overrun) in Overrun::ALL {
         let cycle = Cycle { overrun, period_ns: 100 * MS, ..cycles(3, 20, [1; 5]) };
-        let (report, laps) = stage.done(&cycle);
-        let over_ns = laps.last().unwrap().monotonic_ns - report.start_monotonic_ns;
+        let (report, events) = stage.done(&cycle);
+        let over_ns = events.last().unwrap().monotonic_ns - report.start_monotonic_ns;
         assert!(over_ns >= 300 * MS, "{name}: the last period is whole");
     }
     stage.whole();

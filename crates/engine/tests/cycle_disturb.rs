@@ -70,11 +70,11 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
 fn a_rate_is_kept_and_the_amount_waited_for() {
     let mut stage = stage(0);
     let load = Load::Create { files: 20, size_bytes: 10, rate: 100 };
-    let (report, laps) = stage.done(&disturbed(1, load, &[]));
+    let (report, events) = stage.done(&disturbed(1, load, &[]));
     let disturb = in_cycle(&report, 1);
     assert_eq!(disturb.ops, 20);
     assert!(disturb.done_ns - disturb.started_ns >= 190 * MS, "{disturb:?}");
-    let over_ns = laps.last().unwrap().monotonic_ns - report.start_monotonic_ns;
+    let over_ns = events.last().unwrap().monotonic_ns - report.start_monotonic_ns;
     assert!(over_ns < disturb.done_ns, "the period does not wait for it: {over_ns} {disturb:?}");
     let too_fast = Load::Create { files: 50, size_bytes: 10, rate: 1_000_000_000 };
     let (report, _) = stage.done(&disturbed(1, too_fast, &[]));
@@ -109,8 +109,8 @@ fn a_reader_finds_its_file_made() {
     let cycle = disturbed(2, load, &[2]);
     let alone = Cycle { cycles: 0, ..cycle.clone() };
     let before = Phase { timed: false, ..Phase::of_cycles("c", alone, 4096) };
-    let (report, laps) = stage.run(&before);
-    assert_eq!((report.error, report.ops, laps), (None, 0, vec![]));
+    let (report, events) = stage.run(&before);
+    assert_eq!((report.error, report.ops, events), (None, 0, vec![]));
     assert_eq!(report.cycles, Some(Default::default()));
     assert_eq!(stage.state.newest_version, 1);
     assert_eq!(names(stage.path()), ["read-51300"]);

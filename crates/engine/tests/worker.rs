@@ -3,7 +3,7 @@
 
 use fsarena_engine::worker_main;
 use fsarena_model::SPEC_SCHEMA;
-use fsarena_model::cycle::{Cycle, LapAt, Overrun, Shares};
+use fsarena_model::cycle::{Cycle, CycleMoment, Overrun, Shares};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
     Backend, Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds, WorkerReport,
@@ -316,18 +316,18 @@ fn cycles_say_their_laps_and_then_their_report() {
     worker.give(&WorkerSpec { task, ..spec(dir.path(), Op::Cycle) });
     assert_eq!(worker.answer(), WorkerSays::Ready);
     worker.tell("go");
-    let mut laps = vec![];
+    let mut events = vec![];
     let report = loop {
         match worker.answer() {
-            WorkerSays::Lap(lap) => laps.push((lap.number, lap.at)),
+            WorkerSays::CycleEvent(event) => events.push((event.number, event.at)),
             WorkerSays::Done(report) => break report,
             other => panic!("{other:?}"),
         }
     };
     assert!(worker.child.wait().unwrap().success());
-    use LapAt::{Durable, PeriodOver, Started};
+    use CycleMoment::{Durable, PeriodOver, Started};
     let wanted = [1, 2].map(|number| [Started, Durable, PeriodOver].map(|at| (number, at)));
-    assert_eq!(laps, wanted.concat());
+    assert_eq!(events, wanted.concat());
     assert_eq!((report.error, report.ops), (None, 60));
     assert_eq!(report.cycles.unwrap().cycles.len(), 2);
     let task = Task::Verify { bs_bytes: 4096 };

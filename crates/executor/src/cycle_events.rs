@@ -5,7 +5,7 @@
 //! what the device did for both is then in both.
 
 use fsarena_metrics::{Snapshot, delta};
-use fsarena_model::cycle::{CycleRecord, CyclesRecord, CyclesReport, Lap, LapAt};
+use fsarena_model::cycle::{CycleEvent, CycleMoment, CycleRecord, CyclesRecord, CyclesReport};
 use fsarena_model::sample::Counters;
 use fsarena_targets::settle::Activity;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(crate) struct CycleEvents {
     /// How long a device does nothing that is quiet.
     idle_ns: u64,
     cycles: BTreeMap<u32, Marks>,
-    /// When each cycle began by the worker's own clock, in the order in which it was heard.
+    /// When each cycle began by the worker's own clock, in the order in which they arrived.
     starts: Vec<(u32, u64)>,
     /// What the device had done at the last look, and when that was seen to be more than before.
     seen: Option<Activity>,
@@ -42,30 +42,30 @@ pub(crate) struct CycleEvents {
 }
 
 impl CycleEvents {
-    /// Nothing heard yet.
+    /// No events yet.
     pub(crate) fn new(idle_ns: u64) -> Self {
         let (cycles, starts) = (BTreeMap::new(), Vec::new());
         Self { idle_ns, cycles, starts, seen: None, busy_monotonic_ns: 0 }
     }
 
-    /// A lap with the counters that were read when it was heard.
-    pub(crate) fn heard(&mut self, lap: Lap, counters: Snapshot) {
-        if lap.at == LapAt::Started {
-            self.starts.push((lap.number, lap.monotonic_ns));
+    /// An event, with the counters that were read when it arrived.
+    pub(crate) fn add(&mut self, event: CycleEvent, counters: Snapshot) {
+        if event.at == CycleMoment::Started {
+            self.starts.push((event.number, event.monotonic_ns));
         }
-        if lap.at == LapAt::Durable && !self.awaits_quiet() {
+        if event.at == CycleMoment::Durable && !self.awaits_quiet() {
             // What was seen before the work says nothing of what comes after it.
             self.seen = None;
-            self.busy_monotonic_ns = lap.monotonic_ns;
+            self.busy_monotonic_ns = event.monotonic_ns;
         }
-        let marks = self.cycles.entry(lap.number).or_default();
-        match lap.at {
-            LapAt::Started => marks.started = Some(counters),
-            LapAt::Durable => {
-                marks.durable_monotonic_ns = lap.monotonic_ns;
+        let marks = self.cycles.entry(event.number).or_default();
+        match event.at {
+            CycleMoment::Started => marks.started = Some(counters),
+            CycleMoment::Durable => {
+                marks.durable_monotonic_ns = event.monotonic_ns;
                 marks.durable = Some(counters);
             }
-            LapAt::PeriodOver => marks.over = Some(counters),
+            CycleMoment::PeriodOver => marks.over = Some(counters),
         }
     }
 
@@ -104,7 +104,7 @@ impl CycleEvents {
         &self.starts
     }
 
-    /// What was heard beside what the worker reports. Times count from `start_monotonic_ns`; a
+    /// The events, with what the worker reports. Times count from `start_monotonic_ns`; a
     /// period that did not come to its end ends with the reading `end`. A cycle that did not become
     /// durable has no counters up to there.
     pub(crate) fn record(
@@ -151,16 +151,16 @@ mod tests {
         counters
     }
 
-    fn heard(
+    fn add(
         events: &mut CycleEvents,
         number: u32,
-        at_lap: LapAt,
+        moment: CycleMoment,
         when_ns: u64,
         written_bytes: u64,
     ) {
-        let lap = Lap { number, at: at_lap, monotonic_ns: when_ns };
+        let event = CycleEvent { number, at: moment, monotonic_ns: when_ns };
         // A reading comes a little later than what it is about.
-        events.heard(lap, at(when_ns + 1, written_bytes));
+        events.add(event, at(when_ns + 1, written_bytes));
     }
 
     fn done(completed: u64) -> Activity {
@@ -179,9 +179,9 @@ mod tests {
     #[test]
     fn each_cycle_has_its_own_counters_and_its_quiet() {
         let mut events = CycleEvents::new(IDLE_NS);
-        heard(&mut events, 1, LapAt::Started, 1000, 0);
+        add(&mut events, 1, CycleMoment::Started, 1000, 0);
         assert!(!events.awaits_quiet());
-        heard(&mut events, 1, LapAt::Durable, 1300, 50);
+        add(&mut events, 1, CycleMoment::Durable, 1300, 50);
         assert!(events.awaits_quiet());
         assert_eq!(events.looked(1310, done(7)), None);
         assert_eq!(events.looked(1400, done(9)), None, "it did something");
@@ -190,11 +190,11 @@ mod tests {
         assert_eq!(events.looked(1659, done(10)), None, "not yet so long");
         assert_eq!(events.looked(1660, done(10)), Some(1));
         assert!(!events.awaits_quiet());
-        heard(&mut events, 1, LapAt::PeriodOver, 2000, 80);
-        heard(&mut events, 2, LapAt::Started, 2001, 80);
-        heard(&mut events, 2, LapAt::Durable, 2100, 90);
+        add(&mut events, 1, CycleMoment::PeriodOver, 2000, 80);
+        add(&mut events, 2, CycleMoment::Started, 2001, 80);
+        add(&mut events, 2, CycleMoment::Durable, 2100, 90);
         assert_eq!(events.looked(2110, done(30)), None);
-        heard(&mut events, 2, LapAt::PeriodOver, 2150, 95);
+        add(&mut events, 2, CycleMoment::PeriodOver, 2150, 95);
         assert!(!events.awaits_quiet(), "its period is over");
         assert_eq!(events.looked(2990, done(30)), None);
         assert_eq!(events.last_durable().unwrap().monotonic_ns, 2101);
@@ -211,10 +211,10 @@ mod tests {
     #[test]
     fn a_device_that_does_nothing_is_quiet_when_the_work_is_durable() {
         let mut events = CycleEvents::new(IDLE_NS);
-        heard(&mut events, 1, LapAt::Started, 0, 0);
+        add(&mut events, 1, CycleMoment::Started, 0, 0);
         // What was seen in an earlier cycle is no activity of this one.
         events.seen = Some(done(1));
-        heard(&mut events, 1, LapAt::Durable, 500, 0);
+        add(&mut events, 1, CycleMoment::Durable, 500, 0);
         assert_eq!(events.looked(510, done(77)), None);
         assert_eq!(events.looked(700, done(77)), Some(1));
         let record = events.record(report(&[1], &[]), 0, &at(800, 0));
@@ -224,12 +224,12 @@ mod tests {
     #[test]
     fn cycles_that_overlap_are_told_apart() {
         let mut events = CycleEvents::new(IDLE_NS);
-        heard(&mut events, 1, LapAt::Started, 0, 0);
-        heard(&mut events, 1, LapAt::PeriodOver, 1000, 10);
-        heard(&mut events, 2, LapAt::Started, 1000, 10);
-        heard(&mut events, 2, LapAt::Durable, 1500, 30);
+        add(&mut events, 1, CycleMoment::Started, 0, 0);
+        add(&mut events, 1, CycleMoment::PeriodOver, 1000, 10);
+        add(&mut events, 2, CycleMoment::Started, 1000, 10);
+        add(&mut events, 2, CycleMoment::Durable, 1500, 30);
         assert_eq!(events.looked(1500, done(1)), None);
-        heard(&mut events, 1, LapAt::Durable, 1600, 40);
+        add(&mut events, 1, CycleMoment::Durable, 1600, 40);
         assert_eq!(events.looked(1600, done(1)), None);
         assert_eq!(events.looked(1750, done(1)), Some(2), "the other's period was over before");
         assert!(!events.awaits_quiet());
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn a_phase_that_ends_early_ends_the_period() {
         let mut events = CycleEvents::new(IDLE_NS);
-        heard(&mut events, 1, LapAt::Started, 1000, 5);
+        add(&mut events, 1, CycleMoment::Started, 1000, 5);
         let record = events.record(report(&[1, 2], &[]), 1000, &at(1801, 25));
         let [one, unheard] = &record.cycles[..] else { panic!("{record:?}") };
         assert!(one.durable.is_empty() && one.quiet_ns.is_none());

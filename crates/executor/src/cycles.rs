@@ -1,7 +1,7 @@
-//! A phase of cycles while it runs: events are heard, counters are read at each, and the device is
+//! A phase of cycles while it runs: events arrive, counters are read at each, and the device is
 //! looked at from the end of a cycle's work until it is quiet.
 //!
-//! A reading comes as soon as the executor has heard of its lap: some tenths of a millisecond
+//! A reading comes as soon as the executor has read its event: some tenths of a millisecond
 //! later, or some milliseconds on a machine whose processors are all busy. What the device did in
 //! between is counted for what came before.
 //!
@@ -14,7 +14,7 @@ use crate::error::StepError;
 use crate::filesystem::TestedFs;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::{Snapshot, Sources, monotonic_ns};
-use fsarena_model::cycle::LapAt;
+use fsarena_model::cycle::CycleMoment;
 use fsarena_model::work::WorkerSays;
 use std::time::Duration;
 
@@ -46,16 +46,16 @@ pub(crate) fn run_cycles(
         match (said, quiet) {
             (None, Some(number)) => on_quiet(number, worker),
             (None, None) => {}
-            (Some(WorkerSays::Lap(lap)), _) => {
+            (Some(WorkerSays::CycleEvent(event)), _) => {
                 // A start comes right after the phase's own, or together with the end of the
                 // period before it: what was read for that may be nearer to it than what could
                 // be read now.
-                let away_ns = |at_ns: u64| at_ns.abs_diff(lap.monotonic_ns);
+                let away_ns = |at_ns: u64| at_ns.abs_diff(event.monotonic_ns);
                 let is_near = away_ns(counters.monotonic_ns) < away_ns(monotonic_ns());
-                if lap.at != LapAt::Started || !is_near {
+                if event.at != CycleMoment::Started || !is_near {
                     sources.read_into(&mut counters)?;
                 }
-                events.heard(lap, counters.clone());
+                events.add(event, counters.clone());
             }
             (Some(result), _) => return Ok((result, events)),
         }

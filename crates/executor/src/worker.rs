@@ -88,7 +88,7 @@ impl<'a> ReadyWorker<'a> {
         self.let_go();
         loop {
             match self.hear()? {
-                WorkerSays::Lap(_) => {}
+                WorkerSays::CycleEvent(_) => {}
                 result => return Ok(result),
             }
         }

@@ -3,7 +3,7 @@
 
 use fsarena_executor::stop::Stop;
 use fsarena_executor::worker::{ReadyWorker, WorkerFailure};
-use fsarena_model::cycle::LapAt;
+use fsarena_model::cycle::CycleMoment;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, DatasetState, Task, WorkerSays, WorkerSpec};
 use std::os::unix::fs::PermissionsExt as _;
@@ -51,10 +51,10 @@ fn laps_are_heard_as_they_are_said() {
     assert!(!worker.has_spoken());
     assert_eq!(worker.hear_within(Duration::from_millis(1)).unwrap(), None);
     let long = Duration::from_secs(60);
-    let Some(WorkerSays::Lap(lap)) = worker.hear_within(long).unwrap() else { panic!() };
-    assert_eq!((lap.number, lap.at, lap.monotonic_ns), (3, LapAt::Durable, 7));
+    let Some(WorkerSays::CycleEvent(event)) = worker.hear_within(long).unwrap() else { panic!() };
+    assert_eq!((event.number, event.at, event.monotonic_ns), (3, CycleMoment::Durable, 7));
     assert!(worker.has_spoken(), "both came at once");
-    assert!(matches!(worker.hear_within(long).unwrap(), Some(WorkerSays::Lap(_))));
+    assert!(matches!(worker.hear_within(long).unwrap(), Some(WorkerSays::CycleEvent(_))));
     assert!(!worker.has_spoken());
     assert_eq!(worker.hear_within(long).unwrap(), Some(WorkerSays::Made));
     let failure = worker.hear_within(long).unwrap_err();
@@ -74,7 +74,7 @@ fn a_stop_is_heard_between_laps() {
     let mut worker = started(dir.path(), &format!("echo '{LAP}'; exec sleep 100"), &stop);
     worker.let_go();
     let long = Duration::from_secs(60);
-    assert!(matches!(worker.hear_within(long), Ok(Some(WorkerSays::Lap(_)))));
+    assert!(matches!(worker.hear_within(long), Ok(Some(WorkerSays::CycleEvent(_)))));
     let began = Instant::now();
     stop.ask();
     let failure = worker.hear_within(long).unwrap_err();

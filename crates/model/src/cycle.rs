@@ -284,11 +284,11 @@ pub struct CyclesReport {
 /// What a worker says in the middle of a phase of cycles. Times are `CLOCK_MONOTONIC`, ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Lap {
+pub struct CycleEvent {
     /// Number of the cycle.
     pub number: u32,
     /// What has happened.
-    pub at: LapAt,
+    pub at: CycleMoment,
     /// When.
     pub monotonic_ns: u64,
 }
@@ -297,7 +297,7 @@ pub struct Lap {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum LapAt {
+pub enum CycleMoment {
     /// It begins.
     Started,
     /// It is durable.

@@ -1,6 +1,6 @@
 //! What the executor and the worker say to each other, and what programs say of themselves.
 
-use crate::cycle::{CyclesReport, Lap};
+use crate::cycle::{CycleEvent, CyclesReport};
 use crate::dataset::Dataset;
 use crate::job::{Contents, Job, Reflink, Source};
 use crate::outcome::OpError;
@@ -145,7 +145,8 @@ pub enum WorkerSays {
     /// Prepared; waiting for `go`.
     Ready,
     /// A moment of a cycle has come; more follows.
-    Lap(Lap),
+    #[serde(rename = "lap")]
+    CycleEvent(CycleEvent),
     /// A phase has ended (perhaps with an error in the middle).
     Done(Box<WorkerReport>),
     /// The directories, or the source, are there; or a hook has run.

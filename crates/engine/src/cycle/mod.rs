@@ -40,7 +40,7 @@ use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
 use crate::stamp::{Contents, Span};
 use crate::threads::{Latency, Sizes};
 use disturb::Disturber;
-use fsarena_model::cycle::{Cycle, CyclesReport, Lap};
+use fsarena_model::cycle::{Cycle, CycleEvent, CyclesReport};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::work::{OpError, WorkerReport};
 use messages::ThreadEvent;
@@ -111,7 +111,7 @@ impl Cycles {
     pub fn run<B: Backend + Sync>(
         &mut self,
         backend: &B,
-        on_event: &mut dyn FnMut(Lap),
+        on_event: &mut dyn FnMut(CycleEvent),
     ) -> WorkerReport {
         if let Some(disturber) = &mut self.disturber
             && let Err(error) = disturber.create_files(backend)
@@ -131,7 +131,7 @@ impl Cycles {
     fn run_threads<B: Backend + Sync>(
         &mut self,
         backend: &B,
-        on_event: &mut dyn FnMut(Lap),
+        on_event: &mut dyn FnMut(CycleEvent),
     ) -> Result<CycleResults, std::io::Error> {
         let Self { cycle, updates, newest_version, workers, disturber } = self;
         let stopped = AtomicBool::new(false);

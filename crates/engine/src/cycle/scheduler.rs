@@ -3,7 +3,7 @@
 use super::messages::{CycleOrder, DisturbOrder, Ended, ThreadEvent};
 use super::schedule::{CycleSchedule, Step};
 use crate::clock::monotonic_ns;
-use fsarena_model::cycle::{Cycle, CycleReport, DisturbReport, Lap, LapAt};
+use fsarena_model::cycle::{Cycle, CycleEvent, CycleMoment, CycleReport, DisturbReport};
 use fsarena_model::work::{OpError, WorkerUsage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,7 +94,7 @@ impl<'a> CycleScheduler<'a> {
     }
 
     /// Runs from the first start to the end of the last period, or of what began in it.
-    pub fn run(mut self, on_event: &mut dyn FnMut(Lap)) -> CycleResults {
+    pub fn run(mut self, on_event: &mut dyn FnMut(CycleEvent)) -> CycleResults {
         loop {
             let running = self.running.iter().flatten().count() as u32;
             match self.schedule.step(monotonic_ns(), running) {
@@ -129,21 +129,29 @@ impl<'a> CycleScheduler<'a> {
     }
 
     /// Reports once that the last period is over, unless something failed in it.
-    fn end_last_period(&mut self, on_event: &mut dyn FnMut(Lap)) {
+    fn end_last_period(&mut self, on_event: &mut dyn FnMut(CycleEvent)) {
         if self.results.error.is_none()
             && let Some(number) = self.last.take()
         {
-            on_event(Lap { number, at: LapAt::PeriodOver, monotonic_ns: monotonic_ns() });
+            on_event(CycleEvent {
+                number,
+                at: CycleMoment::PeriodOver,
+                monotonic_ns: monotonic_ns(),
+            });
         }
     }
 
     /// Starts a cycle with a free worker.
-    fn begin(&mut self, number: u32, concurrent: u32, on_event: &mut dyn FnMut(Lap)) {
+    fn begin(&mut self, number: u32, concurrent: u32, on_event: &mut dyn FnMut(CycleEvent)) {
         let Some(index) = self.running.iter().position(Option::is_none) else { return };
         if let Some(last) = self.last.replace(number) {
-            on_event(Lap { number: last, at: LapAt::PeriodOver, monotonic_ns: monotonic_ns() });
+            on_event(CycleEvent {
+                number: last,
+                at: CycleMoment::PeriodOver,
+                monotonic_ns: monotonic_ns(),
+            });
         }
-        on_event(Lap { number, at: LapAt::Started, monotonic_ns: monotonic_ns() });
+        on_event(CycleEvent { number, at: CycleMoment::Started, monotonic_ns: monotonic_ns() });
         self.shared.overlapped[index].store(concurrent > 0, Ordering::SeqCst);
         for (overlapped, _) in
             self.shared.overlapped.iter().zip(&self.running).filter(|(_, at)| at.is_some())
@@ -179,7 +187,7 @@ impl<'a> CycleScheduler<'a> {
         self.shared.events.recv_timeout(Duration::from_nanos(left_ns))
     }
 
-    fn handle(&mut self, event: ThreadEvent, on_event: &mut dyn FnMut(Lap)) {
+    fn handle(&mut self, event: ThreadEvent, on_event: &mut dyn FnMut(CycleEvent)) {
         match event {
             ThreadEvent::Ready => {}
             ThreadEvent::Ended(index, ended) => {
@@ -187,7 +195,11 @@ impl<'a> CycleScheduler<'a> {
                 self.running[index] = None;
                 if let Some(durable_ns) = report.durable_ns {
                     let monotonic_ns = self.schedule.start_ns.saturating_add(durable_ns);
-                    on_event(Lap { number: report.number, at: LapAt::Durable, monotonic_ns });
+                    on_event(CycleEvent {
+                        number: report.number,
+                        at: CycleMoment::Durable,
+                        monotonic_ns,
+                    });
                 }
                 if let Some((_, ended)) = self.disturbed.iter().find(|one| one.0 == report.number) {
                     ended.store(true, Ordering::SeqCst);

@@ -2,7 +2,7 @@
 
 use super::{run, seed, verify};
 use fsarena_engine::{InjectedDelay, Job, Prepared, Root};
-use fsarena_model::cycle::{Cycle, CycleReport, Lap, LapAt, Overrun, Shares};
+use fsarena_model::cycle::{Cycle, CycleEvent, CycleMoment, CycleReport, Overrun, Shares};
 use fsarena_model::work::{Dataset, DatasetState, Op, Phase, WorkerReport};
 use std::path::Path;
 use tempfile::TempDir;
@@ -41,24 +41,25 @@ impl Stage {
         self.dir.path()
     }
 
-    /// Runs `phase`; the laps that were said.
-    pub fn run(&mut self, phase: &Phase) -> (WorkerReport, Vec<Lap>) {
+    /// Runs `phase`; the events that were said.
+    pub fn run(&mut self, phase: &Phase) -> (WorkerReport, Vec<CycleEvent>) {
         let root = Root::open(self.path()).unwrap();
         let job = Job::new(&self.dataset, phase, seed().child("phase", 1), seed());
         let (state, latency, delay) = (self.state, self.latency, self.delay);
         let job = Job { state, latency, delay, sector_bytes: root.sector_bytes(), ..job };
-        let mut laps = vec![];
-        let report = Prepared::new(&job).unwrap().run_with_events(&root, &mut |lap| laps.push(lap));
+        let mut events = vec![];
+        let report =
+            Prepared::new(&job).unwrap().run_with_events(&root, &mut |event| events.push(event));
         self.state = phase.leaves(self.state);
-        (report, laps)
+        (report, events)
     }
 
     /// Runs cycles with calls of 4096 bytes that must succeed.
-    pub fn done(&mut self, cycle: &Cycle) -> (WorkerReport, Vec<Lap>) {
-        let (report, laps) = self.run(&Phase::of_cycles("c", cycle.clone(), 4096));
+    pub fn done(&mut self, cycle: &Cycle) -> (WorkerReport, Vec<CycleEvent>) {
+        let (report, events) = self.run(&Phase::of_cycles("c", cycle.clone(), 4096));
         assert_eq!(report.error, None);
-        honest(&report, cycle, &laps);
-        (report, laps)
+        honest(&report, cycle, &events);
+        (report, events)
     }
 
     /// Every byte of every file is right, and there is nothing else.
@@ -82,7 +83,7 @@ pub fn of(report: &WorkerReport) -> &[CycleReport] {
 }
 
 /// What is true of every report of cycles that succeeded.
-pub fn honest(report: &WorkerReport, cycle: &Cycle, laps: &[Lap]) {
+pub fn honest(report: &WorkerReport, cycle: &Cycle, events: &[CycleEvent]) {
     let all = report.cycles.as_ref().unwrap();
     let sum = |of: fn(&CycleReport) -> u64| all.cycles.iter().map(of).sum::<u64>();
     assert_eq!((report.ops, report.asked_bytes), (sum(|c| c.ops), sum(|c| c.asked_bytes)));
@@ -107,32 +108,36 @@ pub fn honest(report: &WorkerReport, cycle: &Cycle, laps: &[Lap]) {
     } else {
         assert!(all.cycles.iter().all(|c| (c.worst_ns, c.worst_kind) == (0, None)));
     }
-    in_order(report, laps);
+    in_order(report, events);
 }
 
-/// Each cycle has its three laps in their order, and a period is over when the next one begins.
-fn in_order(report: &WorkerReport, laps: &[Lap]) {
-    let times = laps.iter().filter(|lap| lap.at != LapAt::Durable).map(|lap| lap.monotonic_ns);
-    assert!(times.is_sorted(), "{laps:?}");
+/// Each cycle has its three events in their order, and a period is over when the next one begins.
+fn in_order(report: &WorkerReport, events: &[CycleEvent]) {
+    let times = events
+        .iter()
+        .filter(|event| event.at != CycleMoment::Durable)
+        .map(|event| event.monotonic_ns);
+    assert!(times.is_sorted(), "{events:?}");
     let position = |number, at| {
-        let mut found = laps.iter().enumerate().filter(|(_, l)| (l.number, l.at) == (number, at));
-        let (position, lap) = found.next().unwrap_or_else(|| panic!("{at:?} {number}: {laps:?}"));
-        assert!(found.next().is_none(), "twice: {laps:?}");
-        (position, lap.monotonic_ns)
+        let mut found = events.iter().enumerate().filter(|(_, l)| (l.number, l.at) == (number, at));
+        let (position, event) =
+            found.next().unwrap_or_else(|| panic!("{at:?} {number}: {events:?}"));
+        assert!(found.next().is_none(), "twice: {events:?}");
+        (position, event.monotonic_ns)
     };
     let cycles = of(report);
-    assert_eq!(laps.len(), 3 * cycles.len());
+    assert_eq!(events.len(), 3 * cycles.len());
     for (index, cycle) in cycles.iter().enumerate() {
-        let began = position(cycle.number, LapAt::Started);
-        let durable = position(cycle.number, LapAt::Durable);
-        let over = position(cycle.number, LapAt::PeriodOver);
-        assert!(began.0 < durable.0 && began.0 < over.0, "{laps:?}");
+        let began = position(cycle.number, CycleMoment::Started);
+        let durable = position(cycle.number, CycleMoment::Durable);
+        let over = position(cycle.number, CycleMoment::PeriodOver);
+        assert!(began.0 < durable.0 && began.0 < over.0, "{events:?}");
         let start_ns = report.start_monotonic_ns;
         assert!(began.1 <= start_ns + cycle.started_ns);
         assert_eq!(durable.1, start_ns + cycle.durable_ns.unwrap());
         match cycles.get(index + 1) {
-            Some(next) => assert_eq!(over.0 + 1, position(next.number, LapAt::Started).0),
-            None => assert_eq!(over.0 + 1, laps.len()),
+            Some(next) => assert_eq!(over.0 + 1, position(next.number, CycleMoment::Started).0),
+            None => assert_eq!(over.0 + 1, events.len()),
         }
     }
 }
