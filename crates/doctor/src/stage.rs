@@ -52,7 +52,7 @@ pub fn tree(files: &[(&str, &str)]) -> FakeTree {
 
 /// A scene without programs, and without waiting.
 pub fn scene(tree: &FakeTree, subjects: &[Subject]) -> Scene {
-    Scene::read(&roots(tree), subjects, SearchPath::of(Vec::new()), Duration::ZERO)
+    Scene::read(&roots(tree), subjects, SearchPath::new(Vec::new()), Duration::ZERO)
 }
 
 /// What the check of this name says of a place; `None` where it has nothing to say.

@@ -167,7 +167,7 @@ impl WriteAccounts {
 
 /// Where the journal and other metadata are on the unmounted device.
 fn journal_places(fs: &TestedFs<'_>, device: &Path) -> Places {
-    fs.driver.places(device).unwrap_or_else(|error| Places {
+    fs.driver.layout(device).unwrap_or_else(|error| Places {
         notes: vec![format!("Where its journal lies is not known: {error}.")],
         ..Places::default()
     })

@@ -10,7 +10,7 @@ use fsarena_model::dataset::Draw;
 use fsarena_model::op::ColdNeed;
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
 use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Phase};
-use fsarena_targets::fs::{ContentRule, Place};
+use fsarena_targets::fs::{ContentRule, Backing};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
 const DELIVERED_SHARE: f64 = 0.9;
@@ -44,7 +44,7 @@ pub enum SourceCache {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ground {
     /// What the file system lies on.
-    pub place: Place,
+    pub place: Backing,
     /// An image on a disk lies under the device, which may be in the page cache as well.
     pub image_is_cached: bool,
     /// Of a source elsewhere.
@@ -137,10 +137,10 @@ pub fn judge(
         Need::Data { bytes } => Some(bytes),
     };
     let (state, why) = match (ground.place, asked, chilled) {
-        (Place::Elsewhere, ..) => {
+        (Backing::Elsewhere, ..) => {
             (CacheState::Warm, "it has no device of its own that could prove it".to_owned())
         }
-        (Place::Memory, ..) => {
+        (Backing::Memory, ..) => {
             (CacheState::WarmByNature, "the file system lives in memory".to_owned())
         }
         (_, Cache::Warm | Cache::ColdStart, _) => {
@@ -217,7 +217,7 @@ mod tests {
         ContentRule { block_bytes: 4096, inline_max_bytes: 2048, compresses: false };
 
     const ON_DISK: Ground =
-        Ground { place: Place::Block, image_is_cached: true, source: SourceCache::Below };
+        Ground { place: Backing::Block, image_is_cached: true, source: SourceCache::Below };
 
     fn needed(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
         need(&Phase::new("phase", op, 4096), dataset, rule, 0)
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn memory_is_warm_by_nature_whatever_was_asked() {
-        let ground = Ground { place: Place::Memory, image_is_cached: false, ..ON_DISK };
+        let ground = Ground { place: Backing::Memory, image_is_cached: false, ..ON_DISK };
         let record = judge(Cache::Cold, ground, None, Need::Nothing, None);
         assert_eq!(record.state, CacheState::WarmByNature);
     }

@@ -20,7 +20,7 @@ use fsarena_metrics::{
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{OpError, Phase, WorkerReport, WorkerSays, WorkerSpec};
-use fsarena_targets::fs::Place;
+use fsarena_targets::fs::Backing;
 use fsarena_targets::{cache, settle};
 use std::collections::BTreeMap;
 
@@ -136,7 +136,7 @@ impl Trial<'_> {
         let cache = cold::judge(
             levels.cache,
             Ground {
-                place: self.fs.driver.place(),
+                place: self.fs.driver.backing(),
                 image_is_cached: self.fs.cached_backing().is_some(),
                 source,
             },
@@ -194,7 +194,7 @@ impl Trial<'_> {
 
     /// The third clock, from `start_monotonic_ns`.
     fn drain(&self, start_monotonic_ns: u64) -> Result<Drained, StepError> {
-        if self.fs.driver.place() == Place::Memory {
+        if self.fs.driver.backing() == Backing::Memory {
             return Ok(Drained::NoDevice);
         }
         if self.fs.driver.freezes() {
@@ -211,8 +211,8 @@ impl Trial<'_> {
             }
         }
         let Some(device) = self.fs.device_name() else {
-            let reason = match self.fs.driver.place() {
-                Place::Elsewhere => "it has no device of its own to be watched",
+            let reason = match self.fs.driver.backing() {
+                Backing::Elsewhere => "it has no device of its own to be watched",
                 _ => "its device is shared with the rest of the machine",
             };
             let reason = reason.to_owned();

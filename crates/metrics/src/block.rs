@@ -5,9 +5,9 @@
 //! wrap after 49.7 days of that time (queue time runs faster than the clock where requests
 //! overlap). Eleven values since 2.5, discards since 4.18 (15 values), flushes since 5.5 (17).
 
-use crate::catalog::{Decrease, Metric, Opened, Registration, Source};
 use crate::error::{Malformed, MetricError};
 use crate::read_file::{ReadFile, Records, expect_number, lines, text, words};
+use crate::source::{Decrease, Metric, Opened, Registration, Source};
 use crate::{Roots, Watch};
 use std::path::{Path, PathBuf};
 

@@ -4,78 +4,9 @@
 //! are never reused for another meaning. The order is no promise; an index is valid only within
 //! one running program.
 
-use crate::error::MetricError;
-use crate::{Roots, Watch, block, cgroup, meminfo, pressure, stat, vmstat, worker};
+use crate::source::{Metric, Registration};
+use crate::{block, cgroup, meminfo, pressure, stat, vmstat, worker};
 use std::sync::LazyLock;
-
-/// One metric.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Metric {
-    /// Name in records, such as `device.read_bytes`.
-    pub name: &'static str,
-    /// Base unit: `ns`, `bytes`, or what is counted.
-    pub unit: &'static str,
-    /// Whether it grows or goes up and down.
-    pub kind: Kind,
-    /// One line: meaning, and the kernel interface it comes from.
-    pub doc: &'static str,
-}
-
-/// How readings of a metric relate to each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Grows since some start; only differences mean something.
-    Cumulative(Decrease),
-    /// A level at a moment.
-    Gauge,
-}
-
-/// What it means when a cumulative reading is lower than the one before.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Decrease {
-    /// The counter began anew (64-bit counters do not wrap in practice): the difference is missing.
-    Reset,
-    /// It wrapped: readings are modulo this number, in the metric's unit.
-    WrapsAt(u64),
-    /// The kernel estimates it and may correct itself: the difference is 0.
-    Correction,
-}
-
-impl Metric {
-    /// A counter that never decreases in one boot.
-    pub(crate) const fn counter(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
-        Self { name, unit, kind: Kind::Cumulative(Decrease::Reset), doc }
-    }
-
-    /// A level.
-    pub(crate) const fn gauge(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
-        Self { name, unit, kind: Kind::Gauge, doc }
-    }
-
-    /// The same counter under another rule for decreases.
-    pub(crate) const fn decreasing(mut self, rule: Decrease) -> Self {
-        self.kind = Kind::Cumulative(rule);
-        self
-    }
-}
-
-/// A reader of one source. It fills as many values as its registration has metrics, in that order.
-pub(crate) trait Source: Send {
-    /// Reads once. Must not allocate, except on the way to an error or where a file has more than
-    /// doubled since it was opened.
-    fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError>;
-}
-
-/// An open source.
-pub(crate) type Opened = Result<Box<dyn Source>, MetricError>;
-
-/// A source and its metrics.
-pub(crate) struct Registration {
-    /// In the order in which the source fills them.
-    pub metrics: &'static [Metric],
-    /// Opens the files of the source; missing ones are no error.
-    pub open: fn(&Roots, &Watch) -> Opened,
-}
 
 /// All sources.
 pub(crate) const SOURCES: &[Registration] = &[

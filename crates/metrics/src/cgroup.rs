@@ -5,9 +5,9 @@
 //! `memory.max_usage_in_bytes`, `memory.failcnt`, `memory.oom_control` (`oom_kill` since 4.13).
 //! `memory.stat` is not read: the kernel sums it over all processors at each reading.
 
-use crate::catalog::{Metric, Opened, Registration, Source};
 use crate::error::{Malformed, MetricError};
 use crate::read_file::{Keyed, ReadFile, Records, Scale, expect_number, lines, parse_keyed, words};
+use crate::source::{Metric, Opened, Registration, Source};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };

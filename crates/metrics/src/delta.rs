@@ -1,6 +1,7 @@
 //! Differences of snapshots. Pure; never negative, never a guess.
 
-use crate::catalog::{Decrease, Kind, catalog};
+use crate::catalog::catalog;
+use crate::source::{Decrease, Kind};
 use crate::sources::Snapshot;
 use fsarena_model::sample::Counters;
 

@@ -19,15 +19,16 @@ pub mod delta;
 pub mod disturb;
 mod error;
 mod facts;
-mod host;
 #[cfg(test)]
-mod hostile;
+mod fuzz;
+mod host;
 mod load;
 mod meminfo;
 mod pressure;
 mod read_file;
 mod sampler;
 mod samples;
+mod source;
 mod sources;
 mod stat;
 mod vmstat;
@@ -35,13 +36,14 @@ mod worker;
 
 pub use block::{BlockStat, block_stat};
 pub use boot::{boot_id, page_reporting_active, process_start_ticks};
-pub use catalog::{Decrease, Kind, Metric, catalog};
+pub use catalog::catalog;
 pub use delta::delta;
 pub use error::MetricError;
 pub use host::{available_bytes, host, processors};
 pub use load::{Load, load_and_pressure};
 pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
+pub use source::{Decrease, Kind, Metric};
 pub use sources::{Snapshot, Sources, monotonic_ns, process_cpu_ns, thread_cpu_ns};
 
 use std::path::PathBuf;

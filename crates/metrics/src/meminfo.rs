@@ -1,8 +1,8 @@
 //! `/proc/meminfo`: levels of the machine's memory (fs/proc/meminfo.c). Its `kB` are KiB.
 
-use crate::catalog::{Metric, Opened, Registration, Source};
 use crate::error::MetricError;
 use crate::read_file::{Keyed, ReadFile, Records, Scale, parse_keyed};
+use crate::source::{Metric, Opened, Registration, Source};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };

@@ -4,9 +4,9 @@
 //! (Documentation/accounting/psi.rst). The files exist since 4.20; switched off (`psi=0`), reading
 //! them gives `EOPNOTSUPP`; `full` of cpu is printed since 5.13 and is 0 for the whole machine.
 
-use crate::catalog::{Metric, Opened, Registration, Source};
 use crate::error::{Malformed, MetricError};
 use crate::read_file::{ReadFile, Records, expect_number, lines, words};
+use crate::source::{Metric, Opened, Registration, Source};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };

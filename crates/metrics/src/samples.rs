@@ -6,9 +6,10 @@
 //! with at most `SAMPLES_MAX` samples and, once thinned, at least half of that. One thinning moves
 //! 1.2 MiB within memory.
 
-use crate::catalog::{Kind, catalog};
+use crate::catalog::catalog;
 use crate::delta::growth;
 use crate::error::MetricError;
+use crate::source::Kind;
 use crate::sources::Snapshot;
 use fsarena_model::sample::Series;
 
@@ -167,7 +168,7 @@ fn relative(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::Decrease;
+    use crate::source::Decrease;
     use proptest::prelude::*;
 
     fn snapshot(monotonic_ns: u64, name: &str, value: Option<u64>) -> Snapshot {

@@ -1,7 +1,8 @@
 //! All sources together: opened once, read as one snapshot.
 
-use crate::catalog::{Registration, SOURCES, Source, catalog};
+use crate::catalog::{SOURCES, catalog};
 use crate::error::MetricError;
+use crate::source::{Registration, Source};
 use crate::{Roots, Watch};
 
 /// All metrics at one moment.

@@ -1,8 +1,8 @@
 //! `/proc/vmstat`: paging, swapping, dirtying and reclaim of the machine (mm/vmstat.c).
 
-use crate::catalog::{Metric, Opened, Registration, Source};
 use crate::error::{Malformed, MetricError};
 use crate::read_file::{Keyed, ReadFile, Records, Scale, parse_keyed};
+use crate::source::{Metric, Opened, Registration, Source};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };

@@ -4,9 +4,9 @@
 //! end they fail with `ESRCH`, which is "missing" here, whatever the number is reused for. The
 //! exact account of a finished worker is its own getrusage(2); this is for the series.
 
-use crate::catalog::{Metric, Opened, Registration, Source};
 use crate::error::{Malformed, MetricError};
 use crate::read_file::{Keyed, ReadFile, Records, Scale, expect_number, parse_keyed, words};
+use crate::source::{Metric, Opened, Registration, Source};
 use crate::stat::{ticks_per_s, ticks_to_ns};
 use crate::{Roots, Watch};
 

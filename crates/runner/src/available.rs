@@ -8,7 +8,7 @@ use fsarena_model::work::Workload;
 use fsarena_targets::claim;
 use fsarena_targets::cmd;
 use fsarena_targets::devices::Roots;
-use fsarena_targets::fs::{self, Availability, Place};
+use fsarena_targets::fs::{self, Availability, Backing};
 
 /// Takes out of `plan` what cannot be run here, each with its reason; returns the packages that
 /// would bring missing programs, without repetition.
@@ -24,12 +24,14 @@ pub fn drop_unavailable(
         let missing = match fs::driver(&contender.levels.fs) {
             Err(error) => Availability::Missing { reason: error.to_string(), package: None },
             Ok(driver) => match fs::availability(&*driver, &roots.proc) {
-                Availability::Ready if driver.place() == Place::Directory => Availability::Ready,
+                Availability::Ready if driver.backing() == Backing::Directory => {
+                    Availability::Ready
+                }
                 Availability::Ready if !is_root => Availability::Missing {
                     reason: "making and mounting it needs root".to_owned(),
                     package: None,
                 },
-                Availability::Ready if driver.place() == Place::Block => {
+                Availability::Ready if driver.backing() == Backing::Block => {
                     claim::device_availability(contender.levels.device.kind(), &Roots::default())
                 }
                 other => other,
@@ -60,7 +62,7 @@ fn is_installed(workload: &Workload, program: &str) -> bool {
         return cmd::find(program).is_some();
     }
     let dirs = std::env::split_paths(job::PROGRAM_PATH).collect();
-    cmd::SearchPath::of(dirs).find(program).is_some()
+    cmd::SearchPath::new(dirs).find(program).is_some()
 }
 
 /// Programs that do the work, each with the package that brings it where that is known.
@@ -111,11 +113,11 @@ fn leave_out_without_programs(
 fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>) {
     let Some(available_bytes) = available_bytes else { return };
     for (contender, levels) in plan.contenders.iter().map(|c| &c.levels).enumerate() {
-        let place = fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place());
+        let place = fs::driver(&levels.fs).map_or(Backing::Block, |driver| driver.backing());
         for (workload, work) in plan.workloads.iter().enumerate() {
             let (_, staged_bytes) = fsarena_plan::stage_bytes(work);
             let (what, needed_bytes, remedy) = match place {
-                Place::Memory => {
+                Backing::Memory => {
                     let needed_bytes = fsarena_plan::needed_bytes(work);
                     ("it needs", needed_bytes.saturating_add(staged_bytes), "")
                 }

@@ -9,7 +9,7 @@ mod holders;
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
 use fsarena_metrics::{Roots, process_start_ticks};
 use fsarena_store::{Store, StoreError};
-use fsarena_targets::{TargetError, cmd, devices, leftovers, mountinfo, queue};
+use fsarena_targets::{TargetError, claim, cmd, devices, leftovers, mountinfo, queue};
 use fsarena_trace::{TraceError, Tracefs};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -180,7 +180,7 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
         Entry::Cgroup(path) => (path, leftovers::remove_cgroup(path)?),
         Entry::Trace(name) => return remove_trace(&mountinfo::text().unwrap_or_default(), name),
         Entry::Device(identity) if kept.contains(&identity.path) => return Ok(None),
-        Entry::Device(identity) => (&identity.path, leftovers::remove_made(identity)?),
+        Entry::Device(identity) => (&identity.path, claim::remove_made(identity)?),
         Entry::Queue(changes) => {
             let Some(first) = changes.first() else { return Ok(None) };
             return Ok((queue::restore(changes)? > 0).then(|| first.file.display().to_string()));

@@ -4,7 +4,7 @@ use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_plan::Rules;
 use fsarena_targets::devices::{self, Inventory, Roots};
-use fsarena_targets::fs::{self, Kernel, Place};
+use fsarena_targets::fs::{self, Backing, Kernel};
 use fsarena_targets::loopdev::LOOP_SECTOR_BYTES;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -32,7 +32,7 @@ impl Rules for DriverRules {
     }
 
     fn needs_device(&self, level: &FsLevel) -> bool {
-        fs::driver(level).is_ok_and(|driver| driver.place() == Place::Block)
+        fs::driver(level).is_ok_and(|driver| driver.backing() == Backing::Block)
     }
 
     fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>> {

@@ -9,99 +9,23 @@ mod brd;
 mod directory;
 mod facts;
 mod image;
+mod kind;
 mod null_blk;
 mod real;
 mod zram;
 
 pub use directory::claim_directory;
 pub use image::claim_image;
+pub use kind::{Claimed, Hooks, Made, Order};
 
 use crate::devices::Roots;
 use crate::error::TargetError;
 use crate::fs::Availability;
-use crate::queue;
-use crate::vet::VettedDevice;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
-use fsarena_model::record::Notice;
 use fsarena_model::spec::TargetSpec;
-use std::collections::BTreeMap;
-use std::fmt::Debug;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-
-/// Something that outlives this process, and what removes it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Made {
-    /// An image: [`crate::leftovers::remove_image`].
-    Image(PathBuf),
-    /// A directory: [`crate::leftovers::remove_dir`].
-    Directory(PathBuf),
-    /// A device of the kernel: [`crate::leftovers::remove_made`].
-    Device(DeviceIdentity),
-}
-
-/// What a claim tells while it is made.
-pub trait Hooks {
-    /// This is about to be made, or cannot do harm yet: to be written down now.
-    ///
-    /// # Errors
-    /// When it cannot be written down; then it is not made.
-    fn will_make(&mut self, what: &Made) -> Result<(), String>;
-
-    /// Bytes of the image that are written; may end the claim.
-    fn written(&mut self, bytes: u64) -> ControlFlow<()>;
-}
-
-/// What a claim needs beside the level.
-pub struct Order<'a> {
-    /// Name of what is made, beginning with `fsarena-`.
-    pub name: &'a str,
-    /// Directory of images.
-    pub image_dir: &'a Path,
-    /// Directory of images in memory.
-    pub memory_dir: &'a Path,
-    /// The user's block device, vetted with their consent; for a level of that kind alone.
-    pub vetted: Option<&'a VettedDevice>,
-    /// Hears of everything that is made.
-    pub hooks: &'a mut dyn Hooks,
-}
-
-impl Order<'_> {
-    fn will_make(&mut self, path: &Path, what: &Made) -> Result<(), TargetError> {
-        self.hooks.will_make(what).map_err(|error| {
-            let problem = format!("not made, because it could not be written down: {error}");
-            TargetError::state(path, problem, "see that the journal can be written")
-        })
-    }
-}
-
-/// One kind of device.
-trait Kind: Sync {
-    /// As [`DeviceLevel::kind`].
-    fn name(&self) -> &'static str;
-
-    /// One line for lists.
-    fn summary(&self) -> &'static str;
-
-    /// Whether this machine has it. Looks, and changes nothing.
-    fn availability(&self, roots: &Roots, modules: &Path) -> Availability;
-
-    /// Claims a device for the level, which is of this kind.
-    fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError>;
-
-    /// Whether a device of this identity was made by this kind.
-    fn has_made(&self, identity: &DeviceIdentity) -> bool {
-        let _ = identity;
-        false
-    }
-
-    /// Removes such a device, if it is still there and the same; true where it was.
-    fn remove(&self, identity: &DeviceIdentity) -> Result<bool, TargetError> {
-        let _ = identity;
-        Ok(false)
-    }
-}
+use kind::{Held, Kind, missing};
+use std::path::Path;
 
 /// Every kind of device; a new one is its file and its line here.
 static KINDS: [&dyn Kind; 7] = [
@@ -133,10 +57,6 @@ fn availability_with(kind: &str, roots: &Roots, modules: &Path) -> Availability 
     }
 }
 
-fn missing(reason: impl Into<String>) -> Availability {
-    Availability::Missing { reason: reason.into(), package: None }
-}
-
 /// Claims a target for the level: vets what needs no consent, tells the hooks what is made, makes
 /// it, and holds it.
 ///
@@ -153,9 +73,13 @@ pub fn claim(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, Targ
     kind.claim(level, order)
 }
 
-/// Removes a device that a dead run has made. Only in the boot that it was made in: `diskseq`
-/// begins anew with each.
-pub(crate) fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError> {
+/// Removes a device of the kernel that a dead run has made ([`Made::Device`]); true
+/// where it was there and still the same. Only to be called in the boot in which it was made:
+/// nothing of it outlives one, and the numbers that identify it begin anew.
+///
+/// # Errors
+/// When it is no device that is made here, it is not known whether it is the same, or it is in use.
+pub fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError> {
     match KINDS.iter().find(|kind| kind.has_made(identity)) {
         Some(kind) => kind.remove(identity),
         None => Err(TargetError::state(
@@ -164,15 +88,6 @@ pub(crate) fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError
             "",
         )),
     }
-}
-
-/// What a claim holds.
-trait Held: Debug + Send {
-    /// Leaves what was made in place when it is released.
-    fn keep(&mut self);
-
-    /// Lets go and undoes; a second time there is nothing to do.
-    fn release(&mut self) -> Vec<TargetError>;
 }
 
 /// Nothing to undo: memory that is taken by a mount.
@@ -184,61 +99,6 @@ impl Held for Nothing {
 
     fn release(&mut self) -> Vec<TargetError> {
         Vec::new()
-    }
-}
-
-/// A target that is ours until it is released.
-#[derive(Debug)]
-pub struct Claimed {
-    held: Box<dyn Held>,
-    target: TargetSpec,
-    facts: BTreeMap<String, String>,
-    notices: Vec<Notice>,
-}
-
-impl Drop for Claimed {
-    fn drop(&mut self) {
-        let _ = self.held.release();
-    }
-}
-
-impl Claimed {
-    /// What the executor works on.
-    #[must_use]
-    pub fn target(&self) -> TargetSpec {
-        self.target.clone()
-    }
-
-    /// Facts of the device, by name: `logical_sector_bytes`, `scheduler`, `backing_fs`, `model`, …
-    /// Those of its queue are as they are now.
-    #[must_use]
-    pub fn facts(&self) -> BTreeMap<String, String> {
-        let mut facts = self.facts.clone();
-        if let Some(name) = queue::name_of(&self.target) {
-            facts.extend(facts::of_queue(Path::new("/sys"), &name));
-        }
-        facts
-    }
-
-    /// What has to be said with every result on this target.
-    #[must_use]
-    pub fn notices(&self) -> Vec<Notice> {
-        self.notices.clone()
-    }
-
-    /// Leaves what was made in place when the claim is released; a loop device is detached with its
-    /// last mount.
-    pub fn keep(&mut self) {
-        self.held.keep();
-    }
-
-    /// Lets go of the device and removes what was made, unless it is kept.
-    ///
-    /// # Errors
-    /// Everything that went wrong; what is still in use is left in place, for recovery to find.
-    pub fn release(mut self) -> Result<(), Vec<TargetError>> {
-        let errors = self.held.release();
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 }
 
@@ -254,28 +114,6 @@ pub fn claim_memory(size_bytes: u64) -> Result<Claimed, TargetError> {
         facts: facts.map(|(name, value)| (name.to_owned(), value)).into(),
         notices: Vec::new(),
     })
-}
-
-fn our_name(dir: &Path, name: &str) -> Result<(), TargetError> {
-    if name.starts_with("fsarena-") && !name.contains('/') {
-        return Ok(());
-    }
-    let problem = format!("{name:?} is not a name of ours: it must begin with fsarena-");
-    Err(TargetError::state(dir, problem, ""))
-}
-
-fn notice(code: &str, text: &str, remedy: &str) -> Notice {
-    Notice {
-        code: code.to_owned(),
-        text: text.to_owned(),
-        remedy: Some(remedy.to_owned()),
-        measure: None,
-    }
-}
-
-/// A level of another kind; the registry never lets that happen.
-fn wrong_level(level: &DeviceLevel) -> TargetError {
-    TargetError::state(Path::new(level.kind()), "not a level of this kind of device", "")
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ impl SearchPath {
 
     /// These directories alone.
     #[must_use]
-    pub fn of(dirs: Vec<PathBuf>) -> Self {
+    pub fn new(dirs: Vec<PathBuf>) -> Self {
         Self(dirs)
     }
 
@@ -364,7 +364,7 @@ mod tests {
     #[test]
     fn an_empty_search_path_finds_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let path = SearchPath::of(vec![dir.path().to_owned()]);
+        let path = SearchPath::new(vec![dir.path().to_owned()]);
         assert_eq!(path.find("sh"), None);
         std::fs::write(dir.path().join("sh"), "no program").unwrap();
         assert_eq!(path.find("sh"), None, "not executable");

@@ -80,8 +80,8 @@ impl Formatted {
     /// The device is still the one that was claimed, and nobody uses it but what was made of it.
     pub(crate) fn check_before_use(&self) -> Result<(), TargetError> {
         match self.held_by_what_was_made {
-            true => reopen::still_ours(&self.target),
-            false => reopen::still_free(&self.target),
+            true => reopen::recheck_identity(&self.target),
+            false => reopen::recheck_unused(&self.target),
         }
     }
 
@@ -101,7 +101,7 @@ impl Formatted {
         if self.destroyed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        if let Err(error) = reopen::still_ours(&self.target) {
+        if let Err(error) = reopen::recheck_identity(&self.target) {
             self.destroyed.store(true, Ordering::Relaxed);
             let Some(command) = destroy else { return Ok(()) };
             return Err(TargetError::state(
@@ -177,11 +177,11 @@ pub fn format(
         held_by_what_was_made: false,
     };
     if let Some((program, args)) = formatted.argv.split_first() {
-        reopen::still_free(target)?;
+        reopen::recheck_unused(target)?;
         formatted.mkfs_ns = run_tool(driver, program, args)?.elapsed_ns;
         if level.external.is_some() {
-            reopen::still_ours(target)?;
-            formatted.held_by_what_was_made = reopen::still_free(target).is_err();
+            reopen::recheck_identity(target)?;
+            formatted.held_by_what_was_made = reopen::recheck_unused(target).is_err();
         }
     }
     if let (TargetSpec::Block { device, size_bytes, under: Under::Image { image, .. }, .. }, true) =
@@ -203,12 +203,12 @@ fn size_of(target: &TargetSpec) -> Option<u64> {
 
 /// A file system for devices needs a device, and the other way round.
 fn fits(target: &TargetSpec, driver: &dyn FileSystem) -> Result<(), TargetError> {
-    use crate::fs::Place;
+    use crate::fs::Backing;
     let name = driver.name();
-    let (path, problem, remedy) = match (driver.place(), target) {
-        (Place::Block, TargetSpec::Block { .. })
-        | (Place::Memory | Place::Elsewhere, TargetSpec::Memory { .. })
-        | (Place::Directory, TargetSpec::Directory { .. }) => return Ok(()),
+    let (path, problem, remedy) = match (driver.backing(), target) {
+        (Backing::Block, TargetSpec::Block { .. })
+        | (Backing::Memory | Backing::Elsewhere, TargetSpec::Memory { .. })
+        | (Backing::Directory, TargetSpec::Directory { .. }) => return Ok(()),
         (_, TargetSpec::Block { device, .. }) => {
             (device.as_path(), format!("{name} does not lie on a device"), "use --on ram:SIZE")
         }
@@ -281,4 +281,31 @@ fn write_unwritten(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::fs::driver;
+
+    #[test]
+    fn no_configuration_of_the_machine_decides_how_ext_is_made() {
+        for name in ["ext2", "ext3", "ext4"] {
+            let driver = driver(&FsLevel::plain(name)).unwrap();
+            let args = ["-c", "echo $MKE2FS_CONFIG"].map(str::to_owned);
+            let ran = run_tool(&*driver, "/bin/sh", &args).unwrap();
+            assert_eq!(ran.stdout, "/nonexistent\n", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_not_ours_is_not_emptied() {
+        let dir = tempfile::tempdir().unwrap();
+        let theirs = dir.path().join("my-fsarena-results");
+        std::fs::create_dir(&theirs).unwrap();
+        std::fs::write(theirs.join("file"), "").unwrap();
+        let driver = driver(&FsLevel::plain("directory")).unwrap();
+        let target = TargetSpec::Directory { path: theirs.clone() };
+        let level = FsLevel::plain("directory");
+        let error = format(&target, &*driver, &level, Discard::None).unwrap_err();
+        assert!(error.to_string().contains("left alone"), "{error}");
+        assert!(theirs.join("file").exists());
+    }
+}

@@ -5,7 +5,6 @@
 use crate::error::TargetError;
 use crate::mountinfo::MountEntry;
 use crate::{loopdev, mountinfo};
-use fsarena_model::device::DeviceIdentity;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{UnmountFlags, unmount};
 use rustix::process::{Pid, Signal, kill_process};
@@ -127,16 +126,6 @@ pub fn remove_image(image: &Path) -> Result<bool, TargetError> {
     }
     fs::remove_file(image).map_err(|error| TargetError::io("remove", image, error))?;
     Ok(true)
-}
-
-/// Removes a device of the kernel that a dead run has made ([`crate::claim::Made::Device`]); true
-/// where it was there and still the same. Only to be called in the boot in which it was made:
-/// nothing of it outlives one, and the numbers that identify it begin anew.
-///
-/// # Errors
-/// When it is no device that is made here, it is not known whether it is the same, or it is in use.
-pub fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError> {
-    crate::claim::remove_made(identity)
 }
 
 /// Removes a directory of ours with all that is in it; true where it was there.

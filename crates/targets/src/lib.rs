@@ -11,6 +11,7 @@
 pub mod cache;
 pub mod claim;
 pub mod cmd;
+mod device_lock;
 pub mod devices;
 mod error;
 mod fiemap;
@@ -23,12 +24,10 @@ pub mod map;
 pub mod mount;
 pub mod mountinfo;
 pub mod namespace;
-pub mod places;
 pub mod queue;
 mod reopen;
 pub mod settle;
 pub mod ssd;
-mod turn;
 pub mod vet;
 
 pub use error::{Refusal, TargetError};

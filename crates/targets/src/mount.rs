@@ -4,11 +4,10 @@
 //! path is ours, and never starts a helper such as `mount.nilfs2`, which would leave a daemon
 //! behind.
 
-mod daemon;
 mod explain;
 
 use crate::cmd;
-use crate::devices::block_number;
+use crate::devices::{ancestors, block_number};
 use crate::error::TargetError;
 use crate::format::{COMMAND_LIMIT, Formatted};
 use crate::fs::{FsError, MountPlan, external};
@@ -107,7 +106,7 @@ impl Mounted {
         };
         self.how = Unmount::Nothing;
         let Some(device) = device else { return Ok(ns) };
-        daemon::wait_closed(&device)?;
+        wait_closed(&device)?;
         Ok(nanos(start.elapsed()))
     }
 }
@@ -181,7 +180,7 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
 /// last look and the mount. Holds from now on, because the mount holds the device.
 fn lies_on_target(formatted: &Formatted, entry: &MountEntry) -> Result<(), TargetError> {
     let target = formatted.target();
-    reopen::still_ours(target)?;
+    reopen::recheck_identity(target)?;
     let (Some(device), MountPlan::Kernel { .. }) = (target.device(), formatted.plan()) else {
         return Ok(());
     };
@@ -279,4 +278,44 @@ fn umount(mnt: &Path) -> Result<u64, TargetError> {
 
 fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Limit for a daemon to close its device.
+const DAEMON_LIMIT: Duration = Duration::from_secs(60);
+
+/// Waits until no other process has the device open: umount2 of a FUSE file system comes back
+/// before its daemon has written everything and ended.
+fn wait_closed(device: &Path) -> Result<(), TargetError> {
+    let deadline = Instant::now() + DAEMON_LIMIT;
+    // As this /proc counts: it may be that of an outer PID namespace.
+    let own = std::fs::read_link("/proc/self").unwrap_or_default().display().to_string();
+    // Whoever holds the claim has the device open too, and is not waited for.
+    while let Some(pid) = opener(device, &own) {
+        if Instant::now() > deadline {
+            return Err(TargetError::state(
+                device,
+                format!("process {pid} still has it open after the unmount"),
+                "end it; the file system may not be written completely",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+/// A process that has the device open and was started after the mount: not this one, and none of
+/// its ancestors.
+fn opener(device: &Path, own: &str) -> Option<String> {
+    let ancestors = ancestors(Path::new("/proc"), own);
+    let processes = std::fs::read_dir("/proc").ok()?;
+    processes.flatten().find_map(|entry| {
+        let pid = entry.file_name().into_string().ok()?;
+        if !pid.bytes().all(|byte| byte.is_ascii_digit()) || ancestors.contains(&pid) {
+            return None;
+        }
+        let fds = std::fs::read_dir(entry.path().join("fd")).ok()?;
+        let open =
+            fds.flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == device));
+        open.then_some(pid)
+    })
 }

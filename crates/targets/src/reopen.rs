@@ -2,8 +2,8 @@
 //!
 //! Everything that writes to a device (wiping, mkfs, discarding, preconditioning) begins with
 //! [`for_writing`]; every program that is handed its path (mkfs, mount, what reads features) is
-//! handed it right after [`still_free`]; what has been made of it and may hold it (an external file
-//! system) is only touched after [`still_ours`]. A loop device must lie over our image; a device
+//! handed it right after [`recheck_unused`]; what has been made of it and may hold it (an external file
+//! system) is only touched after [`recheck_identity`]. A loop device must lie over our image; a device
 //! that was made or is the user's must be the one that was claimed.
 
 use crate::devices::{
@@ -32,7 +32,7 @@ pub(crate) fn for_writing(target: &TargetSpec) -> Result<File, TargetError> {
 ///
 /// # Errors
 /// As [`for_writing`].
-pub(crate) fn still_free(target: &TargetSpec) -> Result<(), TargetError> {
+pub(crate) fn recheck_unused(target: &TargetSpec) -> Result<(), TargetError> {
     target.device().map_or(Ok(()), |_| held(target, Exclusive::Read).map(drop))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn still_free(target: &TargetSpec) -> Result<(), TargetError> {
 ///
 /// # Errors
 /// When it is another one by now.
-pub(crate) fn still_ours(target: &TargetSpec) -> Result<(), TargetError> {
+pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
     match target {
         TargetSpec::Block { device, under: Under::Image { image, .. }, .. } => {
             leftovers::ours(image)?;

@@ -1,10 +1,12 @@
 //! Why there is no trace, with what to do.
 
 use crate::request::BlockDevice;
-use crate::tracefs::DESCRIPTORS;
 use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Where this process finds what it has open (proc_pid_fd(5)).
+pub(crate) const DESCRIPTORS: &str = "/proc/self/fd";
 
 /// Why block requests cannot be traced.
 #[derive(Debug, thiserror::Error)]

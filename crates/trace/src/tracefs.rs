@@ -1,7 +1,7 @@
 //! Where tracefs is, and an instance of it that is ours (Documentation/trace/ftrace.rst, section
 //! Instances).
 
-use crate::error::{TraceError, shown};
+use crate::error::{DESCRIPTORS, TraceError, shown};
 use crate::request::BlockDevice;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs;
@@ -14,9 +14,6 @@ use std::sync::Arc;
 const OURS: &str = "fsarena-";
 /// More is not read of a file of tracefs.
 const FILE_MAX_BYTES: usize = 64 << 10;
-
-/// Where this process finds what it has open (proc_pid_fd(5)).
-pub(crate) const DESCRIPTORS: &str = "/proc/self/fd";
 
 /// tracefs: the one that is mounted, else one that nobody else sees. There is but one behind both:
 /// an instance that is made in one is in all.

@@ -7,9 +7,9 @@
 //! process, so that whoever gets it knows that the watch is dead. A thinned watch writes as seldom
 //! as it keeps: a day at 1 s comes to about 13,000 lines.
 
-use crate::error::WatchError;
-use crate::place::Place;
-use crate::record::Sitting;
+use crate::WatchError;
+use crate::record::WatchSession;
+use crate::target::WatchTarget;
 use fsarena_metrics::{Samples, Snapshot, catalog};
 use fsarena_model::sample::SamplerCost;
 use rustix::fs::{FlockOperation, flock};
@@ -36,7 +36,8 @@ pub struct Opening {
     /// Database that the RUN is in.
     pub database: PathBuf,
     /// What is watched.
-    pub place: Place,
+    #[serde(rename = "place")]
+    pub target: WatchTarget,
     /// Period asked for, ns.
     pub every_ns: u64,
     /// Wall clock at the start, ns since 1970.
@@ -51,7 +52,7 @@ impl Opening {
     pub fn new(
         run: &str,
         database: &Path,
-        place: &Place,
+        target: &WatchTarget,
         every_ns: u64,
         started_unix_ns: u64,
     ) -> Self {
@@ -59,7 +60,7 @@ impl Opening {
             form: FORM,
             run: run.to_owned(),
             database: database.to_owned(),
-            place: place.clone(),
+            target: target.clone(),
             every_ns,
             started_unix_ns,
             names: catalog().iter().map(|metric| metric.name.to_owned()).collect(),
@@ -141,7 +142,7 @@ pub struct Dead {
     /// The first line.
     pub opening: Opening,
     /// The samples; none where it died before the second one.
-    pub sitting: Option<Sitting>,
+    pub session: Option<WatchSession>,
     /// The lock: nobody else takes it meanwhile.
     _lock: File,
 }
@@ -187,16 +188,16 @@ fn read(path: &Path) -> io::Result<Option<Dead>> {
         fs::remove_file(path)?;
         return Ok(None);
     };
-    let sitting = sitting(&opening, lines)?;
-    Ok(Some(Dead { path: path.to_owned(), opening, sitting, _lock: file }))
+    let session = session(&opening, lines)?;
+    Ok(Some(Dead { path: path.to_owned(), opening, session, _lock: file }))
 }
 
-fn sitting(
+fn session(
     opening: &Opening,
     lines: impl Iterator<Item = io::Result<Vec<u8>>>,
-) -> io::Result<Option<Sitting>> {
-    let place_of = |name: &String| catalog().iter().position(|metric| metric.name == name);
-    let places: Vec<Option<usize>> = opening.names.iter().map(place_of).collect();
+) -> io::Result<Option<WatchSession>> {
+    let index_of = |name: &String| catalog().iter().position(|metric| metric.name == name);
+    let indexes: Vec<Option<usize>> = opening.names.iter().map(index_of).collect();
     let mut samples = Samples::new(opening.every_ns);
     let (mut first, mut last) = (None, Snapshot::empty());
     let mut cost = SamplerCost::default();
@@ -209,9 +210,9 @@ fn sitting(
             break;
         };
         let mut snapshot = Snapshot { monotonic_ns: *time, ..Snapshot::empty() };
-        for (place, value) in places.iter().zip(values) {
-            if let Some(place) = place {
-                snapshot.values[*place] = *value;
+        for (target, value) in indexes.iter().zip(values) {
+            if let Some(target) = target {
+                snapshot.values[*target] = *value;
             }
         }
         samples.push(&snapshot);
@@ -224,8 +225,8 @@ fn sitting(
         };
         last = snapshot;
     }
-    Ok(first.map(|first| Sitting {
-        place: opening.place.clone(),
+    Ok(first.map(|first| WatchSession {
+        target: opening.target.clone(),
         started_unix_ns: opening.started_unix_ns,
         first,
         last,
@@ -240,11 +241,11 @@ mod tests {
     use super::*;
 
     fn opening(dir: &Path) -> Opening {
-        let place = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
+        let target = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
             "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
             "mount_options": null, "below": [], "notices": [] });
-        let place: Place = serde_json::from_value(place).unwrap();
-        Opening::new("0123456789abcdef", &dir.join("x.db"), &place, 10, 7)
+        let target: WatchTarget = serde_json::from_value(target).unwrap();
+        Opening::new("0123456789abcdef", &dir.join("x.db"), &target, 10, 7)
     }
 
     fn append(journal: &mut Journal, time: u64, dirty: Option<u64>) {
@@ -269,12 +270,12 @@ mod tests {
         let found = dead(dir.path()).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].opening, opening);
-        let sitting = found[0].sitting.as_ref().unwrap();
-        assert_eq!((sitting.samples.len(), sitting.last.monotonic_ns), (3, 30));
-        assert_eq!(sitting.last.get("mem.dirty_bytes"), Some(60));
-        assert_eq!(sitting.samples.get(1).unwrap().get("mem.dirty_bytes"), None);
+        let session = found[0].session.as_ref().unwrap();
+        assert_eq!((session.samples.len(), session.last.monotonic_ns), (3, 30));
+        assert_eq!(session.last.get("mem.dirty_bytes"), Some(60));
+        assert_eq!(session.samples.get(1).unwrap().get("mem.dirty_bytes"), None);
         let cost = SamplerCost { samples: 3, cpu_ns: 3, wall_ns: 20, missed_deadlines: 1 };
-        assert_eq!(sitting.cost, cost);
+        assert_eq!(session.cost, cost);
     }
 
     #[test]
@@ -291,6 +292,6 @@ mod tests {
     fn a_watch_that_died_at_once_has_no_samples() {
         let dir = tempfile::tempdir().unwrap();
         drop(Journal::begin(dir.path(), &opening(dir.path())).unwrap());
-        assert!(dead(dir.path()).unwrap()[0].sitting.is_none());
+        assert!(dead(dir.path()).unwrap()[0].session.is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! drive whose medium was taken out: only size and number of the medium tell. A disk that is
 //! unplugged takes its directory with it.
 
-use crate::place::Place;
+use crate::target::WatchTarget;
 use fsarena_metrics::Roots;
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ const SECTOR_BYTES: u64 = 512;
 
 /// What the device was when the watch began.
 #[derive(Debug)]
-pub(crate) struct Presence {
+pub(crate) struct DevicePresence {
     name: String,
     size_file: PathBuf,
     diskseq_file: PathBuf,
@@ -22,16 +22,16 @@ pub(crate) struct Presence {
     diskseq: Option<u64>,
 }
 
-impl Presence {
-    pub(crate) fn of(roots: &Roots, place: &Place) -> Self {
-        let dir = roots.sys.join("class/block").join(&place.name);
+impl DevicePresence {
+    pub(crate) fn new(roots: &Roots, target: &WatchTarget) -> Self {
+        let dir = roots.sys.join("class/block").join(&target.name);
         // A tree of a test may have no class.
-        let dir = if dir.exists() { dir } else { roots.sys.join("block").join(&place.name) };
+        let dir = if dir.exists() { dir } else { roots.sys.join("block").join(&target.name) };
         Self {
-            name: place.name.clone(),
+            name: target.name.clone(),
             size_file: dir.join("size"),
             diskseq_file: dir.join("diskseq"),
-            size_bytes: place.size_bytes,
+            size_bytes: target.size_bytes,
             diskseq: number(&dir.join("diskseq")),
         }
     }

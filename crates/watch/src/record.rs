@@ -1,8 +1,9 @@
-//! A sitting as a RUN of its own kind: one contender (the device), one workload (the application,
-//! whatever it was), one trial without `durable`, and no question. It takes part in no verdict.
+//! A watch session as a RUN of its own kind: one contender (the device), one workload (the
+//! application, whatever it was), one trial without `durable`, and no question. It takes part in no
+//! verdict.
 
 use crate::EXPERIMENT;
-use crate::place::Place;
+use crate::target::WatchTarget;
 use fsarena_metrics::{Samples, Snapshot, delta, series};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels, WATCH};
 use fsarena_model::host::Host;
@@ -54,9 +55,9 @@ pub struct Terms {
 
 /// What was seen from the first sample to the last.
 #[derive(Debug)]
-pub struct Sitting {
+pub struct WatchSession {
     /// The device.
-    pub place: Place,
+    pub target: WatchTarget,
     /// Wall clock at the first sample, ns since 1970.
     pub started_unix_ns: u64,
     /// The first sample.
@@ -71,7 +72,7 @@ pub struct Sitting {
     pub journal_error: Option<String>,
 }
 
-impl Sitting {
+impl WatchSession {
     /// From the first sample to the last, ns.
     #[must_use]
     pub fn length_ns(&self) -> u64 {
@@ -81,8 +82,8 @@ impl Sitting {
 
 /// The RUN of a watch that begins.
 #[must_use]
-pub fn header(place: &Place, terms: &Terms) -> RunHeader {
-    let title = terms.title.clone().unwrap_or_else(|| format!("{} watched", place.words()));
+pub fn header(target: &WatchTarget, terms: &Terms) -> RunHeader {
+    let title = terms.title.clone().unwrap_or_else(|| format!("{} watched", target.describe()));
     RunHeader {
         uid: terms.uid.clone(),
         experiment: EXPERIMENT.to_owned(),
@@ -91,16 +92,16 @@ pub fn header(place: &Place, terms: &Terms) -> RunHeader {
         program_version: terms.program_version.clone(),
         arguments: terms.arguments.clone(),
         host: terms.host.clone(),
-        plan: plan(place, &title, terms.every_ns),
+        plan: plan(target, &title, terms.every_ns),
         title,
         place: None,
         findings: Vec::new(),
     }
 }
 
-fn plan(place: &Place, title: &str, every_ns: u64) -> RunPlan {
-    let fs = FsLevel::plain(place.fstype.as_deref().unwrap_or("none"));
-    let device = DeviceLevel::Elsewhere { program: WATCH.to_owned(), what: place.words() };
+fn plan(target: &WatchTarget, title: &str, every_ns: u64) -> RunPlan {
+    let fs = FsLevel::plain(target.fstype.as_deref().unwrap_or("none"));
+    let device = DeviceLevel::Elsewhere { program: WATCH.to_owned(), what: target.describe() };
     let levels = Levels { cache: Cache::Warm, ..Levels::plain(fs, device) };
     let workload = Workload {
         name: WATCHED.to_owned(),
@@ -113,7 +114,7 @@ fn plan(place: &Place, title: &str, every_ns: u64) -> RunPlan {
     RunPlan {
         seed: Seed::from_number(0),
         blocks: 1,
-        contenders: vec![Contender { label: place.name.clone(), replicate: 1, levels }],
+        contenders: vec![Contender { label: target.name.clone(), replicate: 1, levels }],
         workloads: vec![workload],
         not_run: Vec::new(),
         schedule: vec![Slot { block: 0, position: 0, contender: 0, workload: 0 }],
@@ -129,8 +130,8 @@ fn plan(place: &Place, title: &str, every_ns: u64) -> RunPlan {
 
 /// What a killed watch says of itself.
 #[must_use]
-pub fn cut_short(sitting: &Sitting) -> Notice {
-    let length = Nanos(sitting.length_ns());
+pub fn cut_short(session: &WatchSession) -> Notice {
+    let length = Nanos(session.length_ns());
     let text = format!(
         "the watch ended without a word (its process was killed, or the machine went down): what \
          it had seen in {length} is here"
@@ -153,16 +154,16 @@ pub fn standing(record: &TrialRecord) -> (RunState, Option<String>) {
     }
 }
 
-/// The record of a sitting.
+/// The record of a watch session.
 #[must_use]
 pub fn record(
     header: &RunHeader,
-    sitting: &Sitting,
+    session: &WatchSession,
     outcome: Outcome,
     extra: Option<Notice>,
 ) -> TrialRecord {
-    let (plan, place) = (&header.plan, &sitting.place);
-    let mut notices = notices(sitting, plan.sample_period_ns);
+    let (plan, target) = (&header.plan, &session.target);
+    let mut notices = notices(session, plan.sample_period_ns);
     notices.extend(extra);
     TrialRecord {
         schema: fsarena_model::RECORD_SCHEMA,
@@ -175,18 +176,18 @@ pub fn record(
             workload: plan.workloads[0].name.clone(),
         },
         outcome,
-        started_unix_ns: sitting.started_unix_ns,
-        elapsed_ns: sitting.length_ns(),
+        started_unix_ns: session.started_unix_ns,
+        elapsed_ns: session.length_ns(),
         steps: Vec::new(),
         filesystem: Effective {
-            name: place.fstype.clone().unwrap_or_else(|| "none".to_owned()),
-            mounted_type: place.fstype.clone(),
-            mounted_options: place.mount_options.clone(),
+            name: target.fstype.clone().unwrap_or_else(|| "none".to_owned()),
+            mounted_type: target.fstype.clone(),
+            mounted_options: target.mount_options.clone(),
             ..Effective::default()
         },
-        device: facts(place),
+        device: facts(target),
         conditioning: None,
-        phases: vec![phase(sitting)],
+        phases: vec![phase(session)],
         space: None,
         unmount_ns: None,
         verify: None,
@@ -194,23 +195,23 @@ pub fn record(
     }
 }
 
-fn facts(place: &Place) -> BTreeMap<String, String> {
+fn facts(target: &WatchTarget) -> BTreeMap<String, String> {
     let mut facts = BTreeMap::from([
-        ("watched".to_owned(), place.words()),
-        ("name".to_owned(), place.name.clone()),
-        ("path".to_owned(), place.path.display().to_string()),
-        ("kind".to_owned(), place.kind.clone()),
-        ("layers".to_owned(), place.layers()),
-        ("size_bytes".to_owned(), place.size_bytes.to_string()),
+        ("watched".to_owned(), target.describe()),
+        ("name".to_owned(), target.name.clone()),
+        ("path".to_owned(), target.path.display().to_string()),
+        ("kind".to_owned(), target.kind.clone()),
+        ("layers".to_owned(), target.layers()),
+        ("size_bytes".to_owned(), target.size_bytes.to_string()),
     ]);
-    if let Some(at) = &place.mounted_at {
+    if let Some(at) = &target.mounted_at {
         facts.insert("mounted_at".to_owned(), at.display().to_string());
     }
     facts
 }
 
-fn phase(sitting: &Sitting) -> PhaseRecord {
-    let counters = delta(&sitting.first, &sitting.last);
+fn phase(session: &WatchSession) -> PhaseRecord {
+    let counters = delta(&session.first, &session.last);
     PhaseRecord {
         name: WATCHED.to_owned(),
         op: Op::Watched,
@@ -218,9 +219,9 @@ fn phase(sitting: &Sitting) -> PhaseRecord {
         bs_bytes: 0,
         io: Io::default(),
         job: None,
-        started_unix_ns: sitting.started_unix_ns,
+        started_unix_ns: session.started_unix_ns,
         clocks: Clocks {
-            returned_ns: sitting.length_ns(),
+            returned_ns: session.length_ns(),
             durable_ns: None,
             drained: Drained::NotWaitedFor { reason: "a watch only looks".to_owned() },
         },
@@ -241,15 +242,15 @@ fn phase(sitting: &Sitting) -> PhaseRecord {
             proof: ColdProof::default(),
         },
         memory: MemoryRecord::Whole,
-        series: Some(series(&sitting.samples, sitting.first.monotonic_ns)),
-        sampler: Some(sitting.cost),
+        series: Some(series(&session.samples, session.first.monotonic_ns)),
+        sampler: Some(session.cost),
         cycles: None,
         account: None,
         error: None,
     }
 }
 
-fn notices(sitting: &Sitting, every_ns: u64) -> Vec<Notice> {
+fn notices(session: &WatchSession, every_ns: u64) -> Vec<Notice> {
     let notice = |code: &str, text: String, remedy: Option<&str>| Notice {
         code: code.to_owned(),
         text,
@@ -263,8 +264,8 @@ fn notices(sitting: &Sitting, every_ns: u64) -> Vec<Notice> {
             .to_owned(),
         Some("fsarena run measures stated work, from a stated state, with repeats"),
     )];
-    all.extend(sitting.place.notices.iter().cloned());
-    let kept_ns = sitting.samples.period_ns();
+    all.extend(session.target.notices.iter().cloned());
+    let kept_ns = session.samples.period_ns();
     if kept_ns > every_ns {
         let (asked, kept) = (Nanos(every_ns), Nanos(kept_ns));
         let text = format!(
@@ -272,7 +273,7 @@ fn notices(sitting: &Sitting, every_ns: u64) -> Vec<Notice> {
         );
         all.push(notice(THINNED, text, None));
     }
-    let SamplerCost { samples, missed_deadlines, .. } = sitting.cost;
+    let SamplerCost { samples, missed_deadlines, .. } = session.cost;
     if missed_deadlines as f64 > MISSED_SHARE * (samples + missed_deadlines) as f64 {
         let text = format!(
             "{missed_deadlines} of {} samples were left out: the machine was too busy to take them \
@@ -281,7 +282,7 @@ fn notices(sitting: &Sitting, every_ns: u64) -> Vec<Notice> {
         );
         all.push(notice(MISSED, text, None));
     }
-    if let Some(error) = &sitting.journal_error {
+    if let Some(error) = &session.journal_error {
         let text = format!("samples could not be kept on disk while it was watched: {error}");
         all.push(notice(NO_JOURNAL, text, Some("set FSARENA_STATE_DIR to a place with room")));
     }
@@ -300,8 +301,8 @@ mod tests {
         snapshot
     }
 
-    fn sitting() -> Sitting {
-        let place = Place {
+    fn session() -> WatchSession {
+        let target = WatchTarget {
             asked: "/mnt/x".into(),
             name: "loop0".to_owned(),
             path: "/dev/loop0".into(),
@@ -317,8 +318,8 @@ mod tests {
         let mut samples = Samples::new(10);
         let all = [snapshot(100, 5), snapshot(110, 105), snapshot(120, 1_005)];
         all.iter().for_each(|one| samples.push(one));
-        Sitting {
-            place,
+        WatchSession {
+            target,
             started_unix_ns: 7,
             first: all[0].clone(),
             last: all[2].clone(),
@@ -342,11 +343,11 @@ mod tests {
 
     #[test]
     fn a_sitting_is_a_run_that_asks_nothing_and_is_complete() {
-        let sitting = sitting();
-        let header = header(&sitting.place, &terms());
+        let session = session();
+        let header = header(&session.target, &terms());
         assert!(header.plan.is_watched() && header.plan.verdict.is_none());
         assert_eq!(header.title, "/dev/loop0, 64 MiB, ext4 at /mnt/x watched");
-        let record = record(&header, &sitting, Outcome::Done, None);
+        let record = record(&header, &session, Outcome::Done, None);
         let phase = &record.phases[0];
         assert!(phase.is_complete());
         assert_eq!(phase.windows[&Window::Durable]["device.written_bytes"], 1_000);
@@ -361,8 +362,8 @@ mod tests {
 
     #[test]
     fn a_run_stands_as_its_record_says() {
-        let sitting = sitting();
-        let header = header(&sitting.place, &terms());
+        let session = session();
+        let header = header(&session.target, &terms());
         let gone = "sda went away";
         let failed =
             Outcome::Failed { step: "watch".to_owned(), error: gone.to_owned(), remedy: None };
@@ -371,19 +372,19 @@ mod tests {
             (failed, RunState::Failed, Some(gone)),
             (Outcome::Interrupted, RunState::Interrupted, Some("killed after 20 ns")),
         ] {
-            let found = standing(&record(&header, &sitting, outcome, None));
+            let found = standing(&record(&header, &session, outcome, None));
             assert_eq!(found, (state, note.map(str::to_owned)));
         }
     }
 
     #[test]
     fn what_spoils_the_figures_is_said() {
-        let mut sitting = sitting();
-        sitting.cost.missed_deadlines = 1;
-        sitting.journal_error = Some("No space left on device".to_owned());
+        let mut session = session();
+        session.cost.missed_deadlines = 1;
+        session.journal_error = Some("No space left on device".to_owned());
         let codes: Vec<String> =
-            notices(&sitting, 5).into_iter().map(|notice| notice.code).collect();
+            notices(&session, 5).into_iter().map(|notice| notice.code).collect();
         assert_eq!(codes, [NOT_MEASURED, THINNED, MISSED, NO_JOURNAL]);
-        assert!(cut_short(&sitting).text.contains("20 ns"));
+        assert!(cut_short(&session).text.contains("20 ns"));
     }
 }

@@ -3,10 +3,9 @@
 //!
 //! Keys are read here and not by crossterm, whose loop never ends where a terminal has hung up.
 
-use crate::error::WatchError;
-use crate::keys::{Key, key};
+use crate::WatchError;
 use crate::state::State;
-use crate::view::{Looks, draw};
+use crate::view::{Theme, draw};
 use ratatui::DefaultTerminal;
 use ratatui::layout::Size;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -17,6 +16,36 @@ use std::io::{self, IsTerminal as _};
 use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
+
+/// What the user asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Key {
+    /// End the watch.
+    Quit,
+    /// Hold the picture, or let it go on; the recording goes on meanwhile.
+    Pause,
+    /// Say what the keys and figures mean.
+    Help,
+    /// Anything else: takes the help away.
+    Other,
+}
+
+/// Ctrl-C, which is a byte and no signal in raw mode.
+const INTERRUPT: u8 = 3;
+/// What the sequences of arrows and function keys begin with.
+const ESCAPE: u8 = 27;
+
+/// The meaning of what was typed since the last look; of several keys an end, else the first.
+#[must_use]
+pub fn key(typed: &[u8]) -> Key {
+    match typed {
+        [ESCAPE, ..] | [] => Key::Other,
+        all if all.iter().any(|byte| matches!(*byte, b'q' | b'Q' | INTERRUPT)) => Key::Quit,
+        [b'p' | b'P' | b' ', ..] => Key::Pause,
+        [b'?' | b'h', ..] => Key::Help,
+        _ => Key::Other,
+    }
+}
 
 /// Why a wait ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +65,7 @@ pub struct Screen {
     terminal: ManuallyDrop<DefaultTerminal>,
     keys: OwnedFd,
     size: Size,
-    looks: Looks,
+    theme: Theme,
 }
 
 impl Screen {
@@ -44,7 +73,7 @@ impl Screen {
     ///
     /// # Errors
     /// When there is none, or it cannot be set.
-    pub fn open(looks: Looks) -> Result<Self, WatchError> {
+    pub fn open(theme: Theme) -> Result<Self, WatchError> {
         let keys = keyboard().map_err(WatchError::Terminal)?;
         let opened = ratatui::try_init().and_then(|terminal| Ok((terminal.size()?, terminal)));
         let (size, terminal) = opened.map_err(|error| {
@@ -52,7 +81,7 @@ impl Screen {
             let _ = ratatui::try_restore();
             WatchError::Terminal(error)
         })?;
-        Ok(Self { terminal: ManuallyDrop::new(terminal), keys, size, looks })
+        Ok(Self { terminal: ManuallyDrop::new(terminal), keys, size, theme })
     }
 
     /// Draws what has changed.
@@ -60,8 +89,8 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn draw(&mut self, state: &State) -> Result<(), WatchError> {
-        let looks = self.looks;
-        let drawn = self.terminal.draw(|frame| draw(frame, state, looks));
+        let theme = self.theme;
+        let drawn = self.terminal.draw(|frame| draw(frame, state, theme));
         self.size = drawn.map_err(WatchError::Terminal)?.area.as_size();
         Ok(())
     }
@@ -123,12 +152,12 @@ mod tests {
     const NAME: &str = "screen::tests::a_panic_gives_the_terminal_back_before_its_message";
 
     fn panics() {
-        let place = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
+        let target = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
             "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
             "mount_options": null, "below": [], "notices": [] });
-        let place = serde_json::from_value(place).unwrap();
-        let mut screen = Screen::open(Looks { colour: false, blocks: false }).unwrap();
-        screen.draw(&State::new(place, 1, None, "RUN 1".to_owned())).unwrap();
+        let target = serde_json::from_value(target).unwrap();
+        let mut screen = Screen::open(Theme { colour: false, blocks: false }).unwrap();
+        screen.draw(&State::new(target, 1, None, "RUN 1".to_owned())).unwrap();
         panic!("the picture is up");
     }
 
@@ -155,5 +184,18 @@ mod tests {
         assert!(leave < at("the picture is up"), "{text:?}");
         let settings = &text[at("test result: FAILED")..];
         assert!(settings.contains(" icanon") && settings.contains(" echo "), "{text:?}");
+    }
+
+    #[test]
+    fn keys_mean_what_the_help_says() {
+        assert_eq!(key(b"q"), Key::Quit);
+        assert_eq!(key(b"\x03"), Key::Quit);
+        assert_eq!(key(b"pq"), Key::Quit, "an end is never lost");
+        assert_eq!(key(b"p"), Key::Pause);
+        assert_eq!(key(b" "), Key::Pause);
+        assert_eq!(key(b"?"), Key::Help);
+        assert_eq!(key(b"c"), Key::Other);
+        assert_eq!(key(b"\x1bOQ"), Key::Other, "a function key");
+        assert_eq!(key(b"\0"), Key::Other);
     }
 }

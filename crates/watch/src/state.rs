@@ -1,6 +1,6 @@
 //! What the view shows: the last samples, and what they come to since the start.
 
-use crate::place::Place;
+use crate::target::WatchTarget;
 use crate::watcher::Tick;
 use fsarena_model::sample::Counters;
 use fsarena_study::watched::{Ratio, Watched};
@@ -13,7 +13,7 @@ const HISTORY: usize = 512;
 #[derive(Clone, Debug)]
 pub struct State {
     /// What is watched.
-    pub place: Place,
+    pub target: WatchTarget,
     /// Period, ns.
     pub every_ns: u64,
     /// When it ends by itself, ns after its start.
@@ -41,10 +41,10 @@ pub struct State {
 impl State {
     /// Before the first sample.
     #[must_use]
-    pub fn new(place: Place, every_ns: u64, for_ns: Option<u64>, recorded: String) -> Self {
-        let said = place.notices.first().map(|notice| notice.text.clone());
+    pub fn new(target: WatchTarget, every_ns: u64, for_ns: Option<u64>, recorded: String) -> Self {
+        let said = target.notices.first().map(|notice| notice.text.clone());
         Self {
-            place,
+            target,
             every_ns,
             for_ns,
             recorded,
@@ -87,31 +87,31 @@ impl State {
         Self { is_paused: true, ..self.clone() }
     }
 
-    fn place_of(quantity: Watched) -> usize {
+    fn index_of(quantity: Watched) -> usize {
         Watched::ALL.iter().position(|one| *one == quantity).unwrap_or(0)
     }
 
     /// The latest value.
     #[must_use]
     pub fn now(&self, quantity: Watched) -> Option<f64> {
-        self.history[Self::place_of(quantity)].back().copied().flatten()
+        self.history[Self::index_of(quantity)].back().copied().flatten()
     }
 
     /// Mean since the start; a long stretch counts for more than a short one.
     #[must_use]
     pub fn mean(&self, quantity: Watched) -> Option<f64> {
-        quantity.over(self.sums[Self::place_of(quantity)].map(|(all, _)| all))
+        quantity.over(self.sums[Self::index_of(quantity)].map(|(all, _)| all))
     }
 
     /// Largest of the stretches so far.
     #[must_use]
     pub fn max(&self, quantity: Watched) -> Option<f64> {
-        self.sums[Self::place_of(quantity)].map(|(_, max)| max)
+        self.sums[Self::index_of(quantity)].map(|(_, max)| max)
     }
 
     /// The last values, at most `most`, oldest first.
     pub fn last(&self, quantity: Watched, most: usize) -> impl Iterator<Item = Option<f64>> {
-        let values = &self.history[Self::place_of(quantity)];
+        let values = &self.history[Self::index_of(quantity)];
         values.iter().skip(values.len().saturating_sub(most)).copied()
     }
 }
@@ -122,15 +122,15 @@ mod tests {
 
     #[test]
     fn a_long_stretch_counts_for_more_in_the_mean() {
-        let place = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
+        let target = serde_json::json!({ "asked": "/x", "name": "sda", "path": "/dev/sda",
             "kind": "disk", "size_bytes": 1, "diskseq": null, "fstype": null, "mounted_at": null,
             "mount_options": null, "below": [], "notices": [] });
-        let place = serde_json::from_value(place).unwrap();
-        let mut state = State::new(place, 1_000_000_000, None, "RUN 1".to_owned());
+        let target = serde_json::from_value(target).unwrap();
+        let mut state = State::new(target, 1_000_000_000, None, "RUN 1".to_owned());
         let written = Watched::WrittenBytesPerS;
         for (t_s, bytes, length_s) in [(1, 6_010.0, 1.0), (601, 0.0, 600.0)] {
             let mut ratios = vec![None; Watched::ALL.len()];
-            ratios[State::place_of(written)] = Some(Ratio { sum: bytes, by: length_s });
+            ratios[State::index_of(written)] = Some(Ratio { sum: bytes, by: length_s });
             state.add(&Tick { t_ns: t_s * 1_000_000_000, ratios, totals: Counters::new() });
         }
         assert_eq!(state.mean(written), Some(10.0));

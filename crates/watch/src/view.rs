@@ -1,8 +1,6 @@
 //! The picture: who is watched, each quantity with its last samples as a line of blocks, and what
 //! it all comes to. Columns and rows that have no room are left out, the least telling first.
 
-mod help;
-
 use crate::lines::clock;
 use crate::state::State;
 use fsarena_model::units::{Bytes, Nanos};
@@ -49,7 +47,7 @@ const BY_WORTH: [Watched; 15] = [
 
 /// What the terminal can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Looks {
+pub struct Theme {
     /// Whether colour is wanted: never with `NO_COLOR` (no-color.org).
     pub colour: bool,
     /// Whether its locale is UTF-8.
@@ -57,10 +55,10 @@ pub struct Looks {
 }
 
 /// Draws a watch as it stands.
-pub fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) {
+pub fn draw(frame: &mut Frame<'_>, state: &State, theme: Theme) {
     let area = frame.area();
     if state.has_help {
-        help::draw(frame, area, looks);
+        draw_help(frame, area, theme);
         return;
     }
     let room = usize::from(area.height);
@@ -71,23 +69,23 @@ pub fn draw(frame: &mut Frame<'_>, state: &State, looks: Looks) {
     let totals = if room >= 21 { 3 } else { usize::from(room >= 12) };
     let fixed = 1 + heads + foot + layers + said + totals;
     let rows = shown(room.saturating_sub(fixed));
-    let mut lines = vec![who(state, width, looks)];
+    let mut lines = vec![who(state, width, theme)];
     if layers > 0 {
-        lines.push(dim(&cut(&state.place.layers(), width), looks));
+        lines.push(dim(&cut(&state.target.layers(), width), theme));
     }
     if heads > 0 {
-        lines.push(head(state, width, looks));
+        lines.push(head(state, width, theme));
     }
-    lines.extend(rows.into_iter().map(|quantity| row(state, quantity, width, looks)));
+    lines.extend(rows.into_iter().map(|quantity| row(state, quantity, width, theme)));
     lines.extend(totals_lines(state, totals, width));
     while lines.len() + said + foot < room {
         lines.push(Line::default());
     }
     if said > 0 {
-        lines.push(dim(&cut(state.said.as_deref().unwrap_or_default(), width), looks));
+        lines.push(dim(&cut(state.said.as_deref().unwrap_or_default(), width), theme));
     }
     if foot > 0 {
-        lines.push(keys(state, width, looks));
+        lines.push(keys(state, width, theme));
     }
     put(frame, area, lines);
 }
@@ -107,18 +105,18 @@ fn shown(room: usize) -> Vec<Watched> {
 }
 
 /// The device, how long it has been watched, and whether the picture is held.
-fn who(state: &State, width: usize, looks: Looks) -> Line<'static> {
+fn who(state: &State, width: usize, theme: Theme) -> Line<'static> {
     let mut time = clock(state.t_ns);
     if let Some(ns) = state.for_ns.filter(|_| width >= WIDE) {
         time = format!("{time} of {}", Nanos(ns));
     }
     let held = if state.is_paused { "held " } else { "" };
     let right = format!(" {held}{time}");
-    let place = if width >= WIDE { state.place.words() } else { state.place.name.clone() };
-    let left = cut(&place, width.saturating_sub(right.chars().count()));
+    let target = if width >= WIDE { state.target.describe() } else { state.target.name.clone() };
+    let left = cut(&target, width.saturating_sub(right.chars().count()));
     let gap = width.saturating_sub(left.chars().count() + right.chars().count());
     let style = Style::new().add_modifier(Modifier::BOLD);
-    let right_style = if state.is_paused { coloured(style, Color::Yellow, looks) } else { style };
+    let right_style = if state.is_paused { coloured(style, Color::Yellow, theme) } else { style };
     Line::from(vec![
         Span::styled(format!("{left}{}", " ".repeat(gap)), style),
         Span::styled(right, right_style),
@@ -132,7 +130,7 @@ fn line_width(width: usize) -> usize {
     if left < SHORTEST_LINE { 0 } else { left }
 }
 
-fn head(state: &State, width: usize, looks: Looks) -> Line<'static> {
+fn head(state: &State, width: usize, theme: Theme) -> Line<'static> {
     let figures: &[&str] = if width >= WIDE { &["now", "mean", "largest"] } else { &["now"] };
     let mut text = " ".repeat(NAME);
     text.extend(figures.iter().map(|figure| format!("{figure:>FIGURE$}")));
@@ -141,10 +139,10 @@ fn head(state: &State, width: usize, looks: Looks) -> Line<'static> {
         let span = state.every_ns.saturating_mul(columns as u64);
         text.push_str(&format!("  {}", cut(&format!("last {}", Nanos(span)), columns)));
     }
-    dim(&text, looks)
+    dim(&text, theme)
 }
 
-fn row(state: &State, quantity: Watched, width: usize, looks: Looks) -> Line<'static> {
+fn row(state: &State, quantity: Watched, width: usize, theme: Theme) -> Line<'static> {
     let text = |value: Option<f64>| {
         let text = value.map_or_else(|| "-".to_owned(), |value| quantity.text(value));
         format!("{text:>FIGURE$}")
@@ -152,7 +150,7 @@ fn row(state: &State, quantity: Watched, width: usize, looks: Looks) -> Line<'st
     let now = state.now(quantity);
     let is_bad = quantity == Watched::StealShare && now.is_some_and(|share| share > MUCH_STEAL);
     let strong = Style::new().add_modifier(Modifier::BOLD);
-    let now_style = if is_bad { coloured(strong, Color::Red, looks) } else { strong };
+    let now_style = if is_bad { coloured(strong, Color::Red, theme) } else { strong };
     let mut spans =
         vec![Span::raw(format!("{:<NAME$}", quantity.title())), Span::styled(text(now), now_style)];
     if width >= WIDE {
@@ -161,17 +159,17 @@ fn row(state: &State, quantity: Watched, width: usize, looks: Looks) -> Line<'st
     }
     let columns = line_width(width);
     if columns > 0 {
-        let line = blocks(state, quantity, columns, looks);
+        let line = blocks(state, quantity, columns, theme);
         spans.push(Span::raw("  "));
-        spans.push(Span::styled(line, coloured(Style::new(), colour(quantity), looks)));
+        spans.push(Span::styled(line, coloured(Style::new(), colour(quantity), theme)));
     }
     Line::from(spans)
 }
 
 /// The last samples, the latest at the right end; the highest block is the largest value of those
 /// shown, or all there can be. What is missing is a dot in the middle.
-fn blocks(state: &State, quantity: Watched, columns: usize, looks: Looks) -> String {
-    let (heights, missing) = if looks.blocks { (BLOCKS, '·') } else { (SIGNS, '?') };
+fn blocks(state: &State, quantity: Watched, columns: usize, theme: Theme) -> String {
+    let (heights, missing) = if theme.blocks { (BLOCKS, '·') } else { (SIGNS, '?') };
     // A request that was not made has no time; that is no gap.
     let is_time = matches!(quantity, Watched::ReadLatencyNs | Watched::WriteLatencyNs);
     let missing = if is_time { heights[0] } else { missing };
@@ -221,7 +219,7 @@ fn totals_lines(state: &State, lines: usize, width: usize) -> Vec<Line<'static>>
     all.into_iter().map(|text| Line::raw(cut(&text, width))).collect()
 }
 
-fn keys(state: &State, width: usize, looks: Looks) -> Line<'static> {
+fn keys(state: &State, width: usize, theme: Theme) -> Line<'static> {
     let own = state.own_share.map(|share| format!("watch itself {:.2} %", share * 100.0));
     let pause = if state.is_paused { "p go on" } else { "p hold" };
     let keys = format!("q end  {pause}  ? help");
@@ -235,16 +233,16 @@ fn keys(state: &State, width: usize, looks: Looks) -> Line<'static> {
     let room = width.saturating_sub(keys.chars().count() + 1);
     let own = if own.chars().count() > room { String::new() } else { own };
     let gap = width.saturating_sub(keys.chars().count() + own.chars().count());
-    dim(&cut(&format!("{keys}{}{own}", " ".repeat(gap)), width), looks)
+    dim(&cut(&format!("{keys}{}{own}", " ".repeat(gap)), width), theme)
 }
 
-fn dim(text: &str, looks: Looks) -> Line<'static> {
-    let style = if looks.colour { Style::new().fg(Color::DarkGray) } else { Style::new() };
+fn dim(text: &str, theme: Theme) -> Line<'static> {
+    let style = if theme.colour { Style::new().fg(Color::DarkGray) } else { Style::new() };
     Line::styled(text.to_owned(), style)
 }
 
-fn coloured(style: Style, colour: Color, looks: Looks) -> Style {
-    if looks.colour { style.fg(colour) } else { style }
+fn coloured(style: Style, colour: Color, theme: Theme) -> Style {
+    if theme.colour { style.fg(colour) } else { style }
 }
 
 /// At most so many columns, with an ellipsis where something was cut off.
@@ -254,6 +252,39 @@ fn cut(text: &str, width: usize) -> String {
         return clean.collect();
     }
     clean.take(width.saturating_sub(1)).chain(['…']).take(width).collect()
+}
+
+/// What the keys and the figures mean; the first lines are those that a small terminal has room for.
+const HELP: [&str; 21] = [
+    "q, Ctrl-C  end the watch; it is stored",
+    "p, space   hold the picture; what is seen is recorded meanwhile",
+    "?          this page; any key takes it away",
+    "",
+    "MB/s, reads/s, writes/s: requests completed since the sample before; MB are",
+    "  10^6 bytes, MiB are 2^20.",
+    "busy %: share of the time in which something was under way. A device that does",
+    "  many requests at once is not at its limit at 100 %: see queue depth and times.",
+    "queue depth: mean number of requests at the device.",
+    "read ms, write ms: mean time of the requests completed; - where there was none.",
+    "flushes/s: cache flushes (fsync, journals); of a partition they count at its",
+    "  disk.",
+    "dirty, writeback: memory of the whole machine that is still to be written.",
+    "CPU: of the whole machine, 100 % is all processors. iowait is idle time in which",
+    "  requests were awaited; steal is time that the hypervisor took.",
+    "",
+    "A - is a figure that could not be had, never zero; in a line of blocks a dot.",
+    "The highest block is the largest value shown there, or 100 %.",
+    "mean is of all the time since the start, largest is of the samples in it.",
+    "",
+    "fsarena doc watch says more.",
+];
+
+fn draw_help(frame: &mut Frame<'_>, area: Rect, theme: Theme) {
+    let width = usize::from(area.width);
+    let (keys, rest) = HELP.split_at(3);
+    let mut lines: Vec<Line<'_>> = keys.iter().map(|text| Line::raw(cut(text, width))).collect();
+    lines.extend(rest.iter().map(|text| dim(&cut(text, width), theme)));
+    put(frame, area, lines);
 }
 
 #[cfg(test)]

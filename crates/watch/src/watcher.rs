@@ -4,11 +4,11 @@
 //! passed meanwhile is counted as missed. All samples are shown; of a long watch every second one
 //! is dropped again and again, so that at most [`fsarena_metrics::SAMPLES_MAX`] are kept.
 
-use crate::error::WatchError;
+use crate::WatchError;
 use crate::journal::{Journal, Line};
-use crate::place::Place;
-use crate::presence::Presence;
-use crate::record::Sitting;
+use crate::presence::DevicePresence;
+use crate::record::WatchSession;
+use crate::target::WatchTarget;
 use fsarena_metrics::{
     Roots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns, next_deadline, process_cpu_ns,
 };
@@ -37,13 +37,13 @@ impl Tick {
 
 /// A watch at work.
 pub struct Watcher {
-    presence: Presence,
+    presence: DevicePresence,
     sources: Sources,
     samples: Samples,
     journal: Option<Journal>,
     /// Why samples are not journalled any more.
     journal_error: Option<String>,
-    place: Place,
+    target: WatchTarget,
     started_unix_ns: u64,
     first: Option<Snapshot>,
     last: Snapshot,
@@ -57,25 +57,25 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Opens the counters of a place. The journal is written as samples are kept.
+    /// Opens the counters of a target. The journal is written as samples are kept.
     ///
     /// # Errors
     /// When a counter's file is there and cannot be read or understood.
     pub fn open(
         roots: &Roots,
-        place: Place,
+        target: WatchTarget,
         every_ns: u64,
         started_unix_ns: u64,
         journal: Option<Journal>,
     ) -> Result<Self, WatchError> {
-        let what = Watch { device: Some(place.name.clone()), ..Watch::default() };
+        let what = Watch { device: Some(target.name.clone()), ..Watch::default() };
         Ok(Self {
-            presence: Presence::of(roots, &place),
+            presence: DevicePresence::new(roots, &target),
             sources: Sources::open(roots, &what)?,
             samples: Samples::new(every_ns),
             journal,
             journal_error: None,
-            place,
+            target,
             started_unix_ns,
             first: None,
             last: Snapshot::empty(),
@@ -170,21 +170,21 @@ impl Watcher {
     /// Ends the watch. The last sample is kept, whatever the period of those before it. The journal
     /// is handed back with its lock: it is let go when the record is stored, and not before.
     #[must_use]
-    pub fn end(mut self) -> (Sitting, Option<Journal>) {
+    pub fn end(mut self) -> (WatchSession, Option<Journal>) {
         let kept = self.samples.len().checked_sub(1).and_then(|at| self.samples.get(at));
         if kept.is_some_and(|kept| kept.monotonic_ns != self.last.monotonic_ns) {
             self.samples.push(&self.last);
         }
-        let sitting = Sitting {
+        let session = WatchSession {
             cost: self.cost(),
-            place: self.place,
+            target: self.target,
             started_unix_ns: self.started_unix_ns,
             first: self.first.unwrap_or_else(Snapshot::empty),
             last: self.last,
             samples: self.samples,
             journal_error: self.journal_error,
         };
-        (sitting, self.journal)
+        (session, self.journal)
     }
 }
 
@@ -214,8 +214,8 @@ mod tests {
     use crate::journal::{Opening, dead, file_of};
     use fsarena_testkit::FakeTree;
 
-    fn place() -> Place {
-        Place {
+    fn target() -> WatchTarget {
+        WatchTarget {
             asked: "/dev/sda".into(),
             name: "sda".to_owned(),
             path: "/dev/sda".into(),
@@ -241,7 +241,7 @@ mod tests {
         tree.put("sys/block/sda/size", "2048\n");
         stat(&tree, 0);
         let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
-        let mut watcher = Watcher::open(&roots, place(), 1_000_000, 5, None).unwrap();
+        let mut watcher = Watcher::open(&roots, target(), 1_000_000, 5, None).unwrap();
         let first = watcher.tick().unwrap();
         assert!(first.ratios.iter().all(Option::is_none));
         stat(&tree, 2_000);
@@ -251,9 +251,9 @@ mod tests {
         tree.put("sys/block/sda/size", "0\n");
         let gone = watcher.tick().unwrap_err();
         assert_eq!(gone, "sda went away: it has no medium any more (its size is 0)");
-        let (sitting, _) = watcher.end();
-        assert_eq!((sitting.samples.len(), sitting.cost.samples), (2, 2));
-        assert_eq!(sitting.last.get("device.written_bytes"), Some(1_024_000));
+        let (session, _) = watcher.end();
+        assert_eq!((session.samples.len(), session.cost.samples), (2, 2));
+        assert_eq!(session.last.get("device.written_bytes"), Some(1_024_000));
     }
 
     #[test]
@@ -264,18 +264,18 @@ mod tests {
         let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
         let dir = tempfile::tempdir().unwrap();
         for (run, is_full) in [("0000000000000001", false), ("0000000000000002", true)] {
-            let opening = Opening::new(run, &dir.path().join("x.db"), &place(), 1_000_000, 5);
+            let opening = Opening::new(run, &dir.path().join("x.db"), &target(), 1_000_000, 5);
             let mut journal = Journal::begin(dir.path(), &opening).unwrap();
             if is_full {
                 journal = journal.that_takes_no_more(&file_of(dir.path(), run));
             }
-            let mut watcher = Watcher::open(&roots, place(), 1_000_000, 5, Some(journal)).unwrap();
+            let mut watcher = Watcher::open(&roots, target(), 1_000_000, 5, Some(journal)).unwrap();
             watcher.tick().unwrap();
             watcher.tick().unwrap();
             assert_eq!(watcher.journal_error().is_some(), is_full);
             assert!(dead(dir.path()).unwrap().is_empty(), "it watches, and is called dead");
-            let (sitting, journal) = watcher.end();
-            assert_eq!((sitting.samples.len(), sitting.journal_error.is_some()), (2, is_full));
+            let (session, journal) = watcher.end();
+            assert_eq!((session.samples.len(), session.journal_error.is_some()), (2, is_full));
             assert!(dead(dir.path()).unwrap().is_empty(), "its record is not stored yet");
             drop(journal);
             assert_eq!(dead(dir.path()).unwrap().len(), 1);

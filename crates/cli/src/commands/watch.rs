@@ -1,20 +1,20 @@
 //! `fsarena watch`: a device, live and recorded, while another application uses it.
 
-mod faces;
+mod outputs;
 
 use super::{open, show, watched};
 use crate::args::WatchArgs;
 use crate::context::{self, Usage};
 use crate::exit;
 use anyhow::{Context as _, Result};
-use faces::{Face, Lines, Live};
 use fsarena_metrics::{Roots, boot_id, monotonic_ns};
 use fsarena_model::record::Outcome;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::units::Nanos;
 use fsarena_store::{RunId, Store};
 use fsarena_watch::journal::{self, Journal, Opening};
-use fsarena_watch::{EVERY_MAX_NS, EVERY_MIN_NS, Place, Sitting, State, Terms, Watcher};
+use fsarena_watch::{EVERY_MAX_NS, EVERY_MIN_NS, State, Terms, WatchSession, WatchTarget, Watcher};
+use outputs::{Lines, Live, Output};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,39 +28,39 @@ const SLACK_NS: u64 = 1_000_000;
 pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
     let every_ns = every(&args.every)?;
     let for_ns = args.length.as_deref().map(|text| length(text, every_ns)).transpose()?;
-    let place = fsarena_watch::find(&Roots::default(), &args.place)
+    let target = fsarena_watch::find(&Roots::default(), &args.place)
         .map_err(|error| Usage(error.to_string()))?;
     // Whatever cannot be written is found out before anything is watched.
     let store = open::for_writing(db)?;
-    let header = fsarena_watch::header(&place, &terms(args, every_ns));
-    let mut kept = Kept::begin(store, header, &place, every_ns)?;
+    let header = fsarena_watch::header(&target, &terms(args, every_ns));
+    let mut kept = Kept::begin(store, header, &target, every_ns)?;
     let stop = stop_flag()?;
-    let state = State::new(place.clone(), every_ns, for_ns, format!("RUN {}", kept.run));
+    let state = State::new(target.clone(), every_ns, for_ns, format!("RUN {}", kept.run));
     let is_live = std::io::stdout().is_terminal() && !args.json;
     let ended = (|| {
-        let watcher = kept.watcher(place, every_ns)?;
-        let mut face: Box<dyn Face> = match is_live {
+        let watcher = kept.watcher(target, every_ns)?;
+        let mut output: Box<dyn Output> = match is_live {
             true => Box::new(Live::open(state)?),
             false => Box::new(Lines::open(args.json)?),
         };
-        Ok::<_, anyhow::Error>(course(watcher, face.as_mut(), for_ns, &stop))
+        Ok::<_, anyhow::Error>(course(watcher, output.as_mut(), for_ns, &stop))
     })();
-    let (sitting, journal, end) = match ended {
+    let (session, journal, end) = match ended {
         Ok(ended) => ended,
         Err(error) => {
             kept.failed(&error);
             return Err(error);
         }
     };
-    kept.store(&sitting, journal, &end)?;
-    kept.words(&sitting, &end);
+    kept.store(&session, journal, &end)?;
+    kept.words(&session, &end);
     if is_live {
         // What was seen stays in the terminal.
         show::show(&kept.store, kept.run, false, false)?;
     }
     Ok(match end {
         End::Gone(_) => ExitCode::from(exit::FAILED),
-        End::QuestionPattern | End::Time => ExitCode::SUCCESS,
+        End::Asked | End::Time => ExitCode::SUCCESS,
     })
 }
 
@@ -114,7 +114,7 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
 /// How a watch ended.
 enum End {
     /// The user or the system asked for it, or nobody reads the lines any more.
-    QuestionPattern,
+    Asked,
     /// Its time was up.
     Time,
     /// The device went away, or its counters cannot be read any more.
@@ -124,16 +124,16 @@ enum End {
 /// From the first sample to the last.
 fn course(
     mut watcher: Watcher,
-    face: &mut dyn Face,
+    output: &mut dyn Output,
     for_ns: Option<u64>,
     stop: &AtomicBool,
-) -> (Sitting, Option<Journal>, End) {
+) -> (WatchSession, Option<Journal>, End) {
     let end_ns = for_ns.map(|ns| watcher.due_ns().saturating_add(ns));
     let end = loop {
         match watcher.tick() {
             Ok(tick) => {
-                if face.show(tick, &watcher).is_err() {
-                    break End::QuestionPattern;
+                if output.show(tick, &watcher).is_err() {
+                    break End::Asked;
                 }
             }
             Err(gone) => break End::Gone(gone),
@@ -142,16 +142,16 @@ fn course(
             break End::Time;
         }
         let until_ns = watcher.due_ns().min(end_ns.unwrap_or(u64::MAX));
-        match face.wait(until_ns, stop) {
+        match output.wait(until_ns, stop) {
             Ok(true) => {}
             // One more sample: what was seen up to the end is in the record.
             Ok(false) | Err(_) => {
-                break watcher.tick().map_or_else(End::Gone, |_| End::QuestionPattern);
+                break watcher.tick().map_or_else(End::Gone, |_| End::Asked);
             }
         }
     };
-    let (sitting, journal) = watcher.end();
-    (sitting, journal, end)
+    let (session, journal) = watcher.end();
+    (session, journal, end)
 }
 
 /// The RUN, and the file that its samples go through.
@@ -165,11 +165,11 @@ struct Kept {
 }
 
 impl Kept {
-    fn begin(store: Store, header: RunHeader, place: &Place, every_ns: u64) -> Result<Self> {
+    fn begin(store: Store, header: RunHeader, target: &WatchTarget, every_ns: u64) -> Result<Self> {
         let state_dir = context::state_dir()?;
         let started_unix_ns = context::unix_ns();
         let database = std::path::absolute(store.path())?;
-        let opening = Opening::new(&header.uid, &database, place, every_ns, started_unix_ns);
+        let opening = Opening::new(&header.uid, &database, target, every_ns, started_unix_ns);
         // Before the RUN: there is none whose samples nobody keeps.
         let journal = Journal::begin(&state_dir, &opening)?;
         let file = journal::file_of(&state_dir, &header.uid);
@@ -183,10 +183,10 @@ impl Kept {
         Ok(Self { store, run, header, state_dir, journal: Some(journal), started_unix_ns })
     }
 
-    fn watcher(&mut self, place: Place, every_ns: u64) -> Result<Watcher> {
+    fn watcher(&mut self, target: WatchTarget, every_ns: u64) -> Result<Watcher> {
         let journal = self.journal.take();
         let roots = Roots::default();
-        Ok(Watcher::open(&roots, place, every_ns, self.started_unix_ns, journal)?)
+        Ok(Watcher::open(&roots, target, every_ns, self.started_unix_ns, journal)?)
     }
 
     fn file(&self) -> PathBuf {
@@ -201,15 +201,15 @@ impl Kept {
 
     /// Stores the record. Where that fails the file stays, and the next command stores it. The
     /// lock of the file is held until then: nobody takes the watch for dead meanwhile.
-    fn store(&self, sitting: &Sitting, journal: Option<Journal>, end: &End) -> Result<()> {
+    fn store(&self, session: &WatchSession, journal: Option<Journal>, end: &End) -> Result<()> {
         let outcome = match end {
-            End::QuestionPattern | End::Time => Outcome::Done,
+            End::Asked | End::Time => Outcome::Done,
             End::Gone(gone) => {
                 let error = gone.clone();
                 Outcome::Failed { step: "watch".to_owned(), error, remedy: None }
             }
         };
-        let record = fsarena_watch::record(&self.header, sitting, outcome, None);
+        let record = fsarena_watch::record(&self.header, session, outcome, None);
         let stored = || -> Result<()> {
             self.store.put_record(self.run, &record)?;
             let (state, note) = fsarena_watch::standing(&record);
@@ -226,17 +226,17 @@ impl Kept {
         Ok(())
     }
 
-    fn words(&self, sitting: &Sitting, end: &End) {
+    fn words(&self, session: &WatchSession, end: &End) {
         if let End::Gone(gone) = end {
             say!("fsarena: {gone}");
         }
-        let (what, length) = (sitting.place.path.display(), Nanos(sitting.length_ns()));
+        let (what, length) = (session.target.path.display(), Nanos(session.length_ns()));
         let run = self.run;
-        say!("watched {what} for {length}, {} samples: RUN {run}", sitting.cost.samples);
-        if let Some(share) = sitting.cost.share() {
+        say!("watched {what} for {length}, {} samples: RUN {run}", session.cost.samples);
+        if let Some(share) = session.cost.share() {
             say!("watch itself took {:.2} % of one processor", share * 100.0);
         }
-        if let Some(error) = &sitting.journal_error {
+        if let Some(error) = &session.journal_error {
             say!("samples could not be kept on disk meanwhile: {error}");
         }
     }

@@ -27,16 +27,16 @@ pub fn store_dead(store: &Store, run: RunId, dead: &Dead) -> Result<()> {
     if let Some(record) = store.records(run)?.first() {
         return stands(store, run, record);
     }
-    let Some(sitting) = &dead.sitting else {
+    let Some(session) = &dead.session else {
         let note = "the watch ended without a word, before its first sample";
         return Ok(store.set_state(run, RunState::Interrupted, Some(note))?);
     };
-    let notice = fsarena_watch::cut_short(sitting);
+    let notice = fsarena_watch::cut_short(session);
     let header = store.header(run)?;
-    let record = fsarena_watch::record(&header, sitting, Outcome::Interrupted, Some(notice));
+    let record = fsarena_watch::record(&header, session, Outcome::Interrupted, Some(notice));
     store.put_record(run, &record)?;
     stands(store, run, &record)?;
-    say!("RUN {run}, a watch that was killed after {}, is stored", Nanos(sitting.length_ns()));
+    say!("RUN {run}, a watch that was killed after {}, is stored", Nanos(session.length_ns()));
     Ok(())
 }
 
@@ -177,11 +177,11 @@ mod tests {
     use super::*;
     use fsarena_metrics::Roots;
     use fsarena_watch::journal::{self, Journal, Opening};
-    use fsarena_watch::{Place, Terms};
+    use fsarena_watch::{Terms, WatchTarget};
     use std::io::Write as _;
 
-    fn place() -> Place {
-        Place {
+    fn target() -> WatchTarget {
+        WatchTarget {
             asked: "/dev/sda".into(),
             name: "sda".to_owned(),
             path: "/dev/sda".into(),
@@ -207,13 +207,13 @@ mod tests {
             host: fsarena_metrics::host(&Roots::default()),
             every_ns: 10,
         };
-        let header = fsarena_watch::header(&place(), &terms);
+        let header = fsarena_watch::header(&target(), &terms);
         store.create_run(&header, &fsarena_runner::this_process()).unwrap()
     }
 
     /// It died after samples at these times.
     fn died(dir: &std::path::Path, uid: &str, times: &[u64]) -> Dead {
-        drop(Journal::begin(dir, &Opening::new(uid, dir, &place(), 10, 7)).unwrap());
+        drop(Journal::begin(dir, &Opening::new(uid, dir, &target(), 10, 7)).unwrap());
         let file = journal::file_of(dir, uid);
         let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
         times.iter().for_each(|time| writeln!(file, "[{time},1,1,0]").unwrap());
@@ -237,10 +237,10 @@ mod tests {
             let uid = format!("{at:016x}");
             let run = begun(&store, &uid);
             let dead = died(dir.path(), &uid, &[10, 20, 30]);
-            let sitting = dead.sitting.as_ref().unwrap();
+            let session = dead.session.as_ref().unwrap();
             if let Some(outcome) = outcome {
                 let header = store.header(run).unwrap();
-                let record = fsarena_watch::record(&header, sitting, outcome, None);
+                let record = fsarena_watch::record(&header, session, outcome, None);
                 store.put_record(run, &record).unwrap();
             }
             // A second time changes nothing: whoever stored it may have died as well.

@@ -5,7 +5,7 @@ use fsarena_model::record::{
     CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord, Window,
 };
 use fsarena_model::work::Op;
-use fsarena_targets::fs::Place;
+use fsarena_targets::fs::Backing;
 use serde_json::Value;
 
 const SMALL: [&str; 4] = ["--workload", "small-files", "--scale", "0.03"];
@@ -13,7 +13,7 @@ const FILES: u64 = 300;
 
 fn is_memory(fs: &str) -> bool {
     let level = fsarena_model::contender::FsLevel::plain(fs);
-    fsarena_targets::fs::driver(&level).unwrap().place() == Place::Memory
+    fsarena_targets::fs::driver(&level).unwrap().backing() == Backing::Memory
 }
 
 fn life(fs: &str) {

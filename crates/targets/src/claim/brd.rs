@@ -9,11 +9,12 @@
 //! ours, and whoever uses it since must not lose anything. The next claim passes it over and says
 //! how to clear it.
 
-use super::{Claimed, Held, Kind, Order, facts, missing, notice, wrong_level};
+use super::facts;
+use super::kind::{Claimed, Held, Kind, Order, missing, notice, wrong_level};
+use crate::device_lock::DeviceLock;
 use crate::devices::{Roots, identify, recheck};
 use crate::error::TargetError;
 use crate::fs::Availability;
-use crate::turn::Turn;
 use crate::{cache, ssd};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
@@ -91,7 +92,7 @@ fn take(number: u32, size_bytes: u64, roots: &Roots) -> Result<HeldBrd, TargetEr
         let problem = format!("has {}", Bytes(identity.size_bytes));
         return Err(TargetError::state(&path, problem, ""));
     }
-    let turn = Turn::take(&identity, roots)?;
+    let lock = DeviceLock::take(&identity, roots)?;
     // With its openers: a virtual machine may have it without holding it.
     let file = recheck(&identity, roots)?;
     let zeros = all_zero(&file, size_bytes).map_err(|e| TargetError::io("read", &path, e))?;
@@ -100,7 +101,7 @@ fn take(number: u32, size_bytes: u64, roots: &Roots) -> Result<HeldBrd, TargetEr
     if !zeros {
         return Err(TargetError::state(&path, "holds something", ""));
     }
-    Ok(HeldBrd { identity, turn: Some(turn), kept: false })
+    Ok(HeldBrd { identity, lock: Some(lock), kept: false })
 }
 
 fn all_zero(file: &fs::File, size_bytes: u64) -> io::Result<bool> {
@@ -143,7 +144,7 @@ fn claimed(held: HeldBrd, size_bytes: u64) -> Claimed {
 #[derive(Debug)]
 struct HeldBrd {
     identity: DeviceIdentity,
-    turn: Option<Turn>,
+    lock: Option<DeviceLock>,
     kept: bool,
 }
 
@@ -153,9 +154,9 @@ impl Held for HeldBrd {
     }
 
     fn release(&mut self) -> Vec<TargetError> {
-        let Some(turn) = self.turn.take() else { return Vec::new() };
+        let Some(lock) = self.lock.take() else { return Vec::new() };
         let result = if self.kept { Ok(()) } else { erase(&self.identity) };
-        drop(turn);
+        drop(lock);
         result.err().into_iter().collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Directories of ours in a directory of the user's.
 
-use super::{Claimed, Held, Kind, Made, Order, facts, notice, our_name, wrong_level};
+use super::facts;
+use super::kind::{Claimed, Held, Kind, Made, Order, notice, our_name, wrong_level};
 use crate::devices::Roots;
 use crate::error::TargetError;
 use crate::fs::Availability;

@@ -1,13 +1,14 @@
 //! Loop devices over an image of ours: on a disk (`loop`) or in memory (`ram`).
 
-use super::{Claimed, Held, Kind, Made, Order, facts, missing, notice, our_name, wrong_level};
+use super::facts;
+use super::kind::{Claimed, Held, Kind, Made, Order, missing, notice, our_name, wrong_level};
+use crate::device_lock::DeviceLock;
 use crate::devices::{Roots, identify};
 use crate::error::TargetError;
 use crate::fs::Availability;
 use crate::image::Image;
 use crate::loopdev::LoopDevice;
 use crate::queue;
-use crate::turn::Turn;
 use crate::vet::{IMAGE_MARGIN_BYTES, VettedImageDir, free_bytes, vet_image_dir};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::Notice;
@@ -91,7 +92,7 @@ pub fn claim_image(
     let image = Image::create(&dir.image_path(name), size_bytes, progress)?;
     let device = LoopDevice::attach(image.file(), image.path())?;
     let roots = Roots::default();
-    let turn = Turn::take(&identify(device.path(), &roots)?, &roots)?;
+    let lock = DeviceLock::take(&identify(device.path(), &roots)?, &roots)?;
     let target = TargetSpec::Block {
         device: device.path().to_owned(),
         size_bytes,
@@ -106,7 +107,7 @@ pub fn claim_image(
     let backing = facts::of_backing(dir.path(), &mut facts);
     let notices = image_notices(dir.in_memory(), device.direct_io(), &backing);
     let held =
-        HeldImage { loop_device: Some(device), image: Some(image), kept: false, turn: Some(turn) };
+        HeldImage { loop_device: Some(device), image: Some(image), kept: false, lock: Some(lock) };
     Ok(Claimed { held: Box::new(held), target, facts, notices })
 }
 
@@ -117,7 +118,7 @@ struct HeldImage {
     loop_device: Option<LoopDevice>,
     image: Option<Image>,
     kept: bool,
-    turn: Option<Turn>,
+    lock: Option<DeviceLock>,
 }
 
 impl Held for HeldImage {
@@ -131,7 +132,7 @@ impl Held for HeldImage {
     /// An image whose device is still in use is left in place.
     fn release(&mut self) -> Vec<TargetError> {
         let mut errors = Vec::new();
-        self.turn = None;
+        self.lock = None;
         match self.loop_device.take() {
             Some(device) if self.kept => device.let_go(),
             Some(device) => {

@@ -4,7 +4,8 @@
 //! with it. The name is known before the device is, so that it is written down before it is made,
 //! and a dead run's device is recognised by its name alone.
 
-use super::{Claimed, Held, Kind, Made, Order, facts, missing, notice, our_name, wrong_level};
+use super::facts;
+use super::kind::{Claimed, Held, Kind, Made, Order, missing, notice, our_name, wrong_level};
 use crate::devices::{Roots, identify};
 use crate::error::TargetError;
 use crate::fs::Availability;

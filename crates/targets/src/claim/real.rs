@@ -4,11 +4,12 @@
 //! sectors, and here they are the user's real ones. What state its flash is in is the business of
 //! [`crate::ssd`]. Released, it stays as the last trial has left it.
 
-use super::{Claimed, Held, Kind, Order, facts, wrong_level};
+use super::facts;
+use super::kind::{Claimed, Held, Kind, Order, wrong_level};
+use crate::device_lock::DeviceLock;
 use crate::devices::{Roots, block_number};
 use crate::error::TargetError;
 use crate::fs::Availability;
-use crate::turn::Turn;
 use crate::{mountinfo, queue};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
@@ -51,13 +52,13 @@ impl Kind for Real {
             ));
         }
         let roots = Roots::default();
-        let turn = Turn::take(&identity, &roots)?;
+        let lock = DeviceLock::take(&identity, &roots)?;
         // It may be long ago that it was vetted.
         drop(vetted.recheck(&roots)?);
         let backing_file = backing_file(&identity);
         let in_memory = in_memory(&identity, backing_file.as_deref());
         Ok(Claimed {
-            held: Box::new(HeldTurn(Some(turn))),
+            held: Box::new(HeldDeviceLock(Some(lock))),
             facts: facts_of(&roots.sys, &identity, backing_file.as_deref(), in_memory),
             notices: Vec::new(),
             target: TargetSpec::Block {
@@ -114,11 +115,11 @@ fn facts_of(
     facts
 }
 
-/// The turn on the device.
+/// The lock of the device.
 #[derive(Debug)]
-struct HeldTurn(Option<Turn>);
+struct HeldDeviceLock(Option<DeviceLock>);
 
-impl Held for HeldTurn {
+impl Held for HeldDeviceLock {
     fn keep(&mut self) {}
 
     fn release(&mut self) -> Vec<TargetError> {

@@ -1,6 +1,9 @@
 //! Which kinds there are, and what is said where one is missing.
 
 use super::*;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 fn roots(dir: &Path) -> Roots {
     Roots { proc: dir.join("proc"), sys: dir.join("sys"), dev: dir.join("dev"), run: dir.into() }

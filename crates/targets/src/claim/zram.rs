@@ -8,18 +8,19 @@
 //! * between `hot_add` and the journal: a device without a size. It takes no memory and holds
 //!   nothing; nobody knows that it is ours, so it stays until another program takes it, as every
 //!   unused one (`zramctl --find`).
-//! * after the journal: found again by [`crate::leftovers::remove_made`], with its size or still
+//! * after the journal: found again by [`crate::claim::remove_made`], with its size or still
 //!   without it.
 //!
 //! Another program may take our device before it has its size. Then setting the size fails, and the
 //! device is theirs. If we are killed at that moment and they chose the very size of ours, recovery
 //! cannot tell; it still cannot remove what is open, mounted or swapped to.
 
-use super::{Claimed, Held, Kind, Made, Order, facts, missing, notice, wrong_level};
+use super::facts;
+use super::kind::{Claimed, Held, Kind, Made, Order, missing, notice, wrong_level};
+use crate::device_lock::DeviceLock;
 use crate::devices::{Roots, identify};
 use crate::error::TargetError;
 use crate::fs::Availability;
-use crate::turn::Turn;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::spec::{TargetSpec, Under};
@@ -79,7 +80,7 @@ impl Kind for Zram {
                 "see who else makes zram devices, and start again",
             ));
         }
-        device.turn = Some(Turn::take(&identity, &Roots::default())?);
+        device.lock = Some(DeviceLock::take(&identity, &Roots::default())?);
         let mut facts = facts::of_queue(Path::new(SYS), &identity.name);
         facts.insert("in_memory".to_owned(), "true".to_owned());
         facts.insert("size_bytes".to_owned(), size_bytes.to_string());
@@ -137,7 +138,7 @@ struct HeldZram {
     /// Open, so that nobody else resets it.
     file: Option<File>,
     state: State,
-    turn: Option<Turn>,
+    lock: Option<DeviceLock>,
 }
 
 /// How far it is.
@@ -159,7 +160,7 @@ impl HeldZram {
         let number = text.trim().parse().map_err(|_| {
             TargetError::state(&path, format!("{:?} is no number of a device", text.trim()), "")
         })?;
-        let this = Self { number, file: None, state: State::Empty, turn: None };
+        let this = Self { number, file: None, state: State::Empty, lock: None };
         let node = this.node();
         let deadline = Instant::now() + LIMIT;
         while !node.exists() {
@@ -211,7 +212,7 @@ impl Held for HeldZram {
 
     fn release(&mut self) -> Vec<TargetError> {
         self.file = None;
-        self.turn = None;
+        self.lock = None;
         let state = std::mem::replace(&mut self.state, State::LetGo);
         let result = match state {
             State::LetGo => Ok(()),

@@ -39,7 +39,7 @@ pub(super) fn optional(path: &Path) -> Result<Option<String>, Unread> {
 }
 
 /// What the hardware says of itself: nothing where it is empty, or will not say.
-pub(super) fn said(path: &Path) -> Option<String> {
+pub(super) fn non_empty(path: &Path) -> Option<String> {
     text(path).ok().filter(|text| !text.is_empty())
 }
 

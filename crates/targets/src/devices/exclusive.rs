@@ -2,7 +2,7 @@
 
 use super::identity::{self, Node, unread};
 use super::inventory::Inventory;
-use super::openers::{Allowed, not_open};
+use super::openers::{Allowed, BUSY_LIMIT, BUSY_PAUSE, not_open};
 use super::{Roots, Usage, ioctl};
 use crate::error::{Refusal, TargetError};
 use fsarena_model::device::DeviceIdentity;
@@ -11,10 +11,6 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// How long a device may be busy: udev looks into every device that was written and closed.
-pub(crate) const BUSY_LIMIT: Duration = Duration::from_secs(2);
-pub(crate) const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
 const IN_USE: &str = "end what uses it (unmount it, swapoff, stop the array or the volume group), \
                       and start again; --wipe does not help here";
@@ -215,7 +211,7 @@ fn same_medium(
 ) -> Result<Inventory, Refusal> {
     let path = &identity.path;
     let inventory = Inventory::read(roots).map_err(|error| unread(path, &error))?;
-    let now = identity::of(node, identity::listed(path, node, &inventory)?);
+    let now = identity::identity_of(node, identity::listed(path, node, &inventory)?);
     let mut differences = identity.differences(&now, true);
     if now.name != identity.name {
         differences.push(format!("its kernel name was {} and is {}", identity.name, now.name));

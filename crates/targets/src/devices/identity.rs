@@ -59,7 +59,7 @@ pub fn identify(path: &Path, roots: &Roots) -> Result<DeviceIdentity, TargetErro
     let node = node(path)?;
     let inventory = Inventory::read(roots).map_err(|error| unread(path, &error))?;
     let device = listed(path, &node, &inventory)?;
-    Ok(of(&node, device))
+    Ok(identity_of(&node, device))
 }
 
 /// The device behind a node, as the kernel lists it.
@@ -76,7 +76,7 @@ pub(crate) fn listed<'a>(
 }
 
 /// The identity of a listed device; its path is the kernel's where that node is the same device.
-pub(crate) fn of(node: &Node, device: &BlockDevice) -> DeviceIdentity {
+pub(crate) fn identity_of(node: &Node, device: &BlockDevice) -> DeviceIdentity {
     let kernels = super::mounts::block_number(&device.path) == Some(device.number);
     let path = if kernels { device.path.clone() } else { node.path.clone() };
     DeviceIdentity {
@@ -90,7 +90,7 @@ pub(crate) fn of(node: &Node, device: &BlockDevice) -> DeviceIdentity {
 }
 
 /// A refusal because something could not be read.
-pub(crate) fn unread(path: &Path, error: &super::Unread) -> Refusal {
+pub(crate) fn unread(path: &Path, error: &super::attribute::Unread) -> Refusal {
     Refusal::new(
         path,
         format!("what is known of the block devices is incomplete: {error}"),

@@ -2,7 +2,7 @@
 //! (Documentation/ABI/stable/sysfs-block).
 
 use super::attribute::{self, Unread};
-use super::{Roots, SMALLEST_BYTES, number_of, number_text};
+use super::roots::{Roots, SMALLEST_BYTES, number_of, number_text};
 use fsarena_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,12 +71,12 @@ impl DeviceKind {
         }
     }
 
-    fn of(dir: &Path, name: &str) -> Self {
+    fn from_sysfs(dir: &Path, name: &str) -> Self {
         let numbered = |prefix: &str| {
             name.strip_prefix(prefix)
                 .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         };
-        let scsi_type = attribute::said(&dir.join("device/type"));
+        let scsi_type = attribute::non_empty(&dir.join("device/type"));
         match name {
             _ if dir.join("partition").exists() => Self::Partition,
             _ if scsi_type.as_deref() == Some("5") || numbered("sr") => Self::Rom,
@@ -201,7 +201,7 @@ impl Inventory {
         for name in attribute::names(&block)? {
             let dir = block.join(&name);
             // One path of a multipath NVMe namespace: it has no number and no node.
-            if attribute::said(&dir.join("hidden")).as_deref() == Some("1") {
+            if attribute::non_empty(&dir.join("hidden")).as_deref() == Some("1") {
                 continue;
             }
             let disk = match Self::read_disk(roots, &dir, &name) {
@@ -263,7 +263,7 @@ fn read_device(
     name: &str,
     parent: Option<&BlockDevice>,
 ) -> Result<BlockDevice, Unread> {
-    let kind = DeviceKind::of(dir, name);
+    let kind = DeviceKind::from_sysfs(dir, name);
     let dev = dir.join("dev");
     let text = attribute::text(&dev)?;
     let number = number_of(&text)
@@ -330,7 +330,8 @@ fn hardware(
     kind: DeviceKind,
     parent: Option<&BlockDevice>,
 ) -> BTreeMap<String, String> {
-    let first = |files: &[&str]| files.iter().find_map(|file| attribute::said(&dir.join(file)));
+    let first =
+        |files: &[&str]| files.iter().find_map(|file| attribute::non_empty(&dir.join(file)));
     let mut found = BTreeMap::new();
     let mut put = |name: &str, value: Option<String>| {
         if let Some(value) = value {

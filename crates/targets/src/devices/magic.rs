@@ -48,7 +48,7 @@ const LUKS2_SECOND: [u64; 9] =
 ///
 /// # Errors
 /// When an end of the device cannot be read.
-pub(super) fn look(device: &File, size_bytes: u64) -> io::Result<BTreeSet<String>> {
+pub(super) fn find_signatures(device: &File, size_bytes: u64) -> io::Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let length = END_BYTES.min(size_bytes);
     let start = read(device, 0, length)?;
@@ -119,7 +119,7 @@ mod tests {
         for (place, bytes) in writes {
             file.write_all_at(bytes, *place).unwrap();
         }
-        look(&file, SIZE).unwrap().into_iter().collect()
+        find_signatures(&file, SIZE).unwrap().into_iter().collect()
     }
 
     #[test]
@@ -155,6 +155,6 @@ mod tests {
     fn what_cannot_be_read_is_an_error() {
         let file = tempfile::tempfile().unwrap();
         file.set_len(1 << 20).unwrap();
-        assert!(look(&file, SIZE).is_err());
+        assert!(find_signatures(&file, SIZE).is_err());
     }
 }

@@ -12,7 +12,6 @@
 //! holds the device, or a part of it, or the disk it is a part of.
 
 mod attribute;
-mod below;
 mod exclusive;
 mod identity;
 mod inventory;
@@ -22,6 +21,7 @@ mod magic;
 mod mounts;
 mod openers;
 mod parts;
+mod roots;
 mod signature;
 mod survey;
 mod usage;
@@ -29,51 +29,13 @@ mod usage;
 pub use exclusive::{recheck, same};
 pub use identity::{check_path, identify};
 pub use inventory::{BlockDevice, DeviceKind, Inventory};
+pub use roots::{Roots, SMALLEST_BYTES};
 pub use survey::{SurveyRow, Verdict, survey};
 pub use usage::Usage;
 
-pub(crate) use exclusive::{
-    BUSY_LIMIT, BUSY_PAUSE, Exclusive, agrees, open_exclusive, recheck_for, unused,
-};
-pub(crate) use identity::{Node, listed, node, of, unread};
+pub(crate) use exclusive::{Exclusive, agrees, open_exclusive, recheck_for, unused};
+pub(crate) use identity::{Node, identity_of, listed, node, unread};
 pub(crate) use mounts::block_number;
-pub(crate) use openers::{Allowed, ancestors, not_open, openers};
+pub(crate) use openers::{Allowed, BUSY_LIMIT, BUSY_PAUSE, ancestors, not_open, openers};
 pub(crate) use parts::forget_parts;
 pub(crate) use signature::with_parts;
-
-use attribute::Unread;
-
-use std::path::PathBuf;
-
-/// A device below this is no target, bytes: no file system here works on less.
-pub const SMALLEST_BYTES: u64 = 16 << 20;
-
-/// Where the kernel and udev are asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Roots {
-    /// `/proc`.
-    pub proc: PathBuf,
-    /// `/sys`.
-    pub sys: PathBuf,
-    /// `/dev`.
-    pub dev: PathBuf,
-    /// `/run`, for the database of udev.
-    pub run: PathBuf,
-}
-
-impl Default for Roots {
-    fn default() -> Self {
-        Self { proc: "/proc".into(), sys: "/sys".into(), dev: "/dev".into(), run: "/run".into() }
-    }
-}
-
-/// `8:16`, as sysfs and mountinfo have it.
-fn number_text(number: (u32, u32)) -> String {
-    format!("{}:{}", number.0, number.1)
-}
-
-/// The number behind `8:16`.
-fn number_of(text: &str) -> Option<(u32, u32)> {
-    let (major, minor) = text.split_once(':')?;
-    Some((major.parse().ok()?, minor.parse().ok()?))
-}

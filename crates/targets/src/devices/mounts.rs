@@ -1,7 +1,7 @@
 //! What is mounted in any mount namespace that some process lives in.
 
 use super::attribute::{self, Unread};
-use super::{Roots, number_of};
+use super::roots::{Roots, number_of};
 use crate::mountinfo::{self, MountEntry};
 use rustix::fs::{FileType, major, minor};
 use std::collections::BTreeSet;

@@ -2,13 +2,18 @@
 //! often opens its disk so, and an exclusive open does not see it.
 
 use super::attribute::{self, Unread, is_gone};
+use super::identity;
 use super::mounts::is_pid;
-use super::{BUSY_PAUSE, Roots, identity};
+use super::roots::Roots;
 use crate::error::Refusal;
 use rustix::fs::{FileType, major, minor};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// How long a device may be busy: udev looks into every device that was written and closed.
+pub(crate) const BUSY_LIMIT: Duration = Duration::from_secs(2);
+pub(crate) const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Who may have a device open beside its user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +50,8 @@ pub(crate) fn openers(
         }
         let dir = roots.proc.join(&process);
         if has_open(&dir.join("fd"), number)? {
-            let name = attribute::said(&dir.join("comm")).unwrap_or_else(|| "unknown".to_owned());
+            let name =
+                attribute::non_empty(&dir.join("comm")).unwrap_or_else(|| "unknown".to_owned());
             found.push(format!("process {process} ({name})"));
         }
     }

@@ -42,7 +42,7 @@ pub(super) fn signatures(
     size_bytes: u64,
     programs: &SearchPath,
 ) -> Result<BTreeSet<String>, Refusal> {
-    let mut names = magic::look(device, size_bytes).map_err(|error| {
+    let mut names = magic::find_signatures(device, size_bytes).map_err(|error| {
         let remedy = "check the device and the kernel's log";
         Refusal::new(path, format!("its first or last MiB cannot be read: {error}"), remedy)
     })?;
@@ -183,7 +183,7 @@ mod tests {
         }
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(16 << 20).unwrap();
-        let programs = SearchPath::of(vec![dir.path().to_owned()]);
+        let programs = SearchPath::new(vec![dir.path().to_owned()]);
         signatures(file.as_file(), file.path(), 16 << 20, &programs)
             .map(|names| names.into_iter().collect())
             .map_err(|refusal| refusal.to_string())

@@ -4,8 +4,8 @@ use super::exclusive::{Exclusive, open_exclusive};
 use super::inventory::{BlockDevice, DeviceKind, Inventory};
 use super::{Allowed, Node, Roots, Usage, identity, openers, signature};
 use crate::cmd::SearchPath;
+use crate::device_lock;
 use crate::error::{Refusal, TargetError};
-use crate::turn;
 use crate::vet::WipeConsent;
 use fsarena_model::device::DeviceIdentity;
 use serde::{Deserialize, Serialize};
@@ -102,7 +102,7 @@ fn row(
         Err(reason) => Verdict::Never { reason },
     };
     SurveyRow {
-        identity: identity::of(&node, device),
+        identity: identity::identity_of(&node, device),
         kind: device.kind,
         model: device.hardware.get("model").cloned(),
         size_bytes: device.size_bytes,
@@ -149,7 +149,7 @@ fn users(
     if usage.below(inventory, Path::new("/")).contains(&device.name) {
         users.push("the root directory (/) lies on it".to_owned());
     }
-    if turn::worked_on(device.number, roots) {
+    if device_lock::is_locked(device.number, roots) {
         users.push(WORKED_ON.to_owned());
     }
     if !users.is_empty() || device.impossible().is_some() {
@@ -177,7 +177,7 @@ fn read_signatures(
     if device.size_bytes == 0 || device.kind.never().is_some() {
         return Err(refuse("not looked at".to_owned()));
     }
-    if turn::worked_on(device.number, roots) {
+    if device_lock::is_locked(device.number, roots) {
         return Err(refuse(WORKED_ON.to_owned()));
     }
     let file = signature::open_to_look(device)?;

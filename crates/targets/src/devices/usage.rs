@@ -1,11 +1,11 @@
 //! Who uses a block device: directly, or through its parts, its disk, what it is made of, or
 //! another way to the same medium.
 
+use super::Roots;
 use super::attribute::{self, Unread};
 use super::inventory::{BlockDevice, DeviceKind, Inventory};
 use super::loops::{self, Attached};
 use super::mounts::{self, Mount, block_number};
-use super::{Roots, below};
 use crate::mountinfo;
 use std::collections::BTreeSet;
 use std::fs;
@@ -81,7 +81,7 @@ impl Usage {
 
     /// Kernel names of all devices that hold bytes of this file or directory, or will.
     pub(crate) fn below(&self, inventory: &Inventory, path: &Path) -> BTreeSet<String> {
-        below::of_path(path, inventory, &self.mounts, &self.loops)
+        devices_below(path, inventory, &self.mounts, &self.loops)
     }
 
     /// Uses of the device itself; `through` is the loop device that leads to it, and no user.
@@ -300,3 +300,54 @@ fn bcachefs(dir: &Path, uuid: &str) -> Result<Vec<(String, String)>, Unread> {
     }
     Ok(found)
 }
+
+/// Kernel names of all devices that hold bytes of the file or directory at `path`, as far as the
+/// kernel shows: the device of its file system, the disk that is a part of, what those are made of.
+fn devices_below(
+    path: &Path,
+    inventory: &Inventory,
+    mounts: &[Mount],
+    loops: &[Attached],
+) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    // What does not exist yet will lie where the nearest directory above it lies.
+    let Some(existing) = path.ancestors().find(|above| above.exists()) else { return found };
+    let Ok(existing) = existing.canonicalize() else { return found };
+    if let Ok(stat) = rustix::fs::stat(&existing) {
+        let number = (rustix::fs::major(stat.st_dev), rustix::fs::minor(stat.st_dev));
+        add_with_below(number, inventory, loops, &mut found);
+    }
+    // A btrfs has a number of no device: its mount names one.
+    let own = mounts.iter().filter(|mount| mount.process.is_none());
+    let covering = own.filter(|mount| existing.starts_with(&mount.point));
+    let nearest = covering.max_by_key(|mount| mount.point.components().count());
+    for number in nearest.into_iter().flat_map(|mount| &mount.named).filter_map(|named| named.1) {
+        add_with_below(number, inventory, loops, &mut found);
+    }
+    found
+}
+
+fn add_with_below(
+    number: (u32, u32),
+    inventory: &Inventory,
+    loops: &[Attached],
+    found: &mut BTreeSet<String>,
+) {
+    let Some(device) = inventory.by_number(number) else { return };
+    if !found.insert(device.name.clone()) {
+        return;
+    }
+    let names = device.parent.iter().chain(&device.slaves);
+    for below in names.filter_map(|name| inventory.get(name)) {
+        add_with_below(below.number, inventory, loops, found);
+    }
+    if let Some(attached) = loops.iter().find(|attached| attached.name == device.name) {
+        let below = attached.block.or(attached.inode.map(|inode| inode.0));
+        if let Some(below) = below {
+            add_with_below(below, inventory, loops, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {}

@@ -1,6 +1,6 @@
 //! Whether this machine has what a driver needs: the kernel's type and the programs.
 
-use super::{FileSystem, Place};
+use super::{Backing, FileSystem};
 use crate::cmd::SearchPath;
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub fn availability_with(
     modules_root: &Path,
     search: &SearchPath,
 ) -> Availability {
-    if driver.place() != Place::Directory
+    if driver.backing() != Backing::Directory
         && let Some(kernel_type) = driver.kernel_type()
         && !kernel_has(kernel_type, proc_root, modules_root)
     {
@@ -113,7 +113,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("filesystems"), "\txfs\n\text4\n\tbtrfs\nnodev\ttmpfs\n")
             .unwrap();
-        let nothing = SearchPath::of(vec![dir.path().join("empty")]);
+        let nothing = SearchPath::new(vec![dir.path().join("empty")]);
         for (name, wanted) in [("ext4", "e2fsprogs"), ("xfs", "xfsprogs"), ("btrfs", "btrfs-progs")]
         {
             let driver = driver(&FsLevel::plain(name)).unwrap();
@@ -128,7 +128,7 @@ mod tests {
     fn a_directory_needs_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let driver = driver(&FsLevel::plain("directory")).unwrap();
-        let nothing = SearchPath::of(Vec::new());
+        let nothing = SearchPath::new(Vec::new());
         let got = availability_with(&*driver, dir.path(), dir.path(), &nothing);
         assert_eq!(got, Availability::Ready);
     }

@@ -1,11 +1,10 @@
 //! Btrfs, made by mkfs.btrfs with every default written out.
 
-use super::options::{Rule, device_uuid, key_value, output_of, version_of};
+use super::options::{Rule, ToolOutput, device_uuid, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
-use crate::places;
-use fsarena_model::account::Places;
-use fsarena_model::capacity::{Capacity, Predicted};
+use fsarena_model::account::{Chunk, Places, Range};
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::capacity::{Capacity, Predicted};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -28,7 +27,7 @@ const OPTIONS: [(&str, &str); 6] = [
     ("free_space_tree", "1 (default) or 0"),
 ];
 
-struct Wanted<'a> {
+struct MkfsValues<'a> {
     nodesize: u64,
     sectorsize: u64,
     metadata: &'a str,
@@ -37,10 +36,10 @@ struct Wanted<'a> {
     free_space_tree: bool,
 }
 
-fn wanted(level: &FsLevel) -> Result<Wanted<'_>, IllegalLevel> {
+fn mkfs_values(level: &FsLevel) -> Result<MkfsValues<'_>, IllegalLevel> {
     let rule = Rule { fs: "btrfs" };
     let sectorsize = rule.power_of_two(level, "sectorsize", 4096, 65536, 4096)?;
-    Ok(Wanted {
+    Ok(MkfsValues {
         nodesize: rule.power_of_two(level, "nodesize", sectorsize, 65536, 16384)?,
         sectorsize,
         metadata: rule.one_of(level, "metadata_profile", &PROFILES, "dup")?,
@@ -116,8 +115,8 @@ impl FileSystem for Btrfs {
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
         rule.known(level, &OPTIONS)?;
-        let wanted = wanted(level)?;
-        let least = if wanted.data == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES };
+        let values = mkfs_values(level)?;
+        let least = if values.data == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES };
         rule.least_size(device_bytes, least)?;
         rule.mount_words(level)?;
         compression(&rule, level)?;
@@ -139,18 +138,18 @@ impl FileSystem for Btrfs {
         device: &Path,
         _device_bytes: u64,
     ) -> Vec<String> {
-        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        let Ok(values) = mkfs_values(level) else { return Vec::new() };
         let mut argv: Vec<String> = ["mkfs.btrfs", "-f", "-q"].map(str::to_owned).into();
         if discard.is_none() {
             argv.push("-K".to_owned());
         }
-        let tree = if wanted.free_space_tree { "free-space-tree" } else { "^free-space-tree" };
+        let tree = if values.free_space_tree { "free-space-tree" } else { "^free-space-tree" };
         let mut add = |flag: &str, value: &str| argv.extend([flag.to_owned(), value.to_owned()]);
-        add("-n", &wanted.nodesize.to_string());
-        add("-s", &wanted.sectorsize.to_string());
-        add("-m", wanted.metadata);
-        add("-d", wanted.data);
-        add("--checksum", wanted.checksum);
+        add("-n", &values.nodesize.to_string());
+        add("-s", &values.sectorsize.to_string());
+        add("-m", values.metadata);
+        add("-d", values.data);
+        add("--checksum", values.checksum);
         add("-O", FEATURES);
         add("-R", tree);
         add("-U", &device_uuid(device));
@@ -169,8 +168,8 @@ impl FileSystem for Btrfs {
         parse_dump_super(&output_of("btrfs", "btrfs-progs", &args, device)?)
     }
 
-    fn places(&self, device: &Path) -> Result<Places, FsError> {
-        places::btrfs::of(device)
+    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+        layout(device)
     }
 
     fn version(&self) -> Option<String> {
@@ -188,21 +187,21 @@ impl FileSystem for Btrfs {
             let (key, word) = key_value(option);
             matches!(key, "compress" | "compress-force") && !matches!(word, Some("no" | "none"))
         });
-        let block_bytes = wanted(level).map_or(4096, |wanted| wanted.sectorsize);
+        let block_bytes = mkfs_values(level).map_or(4096, |values| values.sectorsize);
         ContentRule { block_bytes, inline_max_bytes: inline, compresses }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        let wanted = wanted(level).ok()?;
-        if wanted.data == "dup" {
+        let values = mkfs_values(level).ok()?;
+        if values.data == "dup" {
             return None;
         }
-        let copies = if wanted.metadata == "dup" { 2 } else { 1 };
-        let free_bytes = device_bytes.saturating_sub(chunks_bytes(wanted.metadata, device_bytes));
+        let copies = if values.metadata == "dup" { 2 } else { 1 };
+        let free_bytes = device_bytes.saturating_sub(chunks_bytes(values.metadata, device_bytes));
         Some(Capacity {
             predicted: Predicted { free_bytes, inodes: None },
             kept_for_root_bytes: 0,
-            unit_bytes: wanted.sectorsize,
+            unit_bytes: values.sectorsize,
             inline_max_bytes: 0,
             inode_bytes: copies * FILE_BYTES,
             dir_unit_bytes: copies * 4096,
@@ -212,7 +211,7 @@ impl FileSystem for Btrfs {
 
     /// Sectors beyond a page are an experiment of the kernel's.
     fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
-        let sector = wanted(level).map_or(0, |wanted| wanted.sectorsize);
+        let sector = mkfs_values(level).map_or(0, |values| values.sectorsize);
         if sector <= kernel.page_bytes {
             return Ok(());
         }
@@ -277,6 +276,103 @@ fn parse_dump_super(text: &str) -> Result<BTreeMap<String, String>, FsError> {
         }
     }
     Ok(map)
+}
+
+/// Where the copies of the superblock are (`btrfs_sb_offset`), as many as the device has room for.
+const SUPERBLOCKS: [u64; 3] = [64 << 10, 64 << 20, 256 << 30];
+const SUPERBLOCK_BYTES: u64 = 4096;
+
+/// Profiles of which each stripe holds the whole chunk.
+const WHOLE: [&str; 2] = ["single", "DUP"];
+
+/// Asks the program about the file system on `device`.
+fn layout(device: &Path) -> Result<Places, FsError> {
+    let args = ["inspect-internal", "dump-tree", "-t", "chunk"];
+    parse_chunk_tree(&output_of("btrfs", "btrfs-progs", &args, device)?)
+}
+
+/// A chunk while its lines are read.
+struct FoundChunk {
+    logical_bytes: u64,
+    length_bytes: u64,
+    kind: String,
+    /// Device and place of each stripe.
+    stripes: Vec<(u64, u64)>,
+}
+
+/// Reads `btrfs inspect-internal dump-tree -t chunk`.
+fn parse_chunk_tree(text: &str) -> Result<Places, FsError> {
+    let output = ToolOutput { tool: "btrfs inspect-internal dump-tree", text };
+    let mut found: Vec<FoundChunk> = Vec::new();
+    let mut is_chunk = false;
+    for line in text.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = |word: &str| {
+            let odd = || output.odd(format!("{:?}: no number", line.trim()));
+            word.trim_end_matches(')').parse::<u64>().map_err(|_| odd())
+        };
+        match words[..] {
+            ["item", _, "key", _, what, offset, ..] => {
+                is_chunk = what == "CHUNK_ITEM";
+                if is_chunk {
+                    let (kind, stripes) = (String::new(), Vec::new());
+                    let logical_bytes = number(offset)?;
+                    found.push(FoundChunk { logical_bytes, length_bytes: 0, kind, stripes });
+                }
+            }
+            ["length", length, "owner", _, "stripe_len", _, "type", kind] if is_chunk => {
+                if let Some(chunk) = found.last_mut() {
+                    (chunk.length_bytes, chunk.kind) = (number(length)?, kind.to_owned());
+                }
+            }
+            ["stripe", _, "devid", device, "offset", offset] if is_chunk => {
+                if let Some(chunk) = found.last_mut() {
+                    chunk.stripes.push((number(device)?, number(offset)?));
+                }
+            }
+            _ => {}
+        }
+    }
+    layout_from_chunks(&output, &found)
+}
+
+fn layout_from_chunks(output: &ToolOutput<'_>, found: &[FoundChunk]) -> Result<Places, FsError> {
+    let Some(device) = found.iter().find_map(|chunk| chunk.stripes.first()) else {
+        return Err(output.odd("no chunks"));
+    };
+    let mut notes = vec![
+        "Btrfs has no journal: fsync writes log trees, which have no place of their own and are \
+         metadata."
+            .to_owned(),
+    ];
+    let superblock =
+        |start_bytes: &u64| Range { start_bytes: *start_bytes, length_bytes: SUPERBLOCK_BYTES };
+    let mut metadata: Vec<Range> = SUPERBLOCKS.iter().map(superblock).collect();
+    let mut chunks = Vec::new();
+    for chunk in found {
+        let kinds: Vec<&str> = chunk.kind.split('|').collect();
+        if kinds.is_empty() || chunk.length_bytes == 0 || chunk.stripes.is_empty() {
+            return Err(output.odd(format!("chunk {} has no length", chunk.logical_bytes)));
+        }
+        let is_plain = kinds.last().is_some_and(|profile| WHOLE.contains(profile));
+        if !is_plain || chunk.stripes.iter().any(|stripe| stripe.0 != device.0) {
+            notes.push(format!(
+                "Chunk {} ({}) is spread over stripes or devices: what lies there is not known.",
+                chunk.logical_bytes, chunk.kind
+            ));
+            continue;
+        }
+        let copies = chunk.stripes.iter().map(|stripe| stripe.1);
+        if !kinds.contains(&"DATA") {
+            let length_bytes = chunk.length_bytes;
+            metadata.extend(copies.clone().map(|start_bytes| Range { start_bytes, length_bytes }));
+        }
+        let (logical_bytes, length_bytes) = (chunk.logical_bytes, chunk.length_bytes);
+        chunks.push(Chunk { logical_bytes, length_bytes, copies_bytes: copies.collect() });
+    }
+    let said_by = "btrfs inspect-internal".to_owned();
+    let journal = Vec::new();
+    Ok(Places { journal, metadata, flags_metadata: true, chunks, said_by, notes })
 }
 
 #[cfg(test)]
@@ -399,5 +495,62 @@ sys_chunk_array[2048]:
         assert!(!Btrfs.content(&level(&[], &["compress=no"])).compresses);
         assert_eq!(Btrfs.content(&level(&[], &[])).inline_max_bytes, 2048);
         assert_eq!(Btrfs.content(&level(&[], &["max_inline=0"])).inline_max_bytes, 0);
+    }
+
+    /// btrfs-progs 6.2, on 400 MiB.
+    const TREE: &str = "\
+btrfs-progs v6.2
+chunk tree
+leaf 22036480 items 4 free space 15781 generation 6 owner CHUNK_TREE
+leaf 22036480 flags 0x1(WRITTEN) backref revision 1
+\titem 0 key (DEV_ITEMS DEV_ITEM 1) itemoff 16185 itemsize 98
+\t\tdevid 1 total_bytes 419430400 bytes_used 92274688
+\titem 1 key (FIRST_CHUNK_TREE CHUNK_ITEM 13631488) itemoff 16105 itemsize 80
+\t\tlength 8388608 owner 2 stripe_len 65536 type DATA|single
+\t\tio_align 65536 io_width 65536 sector_size 4096
+\t\tnum_stripes 1 sub_stripes 1
+\t\t\tstripe 0 devid 1 offset 13631488
+\t\t\tdev_uuid 36add135-1e04-406c-b3e4-ea53f6a74cf1
+\titem 3 key (FIRST_CHUNK_TREE CHUNK_ITEM 30408704) itemoff 15881 itemsize 112
+\t\tlength 33554432 owner 2 stripe_len 65536 type METADATA|DUP
+\t\tnum_stripes 2 sub_stripes 1
+\t\t\tstripe 0 devid 1 offset 38797312
+\t\t\tstripe 1 devid 1 offset 72351744
+";
+
+    #[test]
+    fn chunks_and_their_copies_are_read() {
+        let places = parse_chunk_tree(TREE).unwrap();
+        let data = Chunk {
+            logical_bytes: 13_631_488,
+            length_bytes: 8 << 20,
+            copies_bytes: vec![13_631_488],
+        };
+        assert_eq!(places.chunks[0], data);
+        assert_eq!(places.chunks[1].copies_bytes, [38_797_312, 72_351_744]);
+        assert_eq!(places.metadata.len(), 3 + 2, "superblocks and two copies");
+        assert!(places.journal.is_empty() && places.notes[0].contains("log trees"));
+    }
+
+    #[test]
+    fn mixed_chunks_are_no_place_of_metadata_and_stripes_are_not_known() {
+        let mixed = parse_chunk_tree(&TREE.replace("METADATA|DUP", "DATA|METADATA|DUP")).unwrap();
+        assert_eq!((mixed.metadata.len(), mixed.chunks.len()), (3, 2));
+        let striped = parse_chunk_tree(&TREE.replace("DATA|single", "DATA|RAID0")).unwrap();
+        assert_eq!((striped.chunks.len(), striped.notes.len()), (1, 2));
+        let two = parse_chunk_tree(&TREE.replace("stripe 1 devid 1", "stripe 1 devid 2")).unwrap();
+        assert_eq!((two.chunks.len(), two.notes.len()), (1, 2));
+    }
+
+    #[test]
+    fn odd_output_is_named_and_does_no_harm() {
+        for text in ["", "ERROR: no btrfs", &TREE.replace("length", "size")] {
+            let error = parse_chunk_tree(text).unwrap_err().to_string();
+            assert!(error.contains("output not understood"), "{error}");
+        }
+        assert!(parse_chunk_tree(&TREE.replace("38797312", "none")).is_err());
+        for end in 0..=TREE.len() {
+            let _ = (parse_chunk_tree(&TREE[..end]), parse_chunk_tree(&TREE[end..]));
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! A directory of a file system that is there already: nothing is made, nothing is mounted.
 
-use super::{ContentRule, FileSystem, IllegalLevel, Place, ToolNeed, options::Rule};
+use super::{Backing, ContentRule, FileSystem, IllegalLevel, ToolNeed, options::Rule};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::path::Path;
 
@@ -16,8 +16,8 @@ impl FileSystem for Directory {
         "a directory of a file system that is mounted already; needs no root"
     }
 
-    fn place(&self) -> Place {
-        Place::Directory
+    fn backing(&self) -> Backing {
+        Backing::Directory
     }
 
     fn kernel_type(&self) -> Option<&str> {

@@ -7,14 +7,14 @@
 
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
-use crate::places;
 use fsarena_model::account::Places;
-use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
-use layout::{Layout, Shape};
+use fsarena_model::capacity::{Capacity, Predicted};
+use geometry::{Geometry, Shape};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+mod geometry;
 mod layout;
 mod sizes;
 
@@ -91,7 +91,7 @@ const OPTIONS: [(&str, &str); 8] = [
 ];
 
 /// The values of a level, checked.
-struct Wanted {
+struct MkfsValues {
     block: u64,
     cluster: Option<u64>,
     inode: u64,
@@ -107,7 +107,11 @@ struct Wanted {
 const OTHER_LAYOUT: [&str; 4] = ["meta_bg", "sparse_super2", "mmp", "journal_dev"];
 
 impl Ext {
-    fn wanted(&self, level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> {
+    fn mkfs_values(
+        &self,
+        level: &FsLevel,
+        device: Option<u64>,
+    ) -> Result<MkfsValues, IllegalLevel> {
         let rule = Rule { fs: self.name };
         let device = device.unwrap_or(u64::MAX);
         let features = self.features(level)?;
@@ -139,7 +143,7 @@ impl Ext {
                 rule.broken("flex_bg_size needs the feature flex_bg", "use ext4, or leave it out")
             );
         }
-        Ok(Wanted {
+        Ok(MkfsValues {
             block,
             cluster,
             inode,
@@ -224,7 +228,7 @@ impl FileSystem for Ext {
         rule.known(level, &OPTIONS)?;
         let journal = self.features(level)?.iter().any(|feature| feature == "has_journal");
         rule.least_size(device_bytes, if journal { 16 << 20 } else { 1 << 20 })?;
-        self.wanted(level, device_bytes)?;
+        self.mkfs_values(level, device_bytes)?;
         self.check_mount(level, journal)
     }
 
@@ -235,27 +239,27 @@ impl FileSystem for Ext {
         device: &Path,
         device_bytes: u64,
     ) -> Vec<String> {
-        let Ok(wanted) = self.wanted(level, Some(device_bytes)) else {
+        let Ok(values) = self.mkfs_values(level, Some(device_bytes)) else {
             return Vec::new();
         };
         let discard = if discard.is_none() { "nodiscard" } else { "discard" };
         let mut argv: Vec<String> =
             ["mke2fs", "-t", self.name, "-T", "default", "-F", "-q"].map(str::to_owned).into();
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", wanted.block.to_string());
-        if let Some(cluster) = wanted.cluster {
+        add("-b", values.block.to_string());
+        if let Some(cluster) = values.cluster {
             add("-C", cluster.to_string());
         }
-        add("-I", wanted.inode.to_string());
-        add("-i", wanted.ratio.to_string());
-        add("-m", wanted.reserved.to_string());
+        add("-I", values.inode.to_string());
+        add("-i", values.ratio.to_string());
+        add("-m", values.reserved.to_string());
         add("-e", "continue".to_owned());
-        let bigalloc = if wanted.cluster.is_some() { ",bigalloc" } else { "" };
-        add("-O", format!("none,{}{bigalloc}", wanted.features.join(",")));
-        if let Some(mib) = wanted.journal_mib {
+        let bigalloc = if values.cluster.is_some() { ",bigalloc" } else { "" };
+        add("-O", format!("none,{}{bigalloc}", values.features.join(",")));
+        if let Some(mib) = values.journal_mib {
             add("-J", format!("size={mib}"));
         }
-        if let Some(flex) = wanted.flex {
+        if let Some(flex) = values.flex {
             add("-G", flex.to_string());
         }
         add("-U", UUID.to_owned());
@@ -279,8 +283,8 @@ impl FileSystem for Ext {
         parse_dumpe2fs(&output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?)
     }
 
-    fn places(&self, device: &Path) -> Result<Places, FsError> {
-        places::ext::of(device)
+    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+        layout::layout(device)
     }
 
     fn version(&self) -> Option<String> {
@@ -288,30 +292,30 @@ impl FileSystem for Ext {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        let wanted = self.wanted(level, None).ok();
-        let inline = wanted.as_ref().is_some_and(|w| w.features.iter().any(|f| f == "inline_data"));
+        let values = self.mkfs_values(level, None).ok();
+        let inline = values.as_ref().is_some_and(|w| w.features.iter().any(|f| f == "inline_data"));
         ContentRule {
-            block_bytes: wanted.as_ref().map_or(4096, |wanted| wanted.block),
-            inline_max_bytes: if inline { wanted.map_or(0, |wanted| wanted.inode) } else { 0 },
+            block_bytes: values.as_ref().map_or(4096, |values| values.block),
+            inline_max_bytes: if inline { values.map_or(0, |values| values.inode) } else { 0 },
             compresses: false,
         }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        let wanted = self.wanted(level, Some(device_bytes)).ok()?;
-        if wanted.features.iter().any(|feature| OTHER_LAYOUT.contains(&&**feature)) {
+        let values = self.mkfs_values(level, Some(device_bytes)).ok()?;
+        if values.features.iter().any(|feature| OTHER_LAYOUT.contains(&&**feature)) {
             return None;
         }
-        let layout = Layout::of(&wanted.shape).ok()?;
+        let geometry = Geometry::new(&values.shape).ok()?;
         let free_bytes =
-            layout.free.saturating_sub(layout.reserved + layout.held_back) * wanted.block;
+            geometry.free.saturating_sub(geometry.reserved + geometry.held_back) * values.block;
         Some(Capacity {
-            predicted: Predicted { free_bytes, inodes: Some(layout.inodes()) },
-            kept_for_root_bytes: layout.reserved * wanted.block,
-            unit_bytes: wanted.cluster.unwrap_or(wanted.block),
+            predicted: Predicted { free_bytes, inodes: Some(geometry.inodes()) },
+            kept_for_root_bytes: geometry.reserved * values.block,
+            unit_bytes: values.cluster.unwrap_or(values.block),
             inline_max_bytes: 0,
             inode_bytes: 0,
-            dir_unit_bytes: wanted.cluster.unwrap_or(wanted.block),
+            dir_unit_bytes: values.cluster.unwrap_or(values.block),
             moves_on_write: false,
         })
     }

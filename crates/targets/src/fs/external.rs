@@ -4,7 +4,7 @@
 //! words. Whoever runs an experiment has seen and confirmed them before.
 
 use super::options::{Rule, first_line};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, MountPlan, Place, ToolNeed};
+use super::{Backing, ContentRule, FileSystem, FsError, IllegalLevel, MountPlan, ToolNeed};
 use crate::cmd;
 use fsarena_model::braces;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
@@ -97,11 +97,11 @@ impl FileSystem for External {
         &self.summary
     }
 
-    fn place(&self) -> Place {
+    fn backing(&self) -> Backing {
         match (self.commands.device, self.commands.memory) {
-            (true, _) => Place::Block,
-            (false, true) => Place::Memory,
-            (false, false) => Place::Elsewhere,
+            (true, _) => Backing::Block,
+            (false, true) => Backing::Memory,
+            (false, false) => Backing::Elsewhere,
         }
     }
 

@@ -43,14 +43,14 @@ const OPTIONS: [(&str, &str); 4] = [
     ("sections_per_zone", "sections that each log is kept apart by: 1 (default) to 16"),
 ];
 
-struct Wanted {
+struct MkfsValues {
     features: Vec<String>,
     overprovision: Option<u64>,
     section: u64,
     zone: u64,
 }
 
-impl Wanted {
+impl MkfsValues {
     /// What mkfs.f2fs asks for. A small share of over-provisioned segments needs a large device:
     /// the cleaner keeps twice its inverse in segments, and six more (`get_best_overprovision`).
     fn least_bytes(&self) -> u64 {
@@ -60,13 +60,13 @@ impl Wanted {
     }
 }
 
-fn wanted(level: &FsLevel) -> Result<Wanted, IllegalLevel> {
+fn mkfs_values(level: &FsLevel) -> Result<MkfsValues, IllegalLevel> {
     let rule = Rule { fs: "f2fs" };
     let overprovision = match level.mkfs.contains_key("overprovision_percent") {
         true => Some(rule.number(level, "overprovision_percent", 1, 60, 5)?),
         false => None,
     };
-    Ok(Wanted {
+    Ok(MkfsValues {
         features: features(level)?,
         overprovision,
         section: rule.number(level, "segments_per_section", 1, 16, 1)?,
@@ -112,12 +112,12 @@ impl FileSystem for F2fs {
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
         rule.known(level, &OPTIONS)?;
-        let wanted = wanted(level)?;
-        rule.least_size(device_bytes, wanted.least_bytes())?;
+        let values = mkfs_values(level)?;
+        rule.least_size(device_bytes, values.least_bytes())?;
         rule.mount_words(level)?;
         let packs = level.mount.iter().find(|option| key_value(option).0.starts_with("compress"));
         if let Some(option) = packs
-            && !wanted.features.iter().any(|feature| feature == "compression")
+            && !values.features.iter().any(|feature| feature == "compression")
         {
             return Err(rule.broken(
                 format!("mount option {option} needs the feature compression"),
@@ -134,20 +134,20 @@ impl FileSystem for F2fs {
         device: &Path,
         _device_bytes: u64,
     ) -> Vec<String> {
-        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        let Ok(values) = mkfs_values(level) else { return Vec::new() };
         let trim = if discard.is_none() { "0" } else { "1" };
         // -r: the same number in the first checkpoint each time.
         let mut argv: Vec<String> =
             ["mkfs.f2fs", "-f", "-q", "-r", "-t", trim].map(str::to_owned).into();
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        if !wanted.features.is_empty() {
-            add("-O", wanted.features.join(","));
+        if !values.features.is_empty() {
+            add("-O", values.features.join(","));
         }
-        if let Some(percent) = wanted.overprovision {
+        if let Some(percent) = values.overprovision {
             add("-o", percent.to_string());
         }
-        add("-s", wanted.section.to_string());
-        add("-z", wanted.zone.to_string());
+        add("-s", values.section.to_string());
+        add("-z", values.zone.to_string());
         add("-R", "0:0".to_owned());
         add("-U", device_uuid(device));
         argv.push(device.display().to_string());

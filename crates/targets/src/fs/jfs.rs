@@ -20,12 +20,12 @@ const OPTIONS: [(&str, &str); 2] = [
     ("case_insensitive", "1: names as OS/2 compares them; 0"),
 ];
 
-struct Wanted {
+struct MkfsValues {
     log_mib: u64,
     case_insensitive: bool,
 }
 
-fn wanted(level: &FsLevel, device_bytes: Option<u64>) -> Result<Wanted, IllegalLevel> {
+fn mkfs_values(level: &FsLevel, device_bytes: Option<u64>) -> Result<MkfsValues, IllegalLevel> {
     let rule = Rule { fs: "jfs" };
     let device = device_bytes.unwrap_or(u64::MAX);
     let default_mib = (device / 250).div_ceil(1 << 20).clamp(1, LOG_MAX_MIB);
@@ -38,7 +38,7 @@ fn wanted(level: &FsLevel, device_bytes: Option<u64>) -> Result<Wanted, IllegalL
         ));
     }
     let case_insensitive = rule.flag(level, "case_insensitive", false)?;
-    Ok(Wanted { log_mib: log >> 20, case_insensitive })
+    Ok(MkfsValues { log_mib: log >> 20, case_insensitive })
 }
 
 impl FileSystem for Jfs {
@@ -58,7 +58,7 @@ impl FileSystem for Jfs {
         let rule = Rule { fs: self.name() };
         rule.known(level, &OPTIONS)?;
         rule.least_size(device_bytes, LEAST_BYTES)?;
-        wanted(level, device_bytes)?;
+        mkfs_values(level, device_bytes)?;
         rule.mount_words(level)
     }
 
@@ -70,12 +70,12 @@ impl FileSystem for Jfs {
         device: &Path,
         device_bytes: u64,
     ) -> Vec<String> {
-        let Ok(wanted) = wanted(level, Some(device_bytes)) else { return Vec::new() };
+        let Ok(values) = mkfs_values(level, Some(device_bytes)) else { return Vec::new() };
         let mut argv: Vec<String> = ["jfs_mkfs", "-q"].map(str::to_owned).into();
-        if wanted.case_insensitive {
+        if values.case_insensitive {
             argv.push("-O".to_owned());
         }
-        argv.extend(["-s".to_owned(), wanted.log_mib.to_string()]);
+        argv.extend(["-s".to_owned(), values.log_mib.to_string()]);
         argv.extend(["-L", "fsarena"].map(str::to_owned));
         argv.push(device.display().to_string());
         argv

@@ -24,16 +24,16 @@ const OPTIONS: [(&str, &str); 4] = [
     ("block_count", "1: count blocks in each checkpoint; 0"),
 ];
 
-struct Wanted {
+struct MkfsValues {
     block: u64,
     segment: u64,
     reserved: u64,
     block_count: bool,
 }
 
-fn wanted(level: &FsLevel) -> Result<Wanted, IllegalLevel> {
+fn mkfs_values(level: &FsLevel) -> Result<MkfsValues, IllegalLevel> {
     let rule = Rule { fs: "nilfs2" };
-    Ok(Wanted {
+    Ok(MkfsValues {
         block: rule.power_of_two(level, "block_size", 1024, 4096, 4096)?,
         segment: rule.power_of_two(level, "blocks_per_segment", 16, 1 << 20, 2048)?,
         reserved: rule.number(level, "reserved_percent", 1, 50, 5)?,
@@ -57,8 +57,8 @@ impl FileSystem for Nilfs2 {
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
         rule.known(level, &OPTIONS)?;
-        let wanted = wanted(level)?;
-        let least = LEAST_SEGMENTS * wanted.segment * wanted.block + wanted.block;
+        let values = mkfs_values(level)?;
+        let least = LEAST_SEGMENTS * values.segment * values.block + values.block;
         rule.least_size(device_bytes, least)?;
         rule.mount_words(level)?;
         if let Some(option) = level.mount.iter().find(|option| key_value(option).0 == "cp") {
@@ -77,16 +77,16 @@ impl FileSystem for Nilfs2 {
         device: &Path,
         _device_bytes: u64,
     ) -> Vec<String> {
-        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        let Ok(values) = mkfs_values(level) else { return Vec::new() };
         let mut argv: Vec<String> = ["mkfs.nilfs2", "-f", "-q"].map(str::to_owned).into();
         if discard.is_none() {
             argv.push("-K".to_owned());
         }
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", wanted.block.to_string());
-        add("-B", wanted.segment.to_string());
-        add("-m", wanted.reserved.to_string());
-        let features = if wanted.block_count { "none,block_count" } else { "none" };
+        add("-b", values.block.to_string());
+        add("-B", values.segment.to_string());
+        add("-m", values.reserved.to_string());
+        let features = if values.block_count { "none,block_count" } else { "none" };
         add("-O", features.to_owned());
         argv.push(device.display().to_string());
         argv
@@ -101,7 +101,7 @@ impl FileSystem for Nilfs2 {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        let block_bytes = wanted(level).map_or(4096, |wanted| wanted.block);
+        let block_bytes = mkfs_values(level).map_or(4096, |values| values.block);
         ContentRule { block_bytes, inline_max_bytes: 0, compresses: false }
     }
 

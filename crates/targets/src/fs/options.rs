@@ -1,8 +1,9 @@
 //! What the drivers share: reading and checking option values, version lines, parsers of
 //! `key: value` output. Pure but for [`version_of`] and [`output_of`].
 
-use super::{FsError, IllegalLevel};
+use super::error::{FsError, IllegalLevel};
 use crate::cmd;
+use fsarena_model::account::Range;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::units::Bytes;
 use std::path::Path;
@@ -259,6 +260,43 @@ pub(super) fn version_of(program: &str, args: &[&str]) -> Option<String> {
 pub(super) fn first_line(stdout: &str, stderr: &str) -> Option<String> {
     let mut lines = stdout.lines().chain(stderr.lines()).map(str::trim);
     lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// The output of one program, read.
+pub(super) struct ToolOutput<'a> {
+    pub tool: &'static str,
+    pub text: &'a str,
+}
+
+impl ToolOutput<'_> {
+    pub fn odd(&self, problem: impl Into<String>) -> FsError {
+        FsError::Malformed { tool: self.tool, problem: problem.into() }
+    }
+
+    /// The value of the line `key<separator>value`.
+    pub fn value(&self, key: &str, separator: char) -> Option<&str> {
+        let pairs = self.text.lines().filter_map(|line| line.split_once(separator));
+        pairs
+            .map(|(name, value)| (name.trim(), value.trim()))
+            .find(|(name, _)| *name == key)?
+            .1
+            .into()
+    }
+
+    /// That as a number.
+    pub fn number(&self, key: &str, separator: char) -> Result<u64, FsError> {
+        let value = self.value(key, separator).ok_or_else(|| self.odd(format!("no {key}")))?;
+        value.parse().map_err(|_| self.odd(format!("{key} is {value:?}, no number")))
+    }
+
+    /// The bytes of `count` blocks from `first` on.
+    pub fn blocks(&self, first: u64, count: u64, block_bytes: u64) -> Result<Range, FsError> {
+        let bytes = |blocks: u64| blocks.checked_mul(block_bytes);
+        match (bytes(first), bytes(count)) {
+            (Some(start_bytes), Some(length_bytes)) => Ok(Range { start_bytes, length_bytes }),
+            _ => Err(self.odd(format!("block {first} is no block"))),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -22,19 +22,19 @@ const OPTIONS: [(&str, &str); 3] = [
     ("journal_blocks", "blocks of the journal, 513 to 32749 (less for small blocks); 8193"),
 ];
 
-struct Wanted<'a> {
+struct MkfsValues<'a> {
     block: u64,
     hash: &'a str,
     journal: u64,
 }
 
-fn wanted(level: &FsLevel) -> Result<Wanted<'_>, IllegalLevel> {
+fn mkfs_values(level: &FsLevel) -> Result<MkfsValues<'_>, IllegalLevel> {
     let rule = Rule { fs: "reiserfs" };
     let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
     // It lies between the superblock at 64 KiB and the second bitmap, which a bitmap of one block
     // for each bit is away.
     let most = (8 * block - 65_536 / block - 2).min(32_749);
-    Ok(Wanted {
+    Ok(MkfsValues {
         block,
         hash: rule.one_of(level, "hash", &HASHES, "r5")?,
         journal: rule.number(level, "journal_blocks", 513, most, most.min(8193))?,
@@ -57,9 +57,9 @@ impl FileSystem for ReiserFs {
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
         rule.known(level, &OPTIONS)?;
-        let wanted = wanted(level)?;
+        let values = mkfs_values(level)?;
         // The journal, the blocks before it, and room for a tree.
-        rule.least_size(device_bytes, (wanted.journal + 1024) * wanted.block)?;
+        rule.least_size(device_bytes, (values.journal + 1024) * values.block)?;
         rule.mount_words(level)?;
         if let Some(option) = level.mount.iter().find(|option| option.starts_with("jdev")) {
             return Err(rule.broken(
@@ -71,17 +71,17 @@ impl FileSystem for ReiserFs {
     }
 
     fn mkfs_argv(&self, level: &FsLevel, _: Discard, device: &Path, _: u64) -> Vec<String> {
-        let Ok(wanted) = wanted(level) else { return Vec::new() };
+        let Ok(values) = mkfs_values(level) else { return Vec::new() };
         // -f -f: also on a whole disk, and without a question.
         let mut argv: Vec<String> =
             ["mkreiserfs", "-q", "-f", "-f", "--format", "3.6"].map(str::to_owned).into();
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", wanted.block.to_string());
-        add("-s", wanted.journal.to_string());
+        add("-b", values.block.to_string());
+        add("-s", values.journal.to_string());
         // At most half of the journal, and 1024 blocks of 4096 bytes or as many as that in smaller
         // ones.
-        add("-t", (wanted.journal / 2).min(1024 * wanted.block / 4096).max(256).to_string());
-        add("-h", wanted.hash.to_owned());
+        add("-t", (values.journal / 2).min(1024 * values.block / 4096).max(256).to_string());
+        add("-h", values.hash.to_owned());
         add("-u", device_uuid(device));
         argv.push(device.display().to_string());
         argv
@@ -101,7 +101,7 @@ impl FileSystem for ReiserFs {
 
     fn content(&self, level: &FsLevel) -> ContentRule {
         let plain = level.mount.iter().any(|option| option == "notail");
-        let block_bytes = wanted(level).map_or(4096, |wanted| wanted.block);
+        let block_bytes = mkfs_values(level).map_or(4096, |values| values.block);
         let inline_max_bytes = if plain { 0 } else { TAIL_BYTES };
         ContentRule { block_bytes, inline_max_bytes, compresses: false }
     }

@@ -1,7 +1,7 @@
 //! tmpfs: memory, without a device. Warm by nature.
 
 use super::options::{Rule, key_value};
-use super::{ContentRule, FileSystem, IllegalLevel, Place, ToolNeed};
+use super::{Backing, ContentRule, FileSystem, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::path::Path;
 
@@ -17,8 +17,8 @@ impl FileSystem for Tmpfs {
         "memory of the kernel, without a device; never cold"
     }
 
-    fn place(&self) -> Place {
-        Place::Memory
+    fn backing(&self) -> Backing {
+        Backing::Memory
     }
 
     fn kernel_type(&self) -> Option<&str> {

@@ -1,15 +1,12 @@
 //! XFS, made by mkfs.xfs with every default written out.
 
-use super::options::{Rule, device_uuid, output_of, version_of};
+use super::options::{Rule, ToolOutput, device_uuid, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
-use crate::places;
-use fsarena_model::account::Places;
-use fsarena_model::capacity::Capacity;
+use fsarena_model::account::{Places, Range};
 use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::capacity::{Capacity, Predicted};
 use std::collections::BTreeMap;
 use std::path::Path;
-
-mod capacity;
 
 /// The XFS driver.
 pub(super) struct Xfs;
@@ -44,7 +41,7 @@ const MOST_LOG_BLOCKS: u64 = 1 << 20;
 /// Largest sector (`XFS_MAX_SECTORSIZE`).
 const MOST_SECTOR_BYTES: u64 = 32768;
 
-struct Wanted {
+struct MkfsValues {
     block: u64,
     /// Absent: the physical sector of the device, which mkfs.xfs knows and this does not.
     sector: Option<u64>,
@@ -60,7 +57,7 @@ struct Wanted {
     dir_block: u64,
 }
 
-fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> {
+fn mkfs_values(level: &FsLevel, device: Option<u64>) -> Result<MkfsValues, IllegalLevel> {
     let rule = Rule { fs: "xfs" };
     let device = device.unwrap_or(u64::MAX);
     let block = rule.power_of_two(level, "block_size", 1024, 65536, 4096)?;
@@ -110,7 +107,7 @@ fn wanted(level: &FsLevel, device: Option<u64>) -> Result<Wanted, IllegalLevel> 
     if inobtcount && !finobt {
         return Err(rule.broken("inobtcount = 1 needs finobt = 1", "set finobt = 1"));
     }
-    Ok(Wanted {
+    Ok(MkfsValues {
         block,
         sector: match level.mkfs.contains_key("sector_size") {
             true => Some(rule.power_of_two(
@@ -152,7 +149,7 @@ impl FileSystem for Xfs {
         let rule = Rule { fs: self.name() };
         rule.known(level, &OPTIONS)?;
         rule.least_size(device_bytes, LEAST_BYTES)?;
-        wanted(level, device_bytes)?;
+        mkfs_values(level, device_bytes)?;
         rule.mount_words(level)
     }
 
@@ -163,33 +160,33 @@ impl FileSystem for Xfs {
         device: &Path,
         device_bytes: u64,
     ) -> Vec<String> {
-        let Ok(wanted) = wanted(level, Some(device_bytes)) else { return Vec::new() };
+        let Ok(values) = mkfs_values(level, Some(device_bytes)) else { return Vec::new() };
         let mut argv: Vec<String> = ["mkfs.xfs", "-f", "-q"].map(str::to_owned).into();
         if discard.is_none() {
             argv.push("-K".to_owned());
         }
         let bit = u8::from;
         let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", format!("size={}", wanted.block));
-        if let Some(bytes) = wanted.sector {
+        add("-b", format!("size={}", values.block));
+        if let Some(bytes) = values.sector {
             add("-s", format!("size={bytes}"));
         }
         add(
             "-m",
             format!(
                 "crc=1,finobt={},rmapbt={},reflink={},bigtime={},inobtcount={},uuid={}",
-                bit(wanted.finobt),
-                bit(wanted.rmapbt),
-                bit(wanted.reflink),
-                bit(wanted.bigtime),
-                bit(wanted.inobtcount),
+                bit(values.finobt),
+                bit(values.rmapbt),
+                bit(values.reflink),
+                bit(values.bigtime),
+                bit(values.inobtcount),
                 device_uuid(device)
             ),
         );
-        add("-d", format!("agcount={},noalign", wanted.agcount));
-        add("-i", format!("size={},sparse={},maxpct=25", wanted.inode, bit(wanted.sparse)));
-        add("-l", format!("internal,size={},version=2,lazy-count=1", wanted.log));
-        add("-n", format!("version=2,size={},ftype=1", wanted.dir_block));
+        add("-d", format!("agcount={},noalign", values.agcount));
+        add("-i", format!("size={},sparse={},maxpct=25", values.inode, bit(values.sparse)));
+        add("-l", format!("internal,size={},version=2,lazy-count=1", values.log));
+        add("-n", format!("version=2,size={},ftype=1", values.dir_block));
         argv.push(device.display().to_string());
         argv
     }
@@ -199,8 +196,8 @@ impl FileSystem for Xfs {
         parse_info(&output_of("xfs_db", "xfsprogs", &["-r", "-c", "info"], device)?)
     }
 
-    fn places(&self, device: &Path) -> Result<Places, FsError> {
-        places::xfs::of(device)
+    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+        layout(device)
     }
 
     fn version(&self) -> Option<String> {
@@ -208,19 +205,17 @@ impl FileSystem for Xfs {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        let block = wanted(level, None).map_or(4096, |wanted| wanted.block);
+        let block = mkfs_values(level, None).map_or(4096, |values| values.block);
         ContentRule { block_bytes: block, inline_max_bytes: 0, compresses: false }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        wanted(level, Some(device_bytes))
-            .ok()
-            .map(|wanted| capacity::capacity(&wanted, device_bytes))
+        mkfs_values(level, Some(device_bytes)).ok().map(|values| capacity(&values, device_bytes))
     }
 
     /// Blocks beyond a page came with large folios in Linux 6.12.
     fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
-        let block = wanted(level, None).map_or(0, |wanted| wanted.block);
+        let block = mkfs_values(level, None).map_or(0, |values| values.block);
         if block <= kernel.page_bytes || kernel.is_at_least(6, 12) {
             return Ok(());
         }
@@ -243,6 +238,123 @@ impl FileSystem for Xfs {
     fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
         &OPTIONS
     }
+}
+
+/// Head of a block of a tree with checksums.
+const HEAD_BYTES: u64 = 56;
+/// Share of the device that inodes may take (`maxpct`), percent.
+const INODES_PERCENT: u64 = 25;
+/// Blocks of the reserve pool, at most.
+const POOL_BLOCKS: u64 = 8192;
+/// Blocks of each group that are set aside for its free lists, and its headers.
+const ASIDE_BLOCKS: u64 = 12;
+/// Inodes that are taken from the start.
+const TAKEN_INODES: u64 = 3;
+
+/// What the kernel keeps back of a file system that mkfs.xfs made. Each allocation group reserves
+/// the blocks that its trees of shared extents and of free inodes (and of reverse mappings) may come
+/// to need (`xfs_ag_resv_init`, `xfs_btree_calc_size` in fs/xfs/libxfs), the whole a pool of 8192
+/// blocks or a twentieth (`xfs_default_resblks`).
+fn capacity(values: &MkfsValues, device: u64) -> Capacity {
+    let block = values.block;
+    let blocks = device / block;
+    let group = blocks / values.agcount;
+    let log = values.log / block;
+    let mut kept = (blocks / 20).min(POOL_BLOCKS);
+    for number in 0..values.agcount {
+        // The log lies in the middle one.
+        let space = if number == values.agcount / 2 { group.saturating_sub(log) } else { group };
+        kept += reserved(values, group, space) + ASIDE_BLOCKS;
+    }
+    let free = blocks.saturating_sub(log + kept);
+    let in_block = block / values.inode;
+    let most = blocks * INODES_PERCENT / 100 * in_block;
+    let inodes = most.min(free * in_block).saturating_sub(TAKEN_INODES);
+    Capacity {
+        predicted: Predicted { free_bytes: free * block, inodes: Some(inodes) },
+        kept_for_root_bytes: 0,
+        unit_bytes: block,
+        inline_max_bytes: 0,
+        inode_bytes: values.inode,
+        dir_unit_bytes: values.dir_block,
+        moves_on_write: false,
+    }
+}
+
+/// Blocks that one group keeps for its trees.
+fn reserved(values: &MkfsValues, group: u64, space: u64) -> u64 {
+    let tree = |record_bytes: u64, pointer_bytes: u64, records: u64| {
+        tree_blocks(values.block, record_bytes, pointer_bytes, records)
+    };
+    let mut blocks = 0;
+    if values.reflink {
+        blocks += tree(12, 8, space);
+    }
+    if values.finobt {
+        blocks += tree(16, 8, group * (values.block / values.inode) / 64);
+    }
+    if values.rmapbt {
+        blocks += tree(24, 44, space).max(group / 100);
+    }
+    blocks
+}
+
+/// Blocks of a tree whose blocks are half full.
+fn tree_blocks(block: u64, record_bytes: u64, pointer_bytes: u64, records: u64) -> u64 {
+    let half = |bytes: u64| ((block - HEAD_BYTES) / bytes / 2).max(2);
+    let mut level = records.div_ceil(half(record_bytes));
+    let mut sum = level;
+    while level > 1 {
+        level = level.div_ceil(half(pointer_bytes));
+        sum += level;
+    }
+    sum
+}
+
+/// Superblock, free space, inodes and free list of an allocation group, a sector each
+/// (`xfs_sb`, `xfs_agf`, `xfs_agi`, `xfs_agfl`).
+const HEADER_SECTORS: u64 = 4;
+
+/// More groups than this are not believed.
+const GROUPS_MAX: u64 = 1 << 20;
+
+/// Asks the program about the file system on `device`.
+fn layout(device: &Path) -> Result<Places, FsError> {
+    parse_superblock(&output_of("xfs_db", "xfsprogs", &["-r", "-c", "sb 0", "-c", "p"], device)?)
+}
+
+/// Reads `xfs_db -r -c "sb 0" -c p`.
+fn parse_superblock(text: &str) -> Result<Places, FsError> {
+    let output = ToolOutput { tool: "xfs_db", text };
+    let number = |key| output.number(key, '=');
+    let block = number("blocksize")?;
+    let (group_blocks, groups) = (number("agblocks")?, number("agcount")?);
+    let header_bytes = number("sectsize")?.saturating_mul(HEADER_SECTORS);
+    if groups > GROUPS_MAX {
+        return Err(output.odd(format!("agcount is {groups}")));
+    }
+    let mut metadata = Vec::new();
+    for group in 0..groups {
+        let start = output.blocks(group.saturating_mul(group_blocks), 1, block)?;
+        metadata.push(Range { length_bytes: header_bytes, ..start });
+    }
+    let (start, count) = (number("logstart")?, number("logblocks")?);
+    let (mut journal, mut notes) = (Vec::new(), Vec::new());
+    if start == 0 {
+        notes.push(
+            "Its log lies on another device: what is written there is not in this account."
+                .to_owned(),
+        );
+    } else {
+        // The number of a block is that of its group and that in the group, side by side.
+        let bits = u32::try_from(number("agblklog")?).ok().filter(|bits| *bits < 64);
+        let bits = bits.ok_or_else(|| output.odd("agblklog is 64 or more"))?;
+        let (group, block_in_group) = (start >> bits, start & ((1 << bits) - 1));
+        let first = group.saturating_mul(group_blocks).saturating_add(block_in_group);
+        journal.push(output.blocks(first, count, block)?);
+    }
+    let said_by = "xfs_db".to_owned();
+    Ok(Places { journal, metadata, flags_metadata: true, said_by, notes, ..Places::default() })
 }
 
 /// Reads `xfs_info`: `data = bsize=4096 blocks=1` becomes `data.bsize`, `data.blocks`.
@@ -397,5 +509,89 @@ realtime =none                   extsz=4096   blocks=0, rtextents=0
         assert_eq!(takes("65536", (6, 12)), Ok(()));
         let text = takes("8192", (6, 11)).unwrap_err();
         assert!(text.contains("only Linux 6.12 and later") && text.contains("6.11"), "{text}");
+    }
+
+    /// Options, size in MiB; free bytes and inodes.
+    type Real = (&'static [(&'static str, &'static str)], u64, u64, u64);
+
+    /// What statfs told of file systems that mkfs.xfs 6.1.0 made and Linux 6.18 mounted.
+    #[test]
+    fn predictions_are_those_of_real_file_systems() {
+        let real: [Real; 8] = [
+            (&[("block_size", "1024")], 1024, 948_712 * 1024, 524_285),
+            (&[("block_size", "2048")], 1024, 476_777 * 2048, 524_285),
+            (&[], 1024, 235_783 * 4096, 524_285),
+            (&[("inode_size", "2048")], 1024, 235_942 * 4096, 131_069),
+            (&[("agcount", "8")], 1024, 235_730 * 4096, 524_285),
+            (&[("block_size", "16384")], 1024, 57_948 * 16384, 524_285),
+            (&[("block_size", "65536")], 1024, 14_457 * 65536, 524_285),
+            (&[("block_size", "65536"), ("reflink", "0")], 300, 3_477 * 65536, 153_597),
+        ];
+        for (options, mib, free_bytes, inodes) in real {
+            let mkfs = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            let level = FsLevel { mkfs, ..FsLevel::plain("xfs") };
+            let room = capacity(&mkfs_values(&level, Some(mib << 20)).unwrap(), mib << 20);
+            let found = Predicted { free_bytes, inodes: Some(inodes) };
+            let (got, real) = (room.predicted.free_bytes, free_bytes);
+            assert!(got.abs_diff(real) * 200 < real, "{got} of {real}: {options:?}");
+            assert_eq!(room.predicted.is_off(&found), None, "{options:?}");
+        }
+    }
+
+    /// xfsprogs 6.1, `mkfs.xfs` on 400 MiB.
+    const SUPERBLOCK: &str = "\
+magicnum = 0x58465342
+blocksize = 4096
+logstart = 65542
+agblocks = 25600
+agcount = 4
+logblocks = 16384
+sectsize = 512
+agblklog = 15
+fname = \"\\000\\000\"
+logsectsize = 0
+crc = 0x3e0d6413 (correct)
+";
+
+    #[test]
+    fn log_and_headers_are_read() {
+        let places = parse_superblock(SUPERBLOCK).unwrap();
+        let start_bytes = (2 * 25600 + 6) * 4096;
+        assert_eq!(places.journal, [Range { start_bytes, length_bytes: 64 << 20 }]);
+        assert_eq!(places.metadata.len(), 4);
+        assert_eq!(places.metadata[1], Range { start_bytes: 25600 * 4096, length_bytes: 2048 });
+        assert!(places.flags_metadata && places.notes.is_empty());
+    }
+
+    #[test]
+    fn blocks_of_64_kib_are_read() {
+        let text = SUPERBLOCK
+            .replace("blocksize = 4096", "blocksize = 65536")
+            .replace("65542", "4102")
+            .replace("25600", "1600")
+            .replace("16384", "1024")
+            .replace("agblklog = 15", "agblklog = 11");
+        let places = parse_superblock(&text).unwrap();
+        let start_bytes = (2 * 1600 + 6) * 65536;
+        assert_eq!(places.journal, [Range { start_bytes, length_bytes: 64 << 20 }]);
+    }
+
+    #[test]
+    fn an_external_log_is_said_and_odd_numbers_are_named() {
+        let external = parse_superblock(&SUPERBLOCK.replace("65542", "0")).unwrap();
+        assert!(external.journal.is_empty() && external.notes[0].contains("another device"));
+        for (from, to) in [
+            ("agcount = 4", "agcount = 4000000000"),
+            ("agblklog = 15", "agblklog = 64"),
+            ("blocksize = 4096", "blocksize = 18446744073709551615"),
+            ("logblocks", "blocks"),
+            ("sectsize = 512", "sectsize = 0x200"),
+        ] {
+            let text = parse_superblock(&SUPERBLOCK.replacen(from, to, 1)).unwrap_err().to_string();
+            assert!(text.starts_with("xfs_db: output not understood"), "{text}");
+        }
+        for end in 0..=SUPERBLOCK.len() {
+            let _ = (parse_superblock(&SUPERBLOCK[..end]), parse_superblock(&SUPERBLOCK[end..]));
+        }
     }
 }

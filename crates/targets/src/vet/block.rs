@@ -9,9 +9,9 @@
 
 use super::consent::WipeConsent;
 use crate::cmd::SearchPath;
+use crate::device_lock;
 use crate::devices::{self, Allowed, BUSY_LIMIT, BlockDevice, Exclusive, Inventory, Roots, Usage};
 use crate::error::{Refusal, TargetError};
-use crate::turn;
 use fsarena_model::device::DeviceIdentity;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -91,14 +91,14 @@ pub fn vet_block(
     let unread = |error| devices::unread(written, &error);
     let inventory = Inventory::read(roots).map_err(unread)?;
     let device = devices::listed(written, &node, &inventory)?;
-    let identity = devices::of(&node, device);
+    let identity = devices::identity_of(&node, device);
     if let Some((reason, remedy)) = device.impossible() {
         return Err(Refusal::new(written, reason, remedy));
     }
     let usage = Usage::read(roots, &inventory).map_err(unread)?;
     not_below(written, device, protected, &usage, &inventory)?;
     devices::unused(written, &usage, &inventory, &device.name)?;
-    if turn::worked_on(identity.number, roots) {
+    if device_lock::is_locked(identity.number, roots) {
         let reason = "another run of fsarena works on it";
         return Err(Refusal::new(written, reason, "wait until it has ended"));
     }

@@ -108,7 +108,7 @@ impl Stage {
         mounted.unmount().unwrap();
         let total_bytes = written_bytes(&device) - before;
         let trace = session.stop().unwrap();
-        let places = driver.places(&device).unwrap();
+        let places = driver.layout(&device).unwrap();
         drop(formatted);
         claimed.release().unwrap();
         assert_eq!(self.instances(), Vec::<String>::new());

@@ -1,14 +1,14 @@
 //! What stands in the terminal, as goldens.
 
 use super::*;
-use crate::place::Place;
+use crate::target::WatchTarget;
 use crate::watcher::Tick;
 use fsarena_study::watched::Ratio;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 fn state() -> State {
-    let place = Place {
+    let target = WatchTarget {
         asked: "/mnt/x".into(),
         name: "loop0".to_owned(),
         path: "/dev/loop0".into(),
@@ -21,7 +21,7 @@ fn state() -> State {
         below: vec!["/var/tmp/x.img".to_owned(), "vda".to_owned()],
         notices: Vec::new(),
     };
-    let mut state = State::new(place, 1_000_000_000, Some(3_600_000_000_000), "RUN 12".to_owned());
+    let mut state = State::new(target, 1_000_000_000, Some(3_600_000_000_000), "RUN 12".to_owned());
     state.add(&Tick { t_ns: 0, ratios: vec![None; 15], totals: Default::default() });
     for at in 1..=40u64 {
         let wave = (at % 8) as f64 / 7.0;
@@ -53,13 +53,13 @@ fn state() -> State {
     state
 }
 
-fn drawn(state: &State, width: u16, height: u16, looks: Looks) -> TestBackend {
+fn drawn(state: &State, width: u16, height: u16, theme: Theme) -> TestBackend {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, state, looks)).unwrap();
+    terminal.draw(|frame| draw(frame, state, theme)).unwrap();
     terminal.backend().clone()
 }
 
-const PLAIN: Looks = Looks { colour: false, blocks: true };
+const PLAIN: Theme = Theme { colour: false, blocks: true };
 
 #[test]
 fn a_usual_terminal_has_room_for_all() {
@@ -112,8 +112,8 @@ fn without_utf8_signs_stand_for_blocks() {
     let mut state = state();
     state.is_paused = true;
     state.said = Some("sda1 is a part of sda: requests elsewhere on it are not seen".to_owned());
-    let looks = Looks { colour: false, blocks: false };
-    insta::assert_snapshot!(drawn(&state, 70, 14, looks), @r#"
+    let theme = Theme { colour: false, blocks: false };
+    insta::assert_snapshot!(drawn(&state, 70, 14, theme), @r#"
     "/dev/loop0, 512 MiB, ext4 at /mnt/x              held 0:00:40 of 1h00m"
     "                     now      mean   largest  last 24.0 s             "
     "read MB/s           0.00      0.00      0.00                          "
@@ -147,13 +147,13 @@ fn help_stands_alone() {
 
 #[test]
 fn colour_only_where_it_is_wanted() {
-    let colours = |looks| {
-        let backend = drawn(&state(), 80, 24, looks);
+    let colours = |theme| {
+        let backend = drawn(&state(), 80, 24, theme);
         let cells = backend.buffer().content.iter();
         cells.filter(|cell| cell.fg != Color::Reset || cell.bg != Color::Reset).count()
     };
     assert_eq!(colours(PLAIN), 0);
-    assert!(colours(Looks { colour: true, blocks: true }) > 100);
+    assert!(colours(Theme { colour: true, blocks: true }) > 100);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use anyhow::Result;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
-use fsarena_runner::OurPlaces;
+use fsarena_runner::OwnPaths;
 use fsarena_targets::vet::{self, WipeConsent};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(super) fn vet_directories(plan: &RunPlan) -> Result<()> {
 pub(super) fn to_wipe(
     plan: &RunPlan,
     consents: &[WipeConsent],
-    ours: OurPlaces<'_>,
+    ours: OwnPaths<'_>,
     is_rest: bool,
 ) -> Result<Vec<(PathBuf, DeviceIdentity)>> {
     let mut vetted: Vec<(PathBuf, DeviceIdentity)> = Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn to_wipe(
 pub(super) fn say_what_is_needed(
     plan: &RunPlan,
     consents: &[WipeConsent],
-    ours: OurPlaces<'_>,
+    ours: OwnPaths<'_>,
 ) -> Result<()> {
     for path in plan.block_paths() {
         if let Err(refusal) = ours.vet_block(path, consents) {

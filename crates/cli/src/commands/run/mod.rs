@@ -16,7 +16,7 @@ use fsarena_metrics::Roots;
 use fsarena_model::finding::Finding;
 use fsarena_model::run::{RunHeader, RunPlace, RunPlan};
 use fsarena_plan::Experiment;
-use fsarena_runner::{DriverRules, OurPlaces, Request, Resumed, RunError};
+use fsarena_runner::{DriverRules, OwnPaths, Request, Resumed, RunError};
 use fsarena_targets::vet::WipeConsent;
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
@@ -38,7 +38,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     consent::vet_directories(&plan)?;
     let image_dir = context::image_dir(args.image_dir.as_deref())?;
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);
-    let ours = OurPlaces { database: &database, state_dir: &state_dir, image_dir: &image_dir };
+    let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
     if args.dry_run {
         consent::say_what_is_needed(&plan, consents, ours)?;
         tools::say_what_is_missing(&tools::leave_out_what_is_missing(&mut plan));

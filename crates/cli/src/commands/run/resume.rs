@@ -10,7 +10,7 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunState, Slot};
-use fsarena_runner::{OurPlaces, Resumed};
+use fsarena_runner::{OwnPaths, Resumed};
 use fsarena_store::{RunId, Store};
 use fsarena_targets::vet::WipeConsent;
 use fsarena_targets::{devices, fs};
@@ -44,8 +44,7 @@ pub(super) fn run(
     same_or_refused(run, &header, &records, &rest)?;
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
     images_can_be_made(&rest, &place.image_dir)?;
-    let ours =
-        OurPlaces { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
+    let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
     consent::to_wipe(&rest, consents, ours, true)?;
     let left = rest.schedule.len();
     say!("resuming RUN {run} ({}): {left} trials are left", header.experiment);

@@ -1,223 +1,208 @@
-//! How mke2fs lays ext2, ext3 and ext4 out: groups, inodes, and what is left for contents.
-//!
-//! The figures follow `ext2fs_initialize` and `calc_reserved_gdt_blocks` of e2fsprogs (lib/ext2fs
-//! and misc/mke2fs.c), and what ext4 then tells by statfs(2) (fs/ext4/super.c).
+//! The places of ext2, ext3 and ext4: dumpe2fs(8) and debugfs(8).
 
-/// A group has so many clusters as its bitmap block has bits.
-const BITS: u64 = 8;
-/// The lost+found directory is made so large.
-const LOST_FOUND_BYTES: u64 = 16 << 10;
-/// Inodes that are taken from the start: ten reserved ones and lost+found.
-const TAKEN_INODES: u64 = 11;
-/// Most clusters that the kernel keeps back for metadata (`ext4_calculate_resv_clusters`).
-const MOST_HELD_BACK: u64 = 4096;
+use crate::fs::FsError;
+use crate::fs::options::ToolOutput;
+use crate::fs::options::output_of;
+use fsarena_model::account::{Places, Range};
+use std::path::Path;
 
-/// What decides it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    /// Size of the device, bytes.
-    pub(super) device: u64,
-    pub(super) block: u64,
-    /// The block size where there are no clusters.
-    pub(super) cluster: u64,
-    pub(super) inode: u64,
-    pub(super) ratio: u64,
-    /// 0 where there is none.
-    pub(super) journal: u64,
-    pub(super) reserved_percent: u64,
-    /// Features `64bit`, `resize_inode`, `sparse_super`, `extent`.
-    pub(super) wide: bool,
-    pub(super) resizes: bool,
-    pub(super) sparse: bool,
-    pub(super) extents: bool,
+/// Asks the programs about the file system on `device`.
+pub(super) fn layout(device: &Path) -> Result<Places, FsError> {
+    let header = output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?;
+    let groups = output_of("dumpe2fs", "e2fsprogs", &["-g"], device)?;
+    let mut places = fixed(&header, &groups)?;
+    let said = ToolOutput { tool: "dumpe2fs", text: &header };
+    if let Some(inode) = said.value("Journal inode", ':') {
+        let request = format!("stat <{inode}>");
+        let stat = output_of("debugfs", "e2fsprogs", &["-R", &request], device)?;
+        journal(&stat, block_bytes(&said)?, &mut places)?;
+        places.said_by.push_str(", debugfs");
+    }
+    Ok(places)
 }
 
-/// What comes of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Layout {
-    pub(super) groups: u64,
-    pub(super) inodes_per_group: u64,
-    /// Blocks of the device that are used at all.
-    pub(super) blocks: u64,
-    /// Blocks for contents and directories, without the journal's.
-    pub(super) free_before_journal: u64,
-    /// Free blocks after the mount, for root.
-    pub(super) free: u64,
-    /// Of these, blocks that only root can have.
-    pub(super) reserved: u64,
-    /// Of these, blocks that the kernel keeps for itself.
-    pub(super) held_back: u64,
+fn block_bytes(header: &ToolOutput<'_>) -> Result<u64, FsError> {
+    header.number("Block size", ':')
 }
 
-/// More inodes in a group than a bitmap block has bits: mke2fs refuses that with bigalloc.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct TooManyInodes {
-    pub(super) inodes_per_group: u64,
-    pub(super) most: u64,
-}
-
-impl Layout {
-    /// The layout of a shape.
-    pub(super) fn of(shape: &Shape) -> Result<Self, TooManyInodes> {
-        let ratio = shape.cluster / shape.block;
-        let first = u64::from(shape.cluster == 1024);
-        let all = shape.device / shape.block / ratio * ratio;
-        let mut blocks = all;
-        let mut per_group = BITS * shape.block * ratio;
-        let wanted = (shape.device / shape.ratio).max(TAKEN_INODES + 1);
-        let most = BITS * shape.block;
-        loop {
-            let groups = (blocks - first).div_ceil(per_group).max(1);
-            let mut inodes = wanted.div_ceil(groups);
-            if inodes > most {
-                if ratio > 1 || per_group <= 256 {
-                    return Err(TooManyInodes { inodes_per_group: inodes, most });
-                }
-                per_group -= 8;
-                blocks = all;
-                continue;
+/// Reads `dumpe2fs -h` and `dumpe2fs -g`: superblocks, group descriptors, bitmaps, inode tables.
+fn fixed(header: &str, groups: &str) -> Result<Places, FsError> {
+    let header = ToolOutput { tool: "dumpe2fs", text: header };
+    let groups = ToolOutput { tool: "dumpe2fs -g", text: groups };
+    let block = block_bytes(&header)?;
+    let table = header.number("Inode blocks per group", ':')?;
+    let mut metadata = Vec::new();
+    for line in groups.text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        let columns: Vec<&str> = line.trim().split(':').collect();
+        let [_, _, superblock, descriptors, block_bitmap, inode_bitmap, inode_table] = columns[..]
+        else {
+            return Err(groups.odd(format!("{line:?} has not seven columns")));
+        };
+        let mut add = |blocks: &str, count: u64| {
+            if let Some((first, last)) = span(blocks) {
+                let length = last.saturating_sub(first).saturating_add(count);
+                metadata.push(groups.blocks(first, length, block)?);
             }
-            let in_block = shape.block / shape.inode;
-            inodes = inodes.min(65_536 - in_block);
-            let table = (inodes * shape.inode).div_ceil(shape.block);
-            let inodes = (table * in_block / 8 * 8).max(8);
-            let supers = shape.copies(groups, per_group, blocks - first);
-            let last = (blocks - first) % per_group;
-            if groups > 1 && last > 0 && last < 2 + table + supers.blocks + 50 {
-                // Too small a group at the end is left out.
-                blocks -= last;
-                continue;
-            }
-            return Ok(shape.rest(blocks, first, groups, inodes, table, supers));
-        }
+            Ok::<(), FsError>(())
+        };
+        add(superblock, 1)?;
+        add(descriptors, 1)?;
+        add(block_bitmap, 1)?;
+        add(inode_bitmap, 1)?;
+        add(inode_table, table)?;
     }
+    if metadata.is_empty() {
+        return Err(groups.odd("no groups"));
+    }
+    let mut notes = Vec::new();
+    match header.value("Filesystem features", ':').unwrap_or_default() {
+        features if !features.split(' ').any(|name| name == "has_journal") => {
+            notes.push("It has no journal.".to_owned());
+        }
+        _ if header.value("Journal inode", ':').is_none() => notes.push(
+            "Its journal lies on another device: what is written there is not in this account."
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    let said_by = "dumpe2fs".to_owned();
+    Ok(Places { metadata, flags_metadata: true, said_by, notes, ..Places::default() })
+}
 
-    /// Inodes that are free after the mount.
-    pub(super) fn inodes(&self) -> u64 {
-        (self.groups * self.inodes_per_group).saturating_sub(TAKEN_INODES)
+/// `3-7` or `3`; none for `-1`, which stands for nothing.
+fn span(blocks: &str) -> Option<(u64, u64)> {
+    match blocks.split_once('-') {
+        Some((first, last)) => Some((first.parse().ok()?, last.parse().ok()?)),
+        None => blocks.parse().ok().map(|block| (block, block)),
     }
 }
 
-/// Copies of the superblock and the descriptors.
-#[derive(Clone, Copy)]
-struct Supers {
-    /// Groups that hold them.
-    groups: u64,
-    /// Blocks of one copy.
-    blocks: u64,
-}
-
-impl Shape {
-    fn copies(&self, groups: u64, per_group: u64, blocks: u64) -> Supers {
-        let in_block = self.block / if self.wide { 64 } else { 32 };
-        let descriptors = groups.div_ceil(in_block);
-        let mut reserved = 0;
-        if self.resizes {
-            let most = blocks.saturating_mul(1024).min(u64::from(u32::MAX));
-            let later = most.div_ceil(per_group).div_ceil(in_block);
-            reserved = later.saturating_sub(descriptors).min(self.block / 4);
+/// Reads `debugfs -R "stat <8>"`: contents are `(0-11):786-797`, blocks of the map `(IND):798` and
+/// `(ETB0):33`; those written never have `[u]` in the brackets.
+fn journal(stat: &str, block_bytes: u64, places: &mut Places) -> Result<(), FsError> {
+    let output = ToolOutput { tool: "debugfs", text: stat };
+    let from = ["EXTENTS:", "BLOCKS:"].iter().find_map(|word| stat.split_once(word));
+    let blocks = from.ok_or_else(|| output.odd("no blocks of the journal"))?.1;
+    for item in blocks.split(|c: char| c == ',' || c.is_whitespace()) {
+        let Some((what, blocks)) = item.split_once("):") else { continue };
+        let odd = || output.odd(format!("{item:?} names no blocks"));
+        let (first, last) = span(blocks).ok_or_else(odd)?;
+        let count = last.checked_sub(first).and_then(|more| more.checked_add(1)).ok_or_else(odd)?;
+        let range = output.blocks(first, count, block_bytes)?;
+        match what.trim_start_matches('(').starts_with(|c: char| c.is_ascii_digit()) {
+            true => join(&mut places.journal, range),
+            false => places.metadata.push(range),
         }
-        let holders = if self.sparse { sparse_groups(groups) } else { groups };
-        Supers { groups: holders, blocks: 1 + descriptors + reserved }
     }
-
-    fn rest(
-        &self,
-        blocks: u64,
-        first: u64,
-        groups: u64,
-        inodes_per_group: u64,
-        table: u64,
-        supers: Supers,
-    ) -> Layout {
-        let ratio = self.cluster / self.block;
-        let whole = |blocks: u64| blocks.next_multiple_of(ratio);
-        let tables = whole(supers.blocks + groups * (2 + table))
-            + whole(supers.blocks) * supers.groups.saturating_sub(1);
-        let dirs = 2 * ratio + whole(LOST_FOUND_BYTES.div_ceil(self.block).min(12));
-        let left = blocks.saturating_sub(first + tables + dirs);
-        let mut journal = self.journal / self.block;
-        if !self.extents {
-            // Blocks of its block map.
-            journal += journal.div_ceil(self.block / 4);
-        }
-        let free = left.saturating_sub(whole(journal));
-        let held_back = (blocks / ratio / 50).min(MOST_HELD_BACK) * ratio;
-        let held_back = if self.extents { held_back } else { 0 };
-        let reserved = blocks * self.reserved_percent / 100;
-        let free_before_journal = left;
-        Layout { groups, inodes_per_group, blocks, free_before_journal, free, reserved, held_back }
+    match places.journal.is_empty() {
+        true => Err(output.odd("no blocks of the journal")),
+        false => Ok(()),
     }
 }
 
-/// Groups 0, 1 and the powers of 3, 5 and 7.
-fn sparse_groups(groups: u64) -> u64 {
-    let powers = |base: u64| {
-        std::iter::successors(Some(base), move |power| power.checked_mul(base))
-            .take_while(|power| *power < groups)
-            .count() as u64
-    };
-    groups.min(2) + powers(3) + powers(5) + powers(7)
+/// Adds a range, to the last one where it goes on there.
+fn join(ranges: &mut Vec<Range>, range: Range) {
+    match ranges.last_mut() {
+        Some(last) if last.end_bytes() == range.start_bytes => {
+            last.length_bytes = last.length_bytes.saturating_add(range.length_bytes);
+        }
+        _ => ranges.push(range),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shape(gib: u64, cluster: u64, ratio: u64) -> Shape {
-        Shape {
-            device: gib << 30,
-            block: 4096,
-            cluster,
-            inode: 256,
-            ratio,
-            journal: 64 << 20,
-            reserved_percent: 5,
-            wide: true,
-            resizes: true,
-            sparse: true,
-            extents: true,
+    /// e2fsprogs 1.47.0, `mkfs.ext4 -b 1024` on 64 MiB.
+    const HEADER: &str = "\
+Filesystem features:      has_journal ext_attr resize_inode dir_index extent 64bit
+First block:              1
+Block size:               1024
+Inode blocks per group:   512
+Inode size:\t          256
+Journal inode:            8
+";
+    const GROUPS: &str = "
+group:block:super:gdt:bbitmap:ibitmap:itable
+0:1:1:2-2:259:267:275
+1:8193:8193:8194-8196:260:268:787
+2:16385:-1:-1:261:269:1299
+";
+    const EXTENTS: &str = "\
+Inode: 8   Type: regular    Mode:  0600   Flags: 0x80000
+ ctime: 0x6b03258f:00000000 -- Sun Nov 22 17:25:35 2026
+EXTENTS:
+(ETB0):33, (0-4095):16385-20480, (4096-4097[u]):20481-20482, (4098):9
+
+";
+    /// ext3 on a device that debugfs has to walk by indirect blocks.
+    const BLOCKS: &str = "\
+Links: 1   Blockcount: 8226
+BLOCKS:
+(0-11):786-797, (IND):798, (12-267):799-1054, (DIND):1055
+TOTAL: 270
+
+";
+
+    fn range(first: u64, count: u64) -> Range {
+        Range { start_bytes: first * 1024, length_bytes: count * 1024 }
+    }
+
+    #[test]
+    fn groups_are_read() {
+        let places = fixed(HEADER, GROUPS).unwrap();
+        assert_eq!(places.metadata.len(), 5 + 5 + 3);
+        assert_eq!(places.metadata[..2], [range(1, 1), range(2, 1)]);
+        assert_eq!(places.metadata[6], range(8194, 3));
+        assert_eq!(places.metadata[12], range(1299, 512));
+        assert!(places.flags_metadata && places.journal.is_empty() && places.notes.is_empty());
+        let without = HEADER.replace("has_journal ", "");
+        assert_eq!(fixed(&without, GROUPS).unwrap().notes, ["It has no journal."]);
+        let external = HEADER.replace("Journal inode:            8", "Journal device: 0x0700");
+        assert!(fixed(&external, GROUPS).unwrap().notes[0].contains("another device"));
+    }
+
+    #[test]
+    fn the_journal_is_read_from_extents_and_from_blocks() {
+        let mut places = Places::default();
+        journal(EXTENTS, 1024, &mut places).unwrap();
+        assert_eq!(places.journal, [range(16385, 4098), range(9, 1)]);
+        assert_eq!(places.metadata, [range(33, 1)]);
+        let mut places = Places::default();
+        journal(BLOCKS, 1024, &mut places).unwrap();
+        assert_eq!(places.journal, [range(786, 12), range(799, 256)]);
+        assert_eq!(places.metadata, [range(798, 1), range(1055, 1)]);
+    }
+
+    #[test]
+    fn what_is_odd_is_named() {
+        let text = |result: Result<Places, FsError>| result.unwrap_err().to_string();
+        assert!(text(fixed("", GROUPS)).contains("dumpe2fs: output not understood: no Block size"));
+        assert!(text(fixed(HEADER, "")).contains("no groups"));
+        assert!(text(fixed(HEADER, "0:1:2\n")).contains("seven columns"));
+        let beyond = GROUPS.replace("275", "18446744073709551615");
+        assert!(text(fixed(HEADER, &beyond)).contains("is no block"));
+        for stat in ["", "EXTENTS:\n", "BLOCKS:\n(0-3):7-x", "BLOCKS:\n(0-3):7-3"] {
+            let error = journal(stat, 1024, &mut Places::default()).unwrap_err().to_string();
+            assert!(error.starts_with("debugfs: output not understood"), "{error}");
         }
     }
 
-    /// What statfs told of file systems that mke2fs 1.47.0 made and Linux 6.18 mounted.
     #[test]
-    fn predictions_are_those_of_real_file_systems() {
-        let plain = Shape { journal: 32 << 20, ..shape(1, 4096, 16384) };
-        let small = Shape { device: 512 << 20, journal: 16 << 20, ..plain };
-        let of_1k = Shape { block: 1024, cluster: 1024, ..small };
-        let real = [
-            (plain, 249_189, 231_986, 65_525),
-            (of_1k, 497_220, 466_910, 32_757),
-            (Shape { inode: 4096, ..small }, 93_999, 84_825, 32_757),
-            (Shape { ratio: 1024, ..small }, 92_694, 83_624, 524_277),
-            (Shape { ratio: 64 << 20, ..of_1k }, 505_284, 474_974, 501),
-            (shape(2, 65536, 65536), 505_744, 469_050, 32_757),
-            (shape(8, 131_072, 131_072), 2_076_448, 1_929_671, 65_525),
-            (shape(16, 262_144, 262_144), 4_173_504, 3_879_949, 65_525),
-            (shape(10, 131_072, 131_072), 2_599_712, 2_416_224, 81_925),
-        ];
-        for (shape, free, avail, inodes) in real {
-            let layout = Layout::of(&shape).unwrap();
-            assert_eq!(layout.inodes(), inodes, "{shape:?}");
-            let near = |got: u64, real: u64| got.abs_diff(real) * 200 < real;
-            assert!(near(layout.free, free), "{} of {free}: {shape:?}", layout.free);
-            let got = layout.free - layout.reserved - layout.held_back;
-            assert!(near(got, avail), "{got} of {avail}: {shape:?}");
+    fn no_cut_of_the_outputs_does_harm() {
+        for end in 0..=GROUPS.len() {
+            let _ = fixed(HEADER, &GROUPS[..end]);
+            let _ = fixed(HEADER, &GROUPS[end..]);
         }
-    }
-
-    #[test]
-    fn inodes_of_a_group_of_clusters_have_a_limit() {
-        let error = Layout::of(&shape(8, 262_144, 131_072)).unwrap_err();
-        assert_eq!((error.inodes_per_group, error.most), (65_536, 32_768));
-        assert!(Layout::of(&shape(8, 262_144, 262_144)).is_ok());
-        // Without clusters groups become smaller.
-        assert!(Layout::of(&shape(1, 4096, 1024)).is_ok());
-    }
-
-    #[test]
-    fn copies_of_the_superblock() {
-        assert_eq!([1, 2, 8, 10, 50].map(sparse_groups), [1, 2, 5, 6, 9]);
+        for text in [EXTENTS, BLOCKS] {
+            for end in 0..=text.len() {
+                let _ = journal(&text[..end], u64::MAX / 2, &mut Places::default());
+                let _ = journal(&text[end..], 4096, &mut Places::default());
+            }
+        }
+        for end in 0..=HEADER.len() {
+            let _ = fixed(&HEADER[end..], GROUPS);
+        }
     }
 }

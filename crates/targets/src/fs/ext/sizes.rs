@@ -1,7 +1,7 @@
 //! Sizes of clusters, inodes and journals: what mke2fs takes, and what it chooses itself.
 
 use super::Ext;
-use super::layout::{Layout, Shape, TooManyInodes};
+use super::geometry::{Geometry, Shape, TooManyInodes};
 use crate::fs::IllegalLevel;
 use crate::fs::options::Rule;
 use fsarena_model::contender::FsLevel;
@@ -64,8 +64,8 @@ impl Ext {
     pub(super) fn ratio(&self, level: &FsLevel, shape: &Shape) -> Result<u64, IllegalLevel> {
         let rule = Rule { fs: self.name };
         let too_many = |ratio: u64| {
-            let layout = Layout::of(&Shape { ratio, ..*shape });
-            layout.err().filter(|_| shape.device != u64::MAX)
+            let geometry = Geometry::new(&Shape { ratio, ..*shape });
+            geometry.err().filter(|_| shape.device != u64::MAX)
         };
         if !level.mkfs.contains_key("inode_ratio") {
             let least = if shape.device < 512 << 20 { 4096 } else { 16384 };
@@ -96,7 +96,7 @@ impl Ext {
     /// mke2fs: a journal takes at most half of what is free before it.
     pub(super) fn journal_fits(&self, shape: &Shape) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name };
-        let free = Layout::of(shape).map_or(0, |layout| layout.free_before_journal);
+        let free = Geometry::new(shape).map_or(0, |geometry| geometry.free_before_journal);
         if free > 0 && shape.journal / shape.block <= free / 2 {
             return Ok(());
         }

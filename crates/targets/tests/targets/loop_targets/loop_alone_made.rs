@@ -4,12 +4,12 @@ use super::stage::{Stage, device, mounted, ready};
 use fsarena_model::contender::{DeviceLevel, Discard, FsLevel};
 use fsarena_model::device::{Conditioning, DeviceIdentity, SsdPolicy};
 use fsarena_model::spec::{TargetSpec, Under};
-use fsarena_targets::claim::{Claimed, Hooks, Made, Order, claim, device_availability};
+use fsarena_targets::TargetError;
+use fsarena_targets::claim::{self, Claimed, Hooks, Made, Order, claim, device_availability};
 use fsarena_targets::devices::Roots;
 use fsarena_targets::format::format;
 use fsarena_targets::fs::Availability;
 use fsarena_targets::ssd::{self, Precondition};
-use fsarena_targets::{TargetError, leftovers};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -169,14 +169,14 @@ fn loop_a_zram_of_a_dead_run_is_removed_and_no_other() {
 
     // Another device of that number, another size, a device that is no zram: nothing happens.
     let another = DeviceIdentity { diskseq: noted.diskseq.map(|seq| seq + 1), ..noted.clone() };
-    assert!(!leftovers::remove_made(&another).unwrap());
+    assert!(!claim::remove_made(&another).unwrap());
     let larger = DeviceIdentity { size_bytes: 2 * SIZE, ..noted.clone() };
-    assert!(!leftovers::remove_made(&larger).unwrap());
+    assert!(!claim::remove_made(&larger).unwrap());
     let disk = DeviceIdentity { name: "sda".to_owned(), ..noted.clone() };
-    assert!(leftovers::remove_made(&disk).is_err());
+    assert!(claim::remove_made(&disk).is_err());
     // Mounted by somebody, it is not taken away under them.
     let tree = mounted(&formatted, &stage);
-    let error = leftovers::remove_made(noted).unwrap_err();
+    let error = claim::remove_made(noted).unwrap_err();
     assert_eq!(error.errno(), Some(16), "EBUSY: {error}");
     tree.unmount().unwrap();
     drop(formatted);
@@ -186,8 +186,8 @@ fn loop_a_zram_of_a_dead_run_is_removed_and_no_other() {
     claimed.keep();
     claimed.release().unwrap();
     assert!(is_there(noted), "kept");
-    assert!(leftovers::remove_made(noted).unwrap());
-    assert!(!leftovers::remove_made(noted).unwrap(), "a second time there is nothing to do");
+    assert!(claim::remove_made(noted).unwrap());
+    assert!(!claim::remove_made(noted).unwrap(), "a second time there is nothing to do");
     assert!(!is_there(noted));
     stage.assert_nothing_left();
 }
@@ -263,8 +263,8 @@ fn loop_a_zram_outlives_a_kill_and_is_found_again_by_the_journal() {
         let text = fs::read_to_string(stage.dir().join("noted")).unwrap();
         let noted: DeviceIdentity = serde_json::from_str(&text).unwrap();
         assert!(is_there(&noted), "{when}: it outlives its process");
-        assert!(leftovers::remove_made(&noted).unwrap(), "{when}");
-        assert!(!leftovers::remove_made(&noted).unwrap());
+        assert!(claim::remove_made(&noted).unwrap(), "{when}");
+        assert!(!claim::remove_made(&noted).unwrap());
         assert!(!is_there(&noted));
         fs::remove_file(stage.dir().join("noted")).unwrap();
     }

@@ -2,9 +2,12 @@
 //! decided, block by block, until everything is decided, the blocks of the plan are carried out, or
 //! the budget allows no further one.
 
-use crate::arena::Arena;
+use crate::error::RunError;
+use crate::request::{Progress, Request};
+use crate::resources::RunResources;
+use crate::resume;
 use crate::session::Session;
-use crate::{Progress, Request, RunError, resume, trial_spec};
+use crate::trial_spec::trial_spec;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunSession, RunState, Slot};
 use fsarena_model::score::TrialScore;
@@ -17,7 +20,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
 /// The trials of this process.
-pub(crate) struct Course<'a> {
+pub(crate) struct TrialLoop<'a> {
     request: &'a Request<'a>,
     run: RunId,
     owner: &'a fsarena_store::Owner,
@@ -33,7 +36,7 @@ pub(crate) struct Course<'a> {
 }
 
 /// What has been decided so far, where the plan asks anything, and what time it took.
-struct Bench<'a> {
+struct DecisionProgress<'a> {
     judge: Option<Judge<'a>>,
     budget_ns: Option<u64>,
     /// Length of the trials of earlier sessions.
@@ -43,7 +46,7 @@ struct Bench<'a> {
     allowed: Option<u32>,
 }
 
-impl Bench<'_> {
+impl DecisionProgress<'_> {
     /// Time that the RUN has taken, over all sessions.
     fn spent_ns(&self) -> u64 {
         let own = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -58,7 +61,7 @@ impl Bench<'_> {
     }
 }
 
-impl<'a> Course<'a> {
+impl<'a> TrialLoop<'a> {
     /// Nothing done yet.
     pub(crate) fn new(
         request: &'a Request<'a>,
@@ -72,7 +75,7 @@ impl<'a> Course<'a> {
     /// Claims what is needed and does what is left, one trial after the other.
     pub(crate) fn trials(
         &mut self,
-        arena: &mut Arena,
+        resources: &mut RunResources,
         store: &mut Store,
         progress: &mut dyn Progress,
     ) -> Result<RunState, RunError> {
@@ -86,7 +89,7 @@ impl<'a> Course<'a> {
         let (mut done, judge, left) = resume::left(plan, &records, &looks);
         self.done = done.sequences.len();
         self.most = self.done + left.len();
-        let mut bench = Bench {
+        let mut decisions = DecisionProgress {
             budget_ns: plan.verdict.as_ref().and_then(|ask| ask.budget_ns),
             spent_ns: records.iter().fold(0, |sum, record| record.elapsed_ns.saturating_add(sum)),
             allowed: judge.as_ref().filter(|judge| judge.has_begun_block()).map(Judge::block),
@@ -94,14 +97,14 @@ impl<'a> Course<'a> {
             begun: Instant::now(),
         };
         // A process that died between a look and its storing has left it to the next.
-        let known = bench.judge.as_ref().map(Judge::looks).unwrap_or_default();
+        let known = decisions.judge.as_ref().map(Judge::looks).unwrap_or_default();
         for look in known.iter().skip(looks.len()) {
             store.put_look(self.run, look)?;
         }
         if !left.is_empty() {
-            arena.stage_sources(self.request, &left, progress)?;
-            arena.claim_targets(self.request, &left, progress)?;
-            let changes = arena.changes_since(plan, &records);
+            resources.stage_sources(self.request, &left, progress)?;
+            resources.claim_targets(self.request, &left, progress)?;
+            let changes = resources.changes_since(plan, &records);
             if !changes.is_empty() {
                 return Err(RunError::Changed { changes: changes.join("; ") });
             }
@@ -112,25 +115,25 @@ impl<'a> Course<'a> {
             if self.request.interrupts.load(Ordering::SeqCst) > 0 {
                 return Ok(RunState::Interrupted);
             }
-            if self.reach(slot, &mut bench, store, progress)? {
+            if self.reach(slot, &mut decisions, store, progress)? {
                 break;
             }
             // A pair may have failed too often meanwhile.
-            let unwanted = bench.judge.as_ref().is_some_and(|judge| !judge.wants(slot));
+            let unwanted = decisions.judge.as_ref().is_some_and(|judge| !judge.wants(slot));
             if unwanted || done.is_given_up(slot) {
                 continue;
             }
-            let record = self.trial(sequence, arena, store, progress)?;
+            let record = self.trial(sequence, resources, store, progress)?;
             match record.outcome {
                 Outcome::Interrupted => return Ok(RunState::Interrupted),
                 Outcome::Failed { ref step, .. } => done.failed(slot, step),
                 Outcome::Done | Outcome::NotRun { .. } => {}
             }
-            if let Some(judge) = &mut bench.judge {
+            if let Some(judge) = &mut decisions.judge {
                 judge.add(&TrialScore::of(&record));
             }
         }
-        self.close(&mut bench, store, progress)?;
+        self.close(&mut decisions, store, progress)?;
         Ok(RunState::Done)
     }
 
@@ -138,11 +141,11 @@ impl<'a> Course<'a> {
     fn reach(
         &mut self,
         slot: &Slot,
-        bench: &mut Bench<'_>,
+        decisions: &mut DecisionProgress<'_>,
         store: &mut Store,
         progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
-        let Some(judge) = &mut bench.judge else { return Ok(false) };
+        let Some(judge) = &mut decisions.judge else { return Ok(false) };
         while judge.finished().is_none() && judge.block() < slot.block {
             let end = judge.end_block();
             if let Some(why) = &end.rerun {
@@ -153,11 +156,11 @@ impl<'a> Course<'a> {
             }
         }
         let block = judge.block();
-        if judge.finished().is_none() && bench.allowed != Some(block) {
-            bench.allowed = Some(block);
-            if !bench.has_time() {
-                self.end_by_budget(bench, store, progress)?;
-            } else if let Some(judge) = &bench.judge {
+        if judge.finished().is_none() && decisions.allowed != Some(block) {
+            decisions.allowed = Some(block);
+            if !decisions.has_time() {
+                self.end_by_budget(decisions, store, progress)?;
+            } else if let Some(judge) = &decisions.judge {
                 let ask = self.request.header.plan.verdict.as_ref();
                 let most = ask.map_or(0, |ask| ask.rule.blocks());
                 let trials = judge.trials_in_block();
@@ -165,16 +168,16 @@ impl<'a> Course<'a> {
                 progress.block(block as usize + 1, most as usize, trials);
             }
         }
-        Ok(bench.judge.as_ref().is_some_and(|judge| judge.finished().is_some()))
+        Ok(decisions.judge.as_ref().is_some_and(|judge| judge.finished().is_some()))
     }
 
     fn end_by_budget(
         &self,
-        bench: &mut Bench<'_>,
+        decisions: &mut DecisionProgress<'_>,
         store: &mut Store,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        let Some(judge) = &mut bench.judge else { return Ok(()) };
+        let Some(judge) = &mut decisions.judge else { return Ok(()) };
         progress.say(&format!(
             "the budget is used up: block {} would take about {} s more",
             judge.block() + 1,
@@ -189,11 +192,11 @@ impl<'a> Course<'a> {
     /// Ends the last block and stores how the RUN ended.
     fn close(
         &self,
-        bench: &mut Bench<'_>,
+        decisions: &mut DecisionProgress<'_>,
         store: &mut Store,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        let Some(judge) = &mut bench.judge else { return Ok(()) };
+        let Some(judge) = &mut decisions.judge else { return Ok(()) };
         while judge.finished().is_none() {
             if let Some(look) = judge.end_block().look {
                 self.looked(&look, judge, store, progress)?;
@@ -224,7 +227,7 @@ impl<'a> Course<'a> {
     fn trial(
         &mut self,
         sequence: usize,
-        arena: &mut Arena,
+        resources: &mut RunResources,
         store: &mut Store,
         progress: &mut dyn Progress,
     ) -> Result<TrialRecord, RunError> {
@@ -234,16 +237,16 @@ impl<'a> Course<'a> {
         let workload = &plan.workloads[slot.workload];
         self.done += 1;
         progress.trial(self.done, self.most, &contender.label, &workload.name);
-        arena.note_destroy(&contender.levels)?;
-        let tuned = arena.tune(&contender.levels)?;
+        resources.note_destroy(&contender.levels)?;
+        let tuned = resources.tune(&contender.levels)?;
         let scale = plan.scale;
         let find = || fsarena_plan::notices(workload, scale);
         let notices = self.notices.entry(slot.workload).or_insert_with(find);
-        let spec = trial_spec(self.request, arena, sequence, notices);
+        let spec = trial_spec(self.request, resources, sequence, notices);
         if !std::mem::replace(&mut self.has_begun, true) {
             store.put_session(self.run, &self.session(spec.key.sequence))?;
         }
-        let record = Session::start(self.request, arena.journal_path(), &spec)?
+        let record = Session::start(self.request, resources.journal_path(), &spec)?
             .finish(&mut |step, phase| progress.step(step, phase));
         let put_back = tuned.map_or(Ok(()), Applied::restore);
         fsarena_executor::fault::at("store", None);

@@ -1,8 +1,8 @@
-//! Where a RUN may lie: what is refused before anything is opened or made.
+//! Which paths a RUN may use: what is refused before anything is opened or made.
 //!
 //! Looks and changes nothing.
 
-use crate::RunError;
+use crate::error::RunError;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_targets::Refusal;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Where a RUN writes beside its targets; none of it may lie on a device under test.
 #[derive(Clone, Copy, Debug)]
-pub struct OurPlaces<'a> {
+pub struct OwnPaths<'a> {
     /// The database.
     pub database: &'a Path,
     /// Directory for journals and mount points.
@@ -21,7 +21,7 @@ pub struct OurPlaces<'a> {
     pub image_dir: &'a Path,
 }
 
-impl OurPlaces<'_> {
+impl OwnPaths<'_> {
     /// Vets a block device of the user's.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use crate::context;
 use anyhow::Result;
 use fsarena_metrics::monotonic_ns;
 use fsarena_watch::{
-    Key, Looks, Screen, State, Tick, Watcher, Woken, head_line, json_line, plain_line,
+    Key, Screen, State, Theme, Tick, Watcher, Woken, head_line, json_line, plain_line,
 };
 use rustix::thread::{NanosleepRelativeResult, nanosleep};
 use std::sync::atomic::AtomicBool;
@@ -19,7 +19,7 @@ const SETTLED_NS: u64 = 5_000_000_000;
 const LIVE_HEARING: Duration = Duration::from_millis(250);
 
 /// What shows a watch, and waits for the next sample.
-pub(super) trait Face {
+pub(super) trait Output {
     /// Shows a sample.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Lines {
     }
 }
 
-impl Face for Lines {
+impl Output for Lines {
     fn show(&mut self, tick: Tick, _watcher: &Watcher) -> Result<()> {
         // The first sample has no stretch before it.
         if tick.t_ns == 0 {
@@ -87,7 +87,7 @@ pub(super) struct Live {
 impl Live {
     pub(super) fn open(state: State) -> Result<Self> {
         let style = context::style();
-        let screen = Screen::open(Looks { colour: style.colour, blocks: style.bars })?;
+        let screen = Screen::open(Theme { colour: style.colour, blocks: style.bars })?;
         Ok(Self { screen, state, held: None })
     }
 
@@ -115,7 +115,7 @@ impl Live {
     }
 }
 
-impl Face for Live {
+impl Output for Live {
     fn show(&mut self, tick: Tick, watcher: &Watcher) -> Result<()> {
         let cost = watcher.cost();
         // Before that it is the cost of the beginning.

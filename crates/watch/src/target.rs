@@ -1,6 +1,6 @@
 //! What is watched: the device that was named, or the one that a directory lies on.
 
-use crate::error::WatchError;
+use crate::WatchError;
 use fsarena_doctor::{Below, Piece, Subject, below};
 use fsarena_metrics::Roots;
 use fsarena_model::record::Notice;
@@ -17,7 +17,7 @@ const PARTITION: &str = "watched-partition";
 
 /// A device to watch, and what is known of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct WatchTarget {
     /// As the user named it, absolute.
     pub asked: PathBuf,
     /// Kernel name, such as `loop0`.
@@ -42,10 +42,10 @@ pub struct Place {
     pub notices: Vec<Notice>,
 }
 
-impl Place {
+impl WatchTarget {
     /// `/dev/loop0, 512 MiB, ext4 at /mnt/x`.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let mut text = format!("{}, {}", self.path.display(), Bytes(self.size_bytes));
         if let (Some(fstype), Some(at)) = (&self.fstype, &self.mounted_at) {
             text.push_str(&format!(", {fstype} at {}", at.display()));
@@ -68,19 +68,19 @@ impl Place {
 /// # Errors
 /// When there is nothing, it may not be looked at, its file system has no block device here, or the
 /// device has no medium or does not count.
-pub fn find(roots: &Roots, asked: &Path) -> Result<Place, WatchError> {
+pub fn find(roots: &Roots, asked: &Path) -> Result<WatchTarget, WatchError> {
     let subject = Subject::of_path(asked)?;
     let found = below(roots, &subject)
         .map_err(|reason| WatchError::Unseen { path: asked.to_owned(), reason })?;
-    let place = of(roots, asked, &found)?;
-    if place.size_bytes == 0 {
-        return Err(WatchError::Empty { path: place.path });
+    let target = of(roots, asked, &found)?;
+    if target.size_bytes == 0 {
+        return Err(WatchError::Empty { path: target.path });
     }
-    fsarena_metrics::block_stat(roots, &place.name)?;
-    Ok(place)
+    fsarena_metrics::block_stat(roots, &target.name)?;
+    Ok(target)
 }
 
-fn of(roots: &Roots, asked: &Path, found: &Below) -> Result<Place, WatchError> {
+fn of(roots: &Roots, asked: &Path, found: &Below) -> Result<WatchTarget, WatchError> {
     let Some((device, rest)) = found.devices.split_first() else {
         let mount = found.mount.as_ref();
         let fstype = mount.map_or("an unknown file system", |mount| &mount.fstype).to_owned();
@@ -105,7 +105,7 @@ fn of(roots: &Roots, asked: &Path, found: &Below) -> Result<Place, WatchError> {
         (None, _) => piece.name.clone(),
     };
     let own = device.backing.iter().map(|file| file.display().to_string());
-    Ok(Place {
+    Ok(WatchTarget {
         asked: asked.to_owned(),
         name: device.name.clone(),
         path: device.path.clone(),
@@ -196,7 +196,7 @@ mod tests {
         tree
     }
 
-    fn found(tree: &FakeTree, mountinfo: &str) -> Result<Place, WatchError> {
+    fn found(tree: &FakeTree, mountinfo: &str) -> Result<WatchTarget, WatchError> {
         tree.put("proc/self/mountinfo", mountinfo);
         let roots = Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() };
         find(&roots, Path::new("/tmp"))
@@ -204,15 +204,15 @@ mod tests {
 
     #[test]
     fn a_directory_leads_to_its_device() {
-        let place = found(
+        let target = found(
             &tree(),
             "22 1 8:0 / / rw - ext4 /dev/sda rw\n30 22 7:0 / /tmp rw,noatime - xfs /dev/loop0 rw\n",
         );
-        let place = place.unwrap();
-        assert_eq!(place.words(), "/dev/loop0, 64 MiB, xfs at /tmp");
-        assert_eq!(place.layers(), "loop, over /images/x.img, sda");
-        assert_eq!(place.mount_options.as_deref(), Some("rw,noatime"));
-        assert_eq!(place.notices, []);
+        let target = target.unwrap();
+        assert_eq!(target.describe(), "/dev/loop0, 64 MiB, xfs at /tmp");
+        assert_eq!(target.layers(), "loop, over /images/x.img, sda");
+        assert_eq!(target.mount_options.as_deref(), Some("rw,noatime"));
+        assert_eq!(target.notices, []);
     }
 
     #[test]
@@ -220,9 +220,9 @@ mod tests {
         let tree = tree();
         tree.put("sys/fs/btrfs/u-u/devices/loop0", "");
         tree.put("sys/fs/btrfs/u-u/devices/sda", "");
-        let place = found(&tree, "30 22 0:41 / /tmp rw - btrfs /dev/loop0 rw\n").unwrap();
-        assert_eq!(place.name, "loop0");
-        assert!(place.notices[0].text.contains("lies on 2 devices (loop0, sda)"), "{place:?}");
+        let target = found(&tree, "30 22 0:41 / /tmp rw - btrfs /dev/loop0 rw\n").unwrap();
+        assert_eq!(target.name, "loop0");
+        assert!(target.notices[0].text.contains("lies on 2 devices (loop0, sda)"), "{target:?}");
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! One image serves all contenders of one device level, so that every file system gets the same
 //! sectors. It is made once, before the first trial, and removed after the last.
 
+use crate::error::RunError;
 use crate::journal::{Entry, Journal, Owner};
-use crate::places::OurPlaces;
+use crate::own_paths::OwnPaths;
 use crate::recover::undo_entry;
-use crate::stage::{self, Stage};
-use crate::{Progress, Request, RunError, resume};
+use crate::request::{MEMORY_DIR, Progress, Request};
+use crate::resume;
+use crate::staged_sources::{self, StagedSources, StagingDirs};
 use fsarena_executor::cgroup::Hierarchy;
 use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
@@ -17,7 +19,7 @@ use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_targets::claim::{self, Claimed, Made};
 use fsarena_targets::devices::{self, Roots};
-use fsarena_targets::fs::{self, Place};
+use fsarena_targets::fs::{self, Backing};
 use fsarena_targets::mountinfo;
 use fsarena_targets::queue::{self, Applied, QueueChange};
 use fsarena_targets::vet::VettedDevice;
@@ -28,18 +30,15 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Where images in memory lie.
-pub(crate) const MEMORY_DIR: &str = "/dev/shm";
-
 /// Everything that a RUN has made.
-pub(crate) struct Arena {
+pub(crate) struct RunResources {
     name: String,
     /// What names of claims begin with.
     claim_name: String,
     entries: Vec<Entry>,
     scratch_dir: PathBuf,
     claims: Vec<(ClaimKey, Claimed)>,
-    stage: Stage,
+    staged_sources: StagedSources,
     database: PathBuf,
     is_closed: bool,
     // Last: its lock must outlive what it lists.
@@ -56,7 +55,7 @@ struct ClaimKey {
 }
 
 impl ClaimKey {
-    fn of(levels: &Levels) -> Self {
+    fn from_levels(levels: &Levels) -> Self {
         let image = matches!(levels.device, DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. });
         let discards = levels.discard == Discard::On || levels.ssd == SsdPolicy::Blkdiscard;
         Self { device: levels.device.clone(), holes: image && discards }
@@ -64,7 +63,7 @@ impl ClaimKey {
 }
 
 /// What a claim is told by, and stopped by, while it is made.
-struct Hearing<'a> {
+struct ClaimHooks<'a> {
     journal: &'a mut Journal,
     entries: &'a mut Vec<Entry>,
     progress: &'a mut dyn Progress,
@@ -73,7 +72,7 @@ struct Hearing<'a> {
     interrupts: &'a AtomicUsize,
 }
 
-impl claim::Hooks for Hearing<'_> {
+impl claim::Hooks for ClaimHooks<'_> {
     fn will_make(&mut self, what: &Made) -> Result<(), String> {
         let entry = match what {
             Made::Image(path) => Entry::Image(path.clone()),
@@ -95,7 +94,7 @@ impl claim::Hooks for Hearing<'_> {
 }
 
 /// The target of a trial, with what is to be said of it.
-pub(crate) struct PlaceOfTrial {
+pub(crate) struct TrialTarget {
     pub(crate) target: TargetSpec,
     pub(crate) facts: BTreeMap<String, String>,
     pub(crate) notices: Vec<Notice>,
@@ -107,7 +106,7 @@ pub(crate) struct Left {
     pub(crate) failed: Vec<String>,
 }
 
-impl Arena {
+impl RunResources {
     /// Begins the journal and makes the mount point.
     pub(crate) fn open(
         request: &Request<'_>,
@@ -133,18 +132,18 @@ impl Arena {
             Some(resumed) => format!("{name}-s{}", resumed.session),
             None => name.clone(),
         };
-        let mut arena = Self {
+        let mut resources = Self {
             name,
             claim_name,
             entries: Vec::new(),
             scratch_dir: scratch_dir.clone(),
             claims: Vec::new(),
-            stage: Stage::default(),
+            staged_sources: StagedSources::default(),
             database,
             is_closed: false,
             journal,
         };
-        arena.note(Entry::Directory(scratch_dir.clone()))?;
+        resources.note(Entry::Directory(scratch_dir.clone()))?;
         std::fs::create_dir_all(scratch_dir.join("mnt")).map_err(|source| RunError::Target {
             error: format!("{}: {source}", scratch_dir.display()),
             remedy: Some("set FSARENA_STATE_DIR to a writable directory".to_owned()),
@@ -153,13 +152,13 @@ impl Arena {
             request.header.plan.contenders.iter().any(|c| c.levels.memory_bytes.is_some());
         let mountinfo = mountinfo::text().unwrap_or_default();
         if limited && let Ok(hierarchy) = Hierarchy::find(&mountinfo) {
-            arena.note(Entry::Cgroup(hierarchy.path_of(&arena.name.clone())))?;
+            resources.note(Entry::Cgroup(hierarchy.path_of(&resources.name.clone())))?;
         }
         // Where it is not to be had no trial makes an instance, and each says so.
         if request.header.plan.account && Tracefs::open(&mountinfo).is_ok() {
-            arena.note(Entry::Trace(arena.name.clone()))?;
+            resources.note(Entry::Trace(resources.name.clone()))?;
         }
-        Ok(arena)
+        Ok(resources)
     }
 
     /// Stages the sources of real work that the trials `left` need.
@@ -170,7 +169,7 @@ impl Arena {
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         let plan = &request.header.plan;
-        let places = stage::Places {
+        let places = StagingDirs {
             disk: request.image_dir(),
             memory: Path::new(MEMORY_DIR),
             state: request.state_dir,
@@ -183,10 +182,10 @@ impl Arena {
         let mut seen: Vec<&Source> = Vec::new();
         for workload in numbers.iter().map(|&number| &plan.workloads[number]) {
             let Some(source) = &workload.source else { continue };
-            if !seen.iter().any(|known| stage::is_of_same(known, source)) {
-                stage::check_own(plan, source, places, &stop)?;
+            if !seen.iter().any(|known| staged_sources::is_of_same(known, source)) {
+                staged_sources::check_own(plan, source, places, &stop)?;
             }
-            if !seen.iter().any(|known| stage::is_same(known, source)) {
+            if !seen.iter().any(|known| staged_sources::is_same(known, source)) {
                 let (disk, memory) = fsarena_plan::stage_bytes(workload);
                 disk_bytes = disk_bytes.saturating_add(disk);
                 memory_bytes = memory_bytes.saturating_add(memory);
@@ -194,30 +193,32 @@ impl Arena {
             seen.push(source);
         }
         let (on_disk, in_memory) = image_bytes(plan, left);
-        stage::check_room(places.disk, disk_bytes, on_disk)?;
-        stage::check_room(places.memory, memory_bytes, in_memory)?;
+        staged_sources::check_room(places.disk, disk_bytes, on_disk)?;
+        staged_sources::check_room(places.memory, memory_bytes, in_memory)?;
         let mut dirs: Vec<PathBuf> = Vec::new();
         for source in numbers.iter().filter_map(|&number| plan.workloads[number].source.as_ref()) {
-            if !source.is_staged() || self.stage.path_of(source).is_some() {
+            if !source.is_staged() || self.staged_sources.path_of(source).is_some() {
                 continue;
             }
             progress.say(&format!("preparing {}, {}", source.file_name(), source.name));
-            let dir = places.of(source).join(format!("{}-stage", self.claim_name));
+            let dir = places.dir_for(source).join(format!("{}-stage", self.claim_name));
             if !dirs.contains(&dir) {
                 self.note(Entry::Directory(dir.clone()))?;
-                stage::make_dir(&dir, source.place)?;
+                staged_sources::make_dir(&dir, source.place)?;
                 dirs.push(dir.clone());
             }
-            self.stage.add(source, &dir, &stop)?;
+            self.staged_sources.add(source, &dir, &stop)?;
         }
         // Not before all is in them: what is his he could exchange.
         let user = request.header.place.as_ref().and_then(|place| place.user);
-        user.map_or(Ok(()), |user| dirs.iter().try_for_each(|dir| stage::give_to(dir, user)))
+        user.map_or(Ok(()), |user| {
+            dirs.iter().try_for_each(|dir| staged_sources::give_to(dir, user))
+        })
     }
 
     /// Where a source lies outside the file systems under test.
     pub(crate) fn staged(&self, source: &Source) -> Option<PathBuf> {
-        self.stage.path_of(source)
+        self.staged_sources.path_of(source)
     }
 
     /// Claims every device level that the trials `left` need.
@@ -240,7 +241,7 @@ impl Arena {
                 continue;
             }
             let claimed = self.claim(&levels.device, request, progress)?;
-            self.claims.push((ClaimKey::of(levels), claimed));
+            self.claims.push((ClaimKey::from_levels(levels), claimed));
         }
         for contender in levels_left() {
             self.queue_changes(&contender.levels)?;
@@ -273,7 +274,7 @@ impl Arena {
     ) -> Result<Claimed, RunError> {
         let name = format!("{}-{}", self.claim_name, self.claims.len());
         let vetted = self.vetted(level, request)?;
-        let mut hooks = Hearing {
+        let mut hooks = ClaimHooks {
             journal: &mut self.journal,
             entries: &mut self.entries,
             progress,
@@ -298,7 +299,7 @@ impl Arena {
         request: &Request<'_>,
     ) -> Result<Option<VettedDevice>, RunError> {
         let DeviceLevel::Block { path, .. } = level else { return Ok(None) };
-        let ours = OurPlaces {
+        let ours = OwnPaths {
             database: &self.database,
             state_dir: request.state_dir,
             image_dir: request.image_dir(),
@@ -344,15 +345,15 @@ impl Arena {
 
     /// The claim for these levels.
     fn claim_of(&self, levels: &Levels) -> Option<&Claimed> {
-        let key = ClaimKey::of(levels);
+        let key = ClaimKey::from_levels(levels);
         self.claims.iter().find(|(claimed, _)| *claimed == key).map(|(_, claimed)| claimed)
     }
 
     /// The target for a contender with these levels.
-    pub(crate) fn place_of(&self, levels: &Levels) -> PlaceOfTrial {
+    pub(crate) fn trial_target(&self, levels: &Levels) -> TrialTarget {
         if !needs_claim(levels) {
             let size_bytes = levels.device.size_bytes().unwrap_or(u64::MAX);
-            return PlaceOfTrial {
+            return TrialTarget {
                 target: TargetSpec::Memory { size_bytes },
                 facts: BTreeMap::new(),
                 notices: Vec::new(),
@@ -360,7 +361,7 @@ impl Arena {
         }
         let claimed = self.claim_of(levels).expect("every level of the schedule was claimed");
         let mut notices = claimed.notices();
-        if ClaimKey::of(levels).holes {
+        if ClaimKey::from_levels(levels).holes {
             notices.push(discard_notice());
         }
         if let TargetSpec::Directory { path } = claimed.target()
@@ -368,13 +369,13 @@ impl Arena {
         {
             notices.push(no_journal_notice());
         }
-        PlaceOfTrial { target: claimed.target(), facts: claimed.facts(), notices }
+        TrialTarget { target: claimed.target(), facts: claimed.facts(), notices }
     }
 
     /// Journals the command that will undo what an external file system makes, before it makes it.
     pub(crate) fn note_destroy(&mut self, levels: &Levels) -> Result<(), RunError> {
         let Ok(driver) = fs::driver(&levels.fs) else { return Ok(()) };
-        let target = self.place_of(levels).target;
+        let target = self.trial_target(levels).target;
         let plan = driver.mount_plan(&levels.fs, levels.discard, &target);
         let Ok(fs::MountPlan::Commands { destroy: Some(command), .. }) = plan else {
             return Ok(());
@@ -462,7 +463,7 @@ impl Arena {
     }
 }
 
-impl Drop for Arena {
+impl Drop for RunResources {
     /// After an error or in a panic; what fails now is left to the next start.
     fn drop(&mut self) {
         if !self.is_closed {
@@ -494,8 +495,8 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
 }
 
 fn needs_claim(levels: &Levels) -> bool {
-    let place = fs::driver(&levels.fs).map_or(Place::Block, |driver| driver.place());
-    matches!(place, Place::Block | Place::Directory)
+    let place = fs::driver(&levels.fs).map_or(Backing::Block, |driver| driver.backing());
+    matches!(place, Backing::Block | Backing::Directory)
 }
 
 /// Bytes of the images that trials `left` will have beside the stage, on the disk and in memory.
@@ -504,7 +505,7 @@ fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
     let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
     for &number in left {
         let levels = &plan.contenders[plan.schedule[number].contender].levels;
-        let key = ClaimKey::of(levels);
+        let key = ClaimKey::from_levels(levels);
         if !needs_claim(levels) || known.contains(&key) {
             continue;
         }
@@ -566,4 +567,48 @@ fn kept_path(target: &TargetSpec) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::journal;
+    use fsarena_testkit::records;
+
+    /// A setting that cannot be put back now is not forgotten: the journal stays for a later start.
+    #[test]
+    fn what_cannot_be_put_back_stays_in_the_journal() {
+        let dir = tempfile::tempdir().unwrap();
+        let queue = dir.path().join("block/loop0/queue");
+        std::fs::create_dir_all(&queue).unwrap();
+        // Can be read, and nobody can write it.
+        let file = queue.join("read_ahead_kb");
+        std::os::unix::fs::symlink("/proc/sys/kernel/ostype", &file).unwrap();
+        let change = QueueChange {
+            file,
+            original: "128".to_owned(),
+            ours: Some("Linux".to_owned()),
+            diskseq: None,
+        };
+        let contenders = vec![records::contender("ext4", "ext4", 1)];
+        let header = records::header(contenders, vec![records::big_file()], 1);
+        let state_dir = dir.path().join("state");
+        let request = Request {
+            header: &header,
+            resumed: None,
+            program: Path::new("/nonexistent"),
+            state_dir: &state_dir,
+            consents: &[],
+            keep: false,
+            interrupts: &AtomicUsize::new(0),
+        };
+        let owner = fsarena_store::Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+        let mut resources = RunResources::open(&request, Path::new("a.db"), &owner).unwrap();
+        for _ in 0..3 {
+            resources.note_once(Entry::Queue(vec![change.clone()])).unwrap();
+        }
+        let left = resources.close(false, &mut |_| {});
+        assert_eq!(left.failed.len(), 1, "{:?}", left.failed);
+        let orphan = journal::orphans(&state_dir).unwrap().remove(0);
+        let queues = orphan.entries.iter().filter(|entry| matches!(entry, Entry::Queue(_)));
+        assert_eq!(queues.count(), 1, "once for all trials");
+        assert!(orphan.owner().unwrap().database.is_absolute());
+    }
+}

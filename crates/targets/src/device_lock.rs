@@ -18,18 +18,18 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// Disks that claims of this process have, by number.
 static DISKS: Mutex<Vec<(String, Weak<UnixListener>)>> = Mutex::new(Vec::new());
 
-/// The turn on a device; given up when dropped.
+/// The lock of a device and that of its disk; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct DeviceLock {
     _device: UnixListener,
     _disk: Arc<UnixListener>,
 }
 
-impl Turn {
-    /// Takes the turn.
+impl DeviceLock {
+    /// Takes the locks.
     ///
     /// # Errors
-    /// When another RUN has it, or has the disk or another part of it.
+    /// When another RUN has one of them: it works on the disk or on another part of it.
     pub(crate) fn take(identity: &DeviceIdentity, roots: &Roots) -> Result<Self, TargetError> {
         let (major, minor) = identity.number;
         let own = format!("{major}:{minor}");
@@ -49,9 +49,9 @@ impl Turn {
     }
 }
 
-/// Whether a RUN has the turn on a device. Whoever only looks leaves such a device alone: to open
+/// Whether a RUN has locked a device. Whoever only looks leaves such a device alone: to open
 /// and read it would fill its page cache, and keep it from being mounted meanwhile.
-pub(crate) fn worked_on(number: (u32, u32), roots: &Roots) -> bool {
+pub(crate) fn is_locked(number: (u32, u32), roots: &Roots) -> bool {
     let name = format!("@fsarena-device-{}:{}", number.0, number.1);
     let sockets = std::fs::read_to_string(roots.proc.join("net/unix")).unwrap_or_default();
     sockets.lines().any(|line| line.ends_with(&name))
@@ -72,7 +72,7 @@ fn bind(
                 format!("another run of fsarena works on {words}"),
                 "wait until it has ended, or name another device",
             ),
-            _ => TargetError::io("take the turn on", &identity.path, error),
+            _ => TargetError::io("lock", &identity.path, error),
         }
     })
 }
@@ -96,17 +96,17 @@ mod tests {
     fn a_device_is_had_once_and_again_after_it_was_given_up() {
         let identity = device("fsarena-test", std::process::id());
         let roots = Roots::default();
-        let turn = Turn::take(&identity, &roots).unwrap();
-        let error = Turn::take(&identity, &roots).unwrap_err();
+        let lock = DeviceLock::take(&identity, &roots).unwrap();
+        let error = DeviceLock::take(&identity, &roots).unwrap_err();
         assert!(error.to_string().contains("another run"), "{error}");
-        assert!(worked_on(identity.number, &roots));
-        drop(turn);
-        assert!(!worked_on(identity.number, &roots));
-        drop(Turn::take(&identity, &roots).unwrap());
+        assert!(is_locked(identity.number, &roots));
+        drop(lock);
+        assert!(!is_locked(identity.number, &roots));
+        drop(DeviceLock::take(&identity, &roots).unwrap());
     }
 
     #[test]
-    fn the_parts_of_a_disk_share_its_turn_within_one_run_alone() {
+    fn the_parts_of_a_disk_share_its_lock_within_one_run_alone() {
         let root = tempfile::tempdir().unwrap();
         let pid = std::process::id();
         let number = format!("4094:{pid}");
@@ -122,17 +122,17 @@ mod tests {
         std::fs::write(disk.join("dev"), format!("{number}\n")).unwrap();
         let roots = Roots { sys: root.path().to_owned(), ..Roots::default() };
         let (one, two) = (device("sdx1", pid + 1), device("sdx2", pid + 2));
-        let first = Turn::take(&one, &roots).unwrap();
-        let second = Turn::take(&two, &roots).expect("one run has both");
+        let first = DeviceLock::take(&one, &roots).unwrap();
+        let second = DeviceLock::take(&two, &roots).expect("one run has both");
         drop(first);
         let name = format!("fsarena-disk-{number}");
         let address = SocketAddr::from_abstract_name(name.as_bytes()).unwrap();
         assert!(UnixListener::bind_addr(&address).is_err(), "the second still has it");
         drop(second);
         let theirs = UnixListener::bind_addr(&address).unwrap();
-        let error = Turn::take(&one, &roots).unwrap_err().to_string();
+        let error = DeviceLock::take(&one, &roots).unwrap_err().to_string();
         assert!(error.contains("this disk or a part of it"), "{error}");
         drop(theirs);
-        drop(Turn::take(&one, &roots).unwrap());
+        drop(DeviceLock::take(&one, &roots).unwrap());
     }
 }

@@ -1,13 +1,13 @@
-//! The stage of a RUN: sources of real work that lie outside the file systems under test.
+//! Staged sources of a RUN: sources of real work that are outside the file systems under test.
 //!
 //! Archives are made once a RUN, because to compress takes long; trees on another file system or
 //! in memory, because they are to be the same ones for all. One directory of ours for each of the
 //! two places, journaled before it is made, and open to the user of the work alone: what is in it
 //! may be a copy of the user's own data. These are read and never changed.
 
-use crate::RunError;
-use crate::arena::MEMORY_DIR;
-use crate::places::resolved;
+use crate::error::RunError;
+use crate::own_paths::resolved;
+use crate::request::MEMORY_DIR;
 use fsarena_corpus::{CorpusError, Description, own};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::job::{Contents, Origin, Source, SourcePlace};
@@ -32,7 +32,7 @@ const NO_ROOM: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
 /// Where stages lie, and what else of ours must not be within the user's data.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Places<'a> {
+pub(crate) struct StagingDirs<'a> {
     /// Directory of images: the stage on a disk.
     pub(crate) disk: &'a Path,
     /// The stage in memory.
@@ -41,18 +41,18 @@ pub(crate) struct Places<'a> {
     pub(crate) state: &'a Path,
 }
 
-impl<'a> Places<'a> {
+impl<'a> StagingDirs<'a> {
     /// Where a source is staged.
-    pub(crate) fn of(&self, source: &Source) -> &'a Path {
+    pub(crate) fn dir_for(&self, source: &Source) -> &'a Path {
         if source.place == SourcePlace::Memory { self.memory } else { self.disk }
     }
 }
 
 /// Sources that were staged, with their places.
 #[derive(Debug, Default)]
-pub(crate) struct Stage(Vec<(Source, PathBuf)>);
+pub(crate) struct StagedSources(Vec<(Source, PathBuf)>);
 
-impl Stage {
+impl StagedSources {
     /// Where `source` lies outside the file system under test; `None` where it is generated there.
     pub(crate) fn path_of(&self, source: &Source) -> Option<PathBuf> {
         if let (Origin::Own { path }, false) = (&source.origin, source.is_staged()) {
@@ -216,7 +216,7 @@ fn failed(path: &Path, error: &io::Error) -> RunError {
 pub(crate) fn check_own(
     plan: &RunPlan,
     source: &Source,
-    places: Places<'_>,
+    places: StagingDirs<'_>,
     stop: &dyn Fn() -> bool,
 ) -> Result<(), RunError> {
     let Origin::Own { path } = &source.origin else { return Ok(()) };
@@ -314,7 +314,7 @@ mod tests {
         let packed = source(made.clone(), SourcePlace::Same, Some(Compression::Gzip));
         let other = source(made.clone(), SourcePlace::Other, Some(Compression::Gzip));
         let tree = source(made, SourcePlace::Other, None);
-        let mut stage = Stage::default();
+        let mut stage = StagedSources::default();
         stage.add(&packed, dir.path(), &|| false).unwrap();
         stage.add(&tree, dir.path(), &|| false).unwrap();
         let archive = stage.path_of(&packed).unwrap();
@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn own_data_stay_where_they_are_unless_they_go_to_memory() {
-        let stage = Stage::default();
+        let stage = StagedSources::default();
         let own = Origin::Own { path: "/data".into() };
         let at = |place| stage.path_of(&source(own.clone(), place, None));
         assert_eq!(at(SourcePlace::Same), Some(PathBuf::from("/data")));
@@ -352,7 +352,7 @@ mod tests {
         let [same, other] =
             [SourcePlace::Same, SourcePlace::Other].map(|place| source(made.clone(), place, None));
         assert!(!is_same(&same, &other) && is_of_same(&same, &other));
-        let mut stage = Stage::default();
+        let mut stage = StagedSources::default();
         stage.add(&other, dir.path(), &|| false).unwrap();
         assert_eq!(stage.path_of(&same), None);
         assert!(stage.path_of(&other).is_some());
@@ -369,7 +369,7 @@ mod tests {
         assert!(told.contains("source = \"other\"") && !told.contains("--image-dir"), "{told}");
         // He may read it whatever the umask of who makes it.
         let made = Origin::Made { description: fsarena_corpus::small(3, 10, 0).to_toml() };
-        let mut stage = Stage::default();
+        let mut stage = StagedSources::default();
         let tree = source(made.clone(), SourcePlace::Other, None);
         let archive = source(made, SourcePlace::Same, Some(Compression::None));
         for (source, wanted) in [(tree, 0o755), (archive, 0o644)] {
@@ -394,7 +394,7 @@ mod tests {
         let own = dir.path().join("own");
         fs::write(&own, "mine").unwrap();
         let own = source(Origin::Own { path: own }, SourcePlace::Memory, None);
-        let mut stage = Stage::default();
+        let mut stage = StagedSources::default();
         let to = dir.path().join("copy");
         let Origin::Own { path } = &own.origin else { unreachable!() };
         let stopped = copy(path, &to, &|| true);
@@ -433,7 +433,7 @@ mod tests {
         let contenders = vec![records::contender("ext4", "ext4", 1)];
         let plan = records::header(contenders, vec![records::big_file()], 1).plan;
         let elsewhere = Path::new("/nonexistent");
-        let places = Places { disk: elsewhere, memory: elsewhere, state: elsewhere };
+        let places = StagingDirs { disk: elsewhere, memory: elsewhere, state: elsewhere };
         check_own(&plan, &source, places, &|| false).unwrap();
         fs::rename(&own, &moved).unwrap();
         std::os::unix::fs::symlink(&moved, &own).unwrap();

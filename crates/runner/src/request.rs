@@ -1,0 +1,78 @@
+//! What to run and where things go, what a RUN tells meanwhile, and how it ended.
+
+use fsarena_model::record::TrialRecord;
+use fsarena_model::run::{RunHeader, RunState};
+use fsarena_store::RunId;
+use fsarena_targets::vet::WipeConsent;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
+
+/// Where images in memory are.
+pub(crate) const MEMORY_DIR: &str = "/dev/shm";
+
+/// Images where the header of a RUN does not say: that of the command line.
+const DEFAULT_IMAGE_DIR: &str = "/var/tmp";
+
+/// What to run, and where things go.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The RUN as it will be stored, or as it is stored already.
+    pub header: &'a RunHeader,
+    /// The RUN in the database, where it is gone on with.
+    pub resumed: Option<Resumed>,
+    /// This binary: it is started again as executor and worker.
+    pub program: &'a Path,
+    /// Directory for journals and mount points.
+    pub state_dir: &'a Path,
+    /// Block devices whose contents the user gave up.
+    pub consents: &'a [WipeConsent],
+    /// Leave images and directories behind.
+    pub keep: bool,
+    /// How often the user has asked to stop.
+    pub interrupts: &'a AtomicUsize,
+}
+
+/// A RUN that is gone on with.
+#[derive(Clone, Copy, Debug)]
+pub struct Resumed {
+    /// Its number in the database.
+    pub run: RunId,
+    /// Number of the session to come, from 1.
+    pub session: usize,
+}
+
+impl Request<'_> {
+    /// Directory for images.
+    pub(crate) fn image_dir(&self) -> &Path {
+        self.header.place.as_ref().map_or(Path::new(DEFAULT_IMAGE_DIR), |place| &place.image_dir)
+    }
+}
+
+/// What a RUN says while it is at work.
+pub trait Progress {
+    /// An image is being written.
+    fn image(&mut self, name: &str, done_bytes: u64, total_bytes: u64);
+    /// A block begins, from 1, of at most `most`, with so many trials.
+    fn block(&mut self, number: usize, most: usize, trials: usize);
+    /// A trial begins; `number` counts from 1, and there are at most `of`.
+    fn trial(&mut self, number: usize, of: usize, contender: &str, workload: &str);
+    /// A step of it begins.
+    fn step(&mut self, step: &str, phase: Option<&str>);
+    /// It has ended and its record is stored.
+    fn trial_done(&mut self, record: &TrialRecord);
+    /// Something to be read by people.
+    fn say(&mut self, text: &str);
+}
+
+/// How a RUN ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// Its number in the database.
+    pub run: RunId,
+    /// Done or interrupted.
+    pub state: RunState,
+    /// What was left on purpose.
+    pub kept: Vec<PathBuf>,
+    /// What could not be taken down.
+    pub left: Vec<String>,
+}

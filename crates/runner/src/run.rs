@@ -1,0 +1,92 @@
+//! One RUN from its first journal entry to its last: opens what it needs, carries the trials out,
+//! and undoes what was made.
+
+use crate::error::RunError;
+use crate::own_paths::check;
+use crate::recover;
+use crate::request::{Finished, Progress, Request};
+use crate::resources::RunResources;
+use crate::trial_loop::TrialLoop;
+use fsarena_metrics::{Roots, boot_id, process_start_ticks};
+use fsarena_model::run::RunState;
+use fsarena_store::{RunId, Store, StoreError};
+
+/// This process as the owner of a RUN.
+#[must_use]
+pub fn this_process() -> fsarena_store::Owner {
+    let roots = Roots::default();
+    let pid = std::process::id();
+    fsarena_store::Owner {
+        pid,
+        start_ticks: process_start_ticks(&roots, pid).unwrap_or(0),
+        boot_id: boot_id(&roots).unwrap_or_default(),
+    }
+}
+
+/// Carries out all trials of `request`.
+///
+/// # Errors
+/// When targets, journal or database fail. Records stored before stay; what was made is undone. A
+/// RUN that could not be gone on with stands as it did before.
+pub fn run(
+    request: &Request<'_>,
+    store: &mut Store,
+    progress: &mut dyn Progress,
+) -> Result<Finished, RunError> {
+    check(&request.header.plan, store.path())?;
+    let owner = this_process();
+    // Before anything is made under its name: two may want to go on with one RUN.
+    let before = request.resumed.map(|resumed| adopt(store, resumed.run, &owner)).transpose()?;
+    let stand_as_before = |store: &Store| {
+        if let (Some(resumed), Some((state, note))) = (request.resumed, &before) {
+            // The first cause is the one to tell.
+            let _ = store.set_state(resumed.run, *state, note.as_deref());
+        }
+    };
+    let opened = RunResources::open(request, store.path(), &owner);
+    if opened.is_err() {
+        stand_as_before(store);
+    }
+    let mut resources = opened?;
+    let run = match request.resumed {
+        Some(resumed) => resumed.run,
+        None => store.create_run(request.header, &owner)?,
+    };
+    let mut trial_loop = TrialLoop::new(request, run, &owner);
+    let done = match trial_loop.trials(&mut resources, store, progress) {
+        Err(RunError::Stopped) => Ok(RunState::Interrupted),
+        done => done,
+    };
+    // Before the first trial there is nothing to keep.
+    let left =
+        resources.close(request.keep && trial_loop.has_begun, &mut |text| progress.say(text));
+    match done {
+        Ok(state) => {
+            store.set_state(run, state, None)?;
+            Ok(Finished { run, state, kept: left.kept, left: left.failed })
+        }
+        Err(error) => {
+            left.failed.iter().for_each(|failure| progress.say(failure));
+            if before.is_some() && !trial_loop.has_begun {
+                stand_as_before(store);
+            } else {
+                // The first cause is the one to tell.
+                let _ = store.set_state(run, RunState::Failed, Some(&error.to_string()));
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Makes this process the owner of a RUN; gives how it stood.
+fn adopt(
+    store: &Store,
+    run: RunId,
+    owner: &fsarena_store::Owner,
+) -> Result<(RunState, Option<String>), StoreError> {
+    let row = store.run(run)?;
+    store.adopt(run, owner, recover::owner_lives)?;
+    // One that is still called running is taken from a dead owner.
+    let state = if row.state == RunState::Running { RunState::Interrupted } else { row.state };
+    Ok((state, row.note))
+}

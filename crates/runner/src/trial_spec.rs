@@ -1,0 +1,120 @@
+//! The specification of one trial, as its executor gets it.
+
+use crate::request::Request;
+use crate::resources::RunResources;
+use fsarena_model::contender::{Cache, Levels};
+use fsarena_model::record::Notice;
+use fsarena_model::capacity::Predicted;
+use fsarena_model::run::RunPlan;
+use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
+use fsarena_plan::warm_reason;
+use fsarena_targets::fs;
+
+/// What is expected of a file system right after its mount.
+fn predicted(levels: &Levels) -> Option<Predicted> {
+    let driver = fs::driver(&levels.fs).ok()?;
+    Some(driver.capacity(&levels.fs, levels.device.size_bytes()?)?.predicted)
+}
+
+pub(crate) fn trial_spec(
+    request: &Request<'_>,
+    resources: &RunResources,
+    sequence: usize,
+    notices: &[Notice],
+) -> TrialSpec {
+    let plan = &request.header.plan;
+    let slot = &plan.schedule[sequence];
+    let contender = plan.contenders[slot.contender].clone();
+    let workload = plan.workloads[slot.workload].clone();
+    let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
+    let staged = workload.source.as_ref().and_then(|source| resources.staged(source));
+    let source_cache = workload.source.as_ref().map(|_| source_cache(plan, &contender.levels));
+    let predicted = predicted(&contender.levels);
+    let mut target = resources.trial_target(&contender.levels);
+    target.notices.extend_from_slice(notices);
+    TrialSpec {
+        schema: fsarena_model::SPEC_SCHEMA,
+        key: TrialKey {
+            run: request.header.uid.clone(),
+            sequence: u32::try_from(sequence).unwrap_or(u32::MAX),
+            block: slot.block,
+            position: slot.position,
+            contender: contender.id(),
+            workload: workload.name.clone(),
+        },
+        target: target.target,
+        device: target.facts,
+        notices: target.notices,
+        contender,
+        workload,
+        staged,
+        source_cache,
+        steps,
+        seed: fsarena_plan::trial_seed(plan, slot),
+        name: resources.name().to_owned(),
+        scratch_dir: resources.scratch_dir().to_owned(),
+        sample_period_ns: plan.sample_period_ns,
+        account: plan.account,
+        predicted,
+        drain: Drain::default(),
+        user: request.header.place.as_ref().and_then(|place| place.user),
+        cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
+        keep: request.keep && sequence + 1 == plan.schedule.len(),
+    }
+}
+
+/// What the cache of a source on another file system is to be before each phase, so that it is
+/// alike for contenders that are compared.
+///
+/// A contender that cannot be made cold has the level `warm`, whatever was asked for. Its source
+/// can be made cold all the same, as that of the others is. Where some of the others are warm, it
+/// is compared with them, and its source is warm.
+fn source_cache(plan: &RunPlan, levels: &Levels) -> Cache {
+    if warm_reason(levels).is_none() {
+        return levels.cache;
+    }
+    let all = plan.contenders.iter().map(|contender| &contender.levels);
+    let others: Vec<Cache> =
+        all.filter(|levels| warm_reason(levels).is_none()).map(|levels| levels.cache).collect();
+    let some = |cache| others.contains(&cache);
+    if others.is_empty() || some(Cache::Warm) {
+        Cache::Warm
+    } else if some(Cache::Cold) {
+        Cache::Cold
+    } else {
+        Cache::ColdStart
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_testkit::records;
+
+    /// What `tmpfs` gets next to `ext4` with these levels.
+    fn next_to(caches: &[Cache]) -> Cache {
+        let mut contenders = vec![records::contender("tmpfs", "tmpfs", 1)];
+        contenders[0].levels.cache = Cache::Warm;
+        for &cache in caches {
+            let mut other = records::contender("ext4", "ext4", 1);
+            other.levels.cache = cache;
+            contenders.push(other);
+        }
+        let header = records::header(contenders, vec![records::big_file()], 1);
+        let caches = header.plan.contenders.iter().map(|it| source_cache(&header.plan, &it.levels));
+        let [first, others @ ..] = &caches.collect::<Vec<_>>()[..] else { panic!("none") };
+        let own: Vec<Cache> =
+            header.plan.contenders[1..].iter().map(|contender| contender.levels.cache).collect();
+        assert_eq!(others, own, "whoever can be made cold is as it is asked to be");
+        *first
+    }
+
+    #[test]
+    fn who_cannot_be_made_cold_has_a_source_like_the_others() {
+        assert_eq!(next_to(&[]), Cache::Warm);
+        assert_eq!(next_to(&[Cache::Cold]), Cache::Cold);
+        assert_eq!(next_to(&[Cache::ColdStart]), Cache::ColdStart);
+        assert_eq!(next_to(&[Cache::ColdStart, Cache::Cold]), Cache::Cold);
+        assert_eq!(next_to(&[Cache::Cold, Cache::Warm]), Cache::Warm, "it is compared with that");
+    }
+}

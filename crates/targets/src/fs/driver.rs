@@ -1,0 +1,275 @@
+//! What a driver is: the trait of all file systems, and what its methods speak of.
+
+use super::error::{FsError, IllegalLevel};
+use fsarena_model::account::Places;
+use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::capacity::Capacity;
+use fsarena_model::spec::TargetSpec;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// A kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kernel {
+    /// First two numbers of its release, such as (6, 12); absent where they are not known.
+    pub version: Option<(u32, u32)>,
+    /// Its page, bytes.
+    pub page_bytes: u64,
+}
+
+impl Kernel {
+    /// The running one; `proc_root` is `/proc`.
+    #[must_use]
+    pub fn running(proc_root: &Path) -> Self {
+        let release = fs::read_to_string(proc_root.join("sys/kernel/osrelease"));
+        let version = version(&release.unwrap_or_default());
+        Self { version, page_bytes: rustix::param::page_size() as u64 }
+    }
+
+    /// Whether it is this one or a later one; one that is not known is.
+    #[must_use]
+    pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
+        self.version.is_none_or(|version| version >= (major, minor))
+    }
+}
+
+/// `6.18.44-fc` as (6, 18).
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.trim().split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// What a file system lies on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Backing {
+    /// A block device.
+    Block,
+    /// Memory; it has no device.
+    Memory,
+    /// A directory of a file system that is there already.
+    Directory,
+    /// Somewhere that is not known: a file system of commands without a device of its own.
+    Elsewhere,
+}
+
+/// A program that a driver needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ToolNeed {
+    /// Its name.
+    pub program: String,
+    /// Debian package that brings it, where known.
+    pub package: Option<String>,
+}
+
+impl ToolNeed {
+    /// Programs of one package.
+    pub(super) fn all(programs: &[&str], package: &str) -> Vec<Self> {
+        let need = |program: &&str| Self {
+            program: (*program).to_owned(),
+            package: Some(package.to_owned()),
+        };
+        programs.iter().map(need).collect()
+    }
+}
+
+/// What the cold proof has to know of how contents are stored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ContentRule {
+    /// Contents are read in units of this many bytes.
+    pub block_bytes: u64,
+    /// Files up to this size may lie in the metadata and need no read of their own.
+    pub inline_max_bytes: u64,
+    /// Whether contents may take fewer bytes on the device than in the file.
+    pub compresses: bool,
+}
+
+/// How a file system is mounted and unmounted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MountPlan {
+    /// By the kernel, through mount(8) and umount2(2).
+    Kernel {
+        /// Type.
+        fstype: String,
+        /// Device, or the type's name where there is none.
+        source: String,
+        /// Options, one each.
+        options: Vec<String>,
+    },
+    /// By commands, in which everything but the mount point is filled in.
+    Commands {
+        /// Mounts.
+        mount: String,
+        /// Unmounts; umount2(2) where absent.
+        unmount: Option<String>,
+        /// Undoes the creation.
+        destroy: Option<String>,
+    },
+    /// Not at all: it is a directory.
+    Nothing,
+}
+
+/// One file system.
+pub trait FileSystem: Send + Sync {
+    /// Its name in experiments: `ext4`.
+    fn name(&self) -> &str;
+
+    /// One line for lists and documentation.
+    fn summary(&self) -> &str;
+
+    /// What it lies on.
+    fn backing(&self) -> Backing {
+        Backing::Block
+    }
+
+    /// Its type as in `/proc/filesystems`, where it is the kernel's.
+    fn kernel_type(&self) -> Option<&str> {
+        Some(self.name())
+    }
+
+    /// Programs that it needs.
+    fn tools(&self) -> Vec<ToolNeed>;
+
+    /// Whether the level can be had on a device of this size. Pure.
+    ///
+    /// # Errors
+    /// Names the rule and the remedy.
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel>;
+
+    /// The command that makes it, every option written out, the program's name first; empty where
+    /// there is nothing to make. Pure. The sizes of journals and allocation groups depend on that
+    /// of the device.
+    fn mkfs_argv(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        device: &Path,
+        device_bytes: u64,
+    ) -> Vec<String>;
+
+    /// The options it is mounted with, one each: those of the level and those that the discard
+    /// policy and the size ask for. Pure.
+    fn mount_options(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        size_bytes: Option<u64>,
+    ) -> Vec<String> {
+        let _ = size_bytes;
+        let mut options = level.mount.clone();
+        options.push(if discard.is_none() { "nodiscard" } else { "discard" }.to_owned());
+        options
+    }
+
+    /// How it is mounted and unmounted. Pure.
+    ///
+    /// # Errors
+    /// When a command cannot be filled in.
+    fn mount_plan(
+        &self,
+        level: &FsLevel,
+        discard: Discard,
+        target: &TargetSpec,
+    ) -> Result<MountPlan, FsError> {
+        let fstype = self.kernel_type().unwrap_or(self.name()).to_owned();
+        Ok(match target {
+            TargetSpec::Block { device, size_bytes, .. } => MountPlan::Kernel {
+                fstype,
+                source: device.display().to_string(),
+                options: self.mount_options(level, discard, Some(*size_bytes)),
+            },
+            TargetSpec::Memory { size_bytes } => MountPlan::Kernel {
+                source: "fsarena".to_owned(),
+                fstype,
+                options: self.mount_options(level, discard, Some(*size_bytes)),
+            },
+            TargetSpec::Directory { .. } => MountPlan::Nothing,
+        })
+    }
+
+    /// Features and sizes as the file system on the device itself tells them. Empty where there is
+    /// nothing to ask.
+    ///
+    /// # Errors
+    /// When the program is missing, fails, or is not understood.
+    fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
+        let _ = device;
+        Ok(BTreeMap::new())
+    }
+
+    /// Version line of the program that makes it; absent where none does.
+    fn version(&self) -> Option<String> {
+        None
+    }
+
+    /// How contents are stored.
+    fn content(&self, level: &FsLevel) -> ContentRule;
+
+    /// How much room there will be on a device of this size, and how it is handed out; absent
+    /// where this is not known. Pure.
+    fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
+        let _ = (level, device_bytes);
+        None
+    }
+
+    /// Whether this kernel takes a level that [`FileSystem::check`] allows. Pure.
+    ///
+    /// # Errors
+    /// Names the rule and the remedy.
+    fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
+        let _ = (level, kernel);
+        Ok(())
+    }
+
+    /// Where the file system on the device keeps its journal and its metadata, as far as this is
+    /// known; why not, in the notes. Ask while the device is not mounted, or has been mounted anew:
+    /// the programs read through the page cache of the device, which holds what it was when it was
+    /// read last.
+    ///
+    /// # Errors
+    /// When the program is missing, fails, or is not understood.
+    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+        let _ = device;
+        let note = format!(
+            "{}: this program does not know where its journal and its metadata lie.",
+            self.name()
+        );
+        Ok(Places { notes: vec![note], ..Places::default() })
+    }
+
+    /// Whether it can be frozen (FIFREEZE) without harm to others.
+    fn freezes(&self) -> bool;
+
+    /// The kernel driver that serves it while it is mounted from `device`, where that is another
+    /// one: `ext4` for ext2 and ext3. `sys_root` is `/sys`.
+    fn served_by(&self, sys_root: &Path, device: &Path) -> Option<String> {
+        let _ = (sys_root, device);
+        None
+    }
+
+    /// Variables that mkfs gets in its environment.
+    fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    /// Names of our mkfs options (keys of [`FsLevel::mkfs`]), each with one line of explanation.
+    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_release_is_read() {
+        assert_eq!(version("6.18.44-fc-v595\n"), Some((6, 18)));
+        assert_eq!(version("6.12-rc1"), Some((6, 12)));
+        assert_eq!(version(""), None);
+        let old = Kernel { version: Some((6, 11)), page_bytes: 4096 };
+        assert!(!old.is_at_least(6, 12) && old.is_at_least(5, 19));
+        assert!(Kernel { version: None, ..old }.is_at_least(6, 12));
+        assert!(Kernel::running(Path::new("/proc")).page_bytes >= 4096);
+    }
+}
