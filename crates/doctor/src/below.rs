@@ -1,17 +1,17 @@
 //! What a device or directory lies on, for who watches it.
 
 use crate::layers::{Layer, Stack, device_of};
-use crate::scene;
-use crate::subject::Subject;
+use crate::snapshot;
+use crate::target::Target;
 use fsarena_metrics::Roots;
 use fsarena_targets::devices::{BlockDevice, DeviceKind, Inventory};
 use fsarena_targets::mountinfo::MountEntry;
 use std::path::PathBuf;
 
-/// The block devices below a subject, and what is mounted there.
+/// The block devices below a target, and what is mounted there.
 #[derive(Clone, Debug)]
 pub struct Below {
-    /// The mount that a directory lies on; absent for a device.
+    /// The mount that a directory is on; absent for a device.
     pub mount: Option<MountEntry>,
     /// The device that was named or that the file system lies on, then those below it; none where
     /// the file system has no block device on this machine.
@@ -48,22 +48,22 @@ impl From<&Layer> for Piece {
     }
 }
 
-/// Finds what lies below a subject; of the machine itself, nothing. Nothing is opened for writing.
+/// Finds what lies below a target; of the machine itself, nothing. Nothing is opened for writing.
 ///
 /// # Errors
-/// In words: when devices or mounts cannot be listed, or the subject is not among them.
-pub fn below(roots: &Roots, subject: &Subject) -> Result<Below, String> {
-    let mounts = scene::mounts(roots)?;
-    let inventory = Inventory::read(&scene::under(roots)).map_err(|error| error.to_string())?;
+/// In words: when devices or mounts cannot be listed, or the target is not among them.
+pub fn below(roots: &Roots, target: &Target) -> Result<Below, String> {
+    let mounts = snapshot::mounts(roots)?;
+    let inventory = Inventory::read(&snapshot::under(roots)).map_err(|error| error.to_string())?;
     let mut stack = Stack { roots, inventory: &inventory, mounts: &mounts, layers: Vec::new() };
-    let mount = match subject {
-        Subject::Host => None,
-        Subject::Device(path) => {
-            scene::device(path, &mut stack).map_err(|(_, reason)| reason)?;
+    let mount = match target {
+        Target::Host => None,
+        Target::Device(path) => {
+            snapshot::device(path, &mut stack).map_err(|(_, reason)| reason)?;
             None
         }
-        Subject::Directory(path) => {
-            let found = scene::directory(path, &Ok(mounts.clone()), &mut stack);
+        Target::Directory(path) => {
+            let found = snapshot::directory(path, &Ok(mounts.clone()), &mut stack);
             Some(found.map_err(|(_, reason)| reason)?.mount)
         }
     };
@@ -79,18 +79,18 @@ pub fn below(roots: &Roots, subject: &Subject) -> Result<Below, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stage;
+    use crate::fixtures;
 
     #[test]
     fn a_directory_leads_to_its_device_and_to_those_below() {
-        let tree = stage::disk();
-        let found = below(&stage::roots(&tree), &Subject::Directory("/data".into())).unwrap();
+        let tree = fixtures::disk();
+        let found = below(&fixtures::roots(&tree), &Target::Directory("/data".into())).unwrap();
         assert_eq!(found.mount.unwrap().fstype, "ext4");
         let names: Vec<&str> = found.devices.iter().map(|piece| piece.name.as_str()).collect();
         assert_eq!(names, ["sda1", "sda"]);
         assert_eq!(found.devices[0].parent.as_deref(), Some("sda"));
         assert_eq!(found.mounted.len(), 1);
-        let found = below(&stage::roots(&tree), &Subject::Device("/dev/sda".into())).unwrap();
+        let found = below(&fixtures::roots(&tree), &Target::Device("/dev/sda".into())).unwrap();
         assert!(found.mount.is_none() && found.mounted.is_empty());
         assert_eq!(found.devices[0].size_bytes, 134_217_728 * 512);
     }

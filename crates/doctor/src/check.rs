@@ -1,7 +1,7 @@
 //! What a check is: a name, whom it concerns, and a function that looks.
 
 use crate::layers::Layer;
-use crate::scene::{Directory, Scene};
+use crate::snapshot::{Directory, SystemSnapshot};
 use fsarena_model::finding::{Finding, Weight};
 
 /// Name of the machine as a place.
@@ -12,46 +12,43 @@ pub(crate) struct Check {
     /// Its name, as in [`Finding::code`].
     pub code: &'static str,
     /// What it looks at.
-    pub look: Look,
+    pub scope: Scope,
 }
 
 /// Whom a check concerns; a function that gives `None` has nothing to say of this one.
-pub(crate) enum Look {
+pub(crate) enum Scope {
     /// The machine.
-    Host(fn(&Scene) -> Option<Said>),
-    /// Each block device from the subject down.
-    Device(fn(&Scene, &Layer) -> Option<Said>),
+    Host(fn(&SystemSnapshot) -> Option<CheckResult>),
+    /// Each block device from the target down.
+    Device(fn(&SystemSnapshot, &Layer) -> Option<CheckResult>),
     /// Each directory with its file system.
-    Directory(fn(&Scene, &Directory) -> Option<Said>),
+    Directory(fn(&SystemSnapshot, &Directory) -> Option<CheckResult>),
 }
 
 impl Check {
     /// What it says of all that it concerns.
-    pub fn findings(&self, scene: &Scene) -> Vec<Finding> {
-        let of = |(place, said): (String, Said)| said.finding(self.code, place);
-        match self.look {
-            Look::Host(look) => {
-                look(scene).map(|said| (HOST.to_owned(), said)).map(of).into_iter().collect()
+    pub fn findings(&self, snapshot: &SystemSnapshot) -> Vec<Finding> {
+        let results: Vec<(String, Option<CheckResult>)> = match self.scope {
+            Scope::Host(check) => vec![(HOST.to_owned(), check(snapshot))],
+            Scope::Device(check) => {
+                let layers = snapshot.layers.iter();
+                layers.map(|layer| (layer.place(), check(snapshot, layer))).collect()
             }
-            Look::Device(look) => scene
-                .layers
-                .iter()
-                .filter_map(|layer| Some((layer.place(), look(scene, layer)?)))
-                .map(of)
-                .collect(),
-            Look::Directory(look) => scene
-                .directories
-                .iter()
-                .filter_map(|dir| Some((dir.place(), look(scene, dir)?)))
-                .map(of)
-                .collect(),
-        }
+            Scope::Directory(check) => {
+                let directories = snapshot.directories.iter();
+                directories.map(|dir| (dir.place(), check(snapshot, dir))).collect()
+            }
+        };
+        let finding = |(place, result): (String, Option<CheckResult>)| {
+            result.map(|result| result.finding(self.code, place))
+        };
+        results.into_iter().filter_map(finding).collect()
     }
 }
 
 /// What a check says, without its name and place.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Said {
+pub(crate) struct CheckResult {
     /// How much it matters.
     pub weight: Weight,
     /// What was read.
@@ -61,7 +58,7 @@ pub(crate) struct Said {
     command: Option<String>,
 }
 
-impl Said {
+impl CheckResult {
     fn new(weight: Weight, reading: impl Into<String>, why: &str) -> Self {
         let reading = reading.into();
         Self { weight, reading, why: why.to_owned(), remedy: None, command: None }

@@ -68,7 +68,7 @@ pub(crate) struct Stack<'a> {
 }
 
 impl Stack<'_> {
-    /// Adds a device and what lies below it; one that is there already stays as it is.
+    /// Adds a device and what is below it; one that is there already stays as it is.
     pub fn add(&mut self, device: &BlockDevice, is_top: bool) {
         if let Some(known) = self.layers.iter_mut().find(|l| l.device.name == device.name) {
             known.is_top |= is_top;

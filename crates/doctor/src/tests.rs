@@ -1,7 +1,11 @@
 //! The checks together: order, places, and that nothing is fine by default.
 
-use crate::stage::{disk, quiet, scene, tree};
-use crate::subject::Subject;
+mod device;
+mod directory;
+mod host;
+
+use crate::fixtures::{disk, quiet, snapshot, tree};
+use crate::target::Target;
 use crate::{codes, judge};
 use fsarena_model::finding::{Finding, Weight};
 use std::collections::BTreeSet;
@@ -20,7 +24,7 @@ fn names_are_unique_and_documented() {
 #[test]
 fn where_nothing_is_told_nothing_is_fine() {
     let tree = tree(&[]);
-    let findings = judge(&scene(&tree, &[Subject::Device("/dev/sda".into())]));
+    let findings = judge(&snapshot(&tree, &[Target::Device("/dev/sda".into())]));
     let fine: Vec<&str> = findings
         .iter()
         .filter(|finding| finding.weight == Weight::Fine)
@@ -35,14 +39,14 @@ fn where_nothing_is_told_nothing_is_fine() {
 #[test]
 fn a_directory_is_followed_down_to_its_disk() {
     let tree = disk();
-    let scene = scene(&tree, &[Subject::Directory("/data".into())]);
-    let names: Vec<(&str, bool, bool)> = scene
+    let snapshot = snapshot(&tree, &[Target::Directory("/data".into())]);
+    let names: Vec<(&str, bool, bool)> = snapshot
         .layers
         .iter()
         .map(|layer| (layer.device.name.as_str(), layer.is_top, layer.is_bottom))
         .collect();
     assert_eq!(names, [("sda1", true, false), ("sda", false, true)]);
-    let findings = judge(&scene);
+    let findings = judge(&snapshot);
     let places: BTreeSet<&str> = findings.iter().map(|finding| finding.place.as_str()).collect();
     assert_eq!(places, ["/data", "/dev/sda", "/dev/sda1", "host"].into());
 }
@@ -50,32 +54,32 @@ fn a_directory_is_followed_down_to_its_disk() {
 #[test]
 fn a_loop_device_is_followed_to_the_disk_of_its_file() {
     let tree = disk().with("sys/block/loop0/loop/backing_file", "/data/image\n");
-    crate::stage::block(&tree, "sys/block/loop0", "7:0", 2048);
-    let scene = scene(&tree, &[Subject::Device("/dev/loop0".into())]);
-    let names: Vec<&str> = scene.layers.iter().map(|layer| layer.device.name.as_str()).collect();
+    crate::fixtures::block(&tree, "sys/block/loop0", "7:0", 2048);
+    let snapshot = snapshot(&tree, &[Target::Device("/dev/loop0".into())]);
+    let names: Vec<&str> = snapshot.layers.iter().map(|layer| layer.device.name.as_str()).collect();
     assert_eq!(names, ["loop0", "sda1", "sda"]);
 }
 
 #[test]
 fn a_volume_is_followed_to_all_its_disks() {
     let tree = disk();
-    crate::stage::block(&tree, "sys/block/dm-0", "253:0", 2048);
-    crate::stage::block(&tree, "sys/block/sdb", "8:16", 2048);
+    crate::fixtures::block(&tree, "sys/block/dm-0", "253:0", 2048);
+    crate::fixtures::block(&tree, "sys/block/sdb", "8:16", 2048);
     for slave in ["sda1", "sdb"] {
         tree.put(&format!("sys/block/dm-0/slaves/{slave}"), "");
     }
-    let scene = scene(&tree, &[Subject::Device("/dev/dm-0".into())]);
-    let names: Vec<&str> = scene.layers.iter().map(|layer| layer.device.name.as_str()).collect();
+    let snapshot = snapshot(&tree, &[Target::Device("/dev/dm-0".into())]);
+    let names: Vec<&str> = snapshot.layers.iter().map(|layer| layer.device.name.as_str()).collect();
     assert_eq!(names, ["dm-0", "sda1", "sda", "sdb"]);
 }
 
 #[test]
 fn subjects_on_one_disk_are_looked_at_once() {
-    let both = [Subject::Device("/dev/sda1".into()), Subject::Directory("/data".into())];
+    let both = [Target::Device("/dev/sda1".into()), Target::Directory("/data".into())];
     let tree = disk();
-    let mut scene = scene(&tree, &both);
-    scene.sample = quiet();
-    let findings = judge(&scene);
+    let mut snapshot = snapshot(&tree, &both);
+    snapshot.sample = quiet();
+    let findings = judge(&snapshot);
     let of = |code: &str| findings.iter().filter(|finding| finding.code == code).count();
     assert_eq!((of("scheduler"), of("alignment"), of("free-space")), (1, 1, 1), "{findings:?}");
 }
@@ -88,7 +92,7 @@ fn objections_come_with_reasons() {
         .with("sys/block/sda/queue/physical_block_size", "4096\n")
         .with("sys/block/sda/queue/scheduler", "none [bfq]\n")
         .with("proc/self/mountinfo", "30 22 8:1 / /data rw,sync - ext4 /dev/sda1 rw,discard\n");
-    let findings = judge(&scene(&tree, &[Subject::Directory("/data".into())]));
+    let findings = judge(&snapshot(&tree, &[Target::Directory("/data".into())]));
     let objects = |finding: &&Finding| finding.weight > Weight::Unknown;
     assert!(findings.iter().filter(objects).count() >= 6);
     for finding in &findings {

@@ -1,9 +1,9 @@
-//! The doctor on a real loop device over a file in memory, and on what is no subject. Needs root
+//! The doctor on a real loop device over a file in memory, and on what is no target. Needs root
 //! and loop devices; what cannot run says why. Serial; nothing is left.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests, with their helpers")]
 
-use fsarena_doctor::{Subject, examine};
+use fsarena_doctor::{Target, examine};
 use fsarena_metrics::Roots;
 use fsarena_model::finding::{Finding, Weight};
 use fsarena_targets::loopdev::LoopDevice;
@@ -43,11 +43,11 @@ fn loop_over_memory_is_seen_as_such() {
     image.set_len(32 << 20).unwrap();
     let device = LoopDevice::attach(&image, &path).unwrap();
     let place = device.path().display().to_string();
-    let subject = Subject::of_path(device.path()).unwrap();
-    assert_eq!(subject, Subject::Device(device.path().to_owned()));
+    let target = Target::from_path(device.path()).unwrap();
+    assert_eq!(target, Target::Device(device.path().to_owned()));
 
     let started = Instant::now();
-    let findings = examine(&Roots::default(), &[subject], WATCHED);
+    let findings = examine(&Roots::default(), &[target], WATCHED);
     let took = started.elapsed();
 
     let memory = of(&findings, "memory", &place);
@@ -77,8 +77,8 @@ fn loop_without_a_file_is_no_disk_to_speak_of() {
         println!("not run: no free loop device");
         return;
     };
-    let findings = examine(&Roots::default(), &[Subject::Device(free.clone().into())], WATCHED);
+    let findings = examine(&Roots::default(), &[Target::Device(free.clone().into())], WATCHED);
     let unseen = findings.iter().filter(|f| f.code == "unseen").count();
-    let said = findings.iter().filter(|f| f.place == free).count();
-    assert!(unseen == 0 && said > 0, "{findings:?}");
+    let result = findings.iter().filter(|f| f.place == free).count();
+    assert!(unseen == 0 && result > 0, "{findings:?}");
 }

@@ -10,7 +10,7 @@ use fsarena_model::dataset::Draw;
 use fsarena_model::op::ColdNeed;
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
 use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Phase};
-use fsarena_targets::fs::{ContentRule, Backing};
+use fsarena_targets::fs::{Backing, ContentRule};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
 const DELIVERED_SHARE: f64 = 0.9;

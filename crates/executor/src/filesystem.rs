@@ -9,7 +9,7 @@ use fsarena_model::capacity::Predicted;
 use fsarena_model::record::{Effective, Notice, Space};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
 use fsarena_targets::format::{self, Formatted};
-use fsarena_targets::fs::{Driver, Backing};
+use fsarena_targets::fs::{Backing, Driver};
 use fsarena_targets::mount::{self, Mounted};
 use fsarena_targets::{cache, settle};
 use std::os::unix::fs::DirBuilderExt as _;
@@ -115,7 +115,8 @@ impl<'a> TestedFs<'a> {
 
     /// Kernel name of the device (`loop3`), where there is one of our own.
     pub(crate) fn device_name(&self) -> Option<String> {
-        let device = self.spec.target.device().filter(|_| self.driver.backing() == Backing::Block)?;
+        let device =
+            self.spec.target.device().filter(|_| self.driver.backing() == Backing::Block)?;
         device.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 

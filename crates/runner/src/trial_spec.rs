@@ -2,9 +2,9 @@
 
 use crate::request::Request;
 use crate::resources::RunResources;
+use fsarena_model::capacity::Predicted;
 use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::record::Notice;
-use fsarena_model::capacity::Predicted;
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_plan::warm_reason;

@@ -2,9 +2,9 @@
 //!
 //! Everything that writes to a device (wiping, mkfs, discarding, preconditioning) begins with
 //! [`for_writing`]; every program that is handed its path (mkfs, mount, what reads features) is
-//! handed it right after [`recheck_unused`]; what has been made of it and may hold it (an external file
-//! system) is only touched after [`recheck_identity`]. A loop device must lie over our image; a device
-//! that was made or is the user's must be the one that was claimed.
+//! handed it right after [`recheck_unused`]; what has been made of it and may hold it (an external
+//! file system) is only touched after [`recheck_identity`]. A loop device must be backed by our
+//! image; a device that was made or is the user's must be the one that was claimed.
 
 use crate::devices::{
     self, BUSY_LIMIT, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for,

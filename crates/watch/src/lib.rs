@@ -42,7 +42,7 @@ pub const EVERY_MAX_NS: u64 = 3_600_000_000_000;
 pub enum WatchError {
     /// Nothing of this name, or no device or directory.
     #[error(transparent)]
-    Subject(#[from] fsarena_doctor::NoSubject),
+    NotATarget(#[from] fsarena_doctor::NotATarget),
     /// Devices or mounts could not be listed, or what was named is not among them.
     #[error("{}: {reason}", path.display())]
     Unseen {
@@ -52,7 +52,7 @@ pub enum WatchError {
         reason: String,
     },
     /// The file system has no device here.
-    #[error("{}: lies on {fstype}, {why}", path.display())]
+    #[error("{}: is on {fstype}, {why}", path.display())]
     NoDevice {
         /// What was named.
         path: PathBuf,

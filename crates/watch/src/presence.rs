@@ -40,18 +40,19 @@ impl DevicePresence {
     pub(crate) fn gone(&self) -> Option<String> {
         let name = &self.name;
         let Some(sectors) = number(&self.size_file) else {
-            return Some(format!("{name} went away: the kernel does not list it any more"));
+            return Some(format!("{name} disappeared: the kernel does not list it any more"));
         };
         let size_bytes = sectors.saturating_mul(SECTOR_BYTES);
         if size_bytes == 0 {
-            return Some(format!("{name} went away: it has no medium any more (its size is 0)"));
+            return Some(format!("{name} disappeared: it has no medium any more (its size is 0)"));
         }
         if number(&self.diskseq_file) != self.diskseq {
-            return Some(format!("{name} went away: another medium is there under its name"));
+            return Some(format!("{name} disappeared: another medium is there under its name"));
         }
         let before = self.size_bytes;
-        (size_bytes < before)
-            .then(|| format!("{name} went away: it has shrunk from {before} to {size_bytes} bytes"))
+        (size_bytes < before).then(|| {
+            format!("{name} disappeared: it has shrunk from {before} to {size_bytes} bytes")
+        })
     }
 }
 

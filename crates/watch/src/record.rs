@@ -364,7 +364,7 @@ mod tests {
     fn a_run_stands_as_its_record_says() {
         let session = session();
         let header = header(&session.target, &terms());
-        let gone = "sda went away";
+        let gone = "sda disappeared";
         let failed =
             Outcome::Failed { step: "watch".to_owned(), error: gone.to_owned(), remedy: None };
         for (outcome, state, note) in [

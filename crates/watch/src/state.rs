@@ -26,7 +26,7 @@ pub struct State {
     pub is_paused: bool,
     /// The help is shown.
     pub has_help: bool,
-    /// Share of one processor that the watching itself uses.
+    /// Share of one CPU core that the watching itself uses.
     pub own_share: Option<f64>,
     /// What has to be said beside it.
     pub said: Option<String>,

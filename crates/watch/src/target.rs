@@ -1,7 +1,7 @@
-//! What is watched: the device that was named, or the one that a directory lies on.
+//! What is watched: the device that was named, or the one that a directory is on.
 
 use crate::WatchError;
-use fsarena_doctor::{Below, Piece, Subject, below};
+use fsarena_doctor::{Below, Piece, Target, below};
 use fsarena_metrics::Roots;
 use fsarena_model::record::Notice;
 use fsarena_model::units::Bytes;
@@ -69,10 +69,10 @@ impl WatchTarget {
 /// When there is nothing, it may not be looked at, its file system has no block device here, or the
 /// device has no medium or does not count.
 pub fn find(roots: &Roots, asked: &Path) -> Result<WatchTarget, WatchError> {
-    let subject = Subject::of_path(asked)?;
-    let found = below(roots, &subject)
+    let target = Target::from_path(asked)?;
+    let found = below(roots, &target)
         .map_err(|reason| WatchError::Unseen { path: asked.to_owned(), reason })?;
-    let target = of(roots, asked, &found)?;
+    let target = target_from(roots, asked, &found)?;
     if target.size_bytes == 0 {
         return Err(WatchError::Empty { path: target.path });
     }
@@ -80,7 +80,7 @@ pub fn find(roots: &Roots, asked: &Path) -> Result<WatchTarget, WatchError> {
     Ok(target)
 }
 
-fn of(roots: &Roots, asked: &Path, found: &Below) -> Result<WatchTarget, WatchError> {
+fn target_from(roots: &Roots, asked: &Path, found: &Below) -> Result<WatchTarget, WatchError> {
     let Some((device, rest)) = found.devices.split_first() else {
         let mount = found.mount.as_ref();
         let fstype = mount.map_or("an unknown file system", |mount| &mount.fstype).to_owned();
@@ -136,7 +136,7 @@ fn without_device(mount: &MountEntry) -> String {
             "which lives in memory: there is no device to watch".to_owned()
         }
         ("proc" | "sysfs" | "cgroup" | "cgroup2" | "tracefs" | "debugfs" | "devpts", _) => {
-            "which the kernel makes up: there is no device to watch".to_owned()
+            "which the kernel generates: there is no device to watch".to_owned()
         }
         ("nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "ceph", _) => {
             "whose device is on another machine; watch it there".to_owned()
@@ -167,7 +167,7 @@ fn one_of_several(roots: &Roots, fstype: &str, device: &Piece) -> Option<Notice>
         return None;
     }
     let text = format!(
-        "this btrfs lies on {} devices ({}): only {} is watched",
+        "this btrfs is on {} devices ({}): only {} is watched",
         names.len(),
         names.join(", "),
         device.name
@@ -222,7 +222,7 @@ mod tests {
         tree.put("sys/fs/btrfs/u-u/devices/sda", "");
         let target = found(&tree, "30 22 0:41 / /tmp rw - btrfs /dev/loop0 rw\n").unwrap();
         assert_eq!(target.name, "loop0");
-        assert!(target.notices[0].text.contains("lies on 2 devices (loop0, sda)"), "{target:?}");
+        assert!(target.notices[0].text.contains("is on 2 devices (loop0, sda)"), "{target:?}");
     }
 
     #[test]
@@ -230,11 +230,11 @@ mod tests {
         let said = |line: &str| found(&tree(), line).unwrap_err().to_string();
         assert_eq!(
             said("30 22 0:41 / /tmp rw - tmpfs tmpfs rw\n"),
-            "/tmp: lies on tmpfs, which lives in memory: there is no device to watch"
+            "/tmp: is on tmpfs, which lives in memory: there is no device to watch"
         );
         assert_eq!(
             said("30 22 0:41 / /tmp rw - overlay overlay rw,lowerdir=/a,upperdir=/b/up\n"),
-            "/tmp: lies on overlay, layers over other file systems; what is written goes to \
+            "/tmp: is on overlay, layers over other file systems; what is written goes to \
              /b/up: watch that"
         );
         let zfs = said("30 22 0:41 / /tmp rw - zfs pool/home rw\n");

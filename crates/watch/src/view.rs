@@ -225,7 +225,7 @@ fn keys(state: &State, width: usize, theme: Theme) -> Line<'static> {
     let keys = format!("q end  {pause}  ? help");
     let (keys, own) = match own {
         Some(own) if width >= WIDE => {
-            (format!("{keys}   {}", state.recorded), format!("{own} of one processor"))
+            (format!("{keys}   {}", state.recorded), format!("{own} of one CPU core"))
         }
         Some(own) => (keys, own),
         None => (keys, String::new()),
@@ -254,7 +254,7 @@ fn cut(text: &str, width: usize) -> String {
     clean.take(width.saturating_sub(1)).chain(['…']).take(width).collect()
 }
 
-/// What the keys and the figures mean; the first lines are those that a small terminal has room for.
+/// What the keys and figures mean; the first lines are those that a small terminal has room for.
 const HELP: [&str; 21] = [
     "q, Ctrl-C  end the watch; it is stored",
     "p, space   hold the picture; what is seen is recorded meanwhile",
@@ -269,7 +269,7 @@ const HELP: [&str; 21] = [
     "flushes/s: cache flushes (fsync, journals); of a partition they count at its",
     "  disk.",
     "dirty, writeback: memory of the whole machine that is still to be written.",
-    "CPU: of the whole machine, 100 % is all processors. iowait is idle time in which",
+    "CPU: of the whole machine, 100 % is all CPUs. iowait is idle time in which",
     "  requests were awaited; steal is time that the hypervisor took.",
     "",
     "A - is a figure that could not be had, never zero; in a line of blocks a dot.",

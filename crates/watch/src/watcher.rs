@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(second.totals["device.written_bytes"], 1_024_000);
         tree.put("sys/block/sda/size", "0\n");
         let gone = watcher.tick().unwrap_err();
-        assert_eq!(gone, "sda went away: it has no medium any more (its size is 0)");
+        assert_eq!(gone, "sda disappeared: it has no medium any more (its size is 0)");
         let (session, _) = watcher.end();
         assert_eq!((session.samples.len(), session.cost.samples), (2, 2));
         assert_eq!(session.last.get("device.written_bytes"), Some(1_024_000));

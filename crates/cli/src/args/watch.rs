@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = WATCH_EXAMPLES)]
 pub struct WatchArgs {
-    /// A block device, or a directory: then the device that its file system lies on.
+    /// A block device, or a directory: then the device that its file system is on.
     #[arg(value_name = "DEVICE|DIR")]
     pub place: PathBuf,
     /// End after this time, such as 90s, 10m or 1h; until q, Ctrl-C or SIGTERM where absent.
@@ -28,7 +28,7 @@ const WATCH_EXAMPLES: &str = "\
 It looks and touches nothing. Where standard output is a terminal, there is a live picture (q ends,
 p holds, ? helps); else a line a sample. The watch is stored as a RUN that takes part in no verdict;
 `show`, `report`, `export` and `compare` work on it. A watch that is killed is stored by the next
-fsarena command on the same database. Exit code 0 however it was ended, 1 where the device went away.
+fsarena command on the same database. Exit code 0 however it was ended, 1 where the device disappeared.
 
 Examples:
   fsarena watch /dev/sdb

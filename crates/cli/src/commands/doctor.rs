@@ -5,7 +5,7 @@ mod noise;
 use crate::args::DoctorArgs;
 use crate::context::{self, Usage};
 use anyhow::Result;
-use fsarena_doctor::Subject;
+use fsarena_doctor::Target;
 use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::finding::Finding;
@@ -20,8 +20,8 @@ const GLANCED: Duration = Duration::from_millis(200);
 
 /// Looks at what was named, and measures the spread of equal runs where that was asked for.
 pub fn run(args: &DoctorArgs, _db: Option<&Path>) -> Result<ExitCode> {
-    let subjects = args.place.iter().map(|path| Subject::of_path(path));
-    let subjects: Vec<Subject> =
+    let subjects = args.place.iter().map(|path| Target::from_path(path));
+    let subjects: Vec<Target> =
         subjects.collect::<Result<_, _>>().map_err(|error| Usage(error.to_string()))?;
     let place = if args.noise { Some(noise::place(&subjects)?) } else { None };
     let findings = fsarena_doctor::examine(&Roots::default(), &subjects, WATCHED);
@@ -61,7 +61,7 @@ pub fn before_run(plan: &RunPlan, image_dir: &Path) -> Vec<Finding> {
         }
     }
     // What cannot be looked at is refused, or made, by the run itself.
-    let subjects: Vec<Subject> =
-        paths.into_iter().filter_map(|path| Subject::of_path(path).ok()).collect();
+    let subjects: Vec<Target> =
+        paths.into_iter().filter_map(|path| Target::from_path(path).ok()).collect();
     fsarena_doctor::examine(&Roots::default(), &subjects, GLANCED)
 }

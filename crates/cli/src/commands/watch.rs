@@ -117,7 +117,7 @@ enum End {
     Asked,
     /// Its time was up.
     Time,
-    /// The device went away, or its counters cannot be read any more.
+    /// The device disappeared, or its counters cannot be read any more.
     Gone(String),
 }
 
@@ -234,7 +234,7 @@ impl Kept {
         let run = self.run;
         say!("watched {what} for {length}, {} samples: RUN {run}", session.cost.samples);
         if let Some(share) = session.cost.share() {
-            say!("watch itself took {:.2} % of one processor", share * 100.0);
+            say!("watch itself took {:.2} % of one CPU core", share * 100.0);
         }
         if let Some(error) = &session.journal_error {
             say!("samples could not be kept on disk meanwhile: {error}");

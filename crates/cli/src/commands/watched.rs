@@ -225,7 +225,7 @@ mod tests {
     fn a_dead_watch_stands_as_its_record_says_where_it_had_stored_one() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("x.db")).unwrap();
-        let gone = "sda went away: its number is another device's";
+        let gone = "sda disappeared: its number is another device's";
         let failed =
             Outcome::Failed { step: "watch".to_owned(), error: gone.to_owned(), remedy: None };
         for (at, outcome, state, note) in [

@@ -23,16 +23,16 @@ fn loop_what_is_written_is_seen_and_a_device_that_goes_away_ends_the_watch() {
     sh(&format!("dd if=/dev/zero of={device} bs=1M count=8 oflag=direct status=none"));
     std::thread::sleep(std::time::Duration::from_millis(300));
     disk.detach();
-    let ran = live.end().code(1).says(&["went away", "samples: RUN 1"]);
+    let ran = live.end().code(1).says(&["disappeared", "samples: RUN 1"]);
     assert_eq!(ran.stderr.lines().filter(|line| line.starts_with("fsarena: ")).count(), 1);
     let row = scene.runs().remove(0);
     assert_eq!(row.state, RunState::Failed);
-    assert!(row.note.unwrap().contains("went away"));
+    assert!(row.note.unwrap().contains("disappeared"));
     let records = scene.records(1);
     assert!(matches!(&records[0].outcome, Outcome::Failed { step, .. } if step == "watch"));
     let phase = &records[0].phases[0];
     assert_eq!(phase.windows[&Window::Durable]["device.written_bytes"], 8 << 20);
-    scene.run(&["show"]).good().says(&["written 8 MiB", "went away"]);
+    scene.run(&["show"]).good().says(&["written 8 MiB", "disappeared"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn a_watch_is_lines_and_a_run_of_its_own_kind() {
     assert_eq!(lines.len(), 7, "{}", ran.stdout);
     assert!(lines[0].trim_start().starts_with("time  read_MB/s"), "{}", lines[0]);
     assert!(lines.iter().all(|line| line.split_whitespace().count() == 16), "{}", ran.stdout);
-    let ran = ran.says(&["7 samples: RUN 2", "watch itself took", "of one processor"]);
+    let ran = ran.says(&["7 samples: RUN 2", "watch itself took", "of one CPU core"]);
     assert!(ran.stderr.contains("watched /dev/"), "{}", ran.stderr);
 
     scene.run(&["list"]).good().says(&["watch", "done"]);
@@ -169,14 +169,14 @@ fn what_cannot_be_watched_is_refused_before_anything_is_stored() {
     };
     refused(&["/no/such"], &["/no/such: No such file or directory"]);
     refused(&["/dev/null"], &["/dev/null: is a character device"]);
-    refused(&["/proc"], &["/proc: lies on proc, which the kernel makes up"]);
+    refused(&["/proc"], &["/proc: is on proc, which the kernel generates"]);
     refused(&[".", "--every", "50ms"], &["--every 50ms: is under 100ms"]);
     refused(&[".", "--every", "2h"], &["--every 2h: is over 1h"]);
     refused(&[".", "--every", "soon"], &["--every soon"]);
     refused(&[".", "--for", "1s", "--every", "2s"], &["--for 1s: is shorter than --every"]);
     assert!(!scene.db().exists(), "nothing was made");
     if fs::read_to_string("/proc/mounts").unwrap().contains(" /dev/shm tmpfs ") {
-        refused(&["/dev/shm"], &["/dev/shm: lies on tmpfs, which lives in memory"]);
+        refused(&["/dev/shm"], &["/dev/shm: is on tmpfs, which lives in memory"]);
     }
 }
 

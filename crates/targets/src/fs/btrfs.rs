@@ -3,8 +3,8 @@
 use super::options::{Rule, ToolOutput, device_uuid, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use fsarena_model::account::{Chunk, Places, Range};
-use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::capacity::{Capacity, Predicted};
+use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
 

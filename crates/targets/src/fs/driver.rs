@@ -2,8 +2,8 @@
 
 use super::error::{FsError, IllegalLevel};
 use fsarena_model::account::Places;
-use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::capacity::Capacity;
+use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
 use std::collections::BTreeMap;
 use std::fs;

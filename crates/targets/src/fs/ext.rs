@@ -8,8 +8,8 @@
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::account::Places;
-use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::capacity::{Capacity, Predicted};
+use fsarena_model::contender::{Discard, FsLevel};
 use geometry::{Geometry, Shape};
 use std::collections::BTreeMap;
 use std::path::Path;

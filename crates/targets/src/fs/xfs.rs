@@ -3,8 +3,8 @@
 use super::options::{Rule, ToolOutput, device_uuid, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use fsarena_model::account::{Places, Range};
-use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::capacity::{Capacity, Predicted};
+use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -252,8 +252,8 @@ const ASIDE_BLOCKS: u64 = 12;
 const TAKEN_INODES: u64 = 3;
 
 /// What the kernel keeps back of a file system that mkfs.xfs made. Each allocation group reserves
-/// the blocks that its trees of shared extents and of free inodes (and of reverse mappings) may come
-/// to need (`xfs_ag_resv_init`, `xfs_btree_calc_size` in fs/xfs/libxfs), the whole a pool of 8192
+/// the blocks that its trees of shared extents and of free inodes (and of reverse mappings) may
+/// need (`xfs_ag_resv_init`, `xfs_btree_calc_size` in fs/xfs/libxfs), the whole a pool of 8192
 /// blocks or a twentieth (`xfs_default_resblks`).
 fn capacity(values: &MkfsValues, device: u64) -> Capacity {
     let block = values.block;

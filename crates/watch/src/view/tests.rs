@@ -87,7 +87,7 @@ fn a_usual_terminal_has_room_for_all() {
     "80 flushes, discarded - in - requests                                           "
     "                                                                                "
     "                                                                                "
-    "q end  p hold  ? help   RUN 12              watch itself 0.21 % of one processor"
+    "q end  p hold  ? help   RUN 12               watch itself 0.21 % of one CPU core"
     "#);
 }
 
@@ -127,7 +127,7 @@ fn without_utf8_signs_stand_for_blocks() {
     "dirty MiB           0.00      32.0      64.0  ..:-=+# ..:-=+# ..:-=+# "
     "since the start read 0 B in 0 requests, written 2.30 GiB in 46880 req…"
     "sda1 is a part of sda: requests elsewhere on it are not seen          "
-    "q end  p go on  ? help   RUN 12   watch itself 0.21 % of one processor"
+    "q end  p go on  ? help   RUN 12    watch itself 0.21 % of one CPU core"
     "#);
 }
 

@@ -6,7 +6,7 @@ use crate::commands::run;
 use crate::context::{self, Usage};
 use crate::exit;
 use anyhow::{Context as _, Result};
-use fsarena_doctor::Subject;
+use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
 use fsarena_honesty::Tape;
 use fsarena_model::noise::{Noise, NoiseClass};
@@ -49,12 +49,12 @@ pub(super) enum Measured {
 }
 
 /// Where to measure, by what was named.
-pub(super) fn place(subjects: &[Subject]) -> Result<Place> {
+pub(super) fn place(subjects: &[Target]) -> Result<Place> {
     match subjects {
         [] if context::is_root() => Ok(Place::Image),
         [] => Ok(Place::Directory(context::own_directory(true)?)),
-        [Subject::Directory(path)] => Ok(Place::Directory(path.clone())),
-        [Subject::Device(path)] => Err(Usage(format!(
+        [Target::Directory(path)] => Ok(Place::Directory(path.clone())),
+        [Target::Device(path)] => Err(Usage(format!(
             "{}: --noise writes files, and not to a device; name a directory on it",
             path.display()
         ))
@@ -141,13 +141,13 @@ mod tests {
 
     #[test]
     fn devices_are_not_written_to() {
-        let device = [Subject::Device("/dev/sdb".into())];
+        let device = [Target::Device("/dev/sdb".into())];
         let text = place(&device).err().unwrap().to_string();
         assert_eq!(
             text,
             "/dev/sdb: --noise writes files, and not to a device; name a directory on it"
         );
-        let two = [Subject::Directory("/a".into()), Subject::Directory("/b".into())];
+        let two = [Target::Directory("/a".into()), Target::Directory("/b".into())];
         assert!(place(&two).is_err());
     }
 }

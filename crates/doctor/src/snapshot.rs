@@ -3,7 +3,7 @@
 use crate::layers::{Layer, Stack, by_path, covering, device_of};
 use crate::read;
 use crate::sample::Sample;
-use crate::subject::Subject;
+use crate::target::Target;
 use fsarena_metrics::Roots;
 use fsarena_model::host::Host;
 use fsarena_targets::cmd::SearchPath;
@@ -12,8 +12,8 @@ use fsarena_targets::mountinfo::{self, MountEntry};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The machine and the subjects as they are now.
-pub(crate) struct Scene {
+/// The machine and the targets as they are now.
+pub(crate) struct SystemSnapshot {
     /// Where the kernel's files are.
     pub roots: Roots,
     /// Where programs are looked for.
@@ -75,9 +75,9 @@ impl Directory {
     }
 }
 
-impl Scene {
-    /// Finds the subjects and what is below them, then watches the load for as long as `window`.
-    pub fn read(roots: &Roots, subjects: &[Subject], tools: SearchPath, window: Duration) -> Self {
+impl SystemSnapshot {
+    /// Finds the targets and what is below them, then watches the load for as long as `window`.
+    pub fn read(roots: &Roots, targets: &[Target], tools: SearchPath, window: Duration) -> Self {
         let mounts = mounts(roots);
         let (inventory, unlisted) = match Inventory::read(&under(roots)) {
             Ok(inventory) => (inventory, None),
@@ -87,11 +87,11 @@ impl Scene {
         let mut stack =
             Stack { roots, inventory: &inventory, mounts: known_mounts, layers: Vec::new() };
         let (mut directories, mut unseen) = (Vec::new(), Vec::new());
-        for subject in subjects {
-            let found = match subject {
-                Subject::Host => Ok(()),
-                Subject::Device(path) => device(path, &mut stack),
-                Subject::Directory(path) => {
+        for target in targets {
+            let found = match target {
+                Target::Host => Ok(()),
+                Target::Device(path) => device(path, &mut stack),
+                Target::Directory(path) => {
                     directory(path, &mounts, &mut stack).map(|found| directories.push(found))
                 }
             };

@@ -1,11 +1,11 @@
 //! Fake machines for the tests of checks.
 
-use crate::check::Said;
+use crate::CHECKS;
+use crate::check::CheckResult;
+use crate::check::{HOST, Scope};
 use crate::sample::{Sample, Traffic};
-use crate::scene::Scene;
-use crate::subject::Subject;
-use crate::table::CHECKS;
-use crate::{check::HOST, check::Look};
+use crate::snapshot::SystemSnapshot;
+use crate::target::Target;
 use fsarena_metrics::Roots;
 use fsarena_targets::cmd::SearchPath;
 use fsarena_testkit::FakeTree;
@@ -50,26 +50,26 @@ pub fn tree(files: &[(&str, &str)]) -> FakeTree {
     tree
 }
 
-/// A scene without programs, and without waiting.
-pub fn scene(tree: &FakeTree, subjects: &[Subject]) -> Scene {
-    Scene::read(&roots(tree), subjects, SearchPath::new(Vec::new()), Duration::ZERO)
+/// A snapshot without programs, and without waiting.
+pub fn snapshot(tree: &FakeTree, targets: &[Target]) -> SystemSnapshot {
+    SystemSnapshot::read(&roots(tree), targets, SearchPath::new(Vec::new()), Duration::ZERO)
 }
 
 /// What the check of this name says of a place; `None` where it has nothing to say.
-pub fn said(scene: &Scene, code: &str, place: &str) -> Option<Said> {
+pub fn check_result(snapshot: &SystemSnapshot, code: &str, place: &str) -> Option<CheckResult> {
     let check = CHECKS.iter().find(|check| check.code == code).expect("a check of this name");
-    match check.look {
-        Look::Host(look) => {
+    match check.scope {
+        Scope::Host(check) => {
             assert_eq!(place, HOST);
-            look(scene)
+            check(snapshot)
         }
-        Look::Device(look) => {
-            let layer = scene.layers.iter().find(|layer| layer.place() == place);
-            look(scene, layer.expect("a device at this place"))
+        Scope::Device(check) => {
+            let layer = snapshot.layers.iter().find(|layer| layer.place() == place);
+            check(snapshot, layer.expect("a device at this place"))
         }
-        Look::Directory(look) => {
-            let dir = scene.directories.iter().find(|dir| dir.place() == place);
-            look(scene, dir.expect("a directory at this place"))
+        Scope::Directory(check) => {
+            let dir = snapshot.directories.iter().find(|dir| dir.place() == place);
+            check(snapshot, dir.expect("a directory at this place"))
         }
     }
 }
@@ -82,13 +82,15 @@ pub fn host(code: &str, files: &[(&str, &str)]) -> (String, String) {
 /// As [`host`], with this load.
 pub fn host_with(code: &str, files: &[(&str, &str)], sample: Sample) -> (String, String) {
     let tree = tree(files);
-    let scene = Scene { sample, ..scene(&tree, &[]) };
-    words(said(&scene, code, HOST).expect("it always says something of the machine"))
+    let snapshot = SystemSnapshot { sample, ..snapshot(&tree, &[]) };
+    weight_and_reading(
+        check_result(&snapshot, code, HOST).expect("it always says something of the machine"),
+    )
 }
 
 /// Weight and reading.
-pub fn words(said: Said) -> (String, String) {
-    (said.weight.word().to_owned(), said.reading)
+pub fn weight_and_reading(result: CheckResult) -> (String, String) {
+    (result.weight.word().to_owned(), result.reading)
 }
 
 /// A tree with a disk and one partition on it: `sda`, 8:0, 64 GiB, SATA SSD; `sda1` from 1 MiB on,
@@ -151,9 +153,9 @@ pub fn device_with(
     sample: Sample,
 ) -> Option<(String, String)> {
     let path = PathBuf::from("/dev").join(name);
-    let subject = Subject::Device(path.clone());
-    let scene = Scene { sample, ..scene(tree, &[subject]) };
-    said(&scene, code, &path.display().to_string()).map(words)
+    let target = Target::Device(path.clone());
+    let snapshot = SystemSnapshot { sample, ..snapshot(tree, &[target]) };
+    check_result(&snapshot, code, &path.display().to_string()).map(weight_and_reading)
 }
 
 /// What a directory check says of `/data`, with these options and this type.
@@ -162,6 +164,6 @@ pub fn directory(code: &str, fstype: &str, options: &str) -> Option<(String, Str
     let (of_mount, of_super) = options.split_once(" / ").unwrap_or((options, "rw"));
     let line = format!("30 22 8:1 / /data {of_mount} - {fstype} /dev/sda1 {of_super}\n");
     tree.put("proc/self/mountinfo", line);
-    let scene = scene(&tree, &[Subject::Directory("/data".into())]);
-    said(&scene, code, "/data").map(words)
+    let snapshot = snapshot(&tree, &[Target::Directory("/data".into())]);
+    check_result(&snapshot, code, "/data").map(weight_and_reading)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// What is looked at.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Subject {
+pub enum Target {
     /// The machine alone.
     Host,
     /// A block device.
@@ -17,21 +17,21 @@ pub enum Subject {
 /// A path that cannot be looked at.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {problem}", path.display())]
-pub struct NoSubject {
+pub struct NotATarget {
     /// The path as written.
     pub path: PathBuf,
     /// What is wrong, and what to name instead.
     pub problem: String,
 }
 
-impl Subject {
+impl Target {
     /// What this path leads to. Nothing is opened.
     ///
     /// # Errors
     /// When there is nothing, it may not be seen, or it is no block device or directory.
-    pub fn of_path(written: &Path) -> Result<Self, NoSubject> {
+    pub fn from_path(written: &Path) -> Result<Self, NotATarget> {
         let refuse =
-            |problem: &str| NoSubject { path: written.to_owned(), problem: problem.to_owned() };
+            |problem: &str| NotATarget { path: written.to_owned(), problem: problem.to_owned() };
         let path = written.canonicalize().map_err(|error| {
             let text = error.to_string();
             refuse(text.split(" (os error").next().unwrap_or_default())
@@ -46,7 +46,7 @@ impl Subject {
                 Ok(Self::Directory(path))
             }
             FileType::RegularFile => {
-                Err(refuse("is a file; name the directory it lies in, or a block device"))
+                Err(refuse("is a file; name the directory it is in, or a block device"))
             }
             FileType::CharacterDevice => {
                 Err(refuse("is a character device; name a block device (fsarena devices)"))
@@ -68,10 +68,10 @@ mod tests {
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(dir.path(), &link).unwrap();
         let real = dir.path().canonicalize().unwrap();
-        assert_eq!(Subject::of_path(&link), Ok(Subject::Directory(real)));
-        let problem = |path: &Path| Subject::of_path(path).unwrap_err().to_string();
+        assert_eq!(Target::from_path(&link), Ok(Target::Directory(real)));
+        let problem = |path: &Path| Target::from_path(path).unwrap_err().to_string();
         assert!(
-            problem(&file).ends_with("is a file; name the directory it lies in, or a block device")
+            problem(&file).ends_with("is a file; name the directory it is in, or a block device")
         );
         assert!(problem(Path::new("/dev/null")).starts_with("/dev/null: is a character device"));
         let missing = dir.path().join("missing");
