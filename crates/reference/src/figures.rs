@@ -4,7 +4,31 @@
 //! length lies less than one second from what was read, in either direction. Two equal lengths can
 //! therefore be read one second apart, and never two.
 
-use crate::Holds;
+use serde::Serialize;
+
+/// Whether numbers bear a claim.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The numbers bear it.
+    Holds,
+    /// The numbers speak against it.
+    Falls,
+    /// The numbers are too coarse or too few, or too much changed at once.
+    CannotBeTold,
+}
+
+impl Holds {
+    /// The word in a text.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Falls => "falls",
+            Self::CannotBeTold => "cannot be told",
+        }
+    }
+}
 
 /// Farthest that a length by whole seconds is from the truth, seconds (not reached).
 pub(crate) const CLOCK_S: f64 = 1.0;

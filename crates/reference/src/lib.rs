@@ -1,14 +1,15 @@
 //! The published studies: their numbers, re-computed, and what falls with it.
 //!
-//! The files lie in `reference/` and are part of the program: comment lines with the circumstances,
+//! The files are in `reference/` and are part of the program: comment lines with the circumstances,
 //! a header, one value or row a line. A study is one module that reads its file, lays its tables
 //! out as they were printed and computes what can be computed from them; a new one is that module
 //! and a line in `KNOWN`.
 //!
 //! Pure: nothing here reads a file, a clock or the machine. Printed numbers stay as printed; what
-//! is computed stands beside them and never in their place.
+//! is computed is shown next to them and never in their place.
 #![forbid(unsafe_code)]
 
+mod article;
 mod figures;
 mod read;
 mod table;
@@ -18,118 +19,12 @@ mod y2007;
 mod y2008;
 mod y2010;
 
+pub use article::{Article, BlockRow, Caches, Finding, RateRow, Shape};
+pub use figures::Holds;
 pub use read::BadReference;
-pub use table::{Cell, Line, Table};
-pub use y2003::RateRow;
-pub use y2007::BlockRow;
+pub use table::{Cell, Line, Table, Test};
 
-use serde::Serialize;
-
-/// A published study.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Article {
-    /// Year of publication.
-    pub year: u16,
-    /// What it is, in one line.
-    pub title: &'static str,
-    /// Name of the experiment that repeats it.
-    pub experiment: &'static str,
-    /// The comment lines of the data: circumstances, units, remarks.
-    pub comments: Vec<String>,
-    /// Its tables in their own shape, and those that are computed from them.
-    pub tables: Vec<Table>,
-    /// What it concludes, and whether its numbers bear that.
-    pub findings: Vec<Finding>,
-    /// In which state of the caches it measured.
-    pub caches: Caches,
-    /// How measurements of somebody else are laid out to be set beside it.
-    pub shape: Shape,
-}
-
-/// In which state of the caches an article measured, or is taken to have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Caches {
-    /// Cold before each test.
-    Cold,
-    /// Cold before the first test at most.
-    ColdStart,
-    /// Warm: what was worked on had been put there just before.
-    Warm,
-}
-
-/// The shape of an article's table, for measurements of somebody else.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Shape {
-    /// Tests in rows, file systems in columns, cells `rate / CPU load`.
-    Rates {
-        /// The published values.
-        rows: Vec<RateRow>,
-    },
-    /// What was compared in rows, each on its machine; tests in columns, cells seconds.
-    Contenders {
-        /// The tests, in the order of the columns.
-        tests: Vec<Test>,
-    },
-    /// Sizes of blocks and fragments in rows; the work of a cycle, load and rate in columns.
-    Cycles {
-        /// The published values.
-        rows: Vec<BlockRow>,
-        /// What its own numbers suggest for the question that it leaves open: inference.
-        inference: Vec<String>,
-    },
-    /// As [`Shape::Contenders`], machines side by side, with ratios of memory and disk, and every
-    /// single run in an appendix.
-    Machines {
-        /// The tests, in the order of the columns.
-        tests: Vec<Test>,
-    },
-}
-
-/// A column of a table of seconds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Test {
-    /// Name in the data, and title of the experiment's row that repeats it.
-    pub name: &'static str,
-    /// Heading of the column.
-    pub heading: &'static str,
-}
-
-/// Something that a study concludes or takes for granted, held against its own numbers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Finding {
-    /// What it says, in our words.
-    pub claim: &'static str,
-    /// Whether its numbers bear that.
-    pub holds: Holds,
-    /// The figures behind the decision.
-    pub why: String,
-}
-
-/// What becomes of a claim.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Holds {
-    /// The numbers bear it.
-    Holds,
-    /// The numbers speak against it.
-    Falls,
-    /// The numbers are too coarse or too few, or too much changed at once.
-    CannotBeTold,
-}
-
-impl Holds {
-    /// The word in a text.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::Falls => "falls",
-            Self::CannotBeTold => "cannot be told",
-        }
-    }
-}
+use article::Contents;
 
 /// A study of the table: how it is known, and what reads it.
 struct Known {
@@ -138,14 +33,6 @@ struct Known {
     experiment: &'static str,
     caches: Caches,
     read: fn() -> Result<Contents, BadReference>,
-}
-
-/// What a module reads and computes.
-struct Contents {
-    comments: Vec<String>,
-    tables: Vec<Table>,
-    findings: Vec<Finding>,
-    shape: Shape,
 }
 
 const KNOWN: &[Known] = &[

@@ -1,19 +1,25 @@
 //! A table of an article, printed or computed: headings, rows, cells with their numbers.
 
-use crate::Test;
 use crate::figures::Interval;
 use serde::Serialize;
+
+/// A column of a table of seconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Test {
+    /// Name in the data, and title of the experiment's row that repeats it.
+    pub name: &'static str,
+    /// Heading of the column.
+    pub heading: &'static str,
+}
 
 /// A table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Table {
-    /// What it shows.
     pub title: String,
     /// `s`, `MB/s`, or empty for ratios.
     pub unit: &'static str,
     /// Headings of the columns.
     pub columns: Vec<String>,
-    /// Its rows.
     pub rows: Vec<Line>,
     /// What has to be said below it.
     pub notes: Vec<String>,

@@ -1,28 +1,10 @@
 //! 2003: small and big files on file systems of Linux and FreeBSD, rates with CPU load.
 
+use crate::article::{Contents, RateRow, Shape};
 use crate::read::{BadReference, read};
-use crate::{Contents, Shape};
-use serde::Serialize;
 
 const DATA: &str = include_str!("../../../reference/2003-linux-vs-freebsd.csv");
 const HEADER: &str = "phase,unit,filesystem,os,value,cpu_percent";
-
-/// One published value.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct RateRow {
-    /// Title of the article's row.
-    pub phase: String,
-    /// `KB/s` (1024 bytes) or `files/s`.
-    pub unit: String,
-    /// File system.
-    pub filesystem: String,
-    /// Operating system.
-    pub os: String,
-    /// The value, in `unit`.
-    pub value: f64,
-    /// CPU load of the whole machine, percent.
-    pub cpu_percent: f64,
-}
 
 /// The study. Its raw runs were not published: there is nothing to re-compute.
 pub(crate) fn contents() -> Result<Contents, BadReference> {

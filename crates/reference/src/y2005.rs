@@ -1,10 +1,10 @@
 //! 2005: trees and a big file copied, unpacked and deleted on UFS, on four combinations of machine,
 //! system and disk.
 
-use crate::figures::{CLOCK_S, Interval, all};
+use crate::article::{Contents, Finding, Shape};
+use crate::figures::{CLOCK_S, Holds, Interval, all};
 use crate::read::{BadReference, Row, exactly, read};
-use crate::table::{Cell, Table, headings, listed};
-use crate::{Contents, Finding, Holds, Shape, Test};
+use crate::table::{Cell, Table, Test, headings, listed};
 
 const DATA: &str = include_str!("../../../reference/2005-file-operations.csv");
 const HEADER: &str = "machine,os,disk,filesystem,data_copy_s,data_delete_s,ports_untar_s,\

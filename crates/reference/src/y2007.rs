@@ -1,142 +1,18 @@
 //! 2007: an application that updates 40,000 small files every five minutes, on UFS with blocks and
 //! fragments of many sizes; and its open question where the extra bytes come from.
 
+mod data;
 mod findings;
 
+use crate::article::{BlockRow, Contents, Shape};
 use crate::figures::Interval;
-use crate::read::{BadReference, Row, exactly, read};
+use crate::read::BadReference;
 use crate::table::{Cell, Table};
-use crate::{Contents, Shape};
-use serde::Serialize;
-
-const DATA: &str = include_str!("../../../reference/2007-ufs-block-fragment.csv");
-const HEADER: &str = "block_bytes,fragment_bytes,disturbed,work_time_s,busy_percent,write_mb_per_s";
-
-/// From cycle to cycle, s.
-const PERIOD_S: f64 = 300.0;
-/// Files that a cycle updates, about.
-const FILES: f64 = 40_000.0;
-/// Bytes of a megabyte, as they are taken here; the article does not say whether it counts 2^20.
-const MB: f64 = 1e6;
-/// UFS keeps fragments at the end of files up to so many blocks; larger ones end in a whole block.
-const DIRECT_BLOCKS: f64 = 12.0;
-/// Largest file, bytes.
-const LARGEST_BYTES: f64 = 250_000.0;
-
-/// A printed row.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct BlockRow {
-    /// `newfs -b`.
-    pub block_bytes: f64,
-    /// `newfs -f`.
-    pub fragment_bytes: f64,
-    /// Whether a script made about 1,000 small files beside it.
-    pub disturbed: bool,
-    /// Time that a cycle worked, s.
-    pub work_time_s: f64,
-    /// Share of the time in which the disk was busy, %.
-    pub busy_percent: f64,
-    /// Written to the disk, MB/s over the period.
-    pub write_mb_per_s: f64,
-}
-
-impl BlockRow {
-    fn of(row: &Row) -> Result<Self, BadReference> {
-        Ok(Self {
-            block_bytes: row.number(0)?,
-            fragment_bytes: row.number(1)?,
-            disturbed: row.text(2) == "yes",
-            work_time_s: row.number(3)?,
-            busy_percent: row.number(4)?,
-            write_mb_per_s: row.number(5)?,
-        })
-    }
-
-    /// `65536/8192`, as the article writes it.
-    #[must_use]
-    pub fn head(&self) -> String {
-        let disturbed = if self.disturbed { ", disturbed" } else { "" };
-        format!("{:.0}/{:.0}{disturbed}", self.block_bytes, self.fragment_bytes)
-    }
-
-    fn work(&self) -> Interval {
-        Interval::about(self.work_time_s, 0.5)
-    }
-
-    fn busy(&self) -> Interval {
-        Interval::about(self.busy_percent, 0.5)
-    }
-
-    fn rate(&self) -> Interval {
-        Interval::about(self.write_mb_per_s, 0.005)
-    }
-
-    /// Written in a cycle, MB.
-    fn cycle_mb(&self) -> Interval {
-        let rate = self.rate();
-        let of = |per_s: f64| per_s * PERIOD_S;
-        Interval { low: of(rate.low), value: of(rate.value), high: of(rate.high) }
-    }
-
-    /// The most that rounding can add, MB: less than a fragment a file, and less than a block for
-    /// each file beyond what may end in fragments, of which `data_mb` leaves room for so many.
-    fn rounding_most_mb(&self, data_mb: f64) -> f64 {
-        let ends_in_blocks_bytes = DIRECT_BLOCKS * self.block_bytes;
-        let large_mb =
-            if ends_in_blocks_bytes < LARGEST_BYTES { data_mb / DIRECT_BLOCKS } else { 0.0 };
-        FILES * self.fragment_bytes / MB + large_mb
-    }
-}
-
-/// The rows by what they are.
-struct Rows {
-    all: [BlockRow; 7],
-}
-
-impl Rows {
-    /// Those with nothing beside them.
-    fn plain(&self) -> &[BlockRow] {
-        &self.all[..6]
-    }
-
-    /// 4096/512.
-    fn first(&self) -> &BlockRow {
-        &self.all[0]
-    }
-
-    /// 65536/8192.
-    fn eighth(&self) -> &BlockRow {
-        &self.all[4]
-    }
-
-    /// 65536/65536.
-    fn last(&self) -> &BlockRow {
-        &self.all[5]
-    }
-
-    /// The same with a second load.
-    fn disturbed(&self) -> &BlockRow {
-        &self.all[6]
-    }
-
-    /// The most that the data of a cycle can be, MB: what the least row writes.
-    fn data_most_mb(&self) -> f64 {
-        self.first().cycle_mb().high
-    }
-
-    /// What rounding cannot explain of a row, MB, at the least: all of the least row is taken as
-    /// data, and every file to waste as much as it can.
-    fn unexplained_mb(&self, row: &BlockRow) -> f64 {
-        let data_mb = self.data_most_mb();
-        (row.cycle_mb().low - data_mb - row.rounding_most_mb(data_mb)).max(0.0)
-    }
-}
+use data::{FILES, MB, Rows};
 
 /// The study.
 pub(crate) fn contents() -> Result<Contents, BadReference> {
-    let (comments, lines) = read(DATA, HEADER)?;
-    let rows = lines.iter().map(BlockRow::of).collect::<Result<Vec<_>, _>>()?;
-    let rows = Rows { all: exactly(rows)? };
+    let (comments, rows) = Rows::read()?;
     let tables = vec![printed(&rows), cycles(&rows), rounding(&rows)];
     let shape = Shape::Cycles { rows: rows.all.to_vec(), inference: findings::inference(&rows) };
     Ok(Contents { comments, tables, findings: findings::findings(&rows), shape })

@@ -1,10 +1,10 @@
 //! 2010: trees and files copied and deleted on ext4, on an SSD in two journal modes and on a hard
 //! disk.
 
-use crate::figures::{CLOCK_S, Interval, all};
+use crate::article::{Contents, Finding, Shape};
+use crate::figures::{CLOCK_S, Holds, Interval, all};
 use crate::read::{BadReference, Row, exactly, read};
-use crate::table::{Cell, Table, headings, listed};
-use crate::{Contents, Finding, Holds, Shape, Test};
+use crate::table::{Cell, Table, Test, headings, listed};
 
 const DATA: &str = include_str!("../../../reference/2010-ssd-ext4-journal.csv");
 const HEADER: &str = "journal,device,flac_copy_s,portage_copy_s,avi_copy_s,iso_copy_s,\

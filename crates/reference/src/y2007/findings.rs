@@ -1,9 +1,9 @@
 //! What the article concludes, held against its own numbers, and what can be inferred for its
 //! question.
 
-use super::{BlockRow, FILES, MB, PERIOD_S, Rows};
-use crate::figures::Interval;
-use crate::{Finding, Holds};
+use super::data::{FILES, MB, PERIOD_S, Rows};
+use crate::article::{BlockRow, Finding};
+use crate::figures::{Holds, Interval};
 
 pub(super) fn findings(rows: &Rows) -> Vec<Finding> {
     vec![

@@ -1,9 +1,9 @@
 //! What 2008 concludes, held against its runs.
 
-use super::{CPUS, DISTRIBUTIONS, Data, Pair, TESTS};
-use crate::figures::{CLOCK_S, all};
+use super::data::{CPUS, DISTRIBUTIONS, Data, Pair, TESTS};
+use crate::article::Finding;
+use crate::figures::{CLOCK_S, Holds, all};
 use crate::table::differs;
-use crate::{Finding, Holds};
 
 /// Farthest from one that a ratio may be for its difference to be passed over.
 const NEGLIGIBLE: f64 = 0.10;
@@ -50,7 +50,7 @@ fn ratios_follow_from_means(data: &Data) -> Finding {
         ratios.iter().filter(|(printed, pair)| differs(*printed, of(*pair), 2)).count()
     };
     let (from_printed, from_true) =
-        (wrong(&|pair| pair.of_printed()), wrong(&|pair| pair.of_true()));
+        (wrong(&|pair| pair.printed()), wrong(&|pair| pair.recomputed()));
     let number = ratios.len();
     Finding {
         claim: "The ratios of tables 3 to 5 follow from the printed means",
@@ -85,7 +85,7 @@ fn three_repeats_are_enough(data: &Data) -> Finding {
 
 /// `untar 1.95, true 1.93 (19-20 against 9-11 s)`.
 fn said(pair: Pair<'_>) -> String {
-    let (printed, computed) = (pair.of_printed(), pair.of_true());
+    let (printed, computed) = (pair.printed(), pair.recomputed());
     format!("{} {printed:.2}, true {computed:.2} ({})", pair.above.test, pair.ranges())
 }
 
@@ -144,7 +144,7 @@ fn untar_on_intel(data: &Data) -> Option<Finding> {
     /// Farthest that the true ratio may be from the printed one, as a share of it.
     const NEAR: f64 = 0.05;
     let pair = data.bits("untar", "Intel", "tmpfs")?;
-    let near = (pair.of_true() / pair.of_printed() - 1.0).abs() <= NEAR;
+    let near = (pair.recomputed() / pair.printed() - 1.0).abs() <= NEAR;
     Some(Finding {
         claim: "On Intel untar takes almost twice as long with 64 bits as with 32",
         holds: if near { slower(pair) } else { Holds::Falls },
@@ -224,7 +224,7 @@ fn only_flac_is_faster_on_ext3(data: &Data) -> Finding {
         let ahead = pairs.iter().filter(|pair| of(**pair) > 1.0 + 1e-9);
         ahead.map(|pair| format!("{} ({:.2})", combination(pair), of(*pair))).collect()
     };
-    let (printed, computed) = (ahead(&|pair| pair.of_printed()), ahead(&|pair| pair.of_true()));
+    let (printed, computed) = (ahead(&|pair| pair.printed()), ahead(&|pair| pair.recomputed()));
     let list = |names: &[String]| {
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
@@ -254,9 +254,10 @@ fn memory_matters_for_small_files_only(data: &Data) -> Finding {
     let others: Vec<Pair<'_>> =
         places(data).into_iter().filter(|pair| pair.above.test != "untar").collect();
     let within = others.iter().filter(|pair| alike(pair) == Holds::Holds).count();
-    let wide = others.iter().filter(|pair| (pair.of_true() - 1.0).abs() > NEGLIGIBLE);
-    let farthest: Vec<String> =
-        wide.map(|p| format!("{} {:.2} ({})", combination(p), p.of_true(), p.ranges())).collect();
+    let wide = others.iter().filter(|pair| (pair.recomputed() - 1.0).abs() > NEGLIGIBLE);
+    let farthest: Vec<String> = wide
+        .map(|p| format!("{} {:.2} ({})", combination(p), p.recomputed(), p.ranges()))
+        .collect();
     let farthest = if farthest.is_empty() { "none".to_owned() } else { farthest.join(", ") };
     Finding {
         claim: "But for very many small files (untar), memory and disk differ negligibly",

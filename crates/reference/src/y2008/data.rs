@@ -1,13 +1,8 @@
-//! 2008: an archive unpacked and packed, music encoded, in memory and on ext3, with 32 and 64 bits,
-//! on AMD and Intel; every single run is published.
-
-mod findings;
-mod tables;
+//! The published series and ratios of 2008.
 
 use crate::figures::{Interval, Runs};
 use crate::read::{BadReference, Row, read};
-use crate::table::differs;
-use crate::{Contents, Shape, Test};
+use crate::table::{Test, differs};
 
 const ALL_DATA: &str = include_str!("../../../../reference/2008-all-against-all.csv");
 const ALL_HEADER: &str = "test,cpu,distribution,bits,filesystem,run1_s,run2_s,run3_s,\
@@ -17,7 +12,7 @@ const FIVE_HEADER: &str = "test,run1_s,run2_s,run3_s,run4_s,run5_s,published_mea
 const RATIO_DATA: &str = include_str!("../../../../reference/2008-ratios.csv");
 const RATIO_HEADER: &str = "comparison,context,untar,tar+bzip2,tar+gzip,wav2flac,wav2ogg";
 
-const TESTS: [Test; 5] = [
+pub(super) const TESTS: [Test; 5] = [
     Test { name: "untar", heading: "untar" },
     Test { name: "tar+bzip2", heading: "tar+bzip2" },
     Test { name: "tar+gzip", heading: "tar+gzip" },
@@ -26,23 +21,23 @@ const TESTS: [Test; 5] = [
 ];
 
 /// Processors and distributions (32 and 64 bits) in the order of the columns.
-const CPUS: [&str; 2] = ["AMD", "Intel"];
-const DISTRIBUTIONS: [&str; 2] = ["Zenwalk", "Slamd64"];
-const FILE_SYSTEMS: [&str; 2] = ["tmpfs", "ext3"];
+pub(super) const CPUS: [&str; 2] = ["AMD", "Intel"];
+pub(super) const DISTRIBUTIONS: [&str; 2] = ["Zenwalk", "Slamd64"];
+pub(super) const FILE_SYSTEMS: [&str; 2] = ["tmpfs", "ext3"];
 
 /// One test on one combination.
-struct Series {
-    test: String,
-    cpu: String,
-    distribution: String,
-    filesystem: String,
-    runs: Runs,
-    printed_mean_s: f64,
+pub(super) struct Series {
+    pub(super) test: String,
+    pub(super) cpu: String,
+    pub(super) distribution: String,
+    pub(super) filesystem: String,
+    pub(super) runs: Runs,
+    pub(super) printed_mean_s: f64,
 }
 
 impl Series {
     /// Whether the printed mean is of the first and the last run.
-    fn is_of_first_and_last(&self) -> bool {
+    pub(super) fn is_of_first_and_last(&self) -> bool {
         !differs(self.printed_mean_s, self.runs.first_and_last(), 1)
     }
 }
@@ -56,41 +51,41 @@ struct PrintedRatios {
 }
 
 /// Everything that was published.
-struct Data {
-    series: Vec<Series>,
-    five: Vec<(String, Runs, f64)>,
+pub(super) struct Data {
+    pub(super) series: Vec<Series>,
+    pub(super) five: Vec<(String, Runs, f64)>,
     ratios: Vec<PrintedRatios>,
 }
 
 /// What a ratio is of: for a test, the series above and below the line.
 #[derive(Clone, Copy)]
-struct Pair<'a> {
-    above: &'a Series,
-    below: &'a Series,
+pub(super) struct Pair<'a> {
+    pub(super) above: &'a Series,
+    pub(super) below: &'a Series,
 }
 
 impl Pair<'_> {
-    fn of_printed(self) -> f64 {
+    pub(super) fn printed(self) -> f64 {
         self.above.printed_mean_s / self.below.printed_mean_s
     }
 
-    fn of_true(self) -> f64 {
+    pub(super) fn recomputed(self) -> f64 {
         self.above.runs.mean() / self.below.runs.mean()
     }
 
     /// The ratio of true means, and what it may be whatever the repeats and the clock did.
-    fn bounds(self) -> Interval {
+    pub(super) fn bounds(self) -> Interval {
         self.above.runs.bounds().over(self.below.runs.bounds())
     }
 
     /// `30-31 against 29-33 s`.
-    fn ranges(self) -> String {
+    pub(super) fn ranges(self) -> String {
         format!("{} against {} s", self.above.runs.range(), self.below.runs.range())
     }
 }
 
 impl Data {
-    fn read() -> Result<(Vec<String>, Self), BadReference> {
+    pub(super) fn read() -> Result<(Vec<String>, Self), BadReference> {
         let (mut comments, rows) = read(ALL_DATA, ALL_HEADER)?;
         let series = rows.iter().map(series).collect::<Result<_, _>>()?;
         let (more, rows) = read(FIVE_DATA, FIVE_HEADER)?;
@@ -107,7 +102,13 @@ impl Data {
         Ok((comments, Self { series, five, ratios }))
     }
 
-    fn find(&self, test: &str, cpu: &str, distribution: &str, filesystem: &str) -> Option<&Series> {
+    pub(super) fn find(
+        &self,
+        test: &str,
+        cpu: &str,
+        distribution: &str,
+        filesystem: &str,
+    ) -> Option<&Series> {
         self.series.iter().find(|s| {
             s.test == test
                 && s.cpu == cpu
@@ -117,7 +118,7 @@ impl Data {
     }
 
     /// 64 bits over 32 bits.
-    fn bits(&self, test: &str, cpu: &str, filesystem: &str) -> Option<Pair<'_>> {
+    pub(super) fn bits(&self, test: &str, cpu: &str, filesystem: &str) -> Option<Pair<'_>> {
         Some(Pair {
             above: self.find(test, cpu, "Slamd64", filesystem)?,
             below: self.find(test, cpu, "Zenwalk", filesystem)?,
@@ -125,7 +126,7 @@ impl Data {
     }
 
     /// Intel over AMD in memory.
-    fn vendor(&self, test: &str, distribution: &str) -> Option<Pair<'_>> {
+    pub(super) fn vendor(&self, test: &str, distribution: &str) -> Option<Pair<'_>> {
         Some(Pair {
             above: self.find(test, "Intel", distribution, "tmpfs")?,
             below: self.find(test, "AMD", distribution, "tmpfs")?,
@@ -133,21 +134,26 @@ impl Data {
     }
 
     /// Memory over disk.
-    fn place(&self, test: &str, cpu: &str, distribution: &str) -> Option<Pair<'_>> {
+    pub(super) fn place(&self, test: &str, cpu: &str, distribution: &str) -> Option<Pair<'_>> {
         Some(Pair {
             above: self.find(test, cpu, distribution, "tmpfs")?,
             below: self.find(test, cpu, distribution, "ext3")?,
         })
     }
 
-    fn printed_ratio(&self, comparison: &str, context: &str, test: usize) -> Option<f64> {
+    pub(super) fn printed_ratio(
+        &self,
+        comparison: &str,
+        context: &str,
+        test: usize,
+    ) -> Option<f64> {
         let of =
             |row: &&PrintedRatios| row.comparison.starts_with(comparison) && row.context == context;
         *self.ratios.iter().find(of)?.ratios.get(test)?
     }
 
     /// Every printed ratio with the pair that it is of.
-    fn all_ratios<'a>(&'a self) -> Vec<(f64, Pair<'a>)> {
+    pub(super) fn all_ratios<'a>(&'a self) -> Vec<(f64, Pair<'a>)> {
         let mut found = Vec::new();
         for (at, test) in TESTS.iter().enumerate() {
             let mut push = |comparison: &str, context: &str, pair: Option<Pair<'a>>| {
@@ -178,13 +184,6 @@ fn series(row: &Row) -> Result<Series, BadReference> {
         runs: Runs(row.numbers(5, 8)?),
         printed_mean_s: row.number(8)?,
     })
-}
-
-/// The study.
-pub(crate) fn contents() -> Result<Contents, BadReference> {
-    let (comments, data) = Data::read()?;
-    let (tables, findings) = (tables::tables(&data), findings::findings(&data));
-    Ok(Contents { comments, tables, findings, shape: Shape::Machines { tests: TESTS.to_vec() } })
 }
 
 #[cfg(test)]
@@ -219,7 +218,7 @@ mod tests {
         let ratios = data.all_ratios();
         assert_eq!(ratios.len(), 35);
         for (printed, pair) in ratios {
-            assert!(!differs(printed, pair.of_printed(), 2), "{printed} {}", pair.of_printed());
+            assert!(!differs(printed, pair.printed(), 2), "{printed} {}", pair.printed());
         }
     }
 }
