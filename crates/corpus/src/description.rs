@@ -5,12 +5,11 @@
 //! root. `datasets/README.md` has the format key by key. The description alone decides every byte:
 //! its seed is in it. Nothing is resolved or generated here; see `tree`.
 
-mod check;
+mod parse;
 mod size;
 
 pub use size::Size;
 
-use crate::CorpusError;
 use crate::contents::Kind;
 use fsarena_model::job::Compression;
 use serde::{Deserialize, Serialize};
@@ -61,7 +60,7 @@ impl Ratios {
         *self == Self::default()
     }
 
-    fn of(&self, compression: Compression) -> Option<f64> {
+    fn get(&self, compression: Compression) -> Option<f64> {
         match compression {
             Compression::None => self.none,
             Compression::Gzip => self.gzip,
@@ -210,30 +209,6 @@ fn is_zero(value: &u64) -> bool {
 }
 
 impl Description {
-    /// Reads a description; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// What is not TOML, an unknown or missing key, and everything that could not be made, with the
-    /// line and what to do.
-    pub fn parse(text: &str, file: &str) -> Result<Self, CorpusError> {
-        let read: Result<Self, toml::de::Error> = toml::from_str(text);
-        let fault = |line, what, remedy: &str| CorpusError::Description {
-            file: file.to_owned(),
-            line,
-            what,
-            remedy: remedy.to_owned(),
-        };
-        let description = read.map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            let what = error.message().lines().collect::<Vec<_>>().join(", ");
-            fault(check::line_of(text, at), what, "datasets/README.md has the format")
-        })?;
-        match description.check() {
-            Ok(()) => Ok(description),
-            Err(found) => Err(fault(found.place.line(text), found.what, &found.remedy)),
-        }
-    }
-
     /// The description as TOML; reading it gives the same description.
     ///
     /// # Panics
@@ -279,7 +254,7 @@ impl Description {
     /// is stated, that of an archive that is not compressed; where that is missing too, 1.
     #[must_use]
     pub fn archive_ratio(&self, compression: Compression) -> f64 {
-        self.archive_ratio.of(compression).or(self.archive_ratio.none).unwrap_or(1.0)
+        self.archive_ratio.get(compression).or(self.archive_ratio.none).unwrap_or(1.0)
     }
 
     /// `count` at this scale: at least 1, where it was that.

@@ -50,7 +50,7 @@ impl Template {
             let Some((inner, after)) = from.split_once('}') else {
                 return Err(format!("{template:?} has a {{ without its }}"));
             };
-            parts.push(Part::of(inner).ok_or(format!("{{{inner}}} is not known in a name"))?);
+            parts.push(Part::parse(inner).ok_or(format!("{{{inner}}} is not known in a name"))?);
             rest = after;
         }
         let text: usize = parts.iter().map(Part::text_bytes).sum();
@@ -88,7 +88,7 @@ impl Template {
 }
 
 impl Part {
-    fn of(inner: &str) -> Option<Self> {
+    fn parse(inner: &str) -> Option<Self> {
         Some(match inner {
             "n" => Self::Number(1),
             "aa" => Self::Letters,

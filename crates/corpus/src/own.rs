@@ -5,14 +5,13 @@
 //! by construction.
 
 mod archive;
-mod heads;
-mod inside;
-mod kind;
-mod marks;
+mod entry;
+mod header_limit;
+mod names;
 mod tree;
 
-pub use heads::{HeadLimit, Limited, MAX_HEADERS_BYTES};
-pub use kind::{MemberKind, member_kind};
+pub use entry::{MemberKind, TopLevel, member_kind};
+pub use header_limit::{HeaderLimit, LimitedReader, MAX_HEADERS_BYTES};
 
 use crate::CorpusError;
 use fsarena_model::job::{Compression, Contents};
@@ -33,24 +32,6 @@ pub enum Own {
     Archive(Compression, Contents),
 }
 
-/// What lies directly in a directory or an archive, as far as some programs want it there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Top {
-    /// Files that `*.wav` is for a shell.
-    pub wavs: u64,
-    /// Whether make finds something to do.
-    pub has_makefile: bool,
-}
-
-impl Top {
-    /// Takes in a file, by the parts of its name.
-    fn count(&mut self, parts: &[&[u8]]) {
-        let [name] = parts else { return };
-        self.wavs += u64::from(name.ends_with(b".wav") && !name.starts_with(b"."));
-        self.has_makefile |= [&b"Makefile"[..], b"makefile", b"GNUmakefile"].contains(name);
-    }
-}
-
 /// Looks at a directory or an archive, all of it: an archive is decompressed to its end. Asks
 /// `stop` every entry, and every 256 KiB of an archive.
 ///
@@ -64,14 +45,17 @@ impl Top {
 /// have more than 20 million entries or more than 1 MiB of headers for one;
 /// [`CorpusError::Stopped`].
 pub fn survey(path: &Path, stop: &dyn Fn() -> bool) -> Result<Own, CorpusError> {
-    survey_with_top(path, stop).map(|(own, _)| own)
+    survey_with_top_level(path, stop).map(|(own, _)| own)
 }
 
 /// The same, with what lies directly in it.
 ///
 /// # Errors
 /// Those of [`survey`].
-pub fn survey_with_top(path: &Path, stop: &dyn Fn() -> bool) -> Result<(Own, Top), CorpusError> {
+pub fn survey_with_top_level(
+    path: &Path,
+    stop: &dyn Fn() -> bool,
+) -> Result<(Own, TopLevel), CorpusError> {
     // O_NONBLOCK: a FIFO of this name must not wait for somebody.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let call = |call, error: io::Error| CorpusError::Call {

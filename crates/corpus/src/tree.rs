@@ -3,13 +3,10 @@
 //! All follows from the description, by whole numbers and by draws that have the same bits on every
 //! machine. Contents are not held: they are made when they are asked for.
 
-mod classes;
 mod resolve;
 mod sizes;
 
-pub use classes::ClassFigures;
-
-use crate::contents::{Kind, Maker};
+use crate::contents::{Generator, Kind};
 use fsarena_model::dataset::mix;
 use fsarena_model::job::Contents;
 use sha2::{Digest, Sha256};
@@ -31,7 +28,7 @@ const PIECE_BYTES: usize = 1 << 20;
 /// A dataset with every entry resolved; see [`crate::Description::tree`].
 #[derive(Debug)]
 pub struct Tree {
-    maker: Maker,
+    maker: Generator,
     seed: u64,
     /// Names of the classes, and what is in their files.
     classes: Vec<String>,
@@ -77,6 +74,25 @@ pub enum EntryKind {
         /// Its size, bytes.
         size_bytes: u64,
     },
+}
+
+/// One class of files in figures, for people; nothing here decides what is made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ClassFigures {
+    /// Its name in the description.
+    pub name: String,
+    /// What is in its files.
+    pub contents: Kind,
+    /// How many files there are.
+    pub files: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+    /// Size of the smallest, bytes; 0 without files.
+    pub smallest_bytes: u64,
+    /// Size that half of them have at most, bytes; 0 without files.
+    pub median_bytes: u64,
+    /// Size of the largest, bytes; 0 without files.
+    pub largest_bytes: u64,
 }
 
 impl Tree {
@@ -135,6 +151,31 @@ impl Tree {
         }
     }
 
+    /// Every class, in the order of the description.
+    #[must_use]
+    pub fn classes(&self) -> Vec<ClassFigures> {
+        let mut sizes: Vec<Vec<u64>> = vec![Vec::new(); self.classes.len()];
+        for node in &self.nodes {
+            if let Some(class) = node.class {
+                sizes[usize::from(class)].push(node.size_bytes);
+            }
+        }
+        let parts = self.classes.iter().zip(&self.kinds).zip(sizes);
+        let figures = parts.map(|((name, contents), mut sizes)| {
+            sizes.sort_unstable();
+            ClassFigures {
+                name: name.clone(),
+                contents: *contents,
+                files: sizes.len() as u64,
+                bytes: sizes.iter().sum(),
+                smallest_bytes: sizes.first().copied().unwrap_or(0),
+                median_bytes: median(&sizes),
+                largest_bytes: sizes.last().copied().unwrap_or(0),
+            }
+        });
+        figures.collect()
+    }
+
     /// SHA-256 over all paths, kinds, sizes, modes, times and contents, in hex. It is what a
     /// dataset is: equal digests mean equal trees.
     #[must_use]
@@ -164,6 +205,12 @@ impl Tree {
         }
         hex
     }
+}
+
+/// The lower one of two.
+fn median(sorted: &[u64]) -> u64 {
+    let middle = sorted.len().saturating_sub(1) / 2;
+    sorted.get(middle).copied().unwrap_or(0)
 }
 
 /// Calls `work` with offset and length of each piece of a file, in order.

@@ -4,7 +4,7 @@
 use crate::error::PlanError;
 use crate::tree::Node;
 use fsarena_corpus::CorpusError;
-use fsarena_corpus::own::{Own, Top};
+use fsarena_corpus::own::{Own, TopLevel};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub struct Surveyed {
     /// What it is.
     pub own: Own,
     /// What is directly in it.
-    pub top: Top,
+    pub top: TopLevel,
 }
 
 /// What looks at data of the user's own.

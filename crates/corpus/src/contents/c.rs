@@ -4,9 +4,9 @@
 //! the same tree, and compile with no warning. Sizes are exact: functions are added while they
 //! fit, and a comment fills the rest.
 
-use super::draw::Draw;
 use super::kind::Kind;
 use super::page;
+use super::rng::SplitMix;
 use super::vocabulary::Vocabulary;
 use std::fmt::Write as _;
 
@@ -71,7 +71,7 @@ pub(super) fn make(
 ) -> Vec<u8> {
     let size = usize::try_from(size_bytes).expect("a source fits into memory");
     let mut text = String::with_capacity(size);
-    let mut draw = Draw::new(key);
+    let mut rng = SplitMix::new(key);
     let end = if size_bytes < least_bytes(kind) {
         ""
     } else {
@@ -83,7 +83,7 @@ pub(super) fn make(
             Kind::CHeader => {
                 let _ = write!(text, "#ifndef MADE_{file}_H\n#define MADE_{file}_H\n\n{HEADER}");
                 add(&mut text, size - HEADER_END.len(), |number| {
-                    declaration(file, number, &mut draw)
+                    declaration(file, number, &mut rng)
                 });
                 HEADER_END
             }
@@ -91,13 +91,13 @@ pub(super) fn make(
                 let end = if kind == Kind::CMain { MAIN } else { "" };
                 text.push_str(PROLOGUE);
                 add(&mut text, size - end.len(), |number| {
-                    function(file, number, vocabulary, &mut draw)
+                    function(file, number, vocabulary, &mut rng)
                 });
                 end
             }
         }
     };
-    pad(&mut text, size - end.len(), kind == Kind::CMakefile, vocabulary, &mut draw);
+    pad(&mut text, size - end.len(), kind == Kind::CMakefile, vocabulary, &mut rng);
     text.push_str(end);
     text.into_bytes()
 }
@@ -122,7 +122,7 @@ fn pad(
     size: usize,
     is_makefile: bool,
     vocabulary: &Vocabulary,
-    draw: &mut Draw,
+    rng: &mut SplitMix,
 ) {
     let (open, close) = if is_makefile { ("# ", "\n") } else { ("/* ", " */\n") };
     while size - text.len() >= open.len() + close.len() {
@@ -131,7 +131,7 @@ fn pad(
         let end = text.len() + line - close.len();
         text.push_str(open);
         while text.len() < end {
-            let word = page::text(vocabulary.bare(draw));
+            let word = page::text(vocabulary.bare(rng));
             text.push_str(&word[..word.len().min(end - text.len())]);
             if text.len() < end {
                 text.push(' ');
@@ -142,32 +142,32 @@ fn pad(
     text.extend(std::iter::repeat_n('\n', size - text.len()));
 }
 
-fn declaration(file: u64, number: u64, draw: &mut Draw) -> String {
+fn declaration(file: u64, number: u64, rng: &mut SplitMix) -> String {
     let name = format!("{file}_{number}");
-    match draw.below(4) {
-        0 => format!("#define MADE_LIMIT_{name} {}u\n", draw.below(1 << 20)),
+    match rng.below(4) {
+        0 => format!("#define MADE_LIMIT_{name} {}u\n", rng.below(1 << 20)),
         1 => format!(
             "#define MADE_STEP_{name}(x) (MADE_TURN((x), {}) + {}u)\n",
-            1 + draw.below(31),
-            draw.below(1 << 16)
+            1 + rng.below(31),
+            rng.below(1 << 16)
         ),
         2 => format!("extern made_u32 made_of_{name}(made_u32 x, const made_u32 *table);\n"),
         _ => format!(
             "struct made_{name} {{\n    made_u32 count;\n    made_u32 table[{}];\n    \
              struct made_{name} *next;\n}};\n\n",
-            1 + draw.below(64)
+            1 + rng.below(64)
         ),
     }
 }
 
-fn function(file: u64, number: u64, vocabulary: &Vocabulary, draw: &mut Draw) -> String {
+fn function(file: u64, number: u64, vocabulary: &Vocabulary, rng: &mut SplitMix) -> String {
     let name = format!("made_{file}_{number}");
     let mut text = String::from("/*");
-    for _ in 0..2 + draw.below(3) {
+    for _ in 0..2 + rng.below(3) {
         text.push_str("\n *");
-        for _ in 0..3 + draw.below(7) {
+        for _ in 0..3 + rng.below(7) {
             text.push(' ');
-            text.push_str(page::text(vocabulary.bare(draw)));
+            text.push_str(page::text(vocabulary.bare(rng)));
         }
     }
     text.push_str("\n */\n");
@@ -176,23 +176,23 @@ fn function(file: u64, number: u64, vocabulary: &Vocabulary, draw: &mut Draw) ->
         let _ = write!(text, "unsigned {name}(unsigned x, unsigned y);\n\n");
         let _ = write!(text, "unsigned {name}(unsigned x, unsigned y)\n{{\n");
     };
-    match draw.below(4) {
+    match rng.below(4) {
         0 => {
-            table(&mut text, &name, draw);
+            table(&mut text, &name, rng);
             head(&mut text);
-            sums(&mut text, &name, draw);
+            sums(&mut text, &name, rng);
         }
         1 => {
             head(&mut text);
-            choices(&mut text, draw);
+            choices(&mut text, rng);
         }
         2 => {
             head(&mut text);
-            loops(&mut text, draw);
+            loops(&mut text, rng);
         }
         _ => {
             head(&mut text);
-            steps(&mut text, draw);
+            steps(&mut text, rng);
         }
     }
     text.push_str("}\n\n");
@@ -202,55 +202,55 @@ fn function(file: u64, number: u64, vocabulary: &Vocabulary, draw: &mut Draw) ->
 /// How many entries a table has; a power of two.
 const TABLE: u32 = 32;
 
-fn table(text: &mut String, name: &str, draw: &mut Draw) {
+fn table(text: &mut String, name: &str, rng: &mut SplitMix) {
     let _ = write!(text, "static const unsigned {name}_table[{TABLE}] = {{");
     for at in 0..TABLE {
         text.push_str(if at % 8 == 0 { "\n    " } else { " " });
-        let _ = write!(text, "0x{:04x},", draw.below(1 << 16));
+        let _ = write!(text, "0x{:04x},", rng.below(1 << 16));
     }
     text.push_str("\n};\n\n");
 }
 
-fn sums(text: &mut String, name: &str, draw: &mut Draw) {
+fn sums(text: &mut String, name: &str, rng: &mut SplitMix) {
     let last = TABLE - 1;
-    let (turns, shift) = (8 + draw.below(56), 1 + draw.below(15));
+    let (turns, shift) = (8 + rng.below(56), 1 + rng.below(15));
     let _ = write!(
         text,
         "    unsigned sum = y;\n    unsigned i;\n\n    for (i = 0; i < {turns}u; i++) {{\n        \
          sum += {name}_table[(x + i) & {last}u] * (i | 1u);\n        \
          x = MADE_MIX(x, sum >> {shift});\n"
     );
-    if draw.below(2) == 0 {
+    if rng.below(2) == 0 {
         let _ = write!(
             text,
             "        if ((sum & {}u) == 0)\n            sum ^= {name}_table[i & {last}u];\n",
-            draw.below(255) + 1
+            rng.below(255) + 1
         );
     }
     text.push_str("    }\n    return sum ^ x;\n");
 }
 
-fn choices(text: &mut String, draw: &mut Draw) {
-    let count = 4 + draw.below(8);
+fn choices(text: &mut String, rng: &mut SplitMix) {
+    let count = 4 + rng.below(8);
     let _ = writeln!(text, "    switch (x % {}u) {{", count + 1);
     for at in 0..count {
         let _ = write!(text, "    case {at}:\n        ");
-        let number = draw.below(1 << 16);
-        let _ = match draw.below(4) {
+        let number = rng.below(1 << 16);
+        let _ = match rng.below(4) {
             0 => writeln!(text, "y += x * {number}u;"),
-            1 => writeln!(text, "y ^= (x >> {}) + {number}u;", 1 + draw.below(20)),
+            1 => writeln!(text, "y ^= (x >> {}) + {number}u;", 1 + rng.below(20)),
             2 => writeln!(text, "y = MADE_MIX(y, x + {number}u);"),
             _ => writeln!(text, "y -= x / {}u;", number + 1),
         };
         text.push_str("        break;\n");
     }
-    let _ = write!(text, "    default:\n        y += {}u;\n        break;\n", draw.below(1000));
+    let _ = write!(text, "    default:\n        y += {}u;\n        break;\n", rng.below(1000));
     text.push_str("    }\n    return MADE_MIX(y, x);\n");
 }
 
-fn loops(text: &mut String, draw: &mut Draw) {
-    let size = 8 << draw.below(4);
-    let (factor, shift) = (draw.below(1 << 12) | 1, 1 + draw.below(9));
+fn loops(text: &mut String, rng: &mut SplitMix) {
+    let size = 8 << rng.below(4);
+    let (factor, shift) = (rng.below(1 << 12) | 1, 1 + rng.below(9));
     let _ = write!(
         text,
         "    unsigned work[{size}];\n    unsigned i, j;\n\n    \
@@ -264,11 +264,11 @@ fn loops(text: &mut String, draw: &mut Draw) {
     );
 }
 
-fn steps(text: &mut String, draw: &mut Draw) {
-    for _ in 0..4 + draw.below(10) {
-        let number = draw.below(1 << 16);
-        let shift = 1 + draw.below(30);
-        let _ = match draw.below(5) {
+fn steps(text: &mut String, rng: &mut SplitMix) {
+    for _ in 0..4 + rng.below(10) {
+        let number = rng.below(1 << 16);
+        let shift = 1 + rng.below(30);
+        let _ = match rng.below(5) {
             0 => writeln!(text, "    x = MADE_MIX(x, y + {number}u);"),
             1 => writeln!(text, "    y ^= x >> {shift};"),
             2 => writeln!(text, "    if (x > {number}u)\n        x -= y;"),
@@ -286,9 +286,9 @@ mod tests {
     #[test]
     fn no_function_is_longer_than_stated() {
         let vocabulary = Vocabulary::new(1);
-        let mut draw = Draw::new(1);
+        let mut rng = SplitMix::new(1);
         let lengths = (0..4000)
-            .map(|_| function(u64::MAX, 1000, &vocabulary, &mut draw).len() as u64)
+            .map(|_| function(u64::MAX, 1000, &vocabulary, &mut rng).len() as u64)
             .collect::<Vec<_>>();
         let longest = lengths.iter().max().unwrap();
         assert!((LONGEST_FUNCTION / 2..=LONGEST_FUNCTION).contains(longest), "{longest}");

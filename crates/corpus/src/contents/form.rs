@@ -3,8 +3,8 @@
 //! A gap is one letter in braces: `{w}` a word, `{s}` some words of prose, `{n}` the name of the
 //! file's package, `{v}` a version, `{h}` 64 digits of a hash.
 
-use super::draw::Draw;
 use super::page::{Page, Slot};
+use super::rng::SplitMix;
 use super::vocabulary::Vocabulary;
 
 #[derive(Clone, Copy, Debug)]
@@ -70,19 +70,19 @@ impl Form {
         &self,
         vocabulary: &Vocabulary,
         name: &Slot,
-        draw: &mut Draw,
+        rng: &mut SplitMix,
         page: &mut Page<'_>,
     ) {
         for piece in &self.0 {
             match piece {
                 Piece::Text { text, len } => page.padded(text, usize::from(*len)),
-                Piece::Word => page.slot(vocabulary.bare(draw)),
-                Piece::Prose => vocabulary.words(3 + draw.below(8), draw, page),
+                Piece::Word => page.slot(vocabulary.bare(rng)),
+                Piece::Prose => vocabulary.words(3 + rng.below(8), rng, page),
                 Piece::Name => page.slot(name),
-                Piece::Version => page.slot(vocabulary.version(draw)),
+                Piece::Version => page.slot(vocabulary.version(rng)),
                 Piece::Hash => {
                     for _ in 0..HASH_DIGITS / 16 {
-                        page.hex(draw.bits());
+                        page.hex(rng.bits());
                     }
                 }
             }

@@ -57,7 +57,7 @@ impl Head {
     }
 
     /// Overwrites what of `out` belongs to the head of a file of `size_bytes`.
-    pub(super) fn lay_over(self, size_bytes: u64, offset: u64, out: &mut [u8]) {
+    pub(super) fn overlay(self, size_bytes: u64, offset: u64, out: &mut [u8]) {
         if offset >= self.bytes() {
             return;
         }

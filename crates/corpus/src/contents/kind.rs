@@ -1,7 +1,6 @@
 //! The kinds of contents, as a class of a description names them.
 
 use super::head::Head;
-use super::{c, wav};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -85,21 +84,6 @@ pub enum Kind {
     /// A sound of music-like voices: RIFF WAVE, 16 bit, stereo, 44.1 kHz. Sizes are those of
     /// whole samples when 44 bytes over a multiple of 4.
     Wav,
-}
-
-impl Kind {
-    /// The size in bytes from which on a file is what its kind says. Smaller files can be made:
-    /// of sources only a comment, of the others the beginning.
-    #[must_use]
-    pub fn least_bytes(&self) -> u64 {
-        match self {
-            Self::C | Self::CMain | Self::CHeader | Self::CMakefile => c::least_bytes(*self),
-            Self::Headed(head) => head.bytes(),
-            Self::Wav => wav::HEAD_BYTES as u64,
-            Self::Random | Self::Mixed { .. } | Self::Text | Self::Html => 0,
-            Self::Ebuild { .. } | Self::Makefile { .. } => 0,
-        }
-    }
 }
 
 /// For people: `text`, `head of jpeg, random`, `ebuild, 12 % hashes`.

@@ -1,21 +1,21 @@
 //! Prose of made words, plain and within tags.
 
-use super::draw::Draw;
 use super::form::Form;
 use super::page::Page;
+use super::rng::SplitMix;
 use super::vocabulary::Vocabulary;
 
 /// After how many bytes a line ends with the next word.
 const LINE_BYTES: usize = 60;
 
 /// Sentences in lines, now and then an empty line.
-pub(super) fn text(vocabulary: &Vocabulary, draw: &mut Draw, page: &mut Page<'_>) {
+pub(super) fn text(vocabulary: &Vocabulary, rng: &mut SplitMix, page: &mut Page<'_>) {
     let mut line = 0;
     while !page.is_full() {
-        let bits = draw.bits();
+        let bits = rng.bits();
         page.slot(vocabulary.first(bits));
         for _ in 0..1 + ((bits >> 16) & 3) {
-            vocabulary.four(draw, page);
+            vocabulary.four(rng, page);
             if page.at() - line > LINE_BYTES {
                 page.instead(b'\n');
                 line = page.at();
@@ -66,16 +66,16 @@ impl Html {
         &self,
         vocabulary: &Vocabulary,
         is_first: bool,
-        draw: &mut Draw,
+        rng: &mut SplitMix,
         page: &mut Page<'_>,
     ) {
-        let name = *vocabulary.bare(draw);
+        let name = *vocabulary.bare(rng);
         if is_first {
-            self.opening.fill(vocabulary, &name, draw, page);
+            self.opening.fill(vocabulary, &name, rng, page);
         }
         while !page.is_full() {
-            let form = &self.body[draw.low_below(self.body.len())];
-            form.fill(vocabulary, &name, draw, page);
+            let form = &self.body[rng.low_below(self.body.len())];
+            form.fill(vocabulary, &name, rng, page);
         }
     }
 }

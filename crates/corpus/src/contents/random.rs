@@ -1,8 +1,12 @@
-//! Bytes that no program makes smaller.
+//! Bytes that do not compress, and bytes of which only a stated part does not: the rest are short
+//! patterns, repeated.
+
+use super::kind::Percent;
+use super::rng::{SplitMix, nth};
 
 /// Word number `index` of the sequence of `key`: the halves of a product, one over the other
 /// (the step of wyrand). One multiplication a word, which no compiler takes apart.
-const fn nth(key: u64, index: u64) -> u64 {
+const fn nth_word(key: u64, index: u64) -> u64 {
     let at = key.wrapping_add(index.wrapping_mul(0xa076_1d64_78bd_642f));
     let product = (at as u128) * ((at ^ 0xe703_7ed1_a0b4_28db) as u128);
     (product >> 64) as u64 ^ product as u64
@@ -14,16 +18,59 @@ pub(super) fn fill(key: u64, offset: u64, out: &mut [u8]) {
     let within = (offset % 8) as usize;
     let (first, rest) = out.split_at_mut(if within == 0 { 0 } else { out.len().min(8 - within) });
     if !first.is_empty() {
-        let word = nth(key, index).to_le_bytes();
+        let word = nth_word(key, index).to_le_bytes();
         first.copy_from_slice(&word[within..within + first.len()]);
         index += 1;
     }
     let mut words = rest.chunks_exact_mut(8);
     for word in &mut words {
-        word.copy_from_slice(&nth(key, index).to_le_bytes());
+        word.copy_from_slice(&nth_word(key, index).to_le_bytes());
         index += 1;
     }
     let last = words.into_remainder();
-    let word = nth(key, index).to_le_bytes();
+    let word = nth_word(key, index).to_le_bytes();
     last.copy_from_slice(&word[..last.len()]);
+}
+
+/// The length of a piece: first its random part, then its pattern.
+const PIECE_BYTES: usize = 512;
+const PATTERNS: usize = 16;
+
+/// Patterns, each repeated to the length of a piece.
+#[derive(Debug)]
+pub(super) struct Patterns(Vec<[u8; PIECE_BYTES]>);
+
+impl Patterns {
+    pub(super) fn new(key: u64) -> Self {
+        let mut rng = SplitMix::new(key);
+        let rows = (0..PATTERNS).map(|_| {
+            let period = 3 + rng.below(22) as usize;
+            let mut pattern = [0; 32];
+            fill(rng.bits(), 0, &mut pattern);
+            std::array::from_fn(|at| pattern[at % period])
+        });
+        Self(rows.collect())
+    }
+
+    pub(super) fn fill(&self, key: u64, percent: Percent, offset: u64, out: &mut [u8]) {
+        let random_bytes = PIECE_BYTES * usize::from(percent.get()) / 100;
+        let mut at = offset;
+        let mut rest = out;
+        while !rest.is_empty() {
+            let within = (at % PIECE_BYTES as u64) as usize;
+            let is_random = within < random_bytes;
+            let end = if is_random { random_bytes } else { PIECE_BYTES };
+            let (part, others) = rest.split_at_mut((end - within).min(rest.len()));
+            if is_random {
+                fill(key, at, part);
+            } else {
+                // Not the key of the random part: the choice shares nothing with it.
+                let drawn = nth(!key, at / PIECE_BYTES as u64);
+                let row = &self.0[drawn as usize % PATTERNS];
+                part.copy_from_slice(&row[within..within + part.len()]);
+            }
+            at += part.len() as u64;
+            rest = others;
+        }
+    }
 }

@@ -14,10 +14,10 @@
 //! The heads of a tar add to both sides: 40 to 60 bytes a file in the archive. More than about 70
 //! digits in a hundred bytes there cannot be: names stand before them.
 
-use super::draw::Draw;
 use super::form::{Form, HASH_DIGITS};
 use super::kind::Percent;
 use super::page::{Page, Slot};
+use super::rng::SplitMix;
 use super::vocabulary::Vocabulary;
 
 /// The forms of one kind of recipe.
@@ -123,13 +123,13 @@ impl Recipe {
         hashes: &[&str],
     ) -> Self {
         let body = Form::all(body);
-        let mut draw = Draw::new(key);
+        let mut rng = SplitMix::new(key);
         let stock = (0..STOCK).map(|_| {
-            let form = &body[draw.low_below(body.len())];
+            let form = &body[rng.low_below(body.len())];
             let mut text = vec![0; 2048];
             let mut page = Page::new(&mut text);
-            let name = *vocabulary.bare(&mut draw);
-            form.fill(vocabulary, &name, &mut draw, &mut page);
+            let name = *vocabulary.bare(&mut rng);
+            form.fill(vocabulary, &name, &mut rng, &mut page);
             let len = page.at();
             text.truncate(len);
             text
@@ -149,30 +149,30 @@ impl Recipe {
         key: u64,
         unique: Percent,
         is_first: bool,
-        draw: &mut Draw,
+        rng: &mut SplitMix,
         page: &mut Page<'_>,
     ) {
         let percent = u64::from(unique.get());
-        let name: Slot = *vocabulary.bare(&mut Draw::new(!key));
+        let name: Slot = *vocabulary.bare(&mut SplitMix::new(!key));
         // Digits owed, in hundredths: a drawn number at first, so that the part is right over
         // many files of which each is too short for a hash.
         let hash = HASH_DIGITS * 100;
-        let first = draw.bits() % hash + percent * AHEAD_BYTES;
+        let first = rng.bits() % hash + percent * AHEAD_BYTES;
         let mut owed = if percent == 0 { 0 } else { first };
         let mut opening = self.opening.iter().take(if is_first { self.opening.len() } else { 0 });
         while !page.is_full() {
             let before = page.at();
             if owed >= hash || percent == 100 {
                 owed = owed.saturating_sub(hash);
-                let form = &self.hashes[draw.below(self.hashes.len() as u32) as usize];
-                form.fill(vocabulary, &name, draw, page);
+                let form = &self.hashes[rng.below(self.hashes.len() as u32) as usize];
+                form.fill(vocabulary, &name, rng, page);
             } else if let Some(form) = opening.next() {
-                form.fill(vocabulary, &name, draw, page);
-            } else if draw.bits().is_multiple_of(NEW) {
-                let form = &self.body[draw.low_below(self.body.len())];
-                form.fill(vocabulary, &name, draw, page);
+                form.fill(vocabulary, &name, rng, page);
+            } else if rng.bits().is_multiple_of(NEW) {
+                let form = &self.body[rng.low_below(self.body.len())];
+                form.fill(vocabulary, &name, rng, page);
             } else {
-                page.text(&self.stock[draw.low_below(STOCK)]);
+                page.text(&self.stock[rng.low_below(STOCK)]);
             }
             owed += percent * (page.at() - before) as u64;
         }

@@ -1,7 +1,7 @@
 //! Made words, few of them in most places and most of them in few, as in any language.
 
-use super::draw::Draw;
 use super::page::{Page, Slot, slot};
+use super::rng::SplitMix;
 use std::collections::BTreeSet;
 
 const SLOTS: usize = 8192;
@@ -35,8 +35,8 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     pub(super) fn new(key: u64) -> Self {
-        let mut draw = Draw::new(key);
-        let words = words(&mut draw);
+        let mut rng = SplitMix::new(key);
+        let words = words(&mut rng);
         let mut chances = Vec::with_capacity(SLOTS);
         for (rank, word) in words.iter().enumerate() {
             let chance = (WEIGHT / (rank + FLATTENED)).max(1).min(SLOTS - chances.len());
@@ -50,7 +50,7 @@ impl Vocabulary {
         };
         // Every eighth chance is enough where a word is seldom chosen.
         let eighth: Vec<&String> = chances.iter().copied().step_by(8).collect();
-        let mut with_comma = |word: &str| match draw.below(12) {
+        let mut with_comma = |word: &str| match rng.below(12) {
             0 => format!("{word}, "),
             _ => format!("{word} "),
         };
@@ -64,32 +64,32 @@ impl Vocabulary {
             bare: table(&chances, &mut str::to_owned),
             first,
             last: table(&eighth, &mut |word| format!("{word}. ")),
-            version: (0..256).map(|_| slot(&version(&mut draw))).collect(),
+            version: (0..256).map(|_| slot(&version(&mut rng))).collect(),
         }
     }
 
     /// `count` words, each with a blank behind it.
     #[inline]
-    pub(super) fn words(&self, count: u32, draw: &mut Draw, page: &mut Page<'_>) {
+    pub(super) fn words(&self, count: u32, rng: &mut SplitMix, page: &mut Page<'_>) {
         for _ in 0..count / 4 {
-            self.four(draw, page);
+            self.four(rng, page);
         }
         for _ in 0..count % 4 {
-            page.slot(&self.plain[draw.bits() as usize % SLOTS]);
+            page.slot(&self.plain[rng.bits() as usize % SLOTS]);
         }
     }
 
     /// Four words, each with a blank behind it.
     #[inline]
-    pub(super) fn four(&self, draw: &mut Draw, page: &mut Page<'_>) {
-        let bits = draw.bits() as usize;
+    pub(super) fn four(&self, rng: &mut SplitMix, page: &mut Page<'_>) {
+        let bits = rng.bits() as usize;
         for shift in [0, 13, 26, 39] {
             page.slot(&self.plain[(bits >> shift) % SLOTS]);
         }
     }
 
-    pub(super) fn bare(&self, draw: &mut Draw) -> &Slot {
-        &self.bare[draw.bits() as usize % SLOTS]
+    pub(super) fn bare(&self, rng: &mut SplitMix) -> &Slot {
+        &self.bare[rng.bits() as usize % SLOTS]
     }
 
     pub(super) fn first(&self, bits: u64) -> &Slot {
@@ -101,27 +101,27 @@ impl Vocabulary {
     }
 
     /// A version such as `1.4.2`, low ones of the table more often.
-    pub(super) fn version(&self, draw: &mut Draw) -> &Slot {
-        &self.version[draw.low_below(self.version.len())]
+    pub(super) fn version(&self, rng: &mut SplitMix) -> &Slot {
+        &self.version[rng.low_below(self.version.len())]
     }
 }
 
 /// Distinct words, short ones first, of 1 to 13 letters.
-fn words(draw: &mut Draw) -> Vec<String> {
+fn words(rng: &mut SplitMix) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut words = Vec::with_capacity(WORDS);
     while words.len() < WORDS {
         let syllables = match words.len() {
             0..60 => 1,
-            60..600 => 1 + draw.below(2),
-            _ => 2 + draw.below(2),
+            60..600 => 1 + rng.below(2),
+            _ => 2 + rng.below(2),
         };
         let mut word = String::new();
         for _ in 0..syllables {
-            word.push_str(draw.one(&ONSETS));
-            word.push_str(draw.one(&MIDDLES));
+            word.push_str(rng.one(&ONSETS));
+            word.push_str(rng.one(&MIDDLES));
         }
-        word.push_str(draw.one(&ENDS));
+        word.push_str(rng.one(&ENDS));
         if word.len() <= 13 && known.insert(word.clone()) {
             words.push(word);
         }
@@ -129,7 +129,7 @@ fn words(draw: &mut Draw) -> Vec<String> {
     words
 }
 
-fn version(draw: &mut Draw) -> String {
-    let (major, minor, patch) = (draw.below(4), draw.below(12), draw.below(20));
+fn version(rng: &mut SplitMix) -> String {
+    let (major, minor, patch) = (rng.below(4), rng.below(12), rng.below(20));
     if patch < 8 { format!("{major}.{minor}") } else { format!("{major}.{minor}.{patch}") }
 }

@@ -4,8 +4,8 @@
 //! sample follows from its number alone. Steps of pitch are those of equal temperament, in whole
 //! numbers of 2^-16; the wave is a table.
 
-use super::draw::{Draw, key as key_of, mix};
 use super::head::rest_u32;
+use super::rng::{SplitMix, key as key_of, mix};
 
 /// The head of the file, in bytes.
 pub(super) const HEAD_BYTES: usize = 44;
@@ -149,7 +149,7 @@ fn notes(key: u64, beat: u64) -> [Note; 6] {
     let bar = beat / BEATS_IN_BAR;
     let in_bar = beat % BEATS_IN_BAR;
     let base = key % 12;
-    let mut of_bar = Draw::new(key_of(key, bar * 4));
+    let mut of_bar = SplitMix::new(key_of(key, bar * 4));
     let root = base + of_bar.one(&ROOTS);
     let minor = u64::from(of_bar.below(3) == 0);
     // Beats are a power of two.
@@ -159,8 +159,8 @@ fn notes(key: u64, beat: u64) -> [Note; 6] {
         Note { step: step as u32, age: in_bar % beats * BEAT_FRAMES, length_bits, loud }
     };
     let tune = |beats: u64, octave: u64, loud: [i32; 2]| {
-        let mut draw = Draw::new(key_of(key, (beat / beats) * 4 + octave % 3 + 1));
-        note(octave * 12 + base + draw.one(&SCALE), beats, loud)
+        let mut rng = SplitMix::new(key_of(key, (beat / beats) * 4 + octave % 3 + 1));
+        note(octave * 12 + base + rng.one(&SCALE), beats, loud)
     };
     let third = root + 28 - minor;
     [

@@ -3,11 +3,11 @@
 //! What tar programs do with strange members differs; all that could lead out of the folder is
 //! refused, and so is all that is not a file, a directory or a link.
 
-use super::Top;
-use super::heads::{HeadLimit, MAX_HEADERS_BYTES};
-use super::inside::{joined, leads_out, parts};
-use super::kind::{MemberKind, member_kind};
-use super::marks::{Mark, Marker};
+use super::entry::TopLevel;
+use super::entry::{MemberKind, member_kind};
+use super::header_limit::{HeaderLimit, MAX_HEADERS_BYTES};
+use super::names::{NameHash, NameHasher};
+use super::names::{joined, leads_out, parts};
 use crate::CorpusError;
 use crate::compress::reader;
 use fsarena_model::job::{Compression, Contents};
@@ -47,11 +47,11 @@ pub(super) fn survey(
     file: File,
     limits: Limits,
     stop: &dyn Fn() -> bool,
-) -> Result<(Contents, Top), CorpusError> {
+) -> Result<(Contents, TopLevel), CorpusError> {
     let damaged = |members, error| CorpusError::Damaged { path: path.to_owned(), members, error };
     let input = BufReader::with_capacity(BUFFER_BYTES, file);
     let input = reader(compression, input).map_err(|error| damaged(0, error))?;
-    let heads = HeadLimit::new();
+    let heads = HeaderLimit::new();
     let input = heads.reader(BufReader::with_capacity(BUFFER_BYTES, input));
     let mut archive = Archive::new(input);
     let mut survey = Survey::new(path, limits);
@@ -135,15 +135,15 @@ struct Survey<'a> {
     path: &'a Path,
     limits: Limits,
     contents: Contents,
-    top: Top,
+    top: TopLevel,
     /// Members that were read to their end.
     members: u64,
-    marker: Marker,
+    hasher: NameHasher,
     /// Files, with their further names.
-    files: HashSet<Mark>,
+    files: HashSet<NameHash>,
     /// Directories: members, and those that members lie in.
-    dirs: HashSet<Mark>,
-    symlinks: HashSet<Mark>,
+    dirs: HashSet<NameHash>,
+    symlinks: HashSet<NameHash>,
     /// Names and targets of symbolic links.
     links: Vec<(Vec<u8>, Vec<u8>)>,
     /// Bytes of `links`.
@@ -156,9 +156,9 @@ impl<'a> Survey<'a> {
             path,
             limits,
             contents: Contents::default(),
-            top: Top::default(),
+            top: TopLevel::default(),
             members: 0,
-            marker: Marker::default(),
+            hasher: NameHasher::default(),
             files: HashSet::new(),
             dirs: HashSet::new(),
             symlinks: HashSet::new(),
@@ -282,7 +282,7 @@ impl<'a> Survey<'a> {
     ) -> Result<(), Fault> {
         let target = entry.link_name_bytes().unwrap_or_default().into_owned();
         let refuse = |survey: &Self, what: &str| Fault::Refused(survey.refused(name, what));
-        let Some(mark) = self.marker.of(member).filter(|_| !target.is_empty()) else {
+        let Some(mark) = self.hasher.hash_name(member).filter(|_| !target.is_empty()) else {
             return Err(refuse(self, "is a symbolic link without name or target"));
         };
         if target.len() > MAX_TARGET_BYTES {
@@ -311,8 +311,8 @@ impl<'a> Survey<'a> {
             refuse(self, format!("is a hard link to {shown:?}, which is outside of its folder"))
         })?;
         let is_there = |to| self.files.contains(&to) || self.symlinks.contains(&to);
-        let there = self.marker.of(&to).is_some_and(is_there);
-        let Some(mark) = self.marker.of(member).filter(|_| there) else {
+        let there = self.hasher.hash_name(&to).is_some_and(is_there);
+        let Some(mark) = self.hasher.hash_name(member).filter(|_| there) else {
             let what = format!("is a hard link to {shown:?}, which is not before it");
             return Err(refuse(self, what));
         };
@@ -326,7 +326,7 @@ impl<'a> Survey<'a> {
 
     fn dir(&mut self, name: &[u8], member: &[&[u8]]) -> Result<(), Fault> {
         self.lies_in(name, member)?;
-        let Some(mark) = self.marker.of(member) else { return Ok(()) };
+        let Some(mark) = self.hasher.hash_name(member) else { return Ok(()) };
         if self.files.contains(&mark) {
             let what = "is a directory, and a file before it has this name";
             return Err(Fault::Refused(self.refused(name, what)));
@@ -341,7 +341,7 @@ impl<'a> Survey<'a> {
         member: &[&[u8]],
         entry: &Entry<'_, impl Read>,
     ) -> Result<(), Fault> {
-        let Some(mark) = self.marker.of(member) else {
+        let Some(mark) = self.hasher.hash_name(member) else {
             let what = "is a file in the place of the folder";
             return Err(Fault::Refused(self.refused(name, what)));
         };
@@ -359,7 +359,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Refuses what would take the place of a directory.
-    fn no_dir(&self, mark: Mark, name: &[u8], what: &str) -> Result<(), Fault> {
+    fn no_dir(&self, mark: NameHash, name: &[u8], what: &str) -> Result<(), Fault> {
         if !self.dirs.contains(&mark) {
             return Ok(());
         }
@@ -370,7 +370,7 @@ impl<'a> Survey<'a> {
     /// Takes the directories in that a member lies in.
     fn lies_in(&mut self, name: &[u8], member: &[&[u8]]) -> Result<(), Fault> {
         let around = &member[..member.len().saturating_sub(1)];
-        for (depth, mark) in self.marker.along(around).enumerate() {
+        for (depth, mark) in self.hasher.hash_prefixes(around).enumerate() {
             if self.dirs.insert(mark) && self.files.contains(&mark) {
                 let file = joined(&around[..=depth]);
                 let file = String::from_utf8_lossy(&file);
@@ -382,15 +382,16 @@ impl<'a> Survey<'a> {
     }
 
     /// Checks what needs all members: where links lead, and whether something lies behind one.
-    fn finish(mut self, stop: &dyn Fn() -> bool) -> Result<(Contents, Top), CorpusError> {
-        let is_link =
-            |at: &[&[u8]]| self.marker.of(at).is_some_and(|mark| self.symlinks.contains(&mark));
+    fn finish(mut self, stop: &dyn Fn() -> bool) -> Result<(Contents, TopLevel), CorpusError> {
+        let is_link = |at: &[&[u8]]| {
+            self.hasher.hash_name(at).is_some_and(|mark| self.symlinks.contains(&mark))
+        };
         for (name, target) in &self.links {
             if stop() {
                 return Err(CorpusError::Stopped);
             }
             let parts: Vec<&[u8]> = name.split(|byte| *byte == b'/').collect();
-            if self.marker.of(&parts).is_some_and(|mark| self.dirs.contains(&mark)) {
+            if self.hasher.hash_name(&parts).is_some_and(|mark| self.dirs.contains(&mark)) {
                 let what = "is a symbolic link, and other members lie behind it";
                 return Err(self.refused(name, what));
             }

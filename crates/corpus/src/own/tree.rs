@@ -2,7 +2,7 @@
 //! tree nor the length of its paths matters, and a link is never followed. Only what stands in
 //! directories and inodes is read, but for files with holes.
 
-use super::Top;
+use super::entry::TopLevel;
 use crate::CorpusError;
 use fsarena_model::job::Contents;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,14 +27,14 @@ pub(super) fn survey(
     path: &Path,
     root: OwnedFd,
     stop: &dyn Fn() -> bool,
-) -> Result<(Contents, Top), CorpusError> {
+) -> Result<(Contents, TopLevel), CorpusError> {
     let mut walk = Walk {
         path,
         stop,
         levels: Vec::new(),
         seen: HashSet::new(),
         contents: Contents::default(),
-        top: Top::default(),
+        top: TopLevel::default(),
     };
     walk.enter(root, c"")?;
     while let Some(level) = walk.levels.last_mut() {
@@ -72,7 +72,7 @@ struct Walk<'a> {
     /// Files with several names that were counted.
     seen: HashSet<(u64, u64)>,
     contents: Contents,
-    top: Top,
+    top: TopLevel,
 }
 
 impl Walk<'_> {

@@ -2,7 +2,7 @@
 
 use super::sizes::sizes;
 use super::{Node, Tree};
-use crate::contents::Maker;
+use crate::contents::Generator;
 use crate::description::{Class, Description, Dirs, Names, Spread};
 use crate::name::Template;
 use fsarena_model::dataset::{Distribution, mix};
@@ -190,7 +190,7 @@ impl<'a> Layout<'a> {
         };
         self.walk(&starts, &mut out);
         Tree {
-            maker: Maker::new(description.seed),
+            maker: Generator::new(description.seed),
             seed: description.seed,
             classes: description.classes.iter().map(|class| class.name.clone()).collect(),
             kinds: description.classes.iter().map(|class| class.contents).collect(),

@@ -20,7 +20,7 @@
 //! attributes are not unpacked, which tar does not do either unless told to.
 //! A name with a line feed is read from GNU headers only: in a PAX header the library takes it for
 //! the end of a record, and the member is refused. So are names and records of more than 1 MiB for
-//! one member ([`HeadLimit`]).
+//! one member ([`HeaderLimit`]).
 
 use super::attributes::Giver;
 use super::body::CALL_BYTES;
@@ -30,7 +30,7 @@ use super::laps::Laps;
 use super::member::{Kind, Member, Refusal};
 use super::way::{DIR_FLAGS, Missed, Way, parted};
 use crate::buffer::Pages;
-use fsarena_corpus::own::HeadLimit;
+use fsarena_corpus::own::HeaderLimit;
 use fsarena_model::job::Compression;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, Timespec, Timestamps, UTIME_OMIT};
@@ -140,7 +140,7 @@ impl Unpacker {
         let mut plain = BufReader::with_capacity(CALL_BYTES, plain);
         let root = rustix::io::fcntl_dupfd_cloexec(&into, 3).making("fcntl").map_err(of_archive)?;
         let mut ways = Ways { way: Way::new(into), targets: Way::new(root) };
-        let heads = HeadLimit::new();
+        let heads = HeaderLimit::new();
         let mut archive = tar::Archive::new(heads.reader(&mut plain));
         let entries = archive.entries().map_err(of_stream)?;
         for entry in entries {

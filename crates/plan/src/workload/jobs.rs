@@ -10,7 +10,7 @@ use crate::error::PlanError;
 use crate::span::{At, Span};
 use crate::text;
 use crate::tree::{Node, Table};
-use fsarena_corpus::own::Top;
+use fsarena_corpus::own::TopLevel;
 use fsarena_model::braces;
 use fsarena_model::job::{By, Command, Compression, DATA, Job, JobKind, Source, SourcePlace};
 use fsarena_model::phase::{Phase, Workload};
@@ -216,7 +216,7 @@ fn placeholders(command: &str, node: &Node<'_>) -> Result<(), PlanError> {
 pub(super) fn resolve(
     drafts: &[Draft],
     source: &mut Source,
-    top: Option<Top>,
+    top: Option<TopLevel>,
 ) -> Result<Vec<Phase>, PlanError> {
     if !is_own(source) {
         source.archive = source_compression(drafts)?;
@@ -344,7 +344,7 @@ fn resolve_kind(
     draft: &Draft,
     input: Option<&Artifact>,
     source: &Source,
-    top: Option<Top>,
+    top: Option<TopLevel>,
 ) -> Result<JobKind, PlanError> {
     let Some(input) = input else { return Ok(draft.kind.clone()) };
     let place = draft.of.as_ref().map_or(&draft.place, |of| &of.place);

@@ -6,7 +6,7 @@ use crate::files::{Files, Surveyed};
 use crate::span::{At, Span};
 use crate::text;
 use crate::tree::{Node, Table};
-use fsarena_corpus::own::{Own, Top};
+use fsarena_corpus::own::{Own, TopLevel};
 use fsarena_corpus::{CorpusError, Description};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::job::{Contents, Origin, Source, SourcePlace};
@@ -22,7 +22,10 @@ const EXAMPLE: &str = "\"mixed-830m\", or { from = \"DIR or archive\" }";
 
 /// Reads `dataset`. What is the user's own is an archive or a tree as it was found, with what is
 /// directly in it; of what is made, the phases decide later.
-pub(super) fn read(node: &Node<'_>, files: &Files<'_>) -> Result<(Source, Option<Top>), PlanError> {
+pub(super) fn read(
+    node: &Node<'_>,
+    files: &Files<'_>,
+) -> Result<(Source, Option<TopLevel>), PlanError> {
     if !node.is_table() {
         return named(node).map(|source| (source, None));
     }
@@ -133,7 +136,7 @@ fn from_file(node: &Node<'_>, files: &Files<'_>) -> Result<Source, PlanError> {
 }
 
 /// The user's own tree or archive.
-fn own(node: &Node<'_>, files: &Files<'_>) -> Result<(Source, Top), PlanError> {
+fn own(node: &Node<'_>, files: &Files<'_>) -> Result<(Source, TopLevel), PlanError> {
     let written = node.text("\"/srv/our/tree\"")?;
     let Some(survey) = files.survey else {
         let what = format!("{written:?} is a path of yours, and only this file is read here");

@@ -1,7 +1,7 @@
 //! Real work as it is written: what a phase works on, what is the user's own, what is written back.
 
 use crate::rules::TestRules;
-use fsarena_corpus::own::{Own, Top};
+use fsarena_corpus::own::{Own, TopLevel};
 use fsarena_model::job::{By, Compression, Contents, Origin, SourcePlace};
 use fsarena_model::op::Op;
 use fsarena_model::phase::Workload;
@@ -47,7 +47,7 @@ pub fn survey(path: &Path) -> Result<Surveyed, fsarena_corpus::CorpusError> {
             });
         }
     };
-    let top = Top {
+    let top = TopLevel {
         wavs: if name.starts_with("wavs") || name.starts_with("both") { 3 } else { 0 },
         has_makefile: name.starts_with("sources") || name.starts_with("both"),
     };

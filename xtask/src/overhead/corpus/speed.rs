@@ -5,7 +5,7 @@
 
 use super::make::{stay_on_one_processor, tree};
 use anyhow::{Context as _, Result};
-use fsarena_corpus::contents::{Head, Kind, Maker, Percent};
+use fsarena_corpus::contents::{Generator, Head, Kind, Percent};
 use fsarena_corpus::{EntryKind, Tree};
 use fsarena_stats::median;
 use std::hint::black_box;
@@ -53,7 +53,7 @@ pub(super) fn measure(smoke: bool) -> Result<Vec<String>> {
     let rows = rows(if smoke { 0.005 } else { 0.2 })?;
     let work = || -> Result<Vec<Vec<f64>>> {
         stay_on_one_processor()?;
-        let maker = Maker::new(1);
+        let maker = Generator::new(1);
         let mut buffer = vec![0; BUFFER_BYTES];
         let mut speeds = vec![Vec::new(); rows.len()];
         for _ in 0..runs {
@@ -167,7 +167,7 @@ impl Row {
 
 impl Work {
     /// Bytes per second over at least `time`.
-    fn speed(&self, maker: &Maker, time: Duration, buffer: &mut [u8]) -> f64 {
+    fn speed(&self, maker: &Generator, time: Duration, buffer: &mut [u8]) -> f64 {
         let (mut next, mut bytes) = (0, 0);
         let begun = Instant::now();
         loop {
@@ -182,7 +182,7 @@ impl Work {
 
     /// Fills the buffer as far as the next files, or the next piece of one, do; `next` is where to
     /// go on. The bytes that were made.
-    fn fill(&self, maker: &Maker, next: &mut u64, buffer: &mut [u8]) -> usize {
+    fn fill(&self, maker: &Generator, next: &mut u64, buffer: &mut [u8]) -> usize {
         let mut filled = 0;
         loop {
             let rest = &mut buffer[filled..];
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn every_row_makes_its_bytes_and_goes_on() {
-        let maker = Maker::new(1);
+        let maker = Generator::new(1);
         for row in rows(0.003).unwrap() {
             let mut buffer = vec![0; BUFFER_BYTES];
             let mut next = 0;

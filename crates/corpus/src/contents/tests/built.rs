@@ -17,7 +17,7 @@ fn has(name: &str) -> bool {
 fn put(root: &Path, name: &str, kind: Kind, file: u64, size: u64) {
     let path = root.join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(path, whole(&Maker::new(2026), &kind, file, size)).unwrap();
+    std::fs::write(path, whole(&Generator::new(2026), &kind, file, size)).unwrap();
 }
 
 fn run(command: &mut Command) -> String {
@@ -99,7 +99,7 @@ fn a_tree_of_sources_is_built_and_only_read() {
 
 #[test]
 fn a_makefile_has_any_size() {
-    let maker = Maker::new(1);
+    let maker = Generator::new(1);
     for kind in [Kind::CMakefile, Kind::CHeader] {
         for size in (0..200).chain(kind.least_bytes()..kind.least_bytes() + 200) {
             let bytes = whole(&maker, &kind, 1, size);
@@ -129,7 +129,7 @@ fn encoded(program: &str, args: &[&str], sound: &[u8], name: &str) -> Option<u64
 fn a_sound_is_work_for_encoders() {
     // Twelve seconds, from four files: keys and chords differ.
     for file in 0..4 {
-        let sound = whole(&Maker::new(2026), &Kind::Wav, file, 44 + 12 * 4 * 44_100);
+        let sound = whole(&Generator::new(2026), &Kind::Wav, file, 44 + 12 * 4 * 44_100);
         let part_of = |size: u64| 100 * size / sound.len() as u64;
         let flac = ["--best", "--silent", "--output-prefix=./"];
         if let Some(size) = encoded("flac", &flac, &sound, "a.flac") {
@@ -146,7 +146,7 @@ fn a_sound_is_work_for_encoders() {
 
 #[test]
 fn a_sound_has_two_sides_and_is_not_cut_off() {
-    let sound = whole(&Maker::new(1), &Kind::Wav, 1, 44 + 4 * 44_100 * 20);
+    let sound = whole(&Generator::new(1), &Kind::Wav, 1, 44 + 4 * 44_100 * 20);
     let samples: Vec<i16> =
         sound[44..].chunks(2).map(|two| i16::from_le_bytes(two.try_into().unwrap())).collect();
     let cut = samples.iter().filter(|sample| matches!(**sample, i16::MIN | i16::MAX)).count();

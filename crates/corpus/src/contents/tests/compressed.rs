@@ -13,13 +13,13 @@ fn gzip_bytes(all: &[u8]) -> f64 {
 
 /// Size over the size gzip makes of it.
 fn ratio(kind: Kind) -> f64 {
-    let all = whole(&Maker::new(2004), &kind, 1, 500_000);
+    let all = whole(&Generator::new(2004), &kind, 1, 500_000);
     all.len() as f64 / gzip_bytes(&all)
 }
 
 /// The same of many files one behind the other.
 fn ratio_of_files(kind: &Kind, files: u64, size: u64) -> f64 {
-    let maker = Maker::new(2004);
+    let maker = Generator::new(2004);
     let all: Vec<u8> = (0..files).flat_map(|file| whole(&maker, kind, file, size)).collect();
     all.len() as f64 / gzip_bytes(&all)
 }
@@ -31,7 +31,7 @@ fn random_bytes_do_not() {
         assert!((0.99..1.001).contains(&ratio), "{kind:?}: {ratio}");
     }
     // The values of bytes are even, and neither bytes nor blocks come again.
-    let all = whole(&Maker::new(3), &Kind::Random, 1, 1 << 20);
+    let all = whole(&Generator::new(3), &Kind::Random, 1, 1 << 20);
     let mut counts = [0_u32; 256];
     all.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
     let spread: f64 = counts.iter().map(|count| (f64::from(*count) - 4096.0).powi(2)).sum();
@@ -85,19 +85,19 @@ fn sources() {
 
 /// `files` of 300 to 2000 bytes, mostly short ones, as a tar of them is: heads and whole blocks.
 fn tar_of(kind: &Kind, files: u64) -> Vec<u8> {
-    let maker = Maker::new(2004);
-    let mut draw = Draw::new(1);
+    let maker = Generator::new(2004);
+    let mut rng = SplitMix::new(1);
     let mut all = Vec::new();
     for file in 0..files {
-        let size = 300 + draw.below(1700).min(draw.below(1700));
+        let size = 300 + rng.below(1700).min(rng.below(1700));
         let mut head = [0; 512];
         let name = format!("./devel/package-{}/part-{file}.eb", file / 5);
         head[..name.len()].copy_from_slice(name.as_bytes());
         head[100..108].copy_from_slice(b"0000644\0");
         head[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
-        let time = 1_100_000_000 + draw.below(1 << 26);
+        let time = 1_100_000_000 + rng.below(1 << 26);
         head[136..147].copy_from_slice(format!("{time:011o}").as_bytes());
-        head[148..154].copy_from_slice(format!("{:06o}", draw.below(1 << 14)).as_bytes());
+        head[148..154].copy_from_slice(format!("{:06o}", rng.below(1 << 14)).as_bytes());
         all.extend(head);
         all.extend(whole(&maker, kind, file, u64::from(size)));
         all.resize(all.len().next_multiple_of(512), 0);
@@ -123,7 +123,7 @@ fn a_table_of_ratios() {
     ] {
         for part in [0, 2, 5, 10, 15, 20, 30, 40, 50, 60, 70, 100] {
             let kind = make(percent(part));
-            let maker = Maker::new(2004);
+            let maker = Generator::new(2004);
             let plain: Vec<u8> = (0..FILES).flat_map(|f| whole(&maker, &kind, f, 900)).collect();
             let tar = tar_of(&kind, FILES);
             println!(

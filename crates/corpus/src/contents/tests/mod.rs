@@ -42,14 +42,14 @@ fn measures() -> bool {
     asked
 }
 
-fn whole(maker: &Maker, kind: &Kind, file: u64, size: u64) -> Vec<u8> {
+fn whole(maker: &Generator, kind: &Kind, file: u64, size: u64) -> Vec<u8> {
     let mut bytes = vec![0xaa; usize::try_from(size).unwrap()];
     maker.fill(kind, file, size, 0, &mut bytes);
     bytes
 }
 
 /// Takes turns with two fill values, so that a byte nobody writes is seen.
-fn range(maker: &Maker, kind: &Kind, size: u64, from: u64, len: usize) -> Vec<u8> {
+fn range(maker: &Generator, kind: &Kind, size: u64, from: u64, len: usize) -> Vec<u8> {
     let [first, second] = [0x00, 0xff].map(|before| {
         let mut bytes = vec![before; len];
         maker.fill(kind, 3, size, from, &mut bytes);
@@ -63,7 +63,7 @@ fn range(maker: &Maker, kind: &Kind, size: u64, from: u64, len: usize) -> Vec<u8
 fn the_same_bytes_on_every_machine() {
     // Sizes over one block and odd, so that every path of a kind is in the sum.
     let sums = kinds().into_iter().map(|(_, kind)| {
-        let bytes = whole(&Maker::new(2004), &kind, 7, 150_001);
+        let bytes = whole(&Generator::new(2004), &kind, 7, 150_001);
         let sum = Sha256::digest(&bytes);
         let hex: String = sum.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         format!("{kind:?} {hex}\n")
@@ -92,7 +92,7 @@ fn kinds_have_names() {
 
 #[test]
 fn any_size_and_any_cut() {
-    let maker = Maker::new(1);
+    let maker = Generator::new(1);
     let block = BLOCK_BYTES;
     for (name, kind) in kinds() {
         for size in [0, 1, 2, 43, 44, 45, 511, block - 1, block, block + 1, 2 * block + 5] {
@@ -120,7 +120,7 @@ proptest! {
         number in 0..18_usize, seed: u64, size in 1..200_000_u64, from: u64, len: u64,
     ) {
         let (_, kind) = kinds()[number];
-        let maker = Maker::new(seed);
+        let maker = Generator::new(seed);
         let from = from % size;
         let len = len % (size - from + 1);
         let all = whole(&maker, &kind, 3, size);
@@ -133,9 +133,9 @@ proptest! {
 fn files_and_seeds_differ() {
     for (name, kind) in kinds().into_iter().filter(|(name, _)| *name != "c-makefile") {
         let size = 70_000;
-        let one = whole(&Maker::new(1), &kind, 1, size);
-        assert_ne!(one, whole(&Maker::new(1), &kind, 2, size), "{name}: files");
-        assert_ne!(one, whole(&Maker::new(2), &kind, 1, size), "{name}: seeds");
+        let one = whole(&Generator::new(1), &kind, 1, size);
+        assert_ne!(one, whole(&Generator::new(1), &kind, 2, size), "{name}: files");
+        assert_ne!(one, whole(&Generator::new(2), &kind, 1, size), "{name}: seeds");
         // Not a shifted copy of one another either, nor one block over and over.
         assert_ne!(one[..4000], one[65_536..69_536], "{name}: blocks");
     }
@@ -144,12 +144,12 @@ fn files_and_seeds_differ() {
 #[test]
 #[should_panic(expected = "past the end")]
 fn a_range_past_the_end() {
-    Maker::new(1).fill(&Kind::Random, 1, 10, 8, &mut [0; 3]);
+    Generator::new(1).fill(&Kind::Random, 1, 10, 8, &mut [0; 3]);
 }
 
 #[test]
 fn lines_end() {
-    let maker = Maker::new(5);
+    let maker = Generator::new(5);
     let lines = ["text", "html", "ebuild", "makefile", "c", "c-main", "c-header", "c-makefile"];
     for (name, kind) in kinds().into_iter().filter(|(name, _)| lines.contains(name)) {
         for size in [1, 300, 5000, 65_536, 65_537, 100_000] {
@@ -172,7 +172,7 @@ fn digits_of_hashes_are_the_stated_part() {
             |unique_percent| Kind::Ebuild { unique_percent },
             |unique_percent| Kind::Makefile { unique_percent },
         ] {
-            let maker = Maker::new(9);
+            let maker = Generator::new(9);
             // Many short files, each of which can hold only few.
             let files = 1000;
             let digits: usize = (0..files)
@@ -217,7 +217,7 @@ fn descriptions_name_kinds() {
 
 #[test]
 fn heads_are_those_of_their_formats() {
-    let maker = Maker::new(1);
+    let maker = Generator::new(1);
     for (head, at, magic) in [
         (Head::Jpeg, 0, &b"\xff\xd8\xff\xe0"[..]),
         (Head::Gif, 0, b"GIF89a"),
@@ -253,7 +253,7 @@ fn speeds() {
     }
     let size = 64 << 20;
     let start = std::time::Instant::now();
-    let maker = Maker::new(1);
+    let maker = Generator::new(1);
     println!("tables: {:?}", start.elapsed());
     let mut bytes = vec![0; 1 << 20];
     let shown = |name: &str| !name.starts_with("c-") && name != "headed";

@@ -248,8 +248,8 @@ fn what_lies_directly_in_it_is_told() {
         fs::write(dir.path().join(name), "x").unwrap();
         members.push((FILE, name.as_bytes(), b"x"));
     }
-    let top = |path: &Path| survey_with_top(path, &|| false).unwrap().1;
-    let without = Top { wavs: 2, has_makefile: false };
+    let top = |path: &Path| survey_with_top_level(path, &|| false).unwrap().1;
+    let without = TopLevel { wavs: 2, has_makefile: false };
     assert_eq!(top(dir.path()), without);
     let outside = tempfile::tempdir().unwrap();
     let path = outside.path().join("archive");
@@ -257,7 +257,7 @@ fn what_lies_directly_in_it_is_told() {
     assert_eq!(top(&path), without);
     for name in ["Makefile", "makefile", "GNUmakefile"] {
         fs::write(dir.path().join(name), "all:").unwrap();
-        assert_eq!(top(dir.path()), Top { has_makefile: true, ..without }, "{name}");
+        assert_eq!(top(dir.path()), TopLevel { has_makefile: true, ..without }, "{name}");
         fs::remove_file(dir.path().join(name)).unwrap();
         let dotted = format!("./{name}");
         let with = [&members[..], &[(FILE, dotted.as_bytes(), b"all:")]].concat();

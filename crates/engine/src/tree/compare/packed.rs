@@ -6,7 +6,7 @@ use crate::tree::attributes::Giver;
 use crate::tree::error::joined;
 use crate::tree::member::{Kind, Member, Refusal};
 use crate::tree::way::{Way, parted};
-use fsarena_corpus::own::HeadLimit;
+use fsarena_corpus::own::HeaderLimit;
 use fsarena_model::job::Compression;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Stat};
@@ -46,7 +46,7 @@ impl Checker {
         let words = |error: std::io::Error| error.to_string();
         let input = BufReader::with_capacity(CALL_BYTES, archive);
         let plain = fsarena_corpus::reader(compression, input).map_err(words)?;
-        let heads = HeadLimit::new();
+        let heads = HeaderLimit::new();
         let plain = BufReader::with_capacity(CALL_BYTES, plain);
         let mut plain = tar::Archive::new(heads.reader(plain));
         // An archive that was packed of the user's tree may hold links that lead anywhere.

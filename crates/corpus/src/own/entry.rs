@@ -45,3 +45,21 @@ pub fn member_kind(of: EntryType, name: &[u8]) -> MemberKind {
         other => MemberKind::Unknown(other.as_byte()),
     }
 }
+
+/// What lies directly in a directory or an archive, as far as some programs want it there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TopLevel {
+    /// Files that `*.wav` is for a shell.
+    pub wavs: u64,
+    /// Whether make finds something to do.
+    pub has_makefile: bool,
+}
+
+impl TopLevel {
+    /// Takes in a file, by the parts of its name.
+    pub(super) fn count(&mut self, parts: &[&[u8]]) {
+        let [name] = parts else { return };
+        self.wavs += u64::from(name.ends_with(b".wav") && !name.starts_with(b"."));
+        self.has_makefile |= [&b"Makefile"[..], b"makefile", b"GNUmakefile"].contains(name);
+    }
+}

@@ -22,9 +22,9 @@ pub(super) const fn nth(key: u64, index: u64) -> u64 {
 
 /// Numbers drawn one after the other.
 #[derive(Debug)]
-pub(super) struct Draw(u64);
+pub(super) struct SplitMix(u64);
 
-impl Draw {
+impl SplitMix {
     pub(super) const fn new(key: u64) -> Self {
         Self(key)
     }

@@ -1,5 +1,11 @@
-//! Whether names and links of an archive stay inside its folder. Pure: nothing is asked of a file
-//! system, since nothing is unpacked yet.
+//! Names of archive members: whether they and their links stay inside the folder, and hashes that
+//! remember names in little memory.
+//!
+//! Pure: no file system is asked, since nothing is unpacked yet. The two hashes of 64 bits that stand
+//! for a name are keyed at random, so that nobody can make an archive in which two names collide.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
 
 /// The parts of a name that lead downwards; `.` and empty parts are left out. Refused, with the
 /// reason, are absolute names and those with `..`.
@@ -48,6 +54,36 @@ pub(super) fn leads_out(
     None
 }
 
+/// Stands for a name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct NameHash(u64, u64);
+
+/// Makes marks; those of different markers have nothing in common.
+#[derive(Debug, Default)]
+pub(super) struct NameHasher(RandomState, RandomState);
+
+impl NameHasher {
+    /// Those of the directories that a name of `parts` lies in, outermost first, and last its own.
+    pub(super) fn hash_prefixes<'a>(
+        &self,
+        parts: &'a [&'a [u8]],
+    ) -> impl Iterator<Item = NameHash> + use<'a> {
+        let (mut one, mut other) = (self.0.build_hasher(), self.1.build_hasher());
+        parts.iter().map(move |part| {
+            for hasher in [&mut one, &mut other] {
+                hasher.write(part);
+                hasher.write_u8(b'/');
+            }
+            NameHash(one.finish(), other.finish())
+        })
+    }
+
+    /// That of a name of `parts`; nothing where there are none.
+    pub(super) fn hash_name(&self, parts: &[&[u8]]) -> Option<NameHash> {
+        self.hash_prefixes(parts).last()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +116,17 @@ mod tests {
         // `here` points to the folder itself: from there, `..` is outside.
         assert!(out("link", "here/../x", &["here"]));
         assert!(out("a/link", "../here/here/../..", &["here", "here/here"]));
+    }
+
+    #[test]
+    fn a_name_has_one_mark() {
+        let hasher = NameHasher::default();
+        let along: Vec<NameHash> = hasher.hash_prefixes(&[b"a", b"bc", b"d"]).collect();
+        assert_eq!(along.len(), 3);
+        assert_eq!(hasher.hash_name(&[b"a", b"bc"]), Some(along[1]));
+        assert_eq!(hasher.hash_name(&[b"a", b"bc", b"d"]), Some(along[2]));
+        assert_ne!(hasher.hash_name(&[b"ab", b"c"]), Some(along[1]));
+        assert_ne!(along[0], along[1]);
+        assert_eq!(hasher.hash_name(&[]), None);
     }
 }

@@ -11,14 +11,14 @@ use std::io::{self, Read};
 pub const MAX_HEADERS_BYTES: u64 = 1 << 20;
 
 /// How much of an archive may be read at the moment. Whoever goes over the members says where they
-/// are; [`HeadLimit::reader`] keeps to it.
+/// are; [`HeaderLimit::reader`] keeps to it.
 #[derive(Debug)]
-pub struct HeadLimit {
+pub struct HeaderLimit {
     left_bytes: Cell<u64>,
     is_reached: Cell<bool>,
 }
 
-impl HeadLimit {
+impl HeaderLimit {
     /// As before the first member.
     #[must_use]
     pub fn new() -> Self {
@@ -42,32 +42,32 @@ impl HeadLimit {
     }
 
     /// What `input` holds, up to the limit; then an error that says so.
-    pub fn reader<R: Read>(&self, input: R) -> Limited<'_, R> {
-        Limited { limit: self, input }
+    pub fn reader<R: Read>(&self, input: R) -> LimitedReader<'_, R> {
+        LimitedReader { limit: self, input }
     }
 }
 
-impl Default for HeadLimit {
+impl Default for HeaderLimit {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// Reads an archive within a [`HeadLimit`].
+/// Reads an archive within a [`HeaderLimit`].
 #[derive(Debug)]
-pub struct Limited<'a, R> {
-    limit: &'a HeadLimit,
+pub struct LimitedReader<'a, R> {
+    limit: &'a HeaderLimit,
     input: R,
 }
 
-impl<R> Limited<'_, R> {
+impl<R> LimitedReader<'_, R> {
     /// What is read, without a limit.
     pub fn into_inner(self) -> R {
         self.input
     }
 }
 
-impl<R: Read> Read for Limited<'_, R> {
+impl<R: Read> Read for LimitedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left_bytes = self.limit.left_bytes.get();
         if left_bytes == 0 && !buffer.is_empty() {
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn it_hands_out_as_much_as_it_may() {
-        let limit = HeadLimit::new();
+        let limit = HeaderLimit::new();
         let mut reader = limit.reader(io::repeat(7));
         let mut buffer = vec![0; (MAX_HEADERS_BYTES as usize) + 1];
         assert!(reader.read_exact(&mut buffer[1..]).is_ok());

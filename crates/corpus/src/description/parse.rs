@@ -1,7 +1,8 @@
-//! Checks of a description that its types cannot make: every description that passes can be
-//! resolved and made. Nothing is drawn or resolved here.
+//! Reading a description, with the checks that its types cannot make: every description that passes
+//! can be resolved and made. Nothing is drawn or resolved here.
 
 use super::{Class, Description, Dirs, Names, SCHEMA, Size, Spread};
+use crate::CorpusError;
 use crate::name::Template;
 use fsarena_model::dataset::{Distribution, MAX_DEPTH};
 use toml::de::{DeTable, DeValue};
@@ -14,22 +15,22 @@ const LARGEST_BYTES: u64 = 1 << 43;
 const LARGEST_SCALE: f64 = 1000.0;
 
 /// A value that is not right.
-pub(super) struct Fault {
-    pub(super) place: Place,
-    pub(super) what: String,
-    pub(super) remedy: String,
+struct Fault {
+    place: KeyPath,
+    what: String,
+    remedy: String,
 }
 
-/// Where a value lies in a description.
-pub(super) struct Place {
+/// Where a value is in a description.
+struct KeyPath {
     /// The array of tables and the number in it; absent: the top.
     table: Option<(&'static str, usize)>,
     key: &'static str,
 }
 
-impl Place {
+impl KeyPath {
     /// Its line in the text of the description, from 1; that of its table, where it is not there.
-    pub(super) fn line(&self, text: &str) -> usize {
+    fn line(&self, text: &str) -> usize {
         let Ok(document) = DeTable::parse(text) else { return 1 };
         let root = document.get_ref();
         let (table, start) = match self.table {
@@ -48,7 +49,7 @@ impl Place {
 }
 
 /// The line of the byte at `at`, from 1.
-pub(super) fn line_of(text: &str, at: usize) -> usize {
+fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
@@ -60,12 +61,36 @@ fn fault(
     what: impl Into<String>,
     remedy: impl Into<String>,
 ) -> Checked {
-    Err(Fault { place: Place { table, key }, what: what.into(), remedy: remedy.into() })
+    Err(Fault { place: KeyPath { table, key }, what: what.into(), remedy: remedy.into() })
 }
 
 impl Description {
+    /// Reads a description; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// What is not TOML, an unknown or missing key, and everything that could not be made, with the
+    /// line and what to do.
+    pub fn parse(text: &str, file: &str) -> Result<Self, CorpusError> {
+        let read: Result<Self, toml::de::Error> = toml::from_str(text);
+        let fault = |line, what, remedy: &str| CorpusError::Description {
+            file: file.to_owned(),
+            line,
+            what,
+            remedy: remedy.to_owned(),
+        };
+        let description = read.map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let what = error.message().lines().collect::<Vec<_>>().join(", ");
+            fault(line_of(text, at), what, "datasets/README.md has the format")
+        })?;
+        match description.check() {
+            Ok(()) => Ok(description),
+            Err(found) => Err(fault(found.place.line(text), found.what, &found.remedy)),
+        }
+    }
+
     /// Whether it can be made.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), Fault> {
         self.check_top()?;
         let mut groups: Vec<Group> = Vec::new();
         for (number, dirs) in self.dirs.iter().enumerate() {
