@@ -1,14 +1,33 @@
-//! Where things are on this machine, and how to talk to this terminal.
+//! Where things are on this machine, how to write to this terminal, exit codes and signals.
 
 use anyhow::{Context as _, Result};
 use etcetera::BaseStrategy as _;
 use fsarena_model::seed::Seed;
 use fsarena_report::{MIN_WIDTH, Style};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
-/// The user asked for something that cannot be; exit code 2.
+/// Exit codes of the program, and that of the shell for Ctrl-C.
+pub mod exit {
+    /// Something failed.
+    pub const FAILED: u8 = 1;
+    /// The command line or an experiment file is wrong.
+    pub const USAGE: u8 = 2;
+    /// A comparison with `--fail-on slower` found a slower one.
+    pub const SLOWER: u8 = 3;
+    /// `--require-decision` was given, and a question is undecided.
+    pub const UNDECIDED: u8 = 4;
+    /// A phase was to be cold and could not be proved cold.
+    pub const INVALID: u8 = 5;
+    /// Stopped by the user.
+    pub const INTERRUPTED: u8 = 130;
+}
+
+/// The user asked for something that is not possible; exit code 2.
 #[derive(Debug)]
 pub struct Usage(pub String);
 
@@ -51,8 +70,8 @@ pub fn image_dir(asked: Option<&Path>) -> Result<PathBuf> {
     std::path::absolute(dir.unwrap_or_else(|| PathBuf::from("/var/tmp"))).context("--image-dir")
 }
 
-/// The directory to work in where there is no root and nothing else was named; made where that is
-/// allowed, else the nearest that is there.
+/// The directory to work in without root and without `--on`; made if `may_make`, else the nearest
+/// that exists.
 pub fn own_directory(may_make: bool) -> Result<PathBuf> {
     let dir = directories()?.cache_dir().join("fsarena");
     if may_make {
@@ -108,13 +127,13 @@ fn is_utf8() -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Writes a line of talk to standard error. Work goes on where nobody reads it any more, as after
+/// Writes a message to standard error. Work goes on if its reader is gone, as after
 /// `fsarena run 2>&1 | head`.
 pub fn say(text: &str) {
     say_text(&format!("{text}\n"));
 }
 
-/// Writes whole lines of talk to standard error, as [`say()`] does.
+/// Writes whole lines of messages to standard error, as [`say()`] does.
 pub fn say_text(lines: &str) {
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }
@@ -134,11 +153,30 @@ pub fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)
 }
 
-/// Whether the reader of our output went away (`fsarena show | head`).
+/// Whether the reader of our output is gone (`fsarena show | head`).
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
             .downcast_ref::<std::io::Error>()
             .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
     })
+}
+
+/// From now on Ctrl-C, SIGTERM and SIGHUP only raise the count that is returned, so that a second
+/// one can mean "at once".
+pub fn count_interrupts() -> Result<Arc<AtomicUsize>> {
+    let count = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&count);
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .context("signals cannot be caught")?;
+    // Lives as long as the process.
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            let before = seen.fetch_add(1, Ordering::SeqCst);
+            if before == 0 {
+                say!("\nstopping: cleaning up (again: at once)");
+            }
+        }
+    });
+    Ok(count)
 }

@@ -76,7 +76,7 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     let write_cache = overrides.write_cache.as_ref();
     put(&mut factors.write_cache, "--write-cache", write_cache, text::write_cache)?;
     put(&mut factors.reflink, "--reflink", overrides.reflink.as_ref(), text::reflink)?;
-    put(&mut factors.handicap, "--handicap", overrides.handicap.as_ref(), text::handicap)
+    put(&mut factors.handicap, "--inject-delay", overrides.handicap.as_ref(), text::handicap)
 }
 
 /// Replaces an axis by that of an option, where it is given.

@@ -48,7 +48,7 @@ pub struct Overrides {
     pub write_cache: Option<String>,
     /// `--reflink`: `never`, `auto`, `always`, a comma list.
     pub reflink: Option<String>,
-    /// `--handicap`: `0ms,30ms`.
+    /// `--inject-delay`: `0ms,30ms`.
     pub handicap: Option<String>,
     /// `--compare`: `returned`, `durable`, `drained`.
     pub compare: Option<String>,

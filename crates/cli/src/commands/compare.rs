@@ -1,10 +1,9 @@
-//! `fsarena compare`: several RUNs beside each other, both sides of a change, or one RUN with the
+//! `fsarena compare`: several RUNs next to each other, both sides of a change, or one RUN with the
 //! exit codes of a test.
 
 use super::{open, study, watched};
 use crate::args::{CompareArgs, FailOn};
-use crate::context::{self, Usage};
-use crate::exit;
+use crate::context::{self, Usage, exit};
 use anyhow::Result;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
@@ -57,8 +56,8 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
     let store = open::existing(db)?;
     if !args.before.is_empty() {
         let latency = needs_latency(&store, args.before.iter().chain(&args.after))?;
-        let load = |names: &[String]| -> Result<Vec<Loaded>> {
-            names.iter().map(|name| Loaded::of(&store, name, true, latency)).collect()
+        let load = |names: &[String]| -> Result<Vec<ComparedRun>> {
+            names.iter().map(|name| ComparedRun::read(&store, name, true, latency)).collect()
         };
         return both_sides(args, &load(&args.before)?, &load(&args.after)?);
     }
@@ -66,12 +65,12 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
         return Ok(verdicts);
     }
     match args.runs.as_slice() {
-        [] => one(args, &store, "latest"),
-        [run] => one(args, &store, run),
+        [] => one_run(args, &store, "latest"),
+        [run] => one_run(args, &store, run),
         several => {
             let latency = needs_latency(&store, several.iter())?;
-            let load = |name: &String| Loaded::of(&store, name, false, latency);
-            let runs: Vec<Loaded> = several.iter().map(load).collect::<Result<_>>()?;
+            let load = |name: &String| ComparedRun::read(&store, name, false, latency);
+            let runs: Vec<ComparedRun> = several.iter().map(load).collect::<Result<_>>()?;
             side_by_side(args, &runs)
         }
     }
@@ -91,7 +90,7 @@ fn needs_latency<'a>(store: &Store, selectors: impl Iterator<Item = &'a String>)
 }
 
 /// A RUN with all that its comparison needs.
-struct Loaded {
+struct ComparedRun {
     name: String,
     header: RunHeader,
     sessions: Vec<RunSession>,
@@ -101,11 +100,11 @@ struct Loaded {
     facts: Facts,
 }
 
-impl Loaded {
-    fn of(store: &Store, selector: &str, with_facts: bool, with_latency: bool) -> Result<Self> {
+impl ComparedRun {
+    fn read(store: &Store, selector: &str, with_facts: bool, with_latency: bool) -> Result<Self> {
         let run = store.find(selector)?;
         let header = store.header(run)?;
-        talk(store, run, &header)?;
+        print_notes(store, run, &header)?;
         // Records are read whole for what mkfs and programs said of themselves.
         let facts = if with_facts { facts(&header, &store.records(run)?) } else { Facts::new() };
         Ok(Self {
@@ -132,15 +131,15 @@ impl Loaded {
     }
 }
 
-fn runs_of(side: &[Loaded]) -> Vec<RunOf<'_>> {
-    side.iter().map(Loaded::run).collect()
+fn runs_of(side: &[ComparedRun]) -> Vec<RunOf<'_>> {
+    side.iter().map(ComparedRun::run).collect()
 }
 
 /// What has to be known of a RUN before its figures are read.
-fn talk(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
+fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
     let state = store.run(run)?.state;
     if state != RunState::Done {
-        say!("RUN {run} is {}: its figures are of the blocks so far", state.name());
+        say!("RUN {run} is {}: its figures cover the blocks so far", state.name());
     }
     if let Some(ask) = header.plan.verdict.as_ref().filter(|ask| ask.method != METHOD_VERSION) {
         say!(
@@ -152,7 +151,11 @@ fn talk(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
     Ok(())
 }
 
-fn both_sides(args: &CompareArgs, before: &[Loaded], after: &[Loaded]) -> Result<Vec<Verdict>> {
+fn both_sides(
+    args: &CompareArgs,
+    before: &[ComparedRun],
+    after: &[ComparedRun],
+) -> Result<Vec<Verdict>> {
     let all: Vec<&RunHeader> = before.iter().chain(after).map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let (before, after) = (runs_of(before), runs_of(after));
@@ -166,11 +169,11 @@ fn both_sides(args: &CompareArgs, before: &[Loaded], after: &[Loaded]) -> Result
     Ok(found.questions.iter().flat_map(|one| &one.rows).map(|row| row.verdict).collect())
 }
 
-fn side_by_side(args: &CompareArgs, runs: &[Loaded]) -> Result<Vec<Verdict>> {
+fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Vec<Verdict>> {
     let all: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let found = forest(&runs_of(runs), &ask).map_err(refused)?;
-    needs_an_order(args, found.baseline.is_some())?;
+    require_order(args, found.baseline.is_some())?;
     if args.json {
         context::print_json(&fsarena_report::compare_json("compare-runs", &found))?;
     } else {
@@ -180,10 +183,10 @@ fn side_by_side(args: &CompareArgs, runs: &[Loaded]) -> Result<Vec<Verdict>> {
     Ok(found.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
 }
 
-fn one(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verdict>> {
+fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verdict>> {
     let run = store.find(selector)?;
     let header = store.header(run)?;
-    talk(store, run, &header)?;
+    print_notes(store, run, &header)?;
     if args.margin.is_some() {
         let text = "--margin: the looks of one RUN were taken with its own margin, which cannot be \
                     changed afterwards";
@@ -192,7 +195,7 @@ fn one(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verdict>
     let Some(verdicts) = study::verdicts(store, run, &header)? else {
         return Err(refused(CompareError::AskedNothing { run: run.to_string() }));
     };
-    needs_an_order(args, verdicts.baseline.is_some())?;
+    require_order(args, verdicts.baseline.is_some())?;
     let some = only(&verdicts, &ask(args, &[&header])?).map_err(refused)?;
     if args.json {
         context::print_json(&fsarena_report::compare_json("compare-run", &some))?;
@@ -204,7 +207,7 @@ fn one(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verdict>
 }
 
 /// Of every pair one is slower, where both can be the first: then somebody has to say which.
-fn needs_an_order(args: &CompareArgs, has_baseline: bool) -> Result<()> {
+fn require_order(args: &CompareArgs, has_baseline: bool) -> Result<()> {
     let by_slower = args.bisect || args.fail_on == Some(FailOn::Slower);
     if by_slower && !has_baseline && args.pair.is_none() {
         let text = "there is no baseline, and SLOWER needs one: name the contender and what it is \
@@ -260,7 +263,7 @@ fn margin(args: &CompareArgs, headers: &[&RunHeader]) -> Result<f64> {
         };
         if own.len() < headers.len() || own.iter().any(|margin| margin.to_bits() != given.to_bits())
         {
-            say!("the margin of {text} was chosen when the figures were there already");
+            say!("the margin of {text} was chosen after the results were known");
         }
         return Ok(given);
     }

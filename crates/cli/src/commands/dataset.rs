@@ -1,11 +1,10 @@
-//! `fsarena dataset`: what there is to do real work with, and one's own looked at.
+//! `fsarena dataset`: the datasets for real work listed, shown and written, and data of the
+//! user surveyed.
 
 mod write;
 
-use super::signals;
 use crate::args::DatasetArgs;
-use crate::context::{self, Usage};
-use crate::exit;
+use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::own::{self, Own};
 use fsarena_corpus::{CorpusError, Description, Tree};
@@ -17,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 /// What the argument names.
-enum Named {
+enum DatasetSource {
     /// A built-in dataset, or a file that describes one.
     Described(Box<Description>),
     /// The user's own.
@@ -26,9 +25,9 @@ enum Named {
 
 /// Lists the datasets, shows one, or writes it.
 pub fn run(args: &DatasetArgs) -> Result<ExitCode> {
-    match carry_out(args) {
+    match execute(args) {
         Err(error) if matches!(error.downcast_ref(), Some(CorpusError::Stopped)) => {
-            say!("stopped; nothing was left behind");
+            say!("stopped; nothing was written");
             Ok(ExitCode::from(exit::INTERRUPTED))
         }
         // A file that is written wrongly, as with experiments.
@@ -40,16 +39,16 @@ pub fn run(args: &DatasetArgs) -> Result<ExitCode> {
     }
 }
 
-fn carry_out(args: &DatasetArgs) -> Result<()> {
+fn execute(args: &DatasetArgs) -> Result<()> {
     let Some(what) = &args.what else { return list(args) };
-    match named(what)? {
-        Named::Own(own) => show_own(args, what, &own),
-        Named::Described(description) => {
+    match find_source(what)? {
+        DatasetSource::Own(own) => show_own(args, what, &own),
+        DatasetSource::Described(description) => {
             let description = match args.scale {
                 Some(scale) => description.scaled(scale),
                 None => *description,
             };
-            described(args, &description)
+            show_described(args, &description)
         }
     }
 }
@@ -69,7 +68,7 @@ fn list(args: &DatasetArgs) -> Result<()> {
     Ok(())
 }
 
-/// The first option given that only makes sense with a dataset that is described.
+/// The first option given that only makes sense with a described dataset.
 fn option_for_one(args: &DatasetArgs) -> Option<&'static str> {
     let given = [
         (args.to.is_some(), "--to"),
@@ -90,9 +89,9 @@ fn line_of(description: &Description) -> DatasetLine {
 }
 
 /// A built-in name goes before a path; `./NAME` is always a path.
-fn named(what: &Path) -> Result<Named> {
+fn find_source(what: &Path) -> Result<DatasetSource> {
     if let Some(description) = what.to_str().and_then(fsarena_corpus::builtin) {
-        return Ok(Named::Described(Box::new(description)));
+        return Ok(DatasetSource::Described(Box::new(description)));
     }
     if what.symlink_metadata().is_err() {
         let known = fsarena_corpus::names().join(", ");
@@ -105,11 +104,11 @@ fn named(what: &Path) -> Result<Named> {
     if what.extension().is_some_and(|ending| ending == "toml") {
         let file = what.display().to_string();
         let text = std::fs::read_to_string(what).with_context(|| file.clone())?;
-        return Ok(Named::Described(Box::new(Description::parse(&text, &file)?)));
+        return Ok(DatasetSource::Described(Box::new(Description::parse(&text, &file)?)));
     }
-    let interrupts = signals::count_interrupts()?;
+    let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
-    Ok(Named::Own(own::survey(what, &stop)?))
+    Ok(DatasetSource::Own(own::survey(what, &stop)?))
 }
 
 fn show_own(args: &DatasetArgs, what: &Path, own: &Own) -> Result<()> {
@@ -140,9 +139,9 @@ fn show_own(args: &DatasetArgs, what: &Path, own: &Own) -> Result<()> {
     context::print(&format!("{path}: {kind}\n\n{figures}"))
 }
 
-fn described(args: &DatasetArgs, description: &Description) -> Result<()> {
+fn show_described(args: &DatasetArgs, description: &Description) -> Result<()> {
     if args.to.is_some() || args.archive.is_some() {
-        write::all(args, description)?;
+        write::write_targets(args, description)?;
         if !(args.toml || args.digest || args.json) {
             return Ok(());
         }

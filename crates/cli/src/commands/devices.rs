@@ -1,4 +1,4 @@
-//! `fsarena devices`: what is there, whether fsarena would touch it, and why not.
+//! `fsarena devices`: the block devices, whether fsarena may use each, and why not.
 
 use crate::args::DevicesArgs;
 use crate::context;
@@ -15,7 +15,7 @@ pub fn run(args: &DevicesArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if !context::is_root() {
-        say!("not root: what lies on a device, and who else uses it, may not be seen");
+        say!("not root: contents and other users of a device may not be visible");
     }
     let lines: Vec<DeviceLine> = rows.iter().map(line_of).collect();
     context::print(&fsarena_report::devices_table(&lines, context::width(), context::style()))?;

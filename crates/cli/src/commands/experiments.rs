@@ -18,7 +18,7 @@ use std::process::ExitCode;
 pub fn run(args: &ExperimentsArgs, db: Option<&Path>) -> Result<ExitCode> {
     let Some(name) = &args.name else {
         context::print(&list(&costs(db)?))?;
-        closing();
+        print_next_steps();
         return Ok(ExitCode::SUCCESS);
     };
     let all = builtin::EXPERIMENTS.iter().chain(builtin::WORKLOADS);
@@ -38,15 +38,13 @@ pub fn run(args: &ExperimentsArgs, db: Option<&Path>) -> Result<ExitCode> {
 }
 
 /// What to do next, as talk.
-fn closing() {
+fn print_next_steps() {
     if !context::is_root() {
-        say!(
-            "not root: the costs are those that root would have; `fsarena run` works in a directory"
-        );
+        say!("not root: costs are as root; `fsarena run` works in a directory");
     }
     say!(
-        "next: `fsarena run quick --dry-run` shows a plan and touches nothing, `fsarena run quick` \
-         carries it out; `fsarena experiments NAME` prints a file to start from"
+        "next: `fsarena run quick --dry-run` prints a plan and changes nothing, `fsarena run quick` \
+         runs it; `fsarena experiments NAME` prints a file to start from"
     );
 }
 

@@ -14,14 +14,14 @@ use fsarena_study::verdict::Verdicts;
 
 /// Whether serial numbers and names of host, user and home directory stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Names {
-    /// They stay: it is shown on this machine.
+pub enum Identity {
+    /// For output on this machine.
     Kept,
-    /// They are taken out: it is passed on.
-    TakenOut,
+    /// For output that is passed on.
+    Removed,
 }
 
-/// What who reads the RUN is called, by the environment: most RUNs are read where they were done.
+/// Names of the user by the environment: most RUNs are read where they were done.
 fn names_of_user() -> Vec<String> {
     let all =
         ["SUDO_USER", "USER", "LOGNAME"].into_iter().filter_map(|one| std::env::var(one).ok());
@@ -29,7 +29,7 @@ fn names_of_user() -> Vec<String> {
 }
 
 /// A RUN and its views.
-pub struct Loaded {
+pub struct LoadedRun {
     /// Number in the database.
     pub id: RunId,
     /// What was planned.
@@ -42,20 +42,20 @@ pub struct Loaded {
     pub study: Study,
     /// Verdicts; none where nothing was asked.
     pub verdicts: Option<Verdicts>,
-    /// In what its experiment does otherwise than an article, a line each.
+    /// How its experiment differs from the article, one line each.
     notes: Vec<String>,
     /// The article that its experiment repeats, and the phases of ours.
     article: Option<(Article, Vec<OwnPhase>)>,
 }
 
-impl Loaded {
+impl LoadedRun {
     /// Reads a RUN and computes its views.
-    pub fn read(store: &Store, id: RunId, names: Names) -> Result<Self> {
+    pub fn read(store: &Store, id: RunId, names: Identity) -> Result<Self> {
         let (header, sessions, records) =
             (store.header(id)?, store.sessions(id)?, store.records(id)?);
         let (header, sessions, records) = match names {
-            Names::Kept => (header, sessions, records),
-            Names::TakenOut => {
+            Identity::Kept => (header, sessions, records),
+            Identity::Removed => {
                 fsarena_report::anonymous(&header, &sessions, &records, &names_of_user())
             }
         };
@@ -72,14 +72,14 @@ impl Loaded {
         };
         let notes = fsarena_plan::notes_of(&header.experiment_toml);
         let article = fsarena_reference::of_experiment(&header.experiment).map(|article| {
-            let phases = super::reference::phases(&article);
+            let phases = article_phases(&article);
             (article, phases)
         });
         Ok(Self { id, header, sessions, records, study, verdicts, notes, article })
     }
 
-    /// As the page takes it.
-    pub fn on_page(&self) -> fsarena_report::page::Run<'_> {
+    /// For the report page.
+    pub fn page_run(&self) -> fsarena_report::page::Run<'_> {
         fsarena_report::page::Run {
             id: self.id.0,
             header: &self.header,
@@ -95,17 +95,28 @@ impl Loaded {
         }
     }
 
-    /// As the tables of articles take it.
-    pub fn beside_article(&self) -> OwnRun<'_> {
+    /// For the tables of an article.
+    pub fn own_run(&self) -> OwnRun<'_> {
         let Self { header, records, study, notes, .. } = self;
         OwnRun { header, records, study, notes }
     }
 
-    /// In the shape of the article that its experiment repeats; `None` where it repeats none.
-    pub fn in_shape_of_article(&self) -> Option<String> {
+    /// Its table in the shape of the article that its experiment repeats; `None` if there is none.
+    pub fn article_table(&self) -> Option<String> {
         let (article, phases) = self.article.as_ref()?;
         let (width, style) = (crate::context::width(), crate::context::style());
-        let runs = [self.beside_article()];
+        let runs = [self.own_run()];
         Some(fsarena_report::in_shape_of(article, phases, &runs, width, style))
     }
+}
+
+/// The phases that repeat the tests of an article, as its experiment names them.
+pub fn article_phases(article: &Article) -> Vec<OwnPhase> {
+    let rows = fsarena_plan::builtin::experiment(article.experiment).map(|found| found.rows);
+    let own = |row: fsarena_plan::ArticleRow| OwnPhase {
+        title: row.title,
+        workload: row.workload,
+        phase: row.phase,
+    };
+    rows.into_iter().flatten().map(own).collect()
 }

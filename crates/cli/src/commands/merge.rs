@@ -1,9 +1,8 @@
-//! `fsarena merge`: RUNs of other databases taken into this one, so that machines can be compared.
+//! `fsarena merge`: RUNs of other databases copied into this one, so that machines can be compared.
 
 use super::open;
 use crate::args::MergeArgs;
-use crate::context;
-use crate::exit;
+use crate::context::{self, exit};
 use anyhow::Result;
 use fsarena_report::MergedLine;
 use fsarena_store::{MergeOutcome, Merged, MergedRun, Store};
@@ -31,7 +30,7 @@ pub fn run(args: &MergeArgs, db: Option<&Path>) -> Result<ExitCode> {
             }
         };
         refused += found.refused();
-        talk(&found, other, &ours);
+        print_remedies(&found, other, &ours);
         let lines = found.runs.iter().map(line_of).collect();
         merged.push((other.display().to_string(), lines));
     }
@@ -90,9 +89,9 @@ fn line_of(run: &MergedRun) -> MergedLine {
             (Some(run), "longer-there", text)
         }
         MergeOutcome::Differs { run, what } => {
-            (Some(run), "differs", format!("refused: one of this id is here, and {what}"))
+            (Some(run), "differs", format!("refused: another RUN with this id is here, and {what}"))
         }
-        MergeOutcome::AtWork => (None, "at-work", "skipped: it is at work there".to_owned()),
+        MergeOutcome::AtWork => (None, "at-work", "skipped: still running there".to_owned()),
     };
     MergedLine {
         there: open::line_of(&run.there),
@@ -103,26 +102,26 @@ fn line_of(run: &MergedRun) -> MergedLine {
 }
 
 /// What can be done about RUNs that were not taken.
-fn talk(merged: &Merged, other: &Path, ours: &Path) {
+fn print_remedies(merged: &Merged, other: &Path, ours: &Path) {
     let has =
         |wanted: fn(&MergeOutcome) -> bool| merged.runs.iter().any(|run| wanted(&run.outcome));
     let (other, ours) = (other.display(), ours.display());
     if has(|fate| matches!(fate, MergeOutcome::AtWork)) {
         say!(
-            "{other}: a RUN is at work; merge again when it has ended (where its process died, \
+            "{other}: a RUN is still running; merge again when it has ended (if its process died, \
              `fsarena list --db {other}` marks it as interrupted)"
         );
     }
     if has(|fate| matches!(fate, MergeOutcome::LongerThere { .. })) {
         say!(
-            "{other}: a RUN went on there since it was merged, and what is stored here is never \
-             changed; for the longer one begin a new database: fsarena merge --db NEW.db {other} \
-             {ours}"
+            "{other}: a RUN was resumed there after it had been merged, and stored RUNs are never \
+             changed; to get the longer one, start a new database: fsarena merge --db NEW.db \
+             {other} {ours}"
         );
     }
     if has(|fate| matches!(fate, MergeOutcome::Differs { .. })) {
         say!(
-            "{other}: a RUN was refused, because another one of the same id is here; both stay as \
+            "{other}: a RUN was refused, because another RUN with the same id is here; both stay as \
              they are, each in its database"
         );
     }

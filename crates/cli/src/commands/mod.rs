@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands: each reads its arguments, calls the crates below and prints what they give.
 
 pub mod compare;
 pub mod dataset;
@@ -7,14 +7,12 @@ pub mod devices;
 pub mod doc;
 pub mod doctor;
 pub mod experiments;
-pub mod export;
+pub mod hidden;
 pub mod import;
-pub mod inner;
-pub mod list;
 mod loaded;
 pub mod merge;
 mod open;
-mod output;
+mod output_file;
 mod plan_cost;
 pub mod reference;
 pub mod report;
@@ -22,7 +20,6 @@ pub mod run;
 pub mod schema;
 pub mod selftest;
 pub mod show;
-mod signals;
 pub mod study;
 pub mod watch;
 mod watched;

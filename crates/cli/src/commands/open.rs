@@ -1,20 +1,26 @@
-//! Opening the database, after what dead RUNs left was undone.
+//! Opening the database, after cleaning up what dead RUNs and watches left.
+//!
+//! A watch that was killed is stored here and not by its command: whichever command comes next
+//! does it. Nothing here touches a RUN whose process lives.
 
-use super::watch;
 use crate::context::{self, Usage};
 use anyhow::Result;
+use fsarena_model::record::{Outcome, TrialRecord};
+use fsarena_model::run::RunState;
+use fsarena_model::units::Nanos;
 use fsarena_report::RunLine;
-use fsarena_store::{RunRow, Store, StoreError};
+use fsarena_store::{RunId, RunRow, Store, StoreError};
+use fsarena_watch::journal::{self, Dead};
 use std::path::Path;
 
-/// Undoes what dead RUNs left, and says so.
-pub fn recover() -> Result<()> {
+/// Cleans up what dead RUNs left, and says so.
+fn recover() -> Result<()> {
     let recovered = fsarena_runner::recover(&context::state_dir()?)?;
     if !recovered.removed.is_empty() {
-        say!("removed what a killed run had left: {}", recovered.removed.join(", "));
+        say!("cleaned up after a killed run: {}", recovered.removed.join(", "));
     }
     for failure in &recovered.failed {
-        say!("could not be removed: {failure}");
+        say!("could not be cleaned up: {failure}");
     }
     Ok(())
 }
@@ -23,7 +29,7 @@ pub fn recover() -> Result<()> {
 pub fn for_writing(asked: Option<&Path>) -> Result<Store> {
     recover()?;
     let mut store = Store::open(&context::database(asked)?)?;
-    watch::store_dead(&store)?;
+    store_dead_watches(&store)?;
     fsarena_runner::close_dead_runs(&mut store)?;
     Ok(store)
 }
@@ -37,7 +43,7 @@ pub fn for_reading(asked: Option<&Path>) -> Result<Option<Store>> {
     recover()?;
     // A database that may only be read is shown as it is.
     if let Ok(mut store) = Store::open(&path) {
-        watch::store_dead(&store)?;
+        store_dead_watches(&store)?;
         fsarena_runner::close_dead_runs(&mut store)?;
     }
     Ok(Some(Store::open_read_only(&path)?))
@@ -47,7 +53,7 @@ pub fn for_reading(asked: Option<&Path>) -> Result<Option<Store>> {
 pub fn existing(asked: Option<&Path>) -> Result<Store> {
     let there_is_none = |path: &Path| {
         Usage(format!(
-            "{}: there is no database yet; `fsarena run` makes one, --db names another",
+            "{}: there is no database yet; `fsarena run` creates it, --db names another",
             path.display()
         ))
     };
@@ -83,5 +89,145 @@ pub fn line_of(row: &RunRow) -> RunLine {
         host: row.host.clone(),
         trials_done: row.trials_done,
         trials_planned: row.trials_planned,
+    }
+}
+
+/// Stores the watches whose process died, those of this database.
+fn store_dead_watches(store: &Store) -> Result<()> {
+    for dead in journal::dead(&context::state_dir()?)? {
+        let Ok(run) = store.find(&dead.opening.run) else { continue };
+        if let Err(error) = store_dead_watch(store, run, &dead) {
+            say!("fsarena: {}: {error:#}", dead.path.display());
+            continue;
+        }
+        let _ = std::fs::remove_file(&dead.path);
+    }
+    Ok(())
+}
+
+/// Stores what a dead watch had recorded, once.
+fn store_dead_watch(store: &Store, run: RunId, dead: &Dead) -> Result<()> {
+    match store.run(run)?.state {
+        // It died between its last two steps.
+        RunState::Done | RunState::Failed => return Ok(()),
+        RunState::Running | RunState::Interrupted => {}
+    }
+    // It had stored its record, and died before it set the state.
+    if let Some(record) = store.records(run)?.first() {
+        return set_state(store, run, record);
+    }
+    let Some(session) = &dead.session else {
+        let note = "the watch was killed before its first sample";
+        return Ok(store.set_state(run, RunState::Interrupted, Some(note))?);
+    };
+    let notice = fsarena_watch::cut_short(session);
+    let header = store.header(run)?;
+    let record = fsarena_watch::record(&header, session, Outcome::Interrupted, Some(notice));
+    store.put_record(run, &record)?;
+    set_state(store, run, &record)?;
+    say!("RUN {run}, a watch that was killed after {}, is stored", Nanos(session.length_ns()));
+    Ok(())
+}
+
+/// Sets the state and the note that a record says.
+fn set_state(store: &Store, run: RunId, record: &TrialRecord) -> Result<()> {
+    let (state, note) = fsarena_watch::standing(record);
+    Ok(store.set_state(run, state, note.as_deref())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fsarena_metrics::Roots;
+    use fsarena_watch::journal::{Journal, Opening};
+    use fsarena_watch::{Terms, WatchTarget};
+    use std::io::Write as _;
+
+    fn target() -> WatchTarget {
+        WatchTarget {
+            asked: "/dev/sda".into(),
+            name: "sda".to_owned(),
+            path: "/dev/sda".into(),
+            kind: "disk".to_owned(),
+            size_bytes: 1 << 20,
+            diskseq: None,
+            fstype: None,
+            mounted_at: None,
+            mount_options: None,
+            below: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// The RUN of a watch that is at work, by this process.
+    fn begun(store: &Store, uid: &str) -> RunId {
+        let terms = Terms {
+            uid: uid.to_owned(),
+            now_unix_ns: 7,
+            program_version: "0".to_owned(),
+            arguments: Vec::new(),
+            title: None,
+            host: fsarena_metrics::host(&Roots::default()),
+            every_ns: 10,
+        };
+        let header = fsarena_watch::header(&target(), &terms);
+        store.create_run(&header, &fsarena_runner::this_process()).unwrap()
+    }
+
+    /// It died after samples at these times.
+    fn died(dir: &std::path::Path, uid: &str, times: &[u64]) -> Dead {
+        drop(Journal::begin(dir, &Opening::new(uid, dir, &target(), 10, 7)).unwrap());
+        let file = journal::file_of(dir, uid);
+        let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
+        times.iter().for_each(|time| writeln!(file, "[{time},1,1,0]").unwrap());
+        let mut all = journal::dead(dir).unwrap();
+        all.remove(all.iter().position(|dead| dead.opening.run == uid).unwrap())
+    }
+
+    #[test]
+    fn a_dead_watch_has_the_state_that_its_stored_record_says() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("x.db")).unwrap();
+        let gone = "sda disappeared: its number is another device's";
+        let failed =
+            Outcome::Failed { step: "watch".to_owned(), error: gone.to_owned(), remedy: None };
+        for (at, outcome, state, note) in [
+            (1, None, RunState::Interrupted, Some("killed after 20 ns")),
+            (2, Some(Outcome::Done), RunState::Done, None),
+            (3, Some(failed), RunState::Failed, Some(gone)),
+            (4, Some(Outcome::Interrupted), RunState::Interrupted, Some("killed after 20 ns")),
+        ] {
+            let uid = format!("{at:016x}");
+            let run = begun(&store, &uid);
+            let dead = died(dir.path(), &uid, &[10, 20, 30]);
+            let session = dead.session.as_ref().unwrap();
+            if let Some(outcome) = outcome {
+                let header = store.header(run).unwrap();
+                let record = fsarena_watch::record(&header, session, outcome, None);
+                store.put_record(run, &record).unwrap();
+            }
+            // A second time changes nothing: whoever stored it may have died as well.
+            for _ in 0..2 {
+                store_dead_watch(&store, run, &dead).unwrap();
+                let row = store.run(run).unwrap();
+                assert_eq!((row.state, row.note.as_deref()), (state, note), "{at}");
+                assert_eq!(store.attempts(run).unwrap().len(), 1, "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_watch_that_has_said_how_it_ended_is_not_called_interrupted() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(&dir.path().join("x.db")).unwrap();
+        let run = begun(&store, "0000000000000001");
+        let dead = died(dir.path(), "0000000000000001", &[]);
+        store.set_state(run, RunState::Failed, Some("the terminal is gone")).unwrap();
+        store_dead_watch(&store, run, &dead).unwrap();
+        let row = store.run(run).unwrap();
+        assert_eq!(
+            (row.state, row.note.as_deref()),
+            (RunState::Failed, Some("the terminal is gone"))
+        );
     }
 }

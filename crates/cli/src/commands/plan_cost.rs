@@ -21,7 +21,7 @@ pub fn records(db: Option<&Path>) -> Result<Option<Store>> {
 }
 
 /// Expected cost of `plan`.
-pub fn of(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
+pub fn estimate(plan: &RunPlan, store: Option<&Store>) -> Result<PlanCost> {
     let cost = as_rows(&fsarena_plan::estimate(plan, &basis(store)?));
     Ok(PlanCost { needs: needs(plan), ..cost })
 }

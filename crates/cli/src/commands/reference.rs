@@ -1,14 +1,14 @@
-//! `fsarena reference YEAR`: an article's tables, what they give when computed again, and the
-//! latest RUN of its experiment on each machine beside them.
+//! `fsarena reference YEAR`: an article's tables, recomputed values, and next to them the latest
+//! RUN of its experiment on each machine.
 
-use super::loaded::{Loaded, Names};
+use super::loaded::{Identity, LoadedRun, article_phases};
 use super::open;
 use crate::args::{Beside, ReferenceArgs};
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_model::run::RunHeader;
 use fsarena_reference::Article;
-use fsarena_report::{OwnPhase, OwnRun};
+use fsarena_report::OwnRun;
 use fsarena_store::{RunId, RunRow, Store};
 use std::cmp::Reverse;
 use std::path::Path;
@@ -29,8 +29,8 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
         Beside::Nothing => Vec::new(),
         Beside::Latest => own_runs(&article, args.run.as_deref(), db)?,
     };
-    let runs: Vec<OwnRun<'_>> = owned.iter().map(Loaded::beside_article).collect();
-    let phases = phases(&article);
+    let runs: Vec<OwnRun<'_>> = owned.iter().map(LoadedRun::own_run).collect();
+    let phases = article_phases(&article);
     if args.json {
         context::print_json(&fsarena_report::json::reference(&article, &phases, &runs))?;
         return Ok(ExitCode::SUCCESS);
@@ -52,29 +52,22 @@ fn list(json: bool) -> Result<()> {
     context::print(&fsarena_report::articles(&articles, context::width()))
 }
 
-/// The phases that repeat the tests of an article, as its experiment names them.
-pub(super) fn phases(article: &Article) -> Vec<OwnPhase> {
-    let rows = fsarena_plan::builtin::experiment(article.experiment).map(|found| found.rows);
-    let own = |row: fsarena_plan::ArticleRow| OwnPhase {
-        title: row.title,
-        workload: row.workload,
-        phase: row.phase,
-    };
-    rows.into_iter().flatten().map(own).collect()
-}
-
 /// The RUN asked for, or the latest of each machine.
-fn own_runs(article: &Article, selector: Option<&str>, db: Option<&Path>) -> Result<Vec<Loaded>> {
+fn own_runs(
+    article: &Article,
+    selector: Option<&str>,
+    db: Option<&Path>,
+) -> Result<Vec<LoadedRun>> {
     let Some(store) = open::for_reading(db)? else { return Ok(Vec::new()) };
     let found = match selector {
         Some(selector) => vec![store.find(selector)?],
         None => latest_by_machine(&store, article.experiment)?,
     };
-    found.into_iter().map(|run| Loaded::read(&store, run, Names::Kept)).collect()
+    found.into_iter().map(|run| LoadedRun::read(&store, run, Identity::Kept)).collect()
 }
 
 /// The latest RUN of an experiment with a record, of each machine; this machine first. A machine
-/// is known by its name and its processors: both stay when its kernel changes.
+/// is known by its name and its CPUs: both stay when its kernel changes.
 fn latest_by_machine(store: &Store, experiment: &str) -> Result<Vec<RunId>> {
     let mut rows = store.runs()?;
     rows.retain(|row| row.experiment == experiment && row.trials_done > 0);

@@ -1,10 +1,9 @@
-//! `fsarena selftest honesty`: a tape of one unchanged configuration, and what each rule makes of
-//! it.
+//! `fsarena selftest honesty`: equal runs of one configuration (a tape), and the false verdicts
+//! that each rule of decision gives on them.
 
 use super::{open, run};
 use crate::args::{HonestyArgs, RunArgs, Selftest, SelftestArgs};
-use crate::context::{self, Usage};
-use crate::exit;
+use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_honesty::{Config, Replayed, Tape, TapeError, trials_needed};
 use fsarena_model::seed::Seed;

@@ -1,14 +1,32 @@
-//! `fsarena show`: the tables of a RUN, from its records alone.
+//! `fsarena list` and `fsarena show`: the RUNs of the database, and the tables of one of them from
+//! its records alone.
 
-use super::loaded::{Loaded, Names};
+use super::loaded::{Identity, LoadedRun};
 use super::{open, watched};
-use crate::args::ShowArgs;
+use crate::args::{ListArgs, ShowArgs};
 use crate::context;
 use anyhow::Result;
 use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// Lists the RUNs of the database.
+pub fn list(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let lines: Vec<_> = match open::for_reading(db)? {
+        Some(store) => store.runs()?.iter().map(open::line_of).collect(),
+        None => Vec::new(),
+    };
+    if args.json {
+        context::print_json(&fsarena_report::json::list(&lines))?;
+    } else if lines.is_empty() {
+        let path = context::database(db)?;
+        say!("no RUNs yet in {}; `fsarena run` makes the first", path.display());
+    } else {
+        context::print(&fsarena_report::runs_list(&lines, context::width(), context::style()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
 /// Shows one RUN.
 pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
@@ -19,9 +37,9 @@ pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
 }
 
 /// Prints the tables and verdicts of `run`, and the raw values where asked for.
-pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<Loaded> {
-    let loaded = Loaded::read(store, run, Names::Kept)?;
-    let Loaded { header, sessions, records, study, verdicts, .. } = &loaded;
+pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<LoadedRun> {
+    let loaded = LoadedRun::read(store, run, Identity::Kept)?;
+    let LoadedRun { header, sessions, records, study, verdicts, .. } = &loaded;
     if json {
         let verdicts = verdicts.as_ref();
         let document = fsarena_report::json::show(header, sessions, study, records, verdicts);
@@ -48,7 +66,7 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<Loaded> 
         let text = fsarena_report::verdict_tables(verdicts, detail, width, style);
         context::print(&format!("\n{text}"))?;
     }
-    if let Some(text) = loaded.in_shape_of_article() {
+    if let Some(text) = loaded.article_table() {
         context::print(&format!("\n{text}"))?;
     }
     if raw {

@@ -2,8 +2,7 @@
 
 use super::{open, watched};
 use crate::args::StudyArgs;
-use crate::context::{self, Usage};
-use crate::exit;
+use crate::context::{self, Usage, exit};
 use anyhow::Result;
 use fsarena_model::run::RunHeader;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
@@ -19,12 +18,12 @@ pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     let header = store.header(run)?;
     if header.plan.is_watched() {
-        return Err(watched::asked_nothing(run).into());
+        return Err(watched::refuse_watched(run).into());
     }
     let Some(verdicts) = verdicts(&store, run, &header)? else {
         return Err(Usage(format!(
-            "RUN {run} asked nothing: it was planned before there were verdicts, and what is asked \
-             must stand before the first block; `fsarena show {run}` prints its tables"
+            "RUN {run} asked no question: it was planned before there were verdicts, and questions \
+             must be stored before the first block; `fsarena show {run}` prints its tables"
         ))
         .into());
     };
@@ -43,10 +42,10 @@ pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
         context::print(&fsarena_report::verdict_tables(&verdicts, detail, width, style))?;
     }
     if verdicts.agrees_with_stored_looks == Some(false) {
-        say!("what the looks of RUN {run} decided is not what they decide now");
+        say!("recomputed decisions of RUN {run} do not match the stored ones");
         return Ok(ExitCode::from(exit::FAILED));
     }
-    Ok(match args.require_decision && is_open(&verdicts) {
+    Ok(match args.require_decision && is_undecided(&verdicts) {
         true => ExitCode::from(exit::UNDECIDED),
         false => ExitCode::SUCCESS,
     })
@@ -61,8 +60,8 @@ pub fn verdicts(store: &Store, run: RunId, header: &RunHeader) -> Result<Option<
     Ok(fsarena_study::verdict::verdicts(header, &scores, stop, &looks))
 }
 
-/// Whether anything that was asked is undecided.
-pub fn is_open(verdicts: &Verdicts) -> bool {
+/// Whether a question is undecided.
+pub fn is_undecided(verdicts: &Verdicts) -> bool {
     let mut pairs = verdicts.questions.iter().flat_map(|question| &question.pairs);
     pairs.any(|pair| pair.verdict == Verdict::Undecided)
 }

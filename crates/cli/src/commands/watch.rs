@@ -1,11 +1,10 @@
 //! `fsarena watch`: a device, live and recorded, while another application uses it.
 
-mod outputs;
+mod output;
 
-use super::{open, show, watched};
+use super::{open, show};
 use crate::args::WatchArgs;
-use crate::context::{self, Usage};
-use crate::exit;
+use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_metrics::{Roots, boot_id, monotonic_ns};
 use fsarena_model::record::Outcome;
@@ -14,53 +13,53 @@ use fsarena_model::units::Nanos;
 use fsarena_store::{RunId, Store};
 use fsarena_watch::journal::{self, Journal, Opening};
 use fsarena_watch::{EVERY_MAX_NS, EVERY_MIN_NS, State, Terms, WatchSession, WatchTarget, Watcher};
-use outputs::{Lines, Live, Output};
+use output::{LineOutput, LiveOutput, Output};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// A deadline this near has come, ns.
 const SLACK_NS: u64 = 1_000_000;
 
-/// Watches until it is told to end.
+/// Watches until it is told to stop.
 pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
     let every_ns = every(&args.every)?;
     let for_ns = args.length.as_deref().map(|text| length(text, every_ns)).transpose()?;
-    let target = fsarena_watch::find(&Roots::default(), &args.place)
+    let target = fsarena_watch::find(&Roots::default(), &args.path)
         .map_err(|error| Usage(error.to_string()))?;
-    // Whatever cannot be written is found out before anything is watched.
+    // The database is opened before anything is watched: it may not be writable.
     let store = open::for_writing(db)?;
     let header = fsarena_watch::header(&target, &terms(args, every_ns));
-    let mut kept = Kept::begin(store, header, &target, every_ns)?;
+    let mut stored = StoredWatch::begin(store, header, &target, every_ns)?;
     let stop = stop_flag()?;
-    let state = State::new(target.clone(), every_ns, for_ns, format!("RUN {}", kept.run));
+    let state = State::new(target.clone(), every_ns, for_ns, format!("RUN {}", stored.run));
     let is_live = std::io::stdout().is_terminal() && !args.json;
     let ended = (|| {
-        let watcher = kept.watcher(target, every_ns)?;
+        let watcher = stored.watcher(target, every_ns)?;
         let mut output: Box<dyn Output> = match is_live {
-            true => Box::new(Live::open(state)?),
-            false => Box::new(Lines::open(args.json)?),
+            true => Box::new(LiveOutput::open(state)?),
+            false => Box::new(LineOutput::open(args.json)?),
         };
-        Ok::<_, anyhow::Error>(course(watcher, output.as_mut(), for_ns, &stop))
+        Ok::<_, anyhow::Error>(watch_until_end(watcher, output.as_mut(), for_ns, &stop))
     })();
     let (session, journal, end) = match ended {
         Ok(ended) => ended,
         Err(error) => {
-            kept.failed(&error);
+            stored.failed(&error);
             return Err(error);
         }
     };
-    kept.store(&session, journal, &end)?;
-    kept.words(&session, &end);
+    stored.store(&session, journal, &end)?;
+    stored.print_summary(&session, &end);
     if is_live {
-        // What was seen stays in the terminal.
-        show::show(&kept.store, kept.run, false, false)?;
+        // The tables stay in the terminal.
+        show::show(&stored.store, stored.run, false, false)?;
     }
     Ok(match end {
-        End::Gone(_) => ExitCode::from(exit::FAILED),
-        End::Asked | End::Time => ExitCode::SUCCESS,
+        WatchEnd::Gone(_) => ExitCode::from(exit::FAILED),
+        WatchEnd::Asked | WatchEnd::Time => ExitCode::SUCCESS,
     })
 }
 
@@ -69,7 +68,7 @@ fn every(text: &str) -> Result<u64> {
     let bad = |why: &str| Usage(format!("--every {text}: {why}"));
     let Nanos(ns) = text.parse().map_err(|error| bad(&format!("{error}")))?;
     if ns < EVERY_MIN_NS {
-        return Err(bad("is under 100ms: the watching would be seen in what is watched").into());
+        return Err(bad("is under 100ms: watching would disturb what is watched").into());
     }
     if ns > EVERY_MAX_NS {
         return Err(bad("is over 1h").into());
@@ -112,8 +111,8 @@ fn stop_flag() -> Result<Arc<AtomicBool>> {
 }
 
 /// How a watch ended.
-enum End {
-    /// The user or the system asked for it, or nobody reads the lines any more.
+enum WatchEnd {
+    /// The user or the system asked for it, or the reader of the lines is gone.
     Asked,
     /// Its time was up.
     Time,
@@ -122,31 +121,31 @@ enum End {
 }
 
 /// From the first sample to the last.
-fn course(
+fn watch_until_end(
     mut watcher: Watcher,
     output: &mut dyn Output,
     for_ns: Option<u64>,
     stop: &AtomicBool,
-) -> (WatchSession, Option<Journal>, End) {
+) -> (WatchSession, Option<Journal>, WatchEnd) {
     let end_ns = for_ns.map(|ns| watcher.due_ns().saturating_add(ns));
     let end = loop {
         match watcher.tick() {
             Ok(tick) => {
                 if output.show(tick, &watcher).is_err() {
-                    break End::Asked;
+                    break WatchEnd::Asked;
                 }
             }
-            Err(gone) => break End::Gone(gone),
+            Err(gone) => break WatchEnd::Gone(gone),
         }
         if end_ns.is_some_and(|end_ns| monotonic_ns() + SLACK_NS >= end_ns) {
-            break End::Time;
+            break WatchEnd::Time;
         }
         let until_ns = watcher.due_ns().min(end_ns.unwrap_or(u64::MAX));
         match output.wait(until_ns, stop) {
             Ok(true) => {}
-            // One more sample: what was seen up to the end is in the record.
+            // One more sample, so that the record reaches to the end.
             Ok(false) | Err(_) => {
-                break watcher.tick().map_or_else(End::Gone, |_| End::Asked);
+                break watcher.tick().map_or_else(WatchEnd::Gone, |_| WatchEnd::Asked);
             }
         }
     };
@@ -154,8 +153,8 @@ fn course(
     (session, journal, end)
 }
 
-/// The RUN, and the file that its samples go through.
-struct Kept {
+/// The RUN, and the journal that keeps its samples until they are stored.
+struct StoredWatch {
     store: Store,
     run: RunId,
     header: RunHeader,
@@ -164,22 +163,22 @@ struct Kept {
     started_unix_ns: u64,
 }
 
-impl Kept {
+impl StoredWatch {
     fn begin(store: Store, header: RunHeader, target: &WatchTarget, every_ns: u64) -> Result<Self> {
         let state_dir = context::state_dir()?;
         let started_unix_ns = context::unix_ns();
         let database = std::path::absolute(store.path())?;
         let opening = Opening::new(&header.uid, &database, target, every_ns, started_unix_ns);
-        // Before the RUN: there is none whose samples nobody keeps.
+        // Before the RUN, so that no RUN is without a journal of its samples.
         let journal = Journal::begin(&state_dir, &opening)?;
         let file = journal::file_of(&state_dir, &header.uid);
-        let made = || -> Result<RunId> {
+        let create_run = || -> Result<RunId> {
             let run = store.create_run(&header, &fsarena_runner::this_process())?;
             let boot_id = boot_id(&Roots::default()).unwrap_or_default();
             store.put_session(run, &RunSession { started_unix_ns, boot_id, first_sequence: 0 })?;
             Ok(run)
         };
-        let run = made().inspect_err(|_| drop(std::fs::remove_file(&file)))?;
+        let run = create_run().inspect_err(|_| drop(std::fs::remove_file(&file)))?;
         Ok(Self { store, run, header, state_dir, journal: Some(journal), started_unix_ns })
     }
 
@@ -193,31 +192,36 @@ impl Kept {
         journal::file_of(&self.state_dir, &self.header.uid)
     }
 
-    /// Nothing was watched.
+    /// Marks the RUN as failed: nothing was watched.
     fn failed(&self, error: &anyhow::Error) {
         let _ = self.store.set_state(self.run, RunState::Failed, Some(&format!("{error:#}")));
         let _ = std::fs::remove_file(self.file());
     }
 
     /// Stores the record. Where that fails the file stays, and the next command stores it. The
-    /// lock of the file is held until then: nobody takes the watch for dead meanwhile.
-    fn store(&self, session: &WatchSession, journal: Option<Journal>, end: &End) -> Result<()> {
+    /// lock of the file is held until then, so that no other command takes the watch for dead.
+    fn store(
+        &self,
+        session: &WatchSession,
+        journal: Option<Journal>,
+        end: &WatchEnd,
+    ) -> Result<()> {
         let outcome = match end {
-            End::Asked | End::Time => Outcome::Done,
-            End::Gone(gone) => {
+            WatchEnd::Asked | WatchEnd::Time => Outcome::Done,
+            WatchEnd::Gone(gone) => {
                 let error = gone.clone();
                 Outcome::Failed { step: "watch".to_owned(), error, remedy: None }
             }
         };
         let record = fsarena_watch::record(&self.header, session, outcome, None);
-        let stored = || -> Result<()> {
+        let store_record = || -> Result<()> {
             self.store.put_record(self.run, &record)?;
             let (state, note) = fsarena_watch::standing(&record);
             Ok(self.store.set_state(self.run, state, note.as_deref())?)
         };
-        stored().with_context(|| {
+        store_record().with_context(|| {
             format!(
-                "{} keeps what was seen; the next fsarena command on this database stores it",
+                "{} keeps the samples; the next fsarena command on this database stores them",
                 self.file().display()
             )
         })?;
@@ -226,36 +230,18 @@ impl Kept {
         Ok(())
     }
 
-    fn words(&self, session: &WatchSession, end: &End) {
-        if let End::Gone(gone) = end {
+    fn print_summary(&self, session: &WatchSession, end: &WatchEnd) {
+        if let WatchEnd::Gone(gone) = end {
             say!("fsarena: {gone}");
         }
         let (what, length) = (session.target.path.display(), Nanos(session.length_ns()));
         let run = self.run;
         say!("watched {what} for {length}, {} samples: RUN {run}", session.cost.samples);
         if let Some(share) = session.cost.share() {
-            say!("watch itself took {:.2} % of one CPU core", share * 100.0);
+            say!("watch itself used {:.2} % of one CPU core", share * 100.0);
         }
         if let Some(error) = &session.journal_error {
-            say!("samples could not be kept on disk meanwhile: {error}");
+            say!("samples could not be saved to disk meanwhile: {error}");
         }
     }
-}
-
-/// Stores the watches whose process died, those of this database.
-pub fn store_dead(store: &Store) -> Result<()> {
-    for dead in journal::dead(&context::state_dir()?)? {
-        let Ok(run) = store.find(&dead.opening.run) else { continue };
-        if let Err(error) = watched::store_dead(store, run, &dead) {
-            say!("fsarena: {}: {error:#}", dead.path.display());
-            continue;
-        }
-        let _ = std::fs::remove_file(&dead.path);
-    }
-    Ok(())
-}
-
-/// Whether somebody asked to end it.
-fn is_asked(stop: &AtomicBool) -> bool {
-    stop.load(Ordering::Relaxed)
 }

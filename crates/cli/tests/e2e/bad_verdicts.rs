@@ -28,7 +28,7 @@ const OPTIONS: [(&[&str], &[&str]); 17] = [
         &["--ask", "small-files:read", "--headline", "small-files:create"],
         &["--headline: the headline \"small-files:create\" is not asked", "small-files:read"],
     ),
-    (&["--handicap", "0ms,0ms"], &["--handicap: the same level twice", "keep one of them"]),
+    (&["--inject-delay", "0ms,0ms"], &["--inject-delay: the same level twice", "keep one of them"]),
 ];
 
 #[track_caller]
@@ -102,7 +102,7 @@ fn baselines_that_are_none() {
     let both = ["--fs", "ext4,ext4", "--baseline", "ext4"];
     run(&both).refused(2, &["--baseline", "2 contenders", "\"ext4#1\", \"ext4#2\""]);
     run(&["--fs", "ext4,ext4", "--baseline", "ext4#2"]).good();
-    let levels = ["--fs", "ext4,xfs", "--handicap", "0ms,9ms", "--baseline", "xfs"];
+    let levels = ["--fs", "ext4,xfs", "--inject-delay", "0ms,9ms", "--baseline", "xfs"];
     run(&levels).refused(2, &["--baseline", "2 contenders", "\"xfs handicap=9ms\""]);
     assert_untouched(&scene);
 }
@@ -113,14 +113,14 @@ fn a_run_from_before_verdicts() {
     let scene = Scene::new();
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/test_fixture/layout-3.db");
     fs::copy(kept, scene.db()).unwrap();
-    let words = ["RUN 1 asked nothing", "before there were verdicts", "`fsarena show 1`"];
+    let words = ["RUN 1 asked no question", "before there were verdicts", "`fsarena show 1`"];
     for args in [&["study"][..], &["study", "1"], &["study", "--json"], &["study", "latest"]] {
         scene.run(args).refused(2, &words);
     }
     scene.run(&["study", "--require-decision"]).refused(2, &words);
-    let ran = scene.run(&["compare", "1", "--json"]).code(2).says(&["RUN 1 asked nothing"]);
+    let ran = scene.run(&["compare", "1", "--json"]).code(2).says(&["RUN 1 asked no question"]);
     assert_eq!(ran.stdout, "");
-    scene.run(&["compare", "1", "--bisect"]).code(128).says(&["RUN 1 asked nothing"]);
+    scene.run(&["compare", "1", "--bisect"]).code(128).says(&["RUN 1 asked no question"]);
     let shown = scene.run(&["show", "1"]).good();
     for word in ["FASTER", "SLOWER", "UNDECIDED"] {
         assert!(!shown.stdout.contains(word), "{}", shown.stdout);

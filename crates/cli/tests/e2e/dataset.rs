@@ -154,7 +154,7 @@ fn stopped_in_the_middle() {
             fs::symlink_metadata(dir.join(begun).join("new")).ok()
         });
         live.signal(Signal::INT);
-        live.end().code(130).says(&["nothing was left behind"]);
+        live.end().code(130).says(&["nothing was written"]);
         assert_eq!(names(scene.dir()), before, "{option:?}");
     }
     assert_nothing_left(&scene);

@@ -122,7 +122,7 @@ fn who_has_nothing_yet_is_told_how_to_begin() {
     let db = scene.db().display().to_string();
     scene.run(&["list"]).good().says(&["no RUNs yet in", &db, "`fsarena run` makes the first"]);
     for command in ["show", "study"] {
-        scene.run(&[command]).refused(2, &["there is no database yet", "`fsarena run` makes one"]);
+        scene.run(&[command]).refused(2, &["there is no database yet", "`fsarena run` creates it"]);
     }
     drop(fsarena_store::Store::open(&scene.db()).unwrap());
     for command in ["show", "study"] {

@@ -79,7 +79,7 @@ fn killed(whole_tree: bool) {
         live.signal(Signal::KILL);
     }
     live.end();
-    scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_nothing_left(&scene);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
     assert_eq!(scene.records(1)[0].outcome, Outcome::Done);

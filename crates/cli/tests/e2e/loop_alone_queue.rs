@@ -85,7 +85,7 @@ fn ended(end: fn(&Live<'_>), dies: bool) {
     assert_eq!(ran.code, (!dies).then_some(130), "{}", ran.stderr);
     if dies {
         assert_eq!(disk.queue(), now, "nobody was there to put them back");
-        scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     }
     assert_eq!(disk.queue(), before);
     disk.assert_free();

@@ -59,7 +59,7 @@ fn loop_a_watch_whose_samples_cannot_be_kept_on_disk_lives_and_is_not_called_kil
     assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("killed"), "{}", ran.stderr);
     assert!(file().is_some(), "it is its own to remove");
     live.signal(Signal::INT);
-    live.end().good().says(&["samples could not be kept on disk meanwhile: No space left"]);
+    live.end().good().says(&["samples could not be saved to disk meanwhile: No space left"]);
     assert_eq!(file(), None);
     let records = scene.records(1);
     assert_eq!((scene.runs()[0].state, &records[0].outcome), (RunState::Done, &Outcome::Done));
@@ -90,6 +90,6 @@ fn loop_a_directory_leads_to_its_device_and_a_terminal_is_given_back() {
     for words in [disk.device(), "write", "MB/s", "help"] {
         assert!(text[enter..leave].contains(words), "{words}: {text:?}");
     }
-    assert!(text[leave..].contains("watch itself took"), "{text:?}");
+    assert!(text[leave..].contains("watch itself used"), "{text:?}");
     assert!(text[leave..].contains("In all: read"), "what was seen stays: {text:?}");
 }

@@ -218,7 +218,7 @@ fn a_cold_phase_that_is_not_proved() {
         mount = \"cat {dev} > /dev/null && mount -t ext4 {dev} {mnt} && cat {dev} > /dev/null\"\n";
     let file = scene.write("warmed.toml", text);
     let ran = scene.run(&["run", &file, "--yes", "--scale", "0.02"]);
-    ran.code(5).says(&["not all could be proved cold", "warm"]);
+    ran.code(5).says(&["could not be proved cold", "warm"]);
     assert_nothing_left(&scene);
     let record = scene.records(1).remove(0);
     assert_eq!(record.outcome, Outcome::Done);

@@ -42,7 +42,7 @@ fn nothing_is_destroyed_on_a_device_that_is_gone() {
         assert!(Instant::now() < deadline, "the loop device stays");
         std::thread::sleep(Duration::from_millis(20));
     }
-    scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_marks(&scene, 1);
     assert_nothing_left(&scene);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
@@ -66,7 +66,7 @@ fn destroyed_on(scene: &Scene, on: &str, wipe: &[&str]) {
     assert_marks(scene, 1);
     live.kill_tree();
     assert_eq!(live.end().code, None, "killed by a signal");
-    scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_marks(scene, 2);
     scene.run(&["list"]).good();
     assert_marks(scene, 2);

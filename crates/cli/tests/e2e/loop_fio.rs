@@ -284,7 +284,7 @@ fn killed_in_the_middle() {
         }
         live.end();
         assert_gone(&found);
-        scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
         assert_nothing_left(&scene);
     }
     assert!(scene.runs().iter().all(|run| run.state == RunState::Interrupted));

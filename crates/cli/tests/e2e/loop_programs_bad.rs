@@ -316,7 +316,7 @@ fn stopped_in_the_middle_of_a_program() {
         let alive = descendants(live.pid());
         let began = Instant::now();
         stop(&live);
-        let ran = live.end().code(130).says(&["what was measured before is kept"]);
+        let ran = live.end().code(130).says(&["the trials that were done are stored"]);
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
         assert_ended(&alive);
@@ -337,7 +337,7 @@ fn killed_in_the_middle_of_a_program() {
         let alive = descendants(live.pid());
         live.signal(Signal::KILL);
         assert_eq!(live.end().code, None);
-        scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
         assert_ended(&alive);
         assert_nothing_left(&scene);
         assert_eq!(scene.runs()[run].state, RunState::Interrupted);
@@ -386,7 +386,7 @@ fn stopped_while_the_stage_is_made() {
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         if signal == Signal::KILL {
             assert!(Path::new(&made).exists(), "there is something to be undone");
-            scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+            scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
         } else {
             ran.code(130);
         }
@@ -575,7 +575,7 @@ fn killed_as_an_ordinary_user() {
     live.end();
     let began = Instant::now();
     let ran = scene.finish(as_user(&["list"])).good();
-    ran.says(&["removed what a killed run had left", "interrupted"]);
+    ran.says(&["cleaned up after a killed run", "interrupted"]);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     assert_ended(&alive);
     assert_nothing_left(&scene);

@@ -98,7 +98,7 @@ fn resumed_twice() {
     let mut live = scene.start(&["run", "--resume=1"]);
     live.stop_in_phase(2);
     live.signal(Signal::INT);
-    live.end().code(130).says(&["interrupted; what was measured before is kept"]);
+    live.end().code(130).says(&["interrupted; the trials that were done are stored"]);
     assert_nothing_left(&scene);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
     let uid = scene.runs()[0].uid.clone();
@@ -225,7 +225,7 @@ fn a_changed_machine_or_program_is_refused() {
     interrupted(&scene, &[&experiment], by_ctrl_c);
     let swappiness = "/proc/sys/vm/swappiness";
     let now = fs::read_to_string(swappiness).unwrap();
-    let words = [&*format!("swappiness: was {}, is 17", now.trim()), "begin a new RUN instead"];
+    let words = [&*format!("swappiness: was {}, is 17", now.trim()), "start a new RUN instead"];
     if let Some(ran) = with_file(&scene, swappiness, "17\n", &["run", "--resume"]) {
         ran.refused(2, &words);
     }
@@ -237,7 +237,7 @@ fn a_changed_machine_or_program_is_refused() {
     let command = scene.command_of(&other.display().to_string(), &["run", "--resume=1"]);
     scene
         .finish(command)
-        .refused(2, &["RUN 1 cannot go on", "the program: its SHA-256 began with"]);
+        .refused(2, &["RUN 1 cannot be resumed", "the program: its SHA-256 began with"]);
     fs::remove_file(&other).unwrap();
     let tools = scene.make_dir("tools");
     for name in ["mke2fs", "mkfs.ext4"] {
@@ -299,7 +299,7 @@ fn resumed_after_a_reboot() {
     disk.replace(&image);
     let wipe = disk.wipe(&disk.signature());
     let resume = ["run", "--resume", "--wipe", &wipe];
-    scene.run(&resume).refused(2, &["diskseq", "begin a new RUN instead"]);
+    scene.run(&resume).refused(2, &["diskseq", "start a new RUN instead"]);
     let Some(ran) = with_file(&scene, BOOT_ID, OTHER_BOOT, &resume) else { return };
     ran.good();
     done(&scene, 2);
@@ -322,7 +322,7 @@ fn a_device_without_a_serial_number_after_a_reboot() {
     let wipe = disk.wipe(&disk.signature());
     let resume = ["run", "--resume", "--wipe", &wipe];
     let Some(ran) = with_file(&scene, BOOT_ID, OTHER_BOOT, &resume) else { return };
-    ran.refused(2, &[disk.device(), "neither a serial number", "begin a new RUN instead"]);
+    ran.refused(2, &[disk.device(), "neither a serial number", "start a new RUN instead"]);
     assert_eq!(disk.hash(), before);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
     drop(disk);
@@ -367,7 +367,7 @@ fn what_lies_under_the_image_of_a_resumed_run() {
     let back = scene.run(&["run", "--resume"]);
     unmount();
     changed.refused(1, &["would not be comparable", "backing_fs: was tmpfs"]);
-    gone.refused(2, &[&dir, "where the images of this RUN lay, is not there"]);
+    gone.refused(2, &[&dir, "the image directory of this RUN, does not exist"]);
     assert_eq!(state, RunState::Interrupted);
     back.good();
     done(&scene, 2);
@@ -396,7 +396,7 @@ fn the_device_of_a_resumed_run() {
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(other.device(), &link).unwrap();
     let to_other = scene.run(&["run", "--resume", "--wipe", &path]);
-    to_other.refused(2, &["RUN 1 cannot go on", disk.device(), "device number"]);
+    to_other.refused(2, &["RUN 1 cannot be resumed", disk.device(), "device number"]);
     fs::remove_file(&link).unwrap();
     scene.run(&["run", "--resume", "--wipe", &wipe.0]).refused(2, &["it is not there"]);
     std::os::unix::fs::symlink(disk.device(), &link).unwrap();
@@ -412,7 +412,7 @@ fn the_device_of_a_resumed_run() {
     let name = disk.device().to_owned();
     disk.detach();
     let ran = scene.run(&["run", "--resume", "--wipe", &path]);
-    ran.refused(2, &["RUN 1 cannot go on", &name]);
+    ran.refused(2, &["RUN 1 cannot be resumed", &name]);
     assert_eq!(disk.hash(), before.0);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
     drop((disk, other));
@@ -451,7 +451,7 @@ fn resume_refused() {
     let experiment = scene.long_experiment("ext4", "loop:64M", "");
     let mut live = scene.start(&[&["run", &experiment], &SHORT[..]].concat());
     let worker = live.stop_in_phase(1);
-    scene.run(&["run", "--resume=1"]).refused(2, &["RUN 1 is at work in another process"]);
+    scene.run(&["run", "--resume=1"]).refused(2, &["RUN 1 is running in another process"]);
     scene.run(&["run", "--resume"]).refused(2, &["no RUN was interrupted"]);
     scene.run(&["run", "--resume=7"]).refused(1, &["no such RUN"]);
     kill_process(worker, Signal::CONT).unwrap();
@@ -482,7 +482,7 @@ fn a_run_of_the_first_layout_is_refused() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/test_fixture/layout-1.db");
     fs::copy(fixture, scene.db()).unwrap();
     sh(&format!("{sqlite} {} \"UPDATE run SET state = 'interrupted'\"", scene.db().display()));
-    let words = ["RUN 1 cannot go on", "by a version that did not store what a resume needs"];
+    let words = ["RUN 1 cannot be resumed", "by a version that did not store what a resume needs"];
     scene.run(&["run", "--resume"]).refused(2, &words);
     scene.run(&["run", "--resume=1"]).refused(2, &words);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
@@ -522,7 +522,7 @@ fn several_resume_at_once() {
     let good = ended.iter().filter(|ran| ran.code == Some(0)).count();
     assert_eq!(good, 1, "{ended:#?}");
     for ran in ended.iter().filter(|ran| ran.code != Some(0)) {
-        let words = ["at work in another process", "is carrying it out", "is done"];
+        let words = ["in another process", "is carrying it out", "is done"];
         assert!(words.iter().any(|word| ran.stderr.contains(word)), "{}", ran.stderr);
     }
     done(&scene, 1);

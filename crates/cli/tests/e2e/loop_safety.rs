@@ -39,7 +39,7 @@ fn killed(scene: &Scene, args: &[&str], how: Kill) {
     assert_eq!(live.end().code, None, "killed by a signal");
     let journals = fs::read_dir(scene.state()).unwrap().count();
     assert!(journals >= 2, "journal and directory are there to be undone");
-    let ran = scene.run(&["list", "--json"]).good().says(&["removed what a killed run had left"]);
+    let ran = scene.run(&["list", "--json"]).good().says(&["cleaned up after a killed run"]);
     let list = ran.json();
     assert_eq!(list["runs"][0]["state"], "interrupted", "{list}");
     assert_kept(scene);
@@ -125,7 +125,7 @@ fn killed_at_each_step() {
         live.wait_for("asks for a hang");
         kill(&live, Kill::Parent);
         live.end();
-        scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
         assert_nothing_left(&scene);
     }
     assert!(scene.runs().iter().all(|run| run.state == RunState::Interrupted));
@@ -140,7 +140,7 @@ fn killed_while_the_image_is_written() {
     live.image_begun();
     kill(&live, Kill::Parent);
     live.end();
-    scene.run(&["list"]).good().says(&["removed what a killed run had left"]);
+    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_nothing_left(&scene);
     assert_eq!(scene.runs()[0].trials_done, 0);
 }
@@ -168,7 +168,7 @@ fn killed_and_followed_by_a_run() {
     kill(&live, Kill::Parent);
     live.end();
     let small = ["--fs", "tmpfs", "--on", "ram:64M", "--workload", "tiny-files", "--scale", "0.01"];
-    scene.run_once(&small).good().says(&["removed what a killed run had left"]);
+    scene.run_once(&small).good().says(&["cleaned up after a killed run"]);
     assert_kept(&scene);
     assert_eq!(scene.runs()[1].state, RunState::Done);
     assert_nothing_left(&scene);
@@ -181,7 +181,7 @@ fn stopped(fs: &str, stop: fn(&Live<'_>)) {
     let mut live = scene.start(&["run", &experiment]);
     live.stop_in_phase(2);
     stop(&live);
-    let ran = live.end().code(130).says(&["interrupted; what was measured before is kept"]);
+    let ran = live.end().code(130).says(&["interrupted; the trials that were done are stored"]);
     assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
     // Before any other start: this one did it all itself.
     assert_nothing_left(&scene);

@@ -82,7 +82,7 @@ fn ctrl_c_before_a_look() {
     let file = equal(&scene);
     let mut live = scene.start(&["run", &file, "--require-decision"]);
     end_in(&mut live, 5, |live| live.signal_group(Signal::INT));
-    live.end().code(130).says(&["interrupted; what was measured before is kept"]);
+    live.end().code(130).says(&["interrupted; the trials that were done are stored"]);
     assert_nothing_left(&scene);
     for look in [&["show"][..], &["study"], &["show", "--raw"], &["study", "--all-pairs"]] {
         scene.run(look).good().says(&["UNDECIDED", "not looked at yet", "few / stat"]);
@@ -125,10 +125,7 @@ fn ctrl_c_after_a_look() {
     sql(&other, &format!("DELETE FROM decision; INSERT INTO decision {same}"));
     let path = other.display().to_string();
     let study = ["study", "--db", &path];
-    scene
-        .run(&study)
-        .code(1)
-        .says(&["what the looks of RUN 1 decided is not what they decide now"]);
+    scene.run(&study).code(1).says(&["recomputed decisions of RUN 1 do not match the stored ones"]);
     let document = scene.run(&[&study[..], &["--json"]].concat()).code(1).json();
     assert_eq!(document["agrees_with_stored_looks"], json!(false));
     sql(&scene.db(), "DELETE FROM decision; DELETE FROM look");

@@ -81,7 +81,7 @@ fn of_every_layout_that_was_ever_written() {
         assert_eq!(scene.records(1), records, "layout {layout}");
         // It was interrupted, but elsewhere.
         scene.run(&["run", "--resume"]).refused(2, &["no RUN was interrupted"]);
-        scene.run(&["run", "--resume=1"]).refused(2, &["fsarena merge", "where it began"]);
+        scene.run(&["run", "--resume=1"]).refused(2, &["fsarena merge", "where it started"]);
         assert_eq!(scene.runs()[0].state, RunState::Interrupted);
         assert_nothing_left(&scene);
     }
@@ -138,7 +138,7 @@ fn a_run_that_is_at_work() {
     let mut live = scene.start(&["run", &experiment, "--db", &other]);
     live.stop_in_phase(1);
     let ran = scene.run(&["merge", &other]).good();
-    ran.says(&["0 RUNs taken, 1 skipped", "it is at work there", "merge again when it has ended"]);
+    ran.says(&["0 RUNs taken, 1 skipped", "still running there", "merge again when it has ended"]);
     assert_eq!(scene.runs(), []);
     live.signal_tree(Signal::KILL);
     live.end();

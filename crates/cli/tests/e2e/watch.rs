@@ -46,7 +46,7 @@ fn a_watch_is_lines_and_a_run_of_its_own_kind() {
     assert_eq!(lines.len(), 7, "{}", ran.stdout);
     assert!(lines[0].trim_start().starts_with("time  read_MB/s"), "{}", lines[0]);
     assert!(lines.iter().all(|line| line.split_whitespace().count() == 16), "{}", ran.stdout);
-    let ran = ran.says(&["7 samples: RUN 2", "watch itself took", "of one CPU core"]);
+    let ran = ran.says(&["7 samples: RUN 2", "watch itself used", "of one CPU core"]);
     assert!(ran.stderr.contains("watched /dev/"), "{}", ran.stderr);
 
     scene.run(&["list"]).good().says(&["watch", "done"]);
@@ -65,7 +65,7 @@ fn a_watch_is_lines_and_a_run_of_its_own_kind() {
     assert_eq!(phase.sampler.unwrap().samples, 7);
     assert_eq!(records[0].outcome, Outcome::Done);
 
-    scene.run(&["study"]).refused(2, &["RUN 2 was watched and not measured"]);
+    scene.run(&["study"]).refused(2, &["RUN 2 is a watch"]);
     scene.run(&["run", "--resume=2"]).refused(2, &["RUN 2 is done"]);
     let page = scene.path("x.html").display().to_string();
     scene.run(&["report", "-o", &page]).good();
@@ -89,7 +89,7 @@ fn two_watches_are_set_beside_each_other_and_nothing_is_decided() {
     let stretches = &json["compare"]["a"]["stretches"];
     assert!(stretches.as_u64().unwrap().abs_diff(5) < 2, "{stretches}");
     scene.run(&["compare", "1", "2", "--require-decision"]).code(4);
-    scene.run(&["compare", "2"]).refused(2, &["RUN 2 was watched and not measured"]);
+    scene.run(&["compare", "2"]).refused(2, &["RUN 2 is a watch"]);
     scene.run(&["compare", "1", "2@5s-6s"]).refused(2, &["has no two samples; RUN 2 lasted"]);
     scene.run(&["compare", "1", "2@5s"]).refused(2, &["there is no -", "12@10m-20m"]);
     scene.run(&["compare", "1", "2", "--margin", "5%"]).refused(2, &["watches have no questions"]);

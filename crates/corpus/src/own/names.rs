@@ -1,8 +1,8 @@
 //! Names of archive members: whether they and their links stay inside the folder, and hashes that
 //! remember names in little memory.
 //!
-//! Pure: no file system is asked, since nothing is unpacked yet. The two hashes of 64 bits that stand
-//! for a name are keyed at random, so that nobody can make an archive in which two names collide.
+//! Pure: no file system is asked, since nothing is unpacked yet. The two hashes of 64 bits that
+//! represent a name are keyed at random, so that no archive can be made in which names collide.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};

@@ -203,11 +203,11 @@ fn of_the_command_line() {
       known: create, read, read-random, stat, delete
     --headline: "small-files" is no question
       write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99 or :time:returned may follow
-    --handicap: "30": unknown unit ""
+    --inject-delay: "30": unknown unit ""
       use one of ns, us, ms, s, m, h
-    --handicap: a handicap of 2h00m
+    --inject-delay: a handicap of 2h00m
       use up to 1h00m
-    --handicap: the same level twice
+    --inject-delay: the same level twice
       keep one of them (only file systems may be repeated, as A/A arms)
     "#);
 }

@@ -1,11 +1,10 @@
 //! Writing a dataset into a new directory or a new archive: whole under its name, or not at all.
 //!
-//! It is made beside its place, in a directory of ours that goes away on every end but a SIGKILL,
-//! and put in its place at last.
+//! It is written into a temporary directory next to its place, which is removed on every end but a
+//! SIGKILL, and renamed at last.
 
 use crate::args::DatasetArgs;
-use crate::commands::signals;
-use crate::context::Usage;
+use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::Description;
 use fsarena_model::job::{Compression, Contents};
@@ -20,21 +19,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 /// A new file or directory.
-struct Place<'a> {
+struct NewPath<'a> {
     path: &'a Path,
     parent: PathBuf,
 }
 
 /// Writes what `--to` and `--archive` ask for.
-pub fn all(args: &DatasetArgs, description: &Description) -> Result<()> {
-    let to = args.to.as_deref().map(Place::new).transpose()?;
+pub fn write_targets(args: &DatasetArgs, description: &Description) -> Result<()> {
+    let to = args.to.as_deref().map(NewPath::new).transpose()?;
     let archive = match args.archive.as_deref() {
-        Some(path) => Some((Place::new(path)?, compression_of(path)?)),
+        Some(path) => Some((NewPath::new(path)?, compression_of(path)?)),
         None => None,
     };
     let tree = description.tree();
     let contents = tree.contents();
-    let mut needs: Vec<(&Place<'_>, u64, u64)> = Vec::new();
+    let mut needs: Vec<(&NewPath<'_>, u64, u64)> = Vec::new();
     if let Some(place) = &to {
         needs.push((place, contents.block_bytes, contents.entries()));
     }
@@ -43,9 +42,9 @@ pub fn all(args: &DatasetArgs, description: &Description) -> Result<()> {
         needs.push((place, guess as u64, 1));
     }
     for (place, bytes, entries) in needs {
-        place.has_room(bytes, entries)?;
+        place.check_space(bytes, entries)?;
     }
-    let interrupts = signals::count_interrupts()?;
+    let interrupts = context::count_interrupts()?;
     let stop = || interrupts.load(Ordering::SeqCst) > 0;
     if let Some(place) = to {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -83,7 +82,7 @@ fn compression_of(path: &Path) -> Result<Compression> {
     })
 }
 
-impl<'a> Place<'a> {
+impl<'a> NewPath<'a> {
     fn new(path: &'a Path) -> Result<Self> {
         let shown = path.display();
         if path.symlink_metadata().is_ok() {
@@ -101,7 +100,7 @@ impl<'a> Place<'a> {
     }
 
     /// Refuses what does not fit, before anything is written.
-    fn has_room(&self, bytes: u64, entries: u64) -> Result<()> {
+    fn check_space(&self, bytes: u64, entries: u64) -> Result<()> {
         let room = statvfs(&self.parent).with_context(|| self.parent.display().to_string())?;
         let free_bytes = room.f_bavail.saturating_mul(room.f_frsize);
         let shown = self.path.display();
@@ -122,19 +121,20 @@ impl<'a> Place<'a> {
         Ok(())
     }
 
-    /// Has `make` make it beside its place, and puts it there; says on standard error what came.
+    /// Has `make` write it into a temporary directory, and renames it; prints a message on success.
     fn fill(&self, make: impl FnOnce(&Path) -> Result<String>) -> Result<()> {
         let shown = self.path.display();
-        let beside = tempfile::Builder::new().prefix(".fsarena-dataset-").tempdir_in(&self.parent);
-        let beside = beside.with_context(|| self.parent.display().to_string())?;
-        let new = beside.path().join("new");
+        let temporary =
+            tempfile::Builder::new().prefix(".fsarena-dataset-").tempdir_in(&self.parent);
+        let temporary = temporary.with_context(|| self.parent.display().to_string())?;
+        let new = temporary.path().join("new");
         let made = make(&new).with_context(|| shown.to_string());
         let placed = made.and_then(|text| {
-            put(&new, self.path).with_context(|| shown.to_string())?;
+            rename_new(&new, self.path).with_context(|| shown.to_string())?;
             Ok(text)
         });
         // An error of removing must not hide why it was removed.
-        let removed = beside.close().with_context(|| self.parent.display().to_string());
+        let removed = temporary.close().with_context(|| self.parent.display().to_string());
         let text = placed?;
         removed?;
         say!("{shown}: {text}");
@@ -143,7 +143,7 @@ impl<'a> Place<'a> {
 }
 
 /// Renames, but never over something that is there.
-fn put(from: &Path, to: &Path) -> std::io::Result<()> {
+fn rename_new(from: &Path, to: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // A file system that cannot promise it.
         Err(Errno::INVAL) if to.symlink_metadata().is_err() => std::fs::rename(from, to),

@@ -1,10 +1,9 @@
-//! `fsarena doctor --noise`: two minutes of equal runs by the ordinary pipeline, in a database of
-//! their own that goes away.
+//! `fsarena doctor --noise`: two minutes of equal runs by the ordinary pipeline, in a temporary
+//! database.
 
 use crate::args::RunArgs;
 use crate::commands::run;
-use crate::context::{self, Usage};
-use crate::exit;
+use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
@@ -32,16 +31,16 @@ const CLASSES: [(&str, &str, &str); 6] = [
     ("fsync", "write-fsync", "random writes, an fsync after each"),
 ];
 
-/// Where the equal runs lie.
-pub(super) enum Place {
+/// Where the equal runs work.
+pub(super) enum NoiseTarget {
     /// An image with a file system of our own.
     Image,
     /// A directory.
     Directory(PathBuf),
 }
 
-/// What came of the measurement.
-pub(super) enum Measured {
+/// Result of the measurement.
+pub(super) enum NoiseOutcome {
     /// It was interrupted, or did not begin.
     Stopped(ExitCode),
     /// The spread.
@@ -49,13 +48,13 @@ pub(super) enum Measured {
 }
 
 /// Where to measure, by what was named.
-pub(super) fn place(subjects: &[Target]) -> Result<Place> {
+pub(super) fn choose_target(subjects: &[Target]) -> Result<NoiseTarget> {
     match subjects {
-        [] if context::is_root() => Ok(Place::Image),
-        [] => Ok(Place::Directory(context::own_directory(true)?)),
-        [Target::Directory(path)] => Ok(Place::Directory(path.clone())),
+        [] if context::is_root() => Ok(NoiseTarget::Image),
+        [] => Ok(NoiseTarget::Directory(context::own_directory(true)?)),
+        [Target::Directory(path)] => Ok(NoiseTarget::Directory(path.clone())),
         [Target::Device(path)] => Err(Usage(format!(
-            "{}: --noise writes files, and not to a device; name a directory on it",
+            "{}: --noise writes files, not to a device; name a directory on it",
             path.display()
         ))
         .into()),
@@ -63,37 +62,37 @@ pub(super) fn place(subjects: &[Target]) -> Result<Place> {
     }
 }
 
-/// Carries out the equal runs and judges them.
-pub(super) fn measure(place: &Place) -> Result<Measured> {
+/// Does the equal runs and judges them.
+pub(super) fn measure(target: &NoiseTarget) -> Result<NoiseOutcome> {
     let own = tempfile::Builder::new().prefix("fsarena-noise-").tempdir().context("--noise")?;
     let experiment = own.path().join("noise.toml");
     std::fs::write(&experiment, EXPERIMENT).with_context(|| experiment.display().to_string())?;
-    let (on, shown) = match place {
-        Place::Image => (IMAGE.to_owned(), format!("{IMAGE}, ext4")),
-        Place::Directory(path) => (path.display().to_string(), path.display().to_string()),
+    let (on, shown) = match target {
+        NoiseTarget::Image => (IMAGE.to_owned(), format!("{IMAGE}, ext4")),
+        NoiseTarget::Directory(path) => (path.display().to_string(), path.display().to_string()),
     };
     let asked = RunArgs {
         experiment: Some(experiment.display().to_string()),
         on: Some(on),
         silent: true,
-        // The database goes away: where it is need not be said.
+        // The database is temporary: its path is not printed.
         json: true,
         ..RunArgs::default()
     };
-    say!("two minutes of equal runs on {shown}");
+    say!("measuring equal runs on {shown} for two minutes");
     let started = Instant::now();
     let database = own.path().join("noise.db");
     let ended = run::run(&asked, Some(&database))?;
     if ended == ExitCode::from(exit::INTERRUPTED) {
-        return Ok(Measured::Stopped(ended));
+        return Ok(NoiseOutcome::Stopped(ended));
     }
     let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let classes = classes(&database)?;
     if classes.is_empty() {
-        say!("fsarena: --noise: no equal run came to its end on {shown}");
-        return Ok(Measured::Stopped(ExitCode::from(exit::FAILED)));
+        say!("fsarena: --noise: no equal run completed on {shown}");
+        return Ok(NoiseOutcome::Stopped(ExitCode::from(exit::FAILED)));
     }
-    Ok(Measured::Noise(Noise { place: shown, elapsed_ns, cap: CAP, classes }))
+    Ok(NoiseOutcome::Noise(Noise { place: shown, elapsed_ns, cap: CAP, classes }))
 }
 
 fn classes(database: &Path) -> Result<Vec<NoiseClass>> {
@@ -142,12 +141,9 @@ mod tests {
     #[test]
     fn devices_are_not_written_to() {
         let device = [Target::Device("/dev/sdb".into())];
-        let text = place(&device).err().unwrap().to_string();
-        assert_eq!(
-            text,
-            "/dev/sdb: --noise writes files, and not to a device; name a directory on it"
-        );
+        let text = choose_target(&device).err().unwrap().to_string();
+        assert_eq!(text, "/dev/sdb: --noise writes files, not to a device; name a directory on it");
         let two = [Target::Directory("/a".into()), Target::Directory("/b".into())];
-        assert!(place(&two).is_err());
+        assert!(choose_target(&two).is_err());
     }
 }

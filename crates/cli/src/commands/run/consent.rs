@@ -12,9 +12,9 @@ use fsarena_targets::vet::{self, WipeConsent};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-pub(super) use commands::to_commands;
+pub(super) use commands::confirm_commands;
 
-/// Reads what `--wipe` says.
+/// Parses `--wipe`.
 pub(super) fn parse(wipe: &[String]) -> Result<Vec<WipeConsent>> {
     let parsed = wipe.iter().map(|text| WipeConsent::parse(text));
     Ok(parsed.collect::<Result<_, _>>().map_err(|error| Usage(format!("--wipe {error}")))?)
@@ -32,7 +32,7 @@ pub(super) fn vet_directories(plan: &RunPlan) -> Result<()> {
 
 /// Vets the user's devices that trials of `plan` work on against what `--wipe` gives up; gives each
 /// path of the plan with what it leads to. `is_rest` says that the plan is what is left of a RUN.
-pub(super) fn to_wipe(
+pub(super) fn vet_devices(
     plan: &RunPlan,
     consents: &[WipeConsent],
     ours: OwnPaths<'_>,
@@ -43,12 +43,12 @@ pub(super) fn to_wipe(
         let device = ours.vet_block(path, consents).map_err(|error| Usage(error.to_string()))?;
         vetted.push((path.to_owned(), device.identity().clone()));
     }
-    under_test(plan, consents, is_rest)?;
+    check_devices(plan, consents, is_rest)?;
     Ok(vetted)
 }
 
-/// For a dry run: what a real one would need to be told. What is wrong in any case is refused.
-pub(super) fn say_what_is_needed(
+/// For a dry run: what a real one would have to be told. What is wrong in any case is refused.
+pub(super) fn print_missing_consent(
     plan: &RunPlan,
     consents: &[WipeConsent],
     ours: OwnPaths<'_>,
@@ -58,12 +58,11 @@ pub(super) fn say_what_is_needed(
             say!("a run would be refused: {refusal}");
         }
     }
-    under_test(plan, consents, false)
+    check_devices(plan, consents, false)
 }
 
-/// Each device is under test once, and none is given up that is not: that is a mistake, of a name
-/// perhaps.
-fn under_test(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Result<()> {
+/// Each device is under test once, and every device of `--wipe` is under test.
+fn check_devices(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Result<()> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut found: Vec<PathBuf> = Vec::new();
     for path in plan.block_paths() {

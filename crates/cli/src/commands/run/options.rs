@@ -16,13 +16,13 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
     if on.is_empty() && args.fs.is_none() && !context::is_root() {
         let dir = context::own_directory(!args.dry_run)?;
         say!(
-            "not root: working in {} as it is; as root, file systems would be made, mounted and \
-             compared on the same sectors, with cold caches",
+            "not root: working in {}; as root, file systems would be made, mounted and compared on \
+             the same sectors, with cold caches",
             dir.display()
         );
         on.push(dir.display().to_string());
     }
-    // A directory cannot be made cold; whoever asks for it by name is told so by the result.
+    // A directory cannot be made cold; if it was asked for by name, the result says so.
     let directories =
         !on.is_empty() && on.iter().all(|target| target.starts_with('/') && !is_block(target));
     let cache = args.cache.clone().or(directories.then(|| "warm".to_owned()));
@@ -48,7 +48,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
         read_ahead: args.read_ahead.clone(),
         write_cache: args.write_cache.clone(),
         reflink: args.reflink.clone(),
-        handicap: args.handicap.clone(),
+        handicap: args.inject_delay.clone(),
         sample_period: args.sample_period.clone(),
         account: args.account,
         verify: args.verify,
@@ -128,34 +128,33 @@ pub(super) fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experi
     Ok(fsarena_plan::parse_from(&text, name, &outside)?)
 }
 
-/// Looks at data of the user's own that an experiment names. Nothing is made yet: Ctrl-C ends it.
+/// Surveys data of the user's own that an experiment names. Nothing is made yet: Ctrl-C ends it.
 fn survey(named: &Path) -> Result<Surveyed, CorpusError> {
     // What a symbolic link leads to now is what is taken, in every trial.
     let path = named.canonicalize().or_else(|_| std::path::absolute(named));
     let path = path.unwrap_or_else(|_| named.to_owned());
-    let (own, top) = own::survey_with_top(&path, &|| false)?;
+    let (own, top) = own::survey_with_top_level(&path, &|| false)?;
     Ok(Surveyed { path, own, top })
 }
 
-/// Says that one contender alone is measured and compared with nobody, and what would be.
-pub(super) fn say_what_is_compared(plan: &RunPlan) {
+/// Says that a single contender is compared with nothing, and how to name a second one.
+pub(super) fn print_single_contender(plan: &RunPlan) {
     if plan.contenders.len() == 1 {
         let label = &plan.contenders[0].label;
         say!(
-            "{label} is the only contender: it is measured, and compared with nothing; \
-             --fs ext4,xfs or --on DIR1,DIR2 names two"
+            "{label} is the only contender: it is measured and compared with nothing; name a second \
+             one with --fs ext4,xfs or --on DIR1,DIR2"
         );
     }
 }
 
-/// Refuses processors that this process may not use.
+/// Refuses CPUs that this process may not use.
 pub(super) fn check_cpus(cpus: &[usize]) -> Result<()> {
-    let allowed =
-        rustix::thread::sched_getaffinity(None).context("the processors of this process")?;
+    let allowed = rustix::thread::sched_getaffinity(None).context("the CPUs of this process")?;
     let known = |cpu: usize| cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu);
     match cpus.iter().find(|&&cpu| !known(cpu)) {
         Some(cpu) => Err(Usage(format!(
-            "--cpus: there is no processor {cpu} for this process, which may use {}",
+            "--cpus: CPU {cpu} is not available to this process, which may use {} CPUs",
             allowed.count()
         ))
         .into()),

@@ -1,6 +1,7 @@
 //! `fsarena run --resume`: the rest of an interrupted RUN.
 
-use super::{carry_out, consent, program_sha256};
+use super::consent;
+use super::execute::{check, execute, program_sha256};
 use crate::args::RunArgs;
 use crate::commands::open;
 use crate::context::{self, Usage};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Goes on with the RUN that `selector` names; empty: the latest that was interrupted.
+/// Resumes the RUN that `selector` names; empty: the latest that was interrupted.
 pub(super) fn run(
     selector: &str,
     args: &RunArgs,
@@ -26,35 +27,35 @@ pub(super) fn run(
     db: Option<&Path>,
 ) -> Result<ExitCode> {
     let Some(store) = open::for_reading(db)? else {
-        return Err(Usage("--resume: there is no database yet, so there is no RUN".into()).into());
+        return Err(Usage("--resume: there is no database yet, and so no RUN".into()).into());
     };
-    let run = chosen(&store, selector)?;
+    let run = find_resumable(&store, selector)?;
     let header = store.header(run)?;
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);
-    super::check(&header.plan, &database)?;
+    check(&header.plan, &database)?;
     let records = store.records(run)?;
     let mut rest = fsarena_runner::rest(&header.plan, &records, &store.looks(run)?);
     if store.stop(run)?.is_some() {
-        // It had ended, and died before it could say so.
+        // It had ended, and died before its state was set.
         rest.schedule.clear();
     }
     // Before anything that the experiment file names is run, a question for its version too.
     let user = header.place.as_ref().and_then(|place| place.user);
-    consent::to_commands(args.yes, &rest, user)?;
-    same_or_refused(run, &header, &records, &rest)?;
+    consent::confirm_commands(args.yes, &rest, user)?;
+    check_unchanged(run, &header, &records, &rest)?;
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
-    images_can_be_made(&rest, &place.image_dir)?;
+    check_image_dir(&rest, &place.image_dir)?;
     let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &place.image_dir };
-    consent::to_wipe(&rest, consents, ours, true)?;
+    consent::vet_devices(&rest, consents, ours, true)?;
     let left = rest.schedule.len();
     say!("resuming RUN {run} ({}): {left} trials are left", header.experiment);
     let resumed = Resumed { run, session: store.sessions(run)?.len() + 1 };
     drop(store);
-    carry_out(&header, Some(resumed), args, consents, db)
+    execute(&header, Some(resumed), args, consents, db)
 }
 
-/// The RUN to go on with; it must not be at work or done.
-fn chosen(store: &Store, selector: &str) -> Result<RunId> {
+/// The RUN to resume; it must not be running or done.
+fn find_resumable(store: &Store, selector: &str) -> Result<RunId> {
     if selector.is_empty() {
         return latest_interrupted(store);
     }
@@ -63,8 +64,8 @@ fn chosen(store: &Store, selector: &str) -> Result<RunId> {
     if row.merged {
         let host = row.host;
         return Err(Usage(format!(
-            "--resume: RUN {run} was taken over by `fsarena merge`; it can only go on where it \
-             began, with the database of {host}"
+            "--resume: RUN {run} was copied by `fsarena merge`; it can only be resumed where it \
+             started, with the database of {host}"
         ))
         .into());
     }
@@ -72,29 +73,28 @@ fn chosen(store: &Store, selector: &str) -> Result<RunId> {
         RunState::Interrupted | RunState::Failed => Ok(run),
         RunState::Done => Err(Usage(format!("--resume: RUN {run} is done")).into()),
         RunState::Running => {
-            Err(Usage(format!("--resume: RUN {run} is at work in another process")).into())
+            Err(Usage(format!("--resume: RUN {run} is running in another process")).into())
         }
     }
 }
 
-/// A RUN that has failed would mostly fail again, so that it has to be named.
+/// A RUN that failed would usually fail again, so it is resumed only if it is named.
 fn latest_interrupted(store: &Store) -> Result<RunId> {
     let mut resumable = store.resumable()?;
-    // A watch that was killed cannot be gone on with.
+    // A watch that was killed cannot be resumed.
     resumable.retain(|row| store.header(row.id).is_ok_and(|header| !header.plan.is_watched()));
     let latest = |state| resumable.iter().rev().find(|row| row.state == state).map(|row| row.id);
     if let Some(run) = latest(RunState::Interrupted) {
         return Ok(run);
     }
     let failed = latest(RunState::Failed)
-        .map(|run| format!("; RUN {run} failed, and goes on where it is named: --resume={run}"));
+        .map(|run| format!("; RUN {run} failed: to resume it, pass --resume={run}"));
     let failed = failed.unwrap_or_default();
     Err(Usage(format!("--resume: no RUN was interrupted; see fsarena list{failed}")).into())
 }
 
-/// The directory of images is that of the RUN; it must still be there where an image is left to be
-/// made.
-fn images_can_be_made(rest: &RunPlan, image_dir: &Path) -> Result<()> {
+/// The image directory is that of the RUN; it must still exist if an image remains to be made.
+fn check_image_dir(rest: &RunPlan, image_dir: &Path) -> Result<()> {
     let on_image = |slot: &Slot| {
         matches!(rest.contenders[slot.contender].levels.device, DeviceLevel::Loop { .. })
     };
@@ -102,15 +102,15 @@ fn images_can_be_made(rest: &RunPlan, image_dir: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Usage(format!(
-        "--resume: {}, where the images of this RUN lay, is not there; make that directory (on the \
-         same file system), or begin a new RUN",
+        "--resume: {}, the image directory of this RUN, does not exist; create it on the same file \
+         system, or start a new RUN",
         image_dir.display()
     ))
     .into())
 }
 
-/// Refuses where the rest of the RUN would be another experiment, and says what has changed.
-fn same_or_refused(
+/// Refuses if the rest of the RUN would be another experiment, and says what has changed.
+fn check_unchanged(
     run: RunId,
     header: &RunHeader,
     records: &[TrialRecord],
@@ -144,8 +144,8 @@ fn same_or_refused(
         return Ok(());
     }
     Err(Usage(format!(
-        "--resume: RUN {run} cannot go on, because its trials would not be comparable:\n  {}\nbegin \
-         a new RUN instead",
+        "--resume: RUN {run} cannot be resumed, because its trials would not be comparable:\n  \
+         {}\nstart a new RUN instead",
         changes.join("\n  ")
     ))
     .into())

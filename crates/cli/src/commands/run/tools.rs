@@ -1,4 +1,4 @@
-//! Programs that the contenders need and this machine lacks.
+//! Programs that contenders and workloads need: missing ones reported or installed.
 
 use crate::context::{self, Usage};
 use anyhow::Result;
@@ -7,45 +7,44 @@ use fsarena_metrics::Roots;
 use fsarena_model::run::RunPlan;
 use std::time::Duration;
 
-/// Takes out what this machine cannot run; the packages that would bring missing programs.
-pub(super) fn leave_out_what_is_missing(plan: &mut RunPlan) -> Vec<String> {
+/// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
+pub(super) fn drop_unavailable(plan: &mut RunPlan) -> Vec<String> {
     let packages = fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default());
     fsarena_plan::settle_rule(plan);
     packages
 }
 
-pub(super) fn say_what_is_missing(packages: &[String]) {
+pub(super) fn print_missing_tools(packages: &[String]) {
     if !packages.is_empty() {
         say!(
-            "missing programs: apt-get install {} brings them (--install-tools does it)",
+            "missing tools: install with `apt-get install {}` or pass --install-tools",
             packages.join(" ")
         );
     }
 }
 
-/// Takes out of `plan` what this machine cannot run, after missing programs were installed where
-/// that was asked for.
-pub(super) fn provide(install_tools: bool, plan: &mut RunPlan) -> Result<()> {
+/// Installs missing programs if asked to, then removes from `plan` what this machine cannot run.
+pub(super) fn install_missing(install_tools: bool, plan: &mut RunPlan) -> Result<()> {
     let whole = plan.clone();
-    let packages = leave_out_what_is_missing(plan);
+    let packages = drop_unavailable(plan);
     if install_tools && !packages.is_empty() {
         install(&packages)?;
         *plan = whole;
-        leave_out_what_is_missing(plan);
+        drop_unavailable(plan);
     } else {
-        say_what_is_missing(&packages);
+        print_missing_tools(&packages);
     }
     if plan.schedule.is_empty() && !context::is_root() {
         say!(
-            "not root: run it as root (sudo fsarena run …), or work in a directory as it is: leave \
-             --fs out, --on DIR names it"
+            "not root: run as root (sudo fsarena run …), or leave out --fs and name a directory with \
+             --on DIR"
         );
     }
     Ok(())
 }
 
-/// Lets fio itself read the jobs that will be run, before anything is made for them.
-pub(super) fn let_fio_read_its_jobs(plan: &RunPlan) -> Result<()> {
+/// Has fio itself parse the jobs that will be run, before anything is made for them.
+pub(super) fn validate_fio_jobs(plan: &RunPlan) -> Result<()> {
     let scheduled = |index: usize| plan.schedule.iter().any(|slot| slot.workload == index);
     for (index, workload) in plan.workloads.iter().enumerate() {
         let Some(job) = workload.fio.as_ref().filter(|_| scheduled(index)) else { continue };

@@ -1,4 +1,4 @@
-//! Commands that an experiment brings, shown as they are and confirmed before the first is run.
+//! Commands that an experiment contains, shown as they are and confirmed before the first is run.
 //!
 //! A Makefile in the user's own data is one of them. What is shown cannot change how the rest of
 //! the screen looks.
@@ -10,9 +10,9 @@ use fsarena_model::run::RunPlan;
 use fsarena_model::work::{UserIds, Workload};
 use std::io::{IsTerminal as _, Write as _};
 
-/// Shows the commands that the experiment file brings, and asks. `user` is the user of the work,
+/// Shows the commands of the experiment file, and asks. `user` is the user of the work,
 /// where it is another one.
-pub(in super::super) fn to_commands(
+pub(in super::super) fn confirm_commands(
     yes: bool,
     plan: &RunPlan,
     user: Option<UserIds>,
@@ -24,30 +24,30 @@ pub(in super::super) fn to_commands(
 }
 
 fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
-    let (of_systems, of_phases) = (of_file_systems(plan), of_phases(plan));
-    if of_systems.is_empty() && of_phases.is_empty() {
+    let (of_filesystems, phase_commands) = (filesystem_commands(plan), phase_commands(plan));
+    if of_filesystems.is_empty() && phase_commands.is_empty() {
         return Ok(true);
     }
     let this_user = if context::is_root() { "root" } else { "this user" };
-    if !of_systems.is_empty() {
-        say!("The experiment brings these commands, to be run as {this_user} in /:");
-        of_systems.iter().for_each(|command| say!("  {}", shown(command)));
+    if !of_filesystems.is_empty() {
+        say!("Commands of the experiment file, to be run as {this_user} in /:");
+        of_filesystems.iter().for_each(|command| say!("  {}", shown(command)));
     }
-    if !of_phases.is_empty() {
+    if !phase_commands.is_empty() {
         let who = user.map(|user| format!("user {} group {}", user.uid, user.gid));
         let who = who.as_deref().unwrap_or(this_user);
-        say!("The work brings these commands, to be run as {who} in the file system under test:");
-        of_phases.iter().for_each(|command| say!("  {}", shown(command)));
+        say!("Commands of the workloads, to be run as {who} in the file system under test:");
+        phase_commands.iter().for_each(|command| say!("  {}", shown(command)));
     }
     if yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
-        say!("(--yes confirms them where nobody can be asked)");
+        say!("(pass --yes to run them without a terminal)");
         return Ok(false);
     }
     if write!(std::io::stderr(), "Run them? [y/N] ").is_err() {
-        // Nobody sees the question.
+        // The terminal is gone.
         return Ok(false);
     }
     let mut answer = String::new();
@@ -56,7 +56,7 @@ fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
 }
 
 /// Commands that make, mount and destroy file systems, each once.
-fn of_file_systems(plan: &RunPlan) -> Vec<String> {
+fn filesystem_commands(plan: &RunPlan) -> Vec<String> {
     let mut commands = Vec::new();
     for external in plan.contenders.iter().filter_map(|c| c.levels.fs.external.as_ref()) {
         let all = [
@@ -72,7 +72,7 @@ fn of_file_systems(plan: &RunPlan) -> Vec<String> {
 }
 
 /// What phases run that is not of this program's choice, each once.
-fn of_phases(plan: &RunPlan) -> Vec<String> {
+fn phase_commands(plan: &RunPlan) -> Vec<String> {
     let mut commands = Vec::new();
     for workload in &plan.workloads {
         for job in workload.phases.iter().filter_map(|phase| phase.job.as_ref()) {

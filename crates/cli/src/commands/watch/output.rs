@@ -1,6 +1,5 @@
-//! Where a watch is shown: live in a terminal, or as lines.
+//! Output of a watch: live in a terminal, or as lines.
 
-use super::is_asked;
 use crate::context;
 use anyhow::Result;
 use fsarena_metrics::monotonic_ns;
@@ -8,37 +7,37 @@ use fsarena_watch::{
     Key, Screen, State, Theme, Tick, Watcher, Woken, head_line, json_line, plain_line,
 };
 use rustix::thread::{NanosleepRelativeResult, nanosleep};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// A signal is heard at the latest after this; it mostly ends the wait at once.
-const HEARING: Duration = Duration::from_millis(500);
-/// A share of time says something after so much of it, ns.
-const SETTLED_NS: u64 = 5_000_000_000;
+/// A signal is noticed after this at the latest; usually it ends the wait at once.
+const SIGNAL_WAIT: Duration = Duration::from_millis(500);
+/// The watch's own share of CPU time means little before this, ns.
+const COST_SETTLED_NS: u64 = 5_000_000_000;
 /// A terminal's wait goes on through signals.
-const LIVE_HEARING: Duration = Duration::from_millis(250);
+const LIVE_SIGNAL_WAIT: Duration = Duration::from_millis(250);
 
-/// What shows a watch, and waits for the next sample.
+/// Shows a watch, and waits for the next sample.
 pub(super) trait Output {
     /// Shows a sample.
     ///
     /// # Errors
-    /// When nobody sees it any more.
+    /// If the terminal or the reader of standard output is gone.
     fn show(&mut self, tick: Tick, watcher: &Watcher) -> Result<()>;
 
-    /// Waits until then; `false` where the watch shall end.
+    /// Waits until then; `false` if the watch is to end.
     ///
     /// # Errors
-    /// When nobody sees it any more.
+    /// If the terminal or the reader of standard output is gone.
     fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool>;
 }
 
-/// Lines on standard output.
-pub(super) struct Lines {
+/// One line for each sample, on standard output.
+pub(super) struct LineOutput {
     json: bool,
 }
 
-impl Lines {
+impl LineOutput {
     pub(super) fn open(json: bool) -> Result<Self> {
         if !json {
             context::print(&head_line())?;
@@ -47,9 +46,9 @@ impl Lines {
     }
 }
 
-impl Output for Lines {
+impl Output for LineOutput {
     fn show(&mut self, tick: Tick, _watcher: &Watcher) -> Result<()> {
-        // The first sample has no stretch before it.
+        // The first sample has no interval before it.
         if tick.t_ns == 0 {
             return Ok(());
         }
@@ -57,12 +56,12 @@ impl Output for Lines {
     }
 
     fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool> {
-        while !is_asked(stop) {
+        while !is_stopped(stop) {
             let left = until_ns.saturating_sub(monotonic_ns());
             if left == 0 {
                 return Ok(true);
             }
-            let most = Duration::from_nanos(left).min(HEARING);
+            let most = Duration::from_nanos(left).min(SIGNAL_WAIT);
             let time = rustix::time::Timespec {
                 tv_sec: i64::try_from(most.as_secs()).unwrap_or(1),
                 tv_nsec: most.subsec_nanos().into(),
@@ -76,15 +75,15 @@ impl Output for Lines {
     }
 }
 
-/// The picture.
-pub(super) struct Live {
+/// The live display in a terminal.
+pub(super) struct LiveOutput {
     screen: Screen,
     state: State,
-    /// What stands there while the picture is held.
+    /// What is shown while the display is paused.
     held: Option<State>,
 }
 
-impl Live {
+impl LiveOutput {
     pub(super) fn open(state: State) -> Result<Self> {
         let style = context::style();
         let screen = Screen::open(Theme { colour: style.colour, blocks: style.bars })?;
@@ -98,7 +97,7 @@ impl Live {
 
     fn press(&mut self, key: Key) {
         match key {
-            // It is looked at where the watch ends.
+            // Handled by `wait`.
             Key::Quit => {}
             Key::Pause => {
                 self.held = match self.held {
@@ -115,28 +114,28 @@ impl Live {
     }
 }
 
-impl Output for Live {
+impl Output for LiveOutput {
     fn show(&mut self, tick: Tick, watcher: &Watcher) -> Result<()> {
         let cost = watcher.cost();
         // Before that it is the cost of the beginning.
-        self.state.own_share = cost.share().filter(|_| cost.wall_ns >= SETTLED_NS);
+        self.state.own_share = cost.share().filter(|_| cost.wall_ns >= COST_SETTLED_NS);
         if let Some(error) = watcher.journal_error() {
-            self.state.said = Some(format!("samples are not kept on disk any more: {error}"));
+            self.state.said = Some(format!("samples are no longer saved to disk: {error}"));
         }
         self.state.add(&tick);
-        // A picture that is held does not change.
+        // A paused display does not change.
         if self.held.is_none() { self.draw() } else { Ok(()) }
     }
 
     fn wait(&mut self, until_ns: u64, stop: &AtomicBool) -> Result<bool> {
-        while !is_asked(stop) {
+        while !is_stopped(stop) {
             let left = until_ns.saturating_sub(monotonic_ns());
             if left == 0 {
                 return Ok(true);
             }
             // The terminal counts in whole milliseconds, and 0 would not wait at all.
             let left = Duration::from_nanos(left).max(Duration::from_millis(1));
-            match self.screen.wait(left.min(LIVE_HEARING))? {
+            match self.screen.wait(left.min(LIVE_SIGNAL_WAIT))? {
                 Woken::Time => {}
                 Woken::Key(Key::Quit) => return Ok(false),
                 Woken::Key(key) => {
@@ -148,4 +147,9 @@ impl Output for Live {
         }
         Ok(false)
     }
+}
+
+/// Whether a signal asked the watch to end.
+fn is_stopped(stop: &AtomicBool) -> bool {
+    stop.load(Ordering::Relaxed)
 }

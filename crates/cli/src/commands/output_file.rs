@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// Where it cannot be written, is a block device or directory, or is a database.
-pub fn file(path: &Path, bytes: &[u8]) -> Result<()> {
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let place = || cannot_be_written(path);
     match target(path)? {
         Target::Stream(target) => fs::write(&target, bytes).with_context(place),
         Target::File(target) => {
-            let mut temporary = beside(&target).with_context(place)?;
+            let mut temporary = temporary_file(&target).with_context(place)?;
             temporary.write_all(bytes).with_context(place)?;
             temporary.persist(&target).with_context(place)?;
             Ok(())
@@ -24,15 +24,15 @@ pub fn file(path: &Path, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Whether [`file()`] could write there now: for a name that is used at the end of long work.
+/// Whether [`write()`] could write there now: for a name that is used at the end of long work.
 ///
 /// # Errors
-/// As [`file()`].
-pub fn check(path: &Path) -> Result<()> {
+/// As [`write()`].
+pub fn check_writable(path: &Path) -> Result<()> {
     match target(path)? {
         Target::Stream(_) => Ok(()),
         // It goes again when it is dropped.
-        Target::File(target) => beside(&target)
+        Target::File(target) => temporary_file(&target)
             .map(drop)
             .map_err(|error| Usage(format!("{}: {error}", cannot_be_written(path))).into()),
     }
@@ -74,7 +74,7 @@ fn target(path: &Path) -> Result<Target> {
 }
 
 /// A file in the same directory, with the rights that a new file usually has.
-fn beside(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+fn temporary_file(target: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty());
     let mut builder = tempfile::Builder::new();
     builder.prefix(".fsarena-").permissions(permissions());
@@ -102,18 +102,18 @@ mod tests {
     fn an_old_file_is_replaced_and_nothing_is_left_beside_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.html");
-        file(&path, b"one").unwrap();
-        file(&path, b"two").unwrap();
+        write(&path, b"one").unwrap();
+        write(&path, b"two").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
         let link = dir.path().join("link.html");
         std::os::unix::fs::symlink(&path, &link).unwrap();
-        file(&link, b"three").unwrap();
+        write(&link, b"three").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"three");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         let dangling = dir.path().join("dangling.html");
         std::os::unix::fs::symlink("new.html", &dangling).unwrap();
-        check(&dangling).unwrap();
-        file(&dangling, b"four").unwrap();
+        check_writable(&dangling).unwrap();
+        write(&dangling, b"four").unwrap();
         assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink());
         assert_eq!(fs::read(dir.path().join("new.html")).unwrap(), b"four");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 4);
@@ -124,17 +124,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let database = dir.path().join("x.db");
         fs::write(&database, b"SQLite format 3\0 and more").unwrap();
-        let error = file(&database, b"page").unwrap_err().to_string();
+        let error = write(&database, b"page").unwrap_err().to_string();
         assert!(error.contains("is a database; name a file"), "{error}");
-        let error = file(dir.path(), b"page").unwrap_err().to_string();
+        let error = write(dir.path(), b"page").unwrap_err().to_string();
         assert!(error.contains("is a directory"), "{error}");
-        let error = file(&dir.path().join("no/such/x.html"), b"page").unwrap_err().to_string();
+        let error = write(&dir.path().join("no/such/x.html"), b"page").unwrap_err().to_string();
         assert!(error.contains("no/such/x.html: cannot be written"), "{error}");
-        let error = check(&dir.path().join("no/such/x.html")).unwrap_err();
+        let error = check_writable(&dir.path().join("no/such/x.html")).unwrap_err();
         assert!(error.is::<Usage>(), "{error}");
-        check(&dir.path().join("y.html")).unwrap();
+        check_writable(&dir.path().join("y.html")).unwrap();
         assert!(!dir.path().join("y.html").exists(), "looking makes nothing");
-        file(Path::new("/dev/null"), b"page").unwrap();
+        write(Path::new("/dev/null"), b"page").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file(), "it is a device still");
         assert!(fs::read(&database).unwrap().starts_with(b"SQLite"));
     }

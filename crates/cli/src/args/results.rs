@@ -1,0 +1,240 @@
+//! Arguments of the commands that read or write the database: `list`, `show`, `study`, `report`,
+//! `compare`, `merge`, `export`, `import`, `reference`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  fsarena list\n  fsarena list --db all.db\n  fsarena list --json"
+)]
+pub struct ListArgs {
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  fsarena show\n  fsarena show 3 --raw\n  fsarena show --json | jq ."
+)]
+pub struct ShowArgs {
+    /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    pub run: Option<String>,
+    /// Print one JSON document with every record.
+    #[arg(long)]
+    pub json: bool,
+    /// Print the raw values of every trial after the tables.
+    #[arg(long)]
+    pub raw: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  fsarena study\n  fsarena study 3 --all-pairs\n  fsarena study \
+                        latest --require-decision\n  fsarena study --json | jq ."
+)]
+pub struct StudyArgs {
+    /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    pub run: Option<String>,
+    /// Print every pair, even of many contenders.
+    #[arg(long)]
+    pub all_pairs: bool,
+    /// Exit with code 4 if a question remains undecided.
+    #[arg(long)]
+    pub require_decision: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena report\n  fsarena report 3 -o copy.html\n  fsarena \
+                        report 3 5 --assets charts\n  fsarena report --identify")]
+pub struct ReportArgs {
+    /// Numbers of RUNs, or the first digits of their ids. Without one: the latest.
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// File to write; `-` is standard output. Without it: next to the database.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Also write each chart as an SVG file into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub assets: Option<PathBuf>,
+    /// Keep serial numbers and the names of host, user and home directory.
+    #[arg(long)]
+    pub identify: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareArgs {
+    /// Numbers of RUNs, or the first digits of their ids. One (without any, the latest): its own
+    /// verdicts. Several, for example of other machines after `fsarena merge`: the same contenders
+    /// in each, and what holds for all. Two watches, or parts of them (RUN@FROM-TO, times since the
+    /// start; either may be left out): their figures.
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// RUNs before a change on one machine, such as a new kernel. Each boot counts once; a verdict
+    /// needs three boots on each side.
+    #[arg(
+        long,
+        value_name = "RUN,…",
+        value_delimiter = ',',
+        requires = "after",
+        conflicts_with = "runs"
+    )]
+    pub before: Vec<String>,
+    /// RUNs after the change.
+    #[arg(long, value_name = "RUN,…", value_delimiter = ',', requires = "before")]
+    pub after: Vec<String>,
+    /// Compare only this pair, the first against the second. With --before: only these two
+    /// contenders.
+    #[arg(long, value_name = "A,B")]
+    pub pair: Option<String>,
+    /// Answer only this question, such as small-files:create. Without this and --all: the headline
+    /// of the RUNs.
+    #[arg(long, value_name = "WORKLOAD:PHASE", conflicts_with = "all")]
+    pub question: Option<String>,
+    /// Answer all questions of the RUNs.
+    #[arg(long)]
+    pub all: bool,
+    /// Ratios within this margin are the SAME, such as 5% or 0.05. Without it: that of the RUNs.
+    #[arg(long, value_name = "SHARE")]
+    pub margin: Option<String>,
+    /// Exit with code 3 if a contender is slower than the baseline (with --pair, the first than the
+    /// second; with --before, after than before).
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    pub fail_on: Option<FailOn>,
+    /// Exit with code 4 if a question remains undecided.
+    #[arg(long)]
+    pub require_decision: bool,
+    /// Exit codes for `git bisect run`: 1 if anything is SLOWER, 125 if anything else is UNDECIDED,
+    /// 128 on an error, else 0.
+    #[arg(long, conflicts_with_all = ["fail_on", "require_decision"])]
+    pub bisect: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailOn {
+    /// SLOWER.
+    Slower,
+}
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  fsarena compare 3 --fail-on slower
+  fsarena compare 3 4 5 --pair xfs,ext4
+  fsarena merge laptop.db server.db && fsarena compare 7 1f3a 88c0
+  fsarena compare --before 3,4,5 --after 6,7,8 --all
+  fsarena compare latest --bisect
+  fsarena compare 12@-10m 13@10m-20m";
+
+#[derive(Args, Debug)]
+#[command(after_help = MERGE_EXAMPLES)]
+pub struct MergeArgs {
+    /// Databases to merge; they are only read (a transaction that a crash cut off is rolled back).
+    /// Each is merged completely or, on an error, not at all. RUNs that are already here stay as
+    /// they are.
+    #[arg(required = true, value_name = "OTHER.db")]
+    pub others: Vec<PathBuf>,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub json: bool,
+}
+
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  fsarena merge laptop.db
+  fsarena merge --db all.db desk.db laptop.db server.db
+  fsarena merge laptop.db --json | jq .";
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena export > trials.csv\n  fsarena export 3 --format \
+                        markdown\n  fsarena export latest --format json -o run.json")]
+pub struct ExportArgs {
+    /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    pub run: Option<String>,
+    /// Format of the output.
+    #[arg(long, value_enum, default_value_t = Format::Csv)]
+    pub format: Format,
+    /// File to write. Without it: standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Keep serial numbers and the names of host, user and home directory.
+    #[arg(long)]
+    pub identify: bool,
+}
+
+/// Format of an export.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Raw values, one row for each trial and phase.
+    Csv,
+    /// Everything, as described by `fsarena schema run`.
+    Json,
+    /// Verdicts and tables, for a wiki or a bug report.
+    Markdown,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena import fio ext4=a.json xfs=b.json\n  fsarena import \
+                        hyperfine times.json")]
+pub struct ImportArgs {
+    #[command(subcommand)]
+    pub from: Foreign,
+}
+
+/// Programs whose results can be imported.
+#[derive(Subcommand, Debug)]
+pub enum Foreign {
+    /// Import output of `fio --output-format=json`: each file is one trial; files with the same
+    /// label are blocks, in the order given.
+    #[command(after_help = "Examples:\n  fsarena import fio ext4=a.json xfs=b.json\n  fsarena \
+                            import fio ext4=a1.json ext4=a2.json ext4=a3.json xfs=b1.json \
+                            xfs=b2.json xfs=b3.json")]
+    Fio(FilesArgs),
+    /// Import output of `hyperfine --export-json`: each command is a contender, each of its runs a
+    /// block.
+    #[command(after_help = "Examples:\n  fsarena import hyperfine times.json\n  fsarena import \
+                            hyperfine ext4=e.json xfs=x.json")]
+    Hyperfine(FilesArgs),
+}
+
+#[derive(Args, Debug)]
+pub struct FilesArgs {
+    /// Files to import, each with an optional label for its contender.
+    #[arg(required = true, value_name = "[LABEL=]FILE")]
+    pub files: Vec<String>,
+    /// Ratios within this margin are the SAME, such as 5% or 0.05 (5% if not given).
+    #[arg(long, value_name = "SHARE")]
+    pub margin: Option<String>,
+}
+
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena reference\n  fsarena reference 2008")]
+pub struct ReferenceArgs {
+    /// Year of the article. Without it, all articles are listed.
+    pub year: Option<u16>,
+    /// RUN to print next to the article. Without it: the latest of its experiment on each machine.
+    #[arg(long)]
+    pub run: Option<String>,
+    /// Print one JSON document instead of tables.
+    #[arg(long)]
+    pub json: bool,
+    /// What to print next to the article.
+    #[arg(long, value_enum, default_value_t = Beside::Latest)]
+    pub beside: Beside,
+}
+
+/// What is printed next to an article's table.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Beside {
+    /// The latest RUN of each machine in the database, if any.
+    Latest,
+    /// Nothing.
+    Nothing,
+}

@@ -1,0 +1,180 @@
+//! Arguments of `run`: what to compare, how to repeat it, where, and what to print.
+
+use clap::Args;
+use std::path::PathBuf;
+
+const DECISION: &str = "Repetition and verdicts";
+const FACTORS: &str = "Factors (a comma-separated list compares its levels)";
+const MEASUREMENT: &str = "Measurement";
+const SAFETY: &str = "Safety and recovery";
+const OUTPUT: &str = "Output";
+
+#[derive(Args, Debug, Default)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// A built-in experiment (see `fsarena experiments`) or a TOML file. Without it: `quick`, or
+    /// the workloads of --workload.
+    pub experiment: Option<String>,
+    /// File systems to compare, separated by commas. Mount and mkfs options follow after colons:
+    /// ext4:noatime, xfs:mkfs.block_size=1024. A range means one contender for each level:
+    /// ext4:mkfs.cluster_size=16K..256K. The same name twice is an A/A comparison.
+    #[arg(long, value_name = "LIST")]
+    pub fs: Option<String>,
+    /// Where to make them: loop:SIZE (an image file), ram:SIZE (an image in memory), zram:SIZE,
+    /// brd:SIZE, null_blk:SIZE, a block device (see --wipe) or a directory; separated by commas.
+    #[arg(long, value_name = "LIST")]
+    pub on: Option<String>,
+    /// Built-in workloads and fio job files (ending in .fio), separated by commas.
+    #[arg(long, value_name = "LIST")]
+    pub workload: Option<String>,
+    /// Run exactly N blocks and decide once at the end. In each block every contender runs once,
+    /// in a new random order. Replaces --cap, and a budget in the file.
+    #[arg(long, short = 'r', value_name = "N", help_heading = DECISION)]
+    pub runs: Option<u32>,
+    /// Maximum number of blocks: 8, 12, 16, 24, 32, 48, 64 or 96 (32 without this and --runs).
+    /// Interim analyses after 4, 6, 8, 12 … blocks; contenders stop early once decided.
+    #[arg(long, value_name = "N", help_heading = DECISION)]
+    pub cap: Option<u32>,
+    /// Ratios within this margin are the SAME, such as 5% or 0.05 (5% if not given).
+    #[arg(long, value_name = "SHARE", help_heading = DECISION)]
+    pub margin: Option<String>,
+    /// Time limit, such as 30m: no block is started that is not expected to end in time.
+    #[arg(long, value_name = "TIME", help_heading = DECISION)]
+    pub budget: Option<String>,
+    /// Compare every contender with this one only: a file system as written, or a label such as
+    /// "ext4 data=writeback". Without it, every pair is compared.
+    #[arg(long, value_name = "CONTENDER", help_heading = DECISION)]
+    pub baseline: Option<String>,
+    /// Questions to decide, separated by commas: WORKLOAD:PHASE, with * for every workload or
+    /// phase; :cpu, :written or :p99 asks for that instead of the time, :time:returned for another
+    /// clock. Without it: the time of every timed phase.
+    #[arg(long, value_name = "LIST", help_heading = DECISION)]
+    pub ask: Option<String>,
+    /// The question whose answer is printed first, such as small-files:create; it must be one of
+    /// those asked. Without it: the first of them.
+    #[arg(long, value_name = "QUESTION", help_heading = DECISION)]
+    pub headline: Option<String>,
+    /// Exit with code 4 if a question remains undecided.
+    #[arg(long, help_heading = DECISION)]
+    pub require_decision: bool,
+    /// Seed of the order and the data; stored with the RUN.
+    #[arg(long, value_name = "NUMBER", help_heading = MEASUREMENT)]
+    pub seed: Option<u64>,
+    /// Multiply the number of files in sets and the size of single large files; in cycles also the
+    /// updates, the period and the second load.
+    #[arg(long, value_name = "FACTOR", help_heading = MEASUREMENT)]
+    pub scale: Option<f64>,
+    /// Memory limit of the work, such as 64M; `none` for the whole machine.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub memory: Option<String>,
+    /// State of the caches before each timed phase: cold, warm, or cold-start (cold before the
+    /// first phase of a trial, warm after it).
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub cache: Option<String>,
+    /// What mkfs and mount may discard: none or on.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub discard: Option<String>,
+    /// How to prepare the device before each mkfs: none, blkdiscard or precondition.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub ssd: Option<String>,
+    /// I/O scheduler of the device, such as none or mq-deadline; restored after each trial.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub scheduler: Option<String>,
+    /// Read-ahead of the device, such as 128KiB; restored after each trial.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub read_ahead: Option<String>,
+    /// Write cache of the device as the kernel treats it: write-back or write-through; restored
+    /// after each trial.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub write_cache: Option<String>,
+    /// Whether copies may share blocks with the original: never, auto or always.
+    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
+    pub reflink: Option<String>,
+    /// Sleep this long in each timed phase, such as 0ms,30ms: a known difference, to test what this
+    /// machine can detect.
+    #[arg(long, value_name = "LIST", alias = "handicap", help_heading = FACTORS)]
+    pub inject_delay: Option<String>,
+    /// Destroy all data on this block device, which --on must name. Signatures found on it must be
+    /// named too, as in --wipe /dev/sdb=ext4. May be given several times.
+    #[arg(long, value_name = "DEVICE[=SIG+…]", help_heading = SAFETY)]
+    pub wipe: Vec<String>,
+    /// Resume an interrupted run: the latest, or RUN, which may also be one that failed. The
+    /// experiment, --image-dir, --user and --cpus are those of the RUN; --wipe must be given again.
+    #[arg(
+        long,
+        value_name = "RUN",
+        help_heading = SAFETY,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = [
+            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "memory", "cache",
+            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "reflink", "inject_delay",
+            "cap", "margin", "budget", "baseline", "ask", "headline", "verify", "account",
+            "sample_period", "image_dir", "user", "cpus", "dry_run", "install_tools",
+        ]
+    )]
+    pub resume: Option<String>,
+    /// Read all contents again after the work and compare every byte.
+    #[arg(long, help_heading = MEASUREMENT)]
+    pub verify: bool,
+    /// Trace the block requests of each timed phase, to account for where the written bytes went
+    /// (needs root).
+    #[arg(long, help_heading = MEASUREMENT)]
+    pub account: bool,
+    /// Interval between samples of the time series; 0s for none.
+    #[arg(long, value_name = "TIME", help_heading = MEASUREMENT)]
+    pub sample_period: Option<String>,
+    /// Directory for image files. Without it: FSARENA_IMAGE_DIR, else /var/tmp.
+    // Not by clap's `env`: --resume would be refused wherever the variable is set.
+    #[arg(long, value_name = "DIR", help_heading = MEASUREMENT)]
+    pub image_dir: Option<PathBuf>,
+    /// Run the work as this user and group (numbers), such as 65534:65534.
+    #[arg(long, value_name = "UID:GID", help_heading = MEASUREMENT)]
+    pub user: Option<String>,
+    /// CPUs to run the work on, such as 0 or 0,1.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = MEASUREMENT)]
+    pub cpus: Vec<usize>,
+    /// Print contenders, trials, expected time and bytes to be written; change nothing.
+    #[arg(long, help_heading = SAFETY)]
+    pub dry_run: bool,
+    /// Keep the image of the last trial for inspection, and print how to mount it.
+    #[arg(long, help_heading = SAFETY)]
+    pub keep: bool,
+    /// Run the commands of the experiment file without asking.
+    #[arg(long, help_heading = SAFETY)]
+    pub yes: bool,
+    /// Install the Debian packages of missing tools (needs root).
+    #[arg(long, help_heading = SAFETY)]
+    pub install_tools: bool,
+    /// Print one JSON document instead of tables.
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+    /// Print the raw values of every trial after the tables.
+    #[arg(long, help_heading = OUTPUT)]
+    pub raw: bool,
+    /// File of the report, one HTML page. Without it: next to the database.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_report", help_heading = OUTPUT)]
+    pub report: Option<PathBuf>,
+    /// Do not write a report.
+    #[arg(long, help_heading = OUTPUT)]
+    pub no_report: bool,
+    /// Print no results: another command does.
+    #[arg(skip)]
+    pub silent: bool,
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fsarena run
+  fsarena run 2003-linux-vs-freebsd --dry-run
+  fsarena run --fs ext4,ext4:data=writeback,xfs --on loop:2G --workload small-files
+  fsarena run --fs ext4,xfs,btrfs --workload small-files --baseline ext4 --budget 30m --margin 2%
+  fsarena run --fs ext4,xfs --workload small-files,big-file --ask 'small-files:create,big-file:*'
+  fsarena run my-experiment.toml --scale 0.1 --runs 5
+  fsarena run --fs ext4 --workload small-files --inject-delay 0ms,30ms
+  fsarena run --workload metadata-threads,jobs.fio --fs ext4,xfs --on zram:2G
+  fsarena run --fs ext4,xfs --on /dev/sdb --wipe /dev/sdb=ext4 --ssd blkdiscard
+  fsarena run --fs ext4:mkfs.cluster_size=16K..64K --workload cycle --scale 0.02 --account
+  fsarena run --resume
+  fsarena run --on /mnt/usb --workload big-file";

@@ -1,0 +1,137 @@
+//! Running what a header plans, and what is printed at the end; shared by a new RUN and the rest of
+//! an interrupted one.
+
+use crate::args::RunArgs;
+use crate::commands::{open, report, show, study};
+use crate::context::{self, Usage, exit};
+use crate::progress::Bar;
+use anyhow::{Context as _, Result};
+use fsarena_model::record::CacheState;
+use fsarena_model::run::{RunHeader, RunPlan, RunState};
+use fsarena_runner::{Finished, Request, Resumed, RunError};
+use fsarena_store::{RunId, Store};
+use fsarena_study::Study;
+use fsarena_study::verdict::Verdicts;
+use fsarena_targets::vet::WipeConsent;
+use sha2::{Digest as _, Sha256};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What can be refused before anything is opened.
+pub(super) fn check(plan: &RunPlan, database: &Path) -> Result<()> {
+    fsarena_runner::check(plan, database).map_err(|error| match error {
+        RunError::DatabaseUnderTest { .. } | RunError::Imported { .. } => {
+            anyhow::Error::from(Usage(error.to_string()))
+        }
+        other => other.into(),
+    })
+}
+
+/// Runs what `header` plans, or the rest of it, and prints the tables.
+pub(super) fn execute(
+    header: &RunHeader,
+    resumed: Option<Resumed>,
+    args: &RunArgs,
+    consents: &[WipeConsent],
+    db: Option<&Path>,
+) -> Result<ExitCode> {
+    let interrupts = context::count_interrupts()?;
+    let mut store = open::for_writing(db)?;
+    let request = Request {
+        header,
+        resumed,
+        program: &context::program(),
+        state_dir: &context::state_dir()?,
+        consents,
+        keep: args.keep,
+        interrupts: &interrupts,
+    };
+    let mut bar = Bar::new(header.plan.schedule.len());
+    let finished = fsarena_runner::run(&request, &mut store, &mut bar);
+    bar.finish();
+    let finished = finished?;
+    if args.silent {
+        print_closing(&store, &finished, args);
+        return Ok(silent_exit_code(&finished));
+    }
+    let shown = show::show(&store, finished.run, args.json, args.raw);
+    print_closing(&store, &finished, args);
+    let is_reported = write_report(&store, finished.run, args);
+    // Not before: the report is written even if the reader of the tables is gone.
+    let shown = shown?;
+    let code = exit_code(&finished, &shown.study, shown.verdicts.as_ref(), args);
+    let report_failed = args.report.is_some() && !is_reported && code == ExitCode::SUCCESS;
+    Ok(if report_failed { ExitCode::from(exit::FAILED) } else { code })
+}
+
+/// SHA-256 of this program's file: a RUN is not resumed by another one.
+pub(super) fn program_sha256() -> Result<String> {
+    let path = context::program();
+    let bytes = std::fs::read(&path).with_context(|| format!("{}", path.display()))?;
+    Ok(fsarena_model::seed::hex(&Sha256::digest(&bytes)))
+}
+
+fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
+    for path in &finished.kept {
+        if path.is_dir() {
+            say!("kept: {}", path.display());
+        } else if path.starts_with("/dev") {
+            say!("kept: {0} (mount {0} DIR)", path.display());
+        } else {
+            say!("kept: {0} (mount -o loop {0} DIR)", path.display());
+        }
+    }
+    for left in &finished.left {
+        say!("left behind: {left}");
+    }
+    if finished.state == RunState::Interrupted {
+        say!("interrupted; the trials that were done are stored");
+    }
+    if !args.json {
+        say!("RUN {} is stored in {}", finished.run, store.path().display());
+    }
+}
+
+/// Writes the report; whether it was written. The results are in the database in either case.
+fn write_report(store: &Store, run: RunId, args: &RunArgs) -> bool {
+    if args.no_report {
+        return false;
+    }
+    let written = report::write_run_report(store, run, args.report.as_deref());
+    if let Err(error) = &written {
+        say!("no report: {error:#}; `fsarena report {run} -o FILE` writes it to another place");
+    }
+    written.is_ok()
+}
+
+/// Whether the schedule was completed; the results are judged by another command.
+fn silent_exit_code(finished: &Finished) -> ExitCode {
+    ExitCode::from(if finished.state == RunState::Interrupted { exit::INTERRUPTED } else { 0 })
+}
+
+fn exit_code(
+    finished: &Finished,
+    study: &Study,
+    verdicts: Option<&Verdicts>,
+    args: &RunArgs,
+) -> ExitCode {
+    if finished.state == RunState::Interrupted {
+        return ExitCode::from(exit::INTERRUPTED);
+    }
+    if !study.failures.is_empty() || !finished.left.is_empty() {
+        return ExitCode::from(exit::FAILED);
+    }
+    // The plan asks no directory to be cold; if the user does, the result must not look cold.
+    let by_name = args.cache.as_deref() == Some("cold");
+    let mut rows = study.tables.iter().flat_map(|table| &table.rows);
+    let unproved = rows
+        .any(|row| row.cache == CacheState::Warm && (by_name || row.not_cold_because.is_some()));
+    if unproved {
+        say!("some phases were to be cold and could not be proved cold: see the rows");
+        return ExitCode::from(exit::INVALID);
+    }
+    if args.require_decision && verdicts.is_none_or(study::is_undecided) {
+        return ExitCode::from(exit::UNDECIDED);
+    }
+    ExitCode::SUCCESS
+}
