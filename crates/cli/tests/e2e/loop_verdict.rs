@@ -1,7 +1,7 @@
 //! Verdicts on differences that are known: found, not found where there is none, computed again
 //! from the file, and as exit codes.
 
-use crate::support::{NEVER_SAME, PROGRAM, Ran, Scene, assert_nothing_left, tool};
+use crate::support::{Course, NEVER_SAME, PROGRAM, Ran, Scene, assert_nothing_left, tool};
 use fsarena_model::verdict::{Stop, StopWhy};
 use serde_json::{Value, json};
 use std::fs;
@@ -29,7 +29,7 @@ fn a_known_difference_is_found() {
     assert_eq!(listed["runs"][0]["state"], "done");
     let shown = scene.run(&["show"]).good();
     shown.says(&["done", &format!("{QUICK} is FASTER than {LATE}"), "4 blocks"]);
-    found(&scene.studied(1));
+    found(&scene.studied(1), &course);
     the_same_wherever_it_lies(&scene);
     a_run_that_has_ended_does_not_go_on(&scene);
     which_of_two_is_asked_for(&scene);
@@ -37,7 +37,7 @@ fn a_known_difference_is_found() {
 }
 
 /// What `study --json` says of it.
-fn found(document: &Value) {
+fn found(document: &Value, course: &Course) {
     assert_eq!((&document["schema"], &document["kind"]), (&json!(1), &json!("verdicts")));
     assert_eq!(document["agrees_with_stored_looks"], json!(true));
     assert_eq!(document["stop"], json!({ "blocks": 4, "why": "decided" }));
@@ -56,8 +56,14 @@ fn found(document: &Value) {
     let number = |value: &Value| value.as_f64().unwrap();
     let (low, ratio, high) = (number(&pair["low"]), number(&pair["ratio"]), number(&pair["high"]));
     assert!(0.0 < low && low < ratio && ratio < high && high < 1.0, "{pair}");
-    // The work itself comes to both, so it is a little more than a quarter.
-    assert!(low < ratio && 0.25 < ratio && ratio < 0.5, "500 ms ÷ 2 s: {pair}");
+    // The work itself comes to both, on a busy machine sometimes more to the one: the ratio is
+    // about a quarter, and within those of the blocks.
+    let (quick, late) = (course.returned_s(QUICK), course.returned_s(LATE));
+    assert!(quick.values().all(|s| *s >= 0.5) && late.values().all(|s| *s >= 2.0), "{quick:?}");
+    let mut ratios: Vec<f64> = quick.iter().map(|(block, s)| s / late[block]).collect();
+    ratios.sort_by(f64::total_cmp);
+    let (least, most) = (ratios[0] * (1.0 - 1e-9), ratios[3] * (1.0 + 1e-9));
+    assert!(least <= ratio && ratio <= most, "{ratio} is not in {ratios:?}: {pair}");
     let level = number(&pair["level"]);
     assert!(0.95 < level && level < 1.0, "it allows for the looks to come: {pair}");
     let row = |at: usize| {

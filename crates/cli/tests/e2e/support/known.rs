@@ -67,6 +67,16 @@ pub struct Course {
 }
 
 impl Course {
+    /// Seconds until the first phase returned in each block of the contender called `label`.
+    pub fn returned_s(&self, label: &str) -> BTreeMap<u32, f64> {
+        let own = |record: &&TrialRecord| {
+            self.contenders[self.schedule[record.key.sequence as usize].contender] == label
+        };
+        let done = self.attempts.iter().map(|(_, record)| record);
+        let done = done.filter(|one| one.outcome == Outcome::Done).filter(own);
+        done.map(|one| (one.key.block, one.phases[0].clocks.returned_ns as f64 / 1e9)).collect()
+    }
+
     /// The blocks that were done with each contender, after it was found that no trial was done
     /// twice, or out of its order.
     #[track_caller]

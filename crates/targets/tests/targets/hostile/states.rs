@@ -6,15 +6,20 @@ use fsarena_targets::Refusal;
 use fsarena_targets::devices::{Roots, recheck};
 use fsarena_targets::vet::{VettedDevice, WipeConsent, vet_block};
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Fewer states than this, run as root, are no test of vetting.
 const AT_LEAST: usize = 60;
 
 /// Images up to this are hashed after every refusal with every kind of consent.
 const SMALL_BYTES: u64 = 64 << 20;
+
+/// So often a refusal is repeated because the kernel wrote to swap meanwhile.
+const SWAP_ATTEMPTS_MAX: u32 = 20;
 
 /// Part of the refusal of what is held by somebody who cannot be named.
 pub const HELD: &str = "exclusively";
@@ -119,10 +124,7 @@ fn every_consent(target: &Path, exact: &[&str]) -> Vec<(&'static str, Vec<WipeCo
 pub fn never(target: &Path, images: &[&Path], reason: &str) {
     let names = listed(target);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let all = |images: &[&Path]| -> Vec<String> {
-        images.iter().map(|image| hash(target, image)).collect()
-    };
-    let before = all(images);
+    let mut before = Content::read(target, images);
     let mut consents = every_consent(target, &names);
     let bytes: u64 = images.iter().map(|image| image.metadata().unwrap().len()).sum();
     if bytes > SMALL_BYTES || reason == HELD || reason.ends_with("has it open") {
@@ -135,8 +137,84 @@ pub fn never(target: &Path, images: &[&Path], reason: &str) {
             Err(refusal) => refusal.to_string(),
         };
         assert!(refusal.contains(reason), "consent {label}: no {reason:?} in: {refusal}");
-        assert_eq!(all(images), before, "changed by a refusal, consent {label}");
+        let mut after = Content::read(target, images);
+        let mut attempts = 1;
+        // The kernel writes to swap whenever memory is short: a refusal during which it did shows
+        // nothing beyond the first page, and is repeated.
+        while after.hashes != before.hashes && before.kernel_wrote(&after) {
+            assert_eq!(after.heads, before.heads, "changed by a refusal, consent {label}");
+            assert!(attempts < SWAP_ATTEMPTS_MAX, "the kernel did not stop to write to swap");
+            attempts += 1;
+            before = Content::read(target, images);
+            assert!(vet(target, &consent).is_err());
+            after = Content::read(target, images);
+        }
+        assert_eq!(after.heads, before.heads, "changed by a refusal, consent {label}");
+        assert_eq!(after.hashes, before.hashes, "changed by a refusal, consent {label}");
     }
+}
+
+/// What is on a device.
+struct Content {
+    /// The first page of each image, and of the device itself: signatures are there, and the kernel
+    /// writes to no such page of swap.
+    heads: Vec<Vec<u8>>,
+    /// Of the whole images.
+    hashes: Vec<String>,
+    /// Pages written to swap since boot, before and after the images were read.
+    swapped_out: [u64; 2],
+}
+
+impl Content {
+    fn read(target: &Path, images: &[&Path]) -> Self {
+        // What is under way has arrived when nothing more was written for a while.
+        let mut started = swapped_out();
+        for _ in 0..50 {
+            std::thread::sleep(Duration::from_millis(20));
+            let now = swapped_out();
+            if std::mem::replace(&mut started, now) == now {
+                break;
+            }
+        }
+        let hashes = images.iter().map(|image| hash(target, image)).collect();
+        // Behind the hashes, which write back what is cached.
+        let name = target.display().to_string();
+        let is_in_swap = swap_areas()
+            .iter()
+            .any(|area| name.len() > area.len() && name.starts_with(area.as_str()));
+        let target = (!is_in_swap).then_some(target);
+        let heads = images.iter().copied().chain(target).map(first_page).collect();
+        Self { heads, hashes, swapped_out: [started, swapped_out()] }
+    }
+
+    /// Whether the kernel wrote to swap between this and `later`, while some is on a loop device.
+    fn kernel_wrote(&self, later: &Self) -> bool {
+        let ours = |area: &String| area.starts_with("/dev/loop") || area.ends_with("swap\\040file");
+        swap_areas().iter().any(ours) && self.swapped_out[0] != later.swapped_out[1]
+    }
+}
+
+/// What is in use as swap, as `/proc/swaps` writes it.
+fn swap_areas() -> Vec<String> {
+    let text = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
+    text.lines()
+        .skip(1)
+        .filter_map(|line| Some(line.split_whitespace().next()?.to_owned()))
+        .collect()
+}
+
+fn first_page(path: &Path) -> Vec<u8> {
+    let mut page = vec![0; 4096];
+    let length = File::open(path).and_then(|mut file| file.read(&mut page)).unwrap_or(0);
+    page.truncate(length);
+    page
+}
+
+/// `pswpout` of `/proc/vmstat`.
+fn swapped_out() -> u64 {
+    let text = std::fs::read_to_string("/proc/vmstat").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("pswpout "));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
 /// Refused without the exact consent, and accepted with it; not changed by either.
