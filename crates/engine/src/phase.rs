@@ -12,7 +12,7 @@ use crate::error::EngineError;
 use crate::hist::{Chained, Histogram, NoLatency};
 use crate::job::Job;
 use crate::names::{DirNames, FileNames};
-use crate::op;
+use crate::op::{self, LoopEnv};
 use crate::outcome::{not_started, sync_error};
 use crate::pattern::random_order;
 use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
@@ -270,21 +270,21 @@ fn run_blocking<B: Backend>(
     backend: &B,
     barrier: &StartBarrier,
 ) -> ThreadOutcome {
-    let by = (backend, barrier);
+    let env = LoopEnv { backend, barrier };
     let files = if context.op.is_random() { context.share.files() as usize } else { 0 };
     let mut open = Vec::with_capacity(files);
     let Some(mut latency) = context.latency.take() else {
-        return context.timed(barrier, |context| op::run(context, by, &mut NoLatency, &mut open));
+        return context.timed(barrier, |context| op::run(context, env, &mut NoLatency, &mut open));
     };
     let Latency { clock, all, writes } = &mut latency;
     let outcome = match clock {
         TickClock::Tsc(tsc) => {
             let mut recorder = Chained::new(tsc.ticker(), all, writes.as_mut());
-            context.timed(barrier, |context| op::run(context, by, &mut recorder, &mut open))
+            context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open))
         }
         TickClock::Monotonic => {
             let mut recorder = Chained::new(crate::clock::Monotonic, all, writes.as_mut());
-            context.timed(barrier, |context| op::run(context, by, &mut recorder, &mut open))
+            context.timed(barrier, |context| op::run(context, env, &mut recorder, &mut open))
         }
     };
     context.latency = Some(latency);

@@ -110,7 +110,8 @@ impl Disturber {
     /// Disturbs each cycle that is ordered, until there are no more.
     pub fn run<B: Backend>(
         &mut self,
-        (backend, stopped): (&B, &AtomicBool),
+        backend: &B,
+        stopped: &AtomicBool,
         orders: &Receiver<DisturbOrder>,
         events: &Sender<ThreadEvent>,
     ) {

@@ -34,7 +34,7 @@ use crate::error::EngineError;
 use crate::hist::Histogram;
 use crate::job::Job;
 use crate::names::{FileNames, SiblingNames};
-use crate::op::cycle::{CycleContext, StopSignals};
+use crate::op::cycle::{CycleContext, CycleEnv};
 use crate::outcome::{not_started, sync_error};
 use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
 use crate::stamp::{Contents, Span};
@@ -144,9 +144,9 @@ impl Cycles {
             let mut orders = Vec::with_capacity(workers.len());
             for (index, worker) in workers.iter_mut().enumerate() {
                 let (order, received) = channel();
-                let signals = StopSignals { stopped, overlapped: &overlapped[index] };
+                let env = CycleEnv { backend, stopped, overlapped: &overlapped[index] };
                 let run = move |events_to: &Sender<ThreadEvent>| {
-                    worker.run(index, (backend, signals), updates, (&received, events_to));
+                    worker.run(index, env, updates, &received, events_to);
                 };
                 start(scope, &events_to, run)?;
                 orders.push(order);
@@ -155,7 +155,7 @@ impl Cycles {
             if let Some(disturber) = disturber {
                 let (order, received) = channel();
                 let run = move |events_to: &Sender<ThreadEvent>| {
-                    disturber.run((backend, stopped), &received, events_to);
+                    disturber.run(backend, stopped, &received, events_to);
                 };
                 let thread = start(scope, &events_to, run)?.thread().clone();
                 second_load = Some((order, thread));

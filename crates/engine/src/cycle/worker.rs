@@ -7,7 +7,7 @@ use crate::clock::{Monotonic, TickClock, monotonic_ns};
 use crate::hist::Histogram;
 use crate::job::InjectedDelay;
 use crate::op::cycle::{
-    self as op, CycleContext, CycleOutcome, NoUpdateLatency, StopSignals, UpdateLatency, Worst,
+    self as op, CycleContext, CycleEnv, CycleOutcome, NoUpdateLatency, UpdateLatency, Worst,
 };
 use crate::outcome::{Failure, at, sync_error};
 use crate::resources::Usage;
@@ -15,6 +15,7 @@ use crate::threads::Latency;
 use fsarena_model::cycle::CycleReport;
 use fsarena_model::work::{Fsync, OpError};
 use rustix::io::Errno;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 /// All that one cycle at a time needs, made before the clock runs.
@@ -34,12 +35,13 @@ impl CycleWorker {
     pub(super) fn run<B: Backend>(
         &mut self,
         index: usize,
-        (backend, signals): (&B, StopSignals<'_>),
+        env: CycleEnv<'_, B>,
         updates: &CycleUpdates,
-        (orders, events): (&Receiver<CycleOrder>, &Sender<ThreadEvent>),
+        orders: &Receiver<CycleOrder>,
+        events: &Sender<ThreadEvent>,
     ) {
         while let Ok(order) = orders.recv() {
-            let ended = self.cycle(&order, updates.of_cycle(order.number), backend, signals);
+            let ended = self.cycle(&order, updates.of_cycle(order.number), env);
             if events.send(ThreadEvent::Ended(index, Box::new(ended))).is_err() {
                 return;
             }
@@ -51,17 +53,16 @@ impl CycleWorker {
         &mut self,
         order: &CycleOrder,
         updates: &[Update],
-        backend: &B,
-        signals: StopSignals<'_>,
+        env: CycleEnv<'_, B>,
     ) -> Ended {
         self.context.contents.set_version(order.version);
         self.context.sibling.take_cycle(order.number);
         let mut worst = Worst::default();
         let before = Usage::now();
         let started_ns = monotonic_ns();
-        let mut done = self.work(updates, (backend, signals), order.is_disturbed, &mut worst);
+        let mut done = self.work(updates, env, order.is_disturbed, &mut worst);
         if self.context.fsync == Fsync::End
-            && let (Err(failure), None) = (at("syncfs", backend.sync()), done.tally.failure)
+            && let (Err(failure), None) = (at("syncfs", env.backend.sync()), done.tally.failure)
         {
             done.tally.failure = Some(failure);
         }
@@ -71,12 +72,12 @@ impl CycleWorker {
         let returned_ns = monotonic_ns();
         let usage = Usage::now().since(&before);
         if done.tally.failure.is_some() {
-            signals.stop();
+            env.stopped.store(true, Ordering::SeqCst);
         }
         // Also after a failure: what was done is made durable.
-        let durable_ns = backend.sync().map(|()| monotonic_ns());
+        let durable_ns = env.backend.sync().map(|()| monotonic_ns());
         if durable_ns.is_err() {
-            signals.stop();
+            env.stopped.store(true, Ordering::SeqCst);
         }
         let since = |at_ns: u64| at_ns.saturating_sub(order.start_ns);
         let report = CycleReport {
@@ -97,7 +98,7 @@ impl CycleWorker {
         // By its number in the phase, as if no start had been skipped.
         let earlier = u64::from(order.number - 1) * updates.len() as u64;
         let op_index = earlier + done.tally.ops;
-        let error = self.op_error(&done, op_index, || backend.free_bytes());
+        let error = self.op_error(&done, op_index, || env.backend.free_bytes());
         let not_synced = |errno: Errno| sync_error(op_index, errno);
         Ended { report, usage, error: error.or_else(|| durable_ns.err().map(not_synced)) }
     }
@@ -106,23 +107,23 @@ impl CycleWorker {
     fn work<B: Backend>(
         &mut self,
         updates: &[Update],
-        by: (&B, StopSignals<'_>),
+        env: CycleEnv<'_, B>,
         is_disturbed: bool,
         worst: &mut Worst,
     ) -> CycleOutcome {
         let Some(mut latency) = self.latency.take() else {
-            return op::run(&mut self.context, updates, by, &mut NoUpdateLatency);
+            return op::run(&mut self.context, updates, env, &mut NoUpdateLatency);
         };
         let mut disturbed = self.disturbed.take();
         let own = disturbed.as_mut().filter(|_| is_disturbed).unwrap_or(&mut latency.all);
         let done = match &latency.clock {
             TickClock::Tsc(tsc) => {
                 let mut recorder = UpdateLatency::new(tsc.ticker(), own, worst);
-                op::run(&mut self.context, updates, by, &mut recorder)
+                op::run(&mut self.context, updates, env, &mut recorder)
             }
             TickClock::Monotonic => {
                 let mut recorder = UpdateLatency::new(Monotonic, own, worst);
-                op::run(&mut self.context, updates, by, &mut recorder)
+                op::run(&mut self.context, updates, env, &mut recorder)
             }
         };
         (self.latency, self.disturbed) = (Some(latency), disturbed);

@@ -3,15 +3,14 @@
 //! The first op of a file holds its open, the last its close and what is synced before it. Where
 //! threads share the files, each does its part of every file, by offset.
 
-use super::file_loop::{Parents, settle_after};
+use super::file_loop::{LoopEnv, Parents, settle_after};
 use crate::backend::Backend;
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::FileOrder;
 use crate::share::{PartShare, Share};
-use crate::stamp::Contents;
-use crate::threads::{Sizes, StartBarrier, ThreadContext};
+use crate::threads::{Sizes, ThreadContext};
 use fsarena_model::work::Fsync;
 use rustix::io::Errno;
 
@@ -22,6 +21,7 @@ struct Shape<'a> {
     part: Option<PartShare>,
     /// Policy; `None` where nothing is written.
     fsync: Fsync,
+    parents: Parents<'a>,
 }
 
 impl Shape<'_> {
@@ -41,9 +41,10 @@ fn part(share: &Share) -> Option<PartShare> {
 /// returns how many.
 #[inline(always)]
 fn each_call<B: Backend, R: Recorder, W: FileOrder>(
-    (backend, barrier): (&B, &StartBarrier),
-    (names, file_order): (&mut FileNames, W),
-    (shape, mut parents): (Shape<'_>, Parents<'_>),
+    env: LoopEnv<'_, B>,
+    names: &mut FileNames,
+    file_order: W,
+    mut shape: Shape<'_>,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
     mut call: impl FnMut(B::File, u32, (u64, u64)) -> Result<usize, Failure>,
@@ -66,10 +67,10 @@ fn each_call<B: Backend, R: Recorder, W: FileOrder>(
         while offset < end {
             let mut outcome = call(file, number, (offset, end));
             offset += *outcome.as_ref().unwrap_or(&0) as u64;
-            let stopped = barrier.is_stopped();
+            let stopped = env.barrier.is_stopped();
             if offset >= end || outcome.is_err() || stopped {
-                outcome = settle_after(backend, shape.fsync, file, outcome);
-                outcome = parents.after(backend, names, outcome);
+                outcome = settle_after(env.backend, shape.fsync, file, outcome);
+                outcome = shape.parents.after(env.backend, names, outcome);
             }
             if !tally.count(outcome) {
                 return tally;
@@ -80,8 +81,8 @@ fn each_call<B: Backend, R: Recorder, W: FileOrder>(
             }
         }
         if is_empty {
-            let closed = settle_after(backend, shape.fsync, file, Ok(0));
-            if let Err(failure) = parents.after(backend, names, closed) {
+            let closed = settle_after(env.backend, shape.fsync, file, Ok(0));
+            if let Err(failure) = shape.parents.after(env.backend, names, closed) {
                 tally.count(Err(failure));
                 return tally;
             }
@@ -90,29 +91,11 @@ fn each_call<B: Backend, R: Recorder, W: FileOrder>(
     tally
 }
 
-/// The write at an offset, synced where each is.
-#[inline(always)]
-fn write_call<B: Backend>(
-    backend: &B,
-    contents: &mut Contents,
-    (file, number): (B::File, u32),
-    (offset, len, by_offset): (u64, usize, bool),
-    fsync: Fsync,
-) -> Result<usize, Failure> {
-    let bytes = contents.call(u64::from(number), offset, len);
-    let moved =
-        if by_offset { backend.write_at(file, offset, bytes) } else { backend.write(file, bytes) };
-    let written = full("write", len, moved)?;
-    if fsync == Fsync::Op {
-        at("fsync", backend.fsync(file))?;
-    }
-    Ok(written)
-}
-
+/// Each file opened by `open` and written in calls.
 #[inline(always)]
 fn write_with<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
@@ -123,65 +106,73 @@ fn write_with<B: Backend, R: Recorder, W: FileOrder>(
     // Each write is synced by itself: nothing is left to do at the close.
     let at_close = if fsync == Fsync::Op { Fsync::None } else { fsync };
     let by_offset = B::BY_OFFSET || part.is_some();
-    let shape = Shape { sizes, part, fsync: at_close };
     let parents = Parents { each: false, left: left_in_dirs };
-    let by = (backend, barrier);
-    each_call(
-        by,
-        (names, file_order),
-        (shape, parents),
-        recorder,
-        open,
-        |file, number, (from, end)| {
-            let len = (end - from).min(bs_bytes) as usize;
-            write_call(backend, contents, (file, number), (from, len, by_offset), fsync)
-        },
-    )
+    let shape = Shape { sizes, part, fsync: at_close, parents };
+    each_call(env, names, file_order, shape, recorder, open, |file, number, (from, end)| {
+        let len = (end - from).min(bs_bytes) as usize;
+        let bytes = contents.call(u64::from(number), from, len);
+        let moved = if by_offset {
+            env.backend.write_at(file, from, bytes)
+        } else {
+            env.backend.write(file, bytes)
+        };
+        let written = full("write", len, moved)?;
+        if fsync == Fsync::Op {
+            at("fsync", env.backend.fsync(file))?;
+        }
+        Ok(written)
+    })
 }
 
 /// Each file made and written from start to end.
 #[inline(never)]
 pub(super) fn write<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_with(context, by, file_order, recorder, |name, size| by.0.create(name.as_c_str(), size))
+    write_with(context, env, file_order, recorder, |name, size| {
+        env.backend.create(name.as_c_str(), size)
+    })
 }
 
 /// Each file written over from start to end.
 #[inline(never)]
 pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_with(context, by, file_order, recorder, |name, _| by.0.open_write(name.as_c_str()))
+    write_with(context, env, file_order, recorder, |name, _| {
+        env.backend.open_write(name.as_c_str())
+    })
 }
 
 /// Each file read from start to end.
 #[inline(never)]
 pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, read_buf, sizes, bs_bytes, share, read_align, .. } = context;
     let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
-    let shape = Shape { sizes, part: part(share), fsync: Fsync::None };
-    let by_offset = B::BY_OFFSET || shape.part.is_some();
     let parents = Parents { each: false, left: &mut [] };
-    let open = |name: &FileNames, _| backend.open(name.as_c_str());
-    let by = (backend, barrier);
-    each_call(by, (names, file_order), (shape, parents), recorder, open, |file, _, (from, end)| {
+    let shape = Shape { sizes, part: part(share), fsync: Fsync::None, parents };
+    let by_offset = B::BY_OFFSET || shape.part.is_some();
+    let open = |name: &FileNames, _| env.backend.open(name.as_c_str());
+    each_call(env, names, file_order, shape, recorder, open, |file, _, (from, end)| {
         let len = (end - from).min(bs_bytes) as usize;
         let asked = if align > 1 { len.next_multiple_of(align) } else { len };
         let into = &mut read_buf[..asked];
-        let moved =
-            if by_offset { backend.read_at(file, from, into) } else { backend.read(file, into) };
+        let moved = if by_offset {
+            env.backend.read_at(file, from, into)
+        } else {
+            env.backend.read(file, into)
+        };
         full("read", len, moved)
     })
 }

@@ -44,21 +44,24 @@ pub(crate) struct CycleContext {
     pub fsync: Fsync,
 }
 
-/// What other threads set while a cycle runs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StopSignals<'a> {
+/// What the loop of a cycle calls, and what other threads set while it runs.
+#[derive(Debug)]
+pub(crate) struct CycleEnv<'a, B> {
+    pub backend: &'a B,
     /// Something failed: it ends at its next op.
     pub stopped: &'a AtomicBool,
     /// Another cycle ran at the same time.
     pub overlapped: &'a AtomicBool,
 }
 
-impl StopSignals<'_> {
-    /// All others end at their next op.
-    pub fn stop(&self) {
-        self.stopped.store(true, Ordering::SeqCst);
+impl<B> Clone for CycleEnv<'_, B> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
     }
 }
+
+impl<B> Copy for CycleEnv<'_, B> {}
 
 /// What a cycle did.
 #[derive(Debug, Default)]
@@ -76,11 +79,11 @@ pub(crate) trait UpdateRecorder {
     /// The cycle begins.
     fn start(&mut self);
     /// An op has ended.
-    fn op(&mut self, kind: UpdateKind);
+    fn end_op(&mut self, kind: UpdateKind);
     /// The first part of an op has ended; how long it took, ns.
-    fn part(&mut self) -> u64;
+    fn end_part(&mut self) -> u64;
     /// An op has ended of which a part took `carried_ns` before.
-    fn rest(&mut self, kind: UpdateKind, carried_ns: u64);
+    fn end_op_with(&mut self, kind: UpdateKind, carried_ns: u64);
 }
 
 /// Latency is not recorded.
@@ -92,15 +95,15 @@ impl UpdateRecorder for NoUpdateLatency {
     fn start(&mut self) {}
 
     #[inline(always)]
-    fn op(&mut self, _kind: UpdateKind) {}
+    fn end_op(&mut self, _kind: UpdateKind) {}
 
     #[inline(always)]
-    fn part(&mut self) -> u64 {
+    fn end_part(&mut self) -> u64 {
         0
     }
 
     #[inline(always)]
-    fn rest(&mut self, _kind: UpdateKind, _carried_ns: u64) {}
+    fn end_op_with(&mut self, _kind: UpdateKind, _carried_ns: u64) {}
 }
 
 /// The longest op of a cycle.
@@ -133,12 +136,12 @@ impl<T: Ticker> UpdateRecorder for UpdateLatency<'_, T> {
     }
 
     #[inline(always)]
-    fn op(&mut self, kind: UpdateKind) {
-        self.rest(kind, 0);
+    fn end_op(&mut self, kind: UpdateKind) {
+        self.end_op_with(kind, 0);
     }
 
     #[inline(always)]
-    fn part(&mut self) -> u64 {
+    fn end_part(&mut self) -> u64 {
         let now = self.ticker.now();
         // Saturating: counters of two processors may be some ticks apart.
         let part_ns = self.ticker.ns(now.saturating_sub(self.last));
@@ -147,8 +150,8 @@ impl<T: Ticker> UpdateRecorder for UpdateLatency<'_, T> {
     }
 
     #[inline(always)]
-    fn rest(&mut self, kind: UpdateKind, carried_ns: u64) {
-        let latency_ns = self.part() + carried_ns;
+    fn end_op_with(&mut self, kind: UpdateKind, carried_ns: u64) {
+        let latency_ns = self.end_part() + carried_ns;
         self.histogram.record(latency_ns);
         if latency_ns > self.worst.ns {
             *self.worst = Worst { ns: latency_ns, kind: Some(kind) };
@@ -161,7 +164,7 @@ impl<T: Ticker> UpdateRecorder for UpdateLatency<'_, T> {
 pub(crate) fn run<B: Backend, L: UpdateRecorder>(
     context: &mut CycleContext,
     updates: &[Update],
-    (backend, signals): (&B, StopSignals<'_>),
+    env: CycleEnv<'_, B>,
     recorder: &mut L,
 ) -> CycleOutcome {
     let mut done = CycleOutcome::default();
@@ -170,21 +173,18 @@ pub(crate) fn run<B: Backend, L: UpdateRecorder>(
     for &update in updates {
         let (file, kind) = (update.file(), update.kind());
         context.names.set(file);
-        let overlapped = signals.overlapped;
         let outcome = match kind {
             UpdateKind::InPlace => {
-                let opened = backend.open_write(context.names.as_c_str());
-                over(context, file, opened, (backend, overlapped), &mut done.collisions)
+                let opened = env.backend.open_write(context.names.as_c_str());
+                write_over(context, file, opened, env, &mut done.collisions)
             }
             UpdateKind::Truncate => {
-                let opened = backend.open_truncate(context.names.as_c_str());
-                over(context, file, opened, (backend, overlapped), &mut done.collisions)
+                let opened = env.backend.open_truncate(context.names.as_c_str());
+                write_over(context, file, opened, env, &mut done.collisions)
             }
-            UpdateKind::Replace => replace(context, file, backend),
-            UpdateKind::Recreate => {
-                recreate(context, file, (backend, overlapped), &mut done.collisions)
-            }
-            UpdateKind::Temporary => write_sibling(context, file, TEMPORARY, backend),
+            UpdateKind::Replace => replace(context, file, env.backend),
+            UpdateKind::Recreate => recreate(context, file, env, &mut done.collisions),
+            UpdateKind::Temporary => write_sibling(context, file, TEMPORARY, env.backend),
         };
         if !done.tally.count(outcome) {
             done.failed_sibling = matches!(kind, UpdateKind::Replace | UpdateKind::Temporary);
@@ -193,15 +193,15 @@ pub(crate) fn run<B: Backend, L: UpdateRecorder>(
         done.kinds[kind as usize] += 1;
         if kind == UpdateKind::Temporary {
             // There is room for all of them.
-            context.temporaries.push((file, recorder.part()));
+            context.temporaries.push((file, recorder.end_part()));
         } else {
-            recorder.op(kind);
+            recorder.end_op(kind);
         }
-        if signals.stopped.load(Ordering::Relaxed) {
+        if env.stopped.load(Ordering::Relaxed) {
             return done;
         }
     }
-    unlink_temporaries(context, backend, recorder, &mut done);
+    unlink_temporaries(context, env.backend, recorder, &mut done);
     done
 }
 
@@ -220,7 +220,7 @@ fn unlink_temporaries<B: Backend, L: UpdateRecorder>(
             (done.tally.failure, done.failed_sibling) = (Some(failure), true);
             return;
         }
-        recorder.rest(UpdateKind::Temporary, carried_ns);
+        recorder.end_op_with(UpdateKind::Temporary, carried_ns);
     }
 }
 
@@ -239,18 +239,18 @@ fn write<B: Backend>(
 
 /// Writes over a file of the dataset that was `opened`, or that another cycle removed.
 #[inline(always)]
-fn over<B: Backend>(
+fn write_over<B: Backend>(
     context: &mut CycleContext,
     number: u32,
     opened: Result<B::File, Errno>,
-    (backend, overlapped): (&B, &AtomicBool),
+    env: CycleEnv<'_, B>,
     collisions: &mut u64,
 ) -> Result<usize, Failure> {
     let file = match opened {
         Ok(file) => file,
-        Err(errno) => after(errno, &context.names, (backend, overlapped), collisions)?,
+        Err(errno) => open_after_collision(errno, &context.names, env, collisions)?,
     };
-    write(context, number, file, backend)
+    write(context, number, file, env.backend)
 }
 
 /// A new file in its directory, then rename over it.
@@ -270,21 +270,21 @@ fn replace<B: Backend>(
 fn recreate<B: Backend>(
     context: &mut CycleContext,
     number: u32,
-    (backend, overlapped): (&B, &AtomicBool),
+    env: CycleEnv<'_, B>,
     collisions: &mut u64,
 ) -> Result<usize, Failure> {
     let path = context.names.as_c_str();
     let mut collided = 0;
-    match backend.unlink(path) {
-        Err(Errno::NOENT) if overlapped.load(Ordering::SeqCst) => collided = 1,
+    match env.backend.unlink(path) {
+        Err(Errno::NOENT) if env.overlapped.load(Ordering::SeqCst) => collided = 1,
         other => at("unlink", other)?,
     }
-    let file = match backend.create(path, context.sizes.file_bytes(number)) {
+    let file = match env.backend.create(path, context.sizes.file_bytes(number)) {
         Ok(file) => file,
-        Err(errno) => after(errno, &context.names, (backend, overlapped), &mut collided)?,
+        Err(errno) => open_after_collision(errno, &context.names, env, &mut collided)?,
     };
     *collisions += collided.min(1);
-    write(context, number, file, backend)
+    write(context, number, file, env.backend)
 }
 
 /// A file of the same size under a name of its own, in the same directory.
@@ -304,15 +304,15 @@ fn write_sibling<B: Backend>(
 /// The open of a file of the dataset failed with `errno`: it was gone, or made again. Where
 /// another cycle can have done that, the file is taken as it is, or made.
 #[cold]
-fn after<B: Backend>(
+fn open_after_collision<B: Backend>(
     errno: Errno,
     names: &FileNames,
-    (backend, overlapped): (&B, &AtomicBool),
+    env: CycleEnv<'_, B>,
     collisions: &mut u64,
 ) -> Result<B::File, Failure> {
-    if !matches!(errno, Errno::NOENT | Errno::EXIST) || !overlapped.load(Ordering::SeqCst) {
+    if !matches!(errno, Errno::NOENT | Errno::EXIST) || !env.overlapped.load(Ordering::SeqCst) {
         return Err(Failure { call: "open", errno: Some(errno) });
     }
     *collisions += 1;
-    at("open", backend.open_or_create(names.as_c_str()))
+    at("open", env.backend.open_or_create(names.as_c_str()))
 }

@@ -1,12 +1,12 @@
 //! Directories, one op a directory.
 
-use super::file_loop::{close_after, sync_dir};
+use super::file_loop::{LoopEnv, close_after, sync_dir};
 use crate::backend::Backend;
 use crate::hist::Recorder;
 use crate::names::DirNames;
 use crate::outcome::{Failure, Tally, at};
 use crate::share::DirShare;
-use crate::threads::{StartBarrier, ThreadContext};
+use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
 
 /// Runs the op of `context` over its directories.
@@ -15,7 +15,7 @@ pub(super) fn run<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: DirShare,
     order: Option<&[u32]>,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { dirs, read_buf, op, io, .. } = context;
@@ -30,19 +30,19 @@ pub(super) fn run<B: Backend, R: Recorder>(
         dirs.set(at_index(index));
         let path = dirs.as_c_str();
         let mut outcome = match op {
-            Op::Mkdir => at("mkdir", backend.mkdir(path)).map(|()| 0),
-            Op::Rmdir => at("rmdir", backend.rmdir(path)).map(|()| 0),
-            _ => list(backend, path, read_buf.as_mut_slice()),
+            Op::Mkdir => at("mkdir", env.backend.mkdir(path)).map(|()| 0),
+            Op::Rmdir => at("rmdir", env.backend.rmdir(path)).map(|()| 0),
+            _ => list(env.backend, path, read_buf.as_mut_slice()),
         };
         if op != Op::List && matches!(fsync, Fsync::Op | Fsync::Dir) && outcome.is_ok() {
             let next = (index + 1 < share.count).then(|| at_index(index + 1));
-            outcome = sync_parent(backend, dirs, fsync, next).and(outcome);
+            outcome = sync_parent(env.backend, dirs, fsync, next).and(outcome);
         }
         if !tally.count(outcome) {
             break;
         }
         recorder.end_op();
-        if barrier.is_stopped() {
+        if env.barrier.is_stopped() {
             break;
         }
     }

@@ -8,6 +8,22 @@ use crate::pattern::FileOrder;
 use crate::threads::StartBarrier;
 use fsarena_model::work::Fsync;
 
+/// What a loop calls, and what stops it.
+#[derive(Debug)]
+pub(crate) struct LoopEnv<'a, B> {
+    pub backend: &'a B,
+    pub barrier: &'a StartBarrier,
+}
+
+impl<B> Clone for LoopEnv<'_, B> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for LoopEnv<'_, B> {}
+
 /// Closes `file` after `outcome`; the first failure counts.
 #[inline(always)]
 pub(crate) fn close_after<B: Backend>(
@@ -94,8 +110,9 @@ impl Parents<'_> {
 /// Runs `one` for each file in its order, and records each op.
 #[inline(always)]
 pub(super) fn each_file<B: Backend, R: Recorder, W: FileOrder>(
-    (backend, barrier): (&B, &StartBarrier),
-    (names, file_order): (&mut FileNames, W),
+    env: LoopEnv<'_, B>,
+    names: &mut FileNames,
+    file_order: W,
     mut parents: Parents<'_>,
     recorder: &mut R,
     mut one: impl FnMut(&FileNames, u32) -> Result<usize, Failure>,
@@ -104,12 +121,12 @@ pub(super) fn each_file<B: Backend, R: Recorder, W: FileOrder>(
     for index in 0..file_order.count() {
         let file = file_order.select(names, index);
         let outcome = one(names, file);
-        let outcome = parents.after(backend, names, outcome);
+        let outcome = parents.after(env.backend, names, outcome);
         if !tally.count(outcome) {
             break;
         }
         recorder.end_op();
-        if barrier.is_stopped() {
+        if env.barrier.is_stopped() {
             break;
         }
     }

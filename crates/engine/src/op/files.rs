@@ -1,13 +1,13 @@
 //! Whole files, one op a file.
 
-use super::file_loop::{Parents, close_after, each_file, settle_after};
+use super::file_loop::{LoopEnv, Parents, close_after, each_file, settle_after};
 use crate::backend::Backend;
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::FileOrder;
 use crate::stamp::Contents;
-use crate::threads::{StartBarrier, ThreadContext};
+use crate::threads::ThreadContext;
 use fsarena_model::work::Fsync;
 use rustix::io::Errno;
 
@@ -45,7 +45,7 @@ pub(crate) fn write_all<B: Backend>(
 #[inline(always)]
 fn write_files<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
@@ -54,11 +54,11 @@ fn write_files<B: Backend, R: Recorder, W: FileOrder>(
     let Some(contents) = contents else { return Tally::default() };
     let (bs_bytes, fsync) = (*bs_bytes, io.fsync);
     let parents = when_done(left_in_dirs);
-    each_file((backend, barrier), (names, file_order), parents, recorder, |name, number| {
+    each_file(env, names, file_order, parents, recorder, |name, number| {
         let size_bytes = sizes.file_bytes(number);
         let file = at("open", open(name, size_bytes))?;
-        let written = write_all(backend, file, contents, (number, size_bytes, bs_bytes));
-        settle_after(backend, fsync, file, written)
+        let written = write_all(env.backend, file, contents, (number, size_bytes, bs_bytes));
+        settle_after(env.backend, fsync, file, written)
     })
 }
 
@@ -66,29 +66,33 @@ fn write_files<B: Backend, R: Recorder, W: FileOrder>(
 #[inline(never)]
 pub(super) fn create<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_files(context, by, file_order, recorder, |name, size| by.0.create(name.as_c_str(), size))
+    write_files(context, env, file_order, recorder, |name, size| {
+        env.backend.create(name.as_c_str(), size)
+    })
 }
 
 /// open, write over what is there, close.
 #[inline(never)]
 pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    write_files(context, by, file_order, recorder, |name, _| by.0.open_write(name.as_c_str()))
+    write_files(context, env, file_order, recorder, |name, _| {
+        env.backend.open_write(name.as_c_str())
+    })
 }
 
 /// open, one write behind the end, close.
 #[inline(never)]
 pub(super) fn append<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
@@ -96,11 +100,11 @@ pub(super) fn append<B: Backend, R: Recorder, W: FileOrder>(
     let Some(contents) = contents else { return Tally::default() };
     let (len, fsync) = (*bs_bytes as usize, io.fsync);
     let parents = when_done(left_in_dirs);
-    each_file((backend, barrier), (names, file_order), parents, recorder, |name, number| {
+    each_file(env, names, file_order, parents, recorder, |name, number| {
         let bytes = contents.call(u64::from(number), sizes.file_bytes(number), len);
-        let file = at("open", backend.open_append(name.as_c_str()))?;
-        let written = full("write", len, backend.write(file, bytes));
-        settle_after(backend, fsync, file, written)
+        let file = at("open", env.backend.open_append(name.as_c_str()))?;
+        let written = full("write", len, env.backend.write(file, bytes));
+        settle_after(env.backend, fsync, file, written)
     })
 }
 
@@ -108,49 +112,43 @@ pub(super) fn append<B: Backend, R: Recorder, W: FileOrder>(
 #[inline(never)]
 pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, read_buf, sizes, bs_bytes, read_align, .. } = context;
     let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
-    each_file(
-        (backend, barrier),
-        (names, file_order),
-        when_done(&mut []),
-        recorder,
-        |name, number| {
-            let size_bytes = sizes.file_bytes(number);
-            let file = at("open", backend.open(name.as_c_str()))?;
-            let mut offset = 0;
-            let mut got = Ok(0);
-            while offset < size_bytes {
-                let len = (size_bytes - offset).min(bs_bytes) as usize;
-                let asked = if align > 1 { len.next_multiple_of(align) } else { len };
-                if let Err(failure) = full("read", len, backend.read(file, &mut read_buf[..asked]))
-                {
-                    got = Err(failure);
-                    break;
-                }
-                offset += len as u64;
-                got = Ok(offset as usize);
+    let parents = when_done(&mut []);
+    each_file(env, names, file_order, parents, recorder, |name, number| {
+        let size_bytes = sizes.file_bytes(number);
+        let file = at("open", env.backend.open(name.as_c_str()))?;
+        let mut offset = 0;
+        let mut got = Ok(0);
+        while offset < size_bytes {
+            let len = (size_bytes - offset).min(bs_bytes) as usize;
+            let asked = if align > 1 { len.next_multiple_of(align) } else { len };
+            if let Err(failure) = full("read", len, env.backend.read(file, &mut read_buf[..asked]))
+            {
+                got = Err(failure);
+                break;
             }
-            close_after(backend, file, got)
-        },
-    )
+            offset += len as u64;
+            got = Ok(offset as usize);
+        }
+        close_after(env.backend, file, got)
+    })
 }
 
 /// stat.
 #[inline(never)]
 pub(super) fn stat<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let at_names = (&mut context.names, file_order);
-    each_file((backend, barrier), at_names, when_done(&mut []), recorder, |name, _| {
-        at("stat", backend.stat(name.as_c_str())).map(|()| 0)
+    each_file(env, &mut context.names, file_order, when_done(&mut []), recorder, |name, _| {
+        at("stat", env.backend.stat(name.as_c_str())).map(|()| 0)
     })
 }
 
@@ -158,15 +156,15 @@ pub(super) fn stat<B: Backend, R: Recorder, W: FileOrder>(
 #[inline(never)]
 pub(super) fn rename<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, rename_target, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
-    each_file((backend, barrier), (names, file_order), parents, recorder, |name, _| {
+    each_file(env, names, file_order, parents, recorder, |name, _| {
         rename_target.follow(name);
-        at("rename", backend.rename(name.as_c_str(), rename_target.as_c_str())).map(|()| 0)
+        at("rename", env.backend.rename(name.as_c_str(), rename_target.as_c_str())).map(|()| 0)
     })
 }
 
@@ -174,13 +172,13 @@ pub(super) fn rename<B: Backend, R: Recorder, W: FileOrder>(
 #[inline(never)]
 pub(super) fn delete<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
     let ThreadContext { names, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
-    each_file((backend, barrier), (names, file_order), parents, recorder, |name, _| {
-        at("unlink", backend.unlink(name.as_c_str())).map(|()| 0)
+    each_file(env, names, file_order, parents, recorder, |name, _| {
+        at("unlink", env.backend.unlink(name.as_c_str())).map(|()| 0)
     })
 }

@@ -19,7 +19,7 @@ mod file_loop;
 mod files;
 mod random;
 
-pub(crate) use file_loop::{SYNC_PARENT, close_after};
+pub(crate) use file_loop::{LoopEnv, SYNC_PARENT, close_after};
 pub(crate) use files::write_all;
 pub(crate) use random::is_read;
 
@@ -28,7 +28,7 @@ use crate::hist::Recorder;
 use crate::outcome::{Tally, at};
 use crate::pattern::{FileOrder, Permuted, Sequential};
 use crate::share::{FileShare, Share};
-use crate::threads::{StartBarrier, ThreadContext};
+use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
 
 /// Does the work of `context`: chooses loop and order of files, once. `open` has room for the files
@@ -36,34 +36,33 @@ use fsarena_model::work::{Fsync, Op};
 #[inline(always)]
 pub(crate) fn run<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
-    (backend, barrier): (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
     recorder.start();
-    let by = (backend, barrier);
     let order = context.order.take();
     let mut tally = match context.share {
-        Share::Blocks(blocks) => random::run(context, blocks, by, recorder, open),
-        Share::Dirs(dirs) => dirs::run(context, dirs, order.as_deref(), by, recorder),
+        Share::Blocks(blocks) => random::run(context, blocks, env, recorder, open),
+        Share::Dirs(dirs) => dirs::run(context, dirs, order.as_deref(), env, recorder),
         Share::Parts(part) => {
             let file_order = Permuted { files: part.files, order: order.as_deref() };
-            file_op(context, by, file_order, recorder)
+            file_op(context, env, file_order, recorder)
         }
         Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
             let file_order = Sequential { first, count };
-            file_op(context, by, file_order, recorder)
+            file_op(context, env, file_order, recorder)
         }
         Share::Files(files) => {
             let file_order = Permuted { files, order: order.as_deref() };
-            file_op(context, by, file_order, recorder)
+            file_op(context, env, file_order, recorder)
         }
     };
     context.order = order;
     // Also after a failure: what was done is part of the phase.
     if context.io.fsync == Fsync::End
         && (context.op.writes() || changes_names(context.op))
-        && let (Err(failure), None) = (at("syncfs", backend.sync()), tally.failure)
+        && let (Err(failure), None) = (at("syncfs", env.backend.sync()), tally.failure)
     {
         tally.failure = Some(failure);
     }
@@ -73,21 +72,21 @@ pub(crate) fn run<B: Backend, R: Recorder>(
 #[inline(always)]
 fn file_op<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
     match context.op {
-        Op::Create => files::create(context, by, file_order, recorder),
-        Op::Read => files::read(context, by, file_order, recorder),
-        Op::Overwrite => files::overwrite(context, by, file_order, recorder),
-        Op::Append => files::append(context, by, file_order, recorder),
-        Op::Stat => files::stat(context, by, file_order, recorder),
-        Op::Rename => files::rename(context, by, file_order, recorder),
-        Op::Delete => files::delete(context, by, file_order, recorder),
-        Op::BigWrite => big::write(context, by, file_order, recorder),
-        Op::BigRead => big::read(context, by, file_order, recorder),
-        Op::BigOverwrite => big::overwrite(context, by, file_order, recorder),
+        Op::Create => files::create(context, env, file_order, recorder),
+        Op::Read => files::read(context, env, file_order, recorder),
+        Op::Overwrite => files::overwrite(context, env, file_order, recorder),
+        Op::Append => files::append(context, env, file_order, recorder),
+        Op::Stat => files::stat(context, env, file_order, recorder),
+        Op::Rename => files::rename(context, env, file_order, recorder),
+        Op::Delete => files::delete(context, env, file_order, recorder),
+        Op::BigWrite => big::write(context, env, file_order, recorder),
+        Op::BigRead => big::read(context, env, file_order, recorder),
+        Op::BigOverwrite => big::overwrite(context, env, file_order, recorder),
         // Their shares are never files.
         Op::Mkdir
         | Op::Rmdir

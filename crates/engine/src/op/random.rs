@@ -3,11 +3,12 @@
 //! All files are opened before the first block (its op holds that) and closed after the last: what
 //! is measured is I/O in open files, as databases and virtual machines do it.
 
+use super::file_loop::LoopEnv;
 use crate::backend::Backend;
 use crate::hist::Recorder;
 use crate::outcome::{Failure, Tally, at, full};
 use crate::share::BlockShare;
-use crate::threads::{StartBarrier, ThreadContext};
+use crate::threads::ThreadContext;
 use fsarena_model::dataset::mix;
 use fsarena_model::work::{Fsync, Op};
 
@@ -22,19 +23,19 @@ pub(crate) fn is_read(salt: u64, op: u64, read_percent: u32) -> bool {
 pub(super) fn run<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
     open.clear();
-    if let Err(failure) = open_all(context, share.files, by.0, open) {
-        close_all(by.0, open, Fsync::None, Ok(0)).ok();
+    if let Err(failure) = open_all(context, share.files, env.backend, open) {
+        close_all(env.backend, open, Fsync::None, Ok(0)).ok();
         return Tally { failure: Some(failure), ..Tally::default() };
     }
     match context.op {
-        Op::RandRead => read(context, share, by, recorder, open),
-        Op::RandWrite => write(context, share, by, recorder, open),
-        _ => mixed(context, share, by, recorder, open),
+        Op::RandRead => read(context, share, env, recorder, open),
+        Op::RandWrite => write(context, share, env, recorder, open),
+        _ => mixed(context, share, env, recorder, open),
     }
 }
 
@@ -81,8 +82,10 @@ type BlockOutcome = (Result<usize, Failure>, bool);
 /// Runs `one` for each block.
 #[inline(always)]
 fn each_block<B: Backend, R: Recorder>(
-    (context, share, fsync): (&mut ThreadContext, BlockShare, Fsync),
-    (backend, barrier): (&B, &StartBarrier),
+    context: &mut ThreadContext,
+    share: BlockShare,
+    fsync: Fsync,
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
     open: &mut Vec<B::File>,
     mut one: impl FnMut(&mut ThreadContext, B::File, u64, (u32, u64)) -> BlockOutcome,
@@ -91,10 +94,10 @@ fn each_block<B: Backend, R: Recorder>(
     for k in 0..share.count {
         let (number, offset) = share.block(k);
         let (mut outcome, wrote) = one(context, open[number as usize], k, (number, offset));
-        let stopped = barrier.is_stopped();
+        let stopped = env.barrier.is_stopped();
         if outcome.is_err() || k + 1 == share.count || stopped {
             context.names.set(number);
-            outcome = close_all(backend, open, fsync, outcome);
+            outcome = close_all(env.backend, open, fsync, outcome);
         }
         if wrote {
             tally.written_bytes += *outcome.as_ref().unwrap_or(&0) as u64;
@@ -146,13 +149,12 @@ fn write_block<B: Backend>(
 fn read<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
-    let what = (context, share, Fsync::None);
-    each_block(what, by, recorder, open, |context, file, _, (_, offset)| {
-        (read_block(by.0, context, file, offset), false)
+    each_block(context, share, Fsync::None, env, recorder, open, |context, file, _, (_, offset)| {
+        (read_block(env.backend, context, file, offset), false)
     })
 }
 
@@ -160,13 +162,13 @@ fn read<B: Backend, R: Recorder>(
 fn write<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
     let fsync = context.io.fsync;
-    each_block((context, share, fsync), by, recorder, open, |context, file, _, place| {
-        (write_block(by.0, context, file, place), false)
+    each_block(context, share, fsync, env, recorder, open, |context, file, _, place| {
+        (write_block(env.backend, context, file, place), false)
     })
 }
 
@@ -174,17 +176,17 @@ fn write<B: Backend, R: Recorder>(
 fn mixed<B: Backend, R: Recorder>(
     context: &mut ThreadContext,
     share: BlockShare,
-    by: (&B, &StartBarrier),
+    env: LoopEnv<'_, B>,
     recorder: &mut R,
     open: &mut Vec<B::File>,
 ) -> Tally {
     let (fsync, salt) = (context.io.fsync, context.mixture);
     let read_percent = context.io.rwmixread_percent;
-    each_block((context, share, fsync), by, recorder, open, |context, file, k, place| {
+    each_block(context, share, fsync, env, recorder, open, |context, file, k, place| {
         if is_read(salt, share.first + k, read_percent) {
-            (read_block(by.0, context, file, place.1), false)
+            (read_block(env.backend, context, file, place.1), false)
         } else {
-            (write_block(by.0, context, file, place), true)
+            (write_block(env.backend, context, file, place), true)
         }
     })
 }

@@ -23,7 +23,8 @@ pub(super) struct Dirs<'a> {
 impl<'a> Dirs<'a> {
     /// The directories of `share`, in an order or by number.
     pub fn new(
-        (share, order): (DirShare, Option<&'a [u32]>),
+        share: DirShare,
+        order: Option<&'a [u32]>,
         backwards: bool,
         sync: bool,
         names: &'a mut DirNames,

@@ -160,7 +160,7 @@ impl UringLoop {
         let outcome = match context.share {
             Share::Blocks(share) => self.random(root, context, barrier, share, recorder),
             Share::Dirs(share) => {
-                self.dirs(root, context, barrier, (share, order.as_deref()), recorder)
+                self.dirs(root, context, barrier, share, order.as_deref(), recorder)
             }
             Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
                 self.files(root, context, barrier, Sequential { first, count }, recorder)
@@ -252,14 +252,15 @@ impl UringLoop {
         root: &Root,
         context: &mut ThreadContext,
         barrier: &StartBarrier,
-        (share, order): (DirShare, Option<&[u32]>),
+        share: DirShare,
+        order: Option<&[u32]>,
         recorder: &mut W,
     ) -> LoopOutcome {
         let Kind::Files(ring_loop, rules) = &mut *self.kind else { return LoopOutcome::default() };
         let backwards = context.op == Op::Rmdir;
         let sync = context.io.fsync == Fsync::Dir;
         let names = &mut context.dirs;
-        let mut source = Dirs::new((share, order), backwards, sync, names, barrier);
+        let mut source = Dirs::new(share, order, backwards, sync, names, barrier);
         ring_loop.run(root.lookup(), *rules, &mut source, recorder)
     }
 }
