@@ -3,9 +3,9 @@
 use crate::layers::{Layer, Stack, device_of};
 use crate::snapshot;
 use crate::target::Target;
+use fsarena_devices::inventory::{BlockDevice, DeviceKind, Inventory};
+use fsarena_devices::mountinfo::MountEntry;
 use fsarena_metrics::Roots;
-use fsarena_targets::devices::{BlockDevice, DeviceKind, Inventory};
-use fsarena_targets::mountinfo::MountEntry;
 use std::path::PathBuf;
 
 /// The block devices below a target, and what is mounted there.

@@ -7,7 +7,7 @@ use crate::check::CheckResult;
 use crate::read::{self, percent};
 use crate::snapshot::{Directory, SystemSnapshot};
 use fsarena_model::units::Bytes;
-use fsarena_targets::cmd;
+use fsarena_process::cmd;
 use std::time::Duration;
 
 /// Share of free blocks below which allocation is slow on most file systems.

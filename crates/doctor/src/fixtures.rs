@@ -7,7 +7,7 @@ use crate::sample::{Sample, Traffic};
 use crate::snapshot::SystemSnapshot;
 use crate::target::Target;
 use fsarena_metrics::Roots;
-use fsarena_targets::cmd::SearchPath;
+use fsarena_process::cmd::SearchPath;
 use fsarena_testkit::FakeTree;
 use std::path::PathBuf;
 use std::time::Duration;

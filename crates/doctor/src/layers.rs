@@ -1,9 +1,9 @@
 //! Block devices from the one that was named down to the hardware: partition, disk, device mapper,
 //! RAID, loop device and the file that it lies over.
 
+use fsarena_devices::inventory::{BlockDevice, DeviceKind, Inventory};
+use fsarena_devices::mountinfo::MountEntry;
 use fsarena_metrics::Roots;
-use fsarena_targets::devices::{BlockDevice, DeviceKind, Inventory};
-use fsarena_targets::mountinfo::MountEntry;
 use std::path::{Path, PathBuf};
 
 /// One block device on the way down.

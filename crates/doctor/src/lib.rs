@@ -1,6 +1,6 @@
 //! `fsarena doctor`: the objections of a critical reader, before a RUN.
 //!
-//! Each check reads something through [`fsarena_metrics::Roots`] or `fsarena-targets`, and says
+//! Each check reads something through [`fsarena_metrics::Roots`] or `fsarena-devices`, and says
 //! what it read, why that matters and what mends it. Nothing is changed. A reading that could not
 //! be had is [`Weight::Unknown`] with its reason, never fine.
 //!
@@ -28,7 +28,7 @@ pub use target::{NotATarget, Target};
 use check::{Check, Scope, Scope::Device, Scope::Directory, Scope::Host};
 use fsarena_metrics::Roots;
 use fsarena_model::finding::{Finding, Weight};
-use fsarena_targets::cmd::SearchPath;
+use fsarena_process::cmd::SearchPath;
 use snapshot::SystemSnapshot;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Small files of the kernel, each with the reason where there is no value.
 
-use fsarena_targets::cmd;
+use fsarena_process::cmd;
 use std::fs;
 use std::path::Path;
 

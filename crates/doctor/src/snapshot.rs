@@ -4,11 +4,11 @@ use crate::layers::{Layer, Stack, by_path, covering, device_of};
 use crate::read;
 use crate::sample::Sample;
 use crate::target::Target;
+use fsarena_devices::inventory::{self, Inventory};
+use fsarena_devices::mountinfo::{self, MountEntry};
 use fsarena_metrics::Roots;
 use fsarena_model::host::Host;
-use fsarena_targets::cmd::SearchPath;
-use fsarena_targets::devices::{self, Inventory};
-use fsarena_targets::mountinfo::{self, MountEntry};
+use fsarena_process::cmd::SearchPath;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -109,8 +109,12 @@ impl SystemSnapshot {
 }
 
 /// The same roots, as those who list devices take them.
-pub(crate) fn under(roots: &Roots) -> devices::Roots {
-    devices::Roots { proc: roots.proc.clone(), sys: roots.sys.clone(), ..devices::Roots::default() }
+pub(crate) fn under(roots: &Roots) -> inventory::Roots {
+    inventory::Roots {
+        proc: roots.proc.clone(),
+        sys: roots.sys.clone(),
+        ..inventory::Roots::default()
+    }
 }
 
 /// What is mounted, or why that is not known.

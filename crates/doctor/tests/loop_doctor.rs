@@ -3,11 +3,11 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests, with their helpers")]
 
+use fsarena_devices::loopdev::LoopDevice;
+use fsarena_devices::mountinfo;
 use fsarena_doctor::{Target, examine};
 use fsarena_metrics::Roots;
 use fsarena_model::finding::{Finding, Weight};
-use fsarena_targets::loopdev::LoopDevice;
-use fsarena_targets::mountinfo;
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -71,7 +71,7 @@ fn loop_without_a_file_is_no_disk_to_speak_of() {
     let names = (0..64).map(|n| format!("/dev/loop{n}"));
     let free = names.into_iter().find(|name| {
         Path::new(name).exists()
-            && fsarena_targets::loopdev::backing_file(Path::new(name)).is_none()
+            && fsarena_devices::loopdev::backing_file(Path::new(name)).is_none()
     });
     let Some(free) = free else {
         println!("not run: no free loop device");

@@ -8,11 +8,11 @@
 use crate::error::StepError;
 use crate::filesystem::{TestedFs, notice};
 use crate::tracing::{Account, Traced, Tracing};
+use fsarena_devices::cache;
 use fsarena_metrics::{Snapshot, Sources, block_stat, delta};
 use fsarena_model::account::{AccountRecord, Places};
 use fsarena_model::record::{Notice, PhaseRecord, TrialRecord, Window};
 use fsarena_model::score::WRITTEN;
-use fsarena_targets::cache;
 use std::path::Path;
 
 /// A phase whose account has not ended.

@@ -5,12 +5,12 @@
 //! A phase that was asked to be cold and cannot prove it is *warm*; the reason is part of the
 //! record.
 
+use fsarena_filesystems::{Backing, ContentRule};
 use fsarena_model::contender::Cache;
 use fsarena_model::dataset::Draw;
 use fsarena_model::op::ColdNeed;
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
 use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Phase};
-use fsarena_targets::fs::{Backing, ContentRule};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
 const DELIVERED_SHARE: f64 = 0.9;

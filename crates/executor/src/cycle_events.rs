@@ -4,10 +4,10 @@
 //! A cycle is known by its number alone, so that cycles which overlap each have their own account;
 //! what the device did for both is then in both.
 
+use fsarena_devices::settle::Activity;
 use fsarena_metrics::{Snapshot, delta};
 use fsarena_model::cycle::{CycleEvent, CycleMoment, CycleRecord, CyclesRecord, CyclesReport};
 use fsarena_model::sample::Counters;
-use fsarena_targets::settle::Activity;
 use std::collections::BTreeMap;
 
 /// Readings at the events of one cycle.

@@ -1,8 +1,8 @@
 //! Why a step of a trial failed, in words, with what to do about it.
 
 use crate::worker::WorkerFailure;
+use fsarena_devices::TargetError;
 use fsarena_model::work::{OpError, Phase, WorkerSays};
-use fsarena_targets::TargetError;
 
 /// Why a step failed.
 #[derive(Debug)]

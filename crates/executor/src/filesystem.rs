@@ -4,14 +4,14 @@
 //! the record by the caller.
 
 use crate::error::{StepError, out_of_order};
+use fsarena_devices::format::{self, Formatted};
+use fsarena_devices::mount::{self, Mounted};
+use fsarena_devices::{cache, settle};
+use fsarena_filesystems::{Backing, Driver};
 use fsarena_metrics::{Roots, Watch, block_stat};
 use fsarena_model::capacity::Predicted;
 use fsarena_model::record::{Effective, Notice, Space};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
-use fsarena_targets::format::{self, Formatted};
-use fsarena_targets::fs::{Backing, Driver};
-use fsarena_targets::mount::{self, Mounted};
-use fsarena_targets::{cache, settle};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 

@@ -14,14 +14,14 @@ use crate::reliever::MemoryReliever;
 use crate::source::SourceFiles;
 use crate::tracing::Tracing;
 use crate::worker::ReadyWorker;
+use fsarena_devices::{cache, settle};
+use fsarena_filesystems::Backing;
 use fsarena_metrics::{
     Sampler, Snapshot, Sources, Watch, delta, disturb, monotonic_ns, processors, series,
 };
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
 use fsarena_model::work::{OpError, Phase, WorkerReport, WorkerSays, WorkerSpec};
-use fsarena_targets::fs::Backing;
-use fsarena_targets::{cache, settle};
 use std::collections::BTreeMap;
 
 impl Trial<'_> {

@@ -11,7 +11,7 @@ use crate::stop::Stop;
 use crate::{ExecutorSays, blank_record, parse_spec, run_trial};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
-use fsarena_targets::namespace;
+use fsarena_process::namespace;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus};

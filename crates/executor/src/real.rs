@@ -8,9 +8,9 @@ use crate::context::Trial;
 use crate::error::{StepError, errno_in, refusal, unexpected};
 use crate::trees::{StoredTree, file_bytes};
 use crate::worker::ReadyWorker;
+use fsarena_filesystems::ContentRule;
 use fsarena_model::job::{DATA, Job, Origin, SourcePlace};
 use fsarena_model::work::{Op, Task, WorkerReport, WorkerSays};
-use fsarena_targets::fs::ContentRule;
 use std::path::PathBuf;
 
 impl Trial<'_> {

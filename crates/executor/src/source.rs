@@ -12,12 +12,12 @@
 use crate::cold::SourceCache;
 use crate::error::StepError;
 use crate::stop::Stop;
+use fsarena_devices::cache;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{DATA, SourcePlace};
 use fsarena_model::record::ColdProof;
 use fsarena_model::spec::TrialSpec;
 use fsarena_model::work::Phase;
-use fsarena_targets::cache;
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::fs::File;
@@ -216,7 +216,7 @@ mod tests {
         let (dir, stop) = (tree(), Stop::default());
         let looked_at = files(dir.path(), LOOKED_AT, &stop).expect("nobody stops it");
         let in_memory =
-            fsarena_targets::vet::vet_directory(dir.path()).is_ok_and(|d| d.in_memory());
+            fsarena_devices::vet::vet_directory(dir.path()).is_ok_and(|d| d.in_memory());
         if in_memory || !tells(&looked_at) {
             println!("not run: the page cache of /var/tmp is not shown here");
             return;

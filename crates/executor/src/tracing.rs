@@ -9,10 +9,10 @@
 
 use crate::filesystem::TestedFs;
 use crate::worker::ReadyWorker;
+use fsarena_devices::map::map_of_files_while;
+use fsarena_devices::mountinfo;
 use fsarena_metrics::{block_stat, monotonic_ns, thread_cpu_ns};
 use fsarena_model::account::{AccountRecord, Map};
-use fsarena_targets::map::map_of_files_while;
-use fsarena_targets::mountinfo;
 use fsarena_trace::{BlockDevice, Cut, Session, Trace, TraceError, Tracefs};
 use std::path::Path;
 

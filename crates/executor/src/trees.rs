@@ -6,9 +6,9 @@
 //! it. It never looks at the file system.
 
 use crate::cold::Need;
+use fsarena_filesystems::ContentRule;
 use fsarena_model::job::{Contents, DATA, Job, JobKind, Origin, Reflink, Source, SourcePlace};
 use fsarena_model::work::WorkerReport;
-use fsarena_targets::fs::ContentRule;
 use std::path::Path;
 
 /// Block that [`Contents::block_bytes`] are rounded up to.

@@ -15,10 +15,10 @@ use crate::stop::Stop;
 use crate::trees::{TreeState, file_bytes};
 use crate::worker::ReadyWorker;
 use crate::{ExecutorSays, fault};
+use fsarena_devices::{TargetError, cache, mountinfo, settle, ssd};
 use fsarena_model::record::{ColdProof, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TrialSpec};
 use fsarena_model::work::{Op, Phase, Task, WorkerSays};
-use fsarena_targets::{TargetError, cache, fs, mountinfo, settle, ssd};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
@@ -33,7 +33,7 @@ pub fn run_trial(
 ) -> TrialRecord {
     let began = Instant::now();
     let mut record = blank_record(spec);
-    let driver = match fs::driver(&spec.contender.levels.fs) {
+    let driver = match fsarena_filesystems::driver(&spec.contender.levels.fs) {
         Ok(driver) => driver,
         Err(error) => {
             record.outcome = Outcome::NotRun { reason: error.to_string() };

@@ -1,14 +1,14 @@
 //! Which contenders this machine can run: kernel, programs, permission.
 
+use fsarena_devices::claim;
+use fsarena_devices::inventory::Roots;
+use fsarena_filesystems::{Availability, Backing};
 use fsarena_metrics::available_bytes;
 use fsarena_model::job::{self, Job};
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::units::Bytes;
 use fsarena_model::work::Workload;
-use fsarena_targets::claim;
-use fsarena_targets::cmd;
-use fsarena_targets::devices::Roots;
-use fsarena_targets::fs::{self, Availability, Backing};
+use fsarena_process::cmd;
 
 /// Takes out of `plan` what cannot be run here, each with its reason; returns the packages that
 /// would bring missing programs, without repetition.
@@ -21,9 +21,9 @@ pub fn drop_unavailable(
 ) -> Vec<String> {
     let mut packages: Vec<String> = Vec::new();
     for (index, contender) in plan.contenders.iter().enumerate() {
-        let missing = match fs::driver(&contender.levels.fs) {
+        let missing = match fsarena_filesystems::driver(&contender.levels.fs) {
             Err(error) => Availability::Missing { reason: error.to_string(), package: None },
-            Ok(driver) => match fs::availability(&*driver, &roots.proc) {
+            Ok(driver) => match fsarena_filesystems::availability(&*driver, &roots.proc) {
                 Availability::Ready if driver.backing() == Backing::Directory => {
                     Availability::Ready
                 }
@@ -113,7 +113,8 @@ fn leave_out_without_programs(
 fn leave_memory_to_the_machine(plan: &mut RunPlan, available_bytes: Option<u64>) {
     let Some(available_bytes) = available_bytes else { return };
     for (contender, levels) in plan.contenders.iter().map(|c| &c.levels).enumerate() {
-        let place = fs::driver(&levels.fs).map_or(Backing::Block, |driver| driver.backing());
+        let place = fsarena_filesystems::driver(&levels.fs)
+            .map_or(Backing::Block, |driver| driver.backing());
         for (workload, work) in plan.workloads.iter().enumerate() {
             let (_, staged_bytes) = fsarena_plan::stage_bytes(work);
             let (what, needed_bytes, remedy) = match place {

@@ -68,17 +68,17 @@ pub enum RunError {
     },
 }
 
-impl From<fsarena_targets::TargetError> for RunError {
-    fn from(error: fsarena_targets::TargetError) -> Self {
-        if let fsarena_targets::TargetError::Stopped { .. } = error {
+impl From<fsarena_devices::TargetError> for RunError {
+    fn from(error: fsarena_devices::TargetError) -> Self {
+        if let fsarena_devices::TargetError::Stopped { .. } = error {
             return Self::Stopped;
         }
         Self::Target { remedy: error.remedy(), error: error.to_string() }
     }
 }
 
-impl From<fsarena_targets::Refusal> for RunError {
-    fn from(refusal: fsarena_targets::Refusal) -> Self {
+impl From<fsarena_devices::Refusal> for RunError {
+    fn from(refusal: fsarena_devices::Refusal) -> Self {
         Self::Target { error: refusal.to_string(), remedy: None }
     }
 }

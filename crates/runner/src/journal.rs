@@ -9,8 +9,8 @@
 //! The file is made under a temporary name, locked, and only then given its name: there is no
 //! moment at which it can be seen without its lock.
 
+use fsarena_devices::queue::QueueChange;
 use fsarena_model::device::DeviceIdentity;
-use fsarena_targets::queue::QueueChange;
 use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, OpenOptions};

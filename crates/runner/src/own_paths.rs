@@ -3,11 +3,11 @@
 //! Looks and changes nothing.
 
 use crate::error::RunError;
+use fsarena_devices::Refusal;
+use fsarena_devices::inventory::Roots;
+use fsarena_devices::vet::{self, VettedDevice, WipeConsent};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{NotRun, RunPlan};
-use fsarena_targets::Refusal;
-use fsarena_targets::devices::Roots;
-use fsarena_targets::vet::{self, VettedDevice, WipeConsent};
 use std::path::{Path, PathBuf};
 
 /// Where a RUN writes beside its targets; none of it may lie on a device under test.

@@ -7,9 +7,10 @@
 mod holders;
 
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
+use fsarena_devices::{TargetError, claim, inventory, leftovers, mountinfo, queue};
 use fsarena_metrics::{Roots, process_start_ticks};
+use fsarena_process::cmd;
 use fsarena_store::{Store, StoreError};
-use fsarena_targets::{TargetError, claim, cmd, devices, leftovers, mountinfo, queue};
 use fsarena_trace::{TraceError, Tracefs};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -126,7 +127,7 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
 /// it was written for: whatever is at its path by now is somebody else's.
 fn not_destroyed(entry: &Entry, same_boot: bool) -> Option<String> {
     let Entry::Destroy { command, identity: Some(was), .. } = entry else { return None };
-    let changes = match devices::identify(&was.path, &devices::Roots::default()) {
+    let changes = match inventory::identify(&was.path, &inventory::Roots::default()) {
         _ if !same_boot => "the machine was started again since".to_owned(),
         Ok(now) => was.differences(&now, true).join("; "),
         Err(error) => error.to_string(),
@@ -156,7 +157,7 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
                 return Ok(None);
             }
             if let Some(identity) = identity
-                && devices::recheck(identity, &devices::Roots::default()).is_ok()
+                && inventory::recheck(identity, &inventory::Roots::default()).is_ok()
             {
                 return Ok(None);
             }

@@ -1,9 +1,9 @@
 //! What to run and where things go, what a RUN tells meanwhile, and how it ended.
 
+use fsarena_devices::vet::WipeConsent;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_store::RunId;
-use fsarena_targets::vet::WipeConsent;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicUsize;
 

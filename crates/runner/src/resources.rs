@@ -10,19 +10,19 @@ use crate::recover::undo_entry;
 use crate::request::{MEMORY_DIR, Progress, Request};
 use crate::resume;
 use crate::staged_sources::{self, StagedSources, StagingDirs};
+use fsarena_devices::claim::{self, Claimed, Made};
+use fsarena_devices::inventory::{self, Roots};
+use fsarena_devices::mountinfo;
+use fsarena_devices::queue::{self, Applied, QueueChange};
+use fsarena_devices::vet::VettedDevice;
 use fsarena_executor::cgroup::Hierarchy;
+use fsarena_filesystems::Backing;
 use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::job::Source;
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{TargetSpec, Under};
-use fsarena_targets::claim::{self, Claimed, Made};
-use fsarena_targets::devices::{self, Roots};
-use fsarena_targets::fs::{self, Backing};
-use fsarena_targets::mountinfo;
-use fsarena_targets::queue::{self, Applied, QueueChange};
-use fsarena_targets::vet::VettedDevice;
 use fsarena_trace::Tracefs;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -374,10 +374,11 @@ impl RunResources {
 
     /// Journals the command that will undo what an external file system makes, before it makes it.
     pub(crate) fn note_destroy(&mut self, levels: &Levels) -> Result<(), RunError> {
-        let Ok(driver) = fs::driver(&levels.fs) else { return Ok(()) };
+        let Ok(driver) = fsarena_filesystems::driver(&levels.fs) else { return Ok(()) };
         let target = self.trial_target(levels).target;
         let plan = driver.mount_plan(&levels.fs, levels.discard, &target);
-        let Ok(fs::MountPlan::Commands { destroy: Some(command), .. }) = plan else {
+        let Ok(fsarena_filesystems::MountPlan::Commands { destroy: Some(command), .. }) = plan
+        else {
             return Ok(());
         };
         let held = target.device().zip(target.image());
@@ -481,7 +482,7 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
     let roots = Roots::default();
     let name = match &levels.device {
         DeviceLevel::Block { path, .. } => {
-            devices::identify(path, &roots).ok().map(|device| device.name)
+            inventory::identify(path, &roots).ok().map(|device| device.name)
         }
         DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => {
             roots.sys.join("block/loop0/queue").is_dir().then(|| "loop0".to_owned())
@@ -495,7 +496,8 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
 }
 
 fn needs_claim(levels: &Levels) -> bool {
-    let place = fs::driver(&levels.fs).map_or(Backing::Block, |driver| driver.backing());
+    let place =
+        fsarena_filesystems::driver(&levels.fs).map_or(Backing::Block, |driver| driver.backing());
     matches!(place, Backing::Block | Backing::Directory)
 }
 

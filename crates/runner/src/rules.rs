@@ -1,11 +1,12 @@
-//! What the file systems accept, for the plan: a thin way from `plan` to the drivers in `targets`.
+//! What the file systems accept, for the plan: a thin way from `plan` to the drivers in
+//! `filesystems`.
 
+use fsarena_devices::inventory::{self, Inventory, Roots};
+use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
+use fsarena_filesystems::{Backing, Kernel};
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_plan::Rules;
-use fsarena_targets::devices::{self, Inventory, Roots};
-use fsarena_targets::fs::{self, Backing, Kernel};
-use fsarena_targets::loopdev::LOOP_SECTOR_BYTES;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
@@ -15,11 +16,11 @@ pub struct DriverRules;
 
 impl Rules for DriverRules {
     fn file_systems(&self) -> Vec<String> {
-        fs::builtin().iter().map(|driver| driver.name().to_owned()).collect()
+        fsarena_filesystems::builtin().iter().map(|driver| driver.name().to_owned()).collect()
     }
 
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
-        let driver = fs::driver(level).map_err(|error| error.to_string())?;
+        let driver = fsarena_filesystems::driver(level).map_err(|error| error.to_string())?;
         let kernel = Kernel::running(Path::new("/proc"));
         driver
             .check(level, device_bytes)
@@ -28,17 +29,17 @@ impl Rules for DriverRules {
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        fs::driver(level).ok()?.capacity(level, device_bytes)
+        fsarena_filesystems::driver(level).ok()?.capacity(level, device_bytes)
     }
 
     fn needs_device(&self, level: &FsLevel) -> bool {
-        fs::driver(level).is_ok_and(|driver| driver.backing() == Backing::Block)
+        fsarena_filesystems::driver(level).is_ok_and(|driver| driver.backing() == Backing::Block)
     }
 
     fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>> {
         let is_block = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
         is_block.then(|| {
-            let identity = devices::identify(path, &Roots::default());
+            let identity = inventory::identify(path, &Roots::default());
             identity.map(|device| device.size_bytes).map_err(|error| error.to_string())
         })
     }
@@ -48,7 +49,7 @@ impl Rules for DriverRules {
             DeviceLevel::Loop { .. } | DeviceLevel::Ram { .. } => Some(LOOP_SECTOR_BYTES.into()),
             DeviceLevel::Block { path, .. } => {
                 let roots = Roots::default();
-                let name = devices::identify(path, &roots).ok()?.name;
+                let name = inventory::identify(path, &roots).ok()?.name;
                 Inventory::read(&roots).ok()?.get(&name)?.logical_sector_bytes
             }
             // Those of the kernel say it when they are there.

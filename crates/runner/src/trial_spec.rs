@@ -8,11 +8,10 @@ use fsarena_model::record::Notice;
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
 use fsarena_plan::warm_reason;
-use fsarena_targets::fs;
 
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
-    let driver = fs::driver(&levels.fs).ok()?;
+    let driver = fsarena_filesystems::driver(&levels.fs).ok()?;
     Some(driver.capacity(&levels.fs, levels.device.size_bytes()?)?.predicted)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] traces one device in an instance of [`Tracefs`] of its own, on the clock of
 //! everything else here (`CLOCK_MONOTONIC`); [`account`](fn@account) sorts what was written by the
-//! places that `fsarena-targets` has asked for and the maps of files that it has made. Reading is
+//! places that `fsarena-devices` has asked for and the maps of files that it has made. Reading is
 //! cheap: pages of the ring buffer are taken as they are, when a buffer is half full and twice a
 //! second, and nothing is made into text.
 //!

@@ -7,7 +7,7 @@
 //! process, so that whoever gets it knows that the watch is dead. A thinned watch writes as seldom
 //! as it keeps: a day at 1 s comes to about 13,000 lines.
 
-use crate::WatchError;
+use crate::error::WatchError;
 use crate::record::WatchSession;
 use crate::target::WatchTarget;
 use fsarena_metrics::{Samples, Snapshot, catalog};

@@ -2,7 +2,6 @@
 //! application, whatever it was), one trial without `durable`, and no question. It takes part in no
 //! verdict.
 
-use crate::EXPERIMENT;
 use crate::target::WatchTarget;
 use fsarena_metrics::{Samples, Snapshot, delta, series};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels, WATCH};
@@ -19,6 +18,8 @@ use fsarena_model::units::Nanos;
 use fsarena_model::work::{Dataset, Io, Op, Order, Phase, WorkerUsage, Workload};
 use std::collections::BTreeMap;
 
+/// Name of the experiment of a watched RUN.
+pub const EXPERIMENT: &str = "watch";
 /// Name of the workload and its phase.
 const WATCHED: &str = "watched";
 /// The figures are of whatever ran.

@@ -3,7 +3,7 @@
 //!
 //! Keys are read here and not by crossterm, whose loop never ends where a terminal has hung up.
 
-use crate::WatchError;
+use crate::error::WatchError;
 use crate::state::State;
 use crate::view::{Theme, draw};
 use ratatui::DefaultTerminal;

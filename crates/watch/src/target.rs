@@ -1,12 +1,12 @@
 //! What is watched: the device that was named, or the one that a directory is on.
 
-use crate::WatchError;
+use crate::error::WatchError;
+use fsarena_devices::inventory::DeviceKind;
+use fsarena_devices::mountinfo::MountEntry;
 use fsarena_doctor::{Below, Piece, Target, below};
 use fsarena_metrics::Roots;
 use fsarena_model::record::Notice;
 use fsarena_model::units::Bytes;
-use fsarena_targets::devices::DeviceKind;
-use fsarena_targets::mountinfo::MountEntry;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@
 //! passed meanwhile is counted as missed. All samples are shown; of a long watch every second one
 //! is dropped again and again, so that at most [`fsarena_metrics::SAMPLES_MAX`] are kept.
 
-use crate::WatchError;
+use crate::error::WatchError;
 use crate::journal::{Journal, Line};
 use crate::presence::DevicePresence;
 use crate::record::WatchSession;
@@ -14,6 +14,11 @@ use fsarena_metrics::{
 };
 use fsarena_model::sample::{Counters, SamplerCost};
 use fsarena_study::watched::{Ratio, Stretch, Watched};
+
+/// Shortest period, ns: below this the watching would be seen in what is watched.
+pub const EVERY_MIN_NS: u64 = 100_000_000;
+/// Longest period, ns.
+pub const EVERY_MAX_NS: u64 = 3_600_000_000_000;
 
 /// What one look has shown.
 #[derive(Clone, PartialEq, Debug)]

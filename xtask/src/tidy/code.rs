@@ -6,13 +6,14 @@ use super::modules;
 use super::tree::{Tree, parent};
 
 /// Crates that need raw kernel interfaces; there clippy asks for a SAFETY comment on each block.
-const MAY_BE_UNSAFE: &[&str] = &["crates/engine/", "crates/targets/", "crates/metrics/"];
+const MAY_BE_UNSAFE: &[&str] =
+    &["crates/engine/", "crates/devices/", "crates/process/", "crates/metrics/"];
 
 /// Where processes are started: external tools; workload programs (fio); the worker; the executor;
 /// chores; and what only tests use.
 const MAY_SPAWN: &[&str] = &[
     "crates/browser/",
-    "crates/targets/src/cmd.rs",
+    "crates/process/",
     "crates/engine/src/program/",
     "crates/executor/",
     "crates/runner/",
@@ -32,12 +33,13 @@ pub fn unsafe_code(tree: &Tree) -> Vec<Finding> {
         let lines = lines::cut(text);
         if root && !lines.iter().any(|line| line.code.trim() == "#![forbid(unsafe_code)]") {
             let text = "the crate root lacks `#![forbid(unsafe_code)]`; unsafe code belongs into \
-                        engine, targets or metrics";
+                        engine, devices, process or metrics";
             findings.push(Finding::new(path, 1, text));
         }
         for (number, line) in numbered(&lines) {
             if has_word(&line.code, "unsafe") {
-                let text = "`unsafe` is allowed in engine, targets and metrics only; move it there";
+                let text = "`unsafe` is allowed in engine, devices, process and metrics only; move \
+                            it there";
                 findings.push(Finding::new(path, number, text));
             }
         }
@@ -50,8 +52,8 @@ pub fn processes(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, lines) in program_files(tree).filter(|(path, _)| !is_below(path, MAY_SPAWN)) {
         for number in spawns(&lines) {
-            let text = "starts a process; use fsarena_targets::cmd (processes are started in \
-                        targets/src/cmd.rs, engine/src/program, executor and runner only)";
+            let text = "starts a process; use fsarena_process::cmd (processes are started in \
+                        process, engine/src/program, executor and runner only)";
             findings.push(Finding::new(path, number, text));
         }
     }
@@ -219,8 +221,8 @@ mod tests {
             NONE
         );
         assert_eq!(check("crates/plan/tests/run.rs", import), NONE);
-        assert_eq!(check("crates/targets/src/cmd.rs", import), NONE);
-        assert_eq!(check("crates/targets/src/mount.rs", import), [1]);
+        assert_eq!(check("crates/process/src/cmd.rs", import), NONE);
+        assert_eq!(check("crates/devices/src/mount.rs", import), [1]);
     }
 
     #[test]

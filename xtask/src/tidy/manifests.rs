@@ -4,8 +4,9 @@ use super::Finding;
 use super::tree::{Tree, parent};
 
 /// Which crates of the workspace a crate may name, dev-dependencies included. The flow is
-/// `cli → runner → {plan, executor, store, study}`, `executor → {targets, corpus, engine, metrics}`
-/// and `report → study → {stats, store}`, all of them → `model`, which depends on nothing here.
+/// `cli → runner → {plan, executor, store, study}`, `executor → {devices, engine, metrics}`,
+/// `devices → filesystems → process` and `report → study → {stats, store}`, all of them → `model`,
+/// which depends on nothing here.
 const MAY_USE: &[(&str, &[&str])] = &[
     // For tests only, as `testkit`: a browser, whatever the page.
     ("browser", &[]),
@@ -16,31 +17,40 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "cli",
         &[
             "corpus",
+            "devices",
             "doctor",
             "engine",
             "executor",
+            "filesystems",
             "honesty",
             "import",
             "metrics",
             "model",
             "plan",
+            "process",
             "reference",
             "report",
             "runner",
             "stats",
             "store",
             "study",
-            "targets",
             "trace",
             "watch",
         ],
     ),
     ("corpus", &["model"]),
+    // Everything that can destroy data.
+    ("devices", &["filesystems", "model", "process"]),
     // Readings of the machine and of devices; how much equal runs differ.
-    ("doctor", &["metrics", "model", "stats", "targets"]),
+    ("doctor", &["devices", "metrics", "model", "process", "stats"]),
     // The engine starts fio for its jobs and reads what it prints; both are pure there.
     ("engine", &["corpus", "fio", "model"]),
-    ("executor", &["corpus", "engine", "metrics", "model", "targets", "trace"]),
+    (
+        "executor",
+        &["corpus", "devices", "engine", "filesystems", "metrics", "model", "process", "trace"],
+    ),
+    // Drivers: commands and options; their programs are asked, and nothing is made.
+    ("filesystems", &["model", "process"]),
     ("fio", &["model"]),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("honesty", &["model", "stats"]),
@@ -51,28 +61,41 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
     ("plan", &["corpus", "fio", "model"]),
+    // Every external tool is started here.
+    ("process", &["model"]),
     // Published numbers: plain data of other people.
     ("reference", &[]),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
     // feature that computes JSON Schemas.
     ("report", &["chart", "honesty", "model", "reference", "study"]),
-    // Besides the flow: targets, because the runner claims the device, outlives the executor and
+    // Besides the flow: devices, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.
     (
         "runner",
-        &["corpus", "executor", "metrics", "model", "plan", "store", "study", "targets", "trace"],
+        &[
+            "corpus",
+            "devices",
+            "executor",
+            "filesystems",
+            "metrics",
+            "model",
+            "plan",
+            "process",
+            "store",
+            "study",
+            "trace",
+        ],
     ),
     ("stats", &[]),
     ("store", &["model"]),
     ("study", &["model", "stats", "store"]),
-    ("targets", &["model"]),
     // For tests only: fake trees, a loop-device guard, sample databases.
-    ("testkit", &["metrics", "model", "store", "targets"]),
-    // Block requests of the kernel's trace; targets makes the devices of its tests.
-    ("trace", &["model", "targets"]),
+    ("testkit", &["metrics", "model", "store"]),
+    // Block requests of the kernel's trace; devices makes what its tests trace.
+    ("trace", &["devices", "filesystems", "model", "process"]),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
-    ("watch", &["doctor", "metrics", "model", "study", "targets"]),
+    ("watch", &["devices", "doctor", "metrics", "model", "study"]),
     // `overhead` measures the engine and the sampler and estimates ratios.
     ("xtask", &["corpus", "engine", "metrics", "model", "stats"]),
 ];

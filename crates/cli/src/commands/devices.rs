@@ -3,13 +3,13 @@
 use crate::args::DevicesArgs;
 use crate::context;
 use anyhow::Result;
+use fsarena_devices::inventory::{self, SurveyRow, Verdict};
 use fsarena_report::DeviceLine;
-use fsarena_targets::devices::{self, SurveyRow, Verdict};
 use std::process::ExitCode;
 
 /// Lists the block devices.
 pub fn run(args: &DevicesArgs) -> Result<ExitCode> {
-    let rows = devices::survey(&devices::Roots::default())?;
+    let rows = inventory::survey(&inventory::Roots::default())?;
     if args.json {
         context::print_json(&fsarena_report::json::devices(&rows))?;
         return Ok(ExitCode::SUCCESS);

@@ -99,7 +99,7 @@ fn list(costs: &[ExperimentLine]) -> String {
         let _ = writeln!(text, "  {name:<26}{title}");
     }
     text.push_str("\nFile systems (--fs NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…]):\n");
-    for driver in fsarena_targets::fs::builtin() {
+    for driver in fsarena_filesystems::builtin() {
         let _ = writeln!(text, "  {:<26}{}", driver.name(), driver.summary());
         for (key, explanation) in driver.mkfs_options() {
             let _ = writeln!(text, "    {:<24}{explanation}", format!("mkfs.{key}"));

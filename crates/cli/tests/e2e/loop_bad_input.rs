@@ -81,7 +81,7 @@ fn without(scene: &Scene, program: &str, args: &[&str]) -> Option<Ran> {
 pub fn without_command(scene: &Scene, program: &str, args: &[&str]) -> Option<Command> {
     let unshare = tool("unshare")?;
     let nothing = scene.write("nothing", "");
-    let path = fsarena_targets::cmd::find(program)?.path.canonicalize().unwrap();
+    let path = fsarena_process::cmd::find(program)?.path.canonicalize().unwrap();
     let script = format!("mount --bind {nothing} {}; exec \"$@\"", path.display());
     let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], args].concat();
     Some(scene.command_of(&unshare, &all))

@@ -86,7 +86,7 @@ fn idle_memory_is_touched_before_a_phase() {
 #[test]
 fn every_trial_has_a_fresh_file_system() {
     let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let real = fsarena_targets::cmd::find("mke2fs").expect("ext4 is available").path;
+    let real = fsarena_process::cmd::find("mke2fs").expect("ext4 is available").path;
     let log = scene.path("mkfs.log");
     let tools = scene.make_dir("tools");
     for name in ["mke2fs", "mkfs.ext4"] {

@@ -1,11 +1,11 @@
 //! The life of a trial on each file system, and what its record must prove.
 
 use crate::support::{Scene, assert_nothing_left, device_of, sh};
+use fsarena_filesystems::Backing;
 use fsarena_model::record::{
     CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord, Window,
 };
 use fsarena_model::work::Op;
-use fsarena_targets::fs::Backing;
 use serde_json::Value;
 
 const SMALL: [&str; 4] = ["--workload", "small-files", "--scale", "0.03"];
@@ -13,7 +13,7 @@ const FILES: u64 = 300;
 
 fn is_memory(fs: &str) -> bool {
     let level = fsarena_model::contender::FsLevel::plain(fs);
-    fsarena_targets::fs::driver(&level).unwrap().backing() == Backing::Memory
+    fsarena_filesystems::driver(&level).unwrap().backing() == Backing::Memory
 }
 
 fn life(fs: &str) {

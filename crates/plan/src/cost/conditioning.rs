@@ -1,6 +1,6 @@
 //! What bringing flash into a stated state costs, before each trial.
 //!
-//! The figures are those of the default of `fsarena-targets`, at the speed of a slow SSD.
+//! The figures are those of the default of `fsarena-devices`, at the speed of a slow SSD.
 
 use fsarena_model::contender::Levels;
 use fsarena_model::device::SsdPolicy;

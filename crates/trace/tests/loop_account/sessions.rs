@@ -99,10 +99,10 @@ fn loop_a_session_counts_what_the_device_counts() {
     // The least buffer is emptied while the work goes on.
     let session = Session::start(&stage.tracefs, &stage.name(), number(&path), 0).unwrap();
     many_writes(&path, 10_000);
-    let zeroout = fsarena_targets::cmd::find("blkdiscard").is_some_and(|tool| {
+    let zeroout = fsarena_process::cmd::find("blkdiscard").is_some_and(|tool| {
         let limit = std::time::Duration::from_secs(20);
         let path = path.to_str().unwrap();
-        fsarena_targets::cmd::run(&tool.path, &["-z", "-o", "1048576", path], limit).is_ok()
+        fsarena_process::cmd::run(&tool.path, &["-z", "-o", "1048576", path], limit).is_ok()
     });
     let total_bytes = written_bytes(&path) - before;
     let trace = session.stop().unwrap();

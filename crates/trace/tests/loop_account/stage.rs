@@ -1,14 +1,14 @@
 //! What the tests share: tracefs, a device with a file system, and the account of some work on it.
 
+use fsarena_devices::claim::{Claimed, claim_image};
+use fsarena_devices::format::{Formatted, format};
+use fsarena_devices::map::map_of_files;
+use fsarena_devices::mount::mount;
+use fsarena_devices::vet;
+use fsarena_filesystems::{Availability, Driver, availability, driver};
 use fsarena_model::account::{Account, Map, Part, Written};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
-use fsarena_targets::claim::{Claimed, claim_image};
-use fsarena_targets::format::{Formatted, format};
-use fsarena_targets::fs::{Availability, Driver, availability, driver};
-use fsarena_targets::map::map_of_files;
-use fsarena_targets::mount::mount;
-use fsarena_targets::vet;
 use fsarena_trace::{BlockDevice, Session, Tracefs, account};
 use std::fs::{self, File};
 use std::ops::ControlFlow;

@@ -4,11 +4,11 @@ mod commands;
 
 use crate::context::Usage;
 use anyhow::Result;
+use fsarena_devices::vet::{self, WipeConsent};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::run::RunPlan;
 use fsarena_runner::OwnPaths;
-use fsarena_targets::vet::{self, WipeConsent};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 

@@ -4,10 +4,10 @@ use crate::args::RunArgs;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::{CorpusError, own};
+use fsarena_devices::inventory;
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::UserIds;
 use fsarena_plan::{Experiment, Outside, Overrides, Surveyed};
-use fsarena_targets::devices;
 use std::path::Path;
 
 /// What the options say, as text where a file has text.
@@ -88,11 +88,11 @@ fn targets(list: &str) -> Result<Vec<String>> {
                 return Ok(path.display().to_string());
             }
             if path.is_file() || (path.starts_with("/dev") && !path.exists()) {
-                devices::identify(&path, &devices::Roots::default())
+                inventory::identify(&path, &inventory::Roots::default())
                     .map_err(|refusal| Usage(format!("--on {refusal}")))?;
             }
             if target.contains('/') || path.exists() {
-                fsarena_targets::vet::vet_directory(&path)
+                fsarena_devices::vet::vet_directory(&path)
                     .map_err(|refusal| Usage(format!("--on {target}: {refusal}")))?;
                 return Ok(path.display().to_string());
             }

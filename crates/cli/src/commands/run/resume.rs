@@ -6,6 +6,8 @@ use crate::args::RunArgs;
 use crate::commands::open;
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
+use fsarena_devices::inventory;
+use fsarena_devices::vet::WipeConsent;
 use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
@@ -13,8 +15,6 @@ use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunState, Slot};
 use fsarena_runner::{OwnPaths, Resumed};
 use fsarena_store::{RunId, Store};
-use fsarena_targets::vet::WipeConsent;
-use fsarena_targets::{devices, fs};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -120,8 +120,8 @@ fn check_unchanged(
     let hash = program_sha256()?;
     // By the paths of the user: after a reboot the kernel's names may be others, and a link may
     // lead elsewhere by now.
-    let roots = devices::Roots::default();
-    let look = |path: &Path| (path.to_owned(), devices::identify(path, &roots).ok());
+    let roots = inventory::Roots::default();
+    let look = |path: &Path| (path.to_owned(), inventory::identify(path, &roots).ok());
     let devices: Vec<(PathBuf, Option<DeviceIdentity>)> =
         rest.block_paths().into_iter().map(look).collect();
     let is_left = |index: usize| rest.schedule.iter().any(|slot| slot.contender == index);
@@ -130,7 +130,7 @@ fn check_unchanged(
         .iter()
         .enumerate()
         .filter(|(index, _)| is_left(*index))
-        .filter_map(|(_, contender)| fs::driver(&contender.levels.fs).ok())
+        .filter_map(|(_, contender)| fsarena_filesystems::driver(&contender.levels.fs).ok())
         .map(|driver| (driver.name().to_owned(), driver.version()))
         .collect();
     let now = fsarena_runner::Now {

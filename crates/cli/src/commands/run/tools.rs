@@ -60,13 +60,13 @@ fn install(packages: &[String]) -> Result<()> {
     if !context::is_root() {
         return Err(Usage("--install-tools needs root".to_owned()).into());
     }
-    let tool = fsarena_targets::cmd::find("apt-get")
+    let tool = fsarena_process::cmd::find("apt-get")
         .ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?;
     say!("installing {}", packages.join(", "));
     let limit = Duration::from_secs(600);
-    fsarena_targets::cmd::run(&tool.path, &["update", "-q"], limit)?;
+    fsarena_process::cmd::run(&tool.path, &["update", "-q"], limit)?;
     let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends", "--"];
     arguments.extend(packages.iter().map(String::as_str));
-    fsarena_targets::cmd::run(&tool.path, &arguments, limit)?;
+    fsarena_process::cmd::run(&tool.path, &arguments, limit)?;
     Ok(())
 }

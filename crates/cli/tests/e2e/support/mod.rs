@@ -16,9 +16,9 @@ pub use pause::{Paused, image_in};
 pub use trace::has_tracing;
 pub use work::{FEW_INODES, of, phase};
 
+use fsarena_filesystems::{Availability, availability, driver};
 use fsarena_model::record::TrialRecord;
 use fsarena_store::{RunRow, Store};
-use fsarena_targets::fs::{Availability, availability, driver};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -284,7 +284,7 @@ pub fn is_root() -> bool {
 
 /// The program called `name`; `None`, with the reason printed, where it is not installed.
 pub fn tool(name: &str) -> Option<String> {
-    let found = fsarena_targets::cmd::find(name);
+    let found = fsarena_process::cmd::find(name);
     if found.is_none() {
         println!("not run: {name} is not installed");
     }

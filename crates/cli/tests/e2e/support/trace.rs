@@ -1,7 +1,7 @@
 //! The kernel's tracing: whether it is to be had, and what of a scene is in it.
 
 use super::Scene;
-use fsarena_targets::mountinfo;
+use fsarena_devices::mountinfo;
 use fsarena_trace::{TraceError, Tracefs};
 use std::fs;
 

@@ -1,0 +1,120 @@
+//! Claims: a device, memory or a directory that is ours until it is released.
+//!
+//! Each kind of device is one file below this one and one line in `KINDS`. Dropping a claim
+//! releases it as far as it goes, also while a panic unwinds. When the process is killed, a loop
+//! device detaches itself; what stays (an image, a directory, a device that was made) was told to
+//! [`Hooks::will_make`] before, and is left to [`crate::leftovers`].
+
+mod brd;
+mod directory;
+mod facts;
+mod image;
+mod kind;
+mod null_blk;
+mod real;
+mod zram;
+
+pub use directory::claim_directory;
+pub use image::claim_image;
+pub use kind::{Claimed, Hooks, Made, Order};
+
+use crate::error::TargetError;
+use crate::inventory::Roots;
+use fsarena_filesystems::Availability;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::device::DeviceIdentity;
+use fsarena_model::spec::TargetSpec;
+use kind::{Held, Kind, missing};
+use std::path::Path;
+
+/// Every kind of device; a new one is its file and its line here.
+static KINDS: [&dyn Kind; 7] = [
+    &image::LOOP,
+    &image::RAM,
+    &zram::Zram,
+    &brd::Brd,
+    &null_blk::NullBlk,
+    &real::Real,
+    &directory::Directory,
+];
+
+/// The kinds of devices, with one line each.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.iter().map(|kind| (kind.name(), kind.summary()))
+}
+
+/// Whether this machine has devices of this kind (as [`DeviceLevel::kind`]); a kind that is not
+/// known is missing.
+#[must_use]
+pub fn device_availability(kind: &str, roots: &Roots) -> Availability {
+    availability_with(kind, roots, Path::new("/lib/modules"))
+}
+
+fn availability_with(kind: &str, roots: &Roots, modules: &Path) -> Availability {
+    match KINDS.iter().find(|known| known.name() == kind) {
+        Some(known) => known.availability(roots, modules),
+        None => missing(format!("there is no kind of device called {kind:?}")),
+    }
+}
+
+/// Claims a target for the level: vets what needs no consent, tells the hooks what is made, makes
+/// it, and holds it.
+///
+/// # Errors
+/// When this machine has no such device, or it cannot be had; nothing is left then.
+pub fn claim(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
+    let place = Path::new(level.kind());
+    let none = || TargetError::state(place, "no such kind of device", "");
+    let kind = KINDS.iter().find(|kind| kind.name() == level.kind()).ok_or_else(none)?;
+    let ready = kind.availability(&Roots::default(), Path::new("/lib/modules"));
+    if let Availability::Missing { reason, .. } = ready {
+        return Err(TargetError::state(place, reason, "use --on loop:SIZE"));
+    }
+    kind.claim(level, order)
+}
+
+/// Removes a device of the kernel that a dead run has made ([`Made::Device`]); true
+/// where it was there and still the same. Only to be called in the boot in which it was made:
+/// nothing of it outlives one, and the numbers that identify it begin anew.
+///
+/// # Errors
+/// When it is no device that is made here, it is not known whether it is the same, or it is in use.
+pub fn remove_made(identity: &DeviceIdentity) -> Result<bool, TargetError> {
+    match KINDS.iter().find(|kind| kind.has_made(identity)) {
+        Some(kind) => kind.remove(identity),
+        None => Err(TargetError::state(
+            &identity.path,
+            "not a device that fsarena makes, so it is left alone",
+            "",
+        )),
+    }
+}
+
+/// Nothing to undo: memory that is taken by a mount.
+#[derive(Debug)]
+struct Nothing;
+
+impl Held for Nothing {
+    fn keep(&mut self) {}
+
+    fn release(&mut self) -> Vec<TargetError> {
+        Vec::new()
+    }
+}
+
+/// Claims memory for a file system without a device; nothing is taken before it is mounted.
+///
+/// # Errors
+/// None today; the signature is that of the other claims.
+pub fn claim_memory(size_bytes: u64) -> Result<Claimed, TargetError> {
+    let facts = [("in_memory", "true".to_owned()), ("size_bytes", size_bytes.to_string())];
+    Ok(Claimed {
+        held: Box::new(Nothing),
+        target: TargetSpec::Memory { size_bytes },
+        facts: facts.map(|(name, value)| (name.to_owned(), value)).into(),
+        notices: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,321 @@
+//! Mounted targets: a typed state that undoes itself when dropped.
+//!
+//! Works from a [`Formatted`], in whichever process holds it. Mounts only where some part of the
+//! path is ours, and never starts a helper such as `mount.nilfs2`, which would leave a daemon
+//! behind.
+
+mod explain;
+
+use crate::error::TargetError;
+use crate::format::{COMMAND_LIMIT, Formatted};
+use crate::inventory::{ancestors, block_number};
+use crate::mountinfo::{self, MountEntry};
+use crate::reopen;
+use fsarena_filesystems::{FsError, MountPlan, external};
+use fsarena_model::spec::TargetSpec;
+use fsarena_process::cmd;
+use rustix::mount::{UnmountFlags, unmount};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Limit for a mount to appear whose command has ended; its daemon may still be starting.
+const APPEAR_LIMIT: Duration = Duration::from_secs(10);
+/// How long a busy mount is tried again.
+const BUSY_LIMIT: Duration = Duration::from_secs(2);
+
+/// A mounted file system, or a directory. Dropping it unmounts.
+#[derive(Debug)]
+pub struct Mounted {
+    path: PathBuf,
+    fstype: String,
+    options: String,
+    mount_ns: u64,
+    how: Unmount,
+}
+
+/// How it is unmounted.
+#[derive(Debug)]
+enum Unmount {
+    /// Not: it is a directory, or it is done, or it is kept.
+    Nothing,
+    /// umount2(2), then wait until no daemon has this device open.
+    Kernel { daemon_device: Option<PathBuf> },
+    /// By this command, likewise.
+    Command { command: String, daemon_device: Option<PathBuf> },
+}
+
+impl Mounted {
+    /// Mount and superblock options in mountinfo, comma-separated.
+    #[must_use]
+    pub fn options(&self) -> &str {
+        &self.options
+    }
+
+    /// Type in mountinfo: `ext4`, `fuse.fuse2fs`.
+    #[must_use]
+    pub fn fstype(&self) -> &str {
+        &self.fstype
+    }
+
+    /// The root of the tree: the mount point, or the directory of ours.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Length of mounting, with the start of the program that does it.
+    #[must_use]
+    pub fn mount_ns(&self) -> u64 {
+        self.mount_ns
+    }
+
+    /// Unmounts. Gives the length of umount2(2) alone; where a daemon serves the file system or a
+    /// command unmounts it, until the command has ended and the daemon has closed the device.
+    ///
+    /// # Errors
+    /// Gives the mount back with the reason, usually `EBUSY`.
+    pub fn unmount(mut self) -> Result<u64, Box<(Self, TargetError)>> {
+        match self.unmount_now() {
+            Ok(ns) => Ok(ns),
+            Err(error) => Err(Box::new((self, error))),
+        }
+    }
+
+    /// Leaves it mounted, for inspection.
+    pub fn keep(mut self) {
+        self.how = Unmount::Nothing;
+    }
+
+    fn unmount_now(&mut self) -> Result<u64, TargetError> {
+        let start = Instant::now();
+        let (ns, device) = match &self.how {
+            Unmount::Nothing => return Ok(0),
+            Unmount::Kernel { daemon_device } => (umount(&self.path)?, daemon_device.clone()),
+            Unmount::Command { command, daemon_device } => {
+                let ran = cmd::shell(command, COMMAND_LIMIT)?;
+                if mounted_at(&self.path)?.is_some() {
+                    return Err(TargetError::state(
+                        &self.path,
+                        format!("still mounted after \"{command}\""),
+                        "correct the unmount command of this file system",
+                    ));
+                }
+                (ran.elapsed_ns, daemon_device.clone())
+            }
+        };
+        self.how = Unmount::Nothing;
+        let Some(device) = device else { return Ok(ns) };
+        wait_closed(&device)?;
+        Ok(nanos(start.elapsed()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        if self.unmount_now().is_err() {
+            let flags = UnmountFlags::DETACH | UnmountFlags::NOFOLLOW;
+            let _ = unmount(&self.path, flags);
+        }
+    }
+}
+
+/// Mounts at `mnt`, an empty directory below one of ours. A directory target is where it is, and
+/// `mnt` is not used.
+///
+/// # Errors
+/// When the device is another one than was claimed, before or after, or somebody uses it; when the
+/// kernel, mount(8) or the command refuses: the text has the options.
+pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> {
+    if let TargetSpec::Directory { path } = formatted.target() {
+        // Only for the record.
+        let entry = mountinfo::of_path(path).ok().flatten();
+        return Ok(Mounted {
+            path: path.clone(),
+            fstype: entry.as_ref().map(|entry| entry.fstype.clone()).unwrap_or_default(),
+            options: entry.as_ref().map(MountEntry::options).unwrap_or_default(),
+            mount_ns: 0,
+            how: Unmount::Nothing,
+        });
+    }
+    let mnt = our_mount_point(mnt)?;
+    let before = mounted_at(&mnt)?.map(|entry| entry.id);
+    formatted.check_before_use()?;
+    let start = Instant::now();
+    let device = formatted.target().device().map(Path::to_owned);
+    let how = match formatted.plan() {
+        MountPlan::Kernel { fstype, source, options } => {
+            kernel_mount(fstype, source, options, &mnt)?;
+            Unmount::Kernel { daemon_device: None }
+        }
+        MountPlan::Commands { mount, unmount, .. } => {
+            let command = external::fill_mount_point(mount, &mnt);
+            if let Err(error) = cmd::shell(&command, COMMAND_LIMIT) {
+                // It may have got half way.
+                let _ = unmount_quietly(&mnt, before);
+                return Err(error.into());
+            }
+            match unmount {
+                Some(command) => Unmount::Command {
+                    command: external::fill_mount_point(command, &mnt),
+                    daemon_device: device,
+                },
+                None => Unmount::Kernel { daemon_device: device },
+            }
+        }
+        MountPlan::Nothing => Unmount::Nothing,
+    };
+    let mut mounted =
+        Mounted { path: mnt, fstype: String::new(), options: String::new(), mount_ns: 0, how };
+    let entry = appeared(&mounted.path, before)?;
+    mounted.mount_ns = nanos(start.elapsed());
+    // What is wrong is unmounted as `mounted` is dropped.
+    lies_on_target(formatted, &entry)?;
+    mounted.options = entry.options();
+    mounted.fstype = entry.fstype;
+    Ok(mounted)
+}
+
+/// Makes sure that what was mounted is the device that was claimed: it was let go of between the
+/// last look and the mount. Holds from now on, because the mount holds the device.
+fn lies_on_target(formatted: &Formatted, entry: &MountEntry) -> Result<(), TargetError> {
+    let target = formatted.target();
+    reopen::recheck_identity(target)?;
+    let (Some(device), MountPlan::Kernel { .. }) = (target.device(), formatted.plan()) else {
+        return Ok(());
+    };
+    let wanted = block_number(device).map(|(major, minor)| format!("{major}:{minor}"));
+    // A btrfs has a number of no device, whose major is 0.
+    if entry.device.starts_with("0:") || wanted.as_ref() == Some(&entry.device) {
+        return Ok(());
+    }
+    let problem = format!("another device was mounted in its place: {}", entry.device);
+    Err(TargetError::state(device, problem, "find out who changed it, and start again"))
+}
+
+/// The mount point without symbolic links; some part of its path must be ours.
+fn our_mount_point(mnt: &Path) -> Result<PathBuf, TargetError> {
+    let mnt = mnt.canonicalize().map_err(|error| TargetError::io("mount at", mnt, error))?;
+    let is_ours = |part: &OsStr| part.to_string_lossy().contains("fsarena");
+    if mnt.iter().any(is_ours) {
+        Ok(mnt)
+    } else {
+        Err(TargetError::state(&mnt, "not made by fsarena, so nothing is mounted there", ""))
+    }
+}
+
+fn kernel_mount(
+    fstype: &str,
+    source: &str,
+    options: &[String],
+    mnt: &Path,
+) -> Result<(), TargetError> {
+    let missing =
+        || FsError::MissingTool { program: "mount".to_owned(), package: Some("mount".to_owned()) };
+    let tool = cmd::find("mount").ok_or_else(missing)?;
+    let joined = options.join(",");
+    let mut args: Vec<&OsStr> = ["-i", "-n", "-t", fstype].map(OsStr::new).into();
+    if !joined.is_empty() {
+        args.extend([OsStr::new("-o"), OsStr::new(&joined)]);
+    }
+    args.extend([OsStr::new("--"), OsStr::new(source), mnt.as_os_str()]);
+    match cmd::run(&tool.path, &args, COMMAND_LIMIT) {
+        Ok(_) => Ok(()),
+        Err(cmd::CmdError::Failed { last_lines, .. }) => Err(TargetError::Mount {
+            fstype: fstype.to_owned(),
+            source_path: PathBuf::from(source),
+            problem: explain::refusal(fstype, source, options, &last_lines),
+            options: joined,
+        }),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The topmost mount at `mnt`.
+fn mounted_at(mnt: &Path) -> Result<Option<MountEntry>, TargetError> {
+    mountinfo::at(mnt).map_err(|error| TargetError::io("read mountinfo for", mnt, error))
+}
+
+/// Waits for a new mount at `mnt`; a daemon may still be starting.
+fn appeared(mnt: &Path, before: Option<u64>) -> Result<MountEntry, TargetError> {
+    let deadline = Instant::now() + APPEAR_LIMIT;
+    loop {
+        match mounted_at(mnt)? {
+            Some(entry) if Some(entry.id) != before => return Ok(entry),
+            _ if Instant::now() > deadline => {
+                return Err(TargetError::state(
+                    mnt,
+                    "the mount command has ended well, and nothing is mounted",
+                    "correct the mount command of this file system",
+                ));
+            }
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+fn unmount_quietly(mnt: &Path, before: Option<u64>) -> Result<(), TargetError> {
+    match mounted_at(mnt)? {
+        Some(entry) if Some(entry.id) != before => umount(mnt).map(|_| ()),
+        _ => Ok(()),
+    }
+}
+
+/// umount2(2), tried again while it is busy for a moment; gives the length of the last call.
+fn umount(mnt: &Path) -> Result<u64, TargetError> {
+    let deadline = Instant::now() + BUSY_LIMIT;
+    loop {
+        let start = Instant::now();
+        match unmount(mnt, UnmountFlags::NOFOLLOW) {
+            Ok(()) => return Ok(nanos(start.elapsed())),
+            Err(rustix::io::Errno::BUSY) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            Err(error) => return Err(TargetError::io("umount2", mnt, error)),
+        }
+    }
+}
+
+fn nanos(length: Duration) -> u64 {
+    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Limit for a daemon to close its device.
+const DAEMON_LIMIT: Duration = Duration::from_secs(60);
+
+/// Waits until no other process has the device open: umount2 of a FUSE file system comes back
+/// before its daemon has written everything and ended.
+fn wait_closed(device: &Path) -> Result<(), TargetError> {
+    let deadline = Instant::now() + DAEMON_LIMIT;
+    // As this /proc counts: it may be that of an outer PID namespace.
+    let own = std::fs::read_link("/proc/self").unwrap_or_default().display().to_string();
+    // Whoever holds the claim has the device open too, and is not waited for.
+    while let Some(pid) = opener(device, &own) {
+        if Instant::now() > deadline {
+            return Err(TargetError::state(
+                device,
+                format!("process {pid} still has it open after the unmount"),
+                "end it; the file system may not be written completely",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+/// A process that has the device open and was started after the mount: not this one, and none of
+/// its ancestors.
+fn opener(device: &Path, own: &str) -> Option<String> {
+    let ancestors = ancestors(Path::new("/proc"), own);
+    let processes = std::fs::read_dir("/proc").ok()?;
+    processes.flatten().find_map(|entry| {
+        let pid = entry.file_name().into_string().ok()?;
+        if !pid.bytes().all(|byte| byte.is_ascii_digit()) || ancestors.contains(&pid) {
+            return None;
+        }
+        let fds = std::fs::read_dir(entry.path().join("fd")).ok()?;
+        let open =
+            fds.flatten().any(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == device));
+        open.then_some(pid)
+    })
+}

@@ -1,0 +1,171 @@
+//! Makes sure, right before anything happens to the device of a target, that it is that device.
+//!
+//! Everything that writes to a device (wiping, mkfs, discarding, preconditioning) begins with
+//! [`for_writing`]; every program that is handed its path (mkfs, mount, what reads features) is
+//! handed it right after [`recheck_unused`]; what has been made of it and may hold it (an external
+//! file system) is only touched after [`recheck_identity`]. A loop device must be backed by our
+//! image; a device that was made or is the user's must be the one that was claimed.
+
+use crate::error::{Refusal, TargetError};
+use crate::inventory::{
+    self, BUSY_LIMIT, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for,
+};
+use crate::{leftovers, loopdev};
+use fsarena_model::spec::{TargetSpec, Under};
+use fsarena_process::cmd;
+use rustix::fs::{Mode, OFlags, fstat, major, minor, open};
+use rustix::io::Errno;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::time::Instant;
+
+/// The device of the target, open for reading and writing, and held exclusively until it is closed.
+///
+/// # Errors
+/// When it has no device, the device is another one than was claimed, or somebody uses it.
+pub(crate) fn for_writing(target: &TargetSpec) -> Result<File, TargetError> {
+    held(target, Exclusive::Write)
+}
+
+/// Makes sure that the device is the one that was claimed and that nobody uses it, and lets go of
+/// it, so that a program can be handed its path. A target without a device needs nothing.
+///
+/// # Errors
+/// As [`for_writing`].
+pub(crate) fn recheck_unused(target: &TargetSpec) -> Result<(), TargetError> {
+    target.device().map_or(Ok(()), |_| held(target, Exclusive::Read).map(drop))
+}
+
+/// Makes sure that the device is the one that was claimed, whoever uses it.
+///
+/// # Errors
+/// When it is another one by now.
+pub(crate) fn recheck_identity(target: &TargetSpec) -> Result<(), TargetError> {
+    match target {
+        TargetSpec::Block { device, under: Under::Image { image, .. }, .. } => {
+            leftovers::ours(image)?;
+            over_our_image(device, image, block_number(device))
+        }
+        TargetSpec::Block {
+            under: Under::Made { identity } | Under::Real { identity, .. },
+            ..
+        } => inventory::same(identity, &Roots::default()),
+        TargetSpec::Memory { .. } | TargetSpec::Directory { .. } => Ok(()),
+    }
+}
+
+fn held(target: &TargetSpec, how: Exclusive) -> Result<File, TargetError> {
+    match target {
+        TargetSpec::Block { device, under: Under::Image { image, .. }, .. } => {
+            loop_of_ours(device, image, how)
+        }
+        TargetSpec::Block {
+            device,
+            under: Under::Made { identity } | Under::Real { identity, .. },
+            ..
+        } => {
+            // The path that programs are handed, which is another one only in a spec by hand.
+            inventory::check_path(identity, device)?;
+            recheck_for(how, identity, &Roots::default())
+        }
+        TargetSpec::Memory { .. } | TargetSpec::Directory { .. } => {
+            Err(TargetError::state(Path::new("target"), "it has no device to write to", ""))
+        }
+    }
+}
+
+fn loop_of_ours(device: &Path, our_image: &Path, how: Exclusive) -> Result<File, TargetError> {
+    leftovers::ours(our_image)?;
+    let access = match how {
+        Exclusive::Read => OFlags::RDONLY,
+        Exclusive::Write => OFlags::RDWR,
+    };
+    let flags = access | OFlags::EXCL | OFlags::CLOEXEC;
+    // Whoever looks at all devices (`fsarena devices`, a scanner) has it for a moment.
+    let started = Instant::now();
+    let file = loop {
+        match open(device, flags, Mode::empty()) {
+            Ok(fd) => break File::from(fd),
+            Err(Errno::BUSY) if started.elapsed() < BUSY_LIMIT => std::thread::sleep(BUSY_PAUSE),
+            Err(error) => return Err(TargetError::io("open exclusively", device, error)),
+        }
+    };
+    let stat = fstat(&file).map_err(|error| TargetError::io("stat", device, error))?;
+    over_our_image(device, our_image, Some((major(stat.st_rdev), minor(stat.st_rdev))))?;
+    Ok(file)
+}
+
+/// The node is the kernel's of this name, and that device lies over our image.
+fn over_our_image(
+    device: &Path,
+    our_image: &Path,
+    number: Option<(u32, u32)>,
+) -> Result<(), TargetError> {
+    let name = device.file_name().unwrap_or_default();
+    let dev = std::fs::read_to_string(Path::new("/sys/block").join(name).join("dev"));
+    let node = number.map(|(major, minor)| format!("{major}:{minor}"));
+    let is_node = dev.is_ok_and(|text| node.as_deref() == Some(text.trim()));
+    if is_node && loopdev::backing_file(device).as_deref() == Some(our_image) {
+        return Ok(());
+    }
+    Err(TargetError::state(
+        device,
+        format!("is not the loop device of {} any more", our_image.display()),
+        "start the run again",
+    ))
+}
+
+/// Makes sure that nothing has come onto a device of the user's since it was given up: what lies on
+/// it was given up, or is a file system that fsarena makes itself. `held` is the device, held.
+///
+/// What an external file system leaves is not known by name; it is wiped when that is taken down
+/// ([`crate::format::Formatted::destroy`]).
+///
+/// # Errors
+/// When something else lies on it, or what lies on it cannot be known.
+pub(crate) fn nothing_new_on(target: &TargetSpec, held: &File) -> Result<(), TargetError> {
+    let TargetSpec::Block { under: Under::Real { identity, signatures, .. }, .. } = target else {
+        return Ok(());
+    };
+    let path = &identity.path;
+    let inventory =
+        Inventory::read(&Roots::default()).map_err(|error| inventory::unread(path, &error))?;
+    let device = inventory.by_number(identity.number);
+    let device = device.ok_or_else(|| Refusal::new(path, "is gone", "check the device"))?;
+    let programs = cmd::SearchPath::from_env();
+    let found = inventory::with_parts(held, device, path, &inventory, &programs)?;
+    let strange = neither_given_up_nor_made(&found, signatures);
+    if strange.is_empty() {
+        return Ok(());
+    }
+    let reason = format!(
+        "{} has come onto it since it was given up, and is nothing that fsarena makes",
+        strange.join(", ")
+    );
+    let remedy = "find out who wrote to it; to lose that too, start the run again and name it \
+                  with --wipe";
+    Err(Refusal::new(path, reason, remedy).into())
+}
+
+fn neither_given_up_nor_made<'a>(found: &'a BTreeSet<String>, given_up: &[String]) -> Vec<&'a str> {
+    let made =
+        |name: &str| fsarena_filesystems::builtin().iter().any(|driver| driver.name() == name);
+    let known = |name: &&String| given_up.contains(name) || made(name.as_str());
+    found.iter().filter(|name| !known(name)).map(String::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_given_up_or_is_made_here_may_be_written_over() {
+        let found: BTreeSet<String> = ["ext4", "gpt", "swap", "xfs"].map(str::to_owned).into();
+        assert_eq!(neither_given_up_nor_made(&found, &[]), ["gpt", "swap"]);
+        assert_eq!(neither_given_up_nor_made(&found, &["gpt".to_owned()]), ["swap"]);
+        let found =
+            fsarena_filesystems::builtin().iter().map(|driver| driver.name().to_owned()).collect();
+        assert!(neither_given_up_nor_made(&found, &[]).is_empty());
+    }
+}

@@ -1,0 +1,176 @@
+//! Paths that are no block device, and devices that can never be a target.
+
+use super::scene::{Build, MIB, NotRun, Scene, hash, run};
+use super::states::{State, consent, never, roots, vet};
+use fsarena_devices::vet::vet_block;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+
+fn refused(path: &Path, reason: &str) {
+    for consent in [vec![], vec![consent(Path::new("/dev/null"), &[])]] {
+        let refusal = vet(path, &consent).expect_err("accepted").to_string();
+        assert!(refusal.contains(reason), "no {reason:?} in: {refusal}");
+    }
+    if path.is_absolute() {
+        let refusal = vet(path, &[consent(path, &[])]).expect_err("accepted").to_string();
+        assert!(refusal.contains(reason), "no {reason:?} in: {refusal}");
+    }
+}
+
+pub fn states() -> Vec<State> {
+    let mut states = other_paths();
+    states.extend(impossible());
+    states
+}
+
+fn other_paths() -> Vec<State> {
+    vec![
+        State::new("missing", |scene| {
+            refused(&scene.path("nothing"), "No such file");
+            Ok(())
+        }),
+        State::new("relative path", |_| {
+            refused(Path::new("dev/vda"), "no absolute path");
+            Ok(())
+        }),
+        State::new("regular file", |scene| {
+            let image = scene.image("image", MIB);
+            let before = hash(&image, &image);
+            refused(&image, "--on loop:SIZE");
+            assert_eq!(hash(&image, &image), before);
+            Ok(())
+        }),
+        State::new("directory", |scene| {
+            refused(&scene.new_dir("dir"), "is a directory");
+            Ok(())
+        }),
+        State::new("character device", |_| {
+            refused(Path::new("/dev/zero"), "is a character device");
+            Ok(())
+        }),
+        State::new("FIFO", |scene| {
+            let path = scene.path("fifo");
+            run("mkfifo", &[&path])?;
+            refused(&path, "is a FIFO");
+            Ok(())
+        }),
+        State::new("socket", |scene| {
+            let path = scene.path("socket");
+            let _listener = UnixListener::bind(&path).unwrap();
+            refused(&path, "is a socket");
+            Ok(())
+        }),
+        State::new("symbolic links in a circle", |scene| {
+            symlink(scene.path("b"), scene.path("a")).unwrap();
+            symlink(scene.path("a"), scene.path("b")).unwrap();
+            refused(&scene.path("a"), "symbolic links");
+            Ok(())
+        }),
+        State::new("symbolic link to nothing", |scene| {
+            symlink("/dev/fsarena-nothing", scene.path("a")).unwrap();
+            refused(&scene.path("a"), "No such file");
+            Ok(())
+        }),
+        State::new("node of a device that is not there", |scene| {
+            let path = scene.path("node");
+            run("mknod", &[path.to_str().unwrap(), "b", "240", "77"])?;
+            refused(&path, "lists no block device 240:77");
+            Ok(())
+        }),
+        State::new("name with a newline", |scene| {
+            let path = scene.path("new\nline");
+            run("mknod", &[path.to_str().unwrap(), "b", "7", "0"])?;
+            let refusal = vet(&path, &[]).expect_err("accepted").to_string();
+            assert!(refusal.contains("not plain UTF-8"), "{refusal}");
+            Ok(())
+        }),
+    ]
+}
+
+fn impossible() -> Vec<State> {
+    vec![
+        State::new("read-only loop", read_only_loop),
+        State::new("set read-only", set_read_only),
+        State::new("size of zero", |scene| {
+            let image = scene.image("image", 0);
+            let device = scene.attach(&image, &[])?;
+            never(&device, &[&image], "size of zero");
+            Ok(())
+        }),
+        State::new("too small", |scene| {
+            let image = scene.image("image", 16 * MIB - 512);
+            let device = scene.attach(&image, &[])?;
+            never(&device, &[&image], "the least that is of use");
+            Ok(())
+        }),
+        State::new("the device of the root directory", root_device),
+        State::new("the device of the database", database),
+    ]
+}
+
+fn read_only_loop(scene: &mut Scene) -> Build<()> {
+    let image = scene.image("image", 16 * MIB);
+    let device = scene.attach(&image, &["--read-only"])?;
+    never(&device, &[&image], "can only be read");
+    Ok(())
+}
+
+fn set_read_only(scene: &mut Scene) -> Build<()> {
+    let image = scene.image("image", 16 * MIB);
+    let device = scene.attach(&image, &[])?;
+    run("blockdev", &["--setro", device.to_str().unwrap()])?;
+    never(&device, &[&image], "can only be read");
+    Ok(())
+}
+
+/// Only looked at: this is the real disk of the machine.
+fn root_device(_scene: &mut Scene) -> Build<()> {
+    let mounts = fsarena_devices::mountinfo::current().unwrap();
+    let root = mounts.iter().find(|entry| entry.mount_point == Path::new("/"));
+    let Some(source) = root.map(|entry| entry.source.as_str()) else {
+        return Err(NotRun("no root in mountinfo".into()));
+    };
+    let path = Path::new("/dev/block").join(&root.unwrap().device);
+    let path = if path.exists() { path } else { source.into() };
+    if !fs::metadata(&path).is_ok_and(|meta| {
+        use std::os::unix::fs::FileTypeExt as _;
+        meta.file_type().is_block_device()
+    }) {
+        return Err(NotRun(format!("the root directory lies on {source}, no block device")));
+    }
+    for names in [&[][..], &["ext4"], &["xfs"], &["btrfs"]] {
+        let refusal = vet(&path, &[consent(&path, names)]).expect_err("accepted").to_string();
+        assert!(refusal.contains("root directory (/) lies on it"), "{refusal}");
+    }
+    Ok(())
+}
+
+/// Its image lies on a device under another loop device: both are below the database.
+fn database(scene: &mut Scene) -> Build<()> {
+    let outer = scene.image("outer", 48 * MIB);
+    run("mke2fs", &["-q", "-F", "-t", "ext2", outer.to_str().unwrap()])?;
+    let below = scene.attach(&outer, &[])?;
+    let at = scene.new_dir("outer-mnt");
+    // Nor may times of access be written while it is looked at.
+    scene.mount(&below, &at, &["-o", "noatime"])?;
+    let inner = at.join("inner");
+    fs::File::create_new(&inner).unwrap().set_len(32 * MIB).unwrap();
+    run("mke2fs", &["-q", "-F", "-t", "ext2", inner.to_str().unwrap()])?;
+    let above = scene.attach(&inner, &[])?;
+    let mnt = scene.new_dir("inner-mnt");
+    scene.mount(&above, &mnt, &["-o", "ro"])?;
+    // Nothing of ours may be on its way when the image is hashed.
+    run("sync", &["--file-system", at.to_str().unwrap()])?;
+    let db = mnt.join("not/made/yet.db");
+    for device in [&below, &above] {
+        let before = hash(device, &outer);
+        let protected = [("the database", db.as_path())];
+        let consent = [consent(device, &["ext2"])];
+        let refusal = vet_block(device, &consent, &protected, &roots()).expect_err("accepted");
+        assert!(refusal.to_string().contains("the database ("), "{refusal}");
+        assert_eq!(hash(device, &outer), before);
+    }
+    Ok(())
+}

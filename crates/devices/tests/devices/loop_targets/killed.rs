@@ -1,0 +1,222 @@
+//! A process that is killed in the middle, and the recovery after it. The process is this test
+//! program again, running one test that does nothing unless it is told where.
+
+use super::stage::{Stage, formatted, mounted, ready};
+use fsarena_devices::claim::claim_image;
+use fsarena_devices::mount::mount;
+use fsarena_devices::{leftovers, loopdev, mountinfo, settle, vet};
+use fsarena_filesystems::driver;
+use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_process::namespace;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const DIR: &str = "FSARENA_TEST_VICTIM_DIR";
+const FS: &str = "FSARENA_TEST_VICTIM_FS";
+const PRIVATE: &str = "FSARENA_TEST_VICTIM_PRIVATE";
+const FROZEN: &str = "FSARENA_TEST_VICTIM_FROZEN";
+const FSFREEZE: &str = "/usr/sbin/fsfreeze";
+
+/// Claims, formats and mounts, says so by a file, and waits for its death.
+#[test]
+fn loop_victim() {
+    let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else {
+        return println!("not run: the child of another test");
+    };
+    if std::env::var_os(PRIVATE).is_some() {
+        namespace::enter_private_mounts().unwrap();
+    }
+    let level = FsLevel::plain(&std::env::var(FS).unwrap());
+    let driver = driver(&level).unwrap();
+    let vetted = vet::vet_image_dir(&dir, 320 << 20).unwrap();
+    let claimed = claim_image(&vetted, "fsarena-image", 320 << 20, false, &mut |_| {
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
+    let made = formatted(&claimed, &*driver, &level, Discard::None);
+    let tree = mount(&made, &dir.join("mnt")).unwrap();
+    std::fs::write(tree.path().join("file"), "x").unwrap();
+    if std::env::var_os(FROZEN).is_some() {
+        let status = Command::new(FSFREEZE).arg("--freeze").arg(tree.path()).status().unwrap();
+        assert!(status.success());
+    }
+    std::fs::write(dir.join("mounted"), "").unwrap();
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+fn victim(stage: &Stage, fs: &str, how: &[&str]) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "loop_targets::killed::loop_victim"])
+        .env(DIR, stage.dir())
+        .env(FS, fs);
+    command.envs(how.iter().map(|name| (name, "1")));
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !stage.dir().join("mounted").exists() {
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "no victim");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::fs::remove_file(stage.dir().join("mounted")).unwrap();
+    child
+}
+
+fn kill(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn loop_kill_is_recovered_from_and_recovery_is_idempotent() {
+    let Some(stage) = Stage::enter() else { return };
+    for name in ["ext2", "ext3", "ext4", "xfs", "btrfs"] {
+        let Some(_) = ready(name) else { continue };
+        kill(victim(&stage, name, &[]));
+        // The mount keeps the device.
+        assert_eq!(leftovers::loop_devices_of(&stage.image()).unwrap().len(), 1);
+        assert!(leftovers::remove_dir(stage.dir()).is_err(), "something is mounted below");
+        assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
+        leftovers::detach_loops_of(&stage.image()).unwrap();
+        assert!(leftovers::remove_image(&stage.image()).unwrap());
+        stage.assert_nothing_left();
+        assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 0);
+        assert!(leftovers::detach_loops_of(&stage.image()).unwrap().is_empty());
+        assert!(!leftovers::remove_image(&stage.image()).unwrap());
+    }
+}
+
+#[test]
+fn loop_kill_in_private_mounts_takes_mount_and_device_away() {
+    let Some(stage) = Stage::enter() else { return };
+    for name in ["ext4", "xfs", "btrfs"] {
+        let Some(_) = ready(name) else { continue };
+        let child = victim(&stage, name, &[PRIVATE]);
+        assert!(mountinfo::at(&stage.mnt()).unwrap().is_none(), "not seen from outside");
+        let device = leftovers::loop_devices_of(&stage.image()).unwrap().remove(0);
+        kill(child);
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while loopdev::backing_file(&device) == Some(stage.image()) {
+            assert!(Instant::now() < deadline, "autoclear has not detached it");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(leftovers::remove_image(&stage.image()).unwrap());
+        stage.assert_nothing_left();
+    }
+}
+
+#[test]
+fn loop_a_mount_left_frozen_is_thawed_by_recovery() {
+    let Some(stage) = Stage::enter() else { return };
+    let Some(ext4) = ready("ext4") else { return };
+    let claimed = stage.claim(64 << 20);
+    let made = formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
+    mounted(&made, &stage).keep();
+    if !Path::new(FSFREEZE).exists() {
+        println!("not run: no fsfreeze to leave it frozen with");
+    } else {
+        let status = Command::new(FSFREEZE).arg("--freeze").arg(stage.mnt()).status().unwrap();
+        assert!(status.success());
+    }
+    assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
+    assert!(settle::thaw(stage.dir()).is_ok_and(|was| !was), "nothing is frozen");
+    drop(made);
+    claimed.release().unwrap();
+    stage.assert_nothing_left();
+}
+
+/// Killed between freezing and thawing in private mounts: no mount is left to thaw it by.
+#[test]
+fn loop_a_hidden_frozen_file_system_lets_go_of_its_device() {
+    let Some(stage) = Stage::enter() else { return };
+    if !Path::new(FSFREEZE).exists() {
+        println!("not run: no fsfreeze to leave it frozen with");
+        return;
+    }
+    for name in ["ext4", "xfs", "btrfs"] {
+        let Some(_) = ready(name) else { continue };
+        kill(victim(&stage, name, &[PRIVATE, FROZEN]));
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(leftovers::loop_devices_of(&stage.image()).unwrap().len(), 1, "{name}");
+        leftovers::detach_loops_of(&stage.image()).unwrap();
+        assert!(leftovers::remove_image(&stage.image()).unwrap());
+        stage.assert_nothing_left();
+    }
+}
+
+#[test]
+fn loop_what_is_kept_stays_until_it_is_unmounted() {
+    let Some(stage) = Stage::enter() else { return };
+    let Some(ext4) = ready("ext4") else { return };
+    let mut claimed = stage.claim(64 << 20);
+    let made = formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
+    mounted(&made, &stage).keep();
+    claimed.keep();
+    claimed.release().unwrap();
+    assert!(stage.image().exists() && mountinfo::at(&stage.mnt()).unwrap().is_some());
+    assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
+    leftovers::detach_loops_of(&stage.image()).unwrap();
+    leftovers::remove_image(&stage.image()).unwrap();
+    stage.assert_nothing_left();
+}
+
+const PIDS: &str = "FSARENA_TEST_PIDS";
+
+/// First as the parent of a PID namespace, then as process 1 of it.
+#[test]
+fn loop_pid_namespace_member() {
+    let Ok(role) = std::env::var(PIDS) else {
+        return println!("not run: the child of another test");
+    };
+    if role == "parent" {
+        namespace::enter_private_mounts().unwrap();
+        namespace::unshare_pids().unwrap();
+        let mut first = Command::new(std::env::current_exe().unwrap());
+        first
+            .args(["--exact", "loop_targets::killed::loop_pid_namespace_member"])
+            .env(PIDS, "first");
+        assert!(first.stdout(Stdio::null()).status().unwrap().success());
+        return;
+    }
+    namespace::death_signal(0).unwrap();
+    namespace::mount_proc().unwrap();
+    assert_eq!(std::fs::read_link("/proc/self").unwrap(), Path::new("1"));
+    assert!(leftovers::loop_devices_of(Path::new("/x/fsarena-none")).unwrap().is_empty());
+    let limit = Duration::from_secs(10);
+    let ran = fsarena_process::cmd::shell("setsid sleep 4242 & echo $PPID", limit).unwrap();
+    assert_eq!(ran.stdout, "1\n");
+}
+
+#[test]
+fn loop_daemons_die_with_their_pid_namespace() {
+    let Some(_stage) = Stage::enter() else { return };
+    let mut parent = Command::new(std::env::current_exe().unwrap());
+    parent.args(["--exact", "loop_targets::killed::loop_pid_namespace_member"]).env(PIDS, "parent");
+    assert!(parent.stdout(Stdio::null()).status().unwrap().success());
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        assert_ne!(line, b"sleep\x004242\x00", "the daemon lives");
+    }
+    assert_ne!(std::fs::read_link("/proc/self").unwrap(), Path::new("1"));
+}
+
+#[test]
+fn loop_a_mount_point_that_is_not_utf8_does_not_open_the_way_to_removal() {
+    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+    use std::os::unix::ffi::OsStrExt as _;
+    let Some(stage) = Stage::enter() else { return };
+    let ours = stage.dir().join("fsarena-dir");
+    let odd = ours.join(std::ffi::OsStr::from_bytes(b"caf\xe9 \xff"));
+    std::fs::create_dir_all(&odd).unwrap();
+    mount("fsarena", &odd, "tmpfs", MountFlags::empty(), None).unwrap();
+    std::fs::write(odd.join("file"), "").unwrap();
+    let removed = leftovers::remove_dir(&ours);
+    let file_is_there = odd.join("file").exists();
+    let seen = mountinfo::at(&odd);
+    let count = leftovers::unmount_below(&ours);
+    let _ = unmount(&odd, UnmountFlags::DETACH);
+    assert!(removed.is_err() && file_is_there, "{removed:?}");
+    assert_eq!(seen.unwrap().unwrap().fstype, "tmpfs");
+    assert_eq!(count.unwrap(), 1);
+    assert!(leftovers::remove_dir(&ours).unwrap());
+}

@@ -1,0 +1,105 @@
+//! File systems: one driver each, behind one trait.
+//!
+//! A driver says what can be had ([`FileSystem::check`]), which command makes it and with which
+//! options it is mounted; these three are pure. Its programs are asked for what they have made;
+//! what makes, mounts and removes is `fsarena-devices`.
+#![forbid(unsafe_code)]
+
+mod availability;
+mod btrfs;
+mod directory;
+mod driver;
+mod error;
+mod ext;
+pub mod external;
+mod f2fs;
+mod jfs;
+mod nilfs2;
+mod options;
+mod reiserfs;
+mod tmpfs;
+mod xfs;
+
+pub use availability::{Availability, availability, availability_with, has_module};
+pub use driver::{Backing, ContentRule, FileSystem, Kernel, MountPlan, ToolNeed};
+pub use error::{FsError, IllegalLevel, UnknownFs};
+use external::External;
+
+use fsarena_model::contender::FsLevel;
+
+/// Every driver of this program; a new one is its file and its line here.
+static BUILTIN: [&dyn FileSystem; 11] = [
+    &ext::EXT2,
+    &ext::EXT3,
+    &ext::EXT4,
+    &xfs::Xfs,
+    &btrfs::Btrfs,
+    &f2fs::F2fs,
+    &jfs::Jfs,
+    &nilfs2::Nilfs2,
+    &reiserfs::ReiserFs,
+    &tmpfs::Tmpfs,
+    &directory::Directory,
+];
+
+/// All drivers of this program.
+#[must_use]
+pub fn builtin() -> &'static [&'static dyn FileSystem] {
+    &BUILTIN
+}
+
+/// A driver: one of this program, or one made of the commands of an experiment file.
+pub enum Driver {
+    /// One of [`builtin`].
+    Builtin(&'static dyn FileSystem),
+    /// Made of commands.
+    External(Box<External>),
+}
+
+impl std::ops::Deref for Driver {
+    type Target = dyn FileSystem;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Builtin(driver) => *driver,
+            Self::External(driver) => &**driver,
+        }
+    }
+}
+
+/// The driver of a level: one of ours, or the commands in the level.
+///
+/// # Errors
+/// When there is none of this name; lists the known ones.
+pub fn driver(level: &FsLevel) -> Result<Driver, UnknownFs> {
+    if let Some(commands) = &level.external {
+        return Ok(Driver::External(Box::new(External::new(&level.name, commands.clone()))));
+    }
+    if let Some(found) = builtin().iter().find(|fs| fs.name() == level.name) {
+        return Ok(Driver::Builtin(*found));
+    }
+    let known: Vec<String> = builtin().iter().map(|fs| fs.name().to_owned()).collect();
+    let nearest = options::nearest(&level.name, known.iter().map(String::as_str));
+    Err(UnknownFs { name: level.name.clone(), nearest: nearest.map(str::to_owned), known })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_driver_is_found_by_its_name() {
+        for fs in builtin() {
+            assert_eq!(driver(&FsLevel::plain(fs.name())).unwrap().name(), fs.name());
+            assert!(!fs.summary().is_empty());
+        }
+    }
+
+    #[test]
+    fn unknown_name_lists_the_known_and_suggests() {
+        let text = driver(&FsLevel::plain("ex4")).err().unwrap().to_string();
+        assert!(text.contains("did you mean \"ext4\"") && text.contains("btrfs"), "{text}");
+        let text = driver(&FsLevel::plain("hammer")).err().unwrap().to_string();
+        assert!(!text.contains("did you mean"), "{text}");
+    }
+}

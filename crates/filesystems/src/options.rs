@@ -1,0 +1,340 @@
+//! What the drivers share: reading and checking option values, version lines, parsers of
+//! `key: value` output. Pure but for [`version_of`] and [`output_of`].
+
+use super::error::{FsError, IllegalLevel};
+use fsarena_model::account::Range;
+use fsarena_model::contender::FsLevel;
+use fsarena_model::units::Bytes;
+use fsarena_process::cmd;
+use std::path::Path;
+use std::time::Duration;
+
+/// Limit for programs that only read.
+const READ_LIMIT: Duration = Duration::from_secs(60);
+
+/// For options that name another device: it would be written to.
+const OTHER_DEVICE: &str = "only the device of the target is used; leave it out";
+
+/// Mount options that would change what is measured behind the plan's back.
+const NOT_HERE: [(&str, &str); 15] = [
+    ("ro", "the work writes; leave it out"),
+    ("bind", "leave it out"),
+    ("rbind", "leave it out"),
+    ("move", "leave it out"),
+    ("remount", "leave it out"),
+    ("loop", "the device is attached already; leave it out"),
+    ("offset", "the device is attached already; leave it out"),
+    ("sizelimit", "use --on loop:SIZE"),
+    ("logdev", OTHER_DEVICE),
+    ("rtdev", OTHER_DEVICE),
+    ("device", OTHER_DEVICE),
+    ("journal_path", OTHER_DEVICE),
+    ("journal_dev", OTHER_DEVICE),
+    ("discard", "write discard = \"on\", so that mkfs and mount agree"),
+    ("nodiscard", "it is the default; leave it out"),
+];
+
+/// Builds the errors of one driver.
+pub(super) struct Rule<'a> {
+    pub fs: &'a str,
+}
+
+impl Rule<'_> {
+    pub fn broken(&self, rule: impl Into<String>, remedy: impl Into<String>) -> IllegalLevel {
+        IllegalLevel { fs: self.fs.to_owned(), rule: rule.into(), remedy: remedy.into() }
+    }
+
+    /// Every mkfs option must be one of `known`.
+    pub fn known(
+        &self,
+        level: &FsLevel,
+        known: &[(&'static str, &'static str)],
+    ) -> Result<(), IllegalLevel> {
+        for key in level.mkfs.keys() {
+            if known.iter().any(|(name, _)| name == key) {
+                continue;
+            }
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            let near = nearest(key, names.iter().copied())
+                .map(|near| format!("did you mean {near}? "))
+                .unwrap_or_default();
+            let list = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(
+                self.broken(format!("unknown mkfs option {key}"), format!("{near}known: {list}"))
+            );
+        }
+        Ok(())
+    }
+
+    /// Mount options must be single words, once each, and none of those that the plan decides.
+    pub fn mount_words(&self, level: &FsLevel) -> Result<(), IllegalLevel> {
+        for (index, option) in level.mount.iter().enumerate() {
+            if option.is_empty() || option.contains([',', ' ', '\t', '\n', '\0']) {
+                return Err(self.broken(
+                    format!("mount option {option:?} is not one word"),
+                    "give each option on its own, without commas and spaces",
+                ));
+            }
+            let (key, _) = key_value(option);
+            if let Some((_, remedy)) = NOT_HERE.iter().find(|(name, _)| *name == key) {
+                return Err(
+                    self.broken(format!("mount option {option} cannot be used here"), *remedy)
+                );
+            }
+            if level.mount[..index].iter().any(|before| key_value(before).0 == key) {
+                return Err(self.broken(
+                    format!("mount option {key} is given twice"),
+                    "keep one of them, or make it a list of contenders",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// A size in bytes that must be a power of two within the limits.
+    pub fn power_of_two(
+        &self,
+        level: &FsLevel,
+        key: &str,
+        least: u64,
+        most: u64,
+        default: u64,
+    ) -> Result<u64, IllegalLevel> {
+        let value = self.bytes(level, key, default)?;
+        if value.is_power_of_two() && (least..=most).contains(&value) {
+            return Ok(value);
+        }
+        Err(self.broken(
+            format!("{key} = {value} is not a power of two from {least} to {most}"),
+            format!("the default is {default}"),
+        ))
+    }
+
+    /// A size in bytes.
+    pub fn bytes(&self, level: &FsLevel, key: &str, default: u64) -> Result<u64, IllegalLevel> {
+        let Some(text) = level.mkfs.get(key) else { return Ok(default) };
+        text.parse::<Bytes>()
+            .map(|bytes| bytes.0)
+            .map_err(|error| self.broken(format!("{key}: {error}"), format!("such as {default}")))
+    }
+
+    /// A whole number within limits.
+    pub fn number(
+        &self,
+        level: &FsLevel,
+        key: &str,
+        least: u64,
+        most: u64,
+        default: u64,
+    ) -> Result<u64, IllegalLevel> {
+        let Some(text) = level.mkfs.get(key) else { return Ok(default) };
+        text.parse().ok().filter(|value| (least..=most).contains(value)).ok_or_else(|| {
+            self.broken(
+                format!("{key} = {text} is not a whole number from {least} to {most}"),
+                format!("the default is {default}"),
+            )
+        })
+    }
+
+    /// `0` or `1`.
+    pub fn flag(&self, level: &FsLevel, key: &str, default: bool) -> Result<bool, IllegalLevel> {
+        self.number(level, key, 0, 1, u64::from(default)).map(|value| value == 1)
+    }
+
+    /// One word of a list.
+    pub fn one_of<'l>(
+        &self,
+        level: &'l FsLevel,
+        key: &str,
+        words: &[&str],
+        default: &'l str,
+    ) -> Result<&'l str, IllegalLevel> {
+        let value = level.mkfs.get(key).map_or(default, String::as_str);
+        if words.contains(&value) {
+            return Ok(value);
+        }
+        Err(self.broken(
+            format!("{key} = {value} is not known"),
+            format!("use one of {}", words.join(", ")),
+        ))
+    }
+
+    /// The device must have at least this size.
+    pub fn least_size(&self, device: Option<u64>, least: u64) -> Result<(), IllegalLevel> {
+        match device {
+            Some(bytes) if bytes < least => Err(self.broken(
+                format!(
+                    "a device of {} is too small: it needs {} at least",
+                    Bytes(bytes),
+                    Bytes(least)
+                ),
+                format!("use --on loop:{} or larger", rounded_up(least)),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The least whole number of MiB, in the words of `--on`.
+fn rounded_up(bytes: u64) -> String {
+    format!("{}M", bytes.div_ceil(1 << 20))
+}
+
+/// `data=writeback` as `("data", Some("writeback"))`.
+pub(super) fn key_value(option: &str) -> (&str, Option<&str>) {
+    match option.split_once('=') {
+        Some((key, value)) => (key, Some(value)),
+        None => (option, None),
+    }
+}
+
+/// The candidate that differs least, if by two letters at most.
+pub(super) fn nearest<'a>(
+    word: &str,
+    candidates: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let limit = if word.len() <= 3 { 1 } else { 2 };
+    candidates
+        .map(|candidate| (distance(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Levenshtein distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// A UUID that is the same for a device each time, and another for each device: two file systems
+/// of one UUID cannot be mounted at once (xfs, btrfs), and two runs may work side by side.
+pub(super) fn device_uuid(device: &Path) -> String {
+    // FNV-1a: only distinctness matters here.
+    let hash = device
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("f5a2e4a0-0000-4000-8000-{:012x}", hash & 0xffff_ffff_ffff)
+}
+
+/// Standard output of a program that only reads, given its package for the error.
+pub(crate) fn output_of(
+    program: &str,
+    package: &str,
+    args: &[&str],
+    device: &Path,
+) -> Result<String, FsError> {
+    let Some(tool) = cmd::find(program) else {
+        return Err(FsError::MissingTool {
+            program: program.to_owned(),
+            package: Some(package.to_owned()),
+        });
+    };
+    let mut all: Vec<&std::ffi::OsStr> = args.iter().map(std::ffi::OsStr::new).collect();
+    all.push(device.as_os_str());
+    Ok(cmd::run(&tool.path, &all, READ_LIMIT)?.stdout)
+}
+
+/// First line that a program prints about its version, on either stream.
+pub(super) fn version_of(program: &str, args: &[&str]) -> Option<String> {
+    let tool = cmd::find(program)?;
+    let ran = cmd::run(&tool.path, args, READ_LIMIT).ok()?;
+    first_line(&ran.stdout, &ran.stderr)
+}
+
+/// First line that says something.
+pub(super) fn first_line(stdout: &str, stderr: &str) -> Option<String> {
+    let mut lines = stdout.lines().chain(stderr.lines()).map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// The output of one program, read.
+pub(super) struct ToolOutput<'a> {
+    pub tool: &'static str,
+    pub text: &'a str,
+}
+
+impl ToolOutput<'_> {
+    pub fn odd(&self, problem: impl Into<String>) -> FsError {
+        FsError::Malformed { tool: self.tool, problem: problem.into() }
+    }
+
+    /// The value of the line `key<separator>value`.
+    pub fn value(&self, key: &str, separator: char) -> Option<&str> {
+        let pairs = self.text.lines().filter_map(|line| line.split_once(separator));
+        pairs
+            .map(|(name, value)| (name.trim(), value.trim()))
+            .find(|(name, _)| *name == key)?
+            .1
+            .into()
+    }
+
+    /// That as a number.
+    pub fn number(&self, key: &str, separator: char) -> Result<u64, FsError> {
+        let value = self.value(key, separator).ok_or_else(|| self.odd(format!("no {key}")))?;
+        value.parse().map_err(|_| self.odd(format!("{key} is {value:?}, no number")))
+    }
+
+    /// The bytes of `count` blocks from `first` on.
+    pub fn blocks(&self, first: u64, count: u64, block_bytes: u64) -> Result<Range, FsError> {
+        let bytes = |blocks: u64| blocks.checked_mul(block_bytes);
+        match (bytes(first), bytes(count)) {
+            (Some(start_bytes), Some(length_bytes)) => Ok(Range { start_bytes, length_bytes }),
+            _ => Err(self.odd(format!("block {first} is no block"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_the_plan_decides_are_refused_with_the_way_out() {
+        let rule = Rule { fs: "xfs" };
+        let check = |words: &[&str]| {
+            let mut level = FsLevel::plain("xfs");
+            level.mount = words.iter().map(|word| (*word).to_owned()).collect();
+            rule.mount_words(&level).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&["noatime", "logbufs=8"]), Ok(()));
+        assert!(check(&["discard"]).unwrap_err().contains("discard = \"on\""));
+        assert!(check(&["a,b"]).unwrap_err().contains("one word"));
+        assert!(check(&["logbufs=8", "logbufs=4"]).unwrap_err().contains("twice"));
+        for word in ["logdev=/dev/sda", "rtdev=/dev/sda", "device=/dev/sda", "journal_dev=0x801"] {
+            assert!(check(&[word]).unwrap_err().contains("only the device of the target"));
+        }
+        assert!(check(&["journal_path=/dev/sda"]).unwrap_err().contains("cannot be used"));
+        assert!(check(&["ro"]).unwrap_err().contains("cannot be used"));
+    }
+
+    #[test]
+    fn nearest_is_near() {
+        let known = ["ext2", "xfs", "btrfs"];
+        assert_eq!(nearest("btfs", known.into_iter()), Some("btrfs"));
+        assert_eq!(nearest("zfs", known.into_iter()), Some("xfs"));
+        assert_eq!(nearest("reiserfs", known.into_iter()), None);
+    }
+
+    #[test]
+    fn uuids_differ_by_device_and_stay_the_same() {
+        let one = device_uuid(Path::new("/dev/loop0"));
+        assert_eq!(one, device_uuid(Path::new("/dev/loop0")));
+        assert_ne!(one, device_uuid(Path::new("/dev/loop1")));
+        assert_eq!(one.len(), 36);
+    }
+}

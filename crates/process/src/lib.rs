@@ -1,0 +1,7 @@
+//! External programs: found, started without a shell, captured, limited in time and output, and
+//! ended with all they have started; namespaces in which mounts and daemons end with a process.
+//!
+//! This is the place where external tools are started. It must not know what a program is for.
+
+pub mod cmd;
+pub mod namespace;
