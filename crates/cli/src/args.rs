@@ -146,7 +146,7 @@ pub struct DatasetArgs {
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
     /// Multiply the number of files, and the size of single large files.
-    #[arg(long, value_name = "FACTOR", value_parser = scale)]
+    #[arg(long, value_name = "FACTOR", value_parser = machine::scale)]
     pub scale: Option<f64>,
     /// Print the description, from which the dataset can be made again.
     #[arg(long)]
@@ -167,14 +167,6 @@ Examples:
   fsarena dataset small-10000 --archive small.tar.gz
   fsarena dataset portage-2010 --toml > mine.toml && fsarena dataset mine.toml
   fsarena dataset ~/pictures";
-
-/// A factor as experiments take it.
-fn scale(text: &str) -> Result<f64, String> {
-    let scale: Option<f64> = text.parse().ok();
-    scale
-        .filter(|scale| *scale > 0.0 && *scale <= 100.0)
-        .ok_or_else(|| "a number above 0 and up to 100, such as 0.1".to_owned())
-}
 
 #[derive(Args, Debug)]
 #[command(after_help = EXPERIMENTS_EXAMPLES)]

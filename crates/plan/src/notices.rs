@@ -2,7 +2,7 @@
 
 use crate::artifacts::stage_bytes;
 use fsarena_corpus::Description;
-use fsarena_fio::JobFile;
+use fsarena_foreign::fio::JobFile;
 use fsarena_model::cycle::Load;
 use fsarena_model::io::Backend;
 use fsarena_model::job::{By, Origin, Source, SourcePlace};

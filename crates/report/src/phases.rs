@@ -45,7 +45,7 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
     out
 }
 
-/// Code of the notice on records of other programs (`fsarena_import::notices::FOREIGN`).
+/// Code of the notice on records of other programs (`fsarena_foreign::import::notices::FOREIGN`).
 const IMPORTED: &str = "imported";
 
 /// How the tables are read: only what occurs.

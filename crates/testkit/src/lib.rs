@@ -1,6 +1,7 @@
 //! Things that only tests need. No crate depends on it outside `[dev-dependencies]`.
 #![forbid(unsafe_code)]
 
+pub mod browser;
 pub mod fake_tree;
 pub mod records;
 

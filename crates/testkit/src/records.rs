@@ -6,9 +6,9 @@ mod jobs;
 
 pub use crate::SECOND_NS;
 pub use cycles::{ASKED_BYTES, CYCLE_WRITTEN_BYTES, add_account, block_sizes, cycles, periodic};
-pub use jobs::{PACKED_BYTES, contents, own_work, real_work};
+pub use jobs::{PACKED_BYTES, contender, contents, own_work, real_work};
 
-use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
+use fsarena_model::contender::{Cache, Contender};
 use fsarena_model::device::Conditioning;
 use fsarena_model::host::Host;
 use fsarena_model::record::{
@@ -30,13 +30,6 @@ use std::collections::BTreeMap;
 
 /// 2026-01-01 00:00:00 UTC, ns.
 pub const NEW_YEAR_UNIX_NS: u64 = 1_767_225_600 * SECOND_NS;
-
-/// A contender on a 1 GiB loop, cold, with whole memory.
-#[must_use]
-pub fn contender(label: &str, fs: &str, replicate: u32) -> Contender {
-    let levels = Levels::plain(FsLevel::plain(fs), DeviceLevel::Loop { size_bytes: 1 << 30 });
-    Contender { label: label.to_owned(), replicate, levels }
-}
 
 /// 5,000 files of 256 B: created, read in random order, deleted.
 #[must_use]

@@ -12,7 +12,6 @@ const MAY_BE_UNSAFE: &[&str] =
 /// Where processes are started: external tools; workload programs (fio); the worker; the executor;
 /// chores; and what only tests use.
 const MAY_SPAWN: &[&str] = &[
-    "crates/browser/",
     "crates/process/",
     "crates/engine/src/program/",
     "crates/executor/",

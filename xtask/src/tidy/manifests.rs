@@ -8,8 +8,6 @@ use super::tree::{Tree, parent};
 /// `devices → filesystems → process` and `report → study → {stats, store}`, all of them → `model`,
 /// which depends on nothing here.
 const MAY_USE: &[(&str, &[&str])] = &[
-    // For tests only, as `testkit`: a browser, whatever the page.
-    ("browser", &[]),
     // Plain values in, SVG out.
     ("chart", &[]),
     // The cli is where every part is put together, and the same binary is executor and worker.
@@ -22,8 +20,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "engine",
             "executor",
             "filesystems",
+            "foreign",
             "honesty",
-            "import",
             "metrics",
             "model",
             "plan",
@@ -44,23 +42,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Readings of the machine and of devices; how much equal runs differ.
     ("doctor", &["devices", "metrics", "model", "process", "stats"]),
     // The engine starts fio for its jobs and reads what it prints; both are pure there.
-    ("engine", &["corpus", "fio", "model"]),
+    ("engine", &["corpus", "foreign", "model"]),
     (
         "executor",
         &["corpus", "devices", "engine", "filesystems", "metrics", "model", "process", "trace"],
     ),
     // Drivers: commands and options; their programs are asked, and nothing is made.
     ("filesystems", &["model", "process"]),
-    ("fio", &["model"]),
+    // Files of other programs: text in, workloads, plans and records out.
+    ("foreign", &["model"]),
     // The shipped rule on tapes: plain numbers in, figures out.
     ("honesty", &["model", "stats"]),
-    // Files of other programs: text in, plans and records out.
-    ("import", &["fio", "model"]),
     ("metrics", &["model"]),
     ("model", &[]),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
-    ("plan", &["corpus", "fio", "model"]),
+    ("plan", &["corpus", "foreign", "model"]),
     // Every external tool is started here.
     ("process", &["model"]),
     // Published numbers: plain data of other people.
@@ -90,7 +87,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("store", &["model"]),
     ("study", &["model", "stats", "store"]),
-    // For tests only: fake trees, a loop-device guard, sample databases.
+    // For tests only: fake trees, a loop-device guard, sample databases, a browser.
     ("testkit", &["metrics", "model", "store"]),
     // Block requests of the kernel's trace; devices makes what its tests trace.
     ("trace", &["devices", "filesystems", "model", "process"]),
@@ -101,7 +98,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 ];
 
 /// Any crate may have these for its tests, and for nothing else.
-const FOR_TESTS: &[&str] = &["browser", "testkit"];
+const FOR_TESTS: &[&str] = &["testkit"];
 
 /// The crates whose errors are read by people only; the others have typed errors.
 const MAY_USE_ANYHOW: &[&str] = &["cli", "xtask"];
@@ -308,7 +305,11 @@ mod tests {
         let findings = check(direction, "engine", body);
         assert_eq!(findings.len(), 1);
         assert_eq!((findings[0].file.as_str(), findings[0].line), ("crates/engine/Cargo.toml", 5));
-        assert!(findings[0].text.contains("allowed: corpus, fio, model"), "{}", findings[0].text);
+        assert!(
+            findings[0].text.contains("allowed: corpus, foreign, model"),
+            "{}",
+            findings[0].text
+        );
     }
 
     #[test]

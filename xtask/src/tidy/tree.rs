@@ -155,7 +155,7 @@ mod tests {
         assert!(tree.text("xtask/src/tidy/tree.rs").is_some());
         assert!(tree.has("xtask/src") && tree.has("xtask/src/"));
         assert!(!tree.has("xtask/sr") && !tree.has("target"));
-        let vendored = "crates/browser/vendor/axe-core/axe.min.js";
+        let vendored = "crates/testkit/vendor/axe-core/axe.min.js";
         assert!(tree.has(vendored) && tree.text(vendored).is_none());
     }
 

@@ -102,7 +102,7 @@ pub struct HonestyArgs {
     #[arg(long, short = 'r', value_name = "N", default_value_t = 200)]
     pub runs: u32,
     /// Multiply the number of files in sets, and the size of single large files.
-    #[arg(long, value_name = "FACTOR", value_parser = super::scale)]
+    #[arg(long, value_name = "FACTOR", value_parser = scale)]
     pub scale: Option<f64>,
     /// Directory for image files. Without it: FSARENA_IMAGE_DIR, else /var/tmp.
     #[arg(long, value_name = "DIR")]
@@ -130,3 +130,11 @@ Examples:
   fsarena selftest honesty --workload small-files,big-file --scale 0.5 --runs 240
   fsarena selftest honesty --tape latest --margin 5%
   fsarena selftest honesty --tape 1 --tape 2 --json | jq .";
+
+/// A factor as experiments take it.
+pub(super) fn scale(text: &str) -> Result<f64, String> {
+    let scale: Option<f64> = text.parse().ok();
+    scale
+        .filter(|scale| *scale > 0.0 && *scale <= 100.0)
+        .ok_or_else(|| "a number above 0 and up to 100, such as 0.1".to_owned())
+}

@@ -4,7 +4,7 @@ use super::{open, show};
 use crate::args::{FilesArgs, Foreign, ImportArgs};
 use crate::context::{self, Usage};
 use anyhow::{Context as _, Result};
-use fsarena_import::{Given, Imported, Terms};
+use fsarena_foreign::import::{Given, Imported, Terms};
 use fsarena_model::run::RunState;
 use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
@@ -21,8 +21,8 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Reads all files, stores one RUN of them and shows it.
 pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<ExitCode> {
     let (files, import): (&FilesArgs, fn(&[Given], &Terms) -> _) = match &args.from {
-        Foreign::Fio(files) => (files, fsarena_import::fio),
-        Foreign::Hyperfine(files) => (files, fsarena_import::hyperfine),
+        Foreign::Fio(files) => (files, fsarena_foreign::import::fio),
+        Foreign::Hyperfine(files) => (files, fsarena_foreign::import::hyperfine),
     };
     let given: Vec<Given> = files.files.iter().map(|text| given(text)).collect::<Result<_>>()?;
     // Everything is read before anything is stored.

@@ -1,7 +1,7 @@
 //! The page that a run leaves, in a browser.
 
 use crate::support::{Scene, assert_nothing_left};
-use fsarena_browser::{Browser, View, keep};
+use fsarena_testkit::browser::{Browser, View, keep};
 use std::fs;
 
 /// Two contenders would need root; one of them in a directory has everything that a page of a run

@@ -12,9 +12,9 @@
 //! `section` is the name of the phase (that of the first job of its group). A lay-out of a phase
 //! that makes its own files does nothing and reports no ops.
 //!
-//! fio gets a job file that was written anew ([`fsarena_fio`]), on its standard input, and the root
-//! of the trial as its working directory: the way to the root need not be open to the user who does
-//! the work, and no path of the machine stands in a job. Job file and output are in anonymous
+//! fio gets a job file that was written anew ([`fsarena_foreign::fio`]), on its standard input, and
+//! the root of the trial as its working directory: the way to the root need not be open to the user
+//! who does the work, and no path of the machine is in a job. Job file and output are in anonymous
 //! memory: nothing of ours is written to any file system. Before `go` fio is only asked things, and
 //! never with the root as its working directory, because it looks for the files of a job while it
 //! parses.
@@ -33,7 +33,7 @@ use crate::clock::monotonic_ns;
 use crate::job::InjectedDelay;
 use crate::outcome::sync_error;
 use crate::resources::Usage;
-use fsarena_fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
+use fsarena_foreign::fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
 use rustix::process::Signal;

@@ -22,7 +22,7 @@ mod work;
 
 pub use find::{Missing, find_programs};
 pub use fio::FioRun;
-use fsarena_fio::FioError;
+use fsarena_foreign::fio::FioError;
 use fsarena_model::braces::Unfilled;
 use std::io;
 use std::path::PathBuf;

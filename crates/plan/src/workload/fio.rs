@@ -1,14 +1,14 @@
 //! Workloads that fio does: each phase of a job file is a phase.
 //!
-//! What a job file may hold, and what of it runs together, is known to `fsarena-fio`. Phases bear
-//! the names of their jobs as they are written: fio and the executor know them by these.
+//! What a job file may hold, and what of it runs together, is known to `fsarena-foreign`. Phases
+//! bear the names of their jobs as they are written: fio and the executor know them by these.
 
 use super::head;
 use crate::error::PlanError;
 use crate::files::Files;
 use crate::span::{At, Span};
 use crate::tree::{Node, Table};
-use fsarena_fio::{FioError, JobFile};
+use fsarena_foreign::fio::{FioError, JobFile};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};

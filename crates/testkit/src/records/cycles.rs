@@ -49,7 +49,7 @@ pub fn periodic() -> Workload {
 #[must_use]
 pub fn block_sizes(fs: &str, sizes: &[u64]) -> Vec<Contender> {
     let of = |size: &u64| {
-        let mut contender = super::contender(&format!("{fs} {size}"), fs, 1);
+        let mut contender = super::jobs::contender(&format!("{fs} {size}"), fs, 1);
         contender.levels.fs.mkfs.insert("block_size".to_owned(), size.to_string());
         contender
     };

@@ -1,11 +1,19 @@
 //! Workloads of real work, and what their phases leave: a tree of 20 MB that packs to a fifth.
 
 use crate::SECOND_NS;
+use fsarena_model::contender::{Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::job::{
     By, Command, Compression, Contents, DATA, Job, JobKind, Origin, Source, SourcePlace,
 };
 use fsarena_model::work::{Dataset, Phase, ProgramReport, Tool, Workload};
 use std::collections::BTreeMap;
+
+/// A contender on a 1 GiB loop, cold, with whole memory.
+#[must_use]
+pub fn contender(label: &str, fs: &str, replicate: u32) -> Contender {
+    let levels = Levels::plain(FsLevel::plain(fs), DeviceLevel::Loop { size_bytes: 1 << 30 });
+    Contender { label: label.to_owned(), replicate, levels }
+}
 
 /// Bytes of the archive of [`contents`], whatever the compression.
 pub const PACKED_BYTES: u64 = 4_000_000;

@@ -1,13 +1,14 @@
 //! The page in a browser, as people meet it: wide and narrow, light and dark, by mouse and by
 //! keyboard, printed, and without its script.
 //!
-//! What the checks are worth is shown by `fsarena-browser`, where each finds a planted fault.
+//! What the checks are worth is shown by `fsarena_testkit::browser`, where each finds a planted
+//! fault.
 
 mod odd;
 pub mod samples;
 
 use crate::sample::Sample;
-use fsarena_browser::{Browser, Page, View, keep};
+use fsarena_testkit::browser::{Browser, Page, View, keep};
 use samples::{HOSTILE, HOSTILE_TITLE};
 use std::fs;
 use std::path::PathBuf;
@@ -179,7 +180,7 @@ fn browser_shows_the_same_without_the_script() {
     }
     assert!(without.contains(HOSTILE_TITLE));
     assert_eq!(page.evaluate("document.querySelectorAll('button').length").unwrap(), 0);
-    assert_eq!(page.said(), fsarena_browser::Said::default());
+    assert_eq!(page.said(), fsarena_testkit::browser::Said::default());
     keep("without-script.png", &page.picture().unwrap()).unwrap();
 }
 
@@ -214,5 +215,5 @@ fn browser_takes_names_for_text() {
     assert_eq!(page.evaluate(scripts).unwrap(), 1, "our own");
     let text = page.text().unwrap();
     assert!(text.contains(HOSTILE) && text.contains(HOSTILE_TITLE));
-    assert_eq!(page.said(), fsarena_browser::Said::default());
+    assert_eq!(page.said(), fsarena_testkit::browser::Said::default());
 }

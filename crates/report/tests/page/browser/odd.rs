@@ -1,7 +1,7 @@
 //! RUNs that are not as one would wish: the page is honest, and it is whole.
 
 use super::{NONE, Written, samples};
-use fsarena_browser::{Browser, View, keep};
+use fsarena_testkit::browser::{Browser, View, keep};
 
 /// A page of 200 trials goes by mail.
 const BYTES_MAX: usize = 3_000_000;

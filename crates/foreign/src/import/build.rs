@@ -1,0 +1,319 @@
+//! From what was measured to a plan and its records.
+
+use crate::import::error::ImportError;
+use crate::import::notices;
+use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
+use fsarena_model::host::Host;
+use fsarena_model::record::{
+    CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
+    PhaseRecord, TrialRecord,
+};
+use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunPlan, Slot};
+use fsarena_model::seed::Seed;
+use fsarena_model::spec::TrialKey;
+use fsarena_model::verdict::{Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, VerdictPlan};
+use fsarena_model::work::{OpError, Phase, ProgramReport, WorkerUsage, Workload};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// A file of another program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Given {
+    /// The label of its contender, where one was given.
+    pub label: Option<String>,
+    /// Where it lies, for messages.
+    pub path: PathBuf,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// What the RUN is told from outside.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Terms {
+    /// Unique id of the RUN.
+    pub uid: String,
+    /// Now, ns since 1970.
+    pub now_unix_ns: u64,
+    /// Version of this program.
+    pub program_version: String,
+    /// Arguments of the command line.
+    pub arguments: Vec<String>,
+    /// SAME means within 1 ÷ (1 + margin) and 1 + margin.
+    pub margin: f64,
+}
+
+/// A RUN that is done.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Imported {
+    /// Its plan.
+    pub header: RunHeader,
+    /// Its records, in the order of the schedule.
+    pub records: Vec<TrialRecord>,
+}
+
+/// Name of the file system of what was measured elsewhere.
+const FS: &str = "imported";
+/// A RUN with more contenders asks more pairs than anybody reads.
+const MOST_CONTENDERS: usize = 200;
+
+/// All that files say.
+pub(crate) struct Measured {
+    pub(crate) program: &'static str,
+    /// The files, as they were given.
+    pub(crate) files: Vec<String>,
+    /// Labels, each with the number of its replicate.
+    pub(crate) contenders: Vec<(String, u32)>,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) trials: Vec<Trial>,
+    /// What holds for every record.
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// One run of a contender.
+pub(crate) struct Trial {
+    pub(crate) contender: usize,
+    pub(crate) workload: usize,
+    /// Number among the contender's own, from 0.
+    pub(crate) block: u32,
+    pub(crate) started_unix_ns: Option<u64>,
+    /// The file, as it was given.
+    pub(crate) file: String,
+    pub(crate) phases: Vec<PhaseRecord>,
+    /// What went wrong.
+    pub(crate) failure: Option<String>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+impl Measured {
+    /// The RUN.
+    pub(crate) fn imported(mut self, terms: &Terms) -> Result<Imported, ImportError> {
+        if self.contenders.len() > MOST_CONTENDERS {
+            let (count, most) = (self.contenders.len(), MOST_CONTENDERS);
+            return Err(ImportError::TooMany { count, what: "contenders", most });
+        }
+        self.trials.sort_by_key(|trial| (trial.block, trial.workload, trial.contender));
+        let blocks = self.trials.iter().map(|trial| trial.block + 1).max().unwrap_or(0);
+        self.notices.insert(0, notices::foreign(self.program));
+        if blocks == 1 {
+            self.notices.push(notices::one_run(self.program));
+        }
+        let header = self.header(terms, blocks);
+        let records = self.records(&header);
+        Ok(Imported { header, records })
+    }
+
+    fn header(&self, terms: &Terms, blocks: u32) -> RunHeader {
+        let files = self.files.join(", ");
+        RunHeader {
+            uid: terms.uid.clone(),
+            experiment: format!("import-{}", self.program),
+            title: format!("{} of {files}", self.program),
+            experiment_toml: format!("# Imported, not run: what {} wrote.\n", self.program),
+            created_unix_ns: terms.now_unix_ns,
+            program_version: terms.program_version.clone(),
+            arguments: terms.arguments.clone(),
+            // The machine that imports is not the one that was measured.
+            host: Host::default(),
+            plan: self.plan(terms, blocks),
+            place: None,
+            findings: Vec::new(),
+        }
+    }
+
+    fn plan(&self, terms: &Terms, blocks: u32) -> RunPlan {
+        let mut positions: BTreeMap<u32, u32> = BTreeMap::new();
+        let slot = |trial: &Trial| {
+            let next = positions.entry(trial.block).or_default();
+            let position = *next;
+            *next += 1;
+            let (contender, workload) = (trial.contender, trial.workload);
+            Slot { block: trial.block, position, contender, workload }
+        };
+        let schedule: Vec<Slot> = self.trials.iter().map(slot).collect();
+        let questions: Vec<Question> = self
+            .workloads
+            .iter()
+            .enumerate()
+            .flat_map(|(workload, work)| {
+                work.phases.iter().map(move |phase| Question {
+                    workload,
+                    phase: phase.name.clone(),
+                    metric: Metric::Time,
+                    clock: Clock::Returned,
+                })
+            })
+            .collect();
+        RunPlan {
+            seed: Seed::from_number(0),
+            blocks,
+            contenders: self.contenders.iter().map(|one| self.contender(one)).collect(),
+            workloads: self.workloads.clone(),
+            not_run: self.not_run(),
+            schedule,
+            compared_clock: Clock::Returned,
+            scale: 1.0,
+            verify: false,
+            sample_period_ns: 0,
+            account: false,
+            rate: RateStyle::Auto,
+            verdict: Some(VerdictPlan {
+                method: METHOD_VERSION,
+                rule: Rule::Fixed { blocks },
+                margin: terms.margin,
+                headline: (!questions.is_empty()).then_some(0),
+                questions,
+                pairs: Pairs::All,
+                budget_ns: None,
+                spare_blocks: 0,
+                limits: Limits::default(),
+            }),
+        }
+    }
+
+    fn contender(&self, (what, replicate): &(String, u32)) -> Contender {
+        let several = self.contenders.iter().filter(|(other, _)| other == what).count() > 1;
+        let label = if several { format!("{what}#{replicate}") } else { what.clone() };
+        let (program, what) = (self.program.to_owned(), what.clone());
+        let device = DeviceLevel::Elsewhere { program, what };
+        let levels = Levels { cache: Cache::Warm, ..Levels::plain(FsLevel::plain(FS), device) };
+        Contender { label, replicate: *replicate, levels }
+    }
+
+    /// Workloads that a contender has no trial of.
+    fn not_run(&self) -> Vec<NotRun> {
+        let there: BTreeSet<(usize, usize)> =
+            self.trials.iter().map(|trial| (trial.contender, trial.workload)).collect();
+        let all = (0..self.contenders.len())
+            .flat_map(|contender| (0..self.workloads.len()).map(move |work| (contender, work)));
+        all.filter(|pair| !there.contains(pair))
+            .map(|(contender, workload)| NotRun {
+                contender,
+                workload: Some(workload),
+                reason: "its files have no such run".to_owned(),
+            })
+            .collect()
+    }
+
+    fn records(self, header: &RunHeader) -> Vec<TrialRecord> {
+        let plan = &header.plan;
+        let numbered = (0u32..).zip(self.trials).zip(&plan.schedule);
+        numbered
+            .map(|((sequence, trial), slot)| {
+                let started_unix_ns = trial.started_unix_ns.unwrap_or(header.created_unix_ns);
+                let lengths = trial.phases.iter().map(|phase| phase.clocks.returned_ns);
+                let outcome = match trial.failure {
+                    None => Outcome::Done,
+                    Some(error) => {
+                        Outcome::Failed { step: "measure".to_owned(), error, remedy: None }
+                    }
+                };
+                let mut notices = self.notices.clone();
+                notices.extend(trial.notices);
+                TrialRecord {
+                    schema: fsarena_model::RECORD_SCHEMA,
+                    key: TrialKey {
+                        run: header.uid.clone(),
+                        sequence,
+                        block: slot.block,
+                        position: slot.position,
+                        contender: plan.contenders[slot.contender].id(),
+                        workload: plan.workloads[slot.workload].name.clone(),
+                    },
+                    outcome,
+                    started_unix_ns,
+                    elapsed_ns: lengths.fold(0, u64::saturating_add),
+                    steps: Vec::new(),
+                    filesystem: Effective { name: FS.to_owned(), ..Effective::default() },
+                    device: BTreeMap::from([("imported_from".to_owned(), trial.file)]),
+                    conditioning: None,
+                    phases: trial.phases,
+                    space: None,
+                    unmount_ns: None,
+                    verify: None,
+                    notices,
+                }
+            })
+            .collect()
+    }
+}
+
+/// A phase of which nothing is known but how long it took.
+pub(crate) fn phase(
+    planned: &Phase,
+    returned_ns: u64,
+    program: ProgramReport,
+    error: Option<OpError>,
+) -> PhaseRecord {
+    PhaseRecord {
+        name: planned.name.clone(),
+        op: planned.op,
+        order: planned.order,
+        bs_bytes: planned.bs_bytes,
+        io: planned.io.clone(),
+        job: planned.job.clone(),
+        started_unix_ns: 0,
+        clocks: Clocks {
+            returned_ns,
+            durable_ns: None,
+            drained: Drained::NotWaitedFor {
+                reason: format!("{} does not wait for that", program.name),
+            },
+        },
+        ops: 0,
+        asked_bytes: 0,
+        asked_written_bytes: None,
+        latency: None,
+        write_latency: None,
+        threads: Vec::new(),
+        program: Some(program),
+        windows: BTreeMap::new(),
+        worker: WorkerUsage::default(),
+        cache: CacheRecord {
+            asked: Cache::Warm,
+            state: CacheState::Warm,
+            why: "measured by another program: nothing is known of its caches".to_owned(),
+            proof: ColdProof::default(),
+        },
+        memory: MemoryRecord::Whole,
+        series: None,
+        sampler: None,
+        cycles: None,
+        account: None,
+        error,
+    }
+}
+
+/// Where an item stands in a list, or behind it.
+pub(crate) fn place_of<T: PartialEq>(list: &mut Vec<T>, item: T) -> usize {
+    list.iter().position(|known| *known == item).unwrap_or_else(|| {
+        list.push(item);
+        list.len() - 1
+    })
+}
+
+/// A file, as people know it.
+pub(crate) fn name_of(given: &Given) -> String {
+    given.path.display().to_string()
+}
+
+/// Refuses a file without contents.
+pub(crate) fn filled(
+    given: &Given,
+    program: &'static str,
+    option: &'static str,
+) -> Result<(), ImportError> {
+    match given.text.trim().is_empty() {
+        true => Err(ImportError::Empty { path: given.path.clone(), program, option }),
+        false => Ok(()),
+    }
+}
+
+/// The refusal of a file that is not what `program` writes with `option`.
+pub(crate) fn foreign(
+    given: &Given,
+    program: &'static str,
+    option: &'static str,
+    detail: impl Into<String>,
+) -> ImportError {
+    ImportError::Foreign { path: given.path.clone(), program, option, detail: detail.into() }
+}

@@ -1,0 +1,19 @@
+//! Records of other programs as a RUN: the text of their files in, a plan with its records out.
+//!
+//! What such a RUN cannot say is left out, not guessed: the machine, the device, the state of the
+//! caches, when the data were safe. Compared is therefore `returned`, in one look at all that there
+//! is, and every record says that the question was asked after the data were seen and that nothing
+//! was interleaved ([`notices`]).
+//!
+//! Pure: nothing here opens a file, reads a clock or knows the database.
+
+mod build;
+mod error;
+mod fio;
+mod hyperfine;
+pub mod notices;
+
+pub use build::{Given, Imported, Terms};
+pub use error::ImportError;
+pub use fio::fio;
+pub use hyperfine::hyperfine;
