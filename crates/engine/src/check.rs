@@ -48,7 +48,7 @@ const MAX_THREADS: u32 = 1024;
 
 fn numbers(phase: &Phase) -> Result<(), Wrong> {
     let io = &phase.io;
-    if matches!(phase.op, Op::Fio | Op::Job | Op::Watched) {
+    if !phase.op.is_of_engine() {
         let what = format!("{} is not an op over a dataset", phase.op.name());
         return Err((what, "give it as a task of its own"));
     }
@@ -106,7 +106,7 @@ fn backend(phase: &Phase) -> Result<(), Wrong> {
 
 fn sharing(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
     let (op, threads) = (phase.op, phase.io.threads);
-    let makes_dirs = matches!(op, Op::Mkdir | Op::Rmdir);
+    let makes_dirs = op.changes_dirs();
     if makes_dirs && dataset.dirs == 0 {
         let what = format!("{} in a dataset without directories", op.name());
         return Err((what, "give it some (dirs)"));
@@ -128,8 +128,8 @@ fn sharing(dataset: &Dataset, phase: &Phase) -> Result<(), Wrong> {
         let what = format!("sharing = shared with {}", op.name());
         return Err((what, "a directory is one thread's; use sharing = \"own\""));
     }
-    if op == Op::BigWrite {
-        let what = format!("big-write of shared files by {threads} threads");
+    if !op.info().shared {
+        let what = format!("{} of shared files by {threads} threads", op.name());
         return Err((
             what,
             "only one thread can make a file; use sharing = \"own\", or big-overwrite",
@@ -183,7 +183,12 @@ fn direct(
         return Ok(());
     }
     match dataset.draw_sizes().odd(sector_bytes, state.appended_bytes) {
-        None => Ok(()),
+        None if state.truncated_bytes.unwrap_or(0).is_multiple_of(sector_bytes) => Ok(()),
+        None => {
+            let most_bytes = state.truncated_bytes.unwrap_or(0);
+            let what = format!("direct writes of files that were truncated to {most_bytes} bytes");
+            Err((what, "truncate to a multiple of the logical sector, or leave direct out"))
+        }
         Some(size) => {
             let what = format!(
                 "direct writes of files of {} bytes, and the logical sector has {sector_bytes}",

@@ -16,6 +16,11 @@ pub const MAX_FANOUT: u64 = 100_000;
 /// Longest path and its NUL, bytes (limits.h).
 pub const PATH_MAX: usize = 4096;
 
+/// First letter of the hard link to a file.
+pub(crate) const LINK: u8 = b'l';
+/// First letter of the symbolic link to a file.
+pub(crate) const SYMLINK: u8 = b's';
+
 /// `d00000/`.
 const COMPONENT_BYTES: usize = 7;
 /// Where the name of the file begins; the directories end right before it.
@@ -190,6 +195,19 @@ impl FileNames {
     /// Uses the names after a rename (`r…`) or before it (`f…`) from now on.
     pub fn use_renamed_name(&mut self, renamed: bool) {
         self.text[FILE_START] = if renamed { b'r' } else { b'f' };
+    }
+
+    /// Takes names of its own kind from now on: `l…` for links, `s…` for symbolic links.
+    pub fn use_letter(&mut self, letter: u8) {
+        self.text[FILE_START] = letter;
+    }
+
+    /// The current name without its directory.
+    #[inline(always)]
+    #[must_use]
+    pub fn file_name(&self) -> &CStr {
+        // SAFETY: the end of the text of `as_c_str`, with its NUL.
+        unsafe { CStr::from_bytes_with_nul_unchecked(&self.text[FILE_START..self.end]) }
     }
 
     /// Goes to any file.

@@ -29,7 +29,9 @@ impl Failure {
         let errno = self.errno.or_else(|| is_full().then_some(Errno::NOSPC));
         let text = match errno {
             Some(errno) => errno.to_string(),
-            None if self.call == "read" => "fewer bytes than the file should hold".to_owned(),
+            None if matches!(self.call, "read" | "getxattr") => {
+                "fewer bytes than the file should hold".to_owned()
+            }
             None => "fewer bytes taken than given".to_owned(),
         };
         (errno.map_or(0, Errno::raw_os_error), text)

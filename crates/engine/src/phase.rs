@@ -11,7 +11,7 @@ use crate::cycle::Cycles;
 use crate::error::EngineError;
 use crate::hist::{Chained, Histogram, NoLatency};
 use crate::job::Job;
-use crate::names::{DirNames, FileNames};
+use crate::names::{DirNames, FileNames, LINK, SYMLINK};
 use crate::op::{self, LoopEnv};
 use crate::outcome::{not_started, sync_error};
 use crate::pattern::random_order;
@@ -19,14 +19,15 @@ use crate::resources::{close_own_descriptors, own_descriptors, sum_usage};
 use crate::root::Root;
 pub use crate::root::make_dirs;
 use crate::share::Share;
-use crate::stamp::{Contents, Span};
+use crate::stamp::{Contents, Span, attribute_value};
 use crate::threads::{Latency, Sizes, StartBarrier, ThreadContext, ThreadOutcome};
 use crate::uring;
 use fsarena_model::cycle::CycleEvent;
+use fsarena_model::op::{BlockSize, Count};
 use fsarena_model::seed::Seed;
+use fsarena_model::state::Effect;
 use fsarena_model::work::{Backend as Interface, Dataset, Fsync, Op, Order, Phase, WorkerReport};
 use rustix::io::Errno;
-use std::sync::Arc;
 
 /// Bytes of the buffer that `list` reads entries into: what glibc's readdir(3) uses.
 const LIST_BYTES: usize = 32 * 1024;
@@ -85,10 +86,7 @@ impl Prepared {
         let common = Common {
             names,
             dirs: DirNames::new(dataset)?,
-            sizes: Sizes {
-                draw: Arc::new(dataset.draw_sizes()),
-                appended_bytes: job.state.appended_bytes,
-            },
+            sizes: Sizes::new(dataset, &job.state),
             clock: job.latency.then(TickClock::choose),
         };
         let phase = phase.clone();
@@ -306,14 +304,35 @@ impl Common {
         let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
         let call_bytes = phase.bs_bytes.min(self.largest());
         let read_align = if phase.io.direct { job.sector_bytes } else { 1 };
-        let read_buf_bytes = match phase.op {
-            Op::List => Ok(LIST_BYTES),
-            op if op.reads() => usize::try_from(call_bytes.next_multiple_of(read_align)),
+        let info = phase.op.info();
+        let read_buf_bytes = match info.bs.0 {
+            BlockSize::Value => usize::try_from(phase.bs_bytes),
+            _ if info.count == (Count::Dirs { with_root: true }) => Ok(LIST_BYTES),
+            _ if info.reads => usize::try_from(call_bytes.next_multiple_of(read_align)),
             _ => Ok(0),
         };
         let read_buf = read_buf_bytes.map_err(|_| Errno::NOMEM).and_then(Pages::new);
-        let mut rename_target = self.names.clone();
-        rename_target.use_renamed_name(!job.state.renamed);
+        let mut read_buf = read_buf.map_err(memory)?;
+        if info.bs.0 == BlockSize::Value {
+            attribute_value(&job.dataset_seed, read_buf.as_mut_slice());
+        }
+        let with_letter = |letter: u8| {
+            let mut names = self.names.clone();
+            names.use_letter(letter);
+            names
+        };
+        let new_name = match info.effect {
+            Effect::Link => with_letter(LINK),
+            Effect::Symlink => with_letter(SYMLINK),
+            _ => {
+                let mut names = self.names.clone();
+                names.use_renamed_name(!job.state.renamed);
+                names
+            }
+        };
+        let links = [(job.state.linked, LINK), (job.state.symlinked, SYMLINK)];
+        let links = links.into_iter().filter(|(is_there, _)| *is_there);
+        let links = links.filter(|_| info.effect == Effect::Delete);
         let ordered = match share {
             Share::Files(files) => files.count,
             Share::Parts(part) => part.files.count,
@@ -329,11 +348,12 @@ impl Common {
             order: (phase.order == Order::Random && !phase.op.is_random())
                 .then(|| random_order(ordered, &job.seed, thread)),
             names: self.names.clone(),
-            rename_target,
+            new_name,
+            links: links.map(|(_, letter)| with_letter(letter)).collect(),
             dirs: self.dirs.clone(),
             sizes: self.sizes.clone(),
             contents: self.contents(job).map_err(memory)?,
-            read_buf: read_buf.map_err(memory)?,
+            read_buf,
             read_align,
             delay: job.delay,
             mixture: job.seed.child("mixture", 0).tag(),
@@ -349,7 +369,7 @@ impl Common {
 
     /// Where the largest file ends.
     fn largest(&self) -> u64 {
-        self.sizes.draw.most().saturating_add(self.sizes.appended_bytes)
+        self.sizes.largest_bytes()
     }
 
     fn contents(&self, job: &Job<'_>) -> Result<Option<Contents>, Errno> {
@@ -358,7 +378,7 @@ impl Common {
             return Ok(None);
         }
         let mut end_bytes = self.largest();
-        let aligned = phase.op != Op::Append;
+        let aligned = !phase.op.appends();
         if !aligned {
             end_bytes = end_bytes.saturating_add(phase.bs_bytes);
         }
@@ -369,7 +389,7 @@ impl Common {
 
     /// How many files of `share` are in each leaf directory, where directories are to be synced.
     fn in_dirs(&self, share: &Share, phase: &Phase) -> Vec<u32> {
-        let changes = phase.op.writes() || op::changes_names(phase.op);
+        let changes = phase.op.changes();
         let (files, part) = match share {
             Share::Files(files) => (*files, None),
             Share::Parts(part) => (part.files, Some(part)),

@@ -6,9 +6,10 @@
 
 use crate::error::EngineError;
 use crate::permute::Permutation;
+use fsarena_model::op::Count;
 use fsarena_model::seed::Seed;
 use fsarena_model::split::piece;
-use fsarena_model::work::{Dataset, Op, Phase, Sharing};
+use fsarena_model::work::{Dataset, Phase, Sharing};
 
 /// What one thread of a phase does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +142,7 @@ impl Share {
         }
         if phase.op.is_about_dirs() {
             let all = dataset.directories();
-            let all = if phase.op == Op::List { all.max(1) } else { all };
+            let all = all.max(u64::from(phase.op.info().count == Count::Dirs { with_root: true }));
             let (from, to) = range(all);
             return Ok(Self::Dirs(DirShare { first: from as u32, count: (to - from) as u32 }));
         }
@@ -243,7 +244,7 @@ fn portions(dataset: &Dataset, phase: &Phase) -> (u64, &'static str, &'static st
     }
     if op.is_about_dirs() {
         let dirs = dataset.directories();
-        let dirs = if op == Op::List { dirs.max(1) } else { dirs };
+        let dirs = dirs.max(u64::from(op.info().count == Count::Dirs { with_root: true }));
         return (dirs, "directories", "use fewer threads or more directories");
     }
     let threads = u64::from(phase.io.threads);

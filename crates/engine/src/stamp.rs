@@ -23,6 +23,7 @@
 use crate::buffer::Pages;
 use fsarena_model::seed::Seed;
 use rustix::io::Errno;
+use std::ffi::CStr;
 
 /// Distance between stamps.
 pub const SECTOR_BYTES: usize = 512;
@@ -210,6 +211,17 @@ impl Contents {
     #[inline(always)]
     pub fn fill(&mut self, file: u64, offset: u64, bytes: &mut [u8]) {
         bytes.copy_from_slice(self.call(file, offset, bytes.len()));
+    }
+}
+
+/// Name of the extended attribute that the engine sets and reads.
+pub(crate) const ATTRIBUTE: &CStr = c"user.fsarena";
+
+/// Fills `value` with what the attribute holds: bytes of a dataset, the same for all of its files.
+pub(crate) fn attribute_value(seed: &Seed, value: &mut [u8]) {
+    let tag = seed.tag().to_le_bytes();
+    for (index, byte) in value.iter_mut().enumerate() {
+        *byte = tag[index % tag.len()] ^ (index / tag.len()).to_le_bytes()[0];
     }
 }
 

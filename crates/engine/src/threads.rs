@@ -17,23 +17,39 @@ use crate::resources::Usage;
 use crate::share::Share;
 use crate::stamp::Contents;
 use fsarena_model::dataset::Draw;
-use fsarena_model::work::{Io, Op, OpError, ThreadReport, WorkerUsage};
+use fsarena_model::work::{Dataset, DatasetState, Io, Op, OpError, ThreadReport, WorkerUsage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, compiler_fence};
 
 /// Sizes of files as a phase finds them or makes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Sizes {
-    pub draw: Arc<Draw>,
+    draw: Arc<Draw>,
     /// Bytes that were appended to each.
-    pub appended_bytes: u64,
+    appended_bytes: u64,
+    /// No file is longer than this.
+    most_bytes: u64,
 }
 
 impl Sizes {
+    /// Those of `dataset` after what phases have made of it.
+    pub fn new(dataset: &Dataset, state: &DatasetState) -> Self {
+        Self {
+            draw: Arc::new(dataset.draw_sizes()),
+            appended_bytes: state.appended_bytes,
+            most_bytes: state.truncated_bytes.unwrap_or(u64::MAX),
+        }
+    }
+
     /// Bytes of file `file`.
     #[inline(always)]
     pub fn file_bytes(&self, file: u32) -> u64 {
-        self.draw.of(u64::from(file)) + self.appended_bytes
+        (self.draw.of(u64::from(file)) + self.appended_bytes).min(self.most_bytes)
+    }
+
+    /// No file is longer than this: the end of the largest that may be drawn.
+    pub fn largest_bytes(&self) -> u64 {
+        self.draw.most().saturating_add(self.appended_bytes)
     }
 }
 
@@ -60,14 +76,17 @@ pub(crate) struct ThreadContext {
     pub order: Option<Vec<u32>>,
     /// At the current file, or at the one that failed.
     pub names: FileNames,
-    /// The new name of a rename.
-    pub rename_target: FileNames,
+    /// The name that a rename or a link makes.
+    pub new_name: FileNames,
+    /// Names of the links that earlier phases made, which a deletion takes as well.
+    pub links: Vec<FileNames>,
     /// At the current directory (ops about directories).
     pub dirs: DirNames,
     pub sizes: Sizes,
     /// What is written; its stamps carry the version of the phase.
     pub contents: Option<Contents>,
-    /// Where reads put bytes: as long as the largest call. Of `list`: the buffer.
+    /// Where reads put bytes: as long as the largest call. Of `list`: the buffer; of an op with a
+    /// value: the value.
     pub read_buf: Pages,
     /// What a read's length is rounded up to (direct I/O at the end of a file), bytes.
     pub read_align: u64,

@@ -9,14 +9,13 @@ use crate::buffer::Pages;
 use crate::error::EngineError;
 use crate::names::FileNames;
 use crate::root::Root;
-use crate::stamp::{Contents, SECTOR_BYTES, Span, Stamp, VERSION_BYTE};
+use crate::stamp::{ATTRIBUTE, Contents, SECTOR_BYTES, Span, Stamp, VERSION_BYTE, attribute_value};
 use crate::threads::Sizes;
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{Dataset, DatasetState, VerifyReport};
 use rustix::fd::OwnedFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use std::sync::Arc;
 
 /// Examples kept in a report.
 const MAX_EXAMPLES: usize = 16;
@@ -27,6 +26,7 @@ pub struct Verifier {
     files: u64,
     state: DatasetState,
     dataset_tag: u64,
+    seed: Seed,
     names: FileNames,
     sizes: Sizes,
     contents: Contents,
@@ -49,9 +49,8 @@ impl Verifier {
             return Err(EngineError::NoBlockSize { phase: "verify".to_owned() });
         }
         let memory = |source| EngineError::Memory { bs_bytes, source };
-        let (draw, appended_bytes) = (Arc::new(dataset.draw_sizes()), state.appended_bytes);
         let largest = dataset.sizes.as_ref().map_or(dataset.size_bytes, |sizes| sizes.max());
-        let end_bytes = largest.saturating_add(appended_bytes);
+        let end_bytes = largest.saturating_add(state.appended_bytes);
         let call_bytes = bs_bytes.min(end_bytes).max(1).next_multiple_of(SECTOR_BYTES as u64);
         let span = Span { end_bytes, call_bytes, aligned: true };
         let read_buf = usize::try_from(call_bytes).map_err(|_| Errno::NOMEM);
@@ -61,8 +60,9 @@ impl Verifier {
             files: dataset.files,
             state: *state,
             dataset_tag: seed.tag(),
+            seed: *seed,
             names,
-            sizes: Sizes { draw, appended_bytes },
+            sizes: Sizes::new(dataset, state),
             contents: Contents::new(span, state.newest_version, seed).map_err(memory)?,
             read_buf: read_buf.and_then(Pages::new).map_err(memory)?,
         })
@@ -117,11 +117,24 @@ impl Verifier {
             }
             offset += got as u64;
         }
+        self.attribute(&opened)?;
         match read_full(&opened, &mut self.read_buf.as_mut_slice()[..1]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(format!("is longer than {size} bytes")),
             Err(errno) => Err(format!("cannot be read at its end: {errno}")),
         }
+    }
+
+    /// What is wrong with the extended attribute of a file, in words.
+    fn attribute(&mut self, file: &OwnedFd) -> Result<(), String> {
+        let Some(bytes) = self.state.attribute_bytes else { return Ok(()) };
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let mut found = vec![0; bytes.saturating_add(1)];
+        let got = rustix::fs::fgetxattr(file, ATTRIBUTE, &mut found)
+            .map_err(|errno| format!("its attribute cannot be read: {errno}"))?;
+        let mut wanted = vec![0; bytes];
+        attribute_value(&self.seed, &mut wanted);
+        if found[..got] == wanted[..] { Ok(()) } else { Err("has another attribute".to_owned()) }
     }
 
     /// Describes the byte `at` of the call of `len` bytes at `offset` that brought `got` bytes.
@@ -167,7 +180,11 @@ fn first_difference(wanted: &[u8], found: &mut [u8], state: &DatasetState) -> Op
         return None;
     }
     let newest = state.newest_version.to_le_bytes();
-    for sector in found.chunks_mut(SECTOR_BYTES) {
+    for (sector, wanted) in found.chunks_mut(SECTOR_BYTES).zip(wanted.chunks(SECTOR_BYTES)) {
+        if state.unwritten && sector.iter().all(|byte| *byte == 0) {
+            sector.copy_from_slice(wanted);
+            continue;
+        }
         let Some(field) = sector.get_mut(VERSION_BYTE..) else { continue };
         let len = field.len().min(newest.len());
         let mut version = newest;

@@ -57,7 +57,9 @@ pub(crate) fn unexpected(said: &WorkerSays) -> StepError {
 /// The error of a phase whose op failed, with the remedy. `inodes_free` is known where their number
 /// is fixed.
 pub(crate) fn op_failure(error: &OpError, phase: &Phase, inodes_free: Option<u64>) -> StepError {
-    let remedy = out_of_inodes(error.errno, inodes_free).or_else(|| remedy_for(error.errno));
+    let remedy = out_of_inodes(error.errno, inodes_free)
+        .or_else(|| no_attribute(error))
+        .or_else(|| remedy_for(error.errno));
     StepError::Failed { error: describe(error, phase), remedy: remedy.map(str::to_owned) }
 }
 
@@ -71,6 +73,14 @@ pub(crate) fn refusal(failed: StepError, inodes_free: Option<u64>) -> StepError 
 fn out_of_inodes(errno: i32, inodes_free: Option<u64>) -> Option<&'static str> {
     let is_full = errno == rustix::io::Errno::NOSPC.raw_os_error();
     (is_full && inodes_free == Some(0)).then_some(OUT_OF_INODES)
+}
+
+/// What to do where the file system has no place for an extended attribute of this size.
+fn no_attribute(error: &OpError) -> Option<&'static str> {
+    use rustix::io::Errno;
+    let too_large = [Errno::NOSPC, Errno::TOOBIG, Errno::RANGE].map(Errno::raw_os_error);
+    (error.call == "setxattr" && too_large.contains(&error.errno))
+        .then_some("use a smaller value (bs): the file system has no place for it at an inode")
 }
 
 const OUT_OF_INODES: &str = "its inodes are used up: ask mkfs for more (mkfs.inode_ratio), make the \
@@ -90,6 +100,7 @@ fn remedy_for(errno: i32) -> Option<&'static str> {
             "see the kernel's log (dmesg): the file system or its device reported an error"
         }
         Errno::ACCESS | Errno::PERM => "run as root, or choose a directory that you may write to",
+        Errno::OPNOTSUPP => "this file system does not support the call: leave it or the phase out",
         Errno::NOMEM => "raise the memory limit (--memory), or see the kernel's log (dmesg)",
         _ => return None,
     })
@@ -123,6 +134,8 @@ mod tests {
         let full = "directory d00099: cannot make it: No space left on device (os error 28)";
         assert!(remedy_in(full).is_some_and(|remedy| remedy.contains("larger")));
         assert!(remedy_in("directory d00099: Permission denied (os error 13); see").is_some());
+        let other = "Operation not supported (os error 95)";
+        assert!(remedy_in(other).is_some_and(|remedy| remedy.contains("does not support")));
         assert_eq!(remedy_in("File exists (os error 17)"), None);
         assert_eq!(remedy_in("a bad spec"), None);
         assert!([0, -1, 4096, i32::MIN].into_iter().all(|errno| remedy_for(errno).is_none()));

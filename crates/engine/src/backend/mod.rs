@@ -10,6 +10,7 @@ pub mod mmap;
 pub mod null;
 pub mod sync;
 
+use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
 
@@ -91,6 +92,27 @@ pub trait Backend {
     /// getdents64(2) through `buffer` until the end; how many entries there are, with `.` and `..`
     /// where the file system gives them.
     fn list(&self, dir: Self::File, buffer: &mut [u8]) -> Result<u64, Errno>;
+
+    /// A call on names that has no method of its own; `call` gets the directory where lookups
+    /// start. A backend that makes no calls answers with `none`.
+    fn call_by_name<T>(
+        &self,
+        none: T,
+        call: impl FnOnce(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let _ = (none, call);
+        Err(Errno::NOTSUP)
+    }
+
+    /// The same on an open file.
+    fn call_on_file(
+        &self,
+        file: Self::File,
+        call: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let _ = (file, call);
+        Err(Errno::NOTSUP)
+    }
 
     /// syncfs(2) of the file system of the root.
     fn sync(&self) -> Result<(), Errno>;

@@ -1,6 +1,7 @@
 //! A backend that does nothing, successfully: what remains is the harness.
 
 use super::Backend;
+use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
 use std::hint::black_box;
@@ -131,6 +132,24 @@ impl Backend for Null {
     fn list(&self, (): (), buffer: &mut [u8]) -> Result<u64, Errno> {
         black_box(buffer);
         Ok(0)
+    }
+
+    #[inline(always)]
+    fn call_by_name<T>(
+        &self,
+        none: T,
+        _call: impl FnOnce(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        Ok(none)
+    }
+
+    #[inline(always)]
+    fn call_on_file(
+        &self,
+        _file: (),
+        _call: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        Ok(())
     }
 
     fn sync(&self) -> Result<(), Errno> {

@@ -175,6 +175,24 @@ impl Backend for Sync<'_> {
         Ok(count)
     }
 
+    #[inline(always)]
+    fn call_by_name<T>(
+        &self,
+        _none: T,
+        call: impl FnOnce(BorrowedFd<'_>) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        call(self.lookup)
+    }
+
+    #[inline(always)]
+    fn call_on_file(
+        &self,
+        file: RawFd,
+        call: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        call(borrow(file))
+    }
+
     fn sync(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.root.dir())
     }

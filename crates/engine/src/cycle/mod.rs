@@ -77,7 +77,7 @@ impl Cycles {
         let phase = job.phase;
         let updates = CycleUpdates::draw(cycle, job.dataset.files, phase.order, &job.seed);
         let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
-        let end_bytes = sizes.draw.most().saturating_add(sizes.appended_bytes);
+        let end_bytes = sizes.largest_bytes();
         let span = Span { end_bytes, call_bytes: phase.bs_bytes, aligned: true };
         let newest_version = job.state.newest_version;
         let contents = Contents::new(span, newest_version, &job.dataset_seed).map_err(memory)?;

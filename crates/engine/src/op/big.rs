@@ -11,8 +11,25 @@ use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::FileOrder;
 use crate::share::{PartShare, Share};
 use crate::threads::{Sizes, ThreadContext};
-use fsarena_model::work::Fsync;
+use fsarena_model::work::{Fsync, Op};
 use rustix::io::Errno;
+
+/// Runs the op of `context` over its big files.
+#[inline(always)]
+pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    match context.op {
+        Op::BigWrite => write(context, env, file_order, recorder),
+        Op::BigRead => read(context, env, file_order, recorder),
+        Op::BigOverwrite => overwrite(context, env, file_order, recorder),
+        // Their shares are never files.
+        _ => Tally::default(),
+    }
+}
 
 /// What the loop below has to know of a phase.
 struct Shape<'a> {
@@ -126,7 +143,7 @@ fn write_with<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file made and written from start to end.
 #[inline(never)]
-pub(super) fn write<B: Backend, R: Recorder, W: FileOrder>(
+fn write<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -139,7 +156,7 @@ pub(super) fn write<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file written over from start to end.
 #[inline(never)]
-pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -152,7 +169,7 @@ pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file read from start to end.
 #[inline(never)]
-pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
+fn read<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,

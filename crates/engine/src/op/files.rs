@@ -8,8 +8,29 @@ use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::FileOrder;
 use crate::stamp::Contents;
 use crate::threads::ThreadContext;
-use fsarena_model::work::Fsync;
+use fsarena_model::work::{Fsync, Op};
 use rustix::io::Errno;
+
+/// Runs the op of `context` over its files.
+#[inline(always)]
+pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    match context.op {
+        Op::Create => create(context, env, file_order, recorder),
+        Op::Read => read(context, env, file_order, recorder),
+        Op::Overwrite => overwrite(context, env, file_order, recorder),
+        Op::Append => append(context, env, file_order, recorder),
+        Op::Stat => stat(context, env, file_order, recorder),
+        Op::Rename => rename(context, env, file_order, recorder),
+        Op::Delete => delete(context, env, file_order, recorder),
+        // Their shares are never files.
+        _ => Tally::default(),
+    }
+}
 
 /// Syncs directories after their last file, where that is asked for.
 fn when_done(left: &mut [u32]) -> Parents<'_> {
@@ -64,7 +85,7 @@ fn write_files<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, write, close.
 #[inline(never)]
-pub(super) fn create<B: Backend, R: Recorder, W: FileOrder>(
+fn create<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -77,7 +98,7 @@ pub(super) fn create<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, write over what is there, close.
 #[inline(never)]
-pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -90,7 +111,7 @@ pub(super) fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, one write behind the end, close.
 #[inline(never)]
-pub(super) fn append<B: Backend, R: Recorder, W: FileOrder>(
+fn append<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -110,7 +131,7 @@ pub(super) fn append<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, read to the known size, close.
 #[inline(never)]
-pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
+fn read<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -141,7 +162,7 @@ pub(super) fn read<B: Backend, R: Recorder, W: FileOrder>(
 
 /// stat.
 #[inline(never)]
-pub(super) fn stat<B: Backend, R: Recorder, W: FileOrder>(
+fn stat<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
@@ -154,31 +175,36 @@ pub(super) fn stat<B: Backend, R: Recorder, W: FileOrder>(
 
 /// rename to the other name, or back.
 #[inline(never)]
-pub(super) fn rename<B: Backend, R: Recorder, W: FileOrder>(
+fn rename<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let ThreadContext { names, rename_target, left_in_dirs, io, .. } = context;
+    let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
-        rename_target.follow(name);
-        at("rename", env.backend.rename(name.as_c_str(), rename_target.as_c_str())).map(|()| 0)
+        new_name.follow(name);
+        at("rename", env.backend.rename(name.as_c_str(), new_name.as_c_str())).map(|()| 0)
     })
 }
 
-/// unlink.
+/// unlink of a file, and of the links to it that earlier phases made.
 #[inline(never)]
-pub(super) fn delete<B: Backend, R: Recorder, W: FileOrder>(
+fn delete<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,
     env: LoopEnv<'_, B>,
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    let ThreadContext { names, left_in_dirs, io, .. } = context;
+    let ThreadContext { names, links, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
-        at("unlink", env.backend.unlink(name.as_c_str())).map(|()| 0)
+        at("unlink", env.backend.unlink(name.as_c_str()))?;
+        for link in links.iter_mut() {
+            link.follow(name);
+            at("unlink", env.backend.unlink(link.as_c_str()))?;
+        }
+        Ok(0)
     })
 }

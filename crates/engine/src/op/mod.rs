@@ -6,7 +6,7 @@
 //!
 //! | module | ops |
 //! |---|---|
-//! | [`files`] | create, read, overwrite, append, stat, rename, delete |
+//! | [`files`] | whole files, their names and attributes, one op a file |
 //! | [`dirs`] | mkdir, rmdir, list |
 //! | [`big`] | big-write, big-read, big-overwrite |
 //! | [`random`] | randread, randwrite, randrw |
@@ -29,7 +29,7 @@ use crate::outcome::{Tally, at};
 use crate::pattern::{FileOrder, Permuted, Sequential};
 use crate::share::{FileShare, Share};
 use crate::threads::ThreadContext;
-use fsarena_model::work::{Fsync, Op};
+use fsarena_model::work::Fsync;
 
 /// Does the work of `context`: chooses loop and order of files, once. `open` has room for the files
 /// that a random phase keeps open.
@@ -61,7 +61,7 @@ pub(crate) fn run<B: Backend, R: Recorder>(
     context.order = order;
     // Also after a failure: what was done is part of the phase.
     if context.io.fsync == Fsync::End
-        && (context.op.writes() || changes_names(context.op))
+        && context.op.changes()
         && let (Err(failure), None) = (at("syncfs", env.backend.sync()), tally.failure)
     {
         tally.failure = Some(failure);
@@ -76,32 +76,8 @@ fn file_op<B: Backend, R: Recorder, W: FileOrder>(
     file_order: W,
     recorder: &mut R,
 ) -> Tally {
-    match context.op {
-        Op::Create => files::create(context, env, file_order, recorder),
-        Op::Read => files::read(context, env, file_order, recorder),
-        Op::Overwrite => files::overwrite(context, env, file_order, recorder),
-        Op::Append => files::append(context, env, file_order, recorder),
-        Op::Stat => files::stat(context, env, file_order, recorder),
-        Op::Rename => files::rename(context, env, file_order, recorder),
-        Op::Delete => files::delete(context, env, file_order, recorder),
-        Op::BigWrite => big::write(context, env, file_order, recorder),
-        Op::BigRead => big::read(context, env, file_order, recorder),
-        Op::BigOverwrite => big::overwrite(context, env, file_order, recorder),
-        // Their shares are never files.
-        Op::Mkdir
-        | Op::Rmdir
-        | Op::List
-        | Op::RandRead
-        | Op::RandWrite
-        | Op::RandRw
-        | Op::Fio
-        | Op::Job
-        | Op::Cycle
-        | Op::Watched => Tally::default(),
+    match context.op.is_big() {
+        true => big::run(context, env, file_order, recorder),
+        false => files::run(context, env, file_order, recorder),
     }
-}
-
-/// Whether `op` makes, moves or removes names.
-pub(crate) fn changes_names(op: Op) -> bool {
-    matches!(op, Op::Rename | Op::Delete | Op::Mkdir | Op::Rmdir) || op.creates()
 }

@@ -3,6 +3,7 @@
 use super::*;
 use fsarena_model::dataset::Distribution;
 use fsarena_model::work::Io;
+use fsarena_model::work::Op;
 use proptest::prelude::*;
 use std::collections::HashSet;
 

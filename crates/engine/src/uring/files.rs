@@ -16,6 +16,7 @@
 //!
 //! Names are in memory of the slot, which is not changed until all of the chain has completed.
 
+use super::actions::{FileAction, NameArgs};
 use super::outcome::{FailedOp, LoopOutcome, sync_dir};
 use super::paths::{PATH_BYTES, PATHS, Paths, parent};
 use super::recorder::RingRecorder;
@@ -27,7 +28,7 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{DestinationSlot, Fd, Fixed};
 use io_uring::{IoUring, SubmissionQueue, opcode};
 use rustix::fd::{AsRawFd as _, BorrowedFd};
-use rustix::fs::{AtFlags, OFlags};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use std::ffi::CStr;
 
@@ -61,8 +62,12 @@ pub(crate) trait FileOpSource {
     fn next(&mut self) -> Option<FileOp>;
     /// Path of the current file.
     fn path(&self) -> &CStr;
-    /// The path that a rename gives the current file.
+    /// The path that a rename or a link gives the current file.
     fn new_path(&mut self) -> &CStr;
+    /// The path of a link to the current file that is deleted with it.
+    fn link_path(&mut self, _which: usize) -> Option<&CStr> {
+        None
+    }
     /// What the file shall hold in `len` bytes at `offset`, in the own contents of `slot`; `None`
     /// where slots have none.
     fn own(&mut self, slot: usize, number: u64, offset: u64, len: usize) -> Option<&[u8]>;
@@ -72,43 +77,6 @@ pub(crate) trait FileOpSource {
     fn done(&mut self, number: u64, lookup: BorrowedFd<'_>) -> Result<(), Failure>;
 }
 
-/// What is done to each file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileAction {
-    /// Opened so, written, closed.
-    Write(OFlags),
-    /// Opened so, read, closed.
-    Read(OFlags),
-    /// statx(2).
-    Stat,
-    /// renameat2(2).
-    Rename,
-    /// unlinkat(2) with these flags.
-    Unlink(AtFlags),
-    /// mkdirat(2).
-    Mkdir,
-}
-
-impl FileAction {
-    /// Whether contents are moved.
-    fn moves(self) -> bool {
-        matches!(self, Self::Write(_) | Self::Read(_))
-    }
-
-    /// The call that a failure of its own entry is reported as.
-    fn call(self) -> &'static str {
-        match self {
-            Self::Write(_) => "write",
-            Self::Read(_) => "read",
-            Self::Stat => "stat",
-            Self::Rename => "rename",
-            Self::Unlink(flags) if flags.contains(AtFlags::REMOVEDIR) => "rmdir",
-            Self::Unlink(_) => "unlink",
-            Self::Mkdir => "mkdir",
-        }
-    }
-}
-
 /// What a loop has to know of its phase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
@@ -116,6 +84,10 @@ pub(crate) struct Rules {
     pub action: FileAction,
     /// Bytes of one call at most; the buffers are as large.
     pub bs_bytes: u32,
+    /// Bytes of the value of each file; 0 where there is none.
+    pub value_bytes: u32,
+    /// Links to each file that are deleted with it.
+    pub links: usize,
     /// Whether fsync(2) comes before close(2), or for names: fsync(2) of the parent directory.
     pub sync: bool,
     /// Bytes that a read asks for: a multiple of this (`O_DIRECT`), else 1.
@@ -128,6 +100,11 @@ const ACTION: u64 = 1;
 const SYNC: u64 = 2;
 const CLOSE: u64 = 3;
 const KIND_SHIFT: u32 = 32;
+
+/// Most entries of a chain, but for those that delete links.
+const CHAIN: u32 = 4;
+/// Where the paths of links are: places that a deletion does not use otherwise.
+const LINK_PATHS: [usize; 2] = [1, 3];
 
 /// A index for a file in flight.
 #[derive(Debug, Clone, Copy, Default)]
@@ -156,6 +133,7 @@ pub(crate) struct FileLoop {
     paths: Pages,
     /// Where statx(2) puts its answers; one for each slot.
     answers: Box<[libc::statx]>,
+    full_prefix: Vec<u8>,
     /// Whether it was left with ops in flight, whose memory the kernel may still use.
     pub busy: bool,
 }
@@ -163,10 +141,18 @@ pub(crate) struct FileLoop {
 impl FileLoop {
     /// A loop of `depth` slots, with `own` contents that outlive it. One that is busy must never
     /// be dropped.
-    pub fn new(depth: u32, rules: &Rules, own: &[Contents]) -> Result<Self, Failure> {
+    pub fn new(depth: u32, rules: &Rules, own: &[Contents], value: &[u8]) -> Result<Self, Failure> {
         let needs_buffers = rules.action.moves() && own.is_empty();
         let buffer_bytes = if needs_buffers { rules.bs_bytes as usize } else { 0 };
-        let ring = Ring::new(Shape { slots: depth, chain: 4, buffer_bytes, files: depth }, own)?;
+        let buffer_bytes = buffer_bytes.max(rules.value_bytes as usize);
+        let chain = CHAIN + u32::try_from(rules.links).unwrap_or(u32::MAX);
+        let mut ring = Ring::new(Shape { slots: depth, chain, buffer_bytes, files: depth }, own)?;
+        if rules.value_bytes > 0 {
+            let (_, mut buffers) = ring.parts();
+            for slot in 0..depth as usize {
+                buffers.slot(slot)[..value.len()].copy_from_slice(value);
+            }
+        }
         let no_memory = |errno| Failure { call: "mmap", errno: Some(errno) };
         // SAFETY: statx is plain integers, for which all zeros are a value.
         let nothing: libc::statx = unsafe { std::mem::zeroed() };
@@ -176,6 +162,7 @@ impl FileLoop {
             free: Vec::with_capacity(depth as usize),
             paths: Pages::new(depth as usize * PATHS * PATH_BYTES).map_err(no_memory)?,
             answers: vec![nothing; depth as usize].into(),
+            full_prefix: Vec::new(),
             busy: false,
         })
     }
@@ -190,6 +177,10 @@ impl FileLoop {
     ) -> LoopOutcome {
         self.free.clear();
         self.free.extend((0..self.slots.len() as u32).rev());
+        self.full_prefix.clear();
+        if rules.action.wants_full_path() && lookup.as_raw_fd() != libc::AT_FDCWD {
+            self.full_prefix.extend(format!("/proc/self/fd/{}/", lookup.as_raw_fd()).into_bytes());
+        }
         self.busy = true;
         let (ring, buffers) = self.ring.parts();
         let mut running = Running {
@@ -202,6 +193,7 @@ impl FileLoop {
             free: &mut self.free,
             paths: Paths::new(&mut self.paths),
             answers: self.answers.as_mut_ptr(),
+            full_prefix: &self.full_prefix,
             issued: 0,
             after: None,
             outcome: LoopOutcome::default(),
@@ -224,6 +216,8 @@ struct Running<'a, P, W> {
     free: &'a mut Vec<u32>,
     paths: Paths<'a>,
     answers: *mut libc::statx,
+    /// Path of the root, where it is not the working directory: what a full path begins with.
+    full_prefix: &'a [u8],
     issued: u64,
     /// What comes before the next op, and the slot of the op that asks for it.
     after: Option<(usize, AfterOp)>,
@@ -273,13 +267,23 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
         let Some(op) = self.ops.next() else { return false };
         let Some(slot) = self.free.pop() else { return true };
         let index = slot as usize;
+        let action = self.rules.action;
         let path = self.ops.path().to_bytes();
-        self.paths.put(index, 0, path);
-        if self.rules.sync && !self.rules.action.moves() {
+        if action.wants_full_path() && !self.full_prefix.is_empty() {
+            self.paths.put_joined(index, 0, self.full_prefix, path);
+        } else {
+            self.paths.put(index, 0, path);
+        }
+        if self.rules.sync && action.opens().is_none() {
             self.paths.put(index, 2, parent(path));
         }
-        if self.rules.action == FileAction::Rename {
+        if action.makes_name() {
             self.paths.put(index, 1, self.ops.new_path().to_bytes());
+        }
+        for which in 0..self.rules.links {
+            if let Some(link) = self.ops.link_path(which) {
+                self.paths.put(index, LINK_PATHS[which], link.to_bytes());
+            }
         }
         self.slots[index] = Slot {
             began: now,
@@ -293,7 +297,7 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
         if op.after != AfterOp::Next {
             self.after = Some((index, op.after));
         }
-        if self.rules.action.moves() {
+        if action.opens().is_some() {
             self.push_chain(queue, index);
         } else {
             self.push_name_chain(queue, index);
@@ -313,8 +317,8 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
     ) {
         let entry = entry.user_data(index as u64 | kind << KIND_SHIFT).flags(link);
         // SAFETY: names, buffer, answer and table entry of the slot stay as they are until all of
-        // its entries have completed, for ever where they do not (see `UringLoop`); the queue has
-        // four entries for each slot.
+        // its entries have completed, for ever where they do not (see `UringLoop`); the queue holds
+        // the longest chain of each slot.
         let pushed = unsafe { queue.push(&entry) };
         debug_assert!(pushed.is_ok(), "the queue holds all slots");
         self.slots[index].pending += 1;
@@ -332,7 +336,9 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
             self.push_open(queue, index);
         }
         let link = if last { Flags::IO_HARDLINK } else { Flags::empty() };
-        if len > 0 {
+        if let Some(entry) = self.rules.action.file_entry(file, slot.offset) {
+            self.push(queue, index, ACTION, entry, link);
+        } else if len > 0 {
             let entry = if matches!(self.rules.action, FileAction::Write(_)) {
                 self.write(index, file, len)
             } else {
@@ -364,9 +370,7 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
     /// The open at the head of a chain: nothing follows where it fails.
     #[inline(always)]
     fn push_open(&mut self, queue: &mut SubmissionQueue<'_>, index: usize) {
-        let (FileAction::Write(flags) | FileAction::Read(flags)) = self.rules.action else {
-            return;
-        };
+        let Some(flags) = self.rules.action.opens() else { return };
         let entry = self.open(index, 0, flags);
         self.push(queue, index, OPEN, entry, Flags::IO_LINK);
     }
@@ -385,24 +389,22 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
     /// it.
     #[inline(always)]
     fn push_name_chain(&mut self, queue: &mut SubmissionQueue<'_>, index: usize) {
-        let at = Fd(self.lookup.as_raw_fd());
-        let path = self.paths.at(index, 0).cast_const().cast::<libc::c_char>();
-        let entry = match self.rules.action {
-            FileAction::Stat => {
-                let answer = self.answers.wrapping_add(index).cast();
-                opcode::Statx::new(at, path, answer).mask(libc::STATX_BASIC_STATS).build()
-            }
-            FileAction::Rename => {
-                let to = self.paths.at(index, 1).cast_const().cast();
-                opcode::RenameAt::new(at, path, at, to).build()
-            }
-            FileAction::Unlink(flags) => {
-                let flags = flags.bits().cast_signed();
-                opcode::UnlinkAt::new(at, path).flags(flags).build()
-            }
-            FileAction::Mkdir => opcode::MkDirAt::new(at, path).mode(0o755).build(),
-            FileAction::Write(_) | FileAction::Read(_) => return,
+        let path = |which| self.paths.at(index, which).cast_const().cast::<libc::c_char>();
+        let args = NameArgs {
+            at: Fd(self.lookup.as_raw_fd()),
+            path: path(0),
+            new_path: path(1),
+            answer: self.answers.wrapping_add(index).cast(),
+            value: self.buffers.start_of(index),
+            value_bytes: self.rules.value_bytes,
         };
+        let links = LINK_PATHS.map(|which| NameArgs { path: path(which), ..args });
+        for args in &links[..self.rules.links] {
+            if let Some(entry) = self.rules.action.name_entry(args) {
+                self.push(queue, index, ACTION, entry, Flags::IO_LINK);
+            }
+        }
+        let Some(entry) = self.rules.action.name_entry(&args) else { return };
         if !self.rules.sync {
             self.push(queue, index, ACTION, entry, Flags::empty());
             return;
@@ -427,7 +429,12 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
         let (index, kind) = ((user_data & 0xffff_ffff) as usize, user_data >> KIND_SHIFT);
         let slot = &mut self.slots[index];
         slot.pending -= 1;
-        let wanted = if kind == ACTION && self.rules.action.moves() { slot.len as i32 } else { 0 };
+        let rules = &self.rules;
+        let wanted = match kind == ACTION {
+            true if rules.action.moves() => slot.len as i32,
+            true => rules.action.good_result(rules.value_bytes),
+            false => 0,
+        };
         match kind {
             OPEN => slot.opened |= result >= 0,
             CLOSE => slot.opened &= result == -libc::ECANCELED,

@@ -19,6 +19,7 @@
 //!
 //! There is no opcode for reading directories: `list` is refused.
 
+mod actions;
 mod blocks;
 mod dirs;
 mod files;

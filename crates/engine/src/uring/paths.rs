@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 
 /// Longest path with its NUL (PATH_MAX of limits.h).
 pub(super) const PATH_BYTES: usize = 4096;
-/// Paths of a slot: its own, a second one for rename, the parent directory.
-pub(super) const PATHS: usize = 3;
+/// Paths of a slot: its own, a new one or that of a link, the parent directory, that of a second
+/// link.
+pub(super) const PATHS: usize = 4;
 
 /// The names of all slots: raw, since the kernel reads those of slots in flight.
 pub(super) struct Paths<'a> {
@@ -40,6 +41,21 @@ impl<'a> Paths<'a> {
             to.add(len).write(0);
         }
         to.cast()
+    }
+
+    /// Puts `path` there behind `prefix`, in the same way.
+    pub fn put_joined(&mut self, slot: usize, which: usize, prefix: &[u8], path: &[u8]) {
+        if prefix.len() + path.len() >= PATH_BYTES {
+            self.put(slot, which, &[]);
+            return;
+        }
+        self.put(slot, which, prefix);
+        let to = self.at(slot, which).wrapping_add(prefix.len());
+        // SAFETY: as in `put`: the place has PATH_BYTES bytes, which hold both and the NUL.
+        unsafe {
+            std::ptr::copy_nonoverlapping(path.as_ptr(), to, path.len());
+            to.add(path.len()).write(0);
+        }
     }
 }
 

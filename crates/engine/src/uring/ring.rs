@@ -11,6 +11,8 @@ use crate::error::{MAX_IODEPTH, UringError};
 use crate::outcome::Failure;
 use crate::resources::open_files;
 use crate::stamp::Contents;
+use fsarena_model::op::Opcode;
+use fsarena_model::op::opcodes::{CLOSE, FSYNC, OPENAT};
 use fsarena_model::work::{Fsync, Io, Op};
 use io_uring::types::Fixed;
 use io_uring::{IoUring, Probe, opcode, squeue};
@@ -19,40 +21,11 @@ use std::io;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-/// Opcodes by number and name.
-type Need = (u8, &'static str);
-
-const OPENAT: Need = (opcode::OpenAt::CODE, "IORING_OP_OPENAT (Linux 5.6)");
-const CLOSE: Need = (opcode::Close::CODE, "IORING_OP_CLOSE (Linux 5.6)");
-const READ: Need = (opcode::Read::CODE, "IORING_OP_READ (Linux 5.6)");
-const WRITE: Need = (opcode::Write::CODE, "IORING_OP_WRITE (Linux 5.6)");
-const FSYNC: Need = (opcode::Fsync::CODE, "IORING_OP_FSYNC (Linux 5.1)");
-const STATX: Need = (opcode::Statx::CODE, "IORING_OP_STATX (Linux 5.6)");
-const RENAMEAT: Need = (opcode::RenameAt::CODE, "IORING_OP_RENAMEAT (Linux 5.11)");
-const UNLINKAT: Need = (opcode::UnlinkAt::CODE, "IORING_OP_UNLINKAT (Linux 5.11)");
-const MKDIRAT: Need = (opcode::MkDirAt::CODE, "IORING_OP_MKDIRAT (Linux 5.15)");
-
-/// What `op` needs; `None` where no kernel has an opcode for it.
-fn needs(op: Op) -> Option<&'static [Need]> {
-    Some(match op {
-        Op::Create | Op::Overwrite | Op::Append => &[OPENAT, WRITE, CLOSE],
-        Op::Read => &[OPENAT, READ, CLOSE],
-        Op::Stat => &[STATX],
-        Op::Rename => &[RENAMEAT],
-        Op::Delete | Op::Rmdir => &[UNLINKAT],
-        Op::Mkdir => &[MKDIRAT],
-        Op::BigWrite | Op::BigOverwrite | Op::RandWrite => &[WRITE],
-        Op::BigRead | Op::RandRead => &[READ],
-        Op::RandRw => &[READ, WRITE],
-        Op::List | Op::Fio | Op::Job | Op::Cycle | Op::Watched => return None,
-    })
-}
-
 /// Whether a slot of `op` opens files into the table of the ring, in a chain with what follows.
 fn opens_in_chains(op: Op, fsync: Fsync) -> bool {
-    let about_names = matches!(op, Op::Rename | Op::Delete | Op::Mkdir | Op::Rmdir);
-    (about_names && fsync == Fsync::Op)
-        || matches!(op, Op::Create | Op::Overwrite | Op::Append | Op::Read)
+    let info = op.info();
+    let opens = info.uring.is_some_and(|needs| needs.contains(&OPENAT));
+    opens || (!op.is_big() && info.changes_names && fsync == Fsync::Op)
 }
 
 /// Asks the kernel whether it can run `op`: comes before the phase.
@@ -67,7 +40,7 @@ pub fn check(op: Op, io: &Io) -> Result<(), UringError> {
     if limit <= u64::from(io.iodepth) {
         return Err(UringError::Files { iodepth: io.iodepth, limit });
     }
-    let needs = needs(op).ok_or(UringError::NoOpcode { op: op.name() })?;
+    let needs = op.info().uring.ok_or(UringError::NoOpcode { op: op.name() })?;
     let ring = setup(8).map_err(|source| match source {
         Errno::NOSYS => UringError::Missing(source),
         Errno::PERM | Errno::ACCESS => UringError::Forbidden(source),
@@ -78,11 +51,11 @@ pub fn check(op: Op, io: &Io) -> Result<(), UringError> {
     probed.map_err(|error| UringError::Probe(errno(&error)))?;
     let lacks = |what| UringError::Lacks { op: op.name(), what };
     let chained = opens_in_chains(op, io.fsync);
-    let opens: &[Need] = if chained { &[OPENAT, CLOSE] } else { &[] };
-    let syncs: &[Need] = if matches!(io.fsync, Fsync::Op | Fsync::File) { &[FSYNC] } else { &[] };
-    for (code, what) in needs.iter().chain(opens).chain(syncs) {
+    let opens: &[Opcode] = if chained { &[OPENAT, CLOSE] } else { &[] };
+    let syncs: &[Opcode] = if matches!(io.fsync, Fsync::Op | Fsync::File) { &[FSYNC] } else { &[] };
+    for Opcode { code, name } in needs.iter().chain(opens).chain(syncs) {
         if !probe.is_supported(*code) {
-            return Err(lacks(what));
+            return Err(lacks(name));
         }
     }
     if chained && !ring.params().is_feature_linked_file() {
@@ -277,6 +250,12 @@ impl Buffers<'_> {
         unsafe { std::slice::from_raw_parts_mut(self.start.add(slot * self.stride), self.stride) }
     }
 
+    /// Where the buffer of a slot begins, for the kernel.
+    #[inline(always)]
+    pub fn start_of(&self, slot: usize) -> *mut u8 {
+        self.start.wrapping_add(slot * self.stride)
+    }
+
     /// A read into the buffer of `slot`.
     #[inline(always)]
     pub fn read(&self, slot: usize, file: Fixed, len: u32, offset: u64) -> squeue::Entry {
@@ -322,11 +301,37 @@ impl Buffers<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::op::opcodes;
+
+    #[test]
+    fn numbers_of_opcodes_are_those_of_the_kernel() {
+        let known = [
+            (opcodes::FSYNC, opcode::Fsync::CODE),
+            (opcodes::FALLOCATE, opcode::Fallocate::CODE),
+            (opcodes::OPENAT, opcode::OpenAt::CODE),
+            (opcodes::CLOSE, opcode::Close::CODE),
+            (opcodes::STATX, opcode::Statx::CODE),
+            (opcodes::READ, opcode::Read::CODE),
+            (opcodes::WRITE, opcode::Write::CODE),
+            (opcodes::RENAMEAT, opcode::RenameAt::CODE),
+            (opcodes::UNLINKAT, opcode::UnlinkAt::CODE),
+            (opcodes::MKDIRAT, opcode::MkDirAt::CODE),
+            (opcodes::SYMLINKAT, opcode::SymlinkAt::CODE),
+            (opcodes::LINKAT, opcode::LinkAt::CODE),
+            (opcodes::SETXATTR, opcode::SetXattr::CODE),
+            (opcodes::GETXATTR, opcode::GetXattr::CODE),
+            (opcodes::FTRUNCATE, opcode::Ftruncate::CODE),
+        ];
+        for (ours, code) in known {
+            assert_eq!(ours.code, code, "{}", ours.name);
+        }
+    }
 
     #[test]
     fn every_op_but_list_and_cycle_has_opcodes() {
         for op in Op::ALL {
-            assert_eq!(needs(op).is_none(), matches!(op, Op::List | Op::Cycle), "{op:?}");
+            let opcodes = op.info().uring;
+            assert_eq!(opcodes.is_none(), matches!(op, Op::List | Op::Cycle), "{op:?}");
         }
         assert!(opens_in_chains(Op::Create, Fsync::None) && opens_in_chains(Op::Delete, Fsync::Op));
         assert!(

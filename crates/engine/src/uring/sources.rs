@@ -1,8 +1,9 @@
 //! Where the loops get their ops from: the context of a thread, one op at a time.
 
+use super::actions::FileAction;
 use super::blocks::{Block, BlockLoop, BlockSource};
 use super::dirs::Dirs;
-use super::files::{AfterOp, FileAction, FileLoop, FileOp, FileOpSource};
+use super::files::{AfterOp, FileLoop, FileOp, FileOpSource};
 use super::outcome::{LoopOutcome, sync_dir};
 use super::recorder::RingRecorder;
 use super::{blocks, files};
@@ -14,9 +15,11 @@ use crate::root::Root;
 use crate::share::{BlockShare, DirShare, FileShare, PartShare, Share};
 use crate::stamp::{Contents, SECTOR_BYTES};
 use crate::threads::{Sizes, StartBarrier, ThreadContext};
-use fsarena_model::work::{Fsync, Op};
+use fsarena_model::op::BlockSize;
+use fsarena_model::state::Effect;
+use fsarena_model::work::Fsync;
 use rustix::fd::BorrowedFd;
-use rustix::fs::{AtFlags, OFlags};
+use rustix::fs::OFlags;
 use std::ffi::CStr;
 use std::mem::ManuallyDrop;
 
@@ -72,15 +75,16 @@ fn own_contents(context: &ThreadContext) -> Result<Vec<Contents>, Failure> {
     (0..slots).map(|_| contents.try_clone().map_err(no_memory)).collect()
 }
 
-/// How `op` opens its files.
+/// How the op opens its files.
 fn open_flags(context: &ThreadContext) -> OFlags {
     let op = context.op;
-    let access = match op {
-        Op::Create | Op::BigWrite => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
-        Op::Overwrite | Op::BigOverwrite | Op::RandWrite => OFlags::WRONLY,
-        Op::Append => OFlags::WRONLY | OFlags::APPEND,
-        Op::RandRw => OFlags::RDWR,
-        _ => OFlags::RDONLY,
+    let info = op.info();
+    let access = match (info.reads, info.changes_file) {
+        (true, true) => OFlags::RDWR,
+        (false, true) if info.creates => OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL,
+        (false, true) if op.appends() => OFlags::WRONLY | OFlags::APPEND,
+        (false, true) => OFlags::WRONLY,
+        (_, false) => OFlags::RDONLY,
     };
     let direct = if context.io.direct { OFlags::DIRECT } else { OFlags::empty() };
     let dsync = op.writes() && context.io.fsync == Fsync::Dsync;
@@ -89,15 +93,10 @@ fn open_flags(context: &ThreadContext) -> OFlags {
 
 /// Bytes of the largest call of a context.
 fn largest_call(context: &ThreadContext) -> u64 {
-    if context.op == Op::Append || context.op.is_random() {
+    if context.op.appends() || context.op.is_random() {
         return context.bs_bytes;
     }
-    let largest = context
-        .sizes
-        .draw
-        .most()
-        .saturating_add(context.sizes.appended_bytes)
-        .min(context.bs_bytes);
+    let largest = context.sizes.largest_bytes().min(context.bs_bytes);
     largest.max(1).next_multiple_of(context.read_align.max(1))
 }
 
@@ -125,22 +124,19 @@ impl UringLoop {
             let ring_loop = BlockLoop::new(context.io.iodepth, buffer_bytes, &rules, &own)?;
             return Ok(Self::from_parts(Kind::Blocks(ring_loop, rules), own));
         }
-        let action = match op {
-            Op::Create | Op::Overwrite | Op::Append => FileAction::Write(open_flags(context)),
-            Op::Read => FileAction::Read(open_flags(context)),
-            Op::Rename => FileAction::Rename,
-            Op::Delete => FileAction::Unlink(AtFlags::empty()),
-            Op::Rmdir => FileAction::Unlink(AtFlags::REMOVEDIR),
-            Op::Mkdir => FileAction::Mkdir,
-            _ => FileAction::Stat,
+        let action = FileAction::for_op(op, open_flags(context));
+        let sync = match action.opens() {
+            Some(_) => op.info().changes_file && matches!(fsync, Fsync::Op | Fsync::File),
+            None => op.info().changes_names && fsync == Fsync::Op,
         };
-        let sync = match action {
-            FileAction::Write(_) => matches!(fsync, Fsync::Op | Fsync::File),
-            FileAction::Read(_) | FileAction::Stat => false,
-            FileAction::Rename | FileAction::Unlink(_) | FileAction::Mkdir => fsync == Fsync::Op,
-        };
-        let rules = files::Rules { action, bs_bytes: call_bytes, sync, read_align };
-        let ring_loop = FileLoop::new(context.io.iodepth, &rules, &own)?;
+        let has_value = op.info().bs.0 == BlockSize::Value;
+        let value = if has_value { context.read_buf.as_slice() } else { &[] };
+        let value = &value[..value.len().min(context.bs_bytes as usize)];
+        let value_bytes = u32::try_from(value.len()).map_err(|_| no_memory)?;
+        let links = context.links.len();
+        let rules =
+            files::Rules { action, bs_bytes: call_bytes, value_bytes, links, sync, read_align };
+        let ring_loop = FileLoop::new(context.io.iodepth, &rules, &own, value)?;
         Ok(Self::from_parts(Kind::Files(ring_loop, rules), own))
     }
 
@@ -192,10 +188,10 @@ impl UringLoop {
         recorder: &mut W,
     ) -> LoopOutcome {
         let Kind::Blocks(ring_loop, rules) = &mut *self.kind else { return LoopOutcome::default() };
-        let read_percent = match context.op {
-            Op::RandRead => 100,
-            Op::RandWrite => 0,
-            _ => context.io.rwmixread_percent,
+        let read_percent = match (context.op.reads(), context.op.writes()) {
+            (true, false) => 100,
+            (false, _) => 0,
+            (true, true) => context.io.rwmixread_percent,
         };
         let ThreadContext { names, contents, mixture, bs_bytes, .. } = context;
         #[expect(clippy::cast_possible_truncation, reason = "`new` has checked that")]
@@ -218,7 +214,8 @@ impl UringLoop {
         let ThreadContext {
             op,
             names,
-            rename_target,
+            new_name,
+            links,
             contents,
             sizes,
             left_in_dirs,
@@ -226,7 +223,7 @@ impl UringLoop {
             share,
             ..
         } = context;
-        let dirs = DirSyncs { left: left_in_dirs, rename_target };
+        let dirs = DirSyncs { left: left_in_dirs, new_name };
         let contents = WriteBytes { own: &mut self.own, shared: contents.as_mut() };
         let files = Files { file_order, index: 0, names, dirs, contents, sizes, barrier };
         let lookup = root.lookup();
@@ -239,9 +236,14 @@ impl UringLoop {
                 ring_loop.run(lookup, *rules, &mut source, recorder)
             }
             Kind::Files(ring_loop, rules) => {
-                let append_bytes = (*op == Op::Append).then_some(*bs_bytes);
-                let moves = op.moves_bytes();
-                let mut source = WholeFiles { files, append_bytes, moves };
+                let extent = match op.info().effect {
+                    Effect::Append => Extent::End { bytes: *bs_bytes },
+                    Effect::Truncate => Extent::Length { most_bytes: *bs_bytes },
+                    Effect::Allocate => Extent::Length { most_bytes: u64::MAX },
+                    _ if op.moves_bytes() => Extent::Whole,
+                    _ => Extent::Nothing,
+                };
+                let mut source = WholeFiles { files, extent, links };
                 ring_loop.run(lookup, *rules, &mut source, recorder)
             }
         }
@@ -257,7 +259,7 @@ impl UringLoop {
         recorder: &mut W,
     ) -> LoopOutcome {
         let Kind::Files(ring_loop, rules) = &mut *self.kind else { return LoopOutcome::default() };
-        let backwards = context.op == Op::Rmdir;
+        let backwards = context.op.info().effect == Effect::RemoveDirs;
         let sync = context.io.fsync == Fsync::Dir;
         let names = &mut context.dirs;
         let mut source = Dirs::new(share, order, backwards, sync, names, barrier);
@@ -341,7 +343,7 @@ struct DirSyncs<'a> {
     /// Files that are left in each; empty where directories are not synced.
     left: &'a mut [u32],
     /// Another cursor, so that the first need not move.
-    rename_target: &'a mut FileNames,
+    new_name: &'a mut FileNames,
 }
 
 impl DirSyncs<'_> {
@@ -352,15 +354,15 @@ impl DirSyncs<'_> {
 
     #[cold]
     fn count(&mut self, file: u32, lookup: BorrowedFd<'_>) -> Result<(), Failure> {
-        self.rename_target.set(file);
-        let Some(left) = self.left.get_mut(self.rename_target.dir() as usize) else {
+        self.new_name.set(file);
+        let Some(left) = self.left.get_mut(self.new_name.dir() as usize) else {
             return Ok(());
         };
         *left = left.saturating_sub(1);
         if *left > 0 {
             return Ok(());
         }
-        self.rename_target.with_parent(|path| sync_dir(lookup, path))
+        self.new_name.with_parent(|path| sync_dir(lookup, path))
     }
 }
 
@@ -457,22 +459,36 @@ impl<L: FileOrder> BlockSource for FileBlocks<'_, L> {
     }
 }
 
+/// What of a file an op is about.
+#[derive(Debug, Clone, Copy)]
+enum Extent {
+    /// Its name or inode.
+    Nothing,
+    /// All of it.
+    Whole,
+    /// So many bytes behind its end.
+    End { bytes: u64 },
+    /// Its length, which stands for the offset.
+    Length { most_bytes: u64 },
+}
+
 /// Whole files, one op a file.
 struct WholeFiles<'a, L> {
     files: Files<'a, L>,
-    /// Bytes that an append writes; `None` for all other ops.
-    append_bytes: Option<u64>,
-    moves: bool,
+    extent: Extent,
+    links: &'a mut [FileNames],
 }
 
 impl<L: FileOrder> FileOpSource for WholeFiles<'_, L> {
     #[inline(always)]
     fn next(&mut self) -> Option<FileOp> {
         let file = self.files.next()?;
-        let (bytes, offset) = match (self.append_bytes, self.moves) {
-            (Some(bytes), _) => (bytes, self.files.sizes.file_bytes(file)),
-            (None, true) => (self.files.sizes.file_bytes(file), 0),
-            (None, false) => (0, 0),
+        let sizes = self.files.sizes;
+        let (bytes, offset) = match self.extent {
+            Extent::Nothing => (0, 0),
+            Extent::Whole => (sizes.file_bytes(file), 0),
+            Extent::End { bytes } => (bytes, sizes.file_bytes(file)),
+            Extent::Length { most_bytes } => (0, sizes.file_bytes(file).min(most_bytes)),
         };
         Some(FileOp { number: u64::from(file), bytes, offset, after: AfterOp::Next })
     }
@@ -485,8 +501,14 @@ impl<L: FileOrder> FileOpSource for WholeFiles<'_, L> {
     #[inline(always)]
     fn new_path(&mut self) -> &CStr {
         let Files { names, dirs, .. } = &mut self.files;
-        dirs.rename_target.follow(names);
-        dirs.rename_target.as_c_str()
+        dirs.new_name.follow(names);
+        dirs.new_name.as_c_str()
+    }
+
+    fn link_path(&mut self, which: usize) -> Option<&CStr> {
+        let link = self.links.get_mut(which)?;
+        link.follow(self.files.names);
+        Some(link.as_c_str())
     }
 
     #[inline(always)]
@@ -517,8 +539,15 @@ mod tests {
         let span = Span { end_bytes: 4096, call_bytes: 4096, aligned: true };
         let own = vec![Contents::new(span, 1, &Seed::from_number(1)).unwrap()];
         let action = FileAction::Write(OFlags::WRONLY);
-        let rules = files::Rules { action, bs_bytes: 4096, sync: false, read_align: 1 };
-        let Ok(mut ring_loop) = FileLoop::new(1, &rules, &own) else {
+        let rules = files::Rules {
+            action,
+            bs_bytes: 4096,
+            value_bytes: 0,
+            links: 0,
+            sync: false,
+            read_align: 1,
+        };
+        let Ok(mut ring_loop) = FileLoop::new(1, &rules, &own, &[]) else {
             println!("not run: no ring here");
             return;
         };

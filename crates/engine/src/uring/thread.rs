@@ -3,7 +3,6 @@
 use super::recorder::{NoRingLatency, RingLatency, RingRecorder};
 use super::sources::UringLoop;
 use crate::clock::{Monotonic, TickClock};
-use crate::op;
 use crate::outcome::{Failure, Tally};
 use crate::root::Root;
 use crate::threads::{Latency, StartBarrier, ThreadContext, ThreadOutcome};
@@ -76,7 +75,7 @@ fn timed<W: RingRecorder>(
         };
         // Also after a failure: what was done is part of the phase.
         if context.io.fsync == Fsync::End
-            && (context.op.writes() || op::changes_names(context.op))
+            && context.op.changes()
             && let (Err(errno), None) = (rustix::fs::syncfs(root.dir()), tally.failure)
         {
             tally.failure = Some(Failure { call: "syncfs", errno: Some(errno) });

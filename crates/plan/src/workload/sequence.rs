@@ -2,6 +2,7 @@
 
 use crate::error::PlanError;
 use crate::tree::Node;
+use fsarena_model::op::BlockSize;
 use fsarena_model::phase::Phase;
 use fsarena_model::state::{DatasetState, Effect};
 
@@ -29,6 +30,11 @@ pub(super) fn follows(
     let found = before.iter().fold(DatasetState::default(), |state, phase| phase.leaves(state));
     if let Some((finds, remedy)) = (info.refuses)(&found) {
         return Err(node.error(format!("phase {name:?} {finds}"), remedy));
+    }
+    let is_value = info.bs.0 == BlockSize::Value && !phase.op.changes();
+    if is_value && found.attribute_bytes.is_some_and(|bytes| bytes != phase.bs_bytes) {
+        let what = format!("phase {name:?} would read values of another size than was set");
+        return Err(node.error(what, "say the same `bs` in both"));
     }
     let Some(last) = before.last() else { return Ok(()) };
     let removes_dirs = info.effect == Effect::RemoveDirs;
