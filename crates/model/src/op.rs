@@ -20,6 +20,8 @@ pub enum Op {
     Overwrite,
     /// open(`O_WRONLY|O_APPEND`), one write of the block size, close; one op a file.
     Append,
+    /// open(`O_WRONLY`), ftruncate to the block size where the file is longer, close; one op a file.
+    Truncate,
     /// stat; one op a file.
     Stat,
     /// rename within its directory; one op a file.
@@ -197,7 +199,7 @@ pub mod opcodes {
     /// ftruncate(2).
     pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
 }
-use opcodes::{CLOSE, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, UNLINKAT, WRITE};
+use opcodes::{CLOSE, FTRUNCATE, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, UNLINKAT, WRITE};
 
 /// Why a phase cannot follow those before it: what it would find, and what to do.
 pub type Refusal = (&'static str, &'static str);
@@ -320,7 +322,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 20] = [
+pub const OPS: [OpInfo; 21] = [
     OpInfo {
         op: Op::Create,
         name: "create",
@@ -370,6 +372,16 @@ pub const OPS: [OpInfo; 20] = [
         rate: RateKind::Contents,
         cost_ns: (150_000.0, 2.0),
         uring: Some(&[OPENAT, WRITE, CLOSE]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Truncate,
+        name: "truncate",
+        bs: (BlockSize::Length, 0),
+        changes_file: true,
+        effect: Effect::Truncate,
+        cost_ns: (60_000.0, 0.0),
+        uring: Some(&[OPENAT, FTRUNCATE, CLOSE]),
         ..FILE
     },
     OpInfo { op: Op::Stat, name: "stat", cost_ns: (10_000.0, 0.0), uring: Some(&[STATX]), ..FILE },

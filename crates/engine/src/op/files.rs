@@ -27,6 +27,7 @@ pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
         Op::Stat => stat(context, env, file_order, recorder),
         Op::Rename => rename(context, env, file_order, recorder),
         Op::Delete => delete(context, env, file_order, recorder),
+        Op::Truncate => truncate(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -206,5 +207,24 @@ fn delete<B: Backend, R: Recorder, W: FileOrder>(
             at("unlink", env.backend.unlink(link.as_c_str()))?;
         }
         Ok(0)
+    })
+}
+
+/// open, ftruncate where the file is longer than the phase says, close.
+#[inline(never)]
+fn truncate<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    let ThreadContext { names, sizes, left_in_dirs, bs_bytes, io, .. } = context;
+    let (most_bytes, fsync) = (*bs_bytes, io.fsync);
+    let parents = when_done(left_in_dirs);
+    each_file(env, names, file_order, parents, recorder, |name, number| {
+        let len = sizes.file_bytes(number).min(most_bytes);
+        let file = at("open", env.backend.open_write(name.as_c_str()))?;
+        let done = env.backend.call_on_file(file, |file| rustix::fs::ftruncate(file, len));
+        settle_after(env.backend, fsync, file, at("ftruncate", done).map(|()| 0))
     })
 }

@@ -22,6 +22,8 @@ pub(crate) enum FileAction {
     Rename,
     /// unlinkat(2) with these flags.
     Unlink(AtFlags),
+    /// Opened so, ftruncate(2), closed.
+    Truncate(OFlags),
     /// mkdirat(2).
     Mkdir,
 }
@@ -52,6 +54,7 @@ impl FileAction {
             Op::Delete => Self::Unlink(AtFlags::empty()),
             Op::Rmdir => Self::Unlink(AtFlags::REMOVEDIR),
             Op::Mkdir => Self::Mkdir,
+            Op::Truncate => Self::Truncate(flags),
             _ => Self::Stat,
         }
     }
@@ -64,7 +67,7 @@ impl FileAction {
     /// How it opens its file; `None` where it works on names.
     pub fn opens(self) -> Option<OFlags> {
         match self {
-            Self::Write(flags) | Self::Read(flags) => Some(flags),
+            Self::Write(flags) | Self::Read(flags) | Self::Truncate(flags) => Some(flags),
             _ => None,
         }
     }
@@ -93,14 +96,18 @@ impl FileAction {
             Self::Rename => "rename",
             Self::Unlink(flags) if flags.contains(AtFlags::REMOVEDIR) => "rmdir",
             Self::Unlink(_) => "unlink",
+            Self::Truncate(_) => "ftruncate",
             Self::Mkdir => "mkdir",
         }
     }
 
     /// The call on an open file that moves no contents; `length` is that of the op. `None` where
     /// there is none to make.
-    pub(super) fn file_entry(self, _file: Fixed, _length: u64) -> Option<Entry> {
-        None
+    pub(super) fn file_entry(self, file: Fixed, length: u64) -> Option<Entry> {
+        match self {
+            Self::Truncate(_) => Some(opcode::Ftruncate::new(file, length).build()),
+            _ => None,
+        }
     }
 
     /// The call on names; `None` where it works on an open file.
@@ -115,7 +122,7 @@ impl FileAction {
                 opcode::UnlinkAt::new(at, path).flags(flags.bits().cast_signed()).build()
             }
             Self::Mkdir => opcode::MkDirAt::new(at, path).mode(0o755).build(),
-            Self::Write(_) | Self::Read(_) => return None,
+            Self::Write(_) | Self::Read(_) | Self::Truncate(_) => return None,
         })
     }
 }

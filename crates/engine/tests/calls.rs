@@ -1,0 +1,105 @@
+//! Ops on names, lengths and attributes, by blocking calls and by io_uring, with one thread and
+//! with three: what they leave is there, is followed by the check of the contents, and is deleted
+//! with the files.
+#![allow(clippy::unwrap_used)] // helpers of tests
+
+mod support;
+
+use fsarena_engine::Job;
+use fsarena_model::work::{
+    Backend, Dataset, DatasetState, Fsync, Io, Op, Phase, Sharing, WorkerReport,
+};
+use std::fs;
+use support::{by, phase, run, seed, verify};
+use tempfile::TempDir;
+
+/// 40 files of 4500 bytes in five directories.
+const SET: Dataset = Dataset {
+    files: 40,
+    size_bytes: 4500,
+    dirs: 5,
+    depth: 0,
+    name_bytes: None,
+    sizes: None,
+    per_dir: None,
+};
+
+/// How the calls are made.
+fn ways() -> Vec<Io> {
+    let uring = Io { backend: Backend::IoUring, iodepth: 4, ..Io::default() };
+    let stat = phase(Op::Stat, 4096, &uring);
+    let probe = Job::new(&SET, &stat, seed(), seed());
+    let mut ways = vec![
+        Io::default(),
+        by(3, Sharing::Own),
+        Io { fsync: Fsync::End, ..by(3, Sharing::Shared) },
+    ];
+    match fsarena_engine::Prepared::new(&probe) {
+        Ok(_) => ways.extend([uring.clone(), Io { threads: 3, iodepth: 2, ..uring }]),
+        Err(error) => println!("not run: {error}"),
+    }
+    ways
+}
+
+/// Runs a phase, which goes well.
+fn done(dir: &TempDir, set: &Dataset, state: &mut DatasetState, phase: &Phase) -> WorkerReport {
+    let report = run(dir.path(), set, state, phase);
+    assert_eq!(report.error, None, "{phase:?}");
+    assert_eq!(report.ops, phase.count(set), "{phase:?}");
+    // The same without a call.
+    let null = Phase { io: Io { backend: Backend::Null, ..Io::default() }, ..phase.clone() };
+    let job = Job { state: *state, ..Job::new(set, &null, seed(), seed()) };
+    let root = fsarena_engine::Root::open(dir.path()).unwrap();
+    assert_eq!(job.run(&root).unwrap().ops, report.ops, "{null:?}");
+    report
+}
+
+/// The plan does not let such a phase follow.
+fn refused(state: &DatasetState, op: Op, why: &str) {
+    let refusal = (op.info().refuses)(state);
+    assert!(refusal.is_some_and(|(finds, _)| finds.contains(why)), "{op:?}: {refusal:?}");
+}
+
+fn lengths(dir: &TempDir) -> Vec<u64> {
+    let dirs = fs::read_dir(dir.path()).unwrap().flatten();
+    let files = dirs.flat_map(|dir| fs::read_dir(dir.path()).unwrap().flatten());
+    files.map(|file| file.metadata().unwrap().len()).collect()
+}
+
+fn whole(dir: &TempDir, set: &Dataset, state: &DatasetState, io: &Io) {
+    for bs_bytes in [700, 1 << 20] {
+        let report = verify(dir.path(), set, state, bs_bytes);
+        assert_eq!((report.files, report.bad_files), (set.files, 0), "{io:?}: {report:#?}");
+    }
+}
+
+/// Deletes the files and the directories; nothing is left.
+fn delete_all(dir: &TempDir, state: &mut DatasetState, io: &Io) {
+    done(dir, &SET, state, &phase(Op::Delete, 4096, io));
+    done(dir, &SET, state, &phase(Op::Rmdir, 4096, &Io { sharing: Sharing::Own, ..io.clone() }));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{io:?}");
+}
+
+#[test]
+fn truncate_cuts_files_and_the_rest_is_still_right() {
+    for io in ways() {
+        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let steps = [(Op::Create, 4096), (Op::Append, 600), (Op::Truncate, 1500)];
+        for (op, bs_bytes) in steps {
+            done(&dir, &SET, &mut state, &phase(op, bs_bytes, &io));
+        }
+        assert_eq!(lengths(&dir), [1500; 40]);
+        whole(&dir, &SET, &state, &io);
+        // What is appended then comes behind the cut, and what is not longer stays as it is.
+        for (op, bs_bytes) in [(Op::Append, 100), (Op::Truncate, 1 << 20), (Op::Read, 512)] {
+            done(&dir, &SET, &mut state, &phase(op, bs_bytes, &io));
+        }
+        assert_eq!(lengths(&dir), [1600; 40]);
+        whole(&dir, &SET, &state, &io);
+        let report = done(&dir, &SET, &mut state, &Phase::new("p", Op::Truncate, 0));
+        assert_eq!((report.ops, report.asked_bytes), (40, 0));
+        assert_eq!(lengths(&dir), [0; 40]);
+        whole(&dir, &SET, &state, &io);
+        delete_all(&dir, &mut state, &io);
+    }
+}
