@@ -10,6 +10,7 @@ use fsarena_model::work::{
     Backend, Dataset, DatasetState, Fsync, Io, Op, Phase, Sharing, WorkerReport,
 };
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use support::{by, phase, run, seed, verify};
 use tempfile::TempDir;
 
@@ -99,6 +100,27 @@ fn truncate_cuts_files_and_the_rest_is_still_right() {
         let report = done(&dir, &SET, &mut state, &Phase::new("p", Op::Truncate, 0));
         assert_eq!((report.ops, report.asked_bytes), (40, 0));
         assert_eq!(lengths(&dir), [0; 40]);
+        whole(&dir, &SET, &state, &io);
+        delete_all(&dir, &mut state, &io);
+    }
+}
+
+#[test]
+fn link_makes_a_second_name_that_goes_with_the_file() {
+    for io in ways() {
+        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        done(&dir, &SET, &mut state, &phase(Op::Create, 4096, &io));
+        let report = done(&dir, &SET, &mut state, &phase(Op::Link, 4096, &io));
+        assert_eq!((report.ops, report.asked_bytes), (40, 0));
+        let links = fs::read_dir(dir.path().join("d00003")).unwrap().flatten();
+        let mut names: Vec<_> =
+            links.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        let of = |letter: &str| (24..32).map(|n| format!("{letter}{n:08}")).collect::<Vec<_>>();
+        assert_eq!(names, [of("f"), of("l")].concat());
+        let inode = |name: &str| dir.path().join(name).metadata().unwrap().ino();
+        assert_eq!(inode("d00003/f00000025"), inode("d00003/l00000025"));
+        refused(&state, Op::Link, "links that are there");
         whole(&dir, &SET, &state, &io);
         delete_all(&dir, &mut state, &io);
     }

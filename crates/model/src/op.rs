@@ -26,6 +26,8 @@ pub enum Op {
     Stat,
     /// rename within its directory; one op a file.
     Rename,
+    /// link to a second name in its directory; one op a file.
+    Link,
     /// unlink, also of the links that earlier phases made; one op a file.
     Delete,
     /// mkdir, from the root to the leaves; one op a directory.
@@ -199,7 +201,7 @@ pub mod opcodes {
     /// ftruncate(2).
     pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
 }
-use opcodes::{CLOSE, FTRUNCATE, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, UNLINKAT, WRITE};
+use opcodes::{CLOSE, FTRUNCATE, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, UNLINKAT, WRITE};
 
 /// Why a phase cannot follow those before it: what it would find, and what to do.
 pub type Refusal = (&'static str, &'static str);
@@ -322,7 +324,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 21] = [
+pub const OPS: [OpInfo; 22] = [
     OpInfo {
         op: Op::Create,
         name: "create",
@@ -392,6 +394,17 @@ pub const OPS: [OpInfo; 21] = [
         effect: Effect::Rename,
         cost_ns: (60_000.0, 2.0),
         uring: Some(&[RENAMEAT]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Link,
+        name: "link",
+        changes_names: true,
+        effect: Effect::Link,
+        refuses: |state| state.linked.then_some(("finds links that are there", "leave it out")),
+        adds: Adds { names: 1, inodes: 0, value: false },
+        cost_ns: (60_000.0, 0.0),
+        uring: Some(&[LINKAT]),
         ..FILE
     },
     OpInfo {

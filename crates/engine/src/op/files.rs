@@ -9,6 +9,7 @@ use crate::pattern::FileOrder;
 use crate::stamp::Contents;
 use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
+use rustix::fs::{AtFlags, linkat};
 use rustix::io::Errno;
 
 /// Runs the op of `context` over its files.
@@ -28,6 +29,7 @@ pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
         Op::Rename => rename(context, env, file_order, recorder),
         Op::Delete => delete(context, env, file_order, recorder),
         Op::Truncate => truncate(context, env, file_order, recorder),
+        Op::Link => link(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -226,5 +228,23 @@ fn truncate<B: Backend, R: Recorder, W: FileOrder>(
         let file = at("open", env.backend.open_write(name.as_c_str()))?;
         let done = env.backend.call_on_file(file, |file| rustix::fs::ftruncate(file, len));
         settle_after(env.backend, fsync, file, at("ftruncate", done).map(|()| 0))
+    })
+}
+
+/// link to the name of a link.
+#[inline(never)]
+fn link<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
+    let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
+    each_file(env, names, file_order, parents, recorder, |name, _| {
+        new_name.follow(name);
+        let (from, to) = (name.as_c_str(), new_name.as_c_str());
+        let done = env.backend.call_by_name((), |dir| linkat(dir, from, dir, to, AtFlags::empty()));
+        at("link", done).map(|()| 0)
     })
 }

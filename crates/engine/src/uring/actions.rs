@@ -24,6 +24,8 @@ pub(crate) enum FileAction {
     Unlink(AtFlags),
     /// Opened so, ftruncate(2), closed.
     Truncate(OFlags),
+    /// linkat(2).
+    Link,
     /// mkdirat(2).
     Mkdir,
 }
@@ -55,6 +57,7 @@ impl FileAction {
             Op::Rmdir => Self::Unlink(AtFlags::REMOVEDIR),
             Op::Mkdir => Self::Mkdir,
             Op::Truncate => Self::Truncate(flags),
+            Op::Link => Self::Link,
             _ => Self::Stat,
         }
     }
@@ -74,7 +77,7 @@ impl FileAction {
 
     /// Whether it makes a second name.
     pub fn makes_name(self) -> bool {
-        matches!(self, Self::Rename)
+        matches!(self, Self::Rename | Self::Link)
     }
 
     /// Whether the kernel looks its name up from the working directory, whatever it is told.
@@ -97,6 +100,7 @@ impl FileAction {
             Self::Unlink(flags) if flags.contains(AtFlags::REMOVEDIR) => "rmdir",
             Self::Unlink(_) => "unlink",
             Self::Truncate(_) => "ftruncate",
+            Self::Link => "link",
             Self::Mkdir => "mkdir",
         }
     }
@@ -118,6 +122,7 @@ impl FileAction {
                 opcode::Statx::new(at, path, answer).mask(libc::STATX_BASIC_STATS).build()
             }
             Self::Rename => opcode::RenameAt::new(at, path, at, new_path).build(),
+            Self::Link => opcode::LinkAt::new(at, path, at, new_path).build(),
             Self::Unlink(flags) => {
                 opcode::UnlinkAt::new(at, path).flags(flags.bits().cast_signed()).build()
             }
