@@ -125,3 +125,20 @@ fn link_makes_a_second_name_that_goes_with_the_file() {
         delete_all(&dir, &mut state, &io);
     }
 }
+
+#[test]
+fn symlink_names_its_file_and_goes_with_it() {
+    for io in ways() {
+        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        for op in [Op::Create, Op::Symlink, Op::Link] {
+            let report = done(&dir, &SET, &mut state, &phase(op, 4096, &io));
+            assert_eq!(report.ops, 40);
+        }
+        let link = dir.path().join("d00004/s00000039");
+        assert_eq!(fs::read_link(&link).unwrap().to_str(), Some("f00000039"));
+        assert_eq!(link.metadata().unwrap().len(), 4500, "it is found");
+        refused(&state, Op::Symlink, "symbolic links that are there");
+        whole(&dir, &SET, &state, &io);
+        delete_all(&dir, &mut state, &io);
+    }
+}

@@ -28,6 +28,8 @@ pub enum Op {
     Rename,
     /// link to a second name in its directory; one op a file.
     Link,
+    /// symlink to its name in its directory; one op a file.
+    Symlink,
     /// unlink, also of the links that earlier phases made; one op a file.
     Delete,
     /// mkdir, from the root to the leaves; one op a directory.
@@ -201,7 +203,9 @@ pub mod opcodes {
     /// ftruncate(2).
     pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
 }
-use opcodes::{CLOSE, FTRUNCATE, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, UNLINKAT, WRITE};
+use opcodes::{
+    CLOSE, FTRUNCATE, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, SYMLINKAT, UNLINKAT, WRITE,
+};
 
 /// Why a phase cannot follow those before it: what it would find, and what to do.
 pub type Refusal = (&'static str, &'static str);
@@ -324,7 +328,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 22] = [
+pub const OPS: [OpInfo; 23] = [
     OpInfo {
         op: Op::Create,
         name: "create",
@@ -405,6 +409,20 @@ pub const OPS: [OpInfo; 22] = [
         adds: Adds { names: 1, inodes: 0, value: false },
         cost_ns: (60_000.0, 0.0),
         uring: Some(&[LINKAT]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Symlink,
+        name: "symlink",
+        changes_names: true,
+        effect: Effect::Symlink,
+        refuses: |state| {
+            let refusal = ("finds symbolic links that are there", "leave it out");
+            state.symlinked.then_some(refusal)
+        },
+        adds: Adds { names: 1, inodes: 1, value: false },
+        cost_ns: (60_000.0, 0.0),
+        uring: Some(&[SYMLINKAT]),
         ..FILE
     },
     OpInfo {

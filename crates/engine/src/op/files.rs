@@ -9,7 +9,7 @@ use crate::pattern::FileOrder;
 use crate::stamp::Contents;
 use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
-use rustix::fs::{AtFlags, linkat};
+use rustix::fs::{AtFlags, linkat, symlinkat};
 use rustix::io::Errno;
 
 /// Runs the op of `context` over its files.
@@ -30,6 +30,7 @@ pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
         Op::Delete => delete(context, env, file_order, recorder),
         Op::Truncate => truncate(context, env, file_order, recorder),
         Op::Link => link(context, env, file_order, recorder),
+        Op::Symlink => symlink(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -246,5 +247,23 @@ fn link<B: Backend, R: Recorder, W: FileOrder>(
         let (from, to) = (name.as_c_str(), new_name.as_c_str());
         let done = env.backend.call_by_name((), |dir| linkat(dir, from, dir, to, AtFlags::empty()));
         at("link", done).map(|()| 0)
+    })
+}
+
+/// symlink that holds the name of the file.
+#[inline(never)]
+fn symlink<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
+    let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
+    each_file(env, names, file_order, parents, recorder, |name, _| {
+        new_name.follow(name);
+        let (target, link) = (name.file_name(), new_name.as_c_str());
+        let done = env.backend.call_by_name((), |dir| symlinkat(target, dir, link));
+        at("symlink", done).map(|()| 0)
     })
 }

@@ -8,6 +8,7 @@ use io_uring::squeue::Entry;
 use io_uring::types::{Fd, Fixed};
 use io_uring::{opcode, types};
 use rustix::fs::{AtFlags, OFlags};
+use std::ffi::CStr;
 
 /// What is done to each file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub(crate) enum FileAction {
     Truncate(OFlags),
     /// linkat(2).
     Link,
+    /// symlinkat(2).
+    Symlink,
     /// mkdirat(2).
     Mkdir,
 }
@@ -58,6 +61,7 @@ impl FileAction {
             Op::Mkdir => Self::Mkdir,
             Op::Truncate => Self::Truncate(flags),
             Op::Link => Self::Link,
+            Op::Symlink => Self::Symlink,
             _ => Self::Stat,
         }
     }
@@ -77,7 +81,7 @@ impl FileAction {
 
     /// Whether it makes a second name.
     pub fn makes_name(self) -> bool {
-        matches!(self, Self::Rename | Self::Link)
+        matches!(self, Self::Rename | Self::Link | Self::Symlink)
     }
 
     /// Whether the kernel looks its name up from the working directory, whatever it is told.
@@ -101,6 +105,7 @@ impl FileAction {
             Self::Unlink(_) => "unlink",
             Self::Truncate(_) => "ftruncate",
             Self::Link => "link",
+            Self::Symlink => "symlink",
             Self::Mkdir => "mkdir",
         }
     }
@@ -123,6 +128,7 @@ impl FileAction {
             }
             Self::Rename => opcode::RenameAt::new(at, path, at, new_path).build(),
             Self::Link => opcode::LinkAt::new(at, path, at, new_path).build(),
+            Self::Symlink => opcode::SymlinkAt::new(at, last_component(path), new_path).build(),
             Self::Unlink(flags) => {
                 opcode::UnlinkAt::new(at, path).flags(flags.bits().cast_signed()).build()
             }
@@ -130,4 +136,12 @@ impl FileAction {
             Self::Write(_) | Self::Read(_) | Self::Truncate(_) => return None,
         })
     }
+}
+
+/// Where the name of a file begins in its path, which ends with NUL.
+fn last_component(path: *const libc::c_char) -> *const libc::c_char {
+    // SAFETY: the slot's path was put there with its NUL, and stays until the entry has completed.
+    let bytes = unsafe { CStr::from_ptr(path) }.to_bytes();
+    let directory_bytes = bytes.iter().rposition(|&byte| byte == b'/').map_or(0, |at| at + 1);
+    path.wrapping_add(directory_bytes)
 }
