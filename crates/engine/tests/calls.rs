@@ -142,3 +142,24 @@ fn symlink_names_its_file_and_goes_with_it() {
         delete_all(&dir, &mut state, &io);
     }
 }
+
+#[test]
+fn setxattr_gives_each_file_a_value() {
+    for io in ways() {
+        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        done(&dir, &SET, &mut state, &phase(Op::Create, 4096, &io));
+        let bs_bytes = Op::Setxattr.info().bs.1;
+        let report = done(&dir, &SET, &mut state, &phase(Op::Setxattr, 100, &io));
+        assert_eq!((report.ops, report.asked_bytes), (40, 0));
+        whole(&dir, &SET, &state, &io);
+        done(&dir, &SET, &mut state, &phase(Op::Setxattr, bs_bytes, &io));
+        assert_eq!(state.attribute_bytes, Some(bs_bytes), "replaced");
+        whole(&dir, &SET, &state, &io);
+        let path = dir.path().join("d00000/f00000000");
+        rustix::fs::setxattr(&path, c"user.fsarena", b"x", rustix::fs::XattrFlags::empty())
+            .unwrap();
+        let report = verify(dir.path(), &SET, &state, 4096);
+        assert_eq!(report.examples, ["d00000/f00000000: has another attribute"]);
+        delete_all(&dir, &mut state, &io);
+    }
+}

@@ -30,6 +30,8 @@ pub enum Op {
     Link,
     /// symlink to its name in its directory; one op a file.
     Symlink,
+    /// setxattr of `user.fsarena`, a value of the block size; one op a file.
+    Setxattr,
     /// unlink, also of the links that earlier phases made; one op a file.
     Delete,
     /// mkdir, from the root to the leaves; one op a directory.
@@ -204,7 +206,8 @@ pub mod opcodes {
     pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
 }
 use opcodes::{
-    CLOSE, FTRUNCATE, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, STATX, SYMLINKAT, UNLINKAT, WRITE,
+    CLOSE, FTRUNCATE, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, SETXATTR, STATX, SYMLINKAT,
+    UNLINKAT, WRITE,
 };
 
 /// Why a phase cannot follow those before it: what it would find, and what to do.
@@ -328,7 +331,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 23] = [
+pub const OPS: [OpInfo; 24] = [
     OpInfo {
         op: Op::Create,
         name: "create",
@@ -423,6 +426,17 @@ pub const OPS: [OpInfo; 23] = [
         adds: Adds { names: 1, inodes: 1, value: false },
         cost_ns: (60_000.0, 0.0),
         uring: Some(&[SYMLINKAT]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Setxattr,
+        name: "setxattr",
+        bs: (BlockSize::Value, 32),
+        changes_inode: true,
+        effect: Effect::SetAttribute,
+        adds: Adds { names: 0, inodes: 0, value: true },
+        cost_ns: (60_000.0, 0.0),
+        uring: Some(&[SETXATTR]),
         ..FILE
     },
     OpInfo {

@@ -6,11 +6,13 @@ use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at, full};
 use crate::pattern::FileOrder;
-use crate::stamp::Contents;
+use crate::stamp::{ATTRIBUTE, Contents};
 use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
-use rustix::fs::{AtFlags, linkat, symlinkat};
+use rustix::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, XattrFlags, fsetxattr, linkat, openat, symlinkat};
 use rustix::io::Errno;
+use std::ffi::CStr;
 
 /// Runs the op of `context` over its files.
 #[inline(always)]
@@ -31,6 +33,7 @@ pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
         Op::Truncate => truncate(context, env, file_order, recorder),
         Op::Link => link(context, env, file_order, recorder),
         Op::Symlink => symlink(context, env, file_order, recorder),
+        Op::Setxattr => setxattr(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -266,4 +269,36 @@ fn symlink<B: Backend, R: Recorder, W: FileOrder>(
         let done = env.backend.call_by_name((), |dir| symlinkat(target, dir, link));
         at("symlink", done).map(|()| 0)
     })
+}
+
+/// setxattr, which replaces what is there.
+#[inline(never)]
+fn setxattr<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    let value = context.read_buf.as_slice();
+    let names = &mut context.names;
+    each_file(env, names, file_order, when_done(&mut []), recorder, |name, _| {
+        let path = name.as_c_str();
+        let done = env.backend.call_by_name((), |dir| match working_dir(dir) {
+            true => rustix::fs::setxattr(path, ATTRIBUTE, value, XattrFlags::empty()),
+            false => fsetxattr(open_in(dir, path)?, ATTRIBUTE, value, XattrFlags::empty()),
+        });
+        at("setxattr", done).map(|()| 0)
+    })
+}
+
+/// Whether lookups start at the working directory, from which setxattr(2) and getxattr(2) take
+/// their paths. So it is in a worker; elsewhere the file is opened for the call.
+#[inline(always)]
+fn working_dir(dir: BorrowedFd<'_>) -> bool {
+    dir.as_raw_fd() == CWD.as_raw_fd()
+}
+
+#[cold]
+fn open_in(dir: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
+    openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }

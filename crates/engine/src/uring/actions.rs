@@ -3,6 +3,7 @@
 //! An action either works on a file that a chain has opened (contents are moved, or a call is made
 //! on it), or on names. It makes entries; chains, slots and completions are in [`super::files`].
 
+use crate::stamp::ATTRIBUTE;
 use fsarena_model::work::Op;
 use io_uring::squeue::Entry;
 use io_uring::types::{Fd, Fixed};
@@ -29,6 +30,8 @@ pub(crate) enum FileAction {
     Link,
     /// symlinkat(2).
     Symlink,
+    /// setxattr(2).
+    SetAttribute,
     /// mkdirat(2).
     Mkdir,
 }
@@ -62,6 +65,7 @@ impl FileAction {
             Op::Truncate => Self::Truncate(flags),
             Op::Link => Self::Link,
             Op::Symlink => Self::Symlink,
+            Op::Setxattr => Self::SetAttribute,
             _ => Self::Stat,
         }
     }
@@ -86,7 +90,7 @@ impl FileAction {
 
     /// Whether the kernel looks its name up from the working directory, whatever it is told.
     pub fn wants_full_path(self) -> bool {
-        false
+        matches!(self, Self::SetAttribute)
     }
 
     /// What a good completion of its own entry says, where that moves no contents.
@@ -106,6 +110,7 @@ impl FileAction {
             Self::Truncate(_) => "ftruncate",
             Self::Link => "link",
             Self::Symlink => "symlink",
+            Self::SetAttribute => "setxattr",
             Self::Mkdir => "mkdir",
         }
     }
@@ -121,7 +126,8 @@ impl FileAction {
 
     /// The call on names; `None` where it works on an open file.
     pub(super) fn name_entry(self, args: &NameArgs) -> Option<Entry> {
-        let NameArgs { at, path, new_path, answer, .. } = *args;
+        let NameArgs { at, path, new_path, answer, value, value_bytes } = *args;
+        let name = ATTRIBUTE.as_ptr();
         Some(match self {
             Self::Stat => {
                 opcode::Statx::new(at, path, answer).mask(libc::STATX_BASIC_STATS).build()
@@ -129,6 +135,9 @@ impl FileAction {
             Self::Rename => opcode::RenameAt::new(at, path, at, new_path).build(),
             Self::Link => opcode::LinkAt::new(at, path, at, new_path).build(),
             Self::Symlink => opcode::SymlinkAt::new(at, last_component(path), new_path).build(),
+            Self::SetAttribute => {
+                opcode::SetXattr::new(name, value.cast_const().cast(), path, value_bytes).build()
+            }
             Self::Unlink(flags) => {
                 opcode::UnlinkAt::new(at, path).flags(flags.bits().cast_signed()).build()
             }
