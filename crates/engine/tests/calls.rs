@@ -163,3 +163,21 @@ fn setxattr_gives_each_file_a_value() {
         delete_all(&dir, &mut state, &io);
     }
 }
+
+#[test]
+fn getxattr_reads_what_was_set() {
+    for io in ways() {
+        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        done(&dir, &SET, &mut state, &phase(Op::Create, 4096, &io));
+        refused(&state, Op::Getxattr, "no attributes");
+        done(&dir, &SET, &mut state, &phase(Op::Setxattr, 64, &io));
+        let report = done(&dir, &SET, &mut state, &phase(Op::Getxattr, 64, &io));
+        assert_eq!((report.ops, report.asked_bytes), (40, 0));
+        // Another size than the one that was set is no value that was read whole.
+        let report = run(dir.path(), &SET, &mut state, &phase(Op::Getxattr, 65, &io));
+        let error = report.error.unwrap();
+        assert_eq!((error.call.as_str(), error.errno), ("getxattr", 0));
+        whole(&dir, &SET, &state, &io);
+        delete_all(&dir, &mut state, &io);
+    }
+}

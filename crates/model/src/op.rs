@@ -32,6 +32,8 @@ pub enum Op {
     Symlink,
     /// setxattr of `user.fsarena`, a value of the block size; one op a file.
     Setxattr,
+    /// getxattr of it; one op a file.
+    Getxattr,
     /// unlink, also of the links that earlier phases made; one op a file.
     Delete,
     /// mkdir, from the root to the leaves; one op a directory.
@@ -206,8 +208,8 @@ pub mod opcodes {
     pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
 }
 use opcodes::{
-    CLOSE, FTRUNCATE, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, SETXATTR, STATX, SYMLINKAT,
-    UNLINKAT, WRITE,
+    CLOSE, FTRUNCATE, GETXATTR, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, SETXATTR, STATX,
+    SYMLINKAT, UNLINKAT, WRITE,
 };
 
 /// Why a phase cannot follow those before it: what it would find, and what to do.
@@ -331,7 +333,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 24] = [
+pub const OPS: [OpInfo; 25] = [
     OpInfo {
         op: Op::Create,
         name: "create",
@@ -437,6 +439,18 @@ pub const OPS: [OpInfo; 24] = [
         adds: Adds { names: 0, inodes: 0, value: true },
         cost_ns: (60_000.0, 0.0),
         uring: Some(&[SETXATTR]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Getxattr,
+        name: "getxattr",
+        bs: (BlockSize::Value, 32),
+        refuses: |state| {
+            let refusal = ("finds no attributes", "put `setxattr` before it");
+            state.attribute_bytes.is_none().then_some(refusal)
+        },
+        cost_ns: (10_000.0, 0.0),
+        uring: Some(&[GETXATTR]),
         ..FILE
     },
     OpInfo {

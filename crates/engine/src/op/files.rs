@@ -10,7 +10,9 @@ use crate::stamp::{ATTRIBUTE, Contents};
 use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
 use rustix::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, XattrFlags, fsetxattr, linkat, openat, symlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Mode, OFlags, XattrFlags, fgetxattr, fsetxattr, linkat, openat, symlinkat,
+};
 use rustix::io::Errno;
 use std::ffi::CStr;
 
@@ -34,6 +36,7 @@ pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
         Op::Link => link(context, env, file_order, recorder),
         Op::Symlink => symlink(context, env, file_order, recorder),
         Op::Setxattr => setxattr(context, env, file_order, recorder),
+        Op::Getxattr => getxattr(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -301,4 +304,24 @@ fn working_dir(dir: BorrowedFd<'_>) -> bool {
 #[cold]
 fn open_in(dir: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
     openat(dir, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// getxattr of the whole value.
+#[inline(never)]
+fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    let value = context.read_buf.as_mut_slice();
+    let names = &mut context.names;
+    each_file(env, names, file_order, when_done(&mut []), recorder, |name, _| {
+        let (path, len) = (name.as_c_str(), value.len());
+        let got = env.backend.call_by_name(len, |dir| match working_dir(dir) {
+            true => rustix::fs::getxattr(path, ATTRIBUTE, &mut *value),
+            false => fgetxattr(open_in(dir, path)?, ATTRIBUTE, &mut *value),
+        });
+        full("getxattr", len, got).map(|_| 0)
+    })
 }

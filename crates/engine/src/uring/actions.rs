@@ -32,6 +32,8 @@ pub(crate) enum FileAction {
     Symlink,
     /// setxattr(2).
     SetAttribute,
+    /// getxattr(2).
+    GetAttribute,
     /// mkdirat(2).
     Mkdir,
 }
@@ -66,6 +68,7 @@ impl FileAction {
             Op::Link => Self::Link,
             Op::Symlink => Self::Symlink,
             Op::Setxattr => Self::SetAttribute,
+            Op::Getxattr => Self::GetAttribute,
             _ => Self::Stat,
         }
     }
@@ -90,12 +93,12 @@ impl FileAction {
 
     /// Whether the kernel looks its name up from the working directory, whatever it is told.
     pub fn wants_full_path(self) -> bool {
-        matches!(self, Self::SetAttribute)
+        matches!(self, Self::SetAttribute | Self::GetAttribute)
     }
 
     /// What a good completion of its own entry says, where that moves no contents.
-    pub fn good_result(self, _value_bytes: u32) -> i32 {
-        0
+    pub fn good_result(self, value_bytes: u32) -> i32 {
+        if self == Self::GetAttribute { value_bytes.cast_signed() } else { 0 }
     }
 
     /// The call that a failure of its own entry is reported as.
@@ -111,6 +114,7 @@ impl FileAction {
             Self::Link => "link",
             Self::Symlink => "symlink",
             Self::SetAttribute => "setxattr",
+            Self::GetAttribute => "getxattr",
             Self::Mkdir => "mkdir",
         }
     }
@@ -137,6 +141,9 @@ impl FileAction {
             Self::Symlink => opcode::SymlinkAt::new(at, last_component(path), new_path).build(),
             Self::SetAttribute => {
                 opcode::SetXattr::new(name, value.cast_const().cast(), path, value_bytes).build()
+            }
+            Self::GetAttribute => {
+                opcode::GetXattr::new(name, value.cast(), path, value_bytes).build()
             }
             Self::Unlink(flags) => {
                 opcode::UnlinkAt::new(at, path).flags(flags.bits().cast_signed()).build()
