@@ -181,3 +181,23 @@ fn getxattr_reads_what_was_set() {
         delete_all(&dir, &mut state, &io);
     }
 }
+
+#[test]
+fn fallocate_makes_files_of_zeros_that_can_be_written_over() {
+    for io in ways() {
+        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let report = done(&dir, &SET, &mut state, &phase(Op::Fallocate, 4096, &io));
+        assert_eq!((report.ops, report.asked_bytes), (40, 0));
+        assert_eq!(lengths(&dir), [4500; 40]);
+        let file = dir.path().join("d00001/f00000009");
+        assert!(file.metadata().unwrap().blocks() * 512 >= 4500, "space is taken");
+        assert_eq!(fs::read(&file).unwrap(), [0; 4500]);
+        done(&dir, &SET, &mut state, &phase(Op::Read, 4096, &io));
+        whole(&dir, &SET, &state, &io);
+        done(&dir, &SET, &mut state, &phase(Op::Overwrite, 4096, &io));
+        whole(&dir, &SET, &state, &io);
+        fs::write(&file, [0; 4500]).unwrap();
+        assert_eq!(verify(dir.path(), &SET, &state, 4096).bad_files, 1, "zeros are wrong now");
+        delete_all(&dir, &mut state, &io);
+    }
+}

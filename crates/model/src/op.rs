@@ -22,6 +22,8 @@ pub enum Op {
     Append,
     /// open(`O_WRONLY`), ftruncate to the block size where the file is longer, close; one op a file.
     Truncate,
+    /// open(`O_CREAT|O_WRONLY|O_EXCL`), fallocate of its size, close; one op a file.
+    Fallocate,
     /// stat; one op a file.
     Stat,
     /// rename within its directory; one op a file.
@@ -208,8 +210,8 @@ pub mod opcodes {
     pub const FTRUNCATE: Opcode = Opcode { code: 55, name: "IORING_OP_FTRUNCATE (Linux 6.9)" };
 }
 use opcodes::{
-    CLOSE, FTRUNCATE, GETXATTR, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, SETXATTR, STATX,
-    SYMLINKAT, UNLINKAT, WRITE,
+    CLOSE, FALLOCATE, FTRUNCATE, GETXATTR, LINKAT, MKDIRAT, OPENAT, READ, RENAMEAT, SETXATTR,
+    STATX, SYMLINKAT, UNLINKAT, WRITE,
 };
 
 /// Why a phase cannot follow those before it: what it would find, and what to do.
@@ -333,7 +335,7 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 }
 
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
-pub const OPS: [OpInfo; 25] = [
+pub const OPS: [OpInfo; 26] = [
     OpInfo {
         op: Op::Create,
         name: "create",
@@ -393,6 +395,19 @@ pub const OPS: [OpInfo; 25] = [
         effect: Effect::Truncate,
         cost_ns: (60_000.0, 0.0),
         uring: Some(&[OPENAT, FTRUNCATE, CLOSE]),
+        ..FILE
+    },
+    OpInfo {
+        op: Op::Fallocate,
+        name: "fallocate",
+        creates: true,
+        needs_files: false,
+        changes_file: true,
+        changes_names: true,
+        effect: Effect::Allocate,
+        cold: ColdNeed::Nothing,
+        cost_ns: (60_000.0, 0.0),
+        uring: Some(&[OPENAT, FALLOCATE, CLOSE]),
         ..FILE
     },
     OpInfo { op: Op::Stat, name: "stat", cost_ns: (10_000.0, 0.0), uring: Some(&[STATX]), ..FILE },

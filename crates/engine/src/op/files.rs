@@ -11,7 +11,8 @@ use crate::threads::ThreadContext;
 use fsarena_model::work::{Fsync, Op};
 use rustix::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, XattrFlags, fgetxattr, fsetxattr, linkat, openat, symlinkat,
+    AtFlags, CWD, FallocateFlags, Mode, OFlags, XattrFlags, fgetxattr, fsetxattr, linkat, openat,
+    symlinkat,
 };
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -37,6 +38,7 @@ pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
         Op::Symlink => symlink(context, env, file_order, recorder),
         Op::Setxattr => setxattr(context, env, file_order, recorder),
         Op::Getxattr => getxattr(context, env, file_order, recorder),
+        Op::Fallocate => fallocate(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -323,5 +325,29 @@ fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
             false => fgetxattr(open_in(dir, path)?, ATTRIBUTE, &mut *value),
         });
         full("getxattr", len, got).map(|_| 0)
+    })
+}
+
+/// open of a new file, fallocate of its size, close; an empty file has nothing to allocate.
+#[inline(never)]
+fn fallocate<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    let ThreadContext { names, sizes, left_in_dirs, io, .. } = context;
+    let (fsync, whole) = (io.fsync, FallocateFlags::empty());
+    let parents = when_done(left_in_dirs);
+    each_file(env, names, file_order, parents, recorder, |name, number| {
+        let size_bytes = sizes.file_bytes(number);
+        let file = at("open", env.backend.create(name.as_c_str(), size_bytes))?;
+        let done = match size_bytes {
+            0 => Ok(()),
+            _ => env
+                .backend
+                .call_on_file(file, |file| rustix::fs::fallocate(file, whole, 0, size_bytes)),
+        };
+        settle_after(env.backend, fsync, file, at("fallocate", done).map(|()| 0))
     })
 }

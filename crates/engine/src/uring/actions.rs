@@ -34,6 +34,8 @@ pub(crate) enum FileAction {
     SetAttribute,
     /// getxattr(2).
     GetAttribute,
+    /// Opened so, fallocate(2), closed.
+    Allocate(OFlags),
     /// mkdirat(2).
     Mkdir,
 }
@@ -69,6 +71,7 @@ impl FileAction {
             Op::Symlink => Self::Symlink,
             Op::Setxattr => Self::SetAttribute,
             Op::Getxattr => Self::GetAttribute,
+            Op::Fallocate => Self::Allocate(flags),
             _ => Self::Stat,
         }
     }
@@ -81,7 +84,10 @@ impl FileAction {
     /// How it opens its file; `None` where it works on names.
     pub fn opens(self) -> Option<OFlags> {
         match self {
-            Self::Write(flags) | Self::Read(flags) | Self::Truncate(flags) => Some(flags),
+            Self::Write(flags)
+            | Self::Read(flags)
+            | Self::Truncate(flags)
+            | Self::Allocate(flags) => Some(flags),
             _ => None,
         }
     }
@@ -115,6 +121,7 @@ impl FileAction {
             Self::Symlink => "symlink",
             Self::SetAttribute => "setxattr",
             Self::GetAttribute => "getxattr",
+            Self::Allocate(_) => "fallocate",
             Self::Mkdir => "mkdir",
         }
     }
@@ -124,6 +131,7 @@ impl FileAction {
     pub(super) fn file_entry(self, file: Fixed, length: u64) -> Option<Entry> {
         match self {
             Self::Truncate(_) => Some(opcode::Ftruncate::new(file, length).build()),
+            Self::Allocate(_) if length > 0 => Some(opcode::Fallocate::new(file, length).build()),
             _ => None,
         }
     }
@@ -149,7 +157,9 @@ impl FileAction {
                 opcode::UnlinkAt::new(at, path).flags(flags.bits().cast_signed()).build()
             }
             Self::Mkdir => opcode::MkDirAt::new(at, path).mode(0o755).build(),
-            Self::Write(_) | Self::Read(_) | Self::Truncate(_) => return None,
+            Self::Write(_) | Self::Read(_) | Self::Truncate(_) | Self::Allocate(_) => {
+                return None;
+            }
         })
     }
 }
