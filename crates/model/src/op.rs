@@ -20,7 +20,7 @@ pub enum Op {
     Overwrite,
     /// open(`O_WRONLY|O_APPEND`), one write of the block size, close; one op a file.
     Append,
-    /// open(`O_WRONLY`), ftruncate to the block size where the file is longer, close; one op a file.
+    /// open(`O_WRONLY`), ftruncate to the block size where it is longer, close; one op a file.
     Truncate,
     /// open(`O_CREAT|O_WRONLY|O_EXCL`), fallocate of its size, close; one op a file.
     Fallocate,

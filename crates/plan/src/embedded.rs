@@ -35,6 +35,8 @@ pub const WORKLOADS: &[Builtin] = &[
     builtin!("experiments/workloads", "tiny-files"),
     builtin!("experiments/workloads", "big-file"),
     builtin!("experiments/workloads", "metadata-threads"),
+    builtin!("experiments/workloads", "metadata-calls"),
+    builtin!("experiments/workloads", "allocate"),
     builtin!("experiments/workloads", "fsync-latency"),
     builtin!("experiments/workloads", "random-io"),
     builtin!("experiments/workloads", "mail-server"),
