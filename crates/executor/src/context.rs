@@ -7,6 +7,7 @@
 use crate::accounts::WriteAccounts;
 use crate::contents::StoredContents;
 use crate::error::StepError;
+use crate::fault;
 use crate::filesystem::{TestedFs, notice};
 use crate::limit::MemoryLimit;
 use crate::stop::Stop;
@@ -201,7 +202,7 @@ pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
         space: None,
         unmount_ns: None,
         verify: None,
-        notices: spec.notices.clone(),
+        notices: spec.notices.iter().cloned().chain(fault::fast_notice(spec.drain)).collect(),
     }
 }
 

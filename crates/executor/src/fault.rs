@@ -1,14 +1,48 @@
-//! Faults on purpose, so that tests can see what they leave behind (docs/testing.md).
+//! Faults on purpose and short waits, both for tests alone (docs/testing.md).
 //!
 //! `FSARENA_FAULT=panic:<step>` makes the executor panic, `hang:<step>` wait for ever, and
 //! `pause:<step>:<path>` wait until there is something at that path, at the beginning of that
 //! step; never inside a timed phase. A step of one phase is `measure read`, any of that kind
 //! `measure`. The runner has one such place of its own: `store`, between a trial and the storing of
 //! its record.
+//!
+//! `FSARENA_TEST_FAST=1` shortens waits; every record of such a trial says so in a notice.
 
+use fsarena_model::record::Notice;
+use fsarena_model::spec::Drain;
+use fsarena_model::units::Nanos;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
+
+/// Idle time that counts as drained with `FSARENA_TEST_FAST`.
+const FAST_IDLE_NS: u64 = 20_000_000;
+
+/// Whether `FSARENA_TEST_FAST` asks for short waits: of no use for a measurement.
+#[must_use]
+pub fn is_fast() -> bool {
+    std::env::var_os("FSARENA_TEST_FAST").is_some_and(|value| value == "1")
+}
+
+/// How long a device must be idle in the trials of this process.
+#[must_use]
+pub fn drain() -> Drain {
+    let usual = Drain::default();
+    if is_fast() { Drain { idle_ns: FAST_IDLE_NS, ..usual } } else { usual }
+}
+
+/// The notice of a trial whose device need not be idle for the usual time.
+pub(crate) fn fast_notice(drain: Drain) -> Option<Notice> {
+    let usual_ns = Drain::default().idle_ns;
+    let text = format!(
+        "FSARENA_TEST_FAST: a device counts as idle after {} instead of {}; a test, no measurement",
+        Nanos(drain.idle_ns),
+        Nanos(usual_ns)
+    );
+    let remedy = Some("unset FSARENA_TEST_FAST and run again".to_owned());
+    let notice = Notice { code: "test-fast".to_owned(), text, remedy, measure: None };
+    (drain.idle_ns < usual_ns).then_some(notice)
+}
 
 /// Does what `FSARENA_FAULT` asks for at this step, and of this phase where it has one.
 ///

@@ -6,7 +6,7 @@ use fsarena_model::capacity::Predicted;
 use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::record::Notice;
 use fsarena_model::run::RunPlan;
-use fsarena_model::spec::{Drain, TrialKey, TrialSpec};
+use fsarena_model::spec::{TrialKey, TrialSpec};
 use fsarena_plan::warm_reason;
 
 /// What is expected of a file system right after its mount.
@@ -55,7 +55,7 @@ pub(crate) fn trial_spec(
         sample_period_ns: plan.sample_period_ns,
         account: plan.account,
         predicted,
-        drain: Drain::default(),
+        drain: fsarena_executor::fault::drain(),
         user: request.header.place.as_ref().and_then(|place| place.user),
         cpus: request.header.place.as_ref().map(|place| place.cpus.clone()).unwrap_or_default(),
         keep: request.keep && sequence + 1 == plan.schedule.len(),

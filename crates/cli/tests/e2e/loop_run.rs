@@ -37,6 +37,31 @@ fn life(fs: &str) {
     same_from_the_database(&scene, &document);
 }
 
+/// The one test with the waits of a measurement; the others say in each record that theirs are
+/// short.
+#[test]
+fn waits_are_those_of_a_measurement() {
+    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let work = ["--workload", "small-files", "--scale", "0.03", "--runs", "1", "--seed", "1"];
+    let args = [&["run", "--fs", "ext4", "--on", "loop:128M"], &work[..]].concat();
+    let mut command = scene.command(&args);
+    command.env_remove("FSARENA_TEST_FAST");
+    scene.finish(command).good();
+    scene.run(&args).good();
+    let mut settled_ns = Vec::new();
+    for (run, is_fast) in [(1, false), (2, true)] {
+        let record = scene.records(run).remove(0);
+        assert_eq!(record.outcome, Outcome::Done);
+        record.phases.iter().for_each(|phase| phase_is_whole("ext4", phase));
+        let said = record.notices.iter().any(|notice| notice.code == "test-fast");
+        assert_eq!(said, is_fast, "{:?}", record.notices);
+        let settle = record.steps.iter().filter(|step| step.step == "settle");
+        settled_ns.push(settle.map(|step| step.elapsed_ns).min().expect("it settles"));
+    }
+    assert!(settled_ns[0] >= 200_000_000 && settled_ns[1] >= 20_000_000, "{settled_ns:?}");
+    assert_nothing_left(&scene);
+}
+
 /// Clocks, counts, cache and windows of a phase.
 fn phase_is_whole(fs: &str, phase: &PhaseRecord) {
     let name = &phase.name;
