@@ -12,9 +12,12 @@ use crate::filesystem::{TestedFs, notice};
 use crate::limit::MemoryLimit;
 use crate::stop::Stop;
 use crate::warm;
+use fsarena_metrics::Roots;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
-use fsarena_model::record::{ColdProof, Effective, Outcome, TrialRecord};
+use fsarena_model::record::{
+    ColdProof, Effective, Outcome, Rank, TimeBase, TrialPlace, TrialRecord,
+};
 use fsarena_model::spec::TrialSpec;
 use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSpec};
 use fsarena_model::{RECORD_SCHEMA, SPEC_SCHEMA};
@@ -192,6 +195,9 @@ pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
         schema: RECORD_SCHEMA,
         key: spec.key.clone(),
         outcome: Outcome::Interrupted,
+        time_base: TimeBase::Wall,
+        place: TrialPlace::Native,
+        ranks: vec![Rank::new(&fsarena_metrics::host(&Roots::default()), &spec.workload.phases)],
         started_unix_ns: unix_ns(),
         elapsed_ns: 0,
         steps: Vec::new(),

@@ -5,11 +5,12 @@ use crate::account::AccountRecord;
 pub use crate::clock::{Clock, Clocks, Drained};
 use crate::cycle::CyclesRecord;
 use crate::device::Conditioning;
+use crate::host::Host;
 use crate::io::Io;
 use crate::job::Job;
 use crate::op::Op;
 pub use crate::outcome::{Notice, OpError, Outcome};
-use crate::phase::Order;
+use crate::phase::{Order, Phase};
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
 use crate::worker::{ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
@@ -26,6 +27,12 @@ pub struct TrialRecord {
     pub key: TrialKey,
     /// How it ended.
     pub outcome: Outcome,
+    /// What its times are counted in.
+    pub time_base: TimeBase,
+    /// Where it was carried out.
+    pub place: TrialPlace,
+    /// The worker processes that shared the workload.
+    pub ranks: Vec<Rank>,
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
     /// Length of the whole trial.
@@ -57,6 +64,66 @@ impl TrialRecord {
     #[must_use]
     pub fn has_bad_contents(&self) -> bool {
         self.verify.as_ref().is_some_and(|verify| verify.bad_files > 0)
+    }
+}
+
+/// What times are counted in. Times of two bases are never compared with each other.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeBase {
+    /// The clock of a real machine.
+    #[default]
+    Wall,
+    /// The clock of a simulated machine: equal trials give equal bytes.
+    Virtual,
+}
+
+impl TimeBase {
+    /// Name in the schema.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::Virtual => "virtual",
+        }
+    }
+}
+
+/// Where a trial is carried out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialPlace {
+    /// On the kernel of its host.
+    #[default]
+    Native,
+}
+
+/// One worker process among those that share a workload.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Rank {
+    /// Name of its host.
+    pub hostname: String,
+    /// Boot of that host; empty where the kernel does not tell.
+    pub boot_id: String,
+    /// Most threads that it had in a timed phase.
+    pub threads: u32,
+}
+
+impl Rank {
+    /// A rank on `host` that works through `phases`.
+    #[must_use]
+    pub fn new(host: &Host, phases: &[Phase]) -> Self {
+        let timed = phases.iter().filter(|phase| phase.timed);
+        Self {
+            hostname: host.hostname.clone(),
+            boot_id: host.boot_id.clone(),
+            threads: timed.map(|phase| phase.io.threads).max().unwrap_or(1),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! in the time of a few hundred whole records.
 
 use crate::clock::Clock;
-use crate::record::{CacheState, MemoryRecord, Outcome, TrialRecord, Window};
+use crate::record::{CacheState, MemoryRecord, Outcome, TimeBase, TrialRecord, Window};
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
 /// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every
@@ -31,6 +31,8 @@ pub struct TrialScore {
     pub elapsed_ns: u64,
     /// Whether it was stopped by the user or the system, and is done again on resume.
     pub is_interrupted: bool,
+    /// What its times are counted in.
+    pub time_base: TimeBase,
     /// Whether its contents were wrong when read again: then it did other work.
     pub has_bad_contents: bool,
     /// Its timed phases.
@@ -151,6 +153,7 @@ impl TrialScore {
             started_unix_ns: record.started_unix_ns,
             elapsed_ns: record.elapsed_ns,
             is_interrupted: record.outcome == Outcome::Interrupted,
+            time_base: record.time_base,
             has_bad_contents: record.has_bad_contents(),
             phases: phases.collect(),
         }

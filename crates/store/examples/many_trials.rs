@@ -4,8 +4,8 @@
 //! or takes the one that is there, and prints the times of reading. PATH may be followed by the
 //! numbers of contenders, workloads and blocks: 10, 100 and 100 where nothing is said, which are
 //! 100,000 trials of three phases each. One record is stored as every other one; the others are
-//! copies of its rows with figures of their own, and without raw texts. A second RUN of 200 trials
-//! has its raw texts, so that it can be shown: `time fsarena --db PATH report 2 -o FILE`.
+//! copies of its rows with scores of their own and the same raw text. A second RUN of 200 trials
+//! has raw texts of its own, so that it can be shown: `time fsarena --db PATH report 2 -o FILE`.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -48,41 +48,33 @@ fn copy_rows(path: &Path, header: &RunHeader) -> rusqlite::Result<()> {
     let raw = Connection::open(path)?;
     raw.execute_batch(
         "PRAGMA synchronous = OFF; BEGIN;
-         CREATE TEMP TABLE one_trial AS SELECT * FROM trial;
-         CREATE TEMP TABLE one_phase AS SELECT * FROM phase;
-         CREATE TEMP TABLE one_score AS SELECT * FROM score;
-         CREATE TEMP TABLE one_counter AS SELECT * FROM counter
-         WHERE window = 'durable' AND name LIKE 'cpu.%' OR window = 'unmounted';
-         UPDATE one_trial SET raw = '', raw_sha256 = '';",
+         CREATE TEMP TABLE one_trial AS SELECT id, slot_id, attempt, outcome, time_base,
+         started_unix_ns, elapsed_ns, bad_files, raw, raw_sha256 FROM trial;
+         CREATE TEMP TABLE one_score AS SELECT * FROM score;",
     )?;
     let mut trial = raw.prepare(
         "UPDATE one_trial SET id = ?1, started_unix_ns = started_unix_ns + elapsed_ns,
          slot_id = (SELECT id FROM slot WHERE run_id = 1 AND sequence = ?1 - 1)",
     )?;
-    let mut phase = raw.prepare(
-        "UPDATE one_phase SET id = ?1 * 3 - 2 + place, trial_id = ?1, returned_ns = ?2 / 2,
-         durable_ns = ?2, drained_ns = ?2 * 5 / 4 WHERE place = ?3",
-    )?;
     let mut score = raw.prepare(
-        "UPDATE one_score SET trial_id = ?1, returned_ns = ?2 / 2, durable_ns = ?2,
-         drained_ns = ?2 * 5 / 4 WHERE place = ?3",
+        "UPDATE one_score SET phase_id = NULL, trial_id = ?1, returned_ns = ?2 / 2,
+         durable_ns = ?2, drained_ns = ?2 * 5 / 4 WHERE position = ?3",
     )?;
-    let mut counter =
-        raw.prepare("UPDATE one_counter SET phase_id = ?1 * 3 - 2 + (phase_id - 1) % 3")?;
-    let mut copies = Vec::new();
-    for table in ["trial", "phase", "score", "counter"] {
-        copies.push(raw.prepare(&format!("INSERT INTO {table} SELECT * FROM one_{table}"))?);
-    }
+    let copies = [
+        "INSERT INTO trial (id, slot_id, attempt, outcome, time_base, started_unix_ns, elapsed_ns,
+         bad_files, raw, raw_sha256) SELECT * FROM one_trial",
+        "INSERT INTO score SELECT * FROM one_score",
+    ];
+    let mut copies =
+        copies.map(|sql| raw.prepare(sql)).into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut state = 5;
     for (number, slot) in (1u32..).zip(&header.plan.schedule).skip(1) {
         trial.execute([number])?;
-        for place in 0..3 {
+        for position in 0..3 {
             // Each contender takes one percent longer than the one before.
             let ns = figure_ns(&mut state) * (100 + slot.contender as u64) / 100;
-            phase.execute(params![number, ns as i64, place])?;
-            score.execute(params![number, ns as i64, place])?;
+            score.execute(params![number, ns as i64, position])?;
         }
-        counter.execute([number])?;
         for copy in &mut copies {
             copy.execute([])?;
         }
@@ -142,8 +134,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{} MiB", std::fs::metadata(&path)?.len() >> 20);
     let store = timed("open", || Store::open_read_only(&path))?;
     timed("header", || store.header(run))?;
-    let scores = timed("scores", || store.scores(run, false))?;
-    timed("scores with latency", || store.scores(run, true))?;
+    let scores = timed("scores", || store.scores(run))?;
+    timed("list", || store.runs())?;
+    timed("costs", || store.costs())?;
+    timed("records of the second RUN", || store.records(RunId(2)))?;
     let phases: usize = scores.iter().map(|score| score.phases.len()).sum();
     println!("{} trials, {phases} phases", scores.len());
     Ok(())

@@ -1,6 +1,7 @@
 //! Values of the model as SQLite keeps them, and back.
 
 use fsarena_model::contender::Cache;
+use fsarena_model::record::{CacheState, Drained};
 use rusqlite::Row;
 use rusqlite::types::Type;
 use sha2::{Digest as _, Sha256};
@@ -53,5 +54,24 @@ pub(crate) fn cache_name(cache: Cache) -> &'static str {
         Cache::Cold => "cold",
         Cache::Warm => "warm",
         Cache::ColdStart => "cold-start",
+    }
+}
+
+/// Name in the schema.
+pub(crate) fn drained_name(drained: &Drained) -> &'static str {
+    match drained {
+        Drained::Frozen { .. } => "frozen",
+        Drained::Idle { .. } => "idle",
+        Drained::NoDevice => "no-device",
+        Drained::NotDrained { .. } | Drained::NotWaitedFor { .. } => "not-drained",
+    }
+}
+
+/// Name in the schema.
+pub(crate) fn cache_state_name(state: CacheState) -> &'static str {
+    match state {
+        CacheState::Cold => "cold",
+        CacheState::Warm => "warm",
+        CacheState::WarmByNature => "warm-by-nature",
     }
 }

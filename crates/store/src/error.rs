@@ -21,6 +21,19 @@ pub enum StoreError {
         /// [`crate::SCHEMA_VERSION`].
         known: u32,
     },
+    /// The schema is of a version that was never released.
+    #[error(
+        "{path}: written by an unreleased build of fsarena (schema {found}; this program reads \
+         {known}); read it with that build, or use another --db",
+        path = path.display()
+    )]
+    Unreleased {
+        path: PathBuf,
+        /// Its `user_version`.
+        found: u32,
+        /// [`crate::SCHEMA_VERSION`].
+        known: u32,
+    },
     /// The file is not a database, or not a whole one.
     #[error(
         "{path}: the database is damaged ({detail}); nothing was changed. Restore a copy, save \

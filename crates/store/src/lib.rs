@@ -16,7 +16,6 @@ mod merge;
 mod open;
 mod query;
 mod record;
-mod rows;
 mod score;
 mod session;
 mod tables;
@@ -33,7 +32,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Version of the schema that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// `PRAGMA application_id` of our files: the bytes `fsar`.
 pub const APPLICATION_ID: i32 = 0x6673_6172;

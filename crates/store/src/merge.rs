@@ -1,8 +1,7 @@
 //! Merging: the RUNs of another database taken over whole, as they are.
 //!
 //! Nothing is written to the other database, but that opening it rolls back a transaction which a
-//! crash has cut off; of an older schema, a copy in memory is raised and read. What is here already
-//! stays as it is, whatever the other database says of it.
+//! crash has cut off. What is here already stays as it is, whatever the other database says of it.
 
 use crate::query::SELECT_RUNS;
 use crate::tables::{CopyError, Table, copy_run, tables};
@@ -125,7 +124,7 @@ impl Store {
         // What cannot be read is found here and not when somebody wants to see it.
         other.header(run)?;
         other.attempts(run)?;
-        other.scores(run, true)?;
+        other.scores(run)?;
         other.looks(run)?;
         let copied = copy_run(tables, &other.connection, transaction, run.0);
         let new = copied.map_err(|error| match error {
@@ -208,10 +207,10 @@ fn digest(connection: &Connection, trial: i64, raw: ValueRef<'_>) -> rusqlite::R
     };
     add(raw.as_bytes()?);
     let mut series = connection.prepare_cached(
-        "SELECT phase.place, series.period_ns, series.t_ns, series_column.metric,
-         series_column.readings FROM phase JOIN series ON series.phase_id = phase.id
-         LEFT JOIN series_column ON series_column.phase_id = phase.id
-         WHERE phase.trial_id = ? ORDER BY phase.place, series_column.metric",
+        "SELECT score.position, series.period_ns, series.t_ns, series_column.metric,
+         series_column.readings FROM score JOIN series USING (phase_id)
+         LEFT JOIN series_column USING (phase_id)
+         WHERE score.trial_id = ? ORDER BY score.position, series_column.metric",
     )?;
     let mut rows = series.query([trial])?;
     while let Some(row) = rows.next()? {

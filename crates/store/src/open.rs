@@ -1,19 +1,15 @@
 //! Opening: checks first, changes afterwards, and never over a file that is not ours.
 
 use crate::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
-use rusqlite::backup::{Backup, StepResult};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// Migration number n is element n − 1.
-const MIGRATIONS: [&str; SCHEMA_VERSION as usize] = [
-    include_str!("../migrations/0001_first.sql"),
-    include_str!("../migrations/0002_engine_and_devices.sql"),
-    include_str!("../migrations/0003_real_work.sql"),
-    include_str!("../migrations/0004_verdicts.sql"),
-    include_str!("../migrations/0005_imported.sql"),
-];
+/// Makes an empty file a database of this schema.
+const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
+
+/// Schemas before this one were those of builds that were never released.
+const FIRST_RELEASED: u32 = 6;
 
 /// How long to wait for another process; a trial's record is written in milliseconds.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 20_000 });
@@ -36,8 +32,8 @@ impl Store {
         let store = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         let version = store.checked_version()?;
         store.sql(|c| c.pragma_update(None, "journal_mode", "DELETE"))?;
-        if version < SCHEMA_VERSION {
-            store.migrate()?;
+        if version == 0 {
+            store.create()?;
         }
         Ok(store)
     }
@@ -45,8 +41,7 @@ impl Store {
     /// Opens an existing database for reading.
     ///
     /// The file is opened for writing where that is allowed, because a journal that a crash left
-    /// must be rolled back before anybody can read; statements that write are refused. A file of an
-    /// older schema stays as it is: what is read is a copy of it in memory, in the present schema.
+    /// must be rolled back before it can be read; statements that write are refused.
     ///
     /// # Errors
     /// As [`Store::open`], and when there is no such file.
@@ -54,16 +49,10 @@ impl Store {
         if !path.exists() {
             return Err(StoreError::Missing { path: path.to_owned() });
         }
-        let mut store = Self::connect(path, OpenFlags::empty())?;
+        let store = Self::connect(path, OpenFlags::empty())?;
         store.sql(|c| c.pragma_update(None, "query_only", true))?;
-        match store.checked_version()? {
-            0 => return Err(StoreError::Missing { path: path.to_owned() }),
-            SCHEMA_VERSION => {}
-            _ => {
-                store.connection = store.sql(copy_in_memory)?;
-                store.migrate()?;
-                store.sql(|c| c.pragma_update(None, "query_only", true))?;
-            }
+        if store.checked_version()? == 0 {
+            return Err(StoreError::Missing { path: path.to_owned() });
         }
         Ok(store)
     }
@@ -119,6 +108,9 @@ impl Store {
         if found > SCHEMA_VERSION {
             return Err(StoreError::Newer { path, found, known: SCHEMA_VERSION });
         }
+        if found < FIRST_RELEASED {
+            return Err(StoreError::Unreleased { path, found, known: SCHEMA_VERSION });
+        }
         if !self.is_large() {
             self.check()?;
         }
@@ -144,45 +136,18 @@ impl Store {
         Err(StoreError::Damaged { path: self.path.clone(), detail })
     }
 
-    fn migrate(&self) -> Result<(), StoreError> {
-        // Tables that others refer to are made anew; this cannot be switched within a transaction.
-        self.sql(|c| c.pragma_update(None, "foreign_keys", false))?;
-        let broken = self.sql(|c| {
+    fn create(&self) -> Result<(), StoreError> {
+        self.sql(|c| {
             let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
             // Read again under the lock: another process may have been faster.
-            let version = read_i32(&transaction, "user_version")?;
-            let done = usize::try_from(version).unwrap_or(0);
-            for migration in MIGRATIONS.iter().skip(done) {
-                transaction.execute_batch(migration)?;
+            if read_i32(&transaction, "user_version")? == 0 {
+                transaction.execute_batch(SCHEMA)?;
+                transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             }
-            let broken: Option<String> = transaction
-                .query_row("PRAGMA foreign_key_check", [], |row| row.get(0))
-                .optional()?;
-            if broken.is_some() {
-                return Ok(broken);
-            }
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-            transaction.commit()?;
-            Ok(None)
-        })?;
-        if let Some(table) = broken {
-            let detail = format!("rows of its table {table} belong to nothing");
-            return Err(StoreError::Damaged { path: self.path.clone(), detail });
-        }
-        self.sql(|c| c.pragma_update(None, "foreign_keys", true))
+            transaction.commit()
+        })
     }
-}
-
-/// The whole database as one of its own in memory.
-fn copy_in_memory(from: &Connection) -> rusqlite::Result<Connection> {
-    let mut copy = Connection::open_in_memory()?;
-    let backup = Backup::new(from, &mut copy)?;
-    while backup.step(-1)? != StepResult::Done {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    drop(backup);
-    Ok(copy)
 }
 
 fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
@@ -193,29 +158,24 @@ fn read_i32(connection: &Connection, pragma: &str) -> rusqlite::Result<i32> {
 mod tests {
     use super::*;
 
-    /// A disk that is full in the middle of a migration, simulated by a limit on pages.
+    /// A disk that is full while the schema is made, simulated by a limit on pages.
     #[test]
-    fn half_a_migration_is_none() {
+    fn half_a_schema_is_none() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("layout-1.db");
-        let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/test_fixture/layout-1.db");
-        std::fs::copy(fixture, &path).unwrap();
-        let store = Store::connect(&path, OpenFlags::empty()).unwrap();
-        let pages: i64 = store.sql(|c| c.query_row("PRAGMA page_count", [], |r| r.get(0))).unwrap();
+        let path = dir.path().join("records.db");
+        let store = Store::connect(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
         let limit = |pages: i64| {
             let pragma = format!("PRAGMA max_page_count = {pages}");
             store.sql(|c| c.query_row(&pragma, [], |_| Ok(()))).unwrap();
         };
-        for more in 0..5 {
-            limit(pages + more);
-            let error = store.migrate().unwrap_err();
+        for pages in [1, 2, 5, 10] {
+            limit(pages);
+            let error = store.create().unwrap_err();
             assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
-            assert_eq!(store.checked_version().unwrap(), 1);
+            assert_eq!(store.checked_version().unwrap(), 0);
         }
         limit(1 << 30);
-        store.migrate().unwrap();
+        store.create().unwrap();
         assert_eq!(store.checked_version().unwrap(), SCHEMA_VERSION);
-        let on: bool = store.sql(|c| read_i32(c, "foreign_keys")).unwrap() == 1;
-        assert!(on);
     }
 }

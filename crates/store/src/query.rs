@@ -36,7 +36,7 @@ pub(crate) const SELECT_RUNS: &str =
     (SELECT count(DISTINCT trial.slot_id) FROM slot JOIN trial ON trial.slot_id = slot.id
      WHERE slot.run_id = run.id),
     (SELECT count(*) FROM slot WHERE slot.run_id = run.id),
-    coalesce((SELECT hostname FROM host WHERE host.run_id = run.id), ''), merged FROM run";
+    hostname, merged FROM run";
 
 /// Numbers say the order in which RUNs began here (a clock may be set back), but nothing of those
 /// that were merged.

@@ -1,15 +1,11 @@
 //! A trial's record: written as one transaction, read back from its raw text.
 
-use crate::columns::sha256;
-use crate::rows::{
-    insert_counters, insert_phase, insert_rows, insert_series, insert_threads_and_program,
-    insert_trial,
-};
+use crate::columns::{int, int_if, json, sha256};
 use crate::score::insert_scores;
 use crate::{RunId, Store, StoreError};
-use fsarena_model::record::TrialRecord;
+use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::sample::Series;
-use rusqlite::{OptionalExtension as _, params};
+use rusqlite::{OptionalExtension as _, Transaction, params};
 
 /// A slot of the plan, as far as a record must fit it.
 struct Planned {
@@ -43,14 +39,10 @@ impl Store {
         let raw = serde_json::to_string(&bare).map_err(|error| not_in_plan(error.to_string()))?;
         let written = self.transaction(|t| {
             let trial = insert_trial(t, planned.slot, planned.attempts + 1, &bare, &raw)?;
-            insert_rows(t, trial, &bare)?;
-            insert_scores(t, trial, &bare)?;
-            for (place, (phase, series)) in bare.phases.iter().zip(&series).enumerate() {
-                let id = insert_phase(t, trial, place, phase)?;
-                insert_threads_and_program(t, id, phase)?;
-                insert_counters(t, id, phase)?;
+            let phases = insert_scores(t, trial, &bare)?;
+            for (phase, series) in phases.into_iter().zip(&series) {
                 if let Some(series) = series {
-                    insert_series(t, id, series)?;
+                    insert_series(t, phase, series)?;
                 }
             }
             Ok(())
@@ -170,17 +162,17 @@ impl Store {
         record: &mut TrialRecord,
     ) -> Result<(), StoreError> {
         let sequence = record.key.sequence;
-        let found: Vec<(usize, i64, i64, String)> = self.sql(|c| {
+        let found: Vec<(usize, i64, i64, String, String)> = self.sql(|c| {
             c.prepare_cached(
-                "SELECT phase.place, phase.id, series.period_ns, series.t_ns
-                 FROM series JOIN phase ON phase.id = series.phase_id WHERE phase.trial_id = ?",
+                "SELECT score.position, score.phase_id, series.period_ns, series.t_ns, series.sha256
+                 FROM score JOIN series USING (phase_id) WHERE score.trial_id = ?",
             )?
             .query_map([trial], |r| {
-                Ok((r.get::<_, u32>(0)? as usize, r.get(1)?, r.get(2)?, r.get(3)?))
+                Ok((r.get::<_, u32>(0)? as usize, r.get(1)?, r.get(2)?, r.get(3)?, r.get(4)?))
             })?
             .collect()
         })?;
-        for (place, phase_id, period_ns, t_ns) in found {
+        for (position, phase_id, period_ns, t_ns, sum) in found {
             let damaged = |what: &str| self.damaged(run, sequence, what);
             let columns: Vec<(String, String)> = self.sql(|c| {
                 c.prepare_cached("SELECT metric, readings FROM series_column WHERE phase_id = ?")?
@@ -197,7 +189,10 @@ impl Store {
                     serde_json::from_str(&readings).map_err(|e| damaged(&e.to_string()))?;
                 series.columns.insert(metric, readings);
             }
-            let phase = record.phases.get_mut(place);
+            if sha256(&json(&series)) != sum {
+                return Err(damaged("a series does not fit its SHA-256"));
+            }
+            let phase = record.phases.get_mut(position);
             phase.ok_or_else(|| damaged("a series has no phase"))?.series = Some(series);
         }
         Ok(())
@@ -207,6 +202,54 @@ impl Store {
         let detail = format!("RUN {run}, trial {sequence}: {what}");
         StoreError::Damaged { path: self.path.clone(), detail }
     }
+}
+
+fn insert_trial(
+    t: &Transaction<'_>,
+    slot: i64,
+    attempt: u32,
+    record: &TrialRecord,
+    raw: &str,
+) -> rusqlite::Result<i64> {
+    let outcome = match &record.outcome {
+        Outcome::Done => "done",
+        Outcome::NotRun { .. } => "not-run",
+        Outcome::Failed { .. } => "failed",
+        Outcome::Interrupted => "interrupted",
+    };
+    t.execute(
+        "INSERT INTO trial (slot_id, attempt, outcome, time_base, started_unix_ns, elapsed_ns,
+         bad_files, raw, raw_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            slot,
+            attempt,
+            outcome,
+            record.time_base.name(),
+            int(record.started_unix_ns),
+            int(record.elapsed_ns),
+            int_if(record.verify.as_ref().map(|verify| verify.bad_files)),
+            raw,
+            sha256(raw),
+        ],
+    )?;
+    Ok(t.last_insert_rowid())
+}
+
+fn insert_series(t: &Transaction<'_>, phase: i64, series: &Series) -> rusqlite::Result<()> {
+    t.prepare_cached("INSERT INTO series (phase_id, period_ns, t_ns, sha256) VALUES (?, ?, ?, ?)")?
+        .execute(params![
+            phase,
+            int(series.period_ns),
+            json(&series.t_ns),
+            sha256(&json(series))
+        ])?;
+    let mut insert = t.prepare_cached(
+        "INSERT INTO series_column (phase_id, metric, readings) VALUES (?, ?, ?)",
+    )?;
+    for (metric, readings) in &series.columns {
+        insert.execute(params![phase, metric, json(readings)])?;
+    }
+    Ok(())
 }
 
 fn is_duplicate(error: &rusqlite::Error) -> bool {

@@ -226,9 +226,8 @@ mod tests {
             let table = placed.iter().find(|known| known.name == table).unwrap();
             table.columns.iter().find(|known| known.name == column).unwrap().key_of.clone()
         };
-        assert_eq!(column("series_column", "phase_id").as_deref(), Some("phase"));
-        assert_eq!(column("tool", "phase_id").as_deref(), Some("phase"));
-        assert_eq!(column("not_run", "workload_id").as_deref(), Some("workload"));
+        assert_eq!(column("series_column", "phase_id").as_deref(), Some("score"));
+        assert_eq!(column("question", "workload_id").as_deref(), Some("workload"));
         assert_eq!(column("trial", "attempt"), None);
     }
 }

@@ -17,18 +17,18 @@ pub(crate) fn insert_questions(
     workloads: &[i64],
 ) -> rusqlite::Result<()> {
     let mut insert = t.prepare(
-        "INSERT INTO question (run_id, place, workload_id, phase, metric, clock, headline)
+        "INSERT INTO question (run_id, position, workload_id, phase, metric, clock, headline)
          VALUES (?, ?, ?, ?, ?, ?, ?)",
     )?;
-    for (place, question) in ask.questions.iter().enumerate() {
+    for (position, question) in ask.questions.iter().enumerate() {
         insert.execute(params![
             run,
-            int(place as u64),
+            int(position as u64),
             workloads[question.workload],
             question.phase,
             question.metric.name(),
             question.clock.name(),
-            ask.headline == Some(place),
+            ask.headline == Some(position),
         ])?;
     }
     Ok(())
@@ -77,11 +77,11 @@ impl Store {
         })?;
         self.sql(|c| {
             let mut select = c.prepare(
-                "SELECT question.place, a.place, b.place, decision.verdict FROM decision
+                "SELECT question.position, a.position, b.position, decision.verdict FROM decision
                  JOIN question ON question.id = decision.question_id
                  JOIN contender AS a ON a.id = decision.a_id
                  JOIN contender AS b ON b.id = decision.b_id
-                 WHERE decision.look_id = ? ORDER BY decision.place",
+                 WHERE decision.look_id = ? ORDER BY decision.position",
             )?;
             for (id, look) in &mut looks {
                 let index = |row: &rusqlite::Row<'_>, at| row.get::<_, u32>(at).map(|n| n as usize);
@@ -181,8 +181,8 @@ impl KnownIds {
             .query_map([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<rusqlite::Result<_>>()?;
         Ok(Self {
-            questions: ids("SELECT id FROM question WHERE run_id = ? ORDER BY place")?,
-            contenders: ids("SELECT id FROM contender WHERE run_id = ? ORDER BY place")?,
+            questions: ids("SELECT id FROM question WHERE run_id = ? ORDER BY position")?,
+            contenders: ids("SELECT id FROM contender WHERE run_id = ? ORDER BY position")?,
             latest_blocks: t.query_row(latest, [run], |row| row.get(0))?,
             decided,
         })
@@ -221,11 +221,11 @@ fn insert_look(t: &Transaction<'_>, run: i64, look: &Look, pairs: &[Ids]) -> rus
     )?;
     let id = t.last_insert_rowid();
     let mut insert = t.prepare(
-        "INSERT INTO decision (look_id, place, question_id, a_id, b_id, verdict)
+        "INSERT INTO decision (look_id, position, question_id, a_id, b_id, verdict)
          VALUES (?, ?, ?, ?, ?, ?)",
     )?;
-    for (place, (question, a, b, verdict)) in pairs.iter().enumerate() {
-        insert.execute(params![id, int(place as u64), question, a, b, verdict.word()])?;
+    for (position, (question, a, b, verdict)) in pairs.iter().enumerate() {
+        insert.execute(params![id, int(position as u64), question, a, b, verdict.word()])?;
     }
     Ok(())
 }

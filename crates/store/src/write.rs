@@ -3,12 +3,11 @@
 use crate::columns::{cache_name, int, int_if, json, sha256};
 use crate::verdict::insert_questions;
 use crate::{Owner, RunId, Store, StoreError};
-use fsarena_model::contender::{Contender, DeviceLevel, Discard};
+use fsarena_model::contender::{DeviceLevel, Discard};
 use fsarena_model::device::WriteCache;
-use fsarena_model::host::Host;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
-use fsarena_model::verdict::{Pairs, Rule, VerdictPlan};
+use fsarena_model::verdict::{Pairs, VerdictPlan};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use std::collections::BTreeSet;
 
@@ -23,7 +22,6 @@ impl Store {
             .map_err(|error| StoreError::BadPlan { detail: error.to_string() })?;
         self.transaction(|t| {
             let run = insert_run(t, header, owner, &raw)?;
-            insert_host(t, run, &header.host)?;
             let contenders = insert_contenders(t, run, &header.plan)?;
             let workloads = insert_workloads(t, run, &header.plan)?;
             if let Some(ask) = &header.plan.verdict {
@@ -41,21 +39,6 @@ impl Store {
                     planned.position,
                     contenders[planned.contender],
                     workloads[planned.workload],
-                ])?;
-            }
-            let mut not_run = t.prepare(
-                "INSERT INTO not_run (run_id, place, contender_id, workload_id, reason)
-                 VALUES (?, ?, ?, ?, ?)",
-            )?;
-            for (place, row) in header.plan.not_run.iter().enumerate() {
-                let workload = row.workload.map(|w| workloads[w]);
-                let contender = contenders[row.contender];
-                not_run.execute(params![
-                    run,
-                    int(place as u64),
-                    contender,
-                    workload,
-                    row.reason
                 ])?;
             }
             Ok(RunId(run))
@@ -176,81 +159,35 @@ fn insert_run(
     owner: &Owner,
     raw: &str,
 ) -> rusqlite::Result<i64> {
-    let plan = &header.plan;
-    let ask = plan.verdict.as_ref();
-    let baseline = ask.and_then(|ask| match ask.pairs {
-        Pairs::Baseline { contender } => Some(int(contender as u64)),
-        Pairs::All => None,
-    });
     t.execute(
-        "INSERT INTO run (uid, experiment, title, created_unix_ns, program_version, state, note,
-         owner_pid, owner_start_ticks, owner_boot_id, seed, blocks, compared_clock, scale, verify,
-         sample_period_ns, raw, raw_sha256, method_version, rule, rule_blocks, margin, budget_ns,
-         baseline_place) VALUES (?, ?, ?, ?, ?, 'running', NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
-         ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO run (uid, experiment, title, created_unix_ns, hostname, state, owner_pid,
+         owner_start_ticks, owner_boot_id, raw, raw_sha256)
+         VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
         params![
             header.uid,
             header.experiment,
             header.title,
             int(header.created_unix_ns),
-            header.program_version,
+            header.host.hostname,
             owner.pid,
             int(owner.start_ticks),
             owner.boot_id,
-            String::from(plan.seed),
-            plan.blocks,
-            plan.compared_clock.name(),
-            plan.scale,
-            plan.verify,
-            int(plan.sample_period_ns),
             raw,
             sha256(raw),
-            ask.map(|ask| ask.method),
-            ask.map(|ask| rule_name(ask.rule)),
-            ask.map(|ask| ask.rule.blocks()),
-            ask.map(|ask| ask.margin),
-            int_if(ask.and_then(|ask| ask.budget_ns)),
-            baseline,
         ],
     )?;
     Ok(t.last_insert_rowid())
 }
 
-fn insert_host(t: &Transaction<'_>, run: i64, host: &Host) -> rusqlite::Result<()> {
-    t.execute(
-        "INSERT INTO host (run_id, hostname, os, kernel_release, architecture, distribution,
-         cpu_model, cpus, memory_bytes, swap_bytes, boot_id, hypervisor, clocksource, governor,
-         page_reporting) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        params![
-            run,
-            host.hostname,
-            host.os,
-            host.kernel_release,
-            host.architecture,
-            host.distribution,
-            host.cpu_model,
-            host.cpus,
-            int(host.memory_bytes),
-            int(host.swap_bytes),
-            host.boot_id,
-            host.hypervisor,
-            host.clocksource,
-            host.governor,
-            host.page_reporting,
-        ],
-    )?;
-    Ok(())
-}
-
 fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
     let mut insert = t.prepare(
-        "INSERT INTO contender (run_id, place, identity, label, replicate, fs, device,
+        "INSERT INTO contender (run_id, position, identity, label, replicate, fs, device,
          device_size_bytes, device_path, memory_bytes, cache, discard, ssd, scheduler,
          read_ahead_bytes, write_cache, reflink, handicap_ns)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.contenders.len());
-    for (place, contender) in plan.contenders.iter().enumerate() {
+    for (position, contender) in plan.contenders.iter().enumerate() {
         let levels = &contender.levels;
         let path = match &levels.device {
             DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => {
@@ -260,7 +197,7 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
         };
         insert.execute(params![
             run,
-            int(place as u64),
+            int(position as u64),
             contender.id().0,
             contender.label,
             contender.replicate,
@@ -281,43 +218,25 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
             levels.reflink.name(),
             int(levels.handicap_ns),
         ])?;
-        let id = t.last_insert_rowid();
-        insert_options(t, id, contender)?;
-        ids.push(id);
+        ids.push(t.last_insert_rowid());
     }
     Ok(ids)
 }
 
-fn insert_options(t: &Transaction<'_>, id: i64, contender: &Contender) -> rusqlite::Result<()> {
-    let mut insert = t.prepare_cached(
-        "INSERT OR IGNORE INTO contender_option (contender_id, kind, name, value)
-         VALUES (?, ?, ?, ?)",
-    )?;
-    let fs = &contender.levels.fs;
-    for (name, value) in &fs.mkfs {
-        insert.execute(params![id, "mkfs", name, value])?;
-    }
-    for option in &fs.mount {
-        let (name, value) = option.split_once('=').unwrap_or((option, ""));
-        insert.execute(params![id, "mount", name, value])?;
-    }
-    Ok(())
-}
-
 fn insert_workloads(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
     let mut insert = t.prepare(
-        "INSERT INTO workload (run_id, place, name, title, files, size_bytes, dirs, depth,
+        "INSERT INTO workload (run_id, position, name, title, files, size_bytes, dirs, depth,
          name_bytes, sizes, per_dir, fio, source, source_origin, source_path, source_place,
          source_archive, source_contents)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut ids = Vec::with_capacity(plan.workloads.len());
-    for (place, workload) in plan.workloads.iter().enumerate() {
+    for (position, workload) in plan.workloads.iter().enumerate() {
         let (set, source) = (&workload.dataset, workload.source.as_ref());
         let (origin, path) = source.map_or((None, None), origin_columns);
         insert.execute(params![
             run,
-            int(place as u64),
+            int(position as u64),
             workload.name,
             workload.title,
             int(set.files),
@@ -345,14 +264,6 @@ fn origin_columns(source: &Source) -> (Option<&'static str>, Option<String>) {
     match &source.origin {
         Origin::Made { .. } => (Some("made"), None),
         Origin::Own { path } => (Some("own"), Some(path.to_string_lossy().into_owned())),
-    }
-}
-
-/// Name in the schema.
-fn rule_name(rule: Rule) -> &'static str {
-    match rule {
-        Rule::Looks { .. } => "looks",
-        Rule::Fixed { .. } => "fixed",
     }
 }
 

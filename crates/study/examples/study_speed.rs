@@ -6,7 +6,6 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
-use fsarena_model::verdict::Metric;
 use fsarena_store::Store;
 use std::error::Error;
 use std::path::Path;
@@ -18,9 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let run = store.find("latest")?;
     let begun = Instant::now();
     let header = store.header(run)?;
-    let ask = header.plan.verdict.as_ref().ok_or("the plan of this RUN asks nothing")?;
-    let with_latency = ask.questions.iter().any(|question| question.metric == Metric::P99);
-    let scores = store.scores(run, with_latency)?;
+    let scores = store.scores(run)?;
     let (stop, looks) = (store.stop(run)?, store.looks(run)?);
     let read = begun.elapsed();
     let begun = Instant::now();

@@ -263,6 +263,7 @@ fn points(
                 contender: level.contender,
                 previous: None,
                 class: Class {
+                    time_base: record.time_base,
                     cold: phase.cache.state == CacheState::Cold,
                     memory: MemoryKind::from(&phase.memory),
                 },

@@ -13,7 +13,7 @@ use fsarena_model::device::Conditioning;
 use fsarena_model::host::Host;
 use fsarena_model::record::{
     CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Outcome,
-    PhaseRecord, Space, StepTime, TrialRecord, Window,
+    PhaseRecord, Rank, Space, StepTime, TimeBase, TrialPlace, TrialRecord, Window,
 };
 use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlace, RunPlan, RunSession, Slot};
 use fsarena_model::sample::{Counters, LatencyHistogram, SamplerCost, Series};
@@ -249,6 +249,9 @@ pub fn record(header: &RunHeader, sequence: u32) -> TrialRecord {
             workload: workload.name.clone(),
         },
         outcome: Outcome::Done,
+        time_base: TimeBase::Wall,
+        place: TrialPlace::Native,
+        ranks: vec![Rank::new(&header.host, &workload.phases)],
         started_unix_ns: NEW_YEAR_UNIX_NS + u64::from(sequence) * 10 * SECOND_NS,
         elapsed_ns: (phases.len() as u64 + 2) * SECOND_NS,
         steps,

@@ -8,7 +8,7 @@ use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels, W
 use fsarena_model::host::Host;
 use fsarena_model::record::{
     CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
-    PhaseRecord, TrialRecord, Window,
+    PhaseRecord, Rank, TimeBase, TrialPlace, TrialRecord, Window,
 };
 use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, RunState, Slot};
 use fsarena_model::sample::SamplerCost;
@@ -177,6 +177,9 @@ pub fn record(
             workload: plan.workloads[0].name.clone(),
         },
         outcome,
+        time_base: TimeBase::Wall,
+        place: TrialPlace::Native,
+        ranks: vec![Rank::new(&header.host, &plan.workloads[0].phases)],
         started_unix_ns: session.started_unix_ns,
         elapsed_ns: session.length_ns(),
         steps: Vec::new(),

@@ -8,7 +8,7 @@ use anyhow::Result;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
-use fsarena_model::verdict::{Look, METHOD_VERSION, Metric, Stop, Verdict};
+use fsarena_model::verdict::{Look, METHOD_VERSION, Stop, Verdict};
 use fsarena_store::{RunId, Store};
 use fsarena_study::compare::{Ask, CompareError, Facts, RunOf, facts, forest, only, sides};
 use std::path::Path;
@@ -55,9 +55,8 @@ fn code(args: &CompareArgs, verdicts: &[Verdict]) -> ExitCode {
 fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
     let store = open::existing(db)?;
     if !args.before.is_empty() {
-        let latency = needs_latency(&store, args.before.iter().chain(&args.after))?;
         let load = |names: &[String]| -> Result<Vec<ComparedRun>> {
-            names.iter().map(|name| ComparedRun::read(&store, name, true, latency)).collect()
+            names.iter().map(|name| ComparedRun::read(&store, name, true)).collect()
         };
         return both_sides(args, &load(&args.before)?, &load(&args.after)?);
     }
@@ -68,25 +67,11 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
         [] => one_run(args, &store, "latest"),
         [run] => one_run(args, &store, run),
         several => {
-            let latency = needs_latency(&store, several.iter())?;
-            let load = |name: &String| ComparedRun::read(&store, name, false, latency);
+            let load = |name: &String| ComparedRun::read(&store, name, false);
             let runs: Vec<ComparedRun> = several.iter().map(load).collect::<Result<_>>()?;
             side_by_side(args, &runs)
         }
     }
-}
-
-/// Whether latency is asked about in any of these RUNs: the others may have it too, though they did
-/// not ask.
-fn needs_latency<'a>(store: &Store, selectors: impl Iterator<Item = &'a String>) -> Result<bool> {
-    for selector in selectors {
-        let plan = store.header(store.find(selector)?)?.plan;
-        let mut questions = plan.verdict.iter().flat_map(|ask| &ask.questions);
-        if questions.any(|question| question.metric == Metric::P99) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// A RUN with all that its comparison needs.
@@ -101,7 +86,7 @@ struct ComparedRun {
 }
 
 impl ComparedRun {
-    fn read(store: &Store, selector: &str, with_facts: bool, with_latency: bool) -> Result<Self> {
+    fn read(store: &Store, selector: &str, with_facts: bool) -> Result<Self> {
         let run = store.find(selector)?;
         let header = store.header(run)?;
         print_notes(store, run, &header)?;
@@ -110,7 +95,7 @@ impl ComparedRun {
         Ok(Self {
             name: run.to_string(),
             sessions: store.sessions(run)?,
-            scores: store.scores(run, with_latency)?,
+            scores: store.scores(run)?,
             stop: store.stop(run)?,
             looks: store.looks(run)?,
             header,

@@ -95,7 +95,7 @@ fn record(args: &HonestyArgs, db: Option<&Path>) -> Result<Option<ExitCode>> {
 fn read(store: &Store, selector: &str) -> Result<Vec<Tape>> {
     let run = store.find(selector)?;
     let header = store.header(run)?;
-    let scores = store.scores(run, false).with_context(|| format!("RUN {run}"))?;
+    let scores = store.scores(run).with_context(|| format!("RUN {run}"))?;
     fsarena_honesty::tapes(&format!("RUN {run}"), &header.plan, &scores).map_err(unusable)
 }
 

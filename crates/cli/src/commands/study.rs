@@ -5,7 +5,7 @@ use crate::args::StudyArgs;
 use crate::context::{self, Usage, exit};
 use anyhow::Result;
 use fsarena_model::run::RunHeader;
-use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
+use fsarena_model::verdict::{METHOD_VERSION, Verdict};
 use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
 use fsarena_study::verdict::Verdicts;
@@ -53,9 +53,10 @@ pub fn run(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
 
 /// The verdicts of a RUN; none where its plan asks nothing.
 pub fn verdicts(store: &Store, run: RunId, header: &RunHeader) -> Result<Option<Verdicts>> {
-    let Some(ask) = &header.plan.verdict else { return Ok(None) };
-    let with_latency = ask.questions.iter().any(|question| question.metric == Metric::P99);
-    let scores = store.scores(run, with_latency)?;
+    if header.plan.verdict.is_none() {
+        return Ok(None);
+    }
+    let scores = store.scores(run)?;
     let (stop, looks) = (store.stop(run)?, store.looks(run)?);
     Ok(fsarena_study::verdict::verdicts(header, &scores, stop, &looks))
 }

@@ -1,9 +1,7 @@
 //! Nonsense about what is decided and how: one error with its place and the remedy, exit code 2,
 //! and nothing made. None of this needs a privilege.
 
-use crate::support::{Scene, assert_nothing_left};
-use std::fs;
-use std::path::Path;
+use crate::support::{Scene, assert_nothing_left, store_by_hand};
 
 const PAIR: [&str; 6] = ["--fs", "ext4,xfs", "--on", "loop:300M", "--workload", "small-files"];
 
@@ -107,12 +105,11 @@ fn baselines_that_are_none() {
     assert_untouched(&scene);
 }
 
-/// RUNs of an earlier layout have no verdicts; every command that would say one says that.
+/// A RUN that asked nothing has no verdicts; every command that would say one says that.
 #[test]
 fn a_run_from_before_verdicts() {
     let scene = Scene::new();
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/test_fixture/layout-3.db");
-    fs::copy(kept, scene.db()).unwrap();
+    store_by_hand(&scene.db(), |_| ());
     let words = ["RUN 1 asked no question", "before there were verdicts", "`fsarena show 1`"];
     for args in [&["study"][..], &["study", "1"], &["study", "--json"], &["study", "latest"]] {
         scene.run(args).refused(2, &words);

@@ -1,6 +1,6 @@
 //! `fsarena merge`: RUNs of other databases, taken whole, skipped or refused, each with a word.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::{Scene, assert_nothing_left, store_by_hand};
 use fsarena_model::run::RunState;
 use fsarena_store::{RunId, Store};
 use rustix::process::Signal;
@@ -20,12 +20,10 @@ fn two_machines() -> (Scene, String) {
     (scene, other)
 }
 
-/// A copy of a database that an earlier version wrote.
-fn fixture(scene: &Scene, layout: u32) -> String {
-    let name = format!("layout-{layout}.db");
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/test_fixture").join(&name);
-    fs::copy(from, scene.path(&name)).unwrap();
-    scene.path(&name).display().to_string()
+/// A database of which a RUN was interrupted.
+fn interrupted(scene: &Scene, name: &str) -> String {
+    store_by_hand(&scene.path(name), |_| ());
+    scene.path(name).display().to_string()
 }
 
 #[test]
@@ -60,9 +58,9 @@ fn several_databases_into_a_new_one() {
     let (scene, other) = two_machines();
     let ours = scene.db().display().to_string();
     let all = scene.path("all.db").display().to_string();
-    let old = fixture(&scene, 1);
+    let old = interrupted(&scene, "old.db");
     let ran = scene.run(&["merge", "--db", &all, &ours, &other, &old]).good();
-    ran.says(&["results.db: 1 RUN taken", "other.db: 1 RUN taken", "layout-1.db: 1 RUN taken"]);
+    ran.says(&["results.db: 1 RUN taken", "other.db: 1 RUN taken", "old.db: 1 RUN taken"]);
     // The old one does not say on which machine it was: more than one, so that they are named.
     scene.run(&["list", "--db", &all]).good().says(&["host", "sample"]);
     scene.run(&["show", "3", "--db", &all]).good();
@@ -70,21 +68,18 @@ fn several_databases_into_a_new_one() {
 }
 
 #[test]
-fn of_every_layout_that_was_ever_written() {
-    for layout in 1..=3 {
-        let scene = Scene::new();
-        let old = fixture(&scene, layout);
-        let before = fs::read(&old).unwrap();
-        scene.run(&["merge", &old]).good().says(&["1 RUN taken", "sample"]);
-        assert!(fs::read(&old).unwrap() == before, "layout {layout} was changed");
-        let records = Store::open_read_only(Path::new(&old)).unwrap().records(RunId(1)).unwrap();
-        assert_eq!(scene.records(1), records, "layout {layout}");
-        // It was interrupted, but elsewhere.
-        scene.run(&["run", "--resume"]).refused(2, &["no RUN was interrupted"]);
-        scene.run(&["run", "--resume=1"]).refused(2, &["fsarena merge", "where it started"]);
-        assert_eq!(scene.runs()[0].state, RunState::Interrupted);
-        assert_nothing_left(&scene);
-    }
+fn what_was_interrupted_elsewhere_is_not_resumed_here() {
+    let scene = Scene::new();
+    let old = interrupted(&scene, "old.db");
+    let before = fs::read(&old).unwrap();
+    scene.run(&["merge", &old]).good().says(&["1 RUN taken", "sample"]);
+    assert!(fs::read(&old).unwrap() == before, "it was changed");
+    let records = Store::open_read_only(Path::new(&old)).unwrap().records(RunId(1)).unwrap();
+    assert_eq!(scene.records(1), records);
+    scene.run(&["run", "--resume"]).refused(2, &["no RUN was interrupted"]);
+    scene.run(&["run", "--resume=1"]).refused(2, &["fsarena merge", "where it started"]);
+    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    assert_nothing_left(&scene);
 }
 
 /// Each of them refused with one line, and not a byte of ours changed, whatever stands before it.
@@ -160,20 +155,20 @@ fn a_run_that_is_at_work() {
 #[test]
 fn a_run_that_differs_is_refused() {
     let scene = Scene::new();
-    let ours = fixture(&scene, 3);
+    let ours = interrupted(&scene, "ours.db");
     let theirs = scene.path("theirs.db").display().to_string();
     fs::copy(&ours, &theirs).unwrap();
     for (path, elapsed_ns) in [(&ours, 1), (&theirs, 2)] {
         let store = Store::open(Path::new(path)).unwrap();
         let header = store.header(RunId(1)).unwrap();
-        let mut record = store.records(RunId(1)).unwrap().remove(10);
-        record.key.sequence = 11;
+        let mut record = store.records(RunId(1)).unwrap().remove(2);
+        record.key.sequence = 3;
         record.key.contender = header.plan.contenders[1].id();
         record.elapsed_ns = elapsed_ns;
         store.put_record(RunId(1), &record).unwrap();
     }
     let before = (fs::read(&ours).unwrap(), fs::read(&theirs).unwrap());
     let ran = scene.run(&["merge", "--db", &ours, &theirs]).code(1);
-    ran.says(&["0 RUNs taken, 1 refused", "attempt 1 at its trial 11 is another", "both stay"]);
+    ran.says(&["0 RUNs taken, 1 refused", "attempt 1 at its trial 3 is another", "both stay"]);
     assert!((fs::read(&ours).unwrap(), fs::read(&theirs).unwrap()) == before, "a file changed");
 }

@@ -6,7 +6,7 @@ use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::host::Host;
 use fsarena_model::record::{
     CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
-    PhaseRecord, TrialRecord,
+    PhaseRecord, Rank, TimeBase, TrialPlace, TrialRecord,
 };
 use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunPlan, Slot};
 use fsarena_model::seed::Seed;
@@ -220,6 +220,9 @@ impl Measured {
                         workload: plan.workloads[slot.workload].name.clone(),
                     },
                     outcome,
+                    time_base: TimeBase::Wall,
+                    place: TrialPlace::Native,
+                    ranks: vec![Rank::new(&header.host, &plan.workloads[slot.workload].phases)],
                     started_unix_ns,
                     elapsed_ns: lengths.fold(0, u64::saturating_add),
                     steps: Vec::new(),

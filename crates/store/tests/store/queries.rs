@@ -60,6 +60,8 @@ fn views_use_no_word_of_other_dialects_as_a_name() {
     let views: Vec<String> = views.collect::<Result<_, _>>().unwrap();
     assert!(views.len() >= 2);
     for sql in views {
+        // Here it is the keyword.
+        let sql = sql.replace("UNION ALL", "UNION");
         let words = sql.split(|c: char| !c.is_alphanumeric() && c != '_');
         for word in words {
             assert!(!["any", "all", "some"].contains(&word.to_lowercase().as_str()), "{sql}");

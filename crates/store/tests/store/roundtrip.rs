@@ -436,7 +436,7 @@ fn work_of_programs_comes_back() {
     }
     let sources = "SELECT concat_ws(' ', source, source_origin, source_path, source_place,
                    source_archive, json_extract(source_contents, '$.bytes'))
-                   FROM workload ORDER BY place";
+                   FROM workload ORDER BY position";
     let expected =
         ["tree-20m made same gzip 20000000", "/srv/our/tree own /srv/our/tree memory 20000000"];
     assert_eq!(rows(sources), expected);
@@ -456,7 +456,7 @@ fn work_of_programs_comes_back() {
         "command program data grep 0",
     ];
     assert_eq!(rows(jobs), expected);
-    let tools = "SELECT group_concat(DISTINCT path) FROM tool GROUP BY place ORDER BY place";
+    let tools = "SELECT group_concat(DISTINCT path) FROM tool GROUP BY position ORDER BY position";
     let found = rows(tools);
     assert_eq!(found.len(), 2);
     assert!(found[0].contains("/usr/bin/tar") && found[1].contains("/usr/bin/gzip"), "{found:?}");

@@ -14,7 +14,6 @@ use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
-use std::path::Path;
 use tempfile::TempDir;
 
 fn new(header: &RunHeader) -> (TempDir, Store, RunId) {
@@ -28,42 +27,17 @@ fn new(header: &RunHeader) -> (TempDir, Store, RunId) {
 /// Field by field, with and without latency.
 fn equal_to_the_records(store: &Store, run: RunId) -> Vec<TrialScore> {
     let records = store.records(run).unwrap();
-    let mut expected: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
-    let whole = store.scores(run, true).unwrap();
+    let expected: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let whole = store.scores(run).unwrap();
     assert_eq!(whole, expected);
-    for phase in expected.iter_mut().flat_map(|score| &mut score.phases) {
-        phase.p99_ns = None;
-    }
-    assert_eq!(store.scores(run, false).unwrap(), expected);
     whole
-}
-
-#[test]
-fn of_files_of_every_layout() {
-    // How many trials have no counters, because another program measured.
-    let bare = [0, 0, 0, 0, 3];
-    for (layout, bare) in (1..).zip(bare) {
-        let name = &format!("layout-{layout}.db");
-        let dir = TempDir::new().unwrap();
-        let path = dir.path().join(name);
-        let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("test_fixture").join(name);
-        std::fs::copy(fixture, &path).unwrap();
-        let read = equal_to_the_records(&Store::open_read_only(&path).unwrap(), RunId(1));
-        let raised = equal_to_the_records(&Store::open(&path).unwrap(), RunId(1));
-        assert_eq!(read, raised, "{name}");
-        let has_figures = |score: &TrialScore| {
-            score.phases.iter().any(|phase| phase.cpu_ns.is_some() && phase.written_bytes.is_some())
-        };
-        assert!(read.len() >= 3, "{name}");
-        assert_eq!(read.iter().filter(|score| !has_figures(score)).count(), bare, "{name}");
-    }
 }
 
 #[test]
 fn of_a_plain_record_in_round_figures() {
     let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
     let (_dir, store, run) = new(&header);
-    assert_eq!(store.scores(run, true).unwrap(), []);
+    assert_eq!(store.scores(run).unwrap(), []);
     store.put_record(run, &records::record(&header, 1)).unwrap();
     store.put_record(run, &records::record(&header, 0)).unwrap();
     let scores = equal_to_the_records(&store, run);
@@ -228,24 +202,20 @@ fn of_records_of_all_kinds() {
 #[test]
 fn a_value_that_cannot_be_is_found() {
     let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 1);
-    for (change, with_latency) in [
-        ("UPDATE score SET cpu_idle_ns = -1", false),
-        ("UPDATE score SET durable_ns = -1", false),
-        ("UPDATE trial SET elapsed_ns = -1", false),
-        ("UPDATE phase SET latency_buckets = '[[1'", true),
-        ("UPDATE phase SET latency_min_ns = latency_max_ns + 1", true),
-        ("UPDATE phase SET latency_buckets = '[[1,18446744073709551615],[2,1]]'", true),
-        ("DELETE FROM score", true),
+    for change in [
+        "UPDATE score SET cpu_idle_ns = -1",
+        "UPDATE score SET durable_ns = -1",
+        "UPDATE score SET p99_ns = -1",
+        "UPDATE trial SET elapsed_ns = -1",
     ] {
         let (_dir, store, run) = new(&header);
         store.put_record(run, &records::record(&header, 0)).unwrap();
         let raw = Connection::open(store.path()).unwrap();
         raw.execute_batch(&format!(
-            "DROP TRIGGER score_never_changes; DROP TRIGGER trial_never_changes;
-             DROP TRIGGER phase_never_changes; {change}"
+            "DROP TRIGGER score_never_changes; DROP TRIGGER trial_never_changes; {change}"
         ))
         .unwrap();
-        let error = store.scores(run, with_latency).unwrap_err();
+        let error = store.scores(run).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{change}: {error:?}");
     }
 }
@@ -259,12 +229,12 @@ fn the_raw_texts_are_not_read() {
     let expected = equal_to_the_records(&store, run);
     let raw = Connection::open(store.path()).unwrap();
     raw.execute_batch(
-        "DROP TRIGGER trial_never_changes; DROP TRIGGER phase_never_changes;
-         UPDATE trial SET raw = '', raw_sha256 = ''; DELETE FROM counter; DELETE FROM series;",
+        "DROP TRIGGER trial_never_changes;
+         UPDATE trial SET raw = '{}', raw_sha256 = ''; DELETE FROM series;",
     )
     .unwrap();
     assert!(store.records(run).is_err());
-    assert_eq!(store.scores(run, true).unwrap(), expected);
+    assert_eq!(store.scores(run).unwrap(), expected);
 }
 
 /// Lengths, bytes and processor time of cycles are means of those that are compared.

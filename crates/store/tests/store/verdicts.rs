@@ -58,11 +58,12 @@ fn what_is_asked_is_in_columns_before_the_first_block() {
     let (_dir, store, run) = new(&header);
     assert_eq!(store.header(run).unwrap(), header);
     let sql = "SELECT concat_ws(' ', method_version, rule, rule_blocks, blocks, margin, budget_ns,
-               baseline_place, coalesce(stop_why, '-')) FROM run";
+               baseline_position, coalesce(stop_why, '-')) FROM run";
     let expected = format!("{METHOD_VERSION} looks 8 10 0.02 1800000000000 1 -");
     assert_eq!(rows(&store, sql), [expected]);
-    let sql = "SELECT concat_ws(' ', question.place, workload.name, phase, metric, clock, headline)
-               FROM question JOIN workload ON workload.id = workload_id ORDER BY question.place";
+    let sql =
+        "SELECT concat_ws(' ', question.position, workload.name, phase, metric, clock, headline)
+               FROM question JOIN workload ON workload.id = workload_id ORDER BY question.position";
     let expected = [
         "0 small-files create time durable 0",
         "1 small-files read-random cpu durable 0",
@@ -70,7 +71,7 @@ fn what_is_asked_is_in_columns_before_the_first_block() {
         "3 big-file write p99 durable 1",
     ];
     assert_eq!(rows(&store, sql), expected);
-    let sql = "SELECT label || ' ' || handicap_ns FROM contender ORDER BY place";
+    let sql = "SELECT label || ' ' || handicap_ns FROM contender ORDER BY position";
     assert_eq!(rows(&store, sql), ["ext4 0", "xfs 0", "late 30000000"]);
 }
 
@@ -84,7 +85,7 @@ fn a_fixed_number_and_nothing_at_all() {
     let run = store.create_run(&header, &owner()).unwrap();
     assert_eq!(store.header(run).unwrap(), header);
     let sql = "SELECT concat_ws(' ', id, method_version, rule, rule_blocks, margin, budget_ns,
-               baseline_place) FROM run ORDER BY id";
+               baseline_position) FROM run ORDER BY id";
     assert_eq!(rows(&store, sql), [format!("1 {METHOD_VERSION} fixed 10 0.05"), "2".to_owned()]);
     assert_eq!(rows(&store, "SELECT DISTINCT run_id || '' FROM question"), ["1"]);
     assert_eq!((store.looks(run).unwrap(), store.stop(run).unwrap()), (Vec::new(), None));
@@ -167,7 +168,7 @@ fn a_look_must_follow_the_one_before() {
         store.looks(RunId(9)).unwrap_err(),
         store.set_stop(RunId(9), Stop { blocks: 1, why: StopWhy::Cap }).unwrap_err(),
         store.stop(RunId(9)).unwrap_err(),
-        store.scores(RunId(9), false).unwrap_err(),
+        store.scores(RunId(9)).unwrap_err(),
     ] {
         assert!(matches!(error, StoreError::NoSuchRun { .. }), "{error}");
     }
@@ -213,14 +214,16 @@ fn a_handicap_is_no_estimate() {
     assert_eq!(store.costs().unwrap(), alone);
     let raw = Connection::open(store.path()).unwrap();
     raw.execute_batch(
-        "BEGIN; CREATE TEMP TABLE one AS SELECT * FROM trial WHERE id = 2;
-         CREATE TEMP TABLE phases AS SELECT * FROM phase WHERE trial_id = 2;",
+        "BEGIN; CREATE TEMP TABLE one AS SELECT id, slot_id, attempt, outcome, time_base,
+         started_unix_ns, elapsed_ns, bad_files, raw, raw_sha256 FROM trial WHERE id = 2;
+         CREATE TEMP TABLE phases AS SELECT * FROM score WHERE trial_id = 2;",
     )
     .unwrap();
     for id in 3..500 {
         raw.execute_batch(&format!(
             "UPDATE one SET id = {id}, slot_id = 2 * {id}; INSERT INTO trial SELECT * FROM one;
-             UPDATE phases SET id = NULL, trial_id = {id}; INSERT INTO phase SELECT * FROM phases;"
+             UPDATE phases SET phase_id = NULL, trial_id = {id};
+             INSERT INTO score SELECT * FROM phases;"
         ))
         .unwrap();
     }

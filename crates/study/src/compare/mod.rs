@@ -100,6 +100,6 @@ pub enum CompareError {
     #[error("the workload {workload} of RUN {other} is not that of RUN {one}: {what}")]
     OtherWork { workload: String, one: String, other: String, what: String },
     /// A RUN that is needed on its own was planned without verdicts.
-    #[error("RUN {run} asked nothing: it was planned without verdicts")]
+    #[error("RUN {run} asked no question: it was planned without verdicts")]
     AskedNothing { run: String },
 }

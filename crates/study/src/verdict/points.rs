@@ -1,14 +1,16 @@
 //! The values behind a question: one a trial, with its place in the RUN.
 
-use fsarena_model::record::CacheState;
+use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::verdict::{Metric, Question};
 
-/// What may be compared: both cold or both warm; both in whole memory, limited as asked, or without
-/// the limit that was asked for.
+/// What may be compared: times of one base; both cold or both warm; both in whole memory, limited
+/// as asked, or without the limit that was asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Class {
+    /// What times are counted in.
+    pub time_base: TimeBase,
     /// Proved cold.
     pub cold: bool,
     /// Memory.
@@ -137,7 +139,11 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
     if phase.cache == CacheState::Warm && plan.is_to_be_cold(question, asked) {
         return Reading::NotCold;
     }
-    let class = Class { cold: phase.cache == CacheState::Cold, memory: phase.memory };
+    let class = Class {
+        time_base: score.time_base,
+        cold: phase.cache == CacheState::Cold,
+        memory: phase.memory,
+    };
     match value(question, phase) {
         Some(read) => Reading::Value(class, read),
         None => Reading::Nothing,

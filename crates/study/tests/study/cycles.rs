@@ -263,7 +263,7 @@ fn a_trace_that_saw_more_than_the_counter_says_so() {
     let last = row.words.last().unwrap();
     assert!(last.contains("the trace saw 1.00 MB more than the counter"), "{last}");
     let at = |what: &str| row.words.iter().position(|text| text.contains(what)).unwrap();
-    assert_eq!(at("The files were not looked at"), at("Beside them it wrote") + 1);
+    assert_eq!(at("The files were not looked at"), at("In addition it wrote") + 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The judge: looks, who leaves, and that opening the file later gives the same words.
 
 use fsarena_model::contender::{Cache, Contender};
-use fsarena_model::record::CacheState;
+use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::run::{Clock, RunHeader};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::seed::Seed;
@@ -48,6 +48,7 @@ fn score(sequence: u32, durable_ns: f64) -> TrialScore {
         started_unix_ns: records::NEW_YEAR_UNIX_NS + u64::from(sequence) * 10 * SECOND_NS,
         elapsed_ns: SECOND_NS + durable_ns,
         is_interrupted: false,
+        time_base: TimeBase::Wall,
         has_bad_contents: false,
         phases: vec![PhaseScore {
             name: "write".to_owned(),
@@ -127,6 +128,22 @@ fn a_large_difference_is_found_at_the_first_look() {
     assert_eq!(pair.forecast, None);
     assert_eq!((question.rows[0].letters.as_str(), question.rows[1].letters.as_str()), ("a", "b"));
     assert!((question.rows[1].ratio.unwrap() - 1.0 / pair.ratio.unwrap()).abs() < 1e-12);
+}
+
+/// A simulated clock says nothing of a real one, however large the difference.
+#[test]
+fn times_of_two_bases_are_never_paired() {
+    let header = header(&["real", "simulated"], LOOKS);
+    let value = |contender: usize, sequence: u32| {
+        let time_base = [TimeBase::Wall, TimeBase::Virtual][contender];
+        let ms = [300.0, 100.0][contender] * noise(sequence, 0.01);
+        Some(TrialScore { time_base, ..score(sequence, ms * MS) })
+    };
+    let (scores, stop) = carry_out(&header, &value);
+    let found = verdicts(&header, &scores, Some(stop), &[]).expect("the plan asks");
+    let pair = &found.questions[0].pairs[0];
+    assert_eq!((pair.verdict, pair.n, pair.ratio), (Verdict::Undecided, 0, None));
+    assert_eq!(pair.why.as_deref(), Some("no block has values of both that may be compared"));
 }
 
 #[test]

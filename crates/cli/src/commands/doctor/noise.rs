@@ -99,7 +99,7 @@ fn classes(database: &Path) -> Result<Vec<NoiseClass>> {
     let store = Store::open_read_only(database)?;
     let run = store.find("latest")?;
     let header = store.header(run)?;
-    let scores = store.scores(run, false)?;
+    let scores = store.scores(run)?;
     // A RUN without a value has no tape; that it has none is said by whoever asked.
     let tapes = fsarena_honesty::tapes("the equal runs", &header.plan, &scores).unwrap_or_default();
     let of = |&(workload, phase, words): &(&str, &str, &str)| {

@@ -3,11 +3,13 @@
 
 use super::Scene;
 use fsarena_model::record::{Outcome, TrialRecord};
-use fsarena_model::run::Slot;
+use fsarena_model::run::{RunHeader, RunState, Slot};
 use fsarena_model::verdict::Stop;
-use fsarena_store::{RunId, Store};
+use fsarena_store::{Owner, RunId, Store};
+use fsarena_testkit::records;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// SAME cannot be shown within it: 0.01 % of some ms is less than any call takes.
 pub const NEVER_SAME: &str = "margin = \"0.01%\"";
@@ -94,4 +96,20 @@ impl Course {
         assert!(order.is_sorted_by(follows), "twice, or out of order: {order:?}");
         done
     }
+}
+
+/// A database with a RUN of two contenders that was made by hand and interrupted: three of its four
+/// trials have a record. Nothing was asked, and its host has no name.
+pub fn store_by_hand(path: &Path, change: impl FnOnce(&mut RunHeader)) {
+    let contenders = ["ext4", "xfs"].map(|fs| records::contender(fs, fs, 1)).to_vec();
+    let mut header = records::header(contenders, vec![records::small_files()], 2);
+    change(&mut header);
+    let store = Store::open(path).unwrap();
+    let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
+    let run = store.create_run(&header, &owner).unwrap();
+    store.put_session(run, &records::session("b", 0)).unwrap();
+    for sequence in 0..3 {
+        store.put_record(run, &records::record(&header, sequence)).unwrap();
+    }
+    store.set_state(run, RunState::Interrupted, Some("Ctrl-C")).unwrap();
 }

@@ -10,7 +10,7 @@ mod trace;
 mod work;
 
 pub use clean::{Machine, assert_nothing_left};
-pub use known::{Course, NEVER_SAME};
+pub use known::{Course, NEVER_SAME, store_by_hand};
 pub use live::{Live, kill_dash_nine, processes_of};
 pub use pause::{Paused, image_in};
 pub use trace::has_tracing;

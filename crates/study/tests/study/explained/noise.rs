@@ -1,11 +1,12 @@
 //! Seeded values of a question: blocks in random order on a machine that wanders.
 
+use fsarena_model::record::TimeBase;
 use fsarena_model::score::MemoryKind;
 use fsarena_study::verdict::{Class, Point, Points};
 use std::f64::consts::TAU;
 
-pub const COLD: Class = Class { cold: true, memory: MemoryKind::Whole };
-pub const WARM: Class = Class { cold: false, memory: MemoryKind::Whole };
+pub const COLD: Class = Class { time_base: TimeBase::Wall, cold: true, memory: MemoryKind::Whole };
+pub const WARM: Class = Class { time_base: TimeBase::Wall, cold: false, memory: MemoryKind::Whole };
 
 /// SplitMix64 (G. Steele, D. Lea and C. Flood, "Fast splittable pseudorandom number generators",
 /// OOPSLA 2014).

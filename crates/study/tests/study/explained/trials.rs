@@ -115,7 +115,7 @@ fn steal_from_one_contender_alone_is_said() {
     let found = foreign(&header.plan, &records);
     assert_eq!(found.len(), 1, "{found:?}");
     let text = &found[0].text;
-    assert!(text.starts_with("big-file write: 5.1 % of the machine's processor time"), "{text}");
+    assert!(text.starts_with("big-file write: 5.1 % of the machine's CPU time"), "{text}");
     assert!(text.contains("in trials of ext4, 0.6 % in those of xfs (p < 0.0001)"), "{text}");
 }
 
