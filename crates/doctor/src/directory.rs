@@ -156,19 +156,25 @@ pub(crate) fn mount_discard(_: &SystemSnapshot, dir: &Directory) -> Option<Check
     })
 }
 
+/// File systems without a driver here that may compress, with their mount options for it.
+const COMPRESSING: [(&str, &[&str]); 4] = [
+    ("bcachefs", &["compression"]),
+    ("ubifs", &["compr"]),
+    ("zfs", &["compression"]),
+    ("ntfs3", &["compress"]),
+];
+
 /// Mounts that compress.
 pub(crate) fn compression(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
-    if !matches!(
-        dir.mount.fstype.as_str(),
-        "btrfs" | "f2fs" | "bcachefs" | "ubifs" | "zfs" | "ntfs3"
-    ) {
-        return None;
-    }
-    let names = ["compress", "compress-force", "compress_algorithm", "compression", "compr"];
+    let fstype = dir.mount.fstype.as_str();
+    let own =
+        fsarena_filesystems::builtin_driver(fstype).map(|driver| driver.compression_options());
+    let foreign = COMPRESSING.iter().find(|(name, _)| *name == fstype).map(|(_, options)| *options);
+    let names = own.filter(|options| !options.is_empty()).or(foreign)?;
     let set = names.iter().find_map(|name| Some((name, dir.option(name)?)));
     Some(match set {
         // It is a property of the dataset there, and no mount option tells of it.
-        None if dir.mount.fstype == "zfs" => {
+        None if fstype == "zfs" => {
             CheckResult::unknown("whether zfs compresses here is not told by its mount")
                 .remedy("ask it")
                 .command("zfs get compression")

@@ -226,6 +226,18 @@ impl FileSystem for Btrfs {
         ))
     }
 
+    fn reflinks(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn compression_options(&self) -> &'static [&'static str] {
+        &["compress", "compress-force"]
+    }
+
+    fn checksums(&self, _: &BTreeMap<String, String>) -> Option<bool> {
+        Some(true)
+    }
+
     fn freezes(&self) -> bool {
         true
     }

@@ -52,6 +52,10 @@ impl FileSystem for Directory {
         ContentRule { block_bytes: 512, inline_max_bytes: 0, compresses: true }
     }
 
+    fn reflinks(&self) -> Option<bool> {
+        None
+    }
+
     /// It could be; but it is the user's own file system, and others work on it.
     fn freezes(&self) -> bool {
         false

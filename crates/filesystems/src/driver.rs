@@ -237,6 +237,30 @@ pub trait FileSystem: Send + Sync {
         Ok(Places { notes: vec![note], ..Places::default() })
     }
 
+    /// Whether its files can share blocks (FICLONE); absent where this is not known.
+    fn reflinks(&self) -> Option<bool> {
+        Some(false)
+    }
+
+    /// Why calls with `O_DIRECT` would go through the page cache at this level; absent where they
+    /// do not. Pure.
+    fn ignores_direct_io(&self, level: &FsLevel) -> Option<String> {
+        let _ = level;
+        None
+    }
+
+    /// Mount options that switch compression of contents on.
+    fn compression_options(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Whether contents or metadata have checksums, by what
+    /// [`FileSystem::effective_features`] has found; absent where it does not tell. Pure.
+    fn checksums(&self, features: &BTreeMap<String, String>) -> Option<bool> {
+        let _ = features;
+        None
+    }
+
     /// Whether it can be frozen (FIFREEZE) without harm to others.
     fn freezes(&self) -> bool;
 

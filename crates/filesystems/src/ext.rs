@@ -319,6 +319,21 @@ impl FileSystem for Ext {
         })
     }
 
+    fn ignores_direct_io(&self, level: &FsLevel) -> Option<String> {
+        let mut options = level.mount.iter().flat_map(|option| option.split(','));
+        let journals_data = options.any(|option| option.trim() == "data=journal");
+        (self.name != "ext2" && journals_data).then(|| {
+            format!(
+                "{} with data=journal ignores O_DIRECT and goes through the page cache",
+                self.name
+            )
+        })
+    }
+
+    fn checksums(&self, features: &BTreeMap<String, String>) -> Option<bool> {
+        Some(features.get("filesystem_features")?.contains("metadata_csum"))
+    }
+
     fn freezes(&self) -> bool {
         true
     }

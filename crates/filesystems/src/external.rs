@@ -200,6 +200,10 @@ impl FileSystem for External {
         ContentRule { block_bytes: 512, inline_max_bytes: 0, compresses: true }
     }
 
+    fn reflinks(&self) -> Option<bool> {
+        None
+    }
+
     /// Its unmount may not be the kernel's, and a daemon may be in between.
     fn freezes(&self) -> bool {
         false

@@ -171,6 +171,10 @@ impl FileSystem for F2fs {
         }
     }
 
+    fn compression_options(&self) -> &'static [&'static str] {
+        &["compress_algorithm"]
+    }
+
     fn freezes(&self) -> bool {
         true
     }

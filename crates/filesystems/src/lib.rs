@@ -42,6 +42,15 @@ static BUILTIN: [&dyn FileSystem; 11] = [
     &directory::Directory,
 ];
 
+/// File systems that are no misspelling of ours; they can be defined by their commands.
+pub const FOREIGN: [&str; 8] = ["bcachefs", "cifs", "exfat", "nfs", "ntfs", "ntfs3", "vfat", "zfs"];
+
+/// The driver of this program that has this name.
+#[must_use]
+pub fn builtin_driver(name: &str) -> Option<&'static dyn FileSystem> {
+    builtin().iter().find(|driver| driver.name() == name).copied()
+}
+
 /// All drivers of this program.
 #[must_use]
 pub fn builtin() -> &'static [&'static dyn FileSystem] {
@@ -75,8 +84,8 @@ pub fn driver(level: &FsLevel) -> Result<Driver, UnknownFs> {
     if let Some(commands) = &level.external {
         return Ok(Driver::External(Box::new(External::new(&level.name, commands.clone()))));
     }
-    if let Some(found) = builtin().iter().find(|fs| fs.name() == level.name) {
-        return Ok(Driver::Builtin(*found));
+    if let Some(found) = builtin_driver(&level.name) {
+        return Ok(Driver::Builtin(found));
     }
     let known: Vec<String> = builtin().iter().map(|fs| fs.name().to_owned()).collect();
     let nearest = options::nearest(&level.name, known.iter().map(String::as_str));

@@ -75,6 +75,10 @@ impl FileSystem for Tmpfs {
         ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false }
     }
 
+    fn ignores_direct_io(&self, _: &FsLevel) -> Option<String> {
+        Some("tmpfs is the page cache: there is nothing direct about it".to_owned())
+    }
+
     fn freezes(&self) -> bool {
         false
     }

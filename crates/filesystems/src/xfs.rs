@@ -231,6 +231,14 @@ impl FileSystem for Xfs {
         ))
     }
 
+    fn reflinks(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn checksums(&self, features: &BTreeMap<String, String>) -> Option<bool> {
+        Some(features.get("meta.crc")? == "1")
+    }
+
     fn freezes(&self) -> bool {
         true
     }

@@ -190,15 +190,7 @@ fn not_direct(workload: &Workload, levels: &Levels) -> Option<String> {
     if !workload.phases.iter().any(|phase| phase.io.direct) {
         return None;
     }
-    let name = &levels.fs.name;
-    if name == "tmpfs" {
-        return Some("tmpfs is the page cache: there is nothing direct about it".to_owned());
-    }
-    let mut options = levels.fs.mount.iter().flat_map(|option| option.split(','));
-    let journals_data = options.any(|option| option.trim() == "data=journal");
-    (matches!(name.as_str(), "ext3" | "ext4") && journals_data).then(|| {
-        format!("{name} with data=journal ignores O_DIRECT and goes through the page cache")
-    })
+    fsarena_filesystems::driver(&levels.fs).ok()?.ignores_direct_io(&levels.fs)
 }
 
 /// Leaves out pairs of which the device cannot take the workload, or the file system not its direct

@@ -254,11 +254,8 @@ fn resolve(setting: &mut Setting<'_>, needs_device: bool) {
 }
 
 /// Whether files of a file system can share blocks, where that is known.
-fn has_reflinks(fs: &FsLevel) -> Option<bool> {
-    if fs.external.is_some() || fs.name == "directory" {
-        return None;
-    }
-    Some(matches!(fs.name.as_str(), "xfs" | "btrfs"))
+fn reflinks(fs: &FsLevel) -> Option<bool> {
+    fsarena_filesystems::driver(fs).ok()?.reflinks()
 }
 
 fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
@@ -292,7 +289,7 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
     if in_memory(levels) && levels.memory_bytes.is_some() {
         return Legality::Never(LIVES_IN_LIMITED_MEMORY);
     }
-    if levels.reflink == Reflink::Always && has_reflinks(&levels.fs) == Some(false) {
+    if levels.reflink == Reflink::Always && reflinks(&levels.fs) == Some(false) {
         return Legality::Forbidden(format!(
             "files of {name} cannot share blocks: use xfs or btrfs, or reflink = \"auto\""
         ));

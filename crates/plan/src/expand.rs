@@ -25,8 +25,6 @@ use fsarena_model::seed::Seed;
 use std::collections::HashMap;
 
 const MAX_TRIALS: usize = 1_000_000;
-/// File systems that are no misspelling of ours; they can be defined by their commands.
-const FOREIGN: [&str; 8] = ["bcachefs", "cifs", "exfat", "nfs", "ntfs", "ntfs3", "vfat", "zfs"];
 
 /// The plan of an experiment under the options of the command line.
 ///
@@ -147,7 +145,7 @@ fn known_names(
         Some(entry) => {
             let name = &entry.value.level.name;
             let error = PlanError::unknown(&entry.place, "file system", name, &known);
-            if !FOREIGN.contains(&name.as_str()) {
+            if !fsarena_filesystems::FOREIGN.contains(&name.as_str()) {
                 return Err(error);
             }
             let remedy = "not built in; define mkfs and mount commands in a [[filesystem]] table";

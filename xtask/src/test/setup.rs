@@ -9,21 +9,13 @@ use super::processes::{Call, End, Session, find};
 use super::tally::{NotRun, Outcome};
 
 /// A program the tests start and the Debian package that brings it.
-type Need = (&'static str, &'static str);
+type Need = (String, String);
 
-const NEEDS: &[Need] = &[
-    ("mkfs.ext4", "e2fsprogs"),
-    ("dumpe2fs", "e2fsprogs"),
-    ("mkfs.xfs", "xfsprogs"),
+/// Besides the programs of the drivers of file systems, which name their packages themselves.
+const NEEDS: &[(&str, &str)] = &[
     ("xfs_info", "xfsprogs"),
-    ("mkfs.btrfs", "btrfs-progs"),
-    ("btrfs", "btrfs-progs"),
     ("fuse2fs", "fuse2fs"),
     ("fio", "fio"),
-    ("mkfs.f2fs", "f2fs-tools"),
-    ("mkfs.jfs", "jfsutils"),
-    ("mkfs.nilfs2", "nilfs-tools"),
-    ("mkreiserfs", "reiserfsprogs"),
     // States of devices that must be refused.
     ("sfdisk", "fdisk"),
     ("parted", "parted"),
@@ -42,7 +34,7 @@ const NEEDS: &[Need] = &[
     ("chromium", "chromium"),
 ];
 /// For kernels with modules: the kernel starts it when a file system is mounted.
-const MODULES: Need = ("modprobe", "kmod");
+const MODULES: (&str, &str) = ("modprobe", "kmod");
 /// Components of the toolchain, by the cargo command they bring.
 const COMPONENTS: &[(&str, &str)] = &[("fmt", "rustfmt"), ("clippy", "clippy")];
 
@@ -69,12 +61,15 @@ pub fn run(session: &Session) -> Outcome {
 
 fn missing() -> Vec<Need> {
     let modules = Path::new("/proc/modules").exists().then_some(MODULES);
-    let needs = NEEDS.iter().copied().chain(modules);
-    needs.filter(|(program, _)| find(program).is_none()).collect()
+    let own = NEEDS.iter().copied().chain(modules);
+    let own = own.map(|(program, package)| (program.to_owned(), package.to_owned()));
+    let drivers = fsarena_filesystems::builtin().iter().flat_map(|driver| driver.tools());
+    let drivers = drivers.filter_map(|need| Some((need.program, need.package?)));
+    drivers.chain(own).filter(|(program, _)| find(program).is_none()).collect()
 }
 
 /// Each package once, in order.
-fn packages(missing: Vec<Need>) -> Vec<&'static str> {
+fn packages(missing: Vec<Need>) -> Vec<String> {
     let mut packages: Vec<_> = missing.into_iter().map(|(_, package)| package).collect();
     packages.sort_unstable();
     packages.dedup();
@@ -90,7 +85,7 @@ fn forbidden() -> Option<String> {
     (!root).then(|| "only root may install it".to_owned())
 }
 
-fn install(session: &Session, packages: &[&str], outcome: &mut Outcome) -> Result<(), String> {
+fn install(session: &Session, packages: &[String], outcome: &mut Outcome) -> Result<(), String> {
     let apt = |log: &str, args: &[&str]| {
         let wait = ["-o", "DPkg::Lock::Timeout=120", "-q", "-y"];
         let call = Call::new("apt-get", log).env("DEBIAN_FRONTEND", "noninteractive");
@@ -107,7 +102,7 @@ fn install(session: &Session, packages: &[&str], outcome: &mut Outcome) -> Resul
     // Old lists are tried too: a mirror that is down for updates may still have the packages.
     let updated = apt("apt-update", &["update"]);
     let mut args = vec!["install", "--no-install-recommends"];
-    args.extend(packages);
+    args.extend(packages.iter().map(String::as_str));
     apt("apt-install", &args).map_err(|error| match updated {
         Ok(()) => error,
         Err(update) => format!("{update}; {error}"),
@@ -146,8 +141,9 @@ mod tests {
     #[test]
     fn a_package_is_named_once() {
         let missing =
-            vec![("mkfs.xfs", "xfsprogs"), ("btrfs", "btrfs-progs"), ("xfs_info", "xfsprogs")];
-        assert_eq!(packages(missing), ["btrfs-progs", "xfsprogs"]);
+            [("mkfs.xfs", "xfsprogs"), ("btrfs", "btrfs-progs"), ("xfs_info", "xfsprogs")];
+        let missing = missing.map(|(program, package)| (program.to_owned(), package.to_owned()));
+        assert_eq!(packages(missing.into()), ["btrfs-progs", "xfsprogs"]);
         assert!(packages(Vec::new()).is_empty());
     }
 

@@ -40,7 +40,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Everything that can destroy data.
     ("devices", &["filesystems", "model", "process"]),
     // Readings of the machine and of devices; how much equal runs differ.
-    ("doctor", &["devices", "metrics", "model", "process", "stats"]),
+    ("doctor", &["devices", "filesystems", "metrics", "model", "process", "stats"]),
     // The engine starts fio for its jobs and reads what it prints; both are pure there.
     ("engine", &["corpus", "foreign", "model"]),
     (
@@ -57,7 +57,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("model", &[]),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
-    ("plan", &["corpus", "foreign", "model"]),
+    ("plan", &["corpus", "filesystems", "foreign", "model"]),
     // Every external tool is started here.
     ("process", &["model"]),
     // Published numbers: plain data of other people.
@@ -86,7 +86,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("stats", &[]),
     ("store", &["model"]),
-    ("study", &["model", "stats", "store"]),
+    ("study", &["filesystems", "model", "stats", "store"]),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.
     ("testkit", &["metrics", "model", "store"]),
     // Block requests of the kernel's trace; devices makes what its tests trace.
@@ -94,7 +94,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // A watched device: where it lies and what it is comes from doctor, figures from study.
     ("watch", &["devices", "doctor", "metrics", "model", "study"]),
     // `overhead` measures the engine and the sampler and estimates ratios.
-    ("xtask", &["corpus", "engine", "metrics", "model", "stats"]),
+    ("xtask", &["corpus", "engine", "filesystems", "metrics", "model", "stats"]),
 ];
 
 /// Any crate may have these for its tests, and for nothing else.

@@ -415,13 +415,6 @@ fn journal(made: &Effective) -> Option<String> {
 }
 
 fn checksums(made: &Effective) -> Option<String> {
-    let yes_no = |yes: bool| Some(if yes { "yes" } else { "no" }.to_owned());
-    match made.name.as_str() {
-        "btrfs" => yes_no(true),
-        "xfs" => yes_no(made.features.get("meta.crc")? == "1"),
-        name if name.starts_with("ext") => {
-            yes_no(made.features.get("filesystem_features")?.contains("metadata_csum"))
-        }
-        _ => None,
-    }
+    let has = fsarena_filesystems::builtin_driver(&made.name)?.checksums(&made.features)?;
+    Some(if has { "yes" } else { "no" }.to_owned())
 }
