@@ -1,9 +1,10 @@
 //! Every raw value as CSV: one row a trial and phase, one column a value, units in the names.
 //!
-//! RFC 4180 with line feeds: fields that need it are quoted, quotes are doubled. What is not known
-//! is an empty field. Nothing is rounded and no text is changed: a label that begins with `=` is
-//! one here too, and a spreadsheet asked to read it as text keeps it so.
+//! What is not known is an empty field. Nothing is rounded and no text is changed: a label that
+//! begins with `=` is one here too, and a spreadsheet asked to read it as text keeps it so.
 
+use crate::render;
+use crate::table::{Cell, Column, Table};
 use fsarena_model::record::CacheState;
 use fsarena_model::run::RunHeader;
 use fsarena_study::{MemoryView, PhasePoints, TrialAccount, TrialPoint};
@@ -72,21 +73,15 @@ const COLUMNS: [&str; 50] = [
 /// bytes and load of the device over their periods. The `account_` columns are bytes of a cycle, or
 /// of a whole phase; those of a cycle are means of all cycles (`account_cycles` is their number),
 /// disturbed ones and the unmount included. An account with `account_lost_events` is spoilt.
-///
-/// # Panics
-/// Never in practice: it is written into memory.
 #[must_use]
 pub fn csv(header: &RunHeader, points: &[PhasePoints]) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).expect("memory takes everything");
+    let mut table = Table::new(COLUMNS.map(Column::text));
     for phase in points {
         for point in &phase.points {
-            let row = row(header, phase, point);
-            writer.write_record(row).expect("every row has as many fields as the first");
+            table.row(row(header, phase, point).map(Cell::exact));
         }
     }
-    let bytes = writer.into_inner().expect("memory takes everything");
-    String::from_utf8(bytes).expect("texts and figures are UTF-8")
+    render::csv::table(&table)
 }
 
 fn row(header: &RunHeader, phase: &PhasePoints, point: &TrialPoint) -> [String; COLUMNS.len()] {

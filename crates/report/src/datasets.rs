@@ -2,8 +2,9 @@
 //! named and described by them.
 
 use crate::format::grouped;
+use crate::render::text;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::{bold, wrap};
 use fsarena_model::job::Contents;
 use serde::Serialize;
@@ -43,11 +44,11 @@ pub struct ClassLine {
 /// All datasets as a table, in the order given.
 #[must_use]
 pub fn datasets_table(lines: &[DatasetLine], width: usize, style: Style) -> String {
-    let mut grid = Grid::new(&[
-        ("dataset", Kind::Text),
-        ("files", Kind::Figure),
-        ("MB", Kind::Figure),
-        ("title", Kind::Text),
+    let mut grid = Table::new([
+        Column::text("dataset"),
+        Column::figure("files"),
+        Column::figure("MB"),
+        Column::text("title"),
     ]);
     for line in lines {
         grid.row(vec![
@@ -57,7 +58,7 @@ pub fn datasets_table(lines: &[DatasetLine], width: usize, style: Style) -> Stri
             line.title.clone(),
         ]);
     }
-    let text = grid.render(width);
+    let text = text::table(&grid, width);
     match text.split_once('\n') {
         Some((head, rest)) => format!("{}\n{rest}", bold(head, style.colour)),
         None => text,
@@ -91,14 +92,14 @@ pub fn dataset_text(
 }
 
 fn classes_table(classes: &[ClassLine], width: usize) -> String {
-    let mut grid = Grid::new(&[
-        ("class", Kind::Text),
-        ("contents", Kind::Text),
-        ("files", Kind::Figure),
-        ("MB", Kind::Figure),
-        ("smallest (bytes)", Kind::Narrow),
-        ("median (bytes)", Kind::Narrow),
-        ("largest (bytes)", Kind::Narrow),
+    let mut grid = Table::new([
+        Column::text("class"),
+        Column::text("contents"),
+        Column::figure("files"),
+        Column::figure("MB"),
+        Column::figure("smallest (bytes)").narrow(),
+        Column::figure("median (bytes)").narrow(),
+        Column::figure("largest (bytes)").narrow(),
     ]);
     for class in classes {
         grid.row(vec![
@@ -111,7 +112,7 @@ fn classes_table(classes: &[ClassLine], width: usize) -> String {
             grouped(class.largest_bytes),
         ]);
     }
-    grid.render(width)
+    text::table(&grid, width)
 }
 
 /// How many there are, in one line: `105,000 files in 4,100 directories`.

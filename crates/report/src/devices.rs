@@ -2,8 +2,9 @@
 //! would be touched. Whoever asks looks; here are only words.
 
 use crate::format::bytes;
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::bold;
 use serde::Serialize;
 
@@ -37,15 +38,15 @@ pub fn devices_table(devices: &[DeviceLine], width: usize, style: Style) -> Stri
     if devices.is_empty() {
         return "No block device was found.\n".to_owned();
     }
-    let mut grid = Grid::new(&[
-        ("device", Kind::Text),
-        ("size", Kind::Figure),
-        ("kind", Kind::Text),
-        ("model", Kind::OptionalText(2)),
-        ("serial", Kind::OptionalText(3)),
-        ("holds", Kind::Text),
-        ("in use", Kind::OptionalText(1)),
-        ("fsarena", Kind::Text),
+    let mut grid = Table::new([
+        Column::text("device"),
+        Column::figure("size"),
+        Column::text("kind"),
+        Column::text("model").optional(2),
+        Column::text("serial").optional(3),
+        Column::text("holds"),
+        Column::text("in use").optional(1),
+        Column::text("fsarena"),
     ]);
     let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
     for device in devices {
@@ -61,7 +62,7 @@ pub fn devices_table(devices: &[DeviceLine], width: usize, style: Style) -> Stri
             if device.usable { verdict.clone() } else { format!("no: {verdict}") },
         ]);
     }
-    let text = grid.render(width.max(MIN_WIDTH));
+    let text = text::table(&grid, width.max(MIN_WIDTH));
     match text.split_once('\n') {
         Some((head, rest)) => format!("{}\n{rest}", bold(head, style.colour)),
         None => text,

@@ -2,8 +2,9 @@
 //! runs differ.
 
 use crate::format::{count, seconds};
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::{bold, clean, width_of, wrap};
 use fsarena_model::finding::{Finding, Weight};
 use fsarena_model::noise::{Noise, NoiseClass, Smallest};
@@ -138,15 +139,15 @@ pub fn noise_table(noise: &Noise, width: usize, style: Style) -> String {
         .map_or(Vec::new(), |c| c.smallest.iter().map(|s| s.minutes).collect());
     let heads: Vec<String> = minutes.iter().map(|minutes| format!("in {minutes} min")).collect();
     let mut columns = vec![
-        ("class of work", Kind::Text),
-        ("cache", Kind::OptionalText(1)),
-        ("runs", Kind::Figure),
-        ("phase", Kind::Figure),
-        ("one run", Kind::Figure),
-        ("cv", Kind::Figure),
+        Column::text("class of work"),
+        Column::text("cache").optional(1),
+        Column::figure("runs"),
+        Column::figure("phase"),
+        Column::figure("one run"),
+        Column::figure("cv"),
     ];
-    columns.extend(heads.iter().map(|head| (head.as_str(), Kind::Figure)));
-    let mut grid = Grid::new(&columns);
+    columns.extend(heads.iter().map(|head| Column::figure(head.as_str())));
+    let mut grid = Table::new(columns);
     for class in &noise.classes {
         grid.row(row(class));
     }
@@ -157,7 +158,7 @@ pub fn noise_table(noise: &Noise, width: usize, style: Style) -> String {
         out.push_str("No run came to its end: nothing can be said.\n");
         return out;
     }
-    out.push_str(&grid.render(width));
+    out.push_str(&text::table(&grid, width));
     out.push_str(&wrap("", &legend(noise), width));
     out
 }

@@ -1,8 +1,9 @@
 //! What there is to run, and what each would cost: the list of `fsarena experiments`.
 
 use crate::format::{bytes, ns};
+use crate::render::text;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::{bold, wrap};
 
 /// An experiment with its expected cost.
@@ -39,14 +40,14 @@ pub fn experiments_table(lines: &[ExperimentLine], width: usize, style: Style) -
         out.push_str(&wrap(&format!("  {:<name$}  ", line.name), &line.title, width));
     }
     out.push_str(&format!("\n{}\n", bold("What each costs here", style.colour)));
-    let mut grid = Grid::new(&[
-        ("experiment", Kind::Text),
-        ("contenders", Kind::Figure),
-        ("workloads", Kind::Figure),
-        ("blocks", Kind::Figure),
-        ("expected time", Kind::Figure),
-        ("written", Kind::Figure),
-        ("known from", Kind::Text),
+    let mut grid = Table::new([
+        Column::text("experiment"),
+        Column::figure("contenders"),
+        Column::figure("workloads"),
+        Column::figure("blocks"),
+        Column::figure("expected time"),
+        Column::figure("written"),
+        Column::text("known from"),
     ]);
     for line in lines {
         let contenders = match line.contenders == line.named_contenders {
@@ -67,7 +68,7 @@ pub fn experiments_table(lines: &[ExperimentLine], width: usize, style: Style) -
         }
         grid.row(cells);
     }
-    out.push_str(&grid.render(width));
+    out.push_str(&text::table(&grid, width));
     out
 }
 

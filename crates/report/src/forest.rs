@@ -6,8 +6,9 @@ mod sides;
 
 pub use sides::sides_tables;
 
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{Claim, blocks, claim, level, margin, metric, percent};
@@ -57,7 +58,7 @@ fn pair_text(
 ) -> String {
     let mut text = wrap("", &format!("{}.", sentence(forest, question, pair)), width);
     if !pair.rows.is_empty() {
-        text.push_str(&table(forest, pair).render(width));
+        text.push_str(&text::table(&table(forest, pair), width));
     }
     for one in &pair.without {
         text.push_str(&wrap("  - ", &format!("RUN {}: {}", one.run, one.why), width));
@@ -131,7 +132,7 @@ fn decisive(
 }
 
 /// One line a unit, and all of them together.
-fn table(forest: &Forest, pair: &ForestPair) -> Grid {
+fn table(forest: &Forest, pair: &ForestPair) -> Table {
     let own = of_pair(pair);
     let ends = pair.rows.iter().flat_map(|row| [row.low, row.high, Some(row.ratio)]);
     let all: Vec<f64> = ends.chain([own.low, own.high, pair.ratio]).flatten().collect();
@@ -139,17 +140,17 @@ fn table(forest: &Forest, pair: &ForestPair) -> Grid {
     let several = |row: &&fsarena_study::compare::ForestRow| row.runs.len() > 1;
     let runs = forest.unit != Unit::Run && pair.rows.iter().any(|row| several(&row));
     let axis = plot.axis();
-    let mut columns = vec![(forest.unit.name(), Kind::Text)];
+    let mut columns = vec![Column::text(forest.unit.name())];
     if runs {
-        columns.push(("RUNs", Kind::Figure));
+        columns.push(Column::figure("RUNs"));
     }
     columns.extend([
-        ("blocks", Kind::Figure),
-        ("ratio", Kind::Figure),
-        ("plain 95 %", Kind::Figure),
-        (axis.as_str(), Kind::OptionalText(1)),
+        Column::figure("blocks"),
+        Column::figure("ratio"),
+        Column::figure("plain 95 %"),
+        Column::text(axis.as_str()).optional(1),
     ]);
-    let mut grid = Grid::new(&columns);
+    let mut grid = Table::new(columns);
     for row in &pair.rows {
         let (text, interval) = ratio_and_interval(Some(row.ratio), row.low, row.high);
         let mut cells = vec![forest.units[row.unit].name.clone()];

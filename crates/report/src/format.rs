@@ -101,11 +101,6 @@ impl Scale {
         if rates.all(|rate| rate.median >= 1_048_576.0) { Self::Mib } else { Self::Kib }
     }
 
-    /// The median rate of a row, with its unit.
-    pub(crate) fn rate(self, row: &PhaseRow) -> String {
-        self.median(row).map_or_else(|| "-".to_owned(), |per_s| self.text(per_s))
-    }
-
     /// The median rate of a row, in base units per second.
     #[must_use]
     pub fn median(self, row: &PhaseRow) -> Option<f64> {
@@ -154,6 +149,15 @@ impl Scale {
 #[must_use]
 pub fn digits(value: f64) -> String {
     if value >= 1000.0 { grouped(value.round() as u64) } else { three_digits(value) }
+}
+
+/// Three digits, also below 1: what is not 0 never reads as 0.
+pub(crate) fn three(value: f64) -> String {
+    if value >= 1.0 || value <= 0.0 {
+        return digits(value);
+    }
+    let decimals = (2.0 - value.log10().floor()).clamp(2.0, 9.0) as usize;
+    format!("{value:.decimals$}")
 }
 
 /// Name of a clock in a column heading.

@@ -1,8 +1,9 @@
 //! What `fsarena selftest honesty` found: facts, a table and words a tape.
 
 use crate::format::{clock, count, grouped};
+use crate::render::text;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::{bold, wrap};
 use fsarena_honesty::{FALSE_PER_THOUSAND, Replayed, RuleFigures, TapeFacts};
 use fsarena_model::units::{Nanos, three_digits};
@@ -71,26 +72,26 @@ fn facts(tape: &TapeFacts) -> String {
 fn table(tape: &Replayed, width: usize) -> String {
     let powers = SHOWN.map(|factor| format!("+{} %", percent(factor - 1.0)));
     let mut columns = vec![
-        ("rule", Kind::Text),
-        ("A/A false %", Kind::Narrow),
-        ("95 %", Kind::Figure),
-        ("tapes like it", Kind::Optional(4)),
-        ("wrong sign", Kind::Narrow),
+        Column::text("rule"),
+        Column::figure("A/A false %").narrow(),
+        Column::figure("95 %"),
+        Column::figure("tapes like it").optional(4),
+        Column::figure("wrong sign").narrow(),
     ];
-    columns.extend(powers[..3].iter().map(|power| (power.as_str(), Kind::Figure)));
-    columns.push((powers[3].as_str(), Kind::Optional(1)));
+    columns.extend(powers[..3].iter().map(|power| Column::figure(power.as_str())));
+    columns.push(Column::figure(powers[3].as_str()).optional(1));
     columns.extend([
-        ("false SAME", Kind::Narrow),
-        ("covers", Kind::Optional(2)),
-        ("runs", Kind::Figure),
-        ("p90", Kind::Optional(3)),
-        ("time s", Kind::Narrow),
+        Column::figure("false SAME").narrow(),
+        Column::figure("covers").optional(2),
+        Column::figure("runs"),
+        Column::figure("p90").optional(3),
+        Column::figure("time s").narrow(),
     ]);
-    let mut grid = Grid::new(&columns);
+    let mut grid = Table::new(columns);
     for rule in &tape.rules {
         grid.row(cells(rule));
     }
-    grid.render(width)
+    text::table(&grid, width)
 }
 
 fn cells(rule: &RuleFigures) -> Vec<String> {

@@ -3,6 +3,7 @@
 
 use crate::format::grouped;
 use crate::text::clean;
+use fsarena_model::cycle::Load;
 use fsarena_model::job::{By, Compression, Contents, DATA, Job, JobKind, SourcePlace};
 use fsarena_model::op::{BlockSize, Count};
 use fsarena_model::units::Bytes;
@@ -162,6 +163,29 @@ pub(crate) fn describe_source_place(place: SourcePlace) -> &'static str {
         SourcePlace::Same => "source on the same file system",
         SourcePlace::Other => "source on another file system",
         SourcePlace::Memory => "source in memory",
+    }
+}
+
+/// A second load in words.
+pub(crate) fn describe_load(load: Load) -> String {
+    let rate = |bytes: u64| match bytes {
+        0 => "as fast as it goes".to_owned(),
+        bytes => format!("{}/s", Bytes(bytes)),
+    };
+    match load {
+        Load::Create { files, size_bytes, rate } => {
+            let rate = match rate {
+                0 => "as fast as it goes".to_owned(),
+                rate => format!("{}/s", grouped(rate)),
+            };
+            format!("{} files of {} made, {rate}", grouped(files), Bytes(size_bytes))
+        }
+        Load::Write { size_bytes, rate_bytes, .. } => {
+            format!("one file of {} written, {}", Bytes(size_bytes), rate(rate_bytes))
+        }
+        Load::Read { size_bytes, rate_bytes, .. } => {
+            format!("one file of {} read, {}", Bytes(size_bytes), rate(rate_bytes))
+        }
     }
 }
 

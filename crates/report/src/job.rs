@@ -3,13 +3,14 @@
 //!
 //! A longer time is worse, and so is a larger ratio.
 
-use crate::footnotes::{Footnotes, wrong_contents};
+use crate::footnotes::wrong_contents;
 use crate::format::{Scale, bytes, megabytes, seconds};
 use crate::io_summary::{describe_source_place, files_of};
 use crate::labels::{is_mixed, plain_label, range_in};
+use crate::render;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
-use crate::text::{bold, wrap};
+use crate::table::{Cell, Column, Table};
+use crate::text::{heading, wrap};
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::record::{CacheState, Window};
 use fsarena_study::{
@@ -64,37 +65,35 @@ pub(crate) fn describe_source(source: &SourceView) -> String {
 const AMOUNTS: [&str; 7] = ["MB/s", "entries/s", "user", "system", "read", "written", "w. amp."];
 
 /// Amounts, processor time and device traffic of a phase; columns that no row has are left out.
-pub(crate) fn amounts_grid(table: &PhaseTable) -> Option<Grid> {
-    let mixed = is_mixed(table);
-    let rows: Vec<&PhaseRow> = table.rows.iter().filter(|row| row.n > 0).collect();
-    let cells: Vec<[Option<String>; 7]> = rows.iter().map(|row| amounts(row)).collect();
-    let shown: Vec<usize> =
-        (0..AMOUNTS.len()).filter(|&at| cells.iter().any(|row| row[at].is_some())).collect();
-    if shown.is_empty() {
-        return None;
+pub(crate) fn amounts_grid(table: &PhaseTable) -> Option<Table> {
+    let columns = std::iter::once(Column::text("work")).chain(AMOUNTS.map(Column::figure));
+    let caption = format!("{} / {}: amounts, medians", table.workload, table.phase);
+    let mut grid = Table::new(columns.collect::<Vec<_>>()).caption(caption).sortable();
+    for row in table.rows.iter().filter(|row| row.n > 0) {
+        let label = Cell::contender(row.contender, plain_label(row, is_mixed(table)));
+        grid.row(std::iter::once(label).chain(amounts(row)));
     }
-    let mut columns = vec![("work", Kind::Text)];
-    columns.extend(shown.iter().map(|&at| (AMOUNTS[at], Kind::Figure)));
-    let mut grid = Grid::new(&columns);
-    for (row, cells) in rows.iter().zip(&cells) {
-        let own = shown.iter().map(|&at| cells[at].clone().unwrap_or_else(|| "-".to_owned()));
-        grid.row(std::iter::once(plain_label(row, mixed)).chain(own).collect());
-    }
-    Some(grid)
+    let grid = grid.without_empty_columns();
+    (grid.columns.len() > 1).then_some(grid)
 }
 
-fn amounts(row: &PhaseRow) -> [Option<String>; 7] {
-    let rate = |of: Option<SpreadF>, scale: Scale| of.map(|spread| scale.bare(spread.median));
+fn amounts(row: &PhaseRow) -> [Cell; 7] {
+    let rate = |of: Option<SpreadF>, scale: Scale| {
+        Cell::maybe(of.map(|spread| (scale.bare(spread.median), spread.median)))
+    };
+    let cpu = |own_ns: Option<u64>| Cell::maybe(own_ns.map(|own| (seconds(Some(own)), own as f64)));
+    let size = |own: Option<u64>| Cell::maybe(own.map(|own| (bytes(Some(own)), own as f64)));
     let device = |window| row.device.iter().find(|seen| seen.window == window);
     let written = device(Window::Drained).or_else(|| device(Window::Durable));
+    let amplification = row.write_amplification.map(|spread| spread.median);
     [
         rate(row.rates.get(RateUnit::Bytes), Scale::Mb),
         rate(row.rates.entries_per_s, Scale::Files),
-        row.worker.map(|worker| seconds(Some(worker.user.median_ns))),
-        row.worker.map(|worker| seconds(Some(worker.system.median_ns))),
-        device(Window::Durable).and_then(|seen| seen.read_bytes).map(|n| bytes(Some(n))),
-        written.and_then(|seen| seen.written_bytes).map(|n| bytes(Some(n))),
-        row.write_amplification.map(|spread| format!("{:.2}", spread.median)),
+        cpu(row.worker.map(|worker| worker.user.median_ns)),
+        cpu(row.worker.map(|worker| worker.system.median_ns)),
+        size(device(Window::Durable).and_then(|seen| seen.read_bytes)),
+        size(written.and_then(|seen| seen.written_bytes)),
+        Cell::maybe(amplification.map(|own| (format!("{own:.2}"), own))),
     ]
 }
 
@@ -107,42 +106,52 @@ pub(crate) const LEGEND: &str = "Real work: a longer time is worse. MB/s: conten
                                 to `drained`. w. amp.: bytes written to the device up to the \
                                 unmount per byte written by the work.";
 
-/// The same work by a program and by the engine; nothing where no two workloads have both.
-pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> String {
+/// What [`tool_overhead`] is called.
+pub(crate) const TOOL_OVERHEAD: &str = "Tool overhead (program ÷ engine)";
+
+/// The same work by a program and by the engine, as text; nothing where no two workloads have both.
+pub(crate) fn tool_overhead_text(study: &Study, width: usize, style: Style) -> String {
     if study.tool_overheads.is_empty() {
         return String::new();
     }
-    let mut grid = Grid::new(&[
-        ("work", Kind::Text),
-        ("file system", Kind::Text),
-        (study.compared_clock.name(), Kind::Figure),
-        ("min - max", Kind::Figure),
-        ("n", Kind::Figure),
-        ("quotient", Kind::Figure),
-    ]);
-    let mut footnotes = Footnotes::default();
-    let mut left_out = String::new();
-    for cost in &study.tool_overheads {
-        tool_overhead_rows(&mut grid, &mut footnotes, cost);
-        if !cost.not_comparable.is_empty() {
-            let line = format!(
-                "{} / {} and {} / {} on {}: not in the same state of cache and memory, not \
-                 divided.",
-                cost.program_workload,
-                cost.program_phase,
-                cost.engine_workload,
-                cost.engine_phase,
-                cost.not_comparable.join(", ")
-            );
-            left_out.push_str(&wrap("", &line, width));
-        }
+    let mut out = heading(TOOL_OVERHEAD, width, style);
+    out.push_str(&render::text::table_with_notes(&tool_overhead(study), width));
+    for line in tool_overhead_notes(study) {
+        out.push_str(&wrap("", &line, width));
     }
-    let mut out = format!("{}\n", bold("Tool overhead (program ÷ engine)", style.colour));
-    if !grid.is_empty() {
-        out.push_str(&grid.render(width));
-    }
-    out.push_str(&footnotes.render(width));
-    out.push_str(&left_out);
+    out
+}
+
+/// Two rows a contender: the program's and below it the engine's.
+pub(crate) fn tool_overhead(study: &Study) -> Table {
+    let clock = study.compared_clock.name();
+    let mut table = Table::new([
+        Column::text("work"),
+        Column::text("contender"),
+        Column::figure(clock),
+        Column::figure("min - max"),
+        Column::figure("n"),
+        Column::figure("quotient"),
+    ])
+    .caption("The same work by a program and by the engine")
+    .sortable();
+    study.tool_overheads.iter().for_each(|cost| tool_overhead_rows(&mut table, cost));
+    table
+}
+
+/// What is not divided, and how the table is read.
+pub(crate) fn tool_overhead_notes(study: &Study) -> Vec<String> {
+    let left_out = study.tool_overheads.iter().filter(|cost| !cost.not_comparable.is_empty());
+    let left_out = left_out.map(|cost| {
+        format!(
+            "{} / {} and {} / {} on {}: not in the same state of cache and memory, not divided.",
+            cost.program_workload,
+            cost.program_phase,
+            cost.engine_workload,
+            cost.engine_phase,
+            cost.not_comparable.join(", ")
+        )
+    });
     let mut words = format!(
         "The same work in trials of two workloads, by the time to `{}`; a quotient of medians, \
          without a verdict. Above 1.00 the program took longer than the engine's calls for the \
@@ -151,20 +160,18 @@ pub(crate) fn tool_overhead_table(study: &Study, width: usize, style: Style) -> 
     );
     if study.tool_overheads.iter().any(is_decompressing) {
         words.push_str(
-            " tar has its archive decompressed by a second process; the engine does all \
-             in one thread.",
+            " tar has its archive decompressed by a second process; the engine does all in one \
+             thread.",
         );
     }
-    out.push_str(&wrap("", &words, width));
-    out
+    left_out.chain([words]).collect()
 }
 
 fn is_decompressing(cost: &ToolOverhead) -> bool {
     matches!(&cost.work, JobKind::Untar { compression } if *compression != Compression::None)
 }
 
-/// Two rows a contender: the program's and below it the engine's.
-fn tool_overhead_rows(grid: &mut Grid, footnotes: &mut Footnotes, cost: &ToolOverhead) {
+fn tool_overhead_rows(table: &mut Table, cost: &ToolOverhead) {
     let mixed = cost.rows.iter().any(|row| row.cache == CacheState::Cold)
         && cost.rows.iter().any(|row| row.cache != CacheState::Cold);
     for row in &cost.rows {
@@ -173,22 +180,24 @@ fn tool_overhead_rows(grid: &mut Grid, footnotes: &mut Footnotes, cost: &ToolOve
             format!("{} / {} ({})", cost.program_workload, cost.program_phase, cost.program),
             format!("{} / {} (engine)", cost.engine_workload, cost.engine_phase),
         ];
-        let quotients = [format!("{:.2}", row.program_to_engine), String::new()];
+        let ratio = row.program_to_engine;
+        let quotients = [Cell::figure(format!("{ratio:.2}"), ratio), Cell::default()];
         let spreads = [row.program, row.engine];
         for (at, (work, quotient)) in works.into_iter().zip(quotients).enumerate() {
             let (spread, planned) = (spreads[at], row.n_planned[at]);
-            let label = format!("{}{warm}", row.label);
+            let label = Cell::contender(row.contender, format!("{}{warm}", row.label));
             let wrong = wrong_contents(row.trials_with_bad_contents[at]);
-            grid.row(vec![
-                work,
-                footnotes.annotate(label, wrong.into_iter().collect()),
-                seconds(Some(spread.median_ns)),
-                range_in(Some(spread), seconds),
-                if spread.n < planned {
-                    format!("{}/{planned}", spread.n)
-                } else {
-                    spread.n.to_string()
-                },
+            let trials = if spread.n < planned {
+                format!("{}/{planned}", spread.n)
+            } else {
+                spread.n.to_string()
+            };
+            table.row([
+                Cell::text(work),
+                label.notes(wrong.into_iter().collect()),
+                Cell::figure(seconds(Some(spread.median_ns)), spread.median_ns as f64),
+                Cell::figure(range_in(Some(spread), seconds), spread.min_ns as f64),
+                Cell::figure(trials, spread.n as f64),
                 quotient,
             ]);
         }

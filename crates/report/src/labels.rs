@@ -5,10 +5,12 @@ use crate::footnotes::{not_cold, not_limited, wrong_contents};
 use crate::format::{count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
 use crate::style::Style;
-use crate::text::{bold, wrap};
+use crate::text::{bold, clean, wrap};
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
-use fsarena_study::{Absence, MemoryView, PhaseRow, PhaseTable, SpreadNs};
+use fsarena_study::{
+    Absence, AccountView, MemoryView, PhaseRow, PhaseTable, SpreadNs, Study, SweepView,
+};
 
 /// What is said of counters where cycles lie beside each other.
 pub(crate) const BESIDE: &str = "cycles overlapped: counters of one, up to durable (CPU, :cpu) and \
@@ -54,13 +56,6 @@ pub fn phase_title(table: &PhaseTable) -> String {
         text.push_str(&format!("; memory {} by {by}", Bytes(*limit_bytes)));
     }
     text
-}
-
-/// What has to be said of the figures of a row: under which conditions they were not measured as
-/// asked, and what is in none of them.
-#[must_use]
-pub fn row_notes(table: &PhaseTable, row: &PhaseRow) -> Vec<String> {
-    notes_of(row, common_memory(table))
 }
 
 /// A row's name in its table: warm is said where there are cold rows too.
@@ -138,4 +133,34 @@ pub(crate) fn range_in(spread: Option<SpreadNs>, length: fn(Option<u64>) -> Stri
 #[must_use]
 pub fn trials(row: &PhaseRow) -> String {
     if row.n == row.n_planned { row.n.to_string() } else { format!("{}/{}", row.n, row.n_planned) }
+}
+
+/// What an account is of.
+pub(crate) fn account_title(view: &AccountView) -> String {
+    let per = if view.per_cycle { "a cycle" } else { "the phase" };
+    let title = format!("{} / {}: where the bytes of {per} went", view.workload, view.phase);
+    let mut scopes: Vec<String> =
+        view.rows.iter().filter_map(|row| row.means.as_ref()?.scope()).collect();
+    scopes.dedup();
+    match scopes.as_slice() {
+        [] => title,
+        [one] => format!("{title} ({one})"),
+        _ => format!("{title} (mean of all cycles, unmount included)"),
+    }
+}
+
+/// What is swept.
+pub(crate) fn sweep_title(view: &SweepView) -> String {
+    let SweepView { workload, phase, file_system, option, .. } = view;
+    format!("{workload} / {phase}: {option} of {}", clean(file_system))
+}
+
+/// Index of a contender in the plan, by its label.
+pub(crate) fn contender_of(study: &Study, label: &str) -> usize {
+    let rows = study.tables.iter().flat_map(|table| &table.rows);
+    let absent = study.tables.iter().flat_map(|table| &table.absent);
+    let mut all = rows
+        .map(|row| (&row.label, row.contender))
+        .chain(absent.map(|row| (&row.label, row.contender)));
+    all.find(|(own, _)| *own == label).map_or(0, |(_, contender)| contender)
 }

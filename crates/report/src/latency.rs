@@ -2,10 +2,11 @@
 //! first and the last thread were done.
 
 use crate::format::ns;
-use crate::table::{Grid, Kind};
+use crate::labels::{is_mixed, plain_label};
+use crate::table::{Cell, Column, Table};
 use fsarena_model::job::By;
 use fsarena_model::work::Fsync;
-use fsarena_study::{Latency, PhaseRow, PhaseTable, RateUnit, ThreadsView};
+use fsarena_study::{Latency, PhaseTable, RateUnit, ThreadsView};
 
 /// Whether a phase has such a table: it syncs, has several threads or ops in flight, its ops are
 /// single calls at random places, or it is real work by the engine.
@@ -19,59 +20,62 @@ pub(crate) fn matters(table: &PhaseTable) -> bool {
         || !matches!(io.fsync, Fsync::None | Fsync::End)
 }
 
-/// The table; none where no row has such figures. `label` gives the name of a row.
-pub(crate) fn latency_grid(
-    table: &PhaseTable,
-    label: impl Fn(&PhaseRow) -> String,
-) -> Option<Grid> {
+/// The table; none where no row has such figures.
+pub(crate) fn latency_grid(table: &PhaseTable) -> Option<Table> {
     let threaded = table.rows.iter().any(|row| row.threads.is_some());
     let mut columns = vec![
-        ("latency", Kind::Text),
-        ("p50", Kind::Figure),
-        ("p90", Kind::Optional(2)),
-        ("p99", Kind::Figure),
-        ("p99.9", Kind::Figure),
-        ("max", Kind::Figure),
+        Column::text("latency"),
+        Column::figure("p50"),
+        Column::figure("p90").optional(2),
+        Column::figure("p99"),
+        Column::figure("p99.9"),
+        Column::figure("max"),
     ];
     if threaded {
         columns.extend([
-            ("first done", Kind::Figure),
-            ("last done", Kind::Figure),
-            ("imbalance", Kind::Optional(1)),
+            Column::figure("first done"),
+            Column::figure("last done"),
+            Column::figure("imbalance").optional(1),
         ]);
     }
-    let mut grid = Grid::new(&columns);
+    let caption = format!("{} / {}: latency of single ops", table.workload, table.phase);
+    let mut grid = Table::new(columns).caption(caption).sortable();
     for row in table.rows.iter().filter(|row| row.n > 0) {
         if row.latency.is_none() && row.threads.is_none() {
             continue;
         }
-        let mut cells = vec![label(row)];
+        let label = plain_label(row, is_mixed(table));
+        let writes = format!("{label}, writes");
+        let mut cells = vec![Cell::contender(row.contender, label)];
         cells.extend(quantiles(row.latency));
         if threaded {
             cells.extend(thread_cells(row.threads));
         }
         grid.row(cells);
         if row.write_latency.is_some() {
-            let mut cells = vec![format!("{}, writes", label(row))];
-            cells.extend(quantiles(row.write_latency));
-            grid.row(cells);
+            let label = Cell::contender(row.contender, writes);
+            grid.row(std::iter::once(label).chain(quantiles(row.write_latency)));
         }
     }
     (!grid.is_empty()).then_some(grid)
 }
 
 /// p50, p90, p99, p99.9 and the longest; a dash for a share of too few ops.
-pub(crate) fn quantiles(latency: Option<Latency>) -> [String; 5] {
-    let of = |value: fn(&Latency) -> Option<u64>| ns(latency.as_ref().and_then(value));
+pub(crate) fn quantiles(latency: Option<Latency>) -> [Cell; 5] {
+    let of = |value: fn(&Latency) -> Option<u64>| length(latency.as_ref().and_then(value));
     let max = of(|l| Some(l.max_ns));
     [of(|l| l.p50_ns), of(|l| l.p90_ns), of(|l| l.p99_ns), of(|l| l.p999_ns), max]
 }
 
-fn thread_cells(threads: Option<ThreadsView>) -> [String; 3] {
-    let imbalance = threads.and_then(|view| view.imbalance);
+fn length(value: Option<u64>) -> Cell {
+    Cell::maybe(value.map(|own| (ns(Some(own)), own as f64)))
+}
+
+fn thread_cells(threads: Option<ThreadsView>) -> [Cell; 3] {
+    let imbalance = threads.and_then(|view| view.imbalance).map(|spread| spread.median);
     [
-        ns(threads.map(|view| view.first_done.median_ns)),
-        ns(threads.map(|view| view.last_done.median_ns)),
-        imbalance.map_or_else(|| "-".to_owned(), |spread| format!("{:.2}", spread.median)),
+        length(threads.map(|view| view.first_done.median_ns)),
+        length(threads.map(|view| view.last_done.median_ns)),
+        Cell::maybe(imbalance.map(|own| (format!("{own:.2}"), own))),
     ]
 }

@@ -3,13 +3,14 @@
 
 use crate::format::{bytes, grouped, ns};
 use crate::job;
-use crate::labels::{is_mixed, plain_label, title};
+use crate::labels::{contender_of, is_mixed, plain_label, title};
 use crate::latency::latency_grid;
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Cell, Column, Table};
 use crate::text::{bold, wrap};
 use fsarena_model::record::Window;
-use fsarena_study::{PhaseRow, PhaseTable, Study};
+use fsarena_study::{PhaseTable, SpreadNs, Study};
 
 /// Latency and device traffic beside the times: the ledger of each phase.
 #[must_use]
@@ -18,20 +19,22 @@ pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
     let mut out = String::new();
     let mut workload = None;
     for table in study.tables.iter().filter(|t| !t.rows.is_empty()) {
-        let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
         if workload.replace(&table.workload) != Some(&table.workload) {
             out.push_str(&job::head(study, &table.workload, width));
         }
         out.push_str(&title(table, width, style));
         let amounts = table.job.is_some().then(|| job::amounts_grid(table)).flatten();
-        for grid in [amounts, latency_grid(table, label)].into_iter().flatten() {
-            out.push_str(&grid.render(width));
+        for own in [amounts, latency_grid(table), Some(traffic(table))].into_iter().flatten() {
+            out.push_str(&text::table_with_notes(&own, width));
         }
-        out.push_str(&traffic_table(table, label, width));
         out.push('\n');
     }
-    for part in [space_table, conditioning_table, queue_table] {
-        out.push_str(&part(study, width, style));
+    for (title, table) in [
+        ("Space after the last phase", space(study)),
+        ("Devices before mkfs", conditioning(study)),
+        ("Queues of the devices", queues(study)),
+    ] {
+        out.push_str(&titled(title, &table, width, style));
     }
     let mut legend =
         "latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000. \
@@ -49,124 +52,143 @@ pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
 }
 
 /// What went to and from the device, by the end of each window.
-fn traffic_table(table: &PhaseTable, label: impl Fn(&PhaseRow) -> String, width: usize) -> String {
-    let mut grid = Grid::new(&[
-        ("device", Kind::Text),
-        ("read", Kind::Figure),
-        ("written", Kind::Figure),
-        ("to drained", Kind::Figure),
-        ("to unmount", Kind::Figure),
-        ("w. amp.", Kind::Figure),
-    ]);
+pub(crate) fn traffic(table: &PhaseTable) -> Table {
+    let caption = format!("{} / {}: device traffic, medians", table.workload, table.phase);
+    let mut traffic = Table::new([
+        Column::text("device"),
+        Column::figure("read"),
+        Column::figure("written"),
+        Column::figure("to drained"),
+        Column::figure("to unmount"),
+        Column::figure("w. amp."),
+    ])
+    .caption(caption)
+    .sortable();
     for row in table.rows.iter().filter(|row| !row.device.is_empty()) {
         let device = |window| row.device.iter().find(|d| d.window == window);
-        let written = |window| bytes(device(window).and_then(|d| d.written_bytes));
-        grid.row(vec![
-            label(row),
-            bytes(device(Window::Durable).and_then(|d| d.read_bytes)),
+        let written = |window| size(device(window).and_then(|d| d.written_bytes));
+        let amplification = row.write_amplification.map(|spread| spread.median);
+        traffic.row([
+            Cell::contender(row.contender, plain_label(row, is_mixed(table))),
+            size(device(Window::Durable).and_then(|d| d.read_bytes)),
             written(Window::Durable),
             written(Window::Drained),
             written(Window::Unmounted),
-            row.write_amplification
-                .map_or_else(|| "-".to_owned(), |spread| format!("{:.2}", spread.median)),
+            Cell::maybe(amplification.map(|own| (format!("{own:.2}"), own))),
         ]);
     }
-    if grid.is_empty() { String::new() } else { grid.render(width) }
+    traffic
 }
 
-fn space_table(study: &Study, width: usize, style: Style) -> String {
-    let mut grid = Grid::new(&[
-        ("file system", Kind::Text),
-        ("workload", Kind::Text),
-        ("used empty", Kind::Figure),
-        ("used", Kind::Figure),
-        ("stored", Kind::Figure),
-        ("amp.", Kind::Figure),
-        ("unmount", Kind::Figure),
-        ("n", Kind::Figure),
-    ]);
+/// Space after the last phase and how long the unmount took.
+pub(crate) fn space(study: &Study) -> Table {
+    let mut table = Table::new([
+        Column::text("contender"),
+        Column::text("workload"),
+        Column::figure("used empty"),
+        Column::figure("used"),
+        Column::figure("stored"),
+        Column::figure("amp."),
+        Column::figure("unmount"),
+        Column::figure("n"),
+    ])
+    .caption("Space after the last phase, medians")
+    .sortable();
     for row in study.trials.iter().filter(|row| row.n > 0) {
-        grid.row(vec![
-            row.label.clone(),
-            row.workload.clone(),
-            bytes(row.used_empty_bytes),
-            bytes(row.used_bytes),
-            bytes(row.stored_bytes),
-            row.space_amplification
-                .map_or_else(|| "-".to_owned(), |spread| format!("{:.2}", spread.median)),
-            ns(row.unmount.map(|u| u.median_ns)),
-            row.n.to_string(),
+        let amplification = row.space_amplification.map(|spread| spread.median);
+        table.row([
+            Cell::contender(contender_of(study, &row.label), row.label.as_str()),
+            Cell::text(row.workload.as_str()),
+            size(row.used_empty_bytes),
+            size(row.used_bytes),
+            size(row.stored_bytes),
+            Cell::maybe(amplification.map(|own| (format!("{own:.2}"), own))),
+            length(row.unmount),
+            Cell::count(row.n),
         ]);
     }
-    titled("Space after the last phase", &grid, width, style)
+    table
 }
 
-fn conditioning_table(study: &Study, width: usize, style: Style) -> String {
-    let mut grid = Grid::new(&[
-        ("file system", Kind::Text),
-        ("before mkfs", Kind::Text),
-        ("in sequence", Kind::Narrow),
-        ("rounds", Kind::Figure),
-        ("writes/s in the last", Kind::Narrow),
-        ("steady", Kind::Figure),
-        ("time", Kind::Figure),
-        ("n", Kind::Figure),
-    ]);
-    let dash = || "-".to_owned();
+/// What the SSD policies did before mkfs.
+pub(crate) fn conditioning(study: &Study) -> Table {
+    let mut table = Table::new([
+        Column::text("contender"),
+        Column::text("before mkfs"),
+        Column::figure("in sequence").narrow(),
+        Column::figure("rounds"),
+        Column::figure("writes/s in the last").narrow(),
+        Column::figure("steady"),
+        Column::figure("time"),
+        Column::figure("n"),
+    ])
+    .caption("What was done to the devices before mkfs");
     for row in &study.conditioning {
-        let rounds = row.rounds.map_or_else(dash, |spread| {
+        let rounds = row.rounds.map(|spread| {
             let (least, most) = (spread.min, spread.max);
-            if least < most { format!("{least:.0} - {most:.0}") } else { format!("{most:.0}") }
+            let range = format!("{least:.0} - {most:.0}");
+            (if least < most { range } else { format!("{most:.0}") }, least)
         });
-        let steady = row.steady.map_or_else(dash, |steady| match steady {
-            _ if steady == row.n => "yes".to_owned(),
-            0 => "NO".to_owned(),
-            _ => format!("{steady} of {}", row.n),
+        let steady = row.steady.map_or_else(Cell::none, |steady| match steady {
+            _ if steady == row.n => Cell::text("yes"),
+            0 => Cell::text("NO"),
+            _ => Cell::text(format!("{steady} of {}", row.n)),
         });
         let done = if row.not_done.is_empty() {
             row.policy.to_owned()
         } else {
-            format!("{} (not done: {})", row.policy, row.not_done.join("; "))
+            format!("{} (NOT DONE: {})", row.policy, row.not_done.join("; "))
         };
-        let last = row.last_round_ops_per_s.map(|spread| spread.median.round() as u64);
-        grid.row(vec![
-            row.label.clone(),
-            done,
-            bytes(row.whole_bytes),
-            rounds,
-            last.map_or_else(dash, grouped),
+        let last = row.last_round_ops_per_s.map(|spread| spread.median);
+        table.row([
+            Cell::text(row.label.as_str()),
+            Cell::text(done),
+            size(row.whole_bytes),
+            Cell::maybe(rounds),
+            Cell::maybe(last.map(|own| (grouped(own.round() as u64), own))),
             steady,
-            ns(row.elapsed.map(|spread| spread.median_ns)),
-            row.n.to_string(),
+            length(row.elapsed),
+            Cell::count(row.n),
         ]);
     }
-    titled("Devices before mkfs", &grid, width, style)
+    table
 }
 
-fn queue_table(study: &Study, width: usize, style: Style) -> String {
-    let mut grid = Grid::new(&[
-        ("file system", Kind::Text),
-        ("scheduler", Kind::Text),
-        ("read-ahead", Kind::Figure),
-        ("write cache", Kind::Text),
-        ("n", Kind::Figure),
-    ]);
+/// How the queues of the devices were set.
+pub(crate) fn queues(study: &Study) -> Table {
+    let mut table = Table::new([
+        Column::text("contender"),
+        Column::text("scheduler"),
+        Column::figure("read-ahead"),
+        Column::text("write cache"),
+        Column::figure("n"),
+    ])
+    .caption("Queues of the devices, as they were");
+    let known = |text: &Option<String>| text.as_deref().map_or_else(Cell::none, Cell::text);
     for row in &study.queues {
-        grid.row(vec![
-            row.label.clone(),
-            row.scheduler.clone().unwrap_or_else(|| "-".to_owned()),
-            bytes(row.read_ahead_bytes),
-            row.write_cache.clone().unwrap_or_else(|| "-".to_owned()),
-            row.trials.to_string(),
+        table.row([
+            Cell::text(row.label.as_str()),
+            known(&row.scheduler),
+            size(row.read_ahead_bytes),
+            known(&row.write_cache),
+            Cell::count(row.trials),
         ]);
     }
-    titled("Queues of the devices", &grid, width, style)
+    table
+}
+
+fn size(value: Option<u64>) -> Cell {
+    Cell::maybe(value.map(|own| (bytes(Some(own)), own as f64)))
+}
+
+fn length(spread: Option<SpreadNs>) -> Cell {
+    Cell::maybe(spread.map(|own| (ns(Some(own.median_ns)), own.median_ns as f64)))
 }
 
 /// A table under its title; nothing where it has no row.
-fn titled(title: &str, grid: &Grid, width: usize, style: Style) -> String {
-    if grid.is_empty() {
+fn titled(title: &str, table: &Table, width: usize, style: Style) -> String {
+    if table.is_empty() {
         return String::new();
     }
-    format!("{}\n{}\n", bold(title, style.colour), grid.render(width))
+    format!("{}\n{}\n", bold(title, style.colour), text::table(table, width))
 }

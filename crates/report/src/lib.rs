@@ -5,12 +5,11 @@
 //! study: callers say how wide and whether in colour, and `fsarena-study` does the arithmetic.
 #![forbid(unsafe_code)]
 
-mod accounts;
 pub mod article;
 mod bars;
 mod command;
+mod context;
 mod csv;
-mod cycles;
 mod datasets;
 mod devices;
 mod doctor;
@@ -32,25 +31,26 @@ mod merged;
 mod notes;
 pub mod page;
 mod phases;
+mod pictures;
 mod plan;
 mod raw;
+mod render;
 #[cfg(feature = "schema")]
 pub mod schema;
+mod section;
+mod sections;
 mod style;
-mod sweeps;
 mod table;
 mod text;
 mod verdict;
-mod watched;
 
-pub use accounts::account_tables;
 pub use article::{
     ArticleCell, ArticleRow, Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow, article,
     article_2003, articles, beside, in_shape_of,
 };
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
+pub use context::{Repeats, Run};
 pub use csv::csv;
-pub use cycles::cycles_tables;
 pub use datasets::{
     ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
 };
@@ -64,11 +64,11 @@ pub use ledger::ledger_tables;
 pub use list::{RunLine, runs_list};
 pub use markdown::markdown;
 pub use merged::{MergedLine, merged_table};
-pub use notes::{closing_notes, heading};
+pub use notes::{closing_notes, run_heading};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::raw_values;
+pub use sections::sections_text;
+pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use style::{Detail, MIN_WIDTH, Style};
-pub use sweeps::sweep_tables;
 pub use verdict::{verdict_headline, verdict_json, verdict_tables};
-pub use watched::{watched_pair_tables, watched_tables};

@@ -1,8 +1,9 @@
 //! The list of RUNs: one line each, newest last, as `fsarena list` shows it.
 
 use crate::format::{state, utc};
+use crate::render::text;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::bold;
 use fsarena_model::run::RunState;
 use serde::Serialize;
@@ -39,19 +40,19 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
     if runs.is_empty() {
         return "No RUN has been stored yet.\n".to_owned();
     }
-    let mut columns = vec![("RUN", Kind::Figure), ("id", Kind::Text), ("experiment", Kind::Text)];
+    let mut columns = vec![Column::figure("RUN"), Column::text("id"), Column::text("experiment")];
     let hosts = runs.iter().any(|run| run.host != runs[0].host);
     if hosts {
-        columns.push(("host", Kind::Text));
+        columns.push(Column::text("host"));
     }
     columns.extend([
-        ("started (UTC)", Kind::Text),
-        ("state", Kind::Text),
-        ("trials", Kind::Figure),
-        ("note", Kind::OptionalText(1)),
-        ("title", Kind::OptionalText(2)),
+        Column::text("started (UTC)"),
+        Column::text("state"),
+        Column::figure("trials"),
+        Column::text("note").optional(1),
+        Column::text("title").optional(2),
     ]);
-    let mut grid = Grid::new(&columns);
+    let mut grid = Table::new(columns);
     for run in runs {
         // Of one that has ended, the rest of the schedule was not needed.
         let trials = if run.trials_done == run.trials_planned || run.state == RunState::Done {
@@ -73,7 +74,7 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
         ]);
         grid.row(cells);
     }
-    let text = grid.render(width);
+    let text = text::table(&grid, width);
     match text.split_once('\n') {
         Some((head, rest)) => format!("{}\n{rest}", bold(head, style.colour)),
         None => text,

@@ -4,16 +4,16 @@
 //! The tables are those of the terminal with all their columns. No text of a record or a plan can
 //! become a link, a tag or a row of its own.
 
-use crate::footnotes::Footnotes;
+use crate::context::Run;
 use crate::labels::phase_title;
 use crate::notes::{closing_lists, heading_lines, sampling};
 use crate::phases;
+use crate::render::markdown::{list, table as table_text, table_with_notes};
+use crate::sections;
 use crate::style::Style;
-use crate::table::Grid;
 use crate::text::{clean, escaped};
 use crate::verdict::verdict_headline;
 use crate::verdict::{answers, question, suite};
-use crate::{accounts, cycles, sweeps};
 use fsarena_model::run::RunHeader;
 use fsarena_study::Study;
 use fsarena_study::verdict::{QuestionView, Verdicts};
@@ -21,12 +21,8 @@ use std::fmt::Write as _;
 
 /// A RUN with its verdicts, where it asked something.
 #[must_use]
-pub fn markdown(
-    header: &RunHeader,
-    study: &Study,
-    verdicts: Option<&Verdicts>,
-    style: Style,
-) -> String {
+pub fn markdown(run: &Run<'_>, style: Style) -> String {
+    let Run { header, study, verdicts, .. } = *run;
     let style = Style { colour: false, bars: false, ..style };
     let mut out = String::new();
     let mut lines = heading_lines(study).into_iter();
@@ -42,21 +38,23 @@ pub fn markdown(
         }
         if let Some(view) = &verdicts.suite {
             let _ = write!(out, "\n### {}\n\n", escaped(&suite::title(view)));
-            let _ =
-                write!(out, "{}\n{}\n", suite::grid(view).markdown(), escaped(&suite::words(view)));
+            let _ = write!(
+                out,
+                "{}\n{}\n",
+                table_text(&suite::grid(view)),
+                escaped(&suite::words(view))
+            );
         }
     }
     out.push_str("\n## Figures\n");
     for table in &study.tables {
-        let (grids, footnotes) = phases::phase_grids(study, table, style);
         let _ = write!(out, "\n### {}\n", escaped(&phase_title(table)));
-        for grid in grids {
-            let _ = write!(out, "\n{}", grid.markdown());
+        for own in phases::with_absent(phases::phase_grids(study, table, style), table) {
+            table_with_notes(&mut out, &own);
         }
-        list(&mut out, "", &footnotes.lines());
     }
     let _ = write!(out, "\n{}\n", escaped(&phases::legend(study, true, style)));
-    periodic(&mut out, study);
+    out.push_str(&sections::sections_markdown(run, style));
     for (title, items) in closing_lists(study) {
         list(&mut out, title, &items);
     }
@@ -71,7 +69,7 @@ fn answer(out: &mut String, verdicts: &Verdicts, one: &QuestionView) {
     let _ = writeln!(out, "{}", escaped(&sentence));
     if !one.rows.is_empty() {
         let ranking = question::ranking(verdicts, one, Style::default());
-        let _ = write!(out, "\n{}", ranking.markdown());
+        let _ = write!(out, "\n{}", table_text(&ranking));
     }
     list(out, "Pairs", &crate::verdict::sentences(verdicts, one));
     let left: Vec<String> =
@@ -99,93 +97,6 @@ fn method(out: &mut String, header: &RunHeader, study: &Study, verdicts: Option<
     let toml = header.experiment_toml.trim_end();
     if !toml.is_empty() {
         fence(out, "toml", toml);
-    }
-}
-
-/// A section each of what the RUN has.
-fn periodic(out: &mut String, study: &Study) {
-    cycles(out, study);
-    sweeps(out, study);
-    accounts(out, study);
-}
-
-fn cycles(out: &mut String, study: &Study) {
-    let views = || study.cycles.iter().filter(|view| !view.rows.is_empty());
-    if views().next().is_none() {
-        return;
-    }
-    out.push_str("\n## Cycles\n");
-    for view in views() {
-        heading(out, &cycles::cycles_title(view));
-        let mut footnotes = Footnotes::default();
-        push_grid(out, &cycles::summary(view, &mut footnotes));
-        list(out, "", &footnotes.lines());
-        push_grid(out, &cycles::effects(view));
-        push_grid(out, &cycles::each(view));
-        list(out, "", &cycles::cycles_lines(view));
-    }
-    let _ = write!(out, "\n{}\n", escaped(cycles::LEGEND));
-}
-
-fn sweeps(out: &mut String, study: &Study) {
-    if study.sweeps.is_empty() {
-        return;
-    }
-    out.push_str("\n## Sweeps\n");
-    for view in &study.sweeps {
-        heading(out, &sweeps::sweep_title(view));
-        push_grid(out, &sweeps::levels(view));
-        for one in view.curves.iter().filter(sweeps::has_points) {
-            push_grid(out, &sweeps::curve(view, one, Style::default()));
-        }
-        let words: Vec<String> = view.curves.iter().map(|curve| curve.words.clone()).collect();
-        list(out, "", &words);
-    }
-    let _ = write!(out, "\n{}\n", escaped(sweeps::LEGEND));
-}
-
-fn accounts(out: &mut String, study: &Study) {
-    if study.accounts.is_empty() {
-        return;
-    }
-    out.push_str("\n## Where the bytes went\n");
-    for view in &study.accounts {
-        heading(out, &accounts::account_title(view));
-        let mut footnotes = Footnotes::default();
-        for sheet in accounts::sheets(view, &mut footnotes) {
-            push_grid(out, &sheet.grid("part"));
-        }
-        list(out, "", &footnotes.lines());
-        for (label, words) in accounts::account_words(view) {
-            list(out, &label, &words);
-        }
-    }
-    let _ = write!(out, "\n{}\n", escaped(accounts::LEGEND));
-}
-
-fn heading(out: &mut String, title: &str) {
-    let _ = write!(out, "\n### {}\n", escaped(title));
-}
-
-fn push_grid(out: &mut String, grid: &Grid) {
-    if !grid.is_empty() {
-        let _ = write!(out, "\n{}", grid.markdown());
-    }
-}
-
-/// A title and a list; nothing without items.
-fn list(out: &mut String, title: &str, items: &[String]) {
-    if items.is_empty() {
-        return;
-    }
-    match title {
-        "" => out.push('\n'),
-        title => {
-            let _ = write!(out, "\n{}:\n\n", escaped(title));
-        }
-    }
-    for item in items {
-        let _ = writeln!(out, "- {}", escaped(item));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::format::utc;
 use crate::list::RunLine;
+use crate::render::text;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::bold;
 use serde::Serialize;
 
@@ -29,14 +30,14 @@ pub fn merged_table(lines: &[MergedLine], width: usize, style: Style) -> String 
     if lines.is_empty() {
         return "It has no RUN.\n".to_owned();
     }
-    let mut grid = Grid::new(&[
-        ("RUN", Kind::Figure),
-        ("id", Kind::Text),
-        ("experiment", Kind::Text),
-        ("host", Kind::Text),
-        ("started (UTC)", Kind::Text),
-        ("trials", Kind::Figure),
-        ("what became of it", Kind::Text),
+    let mut grid = Table::new([
+        Column::figure("RUN"),
+        Column::text("id"),
+        Column::text("experiment"),
+        Column::text("host"),
+        Column::text("started (UTC)"),
+        Column::figure("trials"),
+        Column::text("what became of it"),
     ]);
     for line in lines {
         let there = &line.there;
@@ -50,7 +51,7 @@ pub fn merged_table(lines: &[MergedLine], width: usize, style: Style) -> String 
             line.text.clone(),
         ]);
     }
-    let text = grid.render(width);
+    let text = text::table(&grid, width);
     match text.split_once('\n') {
         Some((head, rest)) => format!("{}\n{rest}", bold(head, style.colour)),
         None => text,

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 
 /// Which RUN this is and how it stands.
 #[must_use]
-pub fn heading(study: &Study, width: usize, style: Style) -> String {
+pub fn run_heading(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = String::new();
     for (at, text) in heading_lines(study).iter().enumerate() {

@@ -1,24 +1,24 @@
 //! Tables of file systems, one a workload and phase.
 
-use crate::footnotes::Footnotes;
 use crate::format::{Scale, clock, cpu, ns, seconds};
 use crate::job;
 use crate::labels::{
     absence, common_memory, is_mixed, notes_of, plain_label, range_in, title, trials,
 };
 use crate::latency::{latency_grid, matters, quantiles};
-use crate::notes::{closing_notes, heading};
+use crate::notes::{closing_notes, run_heading};
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Cell, Column, Table};
 use crate::text::wrap;
 use fsarena_model::run::{Clock, RateStyle};
-use fsarena_study::{PhaseRow, PhaseTable, RateUnit, SpreadNs, Study};
+use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study};
 
 /// The whole result of a RUN: heading, tables, notes.
 #[must_use]
 pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let mut out = heading(study, width, style);
+    let mut out = run_heading(study, width, style);
     let mut ratios = false;
     let mut workload = None;
     for table in &study.tables {
@@ -31,7 +31,7 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
         out.push_str(&text);
     }
     out.push('\n');
-    let beside = job::tool_overhead_table(study, width, style);
+    let beside = job::tool_overhead_text(study, width, style);
     if !beside.is_empty() {
         out.push_str(&beside);
         out.push('\n');
@@ -95,144 +95,146 @@ pub(crate) fn legend(study: &Study, ratios: bool, style: Style) -> String {
 
 /// The table as text, and whether it has room for ratios.
 fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
-    let (grids, footnotes) = phase_grids(study, table, style);
+    let tables = with_absent(phase_grids(study, table, style), table);
     let mut out = title(table, width, style);
-    grids.iter().for_each(|grid| out.push_str(&grid.render(width)));
-    out.push_str(&footnotes.render(width));
-    (out, grids.first().is_some_and(|grid| grid.shows("ratio", width)))
+    tables.iter().for_each(|one| out.push_str(&text::table_with_notes(one, width)));
+    (out, tables.first().is_some_and(|one| text::shows(one, "ratio", width)))
 }
 
-/// The tables of a phase, the one with the compared times first, and the notes on their rows.
-pub(crate) fn phase_grids(
-    study: &Study,
-    table: &PhaseTable,
-    style: Style,
-) -> (Vec<Grid>, Footnotes) {
-    let (grid, footnotes) = match table.job {
+/// The tables of a phase, the one with the compared times first.
+pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Vec<Table> {
+    let times = match table.job {
         Some(_) => job_grid(study, table),
         None => phase_grid(study, table, style),
     };
-    let mut grids = vec![grid];
-    grids.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
-    let label = |row: &PhaseRow| plain_label(row, is_mixed(table));
-    grids.extend(matters(table).then(|| latency_grid(table, label)).flatten());
-    (grids, footnotes)
+    let caption = format!("{} / {}: medians over trials", table.workload, table.phase);
+    let mut tables = vec![times.caption(caption).sortable()];
+    tables.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
+    tables.extend(matters(table).then(|| latency_grid(table)).flatten());
+    tables
 }
 
-fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> (Grid, Footnotes) {
+/// With a row for each contender without a figure.
+pub(crate) fn with_absent(mut tables: Vec<Table>, table: &PhaseTable) -> Vec<Table> {
+    let first = tables.first_mut().into_iter();
+    first.for_each(|times| {
+        table.absent.iter().for_each(|one| times.row([one.label.as_str(), absence(one.why)]));
+    });
+    tables
+}
+
+fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
     let rate_style = style.rate.unwrap_or(study.rate_style);
     let scale = Scale::for_table(table, rate_style);
     let by_calls = scale == Scale::Iops;
-    let latency = !matters(table);
-    let others = [Clock::Returned, Clock::Durable, Clock::Drained]
-        .into_iter()
-        .filter(|&c| c != study.compared_clock);
-    let mut columns = vec![
-        ("file system", Kind::Text),
-        ("rate", Kind::Figure),
-        ("CPU", Kind::Figure),
-        (clock(study.compared_clock), Kind::Figure),
-        ("min - max", Kind::Optional(1)),
-    ];
-    if by_calls {
-        columns.insert(2, ("contents", Kind::Figure));
+    let has_quantiles = !matters(table);
+    let mut columns = vec![Column::text("file system"), Column::figure("rate")];
+    columns.extend(by_calls.then(|| Column::figure("contents")));
+    columns.extend([
+        Column::figure("CPU"),
+        Column::figure(clock(study.compared_clock)),
+        Column::figure("min - max").optional(1),
+    ]);
+    columns.extend(other_clocks(study).map(|one| Column::figure(clock(one))));
+    columns.push(Column::figure("ratio").optional(2));
+    if has_quantiles {
+        let ranks = [("p50", 4), ("p99", 3), ("p99.9", 6), ("max", 5)];
+        columns.extend(ranks.map(|(head, rank)| Column::figure(head).optional(rank)));
     }
-    columns.extend(others.clone().map(|c| (clock(c), Kind::Figure)));
-    columns.push(("ratio", Kind::Optional(2)));
-    if latency {
-        let three =
-            [("p50", Kind::Optional(4)), ("p99", Kind::Optional(3)), ("max", Kind::Optional(5))];
-        columns.extend(three);
-    }
-    columns.push(("n", Kind::Figure));
-    let mut grid = Grid::new(&columns);
-    let mut footnotes = Footnotes::default();
-    let common = common_memory(table);
+    columns.push(Column::figure("n"));
+    let mut grid = Table::new(columns);
     for row in &table.rows {
-        let mut cells = vec![
-            footnotes.annotate(plain_label(row, is_mixed(table)), notes_of(row, common)),
-            if row.n == 0 { "failed".to_owned() } else { scale.rate(row) },
-            cpu(row.cpu),
-            clock_cell(row, study.compared_clock),
-            range(row.compared),
-        ];
-        if by_calls {
-            cells.insert(2, Scale::for_bytes(table, rate_style).rate(row));
+        let rate = |scale: Scale| Cell::maybe(scale.median(row).map(|own| (scale.text(own), own)));
+        let mut cells = vec![label_cell(table, row)];
+        cells.push(if row.n == 0 { failed() } else { rate(scale) });
+        cells.extend(by_calls.then(|| rate(Scale::for_bytes(table, rate_style))));
+        cells.extend([cpu_cell(row), clock_cell(row, study.compared_clock, ns)]);
+        cells.push(range_cell(row.compared, ns));
+        cells.extend(other_clocks(study).map(|one| clock_cell(row, one, ns)));
+        cells.push(ratio_cell(row));
+        if has_quantiles {
+            let [p50, _, p99, p999, max] = quantiles(row.latency);
+            cells.extend([p50, p99, p999, max]);
         }
-        cells.extend(others.clone().map(|c| clock_cell(row, c)));
-        cells.push(
-            row.ratio_of_medians.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-        );
-        if latency {
-            let [p50, _, p99, _, max] = quantiles(row.latency);
-            cells.extend([p50, p99, max]);
-        }
-        cells.push(trials(row));
+        cells.push(Cell::figure(trials(row), row.n as f64));
         grid.row(cells);
     }
-    add_absent(&mut grid, table);
-    (grid, footnotes)
+    grid
 }
 
 /// Real work: its time on the three clocks, the compared one first.
-fn job_grid(study: &Study, table: &PhaseTable) -> (Grid, Footnotes) {
-    let others = [Clock::Returned, Clock::Durable, Clock::Drained]
-        .into_iter()
-        .filter(|&c| c != study.compared_clock);
+fn job_grid(study: &Study, table: &PhaseTable) -> Table {
     let mut columns = vec![
-        ("file system", Kind::Text),
-        (clock(study.compared_clock), Kind::Figure),
-        ("min - max", Kind::Optional(1)),
-        ("ratio", Kind::Figure),
+        Column::text("file system"),
+        Column::figure(clock(study.compared_clock)),
+        Column::figure("min - max").optional(1),
+        Column::figure("ratio"),
     ];
-    columns.extend(others.clone().map(|c| (clock(c), Kind::Figure)));
-    columns.extend([("CPU", Kind::Figure), ("n", Kind::Figure)]);
-    let mut grid = Grid::new(&columns);
-    let mut footnotes = Footnotes::default();
-    let common = common_memory(table);
+    columns.extend(other_clocks(study).map(|one| Column::figure(clock(one))));
+    columns.extend([Column::figure("CPU"), Column::figure("n")]);
+    let mut grid = Table::new(columns);
     for row in &table.rows {
-        let time = |c| clock_cell_in(row, c, seconds);
-        let compared = if row.n == 0 { "failed".to_owned() } else { time(study.compared_clock) };
-        let mut cells = vec![
-            footnotes.annotate(plain_label(row, is_mixed(table)), notes_of(row, common)),
-            compared,
-            range_in(row.compared, seconds),
-            row.ratio_of_medians.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
-        ];
-        cells.extend(others.clone().map(time));
-        cells.extend([cpu(row.cpu), trials(row)]);
+        let time = |one| clock_cell(row, one, seconds);
+        let mut cells = vec![label_cell(table, row)];
+        cells.push(if row.n == 0 { failed() } else { time(study.compared_clock) });
+        cells.extend([range_cell(row.compared, seconds), ratio_cell(row)]);
+        cells.extend(other_clocks(study).map(time));
+        cells.extend([cpu_cell(row), Cell::figure(trials(row), row.n as f64)]);
         grid.row(cells);
     }
-    add_absent(&mut grid, table);
-    (grid, footnotes)
+    grid
 }
 
-/// Contenders without a figure.
-fn add_absent(grid: &mut Grid, table: &PhaseTable) {
-    for absent in &table.absent {
-        grid.row(vec![absent.label.clone(), absence(absent.why).to_owned()]);
+/// The clocks but the compared one.
+fn other_clocks(study: &Study) -> impl Iterator<Item = Clock> {
+    let compared = study.compared_clock;
+    let all = [Clock::Returned, Clock::Durable, Clock::Drained].into_iter();
+    all.filter(move |&one| one != compared)
+}
+
+/// What a figure is that there is not, for sorting: before all others.
+const NONE: f64 = -1.0;
+
+fn failed() -> Cell {
+    Cell::figure("failed", NONE)
+}
+
+fn label_cell(table: &PhaseTable, row: &PhaseRow) -> Cell {
+    let label = plain_label(row, is_mixed(table));
+    Cell::contender(row.contender, label).notes(notes_of(row, common_memory(table)))
+}
+
+fn cpu_cell(row: &PhaseRow) -> Cell {
+    match row.cpu {
+        CpuLoad::Percent { percent } => Cell::figure(cpu(row.cpu), percent.median),
+        CpuLoad::TooShort => Cell::figure(cpu(row.cpu), NONE),
+        CpuLoad::Unknown => Cell::none(),
     }
 }
 
-fn clock_cell(row: &PhaseRow, clock: Clock) -> String {
-    clock_cell_in(row, clock, ns)
+fn ratio_cell(row: &PhaseRow) -> Cell {
+    Cell::maybe(row.ratio_of_medians.map(|ratio| (format!("{ratio:.2}"), ratio)))
 }
 
-/// As [`clock_cell`], lengths in the words of `length`.
-fn clock_cell_in(row: &PhaseRow, clock: Clock, length: fn(Option<u64>) -> String) -> String {
-    let median = |spread: Option<SpreadNs>| length(spread.map(|s| s.median_ns));
+/// A length in the words of `length`.
+fn clock_cell(row: &PhaseRow, clock: Clock, length: fn(Option<u64>) -> String) -> Cell {
+    let median = |spread: Option<SpreadNs>| {
+        Cell::maybe(spread.map(|own| (length(Some(own.median_ns)), own.median_ns as f64)))
+    };
     match clock {
         Clock::Returned => median(row.returned),
         Clock::Durable => median(row.durable),
         Clock::Drained => match row.drained.spread {
-            Some(spread) => length(Some(spread.median_ns)),
-            None if row.drained.not_drained > 0 => "not drained".to_owned(),
-            None if row.drained.no_device > 0 => "no device".to_owned(),
-            None => "-".to_owned(),
+            Some(spread) => median(Some(spread)),
+            None if row.drained.not_drained > 0 => Cell::figure("not drained", f64::MAX),
+            None if row.drained.no_device > 0 => Cell::figure("no device", NONE),
+            None => Cell::none(),
         },
     }
 }
 
-fn range(spread: Option<SpreadNs>) -> String {
-    range_in(spread, ns)
+fn range_cell(spread: Option<SpreadNs>, length: fn(Option<u64>) -> String) -> Cell {
+    Cell::maybe(
+        spread.filter(|own| own.n > 1).map(|own| (range_in(Some(own), length), own.min_ns as f64)),
+    )
 }

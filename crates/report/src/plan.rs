@@ -9,8 +9,9 @@ pub use cost::{PlanCost, PlanCostRow, PlanNeed};
 use crate::format::{bytes, count, ns};
 use crate::io_summary::{describe_job, describe_source_place, io_summary};
 use crate::job::describe_source;
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::{bold, wrap};
 use cost::{label, nanos};
 use fsarena_model::contender::{Cache, DeviceLevel, Discard};
@@ -69,13 +70,15 @@ fn trials(plan: &RunPlan, cost: &PlanCost, width: usize) -> String {
     let headings =
         looks.map(|(least, most)| [after(least), after(most), format!("written after {most}")]);
     let mut columns =
-        vec![("workload", Kind::Text), ("contender", Kind::Text), ("trials", Kind::Figure)];
+        vec![Column::text("workload"), Column::text("contender"), Column::figure("trials")];
     match &headings {
-        None => columns.extend([("expected time", Kind::Figure), ("written", Kind::Figure)]),
-        Some(headings) => columns.extend(headings.iter().map(|it| (it.as_str(), Kind::Narrow))),
+        None => columns.extend([Column::figure("expected time"), Column::figure("written")]),
+        Some(headings) => {
+            columns.extend(headings.iter().map(|it| Column::figure(it.as_str()).narrow()))
+        }
     }
-    columns.push(("known from", Kind::Text));
-    let mut grid = Grid::new(&columns);
+    columns.push(Column::text("known from"));
+    let mut grid = Table::new(columns);
     for row in &cost.rows {
         let workload = plan.workloads.get(row.workload).map(|w| w.name.clone());
         let mut cells = vec![workload.unwrap_or_default(), label(plan, row.contender)];
@@ -96,7 +99,7 @@ fn trials(plan: &RunPlan, cost: &PlanCost, width: usize) -> String {
         ]);
         grid.row(cells);
     }
-    grid.render(width)
+    text::table(&grid, width)
 }
 
 /// Fewest and most blocks, where a RUN ends when all is decided.
@@ -189,17 +192,17 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
     let queues = levels().any(|levels| !levels.queue.is_default());
     let handicaps = levels().any(|levels| levels.handicap_ns > 0);
     let mut columns = vec![
-        ("contender", Kind::Text),
-        ("file system", Kind::Text),
-        ("on", Kind::Text),
-        ("cache", Kind::Text),
-        ("memory", Kind::Text),
+        Column::text("contender"),
+        Column::text("file system"),
+        Column::text("on"),
+        Column::text("cache"),
+        Column::text("memory"),
     ];
-    columns.extend(conditioned.then_some(("before mkfs", Kind::Text)));
-    columns.extend(queues.then_some(("queue", Kind::Text)));
-    columns.extend(handicaps.then_some(("handicap", Kind::Figure)));
-    columns.push(("discard", Kind::Optional(1)));
-    let mut grid = Grid::new(&columns);
+    columns.extend(conditioned.then_some(Column::text("before mkfs")));
+    columns.extend(queues.then_some(Column::text("queue")));
+    columns.extend(handicaps.then_some(Column::figure("handicap")));
+    columns.push(Column::figure("discard").optional(1));
+    let mut grid = Table::new(columns);
     for contender in &plan.contenders {
         let levels = &contender.levels;
         let cache = match levels.cache {
@@ -225,7 +228,7 @@ fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
         cells.push(discard.to_owned());
         grid.row(cells);
     }
-    let mut out = format!("{}\n{}", bold("Contenders", style.colour), grid.render(width));
+    let mut out = format!("{}\n{}", bold("Contenders", style.colour), text::table(&grid, width));
     for device in lost(plan) {
         let line = format!("Everything on {device} will be lost.");
         out.push_str(&bold(wrap("", &line, width).trim_end(), style.colour));

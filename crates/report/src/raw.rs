@@ -3,8 +3,9 @@
 use crate::bars::line;
 use crate::format::{cache, grouped};
 use crate::io_summary::describe_job;
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::{bold, wrap};
 use fsarena_model::record::{Drained, Outcome, PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::RunHeader;
@@ -28,14 +29,18 @@ pub fn raw_values(
             out.push('\n');
             let own = || records.iter().filter(|r| r.key.workload == workload.name);
             let real = phase.job.is_some();
-            out.push_str(&phase_values(header, own(), &phase.name, real).render(width));
+            out.push_str(&text::table(&phase_values(header, own(), &phase.name, real), width));
             if real {
-                out.push_str(&amounts(header, own(), &phase.name).render(width));
+                out.push_str(&text::table(&amounts(header, own(), &phase.name), width));
             }
             if style.bars {
                 let records: Vec<&TrialRecord> = own().collect();
                 let course = course(header, &records, &phase.name);
-                out.push_str(&if course.is_empty() { String::new() } else { course.render(width) });
+                out.push_str(&if course.is_empty() {
+                    String::new()
+                } else {
+                    text::table(&course, width)
+                });
             }
             out.push('\n');
         }
@@ -67,10 +72,10 @@ const LINE_COLUMNS: usize = 48;
 
 /// How the compared time of each contender went on from block to block: a drift, a jump and a value
 /// that stands out are seen at a glance. Contenders with one value have no course.
-fn course(header: &RunHeader, records: &[&TrialRecord], name: &str) -> Grid {
+fn course(header: &RunHeader, records: &[&TrialRecord], name: &str) -> Table {
     let clock = header.plan.compared_clock;
     let head = format!("{} by block, least to largest", clock.name());
-    let mut grid = Grid::new(&[("file system", Kind::Text), (&head, Kind::Text)]);
+    let mut grid = Table::new([Column::text("file system"), Column::text(head.as_str())]);
     for contender in &header.plan.contenders {
         let id = contender.id();
         let own = records.iter().filter(|record| record.key.contender == id);
@@ -93,17 +98,17 @@ fn amounts<'a>(
     header: &RunHeader,
     records: impl Iterator<Item = &'a TrialRecord>,
     name: &str,
-) -> Grid {
-    let mut grid = Grid::new(&[
-        ("trial", Kind::Figure),
-        ("file system", Kind::Text),
-        ("entries", Kind::Figure),
-        ("asked", Kind::Figure),
-        ("of it written", Kind::Narrow),
-        ("user", Kind::Figure),
-        ("system", Kind::Figure),
-        ("read", Kind::Figure),
-        ("written", Kind::Figure),
+) -> Table {
+    let mut grid = Table::new([
+        Column::figure("trial"),
+        Column::text("file system"),
+        Column::figure("entries"),
+        Column::figure("asked"),
+        Column::figure("of it written").narrow(),
+        Column::figure("user"),
+        Column::figure("system"),
+        Column::figure("read"),
+        Column::figure("written"),
     ]);
     for record in records {
         let Some(phase) = record.phases.iter().find(|phase| phase.name == name) else { continue };
@@ -136,7 +141,7 @@ fn phase_values<'a>(
     records: impl Iterator<Item = &'a TrialRecord>,
     name: &str,
     real: bool,
-) -> Grid {
+) -> Table {
     let records: Vec<(&TrialRecord, Option<&PhaseRecord>)> =
         records.map(|record| (record, record.phases.iter().find(|p| p.name == name))).collect();
     let any = |of: fn(&PhaseRecord) -> bool| records.iter().any(|(_, phase)| phase.is_some_and(of));
@@ -144,28 +149,31 @@ fn phase_values<'a>(
     let own_clock = any(|p| p.program.as_ref().is_some_and(|program| program.own_ns.is_some()));
     let program = own_clock || (!real && any(|p| p.program.is_some()));
     let mut columns = vec![
-        ("trial", Kind::Figure),
-        ("block", Kind::Optional(2)),
-        ("file system", Kind::Text),
-        ("returned", Kind::Figure),
-        ("durable", Kind::Figure),
-        ("drained", Kind::Figure),
-        ("cache", Kind::Optional(3)),
+        Column::figure("trial"),
+        Column::figure("block").optional(2),
+        Column::text("file system"),
+        Column::figure("returned"),
+        Column::figure("durable"),
+        Column::figure("drained"),
+        Column::figure("cache").optional(3),
     ];
     if !real {
         columns.extend([
-            ("ops", Kind::Optional(4)),
-            ("asked bytes", Kind::Optional(5)),
-            ("device bytes", Kind::Optional(6)),
+            Column::figure("ops").optional(4),
+            Column::figure("asked bytes").optional(5),
+            Column::figure("device bytes").optional(6),
         ]);
     }
     if threads {
-        columns.extend([("first done", Kind::Optional(1)), ("last done", Kind::Optional(1))]);
+        columns.extend([
+            Column::figure("first done").optional(1),
+            Column::figure("last done").optional(1),
+        ]);
     }
     if program {
-        columns.push(("own clock", Kind::Optional(1)));
+        columns.push(Column::figure("own clock").optional(1));
     }
-    let mut grid = Grid::new(&columns);
+    let mut grid = Table::new(columns);
     for (record, found) in records {
         let label = label(header, record, found);
         let (trial, block) = (record.key.sequence + 1, record.key.block + 1);

@@ -1,51 +1,203 @@
-//! A table that never exceeds its width: columns that are only nice to have are left out, then the
-//! columns of text are wrapped.
+//! A table as it is made once, for text, Markdown and HTML: columns with their units, rows of cells
+//! with what they are sorted by, and the footnotes of cells.
+//!
+//! Knows nothing of how it is shown (`render/`) and of what it shows (`sections/`).
 
-use crate::style::MIN_WIDTH;
-use crate::text::escaped;
-use crate::text::{clean, width_of};
-use comfy_table::{
-    CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, Table,
-    TableStyle, Width,
-};
-
-/// Columns between two columns.
-const GAP: usize = 2;
-/// A column of text is not wrapped to less.
-const MIN_TEXT: usize = 10;
-
-/// How a column is treated.
+/// How the cells of a column are set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// Left-aligned, wrapped where it must be.
+pub(crate) enum Align {
+    /// Words, to the left; wrapped where there is no room.
     Text,
-    /// Right-aligned.
+    /// Figures, to the right.
     Figure,
-    /// Right-aligned under a heading that may be broken between words.
-    Narrow,
-    /// Right-aligned; left out where there is no room, the highest number first.
-    Optional(u8),
-    /// As [`Kind::Optional`], left-aligned.
-    OptionalText(u8),
+    /// Commands and options: as words, in a typewriter face where there is one.
+    Code,
 }
 
-/// A table under construction.
-pub(crate) struct Grid {
-    columns: Vec<(String, Kind)>,
-    rows: Vec<Vec<String>>,
+/// A column.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Column {
+    pub(crate) head: String,
+    /// Unit of all its cells; empty where each cell has its own or none.
+    pub(crate) unit: String,
+    pub(crate) align: Align,
+    /// Left out of text that is too wide, the highest first; 0 is never left out.
+    pub(crate) priority: u8,
+    /// Whether text may break the heading between words.
+    pub(crate) is_narrow: bool,
 }
 
-impl Grid {
-    /// A table with these columns.
-    pub(crate) fn new(columns: &[(&str, Kind)]) -> Self {
-        let columns = columns.iter().map(|&(name, kind)| (clean(name), kind)).collect();
-        Self { columns, rows: Vec::new() }
+impl Column {
+    fn new(head: impl Into<String>, align: Align) -> Self {
+        let (head, unit) = (head.into(), String::new());
+        Self { head, unit, align, priority: 0, is_narrow: false }
+    }
+
+    /// Of words.
+    pub(crate) fn text(head: impl Into<String>) -> Self {
+        Self::new(head, Align::Text)
+    }
+
+    /// Of figures.
+    pub(crate) fn figure(head: impl Into<String>) -> Self {
+        Self::new(head, Align::Figure)
+    }
+
+    /// Of commands and options.
+    pub(crate) fn code(head: impl Into<String>) -> Self {
+        Self::new(head, Align::Code)
+    }
+
+    /// The unit of its cells, shown with the heading.
+    pub(crate) fn unit(self, unit: impl Into<String>) -> Self {
+        Self { unit: unit.into(), ..self }
+    }
+
+    /// Left out of text where there is no room, the highest number first.
+    pub(crate) fn optional(self, priority: u8) -> Self {
+        Self { priority, ..self }
+    }
+
+    /// Its heading may be broken between words.
+    pub(crate) fn narrow(self) -> Self {
+        Self { is_narrow: true, ..self }
+    }
+
+    /// `work, s`.
+    pub(crate) fn head_with_unit(&self) -> String {
+        match self.unit.as_str() {
+            "" => self.head.clone(),
+            unit => format!("{}, {unit}", self.head),
+        }
+    }
+}
+
+/// How much a cell stands out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    /// Not to be overlooked.
+    Strong,
+    /// Nothing was measured.
+    Missing,
+}
+
+/// A cell.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Cell {
+    pub(crate) text: String,
+    /// What it is sorted by; absent where that is its text.
+    pub(crate) value: Option<f64>,
+    pub(crate) tone: Tone,
+    /// Index into the plan's contenders, where it names one: it is shown in that one's colour.
+    pub(crate) contender: Option<usize>,
+    /// What has to be said with it, below the table.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Cell {
+    /// Words; a dash is a missing value.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        match text.into() {
+            text if text == "-" => Self::none(),
+            text => Self { text, ..Self::default() },
+        }
+    }
+
+    /// Words as they are, a dash too.
+    pub(crate) fn exact(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// A figure as it is written, and what it is sorted by.
+    pub(crate) fn figure(text: impl Into<String>, value: f64) -> Self {
+        Self { value: value.is_finite().then_some(value), ..Self::text(text) }
+    }
+
+    /// A whole number.
+    pub(crate) fn count(n: usize) -> Self {
+        Self::figure(n.to_string(), n as f64)
+    }
+
+    /// A figure, or a dash.
+    pub(crate) fn maybe(figure: Option<(String, f64)>) -> Self {
+        figure.map_or_else(Self::none, |(text, value)| Self::figure(text, value))
+    }
+
+    /// Nothing was measured: a dash, last when sorted.
+    pub(crate) fn none() -> Self {
+        Self { text: "-".to_owned(), tone: Tone::Missing, ..Self::default() }
+    }
+
+    /// A contender by its label; `contender` is its index in the plan.
+    pub(crate) fn contender(contender: usize, label: impl Into<String>) -> Self {
+        Self { contender: Some(contender), ..Self::text(label) }
+    }
+
+    /// The same, not to be overlooked.
+    pub(crate) fn strong(self) -> Self {
+        Self { tone: Tone::Strong, ..self }
+    }
+
+    /// The same with footnotes.
+    pub(crate) fn notes(self, notes: Vec<String>) -> Self {
+        Self { notes, ..self }
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+/// A table. The first cell of a row is its heading.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Table {
+    /// What is shown; it names the table where there is no heading above it.
+    pub(crate) caption: String,
+    pub(crate) columns: Vec<Column>,
+    /// As many cells as columns in each.
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// Whether a reader may sort it by its headings.
+    pub(crate) is_sortable: bool,
+    /// Whether text and Markdown show a row as a column: of few rows with many figures each.
+    pub(crate) is_turned: bool,
+}
+
+impl Table {
+    /// Without rows yet.
+    pub(crate) fn new(columns: impl Into<Vec<Column>>) -> Self {
+        Self { columns: columns.into(), ..Self::default() }
+    }
+
+    /// With the words that name it on a page.
+    pub(crate) fn caption(self, caption: impl Into<String>) -> Self {
+        Self { caption: caption.into(), ..self }
+    }
+
+    /// Lets a reader sort it.
+    pub(crate) fn sortable(self) -> Self {
+        Self { is_sortable: true, ..self }
+    }
+
+    /// Shown in text and Markdown with a column for each row.
+    pub(crate) fn turned(self) -> Self {
+        Self { is_turned: true, ..self }
     }
 
     /// Adds a row; missing cells at its end are empty.
-    pub(crate) fn row(&mut self, cells: Vec<String>) {
-        let mut cells: Vec<String> = cells.iter().map(|cell| clean(cell)).collect();
-        cells.resize(self.columns.len(), String::new());
+    pub(crate) fn row<C: Into<Cell>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        let mut cells: Vec<Cell> = cells.into_iter().map(Into::into).collect();
+        debug_assert!(cells.len() <= self.columns.len(), "{}", self.caption);
+        cells.resize(self.columns.len(), Cell::default());
         self.rows.push(cells);
     }
 
@@ -54,158 +206,18 @@ impl Grid {
         self.rows.is_empty()
     }
 
-    /// The table as lines of at most `width` columns, each ending in a line break.
-    pub(crate) fn render(&self, width: usize) -> String {
-        let width = width.max(MIN_WIDTH);
-        let natural: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
-        let (kept, widths) = fit(&self.columns, &natural, width);
-        let mut table = Table::new();
-        table.load_style(
-            TableStyle::new()
-                .header_lines(ContentLineStyle::none())
-                .header_separator(LineStyle::none().fill('-'))
-                .content_lines(ContentLineStyle::none()),
-        );
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
-        table.set_header(kept.iter().map(|&at| self.columns[at].0.clone()).collect::<Vec<_>>());
-        for row in &self.rows {
-            table.add_row(kept.iter().map(|&at| row[at].clone()).collect::<Vec<_>>());
+    /// Without the columns, but the first, in which no row has anything.
+    pub(crate) fn without_empty_columns(mut self) -> Self {
+        let says = |cell: &Cell| cell.tone != Tone::Missing && !cell.text.is_empty();
+        let kept: Vec<bool> = (0..self.columns.len())
+            .map(|at| at == 0 || self.rows.iter().any(|row| says(&row[at])))
+            .collect();
+        let mut at = kept.iter();
+        self.columns.retain(|_| *at.next().unwrap_or(&true));
+        for row in &mut self.rows {
+            let mut at = kept.iter();
+            row.retain(|_| *at.next().unwrap_or(&true));
         }
-        let last = kept.len().saturating_sub(1);
-        for (place, (&at, &columns)) in kept.iter().zip(&widths).enumerate() {
-            let gap = if place == last { 0 } else { GAP };
-            let Some(column) = table.column_mut(place) else { continue };
-            column.set_padding((0, u16::try_from(gap).unwrap_or(0)));
-            let total = u16::try_from(columns + gap).unwrap_or(u16::MAX);
-            column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(total)));
-            if !matches!(self.columns[at].1, Kind::Text | Kind::OptionalText(_)) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let mut out = String::new();
-        for line in table.lines() {
-            out.push_str(line.trim_end());
-            out.push('\n');
-        }
-        out
-    }
-
-    /// The table as Markdown, with all its columns.
-    pub(crate) fn markdown(&self) -> String {
-        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let shown = |text: &String| if text.is_empty() { " ".to_owned() } else { escaped(text) };
-        let mut out = line(self.columns.iter().map(|(name, _)| shown(name)).collect());
-        let side = |kind: Kind| match kind {
-            Kind::Text | Kind::OptionalText(_) => ":--".to_owned(),
-            Kind::Figure | Kind::Narrow | Kind::Optional(_) => "--:".to_owned(),
-        };
-        out.push_str(&line(self.columns.iter().map(|&(_, kind)| side(kind)).collect()));
-        for row in &self.rows {
-            out.push_str(&line(row.iter().map(shown).collect()));
-        }
-        out
-    }
-
-    /// Whether a column has a place at this width.
-    pub(crate) fn shows(&self, name: &str, width: usize) -> bool {
-        let natural: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
-        let (kept, _) = fit(&self.columns, &natural, width.max(MIN_WIDTH));
-        kept.iter().any(|&at| self.columns[at].0 == name)
-    }
-
-    fn natural(&self, at: usize) -> usize {
-        let cells = self.rows.iter().map(|row| width_of(&row[at]));
-        let (head, kind) = &self.columns[at];
-        let head = match kind {
-            Kind::Narrow => head.split_whitespace().map(width_of).max().unwrap_or(0),
-            _ => width_of(head),
-        };
-        cells.chain([head]).max().unwrap_or(0).max(1)
-    }
-}
-
-/// Which columns are shown, and how wide each is.
-fn fit(columns: &[(String, Kind)], natural: &[usize], width: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut kept: Vec<usize> = (0..columns.len()).collect();
-    let least = |at: &usize| match columns[*at].1 {
-        Kind::Text => natural[*at].min(24),
-        _ => natural[*at],
-    };
-    let total = |kept: &[usize], of: &dyn Fn(&usize) -> usize| {
-        kept.iter().map(of).sum::<usize>() + GAP * kept.len().saturating_sub(1)
-    };
-    while total(&kept, &least) > width {
-        let rank = |at: usize| match columns[at].1 {
-            Kind::Optional(rank) | Kind::OptionalText(rank) => rank,
-            _ => 0,
-        };
-        match kept.iter().copied().max_by_key(|&at| rank(at)).filter(|&at| rank(at) > 0) {
-            Some(out) => kept.retain(|&at| at != out),
-            None => break,
-        }
-    }
-    let mut widths: Vec<usize> = kept.iter().map(|&at| natural[at]).collect();
-    // Text gives way first, the widest first; figures only where nothing else is left.
-    for (kind_is_text, floor) in [(true, MIN_TEXT), (false, 4), (true, 4)] {
-        while widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) > width {
-            let may = |place: usize| (columns[kept[place]].1 == Kind::Text) == kind_is_text;
-            let widest = (0..widths.len())
-                .filter(|&p| may(p) && widths[p] > floor)
-                .max_by_key(|&p| widths[p]);
-            match widest {
-                Some(place) => widths[place] -= 1,
-                None => break,
-            }
-        }
-    }
-    (kept, widths)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn columns_that_are_nice_to_have_go_first() {
-        let mut grid = Grid::new(&[
-            ("name", Kind::Text),
-            ("rate", Kind::Figure),
-            ("less", Kind::Optional(2)),
-            ("more", Kind::Optional(1)),
-        ]);
-        let wide = "x".repeat(25);
-        grid.row(vec!["ext4".to_owned(), "1".to_owned(), wide.clone(), wide.clone()]);
-        assert!(grid.render(80).contains("less"));
-        grid.row(vec!["n".repeat(60), "1".to_owned(), wide.clone(), wide]);
-        let text = grid.render(80);
-        assert!(text.contains("more") && !text.contains("less"), "{text}");
-    }
-
-    proptest! {
-        #[test]
-        fn never_wider_than_asked(
-            rows in proptest::collection::vec(
-                proptest::collection::vec(".{0,40}", 8), 0..6),
-            width in 80usize..200,
-        ) {
-            let mut grid = Grid::new(&[
-                ("file system", Kind::Text),
-                ("rate", Kind::Figure),
-                ("CPU", Kind::Figure),
-                ("a", Kind::Figure),
-                ("b", Kind::Figure),
-                ("n", Kind::Figure),
-                ("c", Kind::Optional(1)),
-                ("d", Kind::Optional(2)),
-            ]);
-            for row in rows {
-                grid.row(row);
-            }
-            for line in grid.render(width).lines() {
-                prop_assert!(width_of(line) <= width, "{} > {width}: {line:?}", width_of(line));
-            }
-        }
+        self
     }
 }

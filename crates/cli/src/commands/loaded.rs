@@ -6,8 +6,7 @@ use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
 use fsarena_reference::Article;
-use fsarena_report::page::Repeats;
-use fsarena_report::{OwnPhase, OwnRun};
+use fsarena_report::{OwnPhase, OwnRun, Repeats};
 use fsarena_store::{RunId, Store};
 use fsarena_study::Study;
 use fsarena_study::verdict::Verdicts;
@@ -78,9 +77,9 @@ impl LoadedRun {
         Ok(Self { id, header, sessions, records, study, verdicts, notes, article })
     }
 
-    /// For the report page.
-    pub fn page_run(&self) -> fsarena_report::page::Run<'_> {
-        fsarena_report::page::Run {
+    /// As sections take it.
+    pub fn as_run(&self) -> fsarena_report::Run<'_> {
+        fsarena_report::Run {
             id: self.id.0,
             header: &self.header,
             sessions: &self.sessions,

@@ -59,12 +59,12 @@ impl Pages {
         runs.iter().map(|run| LoadedRun::read(store, *run, names)).collect::<Result<_>>().map(Self)
     }
 
-    fn page_run(&self) -> Vec<fsarena_report::page::Run<'_>> {
-        self.0.iter().map(LoadedRun::page_run).collect()
+    fn on_page(&self) -> Vec<fsarena_report::Run<'_>> {
+        self.0.iter().map(LoadedRun::as_run).collect()
     }
 
     fn text(&self) -> String {
-        fsarena_report::page::page(&self.page_run(), env!("CARGO_PKG_VERSION"))
+        fsarena_report::page::page(&self.on_page(), env!("CARGO_PKG_VERSION"))
     }
 
     /// Next to the database, named after the ids of the RUNs.
@@ -82,7 +82,7 @@ impl Pages {
         std::fs::create_dir_all(dir).with_context(|| {
             format!("--assets {}: cannot be made; name another directory", dir.display())
         })?;
-        let charts = fsarena_report::page::charts(&self.page_run());
+        let charts = fsarena_report::page::charts(&self.on_page());
         if charts.is_empty() {
             return Err(
                 Usage("--assets: the RUN has no figures, so there is no chart".into()).into()
@@ -117,7 +117,7 @@ fn exported(loaded: &LoadedRun, format: Format) -> Result<String> {
     Ok(match format {
         Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
         Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
-        Format::Markdown => markdown(header, study, verdicts.as_ref(), Style::default()),
+        Format::Markdown => markdown(&loaded.as_run(), Style::default()),
         Format::Json => {
             let document = json::show(header, sessions, study, records, verdicts.as_ref());
             serde_json::to_string_pretty(&document)? + "\n"

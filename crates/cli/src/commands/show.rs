@@ -53,14 +53,9 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<LoadedRu
     let (width, style) = (context::width(), context::style());
     context::print(&fsarena_report::phase_tables(study, width, style))?;
     let detail = if raw { Detail::Full } else { Detail::Brief };
-    for text in [
-        fsarena_report::cycles_tables(study, width, style),
-        fsarena_report::sweep_tables(study, detail, width, style),
-        fsarena_report::account_tables(study, width, style),
-    ] {
-        if !text.is_empty() {
-            context::print(&format!("\n{text}"))?;
-        }
+    let sections = fsarena_report::sections_text(&loaded.as_run(), detail, width, style);
+    if !sections.is_empty() {
+        context::print(&format!("\n{sections}"))?;
     }
     if let Some(verdicts) = verdicts {
         let text = fsarena_report::verdict_tables(verdicts, detail, width, style);

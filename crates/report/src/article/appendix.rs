@@ -1,7 +1,7 @@
 //! Every trial of ours, as the appendix of 2008 lists every run: a row a block, a column a
 //! contender, and the median that stands in the tables.
 
-use super::layout::{Column, tables};
+use super::layout::{Values, tables};
 use super::measured::contenders;
 use super::seconds::{By, Ours};
 use crate::article::model::OwnRun;
@@ -25,7 +25,7 @@ pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String
             ours.tag(at)
         );
         out.push_str(&heading(&title, width, style));
-        let (mut titles, mut columns): (Vec<String>, Vec<Column>) = (Vec::new(), columns(run));
+        let (mut titles, mut columns): (Vec<String>, Vec<Values>) = (Vec::new(), columns(run));
         for (test, phase) in &ours.tests {
             let Some(phase) = phase else { continue };
             for block in blocks(run, &phase.workload) {
@@ -57,8 +57,8 @@ fn median_title(test: &Test) -> String {
     format!("{}, median", test.heading)
 }
 
-fn columns(run: &OwnRun<'_>) -> Vec<Column> {
-    let empty = |(_, head): (usize, String)| Column { head, cells: Vec::new() };
+fn columns(run: &OwnRun<'_>) -> Vec<Values> {
+    let empty = |(_, head): (usize, String)| Values { head, cells: Vec::new() };
     contenders(run.study).into_iter().map(empty).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Values of ours in the shape of the article of 2007: sizes of blocks in rows, the work of a
 //! cycle, load and rate in columns; and what they suggest for the question that it left open.
 
-use super::layout::{Column, tables};
+use super::layout::{Values, tables};
 use crate::article::model::OwnRun;
 use crate::article::model::{PlainTable, ThenAndNow};
 use crate::format::{bare_seconds, digits};
@@ -29,11 +29,11 @@ pub(super) fn ours(runs: &[OwnRun<'_>], width: usize, style: Style) -> String {
         }
         out.push_str(&heading(&title(run), width, style));
         let titles: Vec<String> = rows.iter().map(|row| row.head.clone()).collect();
-        let column = |(at, head): (usize, &&str)| Column {
+        let column = |(at, head): (usize, &&str)| Values {
             head: (*head).to_owned(),
             cells: rows.iter().map(|row| row.cells()[at].clone()).collect(),
         };
-        let columns: Vec<Column> = COLUMNS.iter().enumerate().map(column).collect();
+        let columns: Vec<Values> = COLUMNS.iter().enumerate().map(column).collect();
         out.push_str(&tables(&titles, &columns, width));
     }
     if !out.is_empty() {

@@ -8,7 +8,7 @@
 mod appendix;
 mod beside;
 mod blocks;
-pub(crate) mod layout;
+mod layout;
 mod measured;
 mod model;
 mod published;

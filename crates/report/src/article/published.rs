@@ -1,6 +1,6 @@
 //! The tables of an article and those computed from them, and what becomes of its conclusions.
 
-use super::layout::{self, Column};
+use super::layout::{self, Values};
 use crate::style::Style;
 use crate::text::heading;
 use crate::text::{bold, wrap};
@@ -20,9 +20,9 @@ fn body(table: &Table, width: usize) -> String {
             Some(cell) if !cell.text.is_empty() => cell.text.clone(),
             _ => "-".to_owned(),
         };
-        Column { head: head.clone(), cells: table.rows.iter().map(cell).collect() }
+        Values { head: head.clone(), cells: table.rows.iter().map(cell).collect() }
     };
-    let columns: Vec<Column> = table.columns.iter().enumerate().map(column).collect();
+    let columns: Vec<Values> = table.columns.iter().enumerate().map(column).collect();
     let mut out = layout::tables(&titles, &columns, width);
     for note in &table.notes {
         out.push_str(&wrap("", note, width));

@@ -4,7 +4,7 @@
 //! shown as published; a value of ours that was not measured cold, in limited memory and by all
 //! planned trials is marked.
 
-use super::layout::{Column, tables};
+use super::layout::{Values, tables};
 use super::measured::{Conditions, Ratios, cell, contenders};
 use crate::article::model::{OwnPhase, OwnRun};
 use crate::article::model::{PlainTable, ThenAndNow};
@@ -184,7 +184,7 @@ pub(super) fn legend(study: Option<&Study>) -> String {
     text
 }
 
-fn published(rows: &[ArticleRow]) -> Vec<Column> {
+fn published(rows: &[ArticleRow]) -> Vec<Values> {
     let mut heads: Vec<(String, String)> = Vec::new();
     for cell in rows.iter().flat_map(|row| &row.cells) {
         let head = (cell.column.clone(), cell.os.clone());
@@ -201,7 +201,7 @@ fn published(rows: &[ArticleRow]) -> Vec<Column> {
     };
     heads
         .iter()
-        .map(|(name, os)| Column { head: format!("{name} ({os})"), cells: cells(name, os) })
+        .map(|(name, os)| Values { head: format!("{name} ({os})"), cells: cells(name, os) })
         .collect()
 }
 
@@ -222,8 +222,8 @@ fn measured(
     study: &Study,
     returned: bool,
     footnotes: &mut Footnotes,
-) -> Vec<Column> {
-    let mut column = |(index, label): (usize, String)| Column {
+) -> Vec<Values> {
+    let mut column = |(index, label): (usize, String)| Values {
         head: label,
         cells: rows.iter().map(|row| own_cell(row, study, index, returned, footnotes)).collect(),
     };
@@ -288,7 +288,7 @@ pub(super) fn then_and_now(rows: &[ArticleRow], study: &Study) -> Vec<ThenAndNow
 /// The article's table and those of ours, one a clock.
 pub(super) fn plain(rows: &[ArticleRow], study: &Study) -> (PlainTable, Vec<PlainTable>) {
     let printed = published(rows);
-    let plain = |title: String, columns: &[Column], footnotes: &Footnotes| {
+    let plain = |title: String, columns: &[Values], footnotes: &Footnotes| {
         let row = |(at, head): (usize, String)| {
             (head, columns.iter().map(|column| column.cells[at].clone()).collect())
         };

@@ -1,7 +1,7 @@
 //! Values of ours in the shape of an article of seconds: contenders in rows, tests in columns; by
 //! `returned`, which is what the articles measured, and by the clock that the RUN compares.
 
-use super::layout::{Column, grouped, tables};
+use super::layout::{Values, grouped, tables};
 use super::measured::{Conditions, Groups, Ratios, cell, contenders};
 use crate::article::model::{OwnPhase, OwnRun, otherwise};
 use crate::article::model::{PlainTable, ThenAndNow};
@@ -70,7 +70,7 @@ impl<'a> Ours<'a> {
         for by in self.clocks() {
             out.push_str(&heading(&self.title(by), width, style));
             let mut titles = Vec::new();
-            let mut columns: Vec<Column> = self.headings();
+            let mut columns: Vec<Values> = self.headings();
             for (at, run) in self.runs.iter().enumerate() {
                 for (contender, label) in contenders(run.study) {
                     titles.push(format!("{label}{}", self.tag(at)));
@@ -140,7 +140,7 @@ impl<'a> Ours<'a> {
                         None => "-".to_owned(),
                     };
                     let head = format!("{}{}", test.heading, self.tag(at));
-                    columns.push(Column { head, cells: labels.iter().map(cell).collect() });
+                    columns.push(Values { head, cells: labels.iter().map(cell).collect() });
                 }
             }
             out.push_str(&grouped(&labels, &columns, self.runs.len(), width));
@@ -170,7 +170,7 @@ impl<'a> Ours<'a> {
                 let cell =
                     |&pair: &(&String, &String)| self.ratio(run, *phase, pair, by, footnotes);
                 let head = format!("{}{}", test.heading, self.tag(at));
-                columns.push(Column { head, cells: pairs.iter().map(cell).collect() });
+                columns.push(Values { head, cells: pairs.iter().map(cell).collect() });
             }
         }
         let titles: Vec<String> = pairs.iter().map(|(a, b)| format!("{a} / {b}")).collect();
@@ -252,9 +252,9 @@ impl<'a> Ours<'a> {
         format!("As in {year}: {whose}, seconds by {}{as_article}", self.clock(by))
     }
 
-    fn headings(&self) -> Vec<Column> {
+    fn headings(&self) -> Vec<Values> {
         let empty =
-            |(test, _): &(Test, _)| Column { head: test.heading.to_owned(), cells: Vec::new() };
+            |(test, _): &(Test, _)| Values { head: test.heading.to_owned(), cells: Vec::new() };
         self.tests.iter().map(empty).collect()
     }
 

@@ -1,8 +1,9 @@
 //! Before and after a change on one machine: what changed, one row a contender, and each boot.
 
 use super::{Ends, SAME_INTERVAL, bare, decisive, units};
+use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Grid, Kind};
+use crate::table::{Column, Table};
 use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{Claim, claim, level, margin, metric, value};
@@ -35,7 +36,7 @@ pub fn sides_tables(sides: &Sides, width: usize, style: Style) -> String {
             out.push_str("No contender has values.\n");
             continue;
         }
-        out.push_str(&table(sides, question).render(width));
+        out.push_str(&text::table(&table(sides, question), width));
         for row in &question.rows {
             out.push_str(&wrap("  - ", &format!("{}.", sentence(sides, question, row)), width));
         }
@@ -66,15 +67,15 @@ fn of_row(row: &SideRow) -> Ends {
     }
 }
 
-fn table(sides: &Sides, question: &SidesQuestion) -> Grid {
-    let mut grid = Grid::new(&[
-        ("contender", Kind::Text),
-        ("before", Kind::Figure),
-        ("after", Kind::Figure),
-        ("boots", Kind::Figure),
-        ("ratio", Kind::Figure),
-        ("interval", Kind::Figure),
-        ("after is", Kind::Text),
+fn table(sides: &Sides, question: &SidesQuestion) -> Table {
+    let mut grid = Table::new([
+        Column::text("contender"),
+        Column::figure("before"),
+        Column::figure("after"),
+        Column::figure("boots"),
+        Column::figure("ratio"),
+        Column::figure("interval"),
+        Column::text("after is"),
     ]);
     for row in &question.rows {
         let (text, interval) = match row.low {

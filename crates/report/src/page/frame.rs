@@ -3,12 +3,12 @@
 //! The page is the same bytes for the same RUNs and the same program: nothing here asks for the
 //! time, and nothing is loaded from anywhere.
 
+use crate::context::Run;
+use crate::context::{SectionContext, is_watched, measured_by};
 use crate::format::{count, utc};
-use crate::page::context::Run;
-use crate::page::context::{SectionContext, is_watched, measured_by};
-use crate::page::{
-    answer, appendix, bytes, fairness, parts, periodic, series, speed, sweeps, then, watched,
-};
+use crate::render::html as parts;
+use crate::section::Section;
+use crate::sections::{self, SectionKind};
 use fsarena_chart::Svg;
 use fsarena_model::run::RunState;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -18,20 +18,6 @@ const SCRIPT: &str = include_str!("page.js");
 /// Nothing is fetched: what style and script there is stands in the page.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
-
-/// Ends of ids and titles, in the order of the page.
-const SECTIONS: [(&str, &str); 10] = [
-    ("watched", "What was seen"),
-    ("answer", "The answer"),
-    ("speed", "Speed and its price"),
-    ("sweeps", "Response curves"),
-    ("cycles", "Cycles"),
-    ("bytes", "Where the bytes went"),
-    ("then", "Then and now"),
-    ("fairness", "The fairness ledger"),
-    ("series", "Time series"),
-    ("appendix", "Appendix"),
-];
 
 /// The whole page.
 pub(crate) fn page(runs: &[Run<'_>], program_version: &str) -> Markup {
@@ -74,20 +60,10 @@ pub(crate) fn page(runs: &[Run<'_>], program_version: &str) -> Markup {
 /// Every chart of all RUNs, in the order of the page.
 pub(crate) fn charts(runs: &[Run<'_>]) -> Vec<Svg> {
     let contexts = runs.iter().enumerate().map(|(at, run)| SectionContext::new(at, run));
-    let charts = |context: SectionContext<'_>| {
-        if context.is_watched() {
-            return series::charts(&context);
-        }
-        let mut charts = answer::charts(&context);
-        charts.extend(speed::charts(&context));
-        charts.extend(sweeps::charts(&context));
-        charts.extend(periodic::charts(&context));
-        charts.extend(bytes::charts(&context));
-        charts.extend(then::charts(&context));
-        charts.extend(series::charts(&context));
-        charts
-    };
-    contexts.flat_map(charts).collect()
+    let sections = contexts.flat_map(|context| sections::made_for(&context));
+    sections
+        .flat_map(|(_, section)| section.charts().into_iter().cloned().collect::<Vec<_>>())
+        .collect()
 }
 
 /// The title of one RUN; of several, how many there are.
@@ -131,27 +107,11 @@ fn short(uid: &str) -> &str {
 }
 
 /// The sections of a RUN; those that have nothing to show are left out, and out of the contents.
-struct Body(Vec<(&'static str, &'static str, Markup)>);
+struct Body(Vec<(&'static SectionKind, Section)>);
 
 impl Body {
     fn new(context: &SectionContext<'_>) -> Self {
-        let none = || html! {};
-        let is_watched = context.is_watched();
-        let sections = [
-            watched::section(context),
-            if is_watched { none() } else { answer::section(context) },
-            if is_watched { none() } else { speed::section(context) },
-            sweeps::section(context),
-            periodic::section(context),
-            bytes::section(context),
-            then::section(context),
-            fairness::section(context),
-            series::section(context),
-            appendix::section(context),
-        ];
-        let named = SECTIONS.into_iter().zip(sections);
-        let all = named.map(|((name, title), body)| (name, title, body));
-        Self(all.filter(|(_, _, body)| !body.0.is_empty()).collect())
+        Self(sections::made_for(context))
     }
 
     fn whole(&self, context: &SectionContext<'_>, is_alone: bool) -> Markup {
@@ -161,7 +121,9 @@ impl Body {
                 h2 id={ (id) "-title" } { "RUN " (short(&context.run.study.uid)) }
                 (facts(context.run, is_alone))
                 (state(context.run))
-                @for (_, _, body) in &self.0 { (body) }
+                @for (kind, section) in &self.0 {
+                    (parts::section(&format!("{id}-{}", kind.id), kind.title, section))
+                }
             }
         }
     }
@@ -220,8 +182,8 @@ fn state(run: &Run<'_>) -> Markup {
 fn contents(contexts: &[SectionContext<'_>], bodies: &[Body]) -> Markup {
     let entry = |context: &SectionContext<'_>, body: &Body| {
         html! {
-            @for (name, title, _) in &body.0 {
-                li { a href={ "#" (context.prefix) "-" (name) } { (title) } }
+            @for (kind, _) in &body.0 {
+                li { a href={ "#" (context.prefix) "-" (kind.id) } { (kind.title) } }
             }
         }
     };

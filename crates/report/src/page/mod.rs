@@ -4,24 +4,9 @@
 //! `fsarena-chart`; what is laid out here is computed in none of these again. Every inserted string
 //! is escaped by the templates (`maud`); what a RUN says is text, never markup.
 
-mod answer;
-mod appendix;
-mod bytes;
-mod context;
-mod data;
-mod fairness;
 mod frame;
-mod parts;
-mod periodic;
-mod pictures;
-mod series;
-mod speed;
-mod sweeps;
-mod then;
-mod watched;
 
-pub use context::{Repeats, Run};
-
+use crate::context::Run;
 use fsarena_chart::Svg;
 
 /// The page of one or several RUNs.

@@ -9,7 +9,7 @@ use fsarena_study::factors::FactorView;
 use fsarena_study::verdict::{PairView, QuestionView, RankRow, Verdicts};
 
 pub use super::question::Against;
-pub use super::text::{about, blocks, listed, margin, percent, value};
+pub use super::text::{about, blocks, listed, margin, percent};
 
 /// The answer to a question as somebody would say it aloud, with its full stop: `xfs is 1.31 times
 /// [1.24, 1.38] as fast as ext4; it is the same within 5 % as btrfs.` Blocks and margin are to
@@ -60,12 +60,6 @@ pub fn reference<'q>(verdicts: &Verdicts, question: &'q QuestionView) -> Option<
 #[must_use]
 pub fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Against {
     question::against(verdicts, question, row)
-}
-
-/// Whether letters say more than the verdict does.
-#[must_use]
-pub fn shows_letters(question: &QuestionView) -> bool {
-    question::shows_letters(question)
 }
 
 /// What the watchers found, and the values that stand out; a sentence each.

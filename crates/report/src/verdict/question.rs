@@ -3,9 +3,10 @@
 use super::{multipliers, pairs};
 use crate::bars::bar;
 use crate::format::count;
+use crate::render::text;
 use crate::style::Detail;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Cell, Column, Table};
 use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{metric, ratio, ratio_and_interval, ratio_within, value};
@@ -29,7 +30,7 @@ pub(super) fn table(
     let is_said = is_headline(verdicts, question) && question.pairs.len() == 1;
     let mut out = heading(&title(verdicts, question), width, style);
     if !question.rows.is_empty() {
-        out.push_str(&ranking(verdicts, question, style).render(width));
+        out.push_str(&text::table(&ranking(verdicts, question, style), width));
     }
     if detail == Detail::AllPairs || (detail == Detail::Full && !is_said) {
         out.push_str(&pair_list(verdicts, question, detail, width, style));
@@ -86,44 +87,71 @@ pub(super) fn reference<'q>(
 }
 
 /// The contenders, best first; only columns that say something.
-pub(crate) fn ranking(verdicts: &Verdicts, question: &QuestionView, style: Style) -> Grid {
-    let rows = &question.rows;
-    let letters = shows_letters(question);
-    let some_are_cold = rows.iter().any(|row| row.cold);
-    let several = rows.len() > 1;
-    let some_stand_out = rows.iter().any(|row| row.outliers > 0);
-    let name = |row: &RankRow| {
-        let warm = if some_are_cold && !row.cold { " (warm)" } else { "" };
-        format!("{}{warm}", row.label)
-    };
-    let against = |row: &RankRow| against(verdicts, question, row);
-    let some_of_fewer = rows.iter().any(is_of_fewer);
-    type Cell<'c> = &'c dyn Fn(&RankRow) -> Option<String>;
-    let most = rows.iter().map(|row| row.median).fold(0.0, f64::max);
-    let bar = |row: &RankRow| (style.bars && several).then(|| bar(row.median, most, BAR_COLUMNS));
-    let all: [(&str, Kind, Cell<'_>); 12] = [
-        ("letters", Kind::Text, &|row| letters.then(|| row.letters.clone())),
-        ("tier", Kind::Figure, &|row| row.tier.map(|tier| tier.to_string())),
-        ("contender", Kind::Text, &|row| Some(name(row))),
-        ("n", Kind::Figure, &|row| Some(row.n.to_string())),
-        ("median", Kind::Figure, &|row| Some(value(question.metric, row.median))),
-        ("", Kind::OptionalText(3), &bar),
-        ("ratio", Kind::Figure, &|row| several.then(|| against(row).ratio)),
-        ("interval", Kind::Figure, &|row| against(row).interval),
-        ("of n", Kind::Figure, &|row| row.ratio_n.filter(|_| some_of_fewer).map(|n| n.to_string())),
-        ("verdict", Kind::Text, &|row| several.then(|| against(row).word.to_owned())),
-        ("cv", Kind::Optional(1), &|row| row.cv.map(|cv| format!("{:.1} %", cv * 100.0))),
-        ("outliers", Kind::Optional(2), &|row| some_stand_out.then(|| row.outliers.to_string())),
+pub(crate) fn ranking(verdicts: &Verdicts, question: &QuestionView, style: Style) -> Table {
+    let columns = [
+        Column::text("contender"),
+        Column::text("letters"),
+        Column::figure("tier"),
+        Column::figure("n"),
+        Column::figure("median"),
+        Column::text("").optional(3),
+        Column::figure("ratio"),
+        Column::figure("interval"),
+        Column::figure("of n"),
+        Column::text("verdict"),
+        Column::figure("cv").optional(1),
+        Column::figure("outliers").optional(2),
     ];
-    let says_something = |cell: Cell<'_>| rows.iter().any(|row| cell(row).is_some());
-    let shown: Vec<_> = all.into_iter().filter(|&(_, _, cell)| says_something(cell)).collect();
-    let heads: Vec<(&str, Kind)> = shown.iter().map(|&(head, kind, _)| (head, kind)).collect();
-    let mut grid = Grid::new(&heads);
-    let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "-".to_owned());
-    for row in rows {
-        grid.row(shown.iter().map(|&(_, _, cell)| or_dash(cell(row))).collect());
+    let what = metric(question.metric, question.clock);
+    let caption = format!("{} / {}: {what}, best first", question.workload, question.phase);
+    let mut table = Table::new(columns).caption(caption).sortable();
+    for row in &question.rows {
+        table.row(ranked(verdicts, question, row, style));
     }
-    grid
+    table.without_empty_columns()
+}
+
+/// The cells of a contender, in the order of the columns.
+fn ranked(verdicts: &Verdicts, question: &QuestionView, row: &RankRow, style: Style) -> [Cell; 12] {
+    let rows = &question.rows;
+    let several = rows.len() > 1;
+    let is_warm = rows.iter().any(|row| row.cold) && !row.cold;
+    let label = format!("{}{}", row.label, if is_warm { " (warm)" } else { "" });
+    let against = against(verdicts, question, row);
+    let most = rows.iter().map(|row| row.median).fold(0.0, f64::max);
+    let bar =
+        if style.bars && several { bar(row.median, most, BAR_COLUMNS) } else { String::new() };
+    let letters = if shows_letters(question) { row.letters.as_str() } else { "" };
+    let ratio_n = row.ratio_n.filter(|_| rows.iter().any(is_of_fewer));
+    let stand_out = rows.iter().any(|row| row.outliers > 0);
+    let ratio = Cell::maybe(row.ratio.map(|value| (against.ratio.clone(), value)));
+    let interval = against.interval.clone().zip(row.ratio_low.or(row.ratio));
+    let word = match row.ratio {
+        Some(_) => verdict_word(row.against_reference, against.word),
+        None => Cell::text("not compared"),
+    };
+    [
+        Cell::contender(row.contender, label),
+        Cell::text(letters),
+        Cell::maybe(row.tier.map(|tier| (tier.to_string(), f64::from(tier)))),
+        Cell::count(row.n),
+        Cell::figure(value(question.metric, row.median), row.median),
+        Cell::text(bar),
+        if several { ratio } else { Cell::none() },
+        if several { Cell::maybe(interval) } else { Cell::none() },
+        ratio_n.map_or_else(Cell::none, Cell::count),
+        if several { word } else { Cell::none() },
+        Cell::maybe(row.cv.map(|cv| (format!("{:.1} %", cv * 100.0), cv))),
+        if stand_out { Cell::count(row.outliers) } else { Cell::none() },
+    ]
+}
+
+/// A verdict in a cell: what differs stands out.
+fn verdict_word(verdict: Option<Verdict>, word: &str) -> Cell {
+    match verdict {
+        Some(Verdict::Faster | Verdict::Slower) => Cell::text(word).strong(),
+        _ => Cell::text(word),
+    }
 }
 
 /// A contender against the reference.

@@ -1,8 +1,9 @@
 //! Contenders over all workloads.
 
 use crate::format::count;
+use crate::render::text;
 use crate::style::Style;
-use crate::table::{Grid, Kind};
+use crate::table::{Cell, Column, Table};
 use crate::text::heading;
 use crate::text::wrap;
 use crate::verdict::text::ratio_and_interval;
@@ -11,7 +12,7 @@ use fsarena_study::verdict::SuiteView;
 /// Geometric means of ratios, with both intervals, and how often each was what.
 pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
     let mut out = heading(&title(view), width, style);
-    out.push_str(&grid(view).render(width));
+    out.push_str(&text::table(&grid(view), width));
     out.push_str(&wrap("", &words(view), width));
     out
 }
@@ -23,34 +24,35 @@ pub(crate) fn title(view: &SuiteView) -> String {
 }
 
 /// One row a contender.
-pub(crate) fn grid(view: &SuiteView) -> Grid {
-    let mut grid = Grid::new(&[
-        ("contender", Kind::Text),
-        ("ratio", Kind::Figure),
-        ("these workloads", Kind::Narrow),
-        ("workloads like these", Kind::Narrow),
-        ("FASTER", Kind::Figure),
-        ("SLOWER", Kind::Figure),
-        ("SAME", Kind::Figure),
-        ("UNDECIDED", Kind::Figure),
-    ]);
+pub(crate) fn grid(view: &SuiteView) -> Table {
+    let mut table = Table::new([
+        Column::text("contender"),
+        Column::figure("ratio"),
+        Column::figure("these workloads").narrow(),
+        Column::figure("workloads like these").narrow(),
+        Column::figure("FASTER"),
+        Column::figure("SLOWER"),
+        Column::figure("SAME"),
+        Column::figure("UNDECIDED"),
+    ])
+    .caption(format!("{}; below 1 is better", title(view)))
+    .sortable();
     for row in &view.rows {
         let (ratio, these) = ratio_and_interval(Some(row.ratio), row.low, row.high);
         let (_, like_these) =
             ratio_and_interval(Some(row.ratio), row.like_these_low, row.like_these_high);
-        let or_dash = |interval: Option<String>| interval.unwrap_or_else(|| "-".to_owned());
-        grid.row(vec![
-            row.label.clone(),
-            ratio,
-            or_dash(these),
-            or_dash(like_these),
-            row.wins.to_string(),
-            row.losses.to_string(),
-            row.same.to_string(),
-            row.undecided.to_string(),
+        table.row([
+            Cell::contender(row.contender, row.label.as_str()),
+            Cell::figure(ratio, row.ratio),
+            Cell::maybe(these.zip(row.low)),
+            Cell::maybe(like_these.zip(row.like_these_low)),
+            Cell::count(row.wins),
+            Cell::count(row.losses),
+            Cell::count(row.same),
+            Cell::count(row.undecided),
         ]);
     }
-    grid
+    table
 }
 
 /// How the table is read.

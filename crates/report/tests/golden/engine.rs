@@ -82,11 +82,11 @@ fn threads_and_fsync_80() {
     -------------------------------------------------------------------
     ext4         4,000 files/s  25.0 %   1.00 s    500 ms   1.25 s    2
     xfs [a]      4,000 files/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
+    [a] partial in 1 trial (ended before the end of the work): in no figure
     latency      p50      p99    p99.9      max  first done  last done  imbalance
     -----------------------------------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  1.05 ms      400 ms     500 ms       1.11
     xfs      10.1 µs  10.1 µs  10.1 µs  1.05 ms      400 ms     500 ms       1.11
-    [a] partial in 1 trial (ended before the end of the work): in no figure
 
     metadata / list: 4 directories; cold
     file system         rate     CPU  durable  returned  drained    n
@@ -170,12 +170,12 @@ fn fio_says_its_own_time_80() {
     ----------------------------------------------------------------------------
     ext4 [a]     1,250 IOPS  4.88 MiB/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
     xfs [a]      1,250 IOPS  4.88 MiB/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
+    [a] the rate leaves out the start and end of fio-3.36, which worked for 300 ms
+        by its own clock; the times do not
     latency      p50      p90      p99    p99.9      max
     ----------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
     xfs      10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
-    [a] the rate leaves out the start and end of fio-3.36, which worked for 300 ms
-        by its own clock; the times do not
     ");
     insta::assert_snapshot!(raw_values(&header, &records, 100, plain()), @r"
     fio-job / randread
@@ -210,25 +210,25 @@ fn ledger_of_devices_80() {
     xfs     4 KiB    4 MiB    4.00 MiB       6 MiB     6.00
 
     Space after the last phase
-    file system  workload  used empty    used  stored  amp.  unmount  n
-    -------------------------------------------------------------------
-    ext4         database       8 MiB  16 MiB   4 MiB  2.00  50.0 ms  2
-    xfs          database       8 MiB  16 MiB   4 MiB  2.00  50.0 ms  2
+    contender  workload  used empty    used  stored  amp.  unmount  n
+    -----------------------------------------------------------------
+    ext4       database       8 MiB  16 MiB   4 MiB  2.00  50.0 ms  2
+    xfs        database       8 MiB  16 MiB   4 MiB  2.00  50.0 ms  2
 
     Devices before mkfs
-    file system  before mkfs         in  rounds  writes/s  steady    time  n
-                               sequence            in the
-                                                     last
-    ------------------------------------------------------------------------
-    ext4         precondition     2 GiB      25     2,000     yes  25m20s  2
-    xfs          precondition     2 GiB      25     2,000  1 of 2  25m20s  2
+    contender  before mkfs         in  rounds  writes/s  steady    time  n
+                             sequence            in the
+                                                   last
+    ----------------------------------------------------------------------
+    ext4       precondition     2 GiB      25     2,000     yes  25m20s  2
+    xfs        precondition     2 GiB      25     2,000  1 of 2  25m20s  2
 
     Queues of the devices
-    file system  scheduler  read-ahead  write cache  n
-    --------------------------------------------------
-    ext4         kyber         128 KiB  write back   1
-    ext4         none          128 KiB  write back   1
-    xfs          kyber         128 KiB  write back   2
+    contender  scheduler  read-ahead  write cache  n
+    ------------------------------------------------
+    ext4       kyber         128 KiB  write back   1
+    ext4       none          128 KiB  write back   1
+    xfs        kyber         128 KiB  write back   2
 
     latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9
     1,000. device: bytes read and written from the phase's start to `durable`, to

@@ -17,6 +17,7 @@ use fsarena_model::record::{CacheState, Drained, MemoryRecord, Notice, Outcome, 
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::work::{OpError, VerifyReport};
 use fsarena_report::{PlanCost, PlanCostRow, RunLine, Style, plan_table, raw_values, runs_list};
+use fsarena_study::verdict::Verdicts;
 use fsarena_study::{Study, study};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
 
@@ -255,4 +256,14 @@ fn json_is_one_document_with_base_units() {
     let back: Vec<TrialRecord> = serde_json::from_value(value["records"].clone()).unwrap();
     assert_eq!(back, records, "the records are in it as they are");
     assert!(!value.to_string().contains("null,null,null,null"), "no figure became nothing");
+}
+
+/// A RUN with these views, as sections take it.
+fn run_of<'a>(
+    header: &'a RunHeader,
+    records: &'a [TrialRecord],
+    study: &'a Study,
+    verdicts: Option<&'a Verdicts>,
+) -> fsarena_report::Run<'a> {
+    fsarena_report::Run { id: 1, header, sessions: &[], records, study, verdicts, article: None }
 }

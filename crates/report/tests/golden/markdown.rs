@@ -1,7 +1,7 @@
 //! A RUN as Markdown, over the hand-made records of the tables and verdicts.
 
 use crate::verdict::{against, pair, question, row, verdicts};
-use crate::{plain, sample};
+use crate::{plain, run_of, sample};
 use fsarena_model::run::RunState;
 use fsarena_model::verdict::Verdict;
 use fsarena_report::{Style, markdown};
@@ -17,9 +17,10 @@ fn a_run_with_verdicts() {
     ];
     let pairs = vec![pair((0, "xfs"), (1, "ext4"), Verdict::Faster, [0.769, 0.725, 0.806])];
     let verdicts = verdicts(vec![question(rows, pairs)]);
-    let text = markdown(&header, &study, Some(&verdicts), plain());
+    let run = run_of(&header, &records, &study, Some(&verdicts));
+    let text = markdown(&run, plain());
     insta::assert_snapshot!(text);
-    assert_eq!(text, markdown(&header, &study, Some(&verdicts), Style { bars: true, ..plain() }));
+    assert_eq!(text, markdown(&run, Style { bars: true, ..plain() }));
 }
 
 /// Whatever stands in a name, every row has as many cells as its heading, and nothing is a tag.
@@ -30,7 +31,7 @@ fn names_stay_text() {
         header.plan.contenders[0].label = label.to_owned();
         header.title = format!("{label}\n# {label}");
         let study = study(&header, RunState::Done, &[], &records);
-        let text = markdown(&header, &study, None, plain());
+        let text = markdown(&run_of(&header, &records, &study, None), plain());
         let mut cells = None;
         for line in text.lines() {
             assert!(!line.contains("<script"), "{line}");

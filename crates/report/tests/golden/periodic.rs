@@ -1,12 +1,11 @@
 //! Cycles, sweeps, accounts and the article of 2007, over hand-made records.
 
-use super::plain;
+use super::{plain, run_of};
 use fsarena_model::account::{AccountRecord, Part};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_report::{
-    Detail, OwnRun, Style, account_tables, article, beside, csv, cycles_tables, in_shape_of,
-    markdown, phase_tables, sweep_tables,
+    Detail, OwnRun, Style, article, beside, csv, in_shape_of, markdown, phase_tables, sections_text,
 };
 use fsarena_study::{Study, points, study};
 use fsarena_testkit::records::{self, SECOND_NS, add_account, block_sizes, periodic};
@@ -58,26 +57,21 @@ fn shape(record: &mut TrialRecord, contender: usize, block: u64) {
     }
 }
 
-fn all(study: &Study, width: usize) -> String {
-    [
-        cycles_tables(study, width, plain()),
-        sweep_tables(study, Detail::Full, width, Style { bars: true, ..plain() }),
-        account_tables(study, width, plain()),
-    ]
-    .join("\n")
+fn all((header, records, study): &(RunHeader, Vec<TrialRecord>, Study), width: usize) -> String {
+    let style = Style { bars: true, ..plain() };
+    sections_text(&run_of(header, records, study, None), Detail::Full, width, style)
 }
 
 #[test]
 fn tables_of_120_columns() {
-    let (_, _, study) = sample();
-    insta::assert_snapshot!(all(&study, 120));
+    insta::assert_snapshot!(all(&sample(), 120));
 }
 
 #[test]
 fn nothing_is_wider_than_asked() {
-    let (_, _, study) = sample();
+    let sample = sample();
     for width in [80, 100] {
-        let text = all(&study, width) + &phase_tables(&study, width, plain());
+        let text = all(&sample, width) + &phase_tables(&sample.2, width, plain());
         for line in text.lines() {
             assert!(line.chars().count() <= width, "{width}: {line}");
         }
@@ -88,8 +82,9 @@ fn nothing_is_wider_than_asked() {
 fn what_a_run_without_cycles_shows_of_them() {
     let header =
         records::header(vec![records::contender("xfs", "xfs", 1)], vec![records::small_files()], 1);
-    let study = study(&header, RunState::Done, &[], &[records::record(&header, 0)]);
-    assert_eq!(all(&study, 100).trim(), "");
+    let records = vec![records::record(&header, 0)];
+    let study = study(&header, RunState::Done, &[], &records);
+    assert_eq!(all(&(header, records, study), 100).trim(), "");
 }
 
 #[test]
@@ -115,9 +110,9 @@ fn the_article_with_ours_beside_it() {
 
 #[test]
 fn markdown_has_sections_of_its_own() {
-    let (header, _, study) = sample();
-    let text = markdown(&header, &study, None, plain());
-    let from = text.find("## Cycles").unwrap();
+    let (header, records, study) = sample();
+    let text = markdown(&run_of(&header, &records, &study, None), plain());
+    let from = text.find("## Response curves").unwrap();
     let to = text.find("## How it was done").unwrap();
     insta::assert_snapshot!(text[from..to]);
 }
@@ -150,7 +145,8 @@ fn cycles_that_lay_beside_others_are_marked() {
         cycles[2].report.beside = 1;
     }
     let study = study(&header, RunState::Done, &[], &all);
-    let tables = cycles_tables(&study, 200, Style::default());
+    let run = run_of(&header, &all, &study, None);
+    let tables = sections_text(&run, Detail::Brief, 200, Style::default());
     assert!(tables.contains("xfs 4096, met the load of another"), "{tables}");
     assert!(tables.contains("- xfs 4096: 4 cycles met the load of another: left out"), "{tables}");
     assert!(tables.contains("cycles overlapped"), "{tables}");

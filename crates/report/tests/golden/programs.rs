@@ -88,28 +88,29 @@ fn phases_80() {
     -----------------------------------------------------------------
     ext4                1.10 s      -   0.500 s     1.25 s  25.0 %  2
     tmpfs (warm) [a]  0.0600 s      -  0.0500 s  no device  25.0 %  2
+    [a] warm by nature
     work          MB/s  entries/s     user  system   read   written  w. amp.
     ------------------------------------------------------------------------
     ext4          18.3      1,018  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
     tmpfs (warm)   336     18,629  0.100 s  0.00 s      -         -        -
-    [a] warm by nature
 
     tree / copy: copy (cp) of untar; warm
     file system  durable          min - max  ratio  returned    drained     CPU  n
     ------------------------------------------------------------------------------
     ext4          2.10 s    2.00 s - 2.20 s  19.09   0.500 s     1.25 s  25.0 %  2
     tmpfs [a]    0.110 s  0.105 s - 0.115 s   1.00  0.0500 s  no device  25.0 %  2
+    [a] warm by nature
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   9.55        530  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
     tmpfs   182     10,112  0.100 s  0.00 s      -         -        -
-    [a] warm by nature
 
     tree / copy-engine: copy (engine) of untar; warm
     file system  durable          min - max  ratio  returned    drained     CPU  n
     ------------------------------------------------------------------------------
     ext4          3.10 s    3.00 s - 3.20 s  19.38   0.500 s     1.25 s  25.0 %  2
     tmpfs [a]    0.160 s  0.155 s - 0.165 s   1.00  0.0500 s  no device  25.0 %  2
+    [a] warm by nature
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   6.46        358  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
@@ -118,7 +119,6 @@ fn phases_80() {
     ----------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
     tmpfs    10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
-    [a] warm by nature
     ");
 }
 
@@ -133,23 +133,23 @@ fn partial_phases_80() {
     --------------------------------------------------------------------------------
     ext4            4.10 s  4.00 s - 4.20 s  20.00   0.500 s     1.25 s  25.0 %    2
     tmpfs [a] [b]  0.205 s                -   1.00  0.0500 s  no device  25.0 %  1/2
+    [a] warm by nature
+    [b] partial in 1 trial (ended before the end of the work): in no figure
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   4.88        271  0.100 s  0.00 s  4 KiB  45.8 MiB    18.00
     tmpfs  97.6      5,415  0.100 s  0.00 s      -         -        -
-    [a] warm by nature
-    [b] partial in 1 trial (ended before the end of the work): in no figure
 
     tree / delete: delete (rm) of copy; warm
     file system  durable        min - max  ratio  returned    drained     CPU    n
     ------------------------------------------------------------------------------
     ext4          5.10 s  5.00 s - 5.20 s  20.00   0.500 s     1.25 s  25.0 %    2
     tmpfs [a]    0.255 s                -   1.00  0.0500 s  no device  25.0 %  1/2
+    [a] warm by nature
     work   entries/s     user  system   read  written
     -------------------------------------------------
     ext4         218  0.100 s  0.00 s  4 KiB    4 KiB
     tmpfs      4,353  0.100 s  0.00 s      -        -
-    [a] warm by nature
     ");
 }
 
@@ -195,20 +195,16 @@ fn programs_and_the_engine_80() {
     let end = text.find("Medians over").unwrap();
     insta::assert_snapshot!(text[start..end], @r"
     Tool overhead (program ÷ engine)
-    work                        file system  durable        min - max    n  quotient
+    work                          contender  durable        min - max    n  quotient
     --------------------------------------------------------------------------------
-    tree / untar (tar)          ext4          1.40 s  1.00 s - 1.80 s    3      0.88
-    tree-engine / untar         ext4          1.60 s  1.20 s - 2.00 s    3
-    (engine)
-    tree / untar (tar)          xfs [a]       1.50 s  1.10 s - 1.90 s  2/3      1.00
-    tree-engine / untar         xfs           1.50 s  1.30 s - 1.70 s  2/3
-    (engine)
-    tree / copy (cp)            ext4          1.40 s  1.00 s - 1.80 s    3      0.88
-    tree-engine / copy          ext4          1.60 s  1.20 s - 2.00 s    3
-    (engine)
-    tree / copy (cp)            xfs [a]       1.50 s  1.10 s - 1.90 s  2/3      1.00
-    tree-engine / copy          xfs           1.50 s  1.30 s - 1.70 s  2/3
-    (engine)
+    tree / untar (tar)            ext4        1.40 s  1.00 s - 1.80 s    3      0.88
+    tree-engine / untar (engine)  ext4        1.60 s  1.20 s - 2.00 s    3
+    tree / untar (tar)            xfs [a]     1.50 s  1.10 s - 1.90 s  2/3      1.00
+    tree-engine / untar (engine)  xfs         1.50 s  1.30 s - 1.70 s  2/3
+    tree / copy (cp)              ext4        1.40 s  1.00 s - 1.80 s    3      0.88
+    tree-engine / copy (engine)   ext4        1.60 s  1.20 s - 2.00 s    3
+    tree / copy (cp)              xfs [a]     1.50 s  1.10 s - 1.90 s  2/3      1.00
+    tree-engine / copy (engine)   xfs         1.50 s  1.30 s - 1.70 s  2/3
     [a] WRONG CONTENTS after 1 trial: in no figure
     The same work in trials of two workloads, by the time to `durable`; a quotient
     of medians, without a verdict. Above 1.00 the program took longer than the
@@ -264,11 +260,11 @@ fn phases_120() {
     --------------------------------------------------------------------------------------
     ext4                1.10 s      1.00 s - 1.20 s      -   0.500 s     1.25 s  25.0 %  2
     tmpfs (warm) [a]  0.0600 s  0.0550 s - 0.0650 s      -  0.0500 s  no device  25.0 %  2
+    [a] warm by nature
     work          MB/s  entries/s     user  system   read   written  w. amp.
     ------------------------------------------------------------------------
     ext4          18.3      1,018  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
     tmpfs (warm)   336     18,629  0.100 s  0.00 s      -         -        -
-    [a] warm by nature
     ");
 }
 
@@ -343,10 +339,10 @@ fn ledger_80() {
     ext4    4 KiB      0 B       4 KiB         0 B        -
 
     Space after the last phase
-    file system  workload  used empty      used    stored  amp.  unmount  n
-    -----------------------------------------------------------------------
-    ext4         tree           8 MiB  46.1 MiB  19.1 MiB  2.00  50.0 ms  2
-    tmpfs        tree           8 MiB  46.1 MiB  19.1 MiB  2.00  50.0 ms  2
+    contender  workload  used empty      used    stored  amp.  unmount  n
+    ---------------------------------------------------------------------
+    ext4       tree           8 MiB  46.1 MiB  19.1 MiB  2.00  50.0 ms  2
+    tmpfs      tree           8 MiB  46.1 MiB  19.1 MiB  2.00  50.0 ms  2
 
     latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9
     1,000. device: bytes read and written from the phase's start to `durable`, to

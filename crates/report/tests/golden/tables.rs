@@ -141,7 +141,7 @@ fn ledger_80() {
     xfs                             4 KiB  2.44 MiB    2.45 MiB    3.66 MiB     3.00
 
     Space after the last phase
-    file system        workload     used empty      used    stored  amp.  unmount  n
+    contender          workload     used empty      used    stored  amp.  unmount  n
     --------------------------------------------------------------------------------
     ext4#1             small-files       8 MiB  10.4 MiB  1.22 MiB  2.00  50.0 ms  3
     ext4#2             small-files       8 MiB  10.4 MiB  1.22 MiB  2.00  50.0 ms  3

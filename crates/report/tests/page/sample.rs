@@ -7,7 +7,7 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Rule;
 use fsarena_model::work::Workload;
 use fsarena_reference::Article;
-use fsarena_report::page::{Repeats, Run};
+use fsarena_report::{Repeats, Run};
 use fsarena_study::Study;
 use fsarena_study::verdict::Verdicts;
 use fsarena_testkit::records::{asked, contender, header, record, session, small_files};

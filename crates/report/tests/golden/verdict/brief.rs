@@ -84,11 +84,11 @@ fn three_contenders_two_phases_80() {
     against all 2 others: 1 FASTER and 1 SAME.
 
     small-files / create: time to durable; ratios to ext4 data=journal
-    letters  tier  contender          n  median  ratio      interval  verdict     cv
+    contender          letters  tier  n  median  ratio      interval  verdict     cv
     --------------------------------------------------------------------------------
-    a           1  ext4 data=journal  8  1.00 s   1.00             -  best     2.1 %
-    a           1  ext4               8  1.01 s   1.01  [0.98, 1.05]  SAME     2.1 %
-    b           -  xfs                8  1.64 s   1.64  [1.56, 1.72]  SLOWER   2.1 %
+    ext4 data=journal  a           1  8  1.00 s   1.00             -  best     2.1 %
+    ext4               a           1  8  1.01 s   1.01  [0.98, 1.05]  SAME     2.1 %
+    xfs                b           -  8  1.64 s   1.64  [1.56, 1.72]  SLOWER   2.1 %
     Watchers
       - drift: xfs grows by 0.4 % a block against ext4 (p = 0.0034)
     Due to: fs ×1.63 [1.55, 1.71], mount data within fs = ext4 ×1.00 [0.99, 1.02]
@@ -131,11 +131,11 @@ fn three_contenders_two_phases_100() {
     ratio 0.990 [0.953, 1.023], 8 blocks; ext4 data=journal against all 2 others: 1 FASTER and 1 SAME.
 
     small-files / create: time to durable; ratios to ext4 data=journal
-    letters  tier  contender          n  median  ratio      interval  verdict     cv  outliers
+    contender          letters  tier  n  median  ratio      interval  verdict     cv  outliers
     ------------------------------------------------------------------------------------------
-    a           1  ext4 data=journal  8  1.00 s   1.00             -  best     2.1 %         0
-    a           1  ext4               8  1.01 s   1.01  [0.98, 1.05]  SAME     2.1 %         0
-    b           -  xfs                8  1.64 s   1.64  [1.56, 1.72]  SLOWER   2.1 %         1
+    ext4 data=journal  a           1  8  1.00 s   1.00             -  best     2.1 %         0
+    ext4               a           1  8  1.01 s   1.01  [0.98, 1.05]  SAME     2.1 %         0
+    xfs                b           -  8  1.64 s   1.64  [1.56, 1.72]  SLOWER   2.1 %         1
     Watchers
       - drift: xfs grows by 0.4 % a block against ext4 (p = 0.0034)
     Due to: fs ×1.63 [1.55, 1.71], mount data within fs = ext4 ×1.00 [0.99, 1.02]

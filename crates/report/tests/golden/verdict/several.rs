@@ -78,14 +78,14 @@ fn six_contenders_80() {
     3 FASTER and 2 SAME.
 
     small-files / create: time to durable; ratios to ext4
-    letters  tier  contender  n  median  ratio        interval  verdict     cv
+    contender  letters  tier  n  median  ratio        interval  verdict     cv
     --------------------------------------------------------------------------
-    a           1  ext4       8  1.00 s   1.00               -  best     2.1 %
-    a           1  xfs        8  1.01 s   1.01    [0.99, 1.03]  SAME     2.1 %
-    ab          1  ext3       8  1.02 s  1.020  [0.999, 1.041]  SAME     2.1 %
-    bc          2  btrfs      8  1.09 s   1.09    [1.06, 1.12]  SLOWER   2.1 %
-    c           2  f2fs       8  1.12 s   1.12    [1.09, 1.15]  SLOWER   2.1 %
-    d           -  jfs        8  2.31 s   2.31    [2.25, 2.37]  SLOWER   2.1 %
+    ext4       a           1  8  1.00 s   1.00               -  best     2.1 %
+    xfs        a           1  8  1.01 s   1.01    [0.99, 1.03]  SAME     2.1 %
+    ext3       ab          1  8  1.02 s  1.020  [0.999, 1.041]  SAME     2.1 %
+    btrfs      bc          2  8  1.09 s   1.09    [1.06, 1.12]  SLOWER   2.1 %
+    f2fs       c           2  8  1.12 s   1.12    [1.09, 1.15]  SLOWER   2.1 %
+    jfs        d           -  8  2.31 s   2.31    [2.25, 2.37]  SLOWER   2.1 %
     Pairs
       - ext4 and xfs are SAME within ±5 %: ratio 0.99 [0.97, 1.01], 8 blocks (early
         stop)
@@ -148,14 +148,14 @@ fn six_contenders_100() {
     [0.97, 1.01], 8 blocks (early stop); ext4 against all 5 others: 3 FASTER and 2 SAME.
 
     small-files / create: time to durable; ratios to ext4
-    letters  tier  contender  n  median  ratio        interval  verdict     cv  outliers
+    contender  letters  tier  n  median  ratio        interval  verdict     cv  outliers
     ------------------------------------------------------------------------------------
-    a           1  ext4       8  1.00 s   1.00               -  best     2.1 %         0
-    a           1  xfs        8  1.01 s   1.01    [0.99, 1.03]  SAME     2.1 %         0
-    ab          1  ext3       8  1.02 s  1.020  [0.999, 1.041]  SAME     2.1 %         0
-    bc          2  btrfs      8  1.09 s   1.09    [1.06, 1.12]  SLOWER   2.1 %         1
-    c           2  f2fs       8  1.12 s   1.12    [1.09, 1.15]  SLOWER   2.1 %         0
-    d           -  jfs        8  2.31 s   2.31    [2.25, 2.37]  SLOWER   2.1 %         0
+    ext4       a           1  8  1.00 s   1.00               -  best     2.1 %         0
+    xfs        a           1  8  1.01 s   1.01    [0.99, 1.03]  SAME     2.1 %         0
+    ext3       ab          1  8  1.02 s  1.020  [0.999, 1.041]  SAME     2.1 %         0
+    btrfs      bc          2  8  1.09 s   1.09    [1.06, 1.12]  SLOWER   2.1 %         1
+    f2fs       c           2  8  1.12 s   1.12    [1.09, 1.15]  SLOWER   2.1 %         0
+    jfs        d           -  8  2.31 s   2.31    [2.25, 2.37]  SLOWER   2.1 %         0
     Pairs
       - ext4 and xfs are SAME within ±5 %: ratio 0.99 [0.97, 1.01], 8 blocks (early stop)
       - ext4 and ext3 are SAME within ±5 %: ratio 0.980 [0.960, 1.001], 8 blocks (early stop)

@@ -375,7 +375,7 @@ fn without_a_ratio_there_is_a_dash() {
     let text = shown(&verdicts, 80);
     let line = text.lines().find(|line| line.starts_with("xfs ")).unwrap();
     let cells: Vec<&str> = line.split_whitespace().collect();
-    assert_eq!(cells, ["xfs", "8", "1.30", "s", "-", "-", "2.1", "%"], "{text}");
+    assert_eq!(cells, ["xfs", "8", "1.30", "s", "-", "not", "compared", "2.1", "%"], "{text}");
 }
 
 /// The pair was decided after four blocks; xfs went on to eight because of others.

@@ -1,0 +1,90 @@
+//! A section as it is made once, for `show`, Markdown and the page: blocks in their order.
+//!
+//! Knows nothing of how it is shown (`render/`).
+
+use crate::table::Table;
+use fsarena_chart::Svg;
+use maud::Markup;
+
+/// A section of a RUN; without blocks it has nothing to show and is left out everywhere.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Section {
+    /// How its tables are read; once for all of them.
+    pub(crate) legend: String,
+    pub(crate) blocks: Vec<Block>,
+}
+
+impl Section {
+    /// Without anything to show.
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+
+    /// Of blocks alone.
+    pub(crate) fn new(blocks: Vec<Block>) -> Self {
+        Self { legend: String::new(), blocks }
+    }
+
+    /// With how its tables are read.
+    pub(crate) fn legend(self, legend: impl Into<String>) -> Self {
+        Self { legend: legend.into(), ..self }
+    }
+
+    /// Its charts, in their order.
+    pub(crate) fn charts(&self) -> Vec<&Svg> {
+        self.blocks.iter().flat_map(Block::charts).collect()
+    }
+}
+
+/// A part of a section.
+#[derive(Clone, Debug)]
+pub(crate) enum Block {
+    /// A heading below the section's.
+    Heading(String),
+    Table(Table),
+    /// A drawing and its caption; pages alone have it.
+    Chart(Svg, String),
+    /// Drawings next to each other where there is room.
+    Charts(Vec<(Svg, String)>),
+    /// What has to be known with the figures.
+    Note(String),
+    /// What a reader must not overlook.
+    Warning(String),
+    /// Why there is nothing.
+    Missing(String),
+    /// Sentences, without or with whose they are; nothing without items.
+    List(Option<Owner>, Vec<String>),
+    /// Names and values; pages alone have it.
+    Facts(Vec<(String, String)>),
+    /// What is closed on a page until asked for, under a summary; text has all of it.
+    Fold(String, Vec<Block>),
+    /// What pages alone have, with the charts in it.
+    Page(Markup, Vec<Svg>),
+}
+
+impl Block {
+    fn charts(&self) -> Vec<&Svg> {
+        match self {
+            Self::Chart(svg, _) => vec![svg],
+            Self::Charts(all) => all.iter().map(|(svg, _)| svg).collect(),
+            Self::Page(_, all) => all.iter().collect(),
+            Self::Fold(_, blocks) => blocks.iter().flat_map(Self::charts).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Whose sentences a list has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Owner {
+    pub(crate) label: String,
+    /// Index into the plan's contenders, where it is one.
+    pub(crate) contender: Option<usize>,
+}
+
+impl Owner {
+    /// A contender.
+    pub(crate) fn contender(contender: usize, label: impl Into<String>) -> Self {
+        Self { label: label.into(), contender: Some(contender) }
+    }
+}
