@@ -8,6 +8,7 @@
 
 mod dist;
 mod overhead;
+mod root;
 mod test;
 mod tidy;
 
@@ -67,10 +68,4 @@ fn finish(result: anyhow::Result<bool>) -> ExitCode {
 fn usage(message: &str) -> ExitCode {
     eprintln!("xtask: {message}\n\n{HELP}");
     ExitCode::from(2)
-}
-
-/// The root of the checkout: the parent of this crate's directory.
-fn root() -> std::path::PathBuf {
-    let manifest = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().expect("xtask lies below the root of the workspace").to_path_buf()
 }

@@ -17,6 +17,7 @@ mod pairs;
 mod reference;
 mod sampler;
 mod scale;
+mod section;
 mod small;
 mod table;
 mod threads;
@@ -24,20 +25,9 @@ mod uring;
 
 use anyhow::{Context as _, Result, ensure};
 use options::{Asked, Options};
+use section::{Section, Verdict};
 use std::path::PathBuf;
 use std::process::Command;
-
-const MIB: u64 = 1 << 20;
-
-/// A part of the benchmark, with figures of its own.
-struct Section {
-    name: &'static str,
-    /// Whether it runs without being named.
-    usual: bool,
-    /// Whether its figures mean something with these options.
-    judged: fn(&Options) -> bool,
-    run: fn(&Options) -> Result<Verdict>,
-}
 
 /// In the order of the run. A new section is a file with such an entry, and a line here.
 const SECTIONS: &[Section] = &[
@@ -49,23 +39,6 @@ const SECTIONS: &[Section] = &[
     corpus::SECTION,
     million::SECTION,
 ];
-
-/// What came of a section.
-#[derive(Debug, Default)]
-struct Verdict {
-    /// Figures that were missed.
-    missed: Vec<String>,
-    /// What could not be run here.
-    not_run: Vec<String>,
-}
-
-impl Verdict {
-    /// A part that cannot run here; said at once and again at the end.
-    fn not_run(&mut self, what: &str, why: &str) {
-        println!("not run: {what}: {why}");
-        self.not_run.push(what.to_owned());
-    }
-}
 
 /// Runs the sections, or one errand in a child process (`--child`, `--corpus-child`).
 ///
@@ -86,7 +59,9 @@ pub fn run(args: &[String]) -> Result<()> {
         }
         Asked::Run(options) => options,
     };
-    let sections: Vec<&Section> = SECTIONS.iter().filter(|one| options.wants(one)).collect();
+    options.check_names(SECTIONS.iter().map(|one| one.name))?;
+    let wanted = |one: &&Section| options.wants(one.name, one.usual);
+    let sections: Vec<&Section> = SECTIONS.iter().filter(wanted).collect();
     let judged = |section: &Section| !options.smoke && (section.judged)(&options);
     if cfg!(debug_assertions) && sections.iter().any(|section| judged(section)) {
         return in_release(args);

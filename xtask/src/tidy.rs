@@ -17,23 +17,7 @@ mod tree;
 
 use std::fmt::Write;
 
-use tree::Tree;
-
-/// Something that breaks a house rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Finding {
-    file: String,
-    /// First line of a file is 1.
-    line: usize,
-    /// What is wrong and what to do about it.
-    text: String,
-}
-
-impl Finding {
-    fn new(file: &str, line: usize, text: impl Into<String>) -> Self {
-        Finding { file: file.to_owned(), line, text: text.into() }
-    }
-}
+use tree::{Finding, Tree};
 
 struct Rule {
     name: &'static str,
@@ -64,7 +48,7 @@ const RULES: &[Rule] = &[
 
 /// Checks the checkout this program was built from; `Ok(false)` if a rule is broken.
 pub fn run(args: &[String]) -> anyhow::Result<bool> {
-    let tree = Tree::read(&crate::root())?;
+    let tree = Tree::read(&crate::root::root())?;
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
         [] => {}

@@ -9,19 +9,18 @@ mod make;
 mod speed;
 
 use super::image::Mounted;
+use super::options::{CORPUS_JUDGED_FILES, Options};
 use super::pairs::{Pace, Sample, Side, stage, warm};
+use super::section::{MIB, Section, Verdict};
 use super::table::{Centre, Compared, Comparison};
-use super::{MIB, Options, Section, Verdict};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::builtin;
 pub(super) use make::{CHILD, carry_out};
-use make::{Made, Make, Way};
+use make::{Dataset, Made, Make, Way};
 use std::path::Path;
 
 pub(super) const SECTION: Section = Section { name: "corpus", usual: true, judged, run };
 
-/// Files of each tree, for the figures.
-pub(super) const JUDGED_FILES: u64 = 20_000;
 const USUAL_PAIRS: u32 = 31;
 const JUDGED_PAIRS: u32 = 21;
 /// Pairs of what is shown only.
@@ -46,7 +45,7 @@ const IMAGE_BYTES_A_FILE: u64 = 16_384;
 const IMAGE_BYTES_LEAST: u64 = 160 * MIB;
 
 fn judged(options: &Options) -> bool {
-    options.pairs(USUAL_PAIRS) >= JUDGED_PAIRS && options.corpus_files >= JUDGED_FILES
+    options.pairs(USUAL_PAIRS) >= JUDGED_PAIRS && options.corpus_files >= CORPUS_JUDGED_FILES
 }
 
 fn run(options: &Options) -> Result<Verdict> {
@@ -69,12 +68,6 @@ fn run(options: &Options) -> Result<Verdict> {
         Err(why) => verdict.not_run("corpus on a loop device", &why),
     }
     Ok(verdict)
-}
-
-/// A dataset and how much of it.
-struct Dataset {
-    name: String,
-    scale: f64,
 }
 
 impl Dataset {

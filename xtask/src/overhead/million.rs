@@ -5,8 +5,9 @@
 
 use super::errand::{Errand, Ran};
 use super::image::Mounted;
+use super::options::Options;
+use super::section::{MIB, Section, Verdict};
 use super::small::{BLOCK_BYTES, FILE_BYTES};
-use super::{MIB, Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_model::work::{Dataset, Op, Phase};
 use std::path::Path;

@@ -4,9 +4,9 @@
 //! random. The other ops are shown: those of big files stamp and copy a MiB each, and directories
 //! have names of many parts.
 
-use super::options::JUDGED_FILES;
+use super::options::{JUDGED_FILES, Options};
+use super::section::{MIB, Section, Verdict};
 use super::small::{BLOCK_BYTES, DIRS, FILE_BYTES, OPS};
-use super::{MIB, Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_engine::calibrate::{HarnessCost, clock_facts, harness_cost};
 use fsarena_model::work::{Dataset, Op, Order};

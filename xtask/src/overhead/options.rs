@@ -1,6 +1,5 @@
 //! The command line of the benchmark: one set of options for all sections.
 
-use super::{SECTIONS, Section, corpus};
 use anyhow::{Context as _, Result, bail};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -43,6 +42,8 @@ exit code: not 0 when a figure is missed; a section that cannot run here says `n
 
 /// Files of the figures of small files.
 pub(super) const JUDGED_FILES: u64 = 50_000;
+/// Files of the figures of trees.
+pub(super) const CORPUS_JUDGED_FILES: u64 = 20_000;
 /// Most files of a tree: about those of the whole dataset.
 const CORPUS_FILES_MOST: u64 = 100_000;
 
@@ -91,7 +92,7 @@ impl Options {
             big_pairs: 5,
             uring_mib: 1024,
             scale_files: 10_000_000,
-            corpus_files: corpus::JUDGED_FILES,
+            corpus_files: CORPUS_JUDGED_FILES,
             million_files: 1_000_000,
             foreign: 0.3,
             patience: Duration::from_secs(900),
@@ -109,9 +110,6 @@ impl Options {
                 continue;
             }
             if !arg.starts_with('-') {
-                if !SECTIONS.iter().any(|section| section.name == arg) {
-                    bail!("no section is called {arg}\n{USAGE}");
-                }
                 options.sections.push(arg.to_owned());
                 continue;
             }
@@ -159,10 +157,19 @@ impl Options {
     }
 
     /// Whether a section was named, or runs anyway. The smoke test leaves none out.
-    pub(super) fn wants(&self, section: &Section) -> bool {
+    pub(super) fn wants(&self, name: &str, usual: bool) -> bool {
         match self.sections.as_slice() {
-            [] => section.usual || self.smoke,
-            named => named.iter().any(|name| name == section.name),
+            [] => usual || self.smoke,
+            named => named.iter().any(|wanted| wanted == name),
+        }
+    }
+
+    /// Refuses the name of a section that there is not.
+    pub(super) fn check_names(&self, known: impl Iterator<Item = &'static str>) -> Result<()> {
+        let known: Vec<&str> = known.collect();
+        match self.sections.iter().find(|name| !known.contains(&name.as_str())) {
+            Some(name) => bail!("no section is called {name}\n{USAGE}"),
+            None => Ok(()),
         }
     }
 
@@ -175,19 +182,27 @@ impl Options {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::overhead::SECTIONS;
     use std::path::Path;
 
     fn options(args: &[&str], env: Option<&str>) -> Result<Options> {
         let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
         match Options::parse(&args, env.map(PathBuf::from))? {
-            Asked::Run(options) => Ok(options),
+            Asked::Run(options) => {
+                options.check_names(SECTIONS.iter().map(|one| one.name))?;
+                Ok(options)
+            }
             Asked::Help => bail!("help"),
         }
     }
 
     fn wanted(args: &[&str]) -> Vec<&'static str> {
         let options = options(args, None).unwrap();
-        SECTIONS.iter().filter(|one| options.wants(one)).map(|one| one.name).collect()
+        SECTIONS
+            .iter()
+            .filter(|one| options.wants(one.name, one.usual))
+            .map(|one| one.name)
+            .collect()
     }
 
     fn judged(args: &[&str]) -> Vec<&'static str> {

@@ -1,7 +1,8 @@
 //! The reference: a bare loop of system calls in C, compiled here, run in a process of its own.
 
+use super::options::Options;
 use super::pairs::Sample;
-use super::{Options, Verdict};
+use super::section::Verdict;
 use anyhow::{Context as _, Result, ensure};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ impl Reference {
         what: &str,
         verdict: &mut Verdict,
     ) -> Result<Option<Self>> {
-        let own = || crate::root().join(SOURCE);
+        let own = || crate::root::root().join(SOURCE);
         let source = options.reference.clone().unwrap_or_else(own);
         let build = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
         let program = build.path().join("reference");

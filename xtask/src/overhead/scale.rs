@@ -4,10 +4,11 @@
 //! of small files run in one process, with latencies; a worker runs one of them.
 
 use super::errand::Errand;
+use super::options::Options;
 use super::pairs::{Pace, Side};
+use super::section::{MIB, Section, Verdict};
 use super::small::{BLOCK_BYTES, FILE_BYTES, OPS};
 use super::table::{Centre, Compared, Comparison};
-use super::{MIB, Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_model::work::{Backend, Dataset, Io, Order, Phase};
 use std::path::Path;

@@ -1,11 +1,12 @@
 //! One thread of small files against a bare loop of system calls, on tmpfs.
 
 use super::errand::Errand;
-use super::options::JUDGED_FILES;
+use super::options::{JUDGED_FILES, Options};
 use super::pairs::{Pace, Pairs, Side, stage};
 use super::reference::Reference;
+use super::sampler;
+use super::section::{MIB, Section, Verdict};
 use super::table::{Centre, Compared, Comparison};
-use super::{MIB, Options, Section, Verdict, sampler};
 use anyhow::Result;
 use fsarena_model::work::{Dataset, Op, Phase};
 

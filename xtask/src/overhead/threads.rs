@@ -5,12 +5,12 @@
 //! the slower of its two halves.
 
 use super::errand::Errand;
-use super::options::JUDGED_FILES;
+use super::options::{JUDGED_FILES, Options};
 use super::pairs::{Pace, Sample, Side, stage};
 use super::reference::{Printed, Reference};
+use super::section::{Section, Verdict};
 use super::small::{BLOCK_BYTES, DIRS, FILE_BYTES, OPS};
 use super::table::{Centre, Compared, Comparison};
-use super::{Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_model::work::{Dataset, Io, Phase, Sharing};
 use std::path::Path;

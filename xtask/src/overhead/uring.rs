@@ -9,10 +9,11 @@
 use super::errand::Errand;
 use super::fio::{self, RandomReads};
 use super::image::Mounted;
+use super::options::Options;
 use super::pairs::{Pace, Side};
+use super::section::{MIB, Section, Verdict};
 use super::small::BLOCK_BYTES;
 use super::table::{Centre, Compared, Comparison};
-use super::{MIB, Options, Section, Verdict};
 use anyhow::Result;
 use fsarena_model::work::{Backend, Dataset, Io, Op, Phase};
 use std::path::Path;

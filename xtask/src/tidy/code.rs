@@ -1,9 +1,8 @@
 //! Rules about Rust code: unsafe, processes, module docs, unwraps, unfinished work.
 
-use super::Finding;
 use super::lines::{self, Line};
 use super::modules;
-use super::tree::{Tree, parent};
+use super::tree::{Finding, Tree, parent};
 
 /// Crates that need raw kernel interfaces; there clippy asks for a SAFETY comment on each block.
 const MAY_BE_UNSAFE: &[&str] =

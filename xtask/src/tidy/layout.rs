@@ -1,8 +1,7 @@
 //! Rules about the shape of files: columns, length, names.
 
-use super::Finding;
 use super::lines;
-use super::tree::Tree;
+use super::tree::{Finding, Tree};
 
 /// Widest line; rustfmt keeps code to it and leaves comments and strings alone.
 const COLUMNS: usize = 100;

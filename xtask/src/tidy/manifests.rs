@@ -1,7 +1,6 @@
 //! Rules about the Cargo manifests: who may depend on whom, order, inheritance, lints.
 
-use super::Finding;
-use super::tree::{Tree, parent};
+use super::tree::{Finding, Tree, parent};
 
 /// Which crates of the workspace a crate may name, dev-dependencies included. The flow is
 /// `cli → runner → {plan, executor, store, study}`, `executor → {devices, engine, metrics}`,

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Finding;
 use super::lines::{self, Line};
-use super::tree::{Tree, join, parent};
+use super::tree::{Finding, Tree, join, parent};
 
 /// Every Rust file that is compiled; the value says whether it is compiled for tests only.
 pub fn reached(tree: &Tree) -> BTreeMap<String, bool> {

@@ -1,7 +1,6 @@
 //! Rules about text: the changelog's form, links that lead nowhere, paths of one machine.
 
-use super::Finding;
-use super::tree::{Tree, join, parent};
+use super::tree::{Finding, Tree, join, parent};
 
 const CHANGELOG: &str = "CHANGELOG.md";
 const GROUPS: &[&str] = &["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];

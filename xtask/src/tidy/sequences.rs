@@ -1,7 +1,6 @@
 //! Rules about sets of files that must be complete: built-in experiments and migrations.
 
-use super::Finding;
-use super::tree::Tree;
+use super::tree::{Finding, Tree};
 
 const MIGRATIONS: &str = "crates/store/migrations/";
 

@@ -1,4 +1,4 @@
-//! The repository as the rules see it: paths and texts, read once.
+//! The repository as the rules see it (paths and texts, read once), and what they find in it.
 //!
 //! The list comes from `git ls-files` (tracked files and new ones that are not ignored, so that a
 //! fault shows before the commit); without git the directory is walked.
@@ -86,6 +86,23 @@ impl Tree {
     }
 }
 
+/// Something that breaks a house rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    pub file: String,
+    /// First line of a file is 1.
+    pub line: usize,
+    /// What is wrong and what to do about it.
+    pub text: String,
+}
+
+impl Finding {
+    /// Names the place and says what is wrong.
+    pub fn new(file: &str, line: usize, text: impl Into<String>) -> Self {
+        Finding { file: file.to_owned(), line, text: text.into() }
+    }
+}
+
 fn listed_by_git(root: &Path) -> Option<Vec<String>> {
     let output = Command::new("git")
         .arg("-C")
@@ -151,7 +168,7 @@ mod tests {
 
     #[test]
     fn reads_this_checkout() {
-        let tree = Tree::read(&crate::root()).unwrap();
+        let tree = Tree::read(&crate::root::root()).unwrap();
         assert!(tree.text("xtask/src/tidy/tree.rs").is_some());
         assert!(tree.has("xtask/src") && tree.has("xtask/src/"));
         assert!(!tree.has("xtask/sr") && !tree.has("target"));

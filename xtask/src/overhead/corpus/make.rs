@@ -4,7 +4,6 @@
 //! nothing between two calls but look at the next of them. Where the description says that a file
 //! is longer than the buffer, it is written in as many calls.
 
-use super::Dataset;
 use crate::overhead::errand::ask;
 use anyhow::{Context as _, Result, ensure};
 use fsarena_corpus::{EntryKind, Tree, builtin};
@@ -18,6 +17,12 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// A dataset and how much of it.
+pub(super) struct Dataset {
+    pub(super) name: String,
+    pub(super) scale: f64,
+}
 
 /// First argument of this task when it makes a tree.
 pub(in crate::overhead) const CHILD: &str = "--corpus-child";

@@ -279,6 +279,17 @@ fn why_not_here(file_systems: &[&str]) -> Option<String> {
     })
 }
 
+/// Whether a test of what does not know the file system is done on `fs`; prints the reason if not.
+/// All are with `FSARENA_FULL=1`, as `cargo xtask test --all` sets it.
+pub fn stands_for_others(fs: &str) -> bool {
+    let is_full = std::env::var_os("FSARENA_FULL").is_some_and(|value| value == "1");
+    let stands = is_full || ["ext4", "btrfs", "tmpfs"].contains(&fs);
+    if !stands {
+        println!("not run: ext4, btrfs and tmpfs stand for {fs}; `cargo xtask test --all` runs it");
+    }
+    stands
+}
+
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
