@@ -68,3 +68,31 @@ fn views_use_no_word_of_other_dialects_as_a_name() {
         }
     }
 }
+
+/// Every table and view has its row in schema.md, with the columns that it has.
+#[test]
+fn the_description_shows_every_column() {
+    let (_dir, store) = database();
+    let raw = Connection::open(store.path()).unwrap();
+    let strings = |sql: &str| -> Vec<String> {
+        let mut statement = raw.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.get(0)).unwrap();
+        rows.collect::<Result<_, _>>().unwrap()
+    };
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema.md");
+    let text = std::fs::read_to_string(text).unwrap();
+    let names = strings(
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')
+         AND name NOT LIKE 'sqlite%'",
+    );
+    assert_eq!(names.len(), text.matches(" LIMIT 1;\n").count());
+    for name in names {
+        let query = format!("SELECT * FROM {name} LIMIT 1;\n");
+        let row = text.split_once(&query).unwrap_or_else(|| panic!("no row of {name}")).1;
+        let row = row.split("\n\n").next().unwrap().split("```").next().unwrap();
+        let shown: Vec<&str> =
+            row.lines().filter_map(|line| Some(line.split_once(" = ")?.0.trim())).collect();
+        let columns = strings(&format!("SELECT name FROM pragma_table_xinfo('{name}')"));
+        assert_eq!(shown, columns, "{name}");
+    }
+}
