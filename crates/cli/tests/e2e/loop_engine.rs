@@ -2,7 +2,7 @@
 
 use crate::plain_directory::as_nobody;
 use crate::support::{Scene, assert_nothing_left, device_of, is_root, of, phase};
-use fsarena_model::record::{MemoryRecord, PhaseRecord, TrialRecord, Window};
+use fsarena_model::record::{CacheState, MemoryRecord, PhaseRecord, TrialRecord, Window};
 use std::fs;
 
 /// Nested, names of 255 bytes, sizes of people's files.
@@ -160,6 +160,63 @@ phases = [
     { name = "written-mapped", op = "randwrite", backend = "mmap", threads = 2 },
 ]
 "#;
+
+/// Lengths, links, attributes and allocation.
+const CALLS: &str = r#"
+[[workload]]
+name = "calls"
+files = 60
+size = "9000 B"
+dirs = 6
+phases = [
+    "fallocate", "overwrite",
+    { op = "setxattr", bs = "30 B" }, { op = "getxattr", bs = "30 B" },
+    "link", "symlink", "list",
+    { op = "truncate", bs = "4 KiB" }, "read-random", "delete", "rmdir",
+]
+
+[[workload]]
+name = "calls-ring"
+files = 60
+size = "9000 B"
+dirs = 6
+threads = 2
+backend = "io_uring"
+iodepth = 4
+phases = [
+    "fallocate", "overwrite",
+    { op = "setxattr", bs = "30 B" }, { op = "getxattr", bs = "30 B" },
+    { op = "link", fsync = "op" }, { op = "symlink", fsync = "dir" },
+    { op = "truncate", bs = "4 KiB", fsync = "file" }, "read", "delete", "rmdir",
+]
+"#;
+
+/// The ops on lengths, links and attributes, by calls and by io_uring, on a file system with a
+/// device and on one without; ext3 cannot allocate, and says so.
+#[test]
+fn calls_on_lengths_links_and_attributes() {
+    let Some(scene) = Scene::privileged(&["ext3", "ext4", "tmpfs"]) else { return };
+    let file = scene.experiment("fs = [\"ext4\", \"tmpfs\"]\ndevice = \"loop:64M\"", CALLS);
+    let ran = scene.run(&["run", &file, "--verify"]).good();
+    ran.says(&["every byte as written", "setxattr", "values of 30 B", "to 4 KiB"]);
+    let records = scene.records_as_planned(1);
+    assert_eq!(records.len(), 4);
+    for record in &records {
+        assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
+        for phase in &record.phases {
+            let about_dirs = phase.op.is_about_dirs();
+            assert_eq!(phase.ops, if about_dirs { 6 } else { 60 }, "{}", phase.name);
+        }
+        if record.filesystem.name == "ext4" && phase(record, "getxattr").io.threads == 1 {
+            let cold = |name: &str| phase(record, name).cache.state;
+            assert_eq!([cold("getxattr"), cold("link")], [CacheState::Cold; 2]);
+        }
+    }
+    let none = scene.experiment("fs = \"ext3\"\ndevice = \"loop:64M\"", CALLS);
+    let ran = scene.run(&["run", &none]);
+    ran.says(&["fallocate", "does not support the call"]);
+    assert_nothing_left(&scene);
+}
 
 /// Runs `work` on `fs`, in warm phases; contents are compared afterwards.
 #[track_caller]
