@@ -93,6 +93,8 @@ fn it_stays_the_same_run() {
     assert_eq!(header.place.as_ref().unwrap().image_dir.to_str(), Some("~/images"));
     assert_eq!(sessions[0].boot_id, header.host.boot_id, "one boot stays one boot");
     assert!(sessions[0].boot_id.starts_with("boot-"));
+    assert_eq!(trials[0].ranks[0].boot_id, header.host.boot_id);
+    assert_eq!(trials[0].ranks[0].hostname, "");
     assert!(!trials[0].device.contains_key("serial"));
     assert_eq!(trials[0].device["logical_sector_bytes"], "512");
     let model = &header.place.as_ref().unwrap().devices[0].hardware;
@@ -128,9 +130,10 @@ fn names_that_the_plan_uses_stay() {
 #[test]
 fn a_run_without_secrets_is_as_it_was_but_for_its_boot() {
     let mut header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 1);
-    let trials = vec![records::record(&header, 0)];
+    let mut trials = vec![records::record(&header, 0)];
     let (after, _, records) = anonymous(&header, &[], &trials, &[]);
     header.host.boot_id.clone_from(&after.host.boot_id);
+    trials[0].ranks[0].boot_id.clone_from(&after.host.boot_id);
     assert_eq!((after, records), (header, trials));
 }
 
