@@ -185,7 +185,7 @@ pub(crate) struct Done {
 
 impl Done {
     /// What `records` say.
-    pub(crate) fn of(plan: &RunPlan, records: &[TrialRecord]) -> Self {
+    pub(crate) fn from_records(plan: &RunPlan, records: &[TrialRecord]) -> Self {
         let mut done = Self::default();
         for record in records.iter().filter(|record| record.outcome != Outcome::Interrupted) {
             done.sequences.insert(record.key.sequence);
@@ -226,7 +226,7 @@ pub(crate) fn left<'p>(
     records: &[TrialRecord],
     looks: &[Look],
 ) -> (Done, Option<Judge<'p>>, Vec<usize>) {
-    let done = Done::of(plan, records);
+    let done = Done::from_records(plan, records);
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
     let judge = Judge::replay(plan, &scores, None, looks);
     let is_wanted = |slot: &Slot| judge.as_ref().is_none_or(|judge| judge.may_want(slot));
@@ -381,7 +381,8 @@ mod tests {
             error: String::new(),
             remedy: None,
         };
-        let left = |records: &[TrialRecord]| Done::of(&header.plan, records).left(&header.plan);
+        let left =
+            |records: &[TrialRecord]| Done::from_records(&header.plan, records).left(&header.plan);
         assert_eq!(left(&[]), [0, 1, 2, 3]);
         assert_eq!(left(&[with(0, Outcome::Done), with(1, Outcome::Interrupted)]), [1, 2, 3]);
         let once = with(0, failed("measure write"));

@@ -151,8 +151,8 @@ impl<'a> Sorter<'a> {
         chunks.sort_by_key(|chunk| chunk.logical_bytes);
         let mut sorter = Self {
             places,
-            journal: Set::of(&places.journal),
-            metadata: Set::of(&places.metadata),
+            journal: Set::from_ranges(&places.journal),
+            metadata: Set::from_ranges(&places.metadata),
             chunks,
             maps,
             current: 0,

@@ -11,7 +11,7 @@ pub(crate) struct Field {
 impl Field {
     /// The field called `name`, from a line such as
     /// `field:sector_t sector; offset:16; size:8; signed:0;`, with tabs in it.
-    pub(crate) fn of(text: &str, name: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, name: &str) -> Result<Self, String> {
         let missing = || format!("no field {name} with offset and size");
         text.lines().find_map(|line| named(line, name)).ok_or_else(missing)
     }
@@ -73,11 +73,11 @@ impl EventFormat {
         let id = text.lines().find_map(|line| line.strip_prefix("ID:"));
         Ok(Self {
             id: id.and_then(|id| id.trim().parse().ok()).ok_or("no ID")?,
-            common_type: Field::of(text, "common_type")?,
-            dev: Field::of(text, "dev")?,
-            sector: Field::of(text, "sector")?,
-            sectors: Field::of(text, "nr_sector")?,
-            rwbs: Field::of(text, "rwbs")?,
+            common_type: Field::parse(text, "common_type")?,
+            dev: Field::parse(text, "dev")?,
+            sector: Field::parse(text, "sector")?,
+            sectors: Field::parse(text, "nr_sector")?,
+            rwbs: Field::parse(text, "rwbs")?,
         })
     }
 }
@@ -96,10 +96,10 @@ impl PageFormat {
     /// # Errors
     /// What is missing.
     pub(crate) fn parse(text: &str) -> Result<(Self, usize), String> {
-        let data = Field::of(text, "data")?;
+        let data = Field::parse(text, "data")?;
         let form = Self {
-            timestamp: Field::of(text, "timestamp")?,
-            commit: Field::of(text, "commit")?,
+            timestamp: Field::parse(text, "timestamp")?,
+            commit: Field::parse(text, "commit")?,
             data_offset: data.offset,
         };
         Ok((form, data.offset.saturating_add(data.size)))

@@ -24,7 +24,7 @@ const SECTOR_BYTES: u64 = 512;
 
 /// What is kept of the events: those of one device, within bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct RequestFilter {
     /// The number in events: major in the bits above the lower 20.
     pub(crate) dev: u64,
     /// First sector.
@@ -43,7 +43,7 @@ pub(crate) fn read(
     page: &[u8],
     form: &PageFormat,
     event: &EventFormat,
-    wanted: &Wanted,
+    wanted: &RequestFilter,
     give: &mut dyn FnMut(Request),
 ) -> Result<u64, &'static str> {
     let header = "shorter than its header";
@@ -101,7 +101,7 @@ fn request(
     body: &[u8],
     monotonic_ns: u64,
     event: &EventFormat,
-    wanted: &Wanted,
+    wanted: &RequestFilter,
 ) -> Option<Request> {
     if event.common_type.number(body)? != event.id || event.dev.number(body)? != wanted.dev {
         return None;

@@ -27,7 +27,7 @@ impl Set {
     }
 
     /// From ranges of a device, likewise.
-    pub(crate) fn of(ranges: &[Range]) -> Self {
+    pub(crate) fn from_ranges(ranges: &[Range]) -> Self {
         Self::new(ranges.iter().map(|range| (range.start_bytes, range.end_bytes())).collect())
     }
 
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(fresh, [(0, 5)]);
         let range = Range { start_bytes: u64::MAX - 1, length_bytes: 9 };
         let (mut inside, mut outside) = (Vec::new(), Vec::new());
-        Set::of(&[range]).split((0, u64::MAX), &mut inside, &mut outside);
+        Set::from_ranges(&[range]).split((0, u64::MAX), &mut inside, &mut outside);
         assert_eq!((inside, outside), (vec![(u64::MAX - 1, u64::MAX)], vec![(0, u64::MAX - 1)]));
         assert_eq!(shared((0, 10), &[(2, 4), (9, 20)]), 3);
     }

@@ -3,7 +3,7 @@
 use crate::account::Trace;
 use crate::error::TraceError;
 use crate::format::{EventFormat, PageFormat};
-use crate::page::{self, Wanted};
+use crate::page::{self, RequestFilter};
 use crate::request::{BlockDevice, Kind, Request};
 use crate::tracefs::{Instance, Subject, Tracefs};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
@@ -151,7 +151,7 @@ struct Event {
     format: EventFormat,
     page: PageFormat,
     page_bytes: usize,
-    wanted: Wanted,
+    wanted: RequestFilter,
 }
 
 impl Event {
@@ -175,7 +175,7 @@ impl Event {
         let (start_sector, end_sector) = (subject.start_sector, subject.end_sector);
         // zram makes them without counting (zram_bio_discard).
         let counts_zeros = !subject.takes_bios;
-        let wanted = Wanted { dev, start_sector, end_sector, counts_zeros };
+        let wanted = RequestFilter { dev, start_sector, end_sector, counts_zeros };
         let page_bytes = page_bytes.clamp(PAGE_LEAST_BYTES, PAGE_MAX_BYTES);
         Ok(Self { format, page, page_bytes, wanted })
     }

@@ -6,8 +6,8 @@ use crate::request::Kind;
 use proptest::prelude::*;
 
 const DEV: u64 = 7 << 20 | 3;
-const WHOLE: Wanted =
-    Wanted { dev: DEV, start_sector: 0, end_sector: u64::MAX, counts_zeros: true };
+const WHOLE: RequestFilter =
+    RequestFilter { dev: DEV, start_sector: 0, end_sector: u64::MAX, counts_zeros: true };
 
 /// A `block_rq_complete` of Linux 6.18 with its empty command.
 fn body(dev: u64, sector: u64, sectors: u32, rwbs: &str) -> Vec<u8> {
@@ -39,7 +39,7 @@ fn page(timestamp: u64, events: &[Vec<u8>]) -> Vec<u8> {
     page
 }
 
-fn all(page: &[u8], wanted: &Wanted) -> (Vec<Request>, Result<u64, &'static str>) {
+fn all(page: &[u8], wanted: &RequestFilter) -> (Vec<Request>, Result<u64, &'static str>) {
     let (form, event) = (PageFormat::parse(PAGE).unwrap().0, EventFormat::parse(COMPLETE).unwrap());
     let mut requests = Vec::new();
     let events = read(page, &form, &event, wanted, &mut |request| requests.push(request));
@@ -91,7 +91,7 @@ fn every_type_of_event_is_read() {
 fn a_partition_has_its_own_requests_at_its_own_places() {
     let events = [99, 100, 199, 200].map(|sector| event(1, &body(DEV, sector, 8, "W")));
     let flush = event(1, &body(DEV, 0, 0, "FF"));
-    let wanted = Wanted { start_sector: 100, end_sector: 200, ..WHOLE };
+    let wanted = RequestFilter { start_sector: 100, end_sector: 200, ..WHOLE };
     let (requests, count) = all(&page(0, &[&events[..], &[flush]].concat()), &wanted);
     let starts: Vec<u64> = requests.iter().map(|request| request.start_bytes).collect();
     assert_eq!((starts, count), (vec![0, 99 * 512, 0], Ok(5)));
