@@ -67,7 +67,7 @@ impl InjectedDelay {
 
     /// Sleeps it out: `CLOCK_MONOTONIC` is further by at least that much afterwards.
     #[inline]
-    pub(crate) fn sleep(self) {
+    pub fn sleep(self) {
         if self.ns > 0 {
             sleep_until(monotonic_ns().saturating_add(self.ns));
         }

@@ -23,13 +23,10 @@
 //! | [`cycle`] | a periodic application: cycles of updates, and a concurrent second load |
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
-//! | [`program`] | programs that do the work in place of the engine |
-//! | [`tree`] | real work on trees: copy, delete, untar |
-//! | [`worker`] | the worker process: protocol on standard input and output |
 //! | [`calibrate`] | what the harness itself costs |
+//! | [`outcome`], [`resources`] | failures in words, processor time; the worker uses both |
 //!
-//! This crate knows nothing of experiments, records or reports. The only process it starts is a
-//! program that is the work itself.
+//! This crate knows nothing of experiments, records, reports or programs, and starts no process.
 
 pub mod backend;
 pub mod buffer;
@@ -42,24 +39,19 @@ pub mod hist;
 pub mod job;
 pub mod names;
 mod op;
-mod outcome;
+pub mod outcome;
 pub mod pattern;
 pub mod permute;
 pub mod phase;
-pub mod program;
-mod reach;
-mod resources;
+pub mod resources;
 pub mod root;
 pub mod share;
 pub mod stamp;
 mod threads;
-pub mod tree;
 pub mod uring;
 pub mod verify;
-pub mod worker;
 
 pub use error::{EngineError, UringError};
 pub use job::{InjectedDelay, Job};
 pub use phase::{Prepared, run_phase};
 pub use root::Root;
-pub use worker::{WorkerError, worker_main};

@@ -89,7 +89,8 @@ pub(crate) fn full(
 }
 
 /// The failure of the syncfs that ends a phase, after `ops` ops.
-pub(crate) fn sync_error(ops: u64, errno: Errno) -> OpError {
+#[must_use]
+pub fn sync_error(ops: u64, errno: Errno) -> OpError {
     OpError {
         op_index: ops,
         thread: None,

@@ -3,7 +3,9 @@
 //! A thread gets a table of descriptors of its own before the clock runs, as a process has one, and
 //! its processor time and faults are read at both ends of a phase.
 
-use fsarena_model::work::WorkerUsage;
+use fsarena_model::work::{UserIds, WorkerUsage};
+use rustix::fd::{IntoRawFd as _, OwnedFd};
+use rustix::io::Errno;
 
 /// How many descriptors there may be; raises the soft limit to the hard one for that.
 pub(crate) fn open_files() -> u64 {
@@ -48,8 +50,40 @@ pub(crate) fn close_own_descriptors() {
     unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) };
 }
 
+/// Closes a file that was written: some file systems report only then what went wrong.
+///
+/// # Errors
+/// close(2)'s.
+pub fn close(file: OwnedFd) -> Result<(), Errno> {
+    // SAFETY: the descriptor is owned, and given up by `into_raw_fd`.
+    unsafe { rustix::io::try_close(file.into_raw_fd()) }
+}
+
+/// Becomes `ids` for good: supplementary groups, group, user, in this order.
+///
+/// The kernel forgets the parent-death signal at a change of user (prctl(2), `PR_SET_PDEATHSIG`),
+/// so it is set again: a worker must still die with its executor.
+///
+/// # Errors
+/// Those of the calls.
+pub fn become_user(ids: UserIds) -> Result<(), std::io::Error> {
+    let death_signal = rustix::process::parent_process_death_signal()?;
+    let check = |result: libc::c_int| {
+        if result == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    // SAFETY: no groups are read from the null pointer, since their number is 0.
+    check(unsafe { libc::setgroups(0, std::ptr::null()) })?;
+    // SAFETY: takes numbers only; glibc changes all threads of the process.
+    check(unsafe { libc::setresgid(ids.gid, ids.gid, ids.gid) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::setresuid(ids.uid, ids.uid, ids.uid) })?;
+    rustix::process::set_parent_process_death_signal(death_signal)?;
+    Ok(())
+}
+
 /// A reading of getrusage(2).
-pub(crate) struct Usage(libc::rusage);
+#[derive(Clone, Copy)]
+pub struct Usage(libc::rusage);
 
 impl Usage {
     /// Of this thread, as it is now.

@@ -3,5 +3,6 @@
 //!
 //! This is the place where external tools are started. It must not know what a program is for.
 
+pub mod child;
 pub mod cmd;
 pub mod namespace;

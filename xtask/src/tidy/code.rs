@@ -12,10 +12,10 @@ const MAY_BE_UNSAFE: &[&str] =
 /// chores; and what only tests use.
 const MAY_SPAWN: &[&str] = &[
     "crates/process/",
-    "crates/engine/src/program/",
     "crates/executor/",
     "crates/runner/",
     "crates/testkit/",
+    "crates/worker/src/program/",
     "xtask/",
 ];
 
@@ -51,7 +51,7 @@ pub fn processes(tree: &Tree) -> Vec<Finding> {
     for (path, lines) in program_files(tree).filter(|(path, _)| !is_below(path, MAY_SPAWN)) {
         for number in spawns(&lines) {
             let text = "starts a process; use fsarena_process::cmd (processes are started in \
-                        process, engine/src/program, executor and runner only)";
+                        process, worker/src/program, executor and runner only)";
             findings.push(Finding::new(path, number, text));
         }
     }

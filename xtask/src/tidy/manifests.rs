@@ -33,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "study",
             "trace",
             "watch",
+            "worker",
         ],
     ),
     ("corpus", &["model"]),
@@ -40,8 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("devices", &["filesystems", "model", "process"]),
     // Readings of the machine and of devices; how much equal runs differ.
     ("doctor", &["devices", "filesystems", "metrics", "model", "process", "stats"]),
-    // The engine starts fio for its jobs and reads what it prints; both are pure there.
-    ("engine", &["corpus", "foreign", "model"]),
+    ("engine", &["model"]),
     (
         "executor",
         &["corpus", "devices", "engine", "filesystems", "metrics", "model", "process", "trace"],
@@ -92,6 +92,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("trace", &["devices", "filesystems", "model", "process"]),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
     ("watch", &["devices", "doctor", "metrics", "model", "study"]),
+    // The worker starts programs, fio among them, and reads what they print.
+    ("worker", &["corpus", "engine", "foreign", "model", "process"]),
     // `overhead` measures the engine and the sampler and estimates ratios.
     ("xtask", &["corpus", "engine", "filesystems", "metrics", "model", "stats"]),
 ];

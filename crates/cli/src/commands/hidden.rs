@@ -49,6 +49,6 @@ pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
     if let Some(parent) = parent {
         fsarena_process::namespace::death_signal(parent).context("death signal")?;
     }
-    fsarena_engine::worker_main(std::io::stdin().lock(), std::io::stdout().lock())?;
+    fsarena_worker::worker_main(std::io::stdin().lock(), std::io::stdout().lock())?;
     Ok(ExitCode::SUCCESS)
 }

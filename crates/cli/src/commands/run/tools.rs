@@ -2,9 +2,9 @@
 
 use crate::context::{self, Usage};
 use anyhow::Result;
-use fsarena_engine::program::FioRun;
 use fsarena_metrics::Roots;
 use fsarena_model::run::RunPlan;
+use fsarena_worker::program::FioRun;
 use std::time::Duration;
 
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.

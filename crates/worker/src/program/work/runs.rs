@@ -1,0 +1,184 @@
+//! Starts of one program, one after the other, and how they failed.
+
+use super::super::end::{Complaints, errno_in};
+use super::super::find::Found;
+use super::super::start::{environment, start_in_root};
+use super::kinds::{Args, Starts};
+use super::products::wavs;
+use fsarena_engine::Root;
+use fsarena_model::work::{JobTask, OpError};
+use fsarena_process::child::set_umask;
+use rustix::io::Errno;
+use rustix::process::Signal;
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Command, ExitStatus};
+
+/// Of a program's complaints, told, bytes.
+const TOLD_BYTES: usize = 400;
+
+/// Why work failed.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The directory of the product cannot be made.
+    MakeDir(String, Errno),
+    /// The input cannot be listed, or holds no wav file.
+    List(Errno),
+    /// See [`Failure::List`].
+    NoWavs,
+    /// The program cannot be started or waited for.
+    Start(io::Error),
+    /// It ended with an error, or was killed.
+    Ended(ExitStatus),
+    /// It ended well, and what it made cannot be looked at.
+    Product(io::Error),
+}
+
+impl Failure {
+    /// For the report: of `program` in `place` (a phase, a hook), after `done` starts that ended
+    /// well. To be called when nobody is left who complains.
+    pub fn report(
+        &self,
+        place: &str,
+        program: &str,
+        done: u64,
+        complaints: &mut Complaints,
+    ) -> OpError {
+        let plain = |error: &io::Error| error.raw_os_error().unwrap_or(0);
+        let (call, errno, words) = match self {
+            Self::MakeDir(name, errno) => {
+                ("mkdir", errno.raw_os_error(), format!("directory {name} cannot be made: {errno}"))
+            }
+            Self::List(errno) => {
+                ("getdents64", errno.raw_os_error(), format!("its input cannot be listed: {errno}"))
+            }
+            Self::NoWavs => {
+                (program, 0, "its input holds no file whose name ends in .wav".to_owned())
+            }
+            Self::Start(error) => {
+                ("execve", plain(error), format!("{program} cannot be started: {error}"))
+            }
+            Self::Ended(status) => {
+                let said = complaints.last_lines(TOLD_BYTES);
+                let mut words = ended(program, *status);
+                if !said.is_empty() {
+                    words += ": ";
+                    words += &said;
+                }
+                (program, errno_in(&said), words)
+            }
+            Self::Product(error) => {
+                ("stat", plain(error), format!("what {program} made cannot be read: {error}"))
+            }
+        };
+        OpError {
+            op_index: done,
+            thread: None,
+            call: call.to_owned(),
+            path: ".".to_owned(),
+            errno,
+            text: format!("{place}: {words}"),
+        }
+    }
+}
+
+/// How a program ended, in words.
+pub(super) fn ended(program: &str, status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        // So a shell tells that what it ran was killed; a command may have said so itself.
+        (Some(code @ 129..=192), _) if program == "sh" => {
+            format!(
+                "sh ended with exit code {code} (perhaps what it ran was killed by signal {})",
+                code - 128
+            )
+        }
+        (Some(code), _) => format!("{program} ended with exit code {code}"),
+        (None, Some(signal)) => format!("{program} was killed by signal {signal}"),
+        (None, None) => format!("{program} ended with {status}"),
+    }
+}
+
+/// Starts of a program.
+pub(super) struct Runs<'a> {
+    program: &'a Found,
+    root: &'a Root,
+    at_death: Signal,
+    complaints: &'a mut Complaints,
+    /// The only command, where there is one, ready before the clock runs.
+    ready: Option<io::Result<Command>>,
+    /// Program and arguments of the first start.
+    argv: Vec<String>,
+    /// Starts that ended well.
+    done: u64,
+}
+
+impl<'a> Runs<'a> {
+    pub fn new(
+        program: &'a Found,
+        root: &'a Root,
+        at_death: Signal,
+        complaints: &'a mut Complaints,
+    ) -> Self {
+        let argv = vec![program.path.display().to_string()];
+        Self { program, root, at_death, complaints, ready: None, argv, done: 0 }
+    }
+
+    /// Puts together what is known before the clock runs.
+    pub fn ready(&mut self, starts: &Starts) {
+        if let Starts::Once(args) = starts {
+            self.ready = Some(self.command(args));
+        }
+    }
+
+    fn command(&mut self, args: &Args) -> io::Result<Command> {
+        if self.argv.len() == 1 {
+            self.argv.extend(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
+        }
+        let mut command = Command::new(&self.program.path);
+        // By its plain name, as a shell does it: so it calls itself when it complains.
+        environment(&mut command).arg0(&self.program.name).args(args);
+        set_umask(&mut command);
+        start_in_root(&mut command, self.root, self.at_death);
+        self.complaints.attach(&mut command)?;
+        Ok(command)
+    }
+
+    /// Starts the program as often as it takes; the number of wav files, where there are such.
+    pub fn all(&mut self, task: &JobTask, starts: &Starts) -> Result<u64, Failure> {
+        match starts {
+            Starts::Once(args) => self.once(args).map(|()| 0),
+            Starts::OverWavs(args_of) => {
+                let names = wavs(self.root, &task.input).map_err(Failure::List)?;
+                if names.is_empty() {
+                    return Err(Failure::NoWavs);
+                }
+                for args in args_of(task, &names) {
+                    self.once(&args)?;
+                }
+                Ok(names.len() as u64)
+            }
+        }
+    }
+
+    /// Starts the program with `args`, or the command that was made ready, and waits for its end.
+    pub fn once(&mut self, args: &Args) -> Result<(), Failure> {
+        let command = self.ready.take().unwrap_or_else(|| self.command(args));
+        let mut child = command.and_then(|mut command| command.spawn()).map_err(Failure::Start)?;
+        let status = self.complaints.wait_for(&mut child).map_err(Failure::Start)?;
+        if !status.success() {
+            return Err(Failure::Ended(status));
+        }
+        self.done += 1;
+        Ok(())
+    }
+
+    /// Starts that ended well.
+    pub fn done(&self) -> u64 {
+        self.done
+    }
+
+    /// Program and arguments of the first start.
+    pub fn into_argv(self) -> Vec<String> {
+        self.argv
+    }
+}

@@ -1,0 +1,216 @@
+//! The worker: one process for one task, spoken to in lines of JSON.
+//!
+//! Input: one line [`WorkerSpec`], then a line `go`. Output: one line [`WorkerSays::Ready`] when
+//! all is prepared, then, in a phase of cycles, a line [`WorkerSays::CycleEvent`] at each of its
+//! moments, then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or [`WorkerSays::Made`];
+//! or one line [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before
+//! `go` means that nobody waits any longer: the worker leaves quietly.
+//!
+//! A phase that fails in the middle is `Done`, with its error in the report. What is not measured
+//! (directories, a source, a hook) and fails is `Refused`, with what failed.
+//!
+//! The process is the worker's own: it changes user, processors and working directory. It touches
+//! nothing below the root before `go`.
+
+use crate::program::{FioRun, HookRun, JobRun, ProgramError};
+use crate::tree::{self, TreeError, TreeRun};
+use fsarena_engine::EngineError;
+use fsarena_engine::buffer::warm_memory;
+use fsarena_engine::job::InjectedDelay;
+use fsarena_engine::job::Job;
+use fsarena_engine::phase::Prepared;
+use fsarena_engine::resources::become_user;
+use fsarena_engine::root::{Root, make_dirs};
+use fsarena_engine::verify::Verifier;
+use fsarena_model::SPEC_SCHEMA;
+use fsarena_model::cycle::CycleEvent;
+use fsarena_model::job::{By, Source};
+use fsarena_model::work::{Dataset, Task, UserIds, WorkerSays, WorkerSpec};
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::io::{BufRead, Write};
+use std::path::PathBuf;
+
+/// The conversation broke down.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// Standard input cannot be read.
+    #[error("worker: cannot read its input: {0}")]
+    Input(std::io::Error),
+    /// Standard output cannot be written.
+    #[error("worker: cannot write its output: {0}")]
+    Output(std::io::Error),
+    /// A message cannot be put into JSON.
+    #[error("worker: cannot encode its answer: {0}")]
+    Encode(serde_json::Error),
+}
+
+/// Why a task is refused.
+#[derive(Debug, thiserror::Error)]
+enum Refusal {
+    #[error("worker spec: {0}")]
+    Spec(#[from] serde_json::Error),
+    #[error("worker spec has schema {0}; this program knows {SPEC_SCHEMA}: use one version of it")]
+    Schema(u32),
+    #[error("cannot become user {} group {}: {source}; this needs root", .ids.uid, .ids.gid)]
+    User { ids: UserIds, source: std::io::Error },
+    #[error("cannot run on processors {cpus:?}: {source}; see nproc and the cpuset of the cgroup")]
+    Cpus { cpus: Vec<usize>, source: Errno },
+    #[error("cannot touch {bytes} bytes of memory: {source}; lower warm_memory_bytes")]
+    Warm { bytes: u64, source: Errno },
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    #[error("expected the line \"go\", got {0:?}")]
+    NotGo(String),
+}
+
+/// A task with everything it needs.
+enum Ready {
+    Phase(Box<Prepared>),
+    MakeDirs(Dataset),
+    Verify(Box<Verifier>),
+    Fio(Box<FioRun>),
+    Job(Box<JobRun>),
+    Tree(Box<TreeRun>),
+    Hook(Box<HookRun>),
+    Stage { source: Box<Source>, from: Option<PathBuf> },
+    Compare { pairs: Vec<(PathBuf, PathBuf)>, source: Box<Source> },
+}
+
+/// The worker's whole life.
+///
+/// # Errors
+/// When the other side cannot be read or written. A task that cannot be done is an answer
+/// ([`WorkerSays::Refused`]), not an error.
+pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<(), WorkerError> {
+    let Some(line) = next_line(&mut input)? else { return Ok(()) };
+    let (root, ready) = match prepare(&line) {
+        Ok(prepared) => prepared,
+        Err(refusal) => return say(&mut output, &WorkerSays::Refused(refusal.to_string())),
+    };
+    say(&mut output, &WorkerSays::Ready)?;
+    let Some(line) = next_line(&mut input)? else { return Ok(()) };
+    if line.trim_end() != "go" {
+        let refusal = Refusal::NotGo(line.trim_end().to_owned());
+        return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
+    }
+    let mut said = Ok(());
+    let mut on_event = |event| {
+        if said.is_ok() {
+            said = say(&mut output, &WorkerSays::CycleEvent(event));
+        }
+    };
+    let answer = answer(ready, &root, &mut on_event);
+    said?;
+    say(&mut output, &answer)
+}
+
+/// Does what comes after `go`.
+fn answer(ready: Ready, root: &Root, on_event: &mut dyn FnMut(CycleEvent)) -> WorkerSays {
+    let done = |report| WorkerSays::Done(Box::new(report));
+    match ready {
+        Ready::Phase(mut prepared) => done(prepared.run_with_events(root, on_event)),
+        Ready::Fio(fio) => done(fio.run(root)),
+        Ready::Job(job) => done(job.run(root)),
+        Ready::Tree(mut tree) => done(tree.run(root)),
+        Ready::MakeDirs(dataset) => made(make_dirs(root, &dataset)),
+        Ready::Stage { source, from } => made(tree::put(root, &source, from.as_deref())),
+        Ready::Hook(hook) => made(hook.run(root).map_err(|error| error.text)),
+        Ready::Verify(mut verifier) => WorkerSays::Verified(verifier.run(root)),
+        Ready::Compare { pairs, source } => {
+            WorkerSays::Verified(tree::compare(root, &pairs, &source))
+        }
+    }
+}
+
+/// The answer to what is not measured.
+fn made<E: std::fmt::Display>(outcome: Result<(), E>) -> WorkerSays {
+    match outcome {
+        Ok(()) => WorkerSays::Made,
+        Err(error) => WorkerSays::Refused(error.to_string()),
+    }
+}
+
+/// Does everything that comes before `go`. Memory is warmed last: what it brings cools down again.
+fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
+    let spec: WorkerSpec = serde_json::from_str(line)?;
+    if spec.schema != SPEC_SCHEMA {
+        return Err(Refusal::Schema(spec.schema));
+    }
+    pin(&spec.cpus)?;
+    // Entered as who started this: the way to the mount point need not be open to everybody.
+    let root = Root::enter(&spec.root)?;
+    if let Some(ids) = spec.user {
+        become_user(ids).map_err(|source| Refusal::User { ids, source })?;
+    }
+    let (dataset, dataset_seed, state) = (&spec.dataset, spec.dataset_seed, spec.state);
+    let delay = InjectedDelay::from_ns(spec.handicap_ns);
+    let ready = match &spec.task {
+        Task::Phase { phase, seed, latency } => {
+            let (seed, latency, sector_bytes) = (*seed, *latency, root.sector_bytes());
+            let plain = Job::new(dataset, phase, seed, dataset_seed);
+            let job = Job { state, latency, sector_bytes, delay, ..plain };
+            Ready::Phase(Box::new(Prepared::new(&job)?))
+        }
+        Task::Fio { job, section, lay_out } => {
+            let fio = FioRun::prepare(job, section, *lay_out, &dataset_seed)?;
+            Ready::Fio(Box::new(fio.with_delay(delay)))
+        }
+        Task::Job(task) => match task.job.by {
+            By::Program => {
+                let job = JobRun::prepare(task, &spec.root)?;
+                Ready::Job(Box::new(job.with_delay(delay)))
+            }
+            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?.with_delay(delay))),
+        },
+        Task::Hook { command, data } => {
+            Ready::Hook(Box::new(HookRun::prepare(command, data, &spec.root)?))
+        }
+        Task::Stage { source, from } => {
+            Ready::Stage { source: Box::new(source.clone()), from: from.clone() }
+        }
+        Task::Compare { pairs, source } => {
+            Ready::Compare { pairs: pairs.clone(), source: Box::new(source.clone()) }
+        }
+        Task::MakeDirs => Ready::MakeDirs(spec.dataset.clone()),
+        Task::Verify { bs_bytes } => {
+            Ready::Verify(Box::new(Verifier::new(dataset, &state, *bs_bytes, &dataset_seed)?))
+        }
+    };
+    let bytes = spec.warm_memory_bytes;
+    warm_memory(bytes).map_err(|source| Refusal::Warm { bytes, source })?;
+    Ok((root, ready))
+}
+
+fn next_line(input: &mut impl BufRead) -> Result<Option<String>, WorkerError> {
+    let mut line = String::new();
+    let got = input.read_line(&mut line).map_err(WorkerError::Input)?;
+    Ok((got > 0).then_some(line))
+}
+
+fn say(output: &mut impl Write, says: &WorkerSays) -> Result<(), WorkerError> {
+    let mut line = serde_json::to_string(says).map_err(WorkerError::Encode)?;
+    line.push('\n');
+    output.write_all(line.as_bytes()).map_err(WorkerError::Output)?;
+    output.flush().map_err(WorkerError::Output)
+}
+
+/// Runs on `cpus` from now on; none given: no change.
+fn pin(cpus: &[usize]) -> Result<(), Refusal> {
+    if cpus.is_empty() {
+        return Ok(());
+    }
+    let refuse = |source| Refusal::Cpus { cpus: cpus.to_vec(), source };
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        if cpu >= CpuSet::MAX_CPU {
+            return Err(refuse(Errno::INVAL));
+        }
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).map_err(refuse)
+}
