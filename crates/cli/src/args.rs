@@ -6,6 +6,7 @@
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
+mod factors;
 mod machine;
 mod results;
 mod run;

@@ -25,6 +25,7 @@ pub mod queue;
 mod reopen;
 pub mod settle;
 pub mod ssd;
+pub mod sysctl;
 pub mod vet;
 
 pub use error::{Refusal, TargetError};

@@ -11,7 +11,6 @@ use crate::error::{Refusal, TargetError};
 use crate::inventory::{
     self, Allowed, BUSY_LIMIT, BlockDevice, Exclusive, Inventory, Roots, Usage,
 };
-use fsarena_model::device::QueueLevel;
 use fsarena_model::spec::TargetSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// The settings that are factors, in the order in which they are set and put back: a change of the
 /// write cache lets the kernel choose the read-ahead anew (`blk_apply_bdi_limits`).
-const SETTINGS: [&str; 3] = ["scheduler", "write_cache", "read_ahead_kb"];
+const SETTINGS: [&str; 4] = ["scheduler", FOLLOWS_SCHEDULER, "write_cache", "read_ahead_kb"];
 /// Changes together with the scheduler, as the kernel chooses, and is put back after it.
 const FOLLOWS_SCHEDULER: &str = "nr_requests";
 
@@ -107,8 +106,8 @@ pub fn current(roots: &Roots, name: &str) -> BTreeMap<String, String> {
     SETTINGS.iter().filter_map(read).collect()
 }
 
-/// What has to be changed so that the queue is as `level` says; empty where it is so already.
-/// Reads and changes nothing. `name` is the kernel's ([`name_of`]).
+/// What has to be changed so that the queue has these `settings` (file and text); empty where it is
+/// so already. Reads and changes nothing. `name` is the kernel's ([`name_of`]).
 ///
 /// # Errors
 /// When the device has no such setting or does not offer the value: names those that it offers.
@@ -117,17 +116,14 @@ pub fn current(roots: &Roots, name: &str) -> BTreeMap<String, String> {
 pub fn plan(
     roots: &Roots,
     name: &str,
-    level: &QueueLevel,
+    settings: &[(&'static str, String)],
 ) -> Result<Vec<QueueChange>, TargetError> {
     let queue = directory(&roots.sys, name);
     let device = &*roots.dev.join(name.replace('!', "/"));
-    if let Some(bytes) = level.read_ahead_bytes.filter(|bytes| !bytes.is_multiple_of(1024)) {
-        let problem = format!("read_ahead = {bytes} bytes is not a whole number of KiB");
-        return Err(TargetError::state(device, problem, "give it in KiB, such as 128K"));
-    }
     let diskseq = diskseq_of(&queue);
     let mut changes: Vec<QueueChange> = Vec::new();
-    let mut wanted = level.files();
+    let mut wanted = settings.to_vec();
+    let is_asked = |file: &str| settings.iter().any(|(name, _)| *name == file);
     wanted.sort_by_key(|(name, _)| SETTINGS.iter().position(|known| known == name));
     for (name, ours) in wanted {
         let file = queue.join(name);
@@ -140,12 +136,17 @@ pub fn plan(
         })?;
         offered(device, name, &text, &ours)?;
         let original = chosen(text.trim()).to_owned();
-        if original == ours {
+        // The kernel chooses it anew with the scheduler, so it is set again after that.
+        let follows = name == FOLLOWS_SCHEDULER
+            && changes.iter().any(|change| change.file.ends_with("scheduler"));
+        if original == ours && !follows {
             continue;
         }
         changes.push(QueueChange { file, original, ours: Some(ours), diskseq });
         let follows = queue.join(FOLLOWS_SCHEDULER);
-        if let Some(original) = value(&follows).filter(|_| name == "scheduler") {
+        if let Some(original) =
+            value(&follows).filter(|_| name == "scheduler" && !is_asked(FOLLOWS_SCHEDULER))
+        {
             changes.push(QueueChange { file: follows, original, ours: None, diskseq });
         }
     }
@@ -320,7 +321,7 @@ fn same_device(change: &QueueChange) -> bool {
 /// A file of settings in a directory called `queue`, and no other: the path may be from a journal.
 fn inside_queue(file: &Path) -> Result<(), TargetError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let known = SETTINGS.contains(&&*name) || name == FOLLOWS_SCHEDULER;
+    let known = SETTINGS.contains(&&*name);
     let queue = file.parent().and_then(Path::file_name).is_some_and(|name| name == "queue");
     if known && queue && file.is_absolute() {
         return Ok(());

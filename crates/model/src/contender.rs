@@ -11,7 +11,7 @@
 use crate::device::{QueueLevel, SsdPolicy};
 use crate::job::Reflink;
 use crate::seed::hex;
-use crate::units::Bytes;
+use crate::units::{Bytes, size_text};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -96,6 +96,9 @@ pub struct Levels {
     /// last op and before `returned` is read. It shows what a comparison is able to find.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handicap_ns: u64,
+    /// Levels of the factors that have no field here, by key; one at its default is absent.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub factors: BTreeMap<String, String>,
 }
 
 /// Whether there is no handicap.
@@ -270,6 +273,22 @@ impl DeviceLevel {
     }
 }
 
+impl DeviceLevel {
+    /// As it is written in an experiment or after `--on`: `loop:2G`, `/dev/sdb`.
+    #[must_use]
+    pub fn written(&self) -> String {
+        match self {
+            Self::Loop { size_bytes } => format!("loop:{}", size_text(*size_bytes)),
+            Self::Ram { size_bytes } => format!("ram:{}", size_text(*size_bytes)),
+            Self::Zram { size_bytes } => format!("zram:{}", size_text(*size_bytes)),
+            Self::Brd { size_bytes } => format!("brd:{}", size_text(*size_bytes)),
+            Self::NullBlk { size_bytes } => format!("null_blk:{}", size_text(*size_bytes)),
+            Self::Block { path, .. } | Self::Directory { path } => path.display().to_string(),
+            Self::Elsewhere { .. } => self.to_string(),
+        }
+    }
+}
+
 impl fmt::Display for DeviceLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -324,7 +343,42 @@ impl Levels {
             queue: QueueLevel::default(),
             reflink: Reflink::Never,
             handicap_ns: 0,
+            factors: BTreeMap::new(),
         }
+    }
+
+    /// Why a trial at these levels cannot be cold, where it cannot.
+    #[must_use]
+    pub fn warm_reason(&self) -> Option<&'static str> {
+        if matches!(self.device, DeviceLevel::Directory { .. }) || self.fs.name == "directory" {
+            Some(
+                "a directory cannot be unmounted for us: its caches stay as the step before left \
+                 them",
+            )
+        } else if self.is_in_memory() {
+            Some("it has no device: warm by nature")
+        } else if self.fs.external.as_ref().is_some_and(|commands| !commands.device) {
+            Some("it has no device of its own that could be made cold")
+        } else {
+            None
+        }
+    }
+
+    /// Whether a device is made, or given up, for the file system.
+    #[must_use]
+    pub fn has_own_device(&self) -> bool {
+        let external = self.fs.external.as_ref();
+        !self.is_in_memory()
+            && self.fs.name != "directory"
+            && external.is_none_or(|commands| commands.device)
+            && self.device.size_bytes().is_some()
+    }
+
+    /// Whether the file system is in memory alone.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        self.fs.name == "tmpfs"
+            || self.fs.external.as_ref().is_some_and(|own| !own.device && own.memory)
     }
 }
 

@@ -20,6 +20,7 @@ pub mod contender;
 pub mod cycle;
 pub mod dataset;
 pub mod device;
+pub mod factor;
 pub mod finding;
 pub mod host;
 pub mod io;

@@ -53,6 +53,51 @@ pub enum BadQuantity {
     Range(String, &'static str),
 }
 
+impl BadQuantity {
+    /// What is wrong, and what to do.
+    #[must_use]
+    pub fn what_and_remedy(&self) -> (String, String) {
+        match self {
+            Self::NoNumber(text, example) => {
+                (format!("{text:?} has no number and unit"), format!("write it like {example}"))
+            }
+            Self::Unit { text, unit, known } => {
+                (format!("{text:?}: unknown unit {unit:?}"), format!("use one of {known}"))
+            }
+            Self::AmbiguousKb(text) => (
+                format!("{text:?}: KB is ambiguous"),
+                "write KiB (or K) for 1024 bytes, kB for 1000".to_owned(),
+            ),
+            Self::Range(text, unit) => (
+                format!("{text:?} is not a whole number of {unit}, or too large"),
+                "write a smaller or rounder value".to_owned(),
+            ),
+        }
+    }
+}
+
+/// A size without loss and without a space: `2G`, `1500000K`, `100`.
+#[must_use]
+pub fn size_text(size: u64) -> String {
+    for (unit, factor) in [("T", 1u64 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)] {
+        if size >= factor && size.is_multiple_of(factor) {
+            return format!("{}{unit}", size / factor);
+        }
+    }
+    size.to_string()
+}
+
+/// A duration without loss and without a space: `30ms`, `2s`, `0ms`.
+#[must_use]
+pub fn nanos_text(nanos: u64) -> String {
+    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
+    let fits = |unit: &&(&str, u64)| nanos >= unit.1 && nanos.is_multiple_of(unit.1);
+    match units.iter().find(fits) {
+        Some((unit, factor)) => format!("{}{unit}", nanos / factor),
+        None => "0ms".to_owned(),
+    }
+}
+
 const BYTE_UNITS: &str = "B, K, KiB, M, MiB, G, GiB, T, TiB (1024), kB, MB, GB, TB (1000)";
 const TIME_UNITS: &str = "ns, us, ms, s, m, h";
 

@@ -12,13 +12,13 @@
 use crate::artifacts::{BLOCK_BYTES, peak_bytes, peak_entries};
 use crate::rules::Rules;
 use crate::steps::is_null;
-use crate::text::{device_text, size_text};
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{FsLevel, Levels};
 use fsarena_model::cycle::{Cycle, Load};
 use fsarena_model::op::Rewrites;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
+use fsarena_model::units::size_text;
 
 /// Bytes of an entry of a directory in addition to its name.
 const ENTRY_BYTES: u64 = 24;
@@ -56,7 +56,7 @@ pub(crate) fn too_small(
 ) -> Option<(String, String)> {
     let needs = needs(workload, capacity);
     let device = levels.device.size_bytes()?;
-    let place = format!("{} on {}", levels.fs, device_text(&levels.device));
+    let place = format!("{} on {}", levels.fs, levels.device.written());
     let name = &workload.name;
     if let Some(inodes) = capacity.predicted.inodes.filter(|inodes| *inodes < needs.inodes) {
         let what =

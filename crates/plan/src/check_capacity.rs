@@ -14,13 +14,15 @@ use crate::error::PlanError;
 use crate::experiment::Experiment;
 use crate::rules::Rules;
 use crate::steps::is_null;
-use crate::text::{PATH_MAX, device_text, size_text};
+use crate::text::PATH_MAX;
 use crate::workload::{is_aligned, longest_path_bytes};
 use fsarena_model::contender::{Contender, DeviceLevel, Levels};
+use fsarena_model::factor;
 use fsarena_model::job::{DATA, JobKind, Origin, Reflink, SourcePlace};
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::run::NotRun;
 use fsarena_model::units::Bytes;
+use fsarena_model::units::size_text;
 
 /// Room for the names of ours in the path of a directory.
 const OWN_NAMES_BYTES: u64 = 64;
@@ -84,12 +86,13 @@ fn not_shared(workload: &Workload, levels: &Levels) -> Option<String> {
 
 /// Refuses a level of `reflink` that no workload has a use for.
 fn check_some_copy(experiment: &Experiment, workloads: &[Workload]) -> Result<(), PlanError> {
-    let level = experiment.factors.reflink.iter().find(|level| !level.value.is_never());
+    let reflink = factor::find("reflink").map(|factor| experiment.factors.axis(factor));
+    let level = reflink.iter().flatten().find(|level| level.value != Reflink::Never.name());
     let Some(level) = level.filter(|_| !workloads.iter().any(|w| w.phases.iter().any(copies)))
     else {
         return Ok(());
     };
-    let what = format!("reflink = \"{}\", and no workload copies", level.value.name());
+    let what = format!("reflink = \"{}\", and no workload copies", level.value);
     Err(PlanError::new(&level.place, what, "add a workload with the phase \"copy\""))
 }
 
@@ -132,7 +135,7 @@ fn obstacle(
     rules: &dyn Rules,
 ) -> Option<Obstacle> {
     let device = &levels.device;
-    let (text, name) = (device_text(device), &workload.name);
+    let (text, name) = (device.written(), &workload.name);
     let own = workload.source.as_ref().is_some_and(|s| matches!(s.origin, Origin::Own { .. }));
     let less = if own { "a smaller part of your data" } else { "--scale below 1" };
     let size = device.size_bytes();

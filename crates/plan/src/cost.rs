@@ -22,8 +22,7 @@ pub use conditioning::conditioning_bytes;
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
 use crate::artifacts::stage_bytes;
-use crate::steps::{has_own_device, in_memory, prepare_phase, steps};
-use crate::text::device_text;
+use crate::steps::{prepare_phase, steps};
 use conditioning::conditioning_ns;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
@@ -245,7 +244,7 @@ const FSYNC_IN_MEMORY_NS: f64 = 50_000.0;
 /// system is not on it.
 fn kinds(levels: &Levels) -> impl Iterator<Item = DeviceKind> {
     let own = DeviceKind::from_level(&levels.device);
-    let any = own != DeviceKind::Directory && !has_own_device(levels);
+    let any = own != DeviceKind::Directory && !levels.has_own_device();
     let others =
         DeviceKind::ALL.into_iter().map(|known| known.1).filter(move |kind| any && *kind != own);
     std::iter::once(own).chain(others)
@@ -270,7 +269,7 @@ impl CostBasis {
             // It has the time around each timed phase in it, and none of the steps that `row` adds.
             return (*ns, 0.0, CostSource::Measured);
         }
-        let share = if has_own_device(levels) { 1.0 } else { ASSUMED_WARM_SHARE };
+        let share = if levels.has_own_device() { 1.0 } else { ASSUMED_WARM_SHARE };
         (ASSUMED_TRIAL_NS * share, ASSUMED_PHASE_NS * share, CostSource::Assumed)
     }
 }
@@ -318,7 +317,7 @@ fn is_memory(levels: &Levels) -> bool {
         | DeviceLevel::Directory { .. }
         | DeviceLevel::Elsewhere { .. } => false,
     };
-    device || in_memory(levels)
+    device || levels.is_in_memory()
 }
 
 fn row(
@@ -354,7 +353,7 @@ fn row(
         ns += step_ns;
         source = source.max(step_source);
     }
-    let device_bytes = levels.device.size_bytes().filter(|_| has_own_device(levels));
+    let device_bytes = levels.device.size_bytes().filter(|_| levels.has_own_device());
     let mkfs = device_bytes.map_or(0, mkfs_bytes);
     let conditioning_bytes = conditioning_bytes(levels);
     let written = sums.written_bytes.saturating_add(mkfs).saturating_add(conditioning_bytes);
@@ -401,11 +400,11 @@ fn images(plan: &RunPlan, rows: &[CostRow], basis: &CostBasis) -> Vec<ImageCost>
         else {
             continue;
         };
-        if !has_own_device(levels) {
+        if !levels.has_own_device() {
             continue;
         }
         let (ns_per_byte, source) = given(basis.image_ns_per_byte, ASSUMED_IMAGE_NS_PER_BYTE);
-        let device = device_text(&levels.device);
+        let device = levels.device.written();
         let discard = if has_holes(levels) { Discard::On } else { Discard::None };
         images.entry((device.clone(), discard == Discard::On)).or_insert(ImageCost {
             device,

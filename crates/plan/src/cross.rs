@@ -9,11 +9,9 @@ use crate::experiment::{Experiment, Factors, FsAxes};
 use crate::fs_entry::FsEntry;
 use crate::rules::Rules;
 use crate::span::{At, Span};
-use crate::steps::{LIVES_IN_LIMITED_MEMORY, in_memory, warm_reason};
-use crate::text::{device_text, is_directory, names_a_device, size_text};
-use fsarena_model::contender::{Cache, DeviceLevel, Discard, FsLevel, Levels};
-use fsarena_model::device::{QueueLevel, SsdPolicy};
-use fsarena_model::job::Reflink;
+use crate::text::{is_directory, names_a_device};
+use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
+use fsarena_model::factor::{self, Factor, Illegal, Target};
 
 const MAX_CONTENDERS: usize = 1000;
 /// Most combinations that are looked at for one file system and device.
@@ -23,8 +21,8 @@ const MAX_COMBINATIONS: usize = 100_000;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Legality {
     Legal,
-    /// Not a mistake: the reason is part of the result.
-    Never(&'static str),
+    /// Nothing was written wrong: the reason is part of the result.
+    LeftOut(&'static str),
     /// A rule forbids it.
     Forbidden(String),
 }
@@ -34,18 +32,27 @@ pub(crate) enum Legality {
 pub(crate) struct Combination {
     pub(crate) levels: Levels,
     pub(crate) legality: Legality,
-    /// Options of axes: their places and texts.
-    options: Vec<(Span, String)>,
-    /// Whether the file system without these options would be legal here.
+    /// Options of axes and levels that are no defaults: their places and texts.
+    written: Vec<Written>,
+    /// Whether the file system without all these would be legal here.
     plain_legal: bool,
     pub(crate) entry: At<FsEntry>,
     device: At<DeviceLevel>,
 }
 
+/// A level of an axis, as text.
+#[derive(Clone, Debug)]
+struct Written {
+    place: Span,
+    text: String,
+    /// Whether it can be what a rule forbids here.
+    is_suspect: bool,
+}
+
 /// A file system with the options that axes add.
 struct Variant {
     level: FsLevel,
-    options: Vec<(Span, String)>,
+    options: Vec<Written>,
 }
 
 fn variants(entry: &FsEntry, axes: Option<&At<FsAxes>>) -> Vec<Variant> {
@@ -79,7 +86,11 @@ fn multiply<T>(
             let mut fs = variant.level.clone();
             let text = put(&mut fs, &level.value);
             let mut options = variant.options.clone();
-            options.extend(text.map(|text| (level.place.clone(), text)));
+            options.extend(text.map(|text| Written {
+                place: level.place.clone(),
+                text,
+                is_suspect: true,
+            }));
             product.push(Variant { level: fs, options });
         }
     }
@@ -101,18 +112,13 @@ pub(crate) fn cross(
         entry.value.level.external = defined.map(|defined| defined.value.commands.clone());
         for variant in variants(&entry.value, factors.of_fs.get(&entry.value.level.name)) {
             for setting in settings(factors, &variant.level, rules, &entry.place)? {
-                let plain = Levels {
-                    fs: entry.value.level.clone(),
-                    queue: QueueLevel::default(),
-                    reflink: Reflink::Never,
-                    handicap_ns: 0,
-                    ..setting.levels.clone()
-                };
+                let fs = entry.value.level.clone();
+                let plain = Levels::plain(fs, setting.levels.device.clone());
                 all.push(Combination {
                     legality: legality(&setting.levels, rules),
                     plain_legal: legality(&plain, rules) == Legality::Legal,
+                    written: [&variant.options[..], &setting.written()[..]].concat(),
                     levels: setting.levels,
-                    options: [&variant.options[..], &setting.written[..]].concat(),
                     entry: entry.clone(),
                     device: setting.device.clone(),
                 });
@@ -135,18 +141,31 @@ fn too_many(place: &Span) -> PlanError {
 struct Setting<'e> {
     device: &'e At<DeviceLevel>,
     levels: Levels,
-    /// Levels that a device may refuse: their places and texts.
-    written: Vec<(Span, String)>,
-    /// The level of `reflink`, which a file system may refuse.
-    of_copies: Option<(Span, String)>,
+    /// Where the level of each factor was written.
+    places: Vec<(&'static dyn Factor, Span)>,
+}
+
+impl Setting<'_> {
+    /// The levels that are no defaults.
+    fn written(&self) -> Vec<Written> {
+        let target = target(&self.levels);
+        let written = |(factor, place): &(&'static dyn Factor, Span)| {
+            let level = factor.get(&self.levels);
+            (level != factor.default_level()).then(|| Written {
+                place: place.clone(),
+                text: format!("{}={level}", factor.key()),
+                is_suspect: factor.illegal(&target).is_some(),
+            })
+        };
+        self.places.iter().filter_map(written).collect()
+    }
 }
 
 /// Everything but the file system's own axes as it resolves for a file system, each combination
 /// once.
 ///
-/// Of devices of one size, a file system in memory takes the first only; where nothing can be made
-/// cold, `cold` becomes `warm`; without a device there is nothing to discard, to condition or to
-/// set.
+/// Of devices of one size, a file system in memory takes the first only; levels that have no
+/// meaning with the others become defaults.
 fn settings<'e>(
     factors: &'e Factors,
     fs: &FsLevel,
@@ -154,18 +173,9 @@ fn settings<'e>(
     place: &Span,
 ) -> Result<Vec<Setting<'e>>, PlanError> {
     let needs_device = rules.needs_device(fs);
-    let lengths = [
-        factors.memory.len(),
-        factors.cache.len(),
-        factors.discard.len(),
-        factors.ssd.len(),
-        factors.scheduler.len(),
-        factors.read_ahead.len(),
-        factors.write_cache.len(),
-        factors.reflink.len(),
-        factors.handicap.len(),
-    ];
-    if lengths.into_iter().fold(1, usize::saturating_mul) > MAX_COMBINATIONS {
+    let known = factor::all();
+    let lengths = known.iter().map(|factor| factors.axis(*factor).len());
+    if lengths.fold(1, usize::saturating_mul) > MAX_COMBINATIONS {
         return Err(too_many(place));
     }
     let mut all: Vec<Setting<'_>> = Vec::new();
@@ -176,7 +186,7 @@ fn settings<'e>(
             *other == device.value || (!needs_device && same_size)
         };
         for mut setting in on_device(factors, fs, device) {
-            resolve(&mut setting, needs_device);
+            known.iter().for_each(|factor| factor.resolve(&mut setting.levels));
             let there = all.iter().any(|other| {
                 let device = setting.levels.device.clone();
                 same_device(&other.levels.device)
@@ -190,79 +200,34 @@ fn settings<'e>(
     Ok(all)
 }
 
-/// The product of the axes on one device, in the order in which they are documented.
+/// The product of the axes on one device, in the order of the factors.
 fn on_device<'e>(factors: &Factors, fs: &FsLevel, device: &'e At<DeviceLevel>) -> Vec<Setting<'e>> {
     let levels = Levels::plain(fs.clone(), device.value.clone());
-    let all = vec![Setting { device, levels, written: Vec::new(), of_copies: None }];
-    let all = times(all, &factors.memory, |s, memory| s.levels.memory_bytes = memory.value);
-    let all = times(all, &factors.cache, |s, cache| s.levels.cache = cache.value);
-    let all = times(all, &factors.discard, |s, discard| s.levels.discard = discard.value);
-    let all = times(all, &factors.ssd, |s, ssd| s.levels.ssd = ssd.value);
-    let all = times(all, &factors.scheduler, |s, scheduler| {
-        s.levels.queue.scheduler.clone_from(&scheduler.value);
-        let text = scheduler.value.as_ref().map(|name| format!("scheduler={name}"));
-        s.written.extend(text.map(|text| (scheduler.place.clone(), text)));
-    });
-    let all = times(all, &factors.read_ahead, |s, size| {
-        s.levels.queue.read_ahead_bytes = size.value;
-        let text = size.value.map(|size| format!("read_ahead={}", size_text(size)));
-        s.written.extend(text.map(|text| (size.place.clone(), text)));
-    });
-    let all = times(all, &factors.write_cache, |s, cache| {
-        s.levels.queue.write_cache = cache.value;
-        let text = cache.value.map(|cache| format!("write_cache={}", cache.name()));
-        s.written.extend(text.map(|text| (cache.place.clone(), text)));
-    });
-    let all = times(all, &factors.reflink, |s, reflink| {
-        s.levels.reflink = reflink.value;
-        let text = format!("reflink={}", reflink.value.name());
-        s.of_copies = (!reflink.value.is_never()).then(|| (reflink.place.clone(), text));
-    });
-    times(all, &factors.handicap, |s, handicap| s.levels.handicap_ns = handicap.value)
-}
-
-/// Each setting with each level put in.
-fn times<'e, T>(
-    settings: Vec<Setting<'e>>,
-    axis: &[At<T>],
-    put: impl Fn(&mut Setting<'e>, &At<T>),
-) -> Vec<Setting<'e>> {
-    let mut product = Vec::with_capacity(settings.len() * axis.len());
-    for setting in settings {
-        for level in axis {
+    let mut all = vec![Setting { device, levels, places: Vec::new() }];
+    for factor in factor::all() {
+        let axis = factors.axis(factor);
+        let with = |setting: &Setting<'e>, level: &At<String>| {
             let mut setting = setting.clone();
-            put(&mut setting, level);
-            product.push(setting);
-        }
+            factor.set(&mut setting.levels, &level.value);
+            setting.places.push((factor, level.place.clone()));
+            setting
+        };
+        all = all.iter().flat_map(|s| axis.iter().map(move |level| with(s, level))).collect();
     }
-    product
+    all
 }
 
-/// Takes back what means nothing here.
-fn resolve(setting: &mut Setting<'_>, needs_device: bool) {
-    let levels = &mut setting.levels;
-    if warm_reason(levels).is_some() {
-        levels.cache = Cache::Warm;
-    }
-    if !needs_device || is_directory(&levels.device) {
-        levels.discard = Discard::None;
-        levels.ssd = SsdPolicy::None;
-        levels.queue = QueueLevel::default();
-        setting.written.clear();
-    }
-    setting.written.extend(setting.of_copies.take());
-}
-
-/// Whether files of a file system can share blocks, where that is known.
-fn reflinks(fs: &FsLevel) -> Option<bool> {
-    fsarena_filesystems::driver(fs).ok()?.reflinks()
+/// What factors are asked about these levels.
+fn target(levels: &Levels) -> Target<'_> {
+    let driver = fsarena_filesystems::driver(&levels.fs).ok();
+    Target { levels, reflinks: driver.and_then(|driver| driver.reflinks()) }
 }
 
 fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
     let name = &levels.fs.name;
     let directory = is_directory(&levels.device);
     if directory && name != "directory" {
-        let path = device_text(&levels.device);
+        let path = levels.device.written();
         if names_a_device(&levels.device) {
             return Legality::Forbidden(format!(
                 "{path} is no block device here; `fsarena devices` lists those that are"
@@ -273,26 +238,16 @@ fn legality(levels: &Levels, rules: &dyn Rules) -> Legality {
         ));
     }
     if !directory && name == "directory" {
-        let text = device_text(&levels.device);
+        let text = levels.device.written();
         return Legality::Forbidden(format!(
             "\"directory\" works in a directory, not on {text}: give it one, such as /var/tmp"
         ));
     }
-    if let Some(scheduler) = levels.queue.scheduler.as_deref().filter(|name| *name != "none")
-        && matches!(levels.device, DeviceLevel::Zram { .. } | DeviceLevel::Brd { .. })
-    {
-        return Legality::Forbidden(format!(
-            "{} has no queue that {scheduler} could sort; use scheduler = \"none\", or null_blk",
-            device_text(&levels.device)
-        ));
-    }
-    if in_memory(levels) && levels.memory_bytes.is_some() {
-        return Legality::Never(LIVES_IN_LIMITED_MEMORY);
-    }
-    if levels.reflink == Reflink::Always && reflinks(&levels.fs) == Some(false) {
-        return Legality::Forbidden(format!(
-            "files of {name} cannot share blocks: use xfs or btrfs, or reflink = \"auto\""
-        ));
+    let target = target(levels);
+    match factor::all().into_iter().find_map(|factor| factor.illegal(&target)) {
+        Some(Illegal::LeftOut(reason)) => return Legality::LeftOut(reason),
+        Some(Illegal::Forbidden(rule)) => return Legality::Forbidden(rule),
+        None => {}
     }
     match rules.check(&levels.fs, levels.device.size_bytes()) {
         Ok(()) => Legality::Legal,
@@ -313,10 +268,11 @@ pub(crate) fn reject_illegal_levels(all: &[Combination]) -> Result<(), PlanError
         rule
     };
     for combination in all {
-        for (place, written) in &combination.options {
-            let holds = |c: &Combination| c.plain_legal && c.options.iter().any(|o| o.0 == *place);
+        for suspect in combination.written.iter().filter(|written| written.is_suspect) {
+            let has_it = |written: &Written| written.place == suspect.place;
+            let holds = |c: &Combination| c.plain_legal && c.written.iter().any(has_it);
             if let Some(rule) = hopeless(&holds) {
-                return Err(forbidden(place, written, &rule));
+                return Err(forbidden(&suspect.place, &suspect.text, &rule));
             }
         }
         let (entry, device) = (&combination.entry, &combination.device);
@@ -330,7 +286,7 @@ pub(crate) fn reject_illegal_levels(all: &[Combination]) -> Result<(), PlanError
             return Err(forbidden(&entry.place, written, &rule));
         }
         if let Some(rule) = hopeless(&|c: &Combination| c.device == *device) {
-            return Err(forbidden(&device.place, &device_text(&device.value), &rule));
+            return Err(forbidden(&device.place, &device.value.written(), &rule));
         }
     }
     Ok(())

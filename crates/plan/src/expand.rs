@@ -15,10 +15,10 @@ use crate::overrides::Overrides;
 use crate::rules::Rules;
 use crate::schedule::schedule;
 use crate::span::{At, Span};
-use crate::steps::warm_reason;
 use crate::verdict;
 use crate::workload::scaled;
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
+use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
 use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::seed::Seed;
@@ -44,7 +44,7 @@ pub fn expand(
     reject_illegal_levels(&crossed)?;
     let (mut contenders, mut not_run) = contenders(&crossed)?;
     let varies = varies(&experiment, &contenders);
-    label(&mut contenders, varies);
+    label(&mut contenders, &varies);
     let workloads: Vec<Workload> =
         experiment.workloads.iter().map(|work| scaled(work, scale)).collect::<Result<_, _>>()?;
     check_capacity(&experiment, &contenders, &workloads, rules, &mut not_run)?;
@@ -171,7 +171,7 @@ fn contenders(all: &[Combination]) -> Result<(Vec<Contender>, Vec<NotRun>), Plan
         *arms += 1;
         let reason = match &combination.legality {
             Legality::Legal => None,
-            Legality::Never(reason) => Some((*reason).to_owned()),
+            Legality::LeftOut(reason) => Some((*reason).to_owned()),
             Legality::Forbidden(rule) => Some(rule.clone()),
         };
         if let Some(reason) = reason {
@@ -183,20 +183,17 @@ fn contenders(all: &[Combination]) -> Result<(Vec<Contender>, Vec<NotRun>), Plan
 }
 
 fn varies(experiment: &Experiment, contenders: &[Contender]) -> Varies {
-    let factors = &experiment.factors;
-    let cold = contenders.iter().filter(|contender| warm_reason(&contender.levels).is_none());
-    Varies {
-        device: factors.device.len() > 1,
-        memory: factors.memory.len() > 1,
-        cache: factors.cache.len() > 1 && cold.count() > 0,
-        discard: factors.discard.len() > 1,
-        ssd: factors.ssd.len() > 1,
-        scheduler: factors.scheduler.len() > 1,
-        read_ahead: factors.read_ahead.len() > 1,
-        write_cache: factors.write_cache.len() > 1,
-        reflink: factors.reflink.len() > 1,
-        handicap: factors.handicap.iter().any(|handicap| handicap.value > 0),
-    }
+    let meant = |factor: &dyn Factor| {
+        let has_meaning = |one: &Contender| factor.without_meaning(&one.levels).is_none();
+        contenders.iter().any(has_meaning)
+    };
+    let several = |factor: &&'static dyn Factor| {
+        let levels = experiment.factors.axis(*factor);
+        let always = levels.iter().any(|level| factor.is_always_labelled(&level.value));
+        always || (levels.len() > 1 && meant(*factor))
+    };
+    let factors = factor::all().into_iter().filter(several).map(|factor| factor.key()).collect();
+    Varies { device: experiment.factors.device.len() > 1, factors }
 }
 
 /// The built-in experiment of this name, or the error that lists them.

@@ -5,11 +5,10 @@
 
 use crate::fs_entry::FsEntry;
 use crate::question::QuestionPattern;
-use crate::span::At;
+use crate::span::{At, Span};
 use fsarena_model::clock::Clock;
-use fsarena_model::contender::{Cache, DeviceLevel, Discard, ExternalFs};
-use fsarena_model::device::{SsdPolicy, WriteCache};
-use fsarena_model::job::Reflink;
+use fsarena_model::contender::{DeviceLevel, ExternalFs};
+use fsarena_model::factor::Factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::run::RateStyle;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
@@ -121,26 +120,20 @@ pub struct Factors {
     pub fs: Vec<At<FsEntry>>,
     /// Devices.
     pub device: Vec<At<DeviceLevel>>,
-    /// Memory limits, bytes; `None` is the whole machine.
-    pub memory: Vec<At<Option<u64>>>,
-    /// States of the caches.
-    pub cache: Vec<At<Cache>>,
-    /// Discard policies.
-    pub discard: Vec<At<Discard>>,
-    /// What is done to the device before each mkfs.
-    pub ssd: Vec<At<SsdPolicy>>,
-    /// I/O schedulers; `None` leaves the device's own.
-    pub scheduler: Vec<At<Option<String>>>,
-    /// Largest read-ahead, bytes; `None` leaves it as it is.
-    pub read_ahead: Vec<At<Option<u64>>>,
-    /// How the kernel treats the write cache; `None` leaves it as it is.
-    pub write_cache: Vec<At<Option<WriteCache>>>,
-    /// Whether copies may share blocks.
-    pub reflink: Vec<At<Reflink>>,
-    /// Handicaps, ns; 0 is none.
-    pub handicap: Vec<At<u64>>,
+    /// Levels of the other factors by their keys, as canonical texts; a factor that is not in it
+    /// has its default alone.
+    pub levels: BTreeMap<&'static str, Vec<At<String>>>,
     /// Further axes of one file system, by its name.
     pub of_fs: BTreeMap<String, At<FsAxes>>,
+}
+
+impl Factors {
+    /// The levels of a factor: as written, or its default.
+    #[must_use]
+    pub fn axis(&self, factor: &dyn Factor) -> Vec<At<String>> {
+        let default = || vec![At::new(factor.default_level().to_owned(), &Span::Default)];
+        self.levels.get(factor.key()).cloned().unwrap_or_else(default)
+    }
 }
 
 /// Axes that exist for one file system only.

@@ -58,6 +58,6 @@ pub use question::QuestionPattern;
 pub use rules::Rules;
 pub use schedule::{schedule, trial_seed};
 pub use span::{At, Span};
-pub use steps::{LIVES_IN_LIMITED_MEMORY, steps, warm_reason};
+pub use steps::steps;
 pub use verdict::settle_rule;
 pub use write::to_toml;

@@ -16,6 +16,7 @@ use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
 use crate::{fs_entry, settings, text, workload, write};
 use fsarena_model::contender::DeviceLevel;
+use fsarena_model::factor;
 use fsarena_model::phase::Workload;
 use fsarena_model::verdict::Rule;
 
@@ -67,28 +68,11 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
             return Err(PlanError::new(&place, "this device needs file systems", remedy));
         }
     }
-    put(&mut factors.memory, "--memory", overrides.memory.as_ref(), text::memory)?;
-    put(&mut factors.cache, "--cache", overrides.cache.as_ref(), text::cache)?;
-    put(&mut factors.discard, "--discard", overrides.discard.as_ref(), text::discard)?;
-    put(&mut factors.ssd, "--ssd", overrides.ssd.as_ref(), text::ssd)?;
-    put(&mut factors.scheduler, "--scheduler", overrides.scheduler.as_ref(), text::scheduler)?;
-    put(&mut factors.read_ahead, "--read-ahead", overrides.read_ahead.as_ref(), text::read_ahead)?;
-    let write_cache = overrides.write_cache.as_ref();
-    put(&mut factors.write_cache, "--write-cache", write_cache, text::write_cache)?;
-    put(&mut factors.reflink, "--reflink", overrides.reflink.as_ref(), text::reflink)?;
-    put(&mut factors.handicap, "--inject-delay", overrides.handicap.as_ref(), text::handicap)
-}
-
-/// Replaces an axis by that of an option, where it is given.
-fn put<T: PartialEq>(
-    axis_of: &mut Vec<At<T>>,
-    option: &'static str,
-    written: Option<&String>,
-    read: impl Fn(&str, &Span) -> Result<T, PlanError>,
-) -> Result<(), PlanError> {
-    if let Some(text) = written {
-        let place = Span::Option(option);
-        *axis_of = axis(&pieces(text, &place)?, &place, read)?;
+    for factor in factor::all() {
+        let Some(text) = overrides.levels.get(factor.key()) else { continue };
+        let place = Span::Factor(factor.flag());
+        let read = |part: &str, place: &Span| text::level(factor, part, place);
+        factors.levels.insert(factor.key(), axis(&pieces(text, &place)?, &place, read)?);
     }
     Ok(())
 }
@@ -187,7 +171,7 @@ fn title(experiment: &Experiment) -> String {
     let join = |parts: Vec<String>| parts.join(", ");
     let factors = &experiment.factors;
     let work = join(experiment.workloads.iter().map(|w| w.value.name.clone()).collect());
-    let devices = join(factors.device.iter().map(|d| text::device_text(&d.value)).collect());
+    let devices = join(factors.device.iter().map(|d| d.value.written()).collect());
     let fs = join(factors.fs.iter().map(|fs| fs.value.text.clone()).collect());
     let colon = if fs.is_empty() { "" } else { ": " };
     format!("{fs}{colon}{work} on {devices}")

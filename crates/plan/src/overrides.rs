@@ -1,5 +1,7 @@
 //! The options of the command line, as text where a file has text.
 
+use std::collections::BTreeMap;
+
 /// Options of the command line, as text where a file has text.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Overrides {
@@ -32,24 +34,8 @@ pub struct Overrides {
     pub fallback_seed: u64,
     /// `--scale`: above 0, up to 100.
     pub scale: Option<f64>,
-    /// `--memory`: `64M`, `none`, a comma list.
-    pub memory: Option<String>,
-    /// `--cache`: `cold`, `warm`, `cold-start`, a comma list.
-    pub cache: Option<String>,
-    /// `--discard`: `none`, `on` or both.
-    pub discard: Option<String>,
-    /// `--ssd`: `none`, `blkdiscard`, `precondition`, a comma list.
-    pub ssd: Option<String>,
-    /// `--scheduler`: `none,bfq`; `default` leaves it as it is.
-    pub scheduler: Option<String>,
-    /// `--read-ahead`: `128K,4M`; `default` leaves it as it is.
-    pub read_ahead: Option<String>,
-    /// `--write-cache`: `write-back`, `write-through`, `default`, a comma list.
-    pub write_cache: Option<String>,
-    /// `--reflink`: `never`, `auto`, `always`, a comma list.
-    pub reflink: Option<String>,
-    /// `--inject-delay`: `0ms,30ms`.
-    pub handicap: Option<String>,
+    /// Levels of factors by their keys, each a comma list: `64M,none`.
+    pub levels: BTreeMap<&'static str, String>,
     /// `--compare`: `returned`, `durable`, `drained`.
     pub compare: Option<String>,
     /// `--sample-period`: `100 ms`, `0 ms` for none.

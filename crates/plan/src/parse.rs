@@ -9,13 +9,12 @@ use crate::experiment::{
 };
 use crate::files::{Files, Outside};
 use crate::fs_entry::FsEntry;
-use crate::span::{At, Span};
+use crate::span::At;
 use crate::tree::{Node, Source, Table};
 use crate::{fs_entry, question, settings, sweep, text, workload};
 use fsarena_model::braces;
-use fsarena_model::contender::{Cache, Discard, ExternalFs};
-use fsarena_model::device::SsdPolicy;
-use fsarena_model::job::Reflink;
+use fsarena_model::contender::ExternalFs;
+use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
 use std::collections::BTreeMap;
 
@@ -132,31 +131,32 @@ fn axis<T: PartialEq>(
     Ok(levels)
 }
 
-const NAMED: [&str; 11] = [
-    "fs",
-    "device",
-    "memory",
-    "cache",
-    "discard",
-    "ssd",
-    "scheduler",
-    "read_ahead",
-    "write_cache",
-    "reflink",
-    "handicap",
-];
+/// Keys of `[factors]`: file systems, devices, and the factors under all their names.
+fn factor_keys() -> Vec<&'static str> {
+    let names = |factor: &'static dyn Factor| {
+        std::iter::once(factor.key()).chain(factor.aliases().iter().copied())
+    };
+    ["fs", "device"].into_iter().chain(factor::all().into_iter().flat_map(names)).collect()
+}
 
-/// An axis that may be absent: then it is one level.
-fn optional<T: PartialEq>(
-    table: &Table<'_>,
-    key: &str,
-    (example, absent): (&str, T),
-    read: impl Fn(&str, &Span) -> Result<T, PlanError>,
-) -> Result<Vec<At<T>>, PlanError> {
-    match table.get(key) {
-        None => Ok(vec![At::new(absent, &Span::Default)]),
-        Some(node) => axis(&node, example, |node| read(node.text(example)?, &node.place)),
+/// The levels of every factor that the table has.
+fn levels(table: &Table<'_>) -> Result<BTreeMap<&'static str, Vec<At<String>>>, PlanError> {
+    let mut levels = BTreeMap::new();
+    for factor in factor::all() {
+        let names = std::iter::once(factor.key()).chain(factor.aliases().iter().copied());
+        let mut nodes = names.filter_map(|name| table.get(name));
+        let Some(node) = nodes.next() else { continue };
+        if let Some(again) = nodes.next() {
+            let what = format!("`{}` under two names", factor.key());
+            return Err(again.error(what, "keep one of them"));
+        }
+        let read = |node: &Node<'_>| match factor.takes_number() {
+            true => text::level(factor, &node.scalar(factor.example())?, &node.place),
+            false => text::level(factor, node.text(factor.example())?, &node.place),
+        };
+        levels.insert(factor.key(), axis(&node, factor.example(), read)?);
     }
+    Ok(levels)
 }
 
 fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
@@ -170,19 +170,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
     let device = axis(&table.need("device", "device = \"loop:2G\"")?, "\"loop:2G\"", |node| {
         text::device(node.text("\"loop:2G\"")?, &node.place)
     })?;
-    let memory = match table.get("memory") {
-        None => vec![At::new(None, &Span::Default)],
-        Some(node) => axis(&node, "\"64M\"", |n| text::memory(&n.scalar("\"64M\"")?, &n.place))?,
-    };
-    let cache = optional(table, "cache", ("\"cold\"", Cache::Cold), text::cache)?;
-    let discard = optional(table, "discard", ("\"none\"", Discard::None), text::discard)?;
-    let ssd = optional(table, "ssd", ("\"blkdiscard\"", SsdPolicy::None), text::ssd)?;
-    let scheduler = optional(table, "scheduler", ("\"bfq\"", None), text::scheduler)?;
-    let read_ahead = optional(table, "read_ahead", ("\"128 KiB\"", None), text::read_ahead)?;
-    let write_cache = ("\"write-through\"", None);
-    let write_cache = optional(table, "write_cache", write_cache, text::write_cache)?;
-    let reflink = optional(table, "reflink", ("\"always\"", Reflink::Never), text::reflink)?;
-    let handicap = optional(table, "handicap", ("\"30 ms\"", 0), text::handicap)?;
+    let levels = levels(table)?;
     let of_fs = fs_tables(table, &fs)?;
     if fs.is_empty()
         && let Some(device) = device.iter().find(|device| !text::is_directory(&device.value))
@@ -190,20 +178,7 @@ fn factors(table: &Table<'_>) -> Result<Factors, PlanError> {
         let remedy = "add fs = [\"ext4\", \"xfs\"] (only directories go without)";
         return Err(PlanError::new(&device.place, "this device needs file systems", remedy));
     }
-    Ok(Factors {
-        fs,
-        device,
-        memory,
-        cache,
-        discard,
-        ssd,
-        scheduler,
-        read_ahead,
-        write_cache,
-        reflink,
-        handicap,
-        of_fs,
-    })
+    Ok(Factors { fs, device, levels, of_fs })
 }
 
 /// The tables `[factors.NAME]`, each for a plain element of `fs`.
@@ -212,14 +187,15 @@ fn fs_tables(
     fs: &[At<FsEntry>],
 ) -> Result<BTreeMap<String, At<FsAxes>>, PlanError> {
     let mut of_fs = BTreeMap::new();
+    let named = factor_keys();
     for (key, node) in table.entries() {
-        if NAMED.contains(&key.value) {
+        if named.contains(&key.value) {
             continue;
         }
         let names: Vec<&str> = fs.iter().map(|entry| entry.value.level.name.as_str()).collect();
         if !names.contains(&key.value) {
             if !node.is_table() {
-                return Err(table.unknown(&key, &NAMED));
+                return Err(table.unknown(&key, &named));
             }
             let what = format!("[factors.{}] is for a file system that is not in `fs`", key.value);
             let remedy = match nearest(key.value, &names) {

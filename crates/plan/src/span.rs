@@ -19,6 +19,8 @@ pub enum Span {
     },
     /// In an option of the command line, such as `--fs`.
     Option(&'static str),
+    /// In the option of a factor, by its name without dashes.
+    Factor(&'static str),
     /// Nowhere: a default.
     #[default]
     Default,
@@ -29,6 +31,7 @@ impl fmt::Display for Span {
         match self {
             Self::File { file, line, column } => write!(f, "{file}:{line}:{column}"),
             Self::Option(option) => f.write_str(option),
+            Self::Factor(flag) => write!(f, "--{flag}"),
             Self::Default => f.write_str("default value"),
         }
     }

@@ -1,7 +1,7 @@
 //! The life of a trial as a list of steps; the executor does them in this order and nothing else.
 
 use crate::workload::lays_out;
-use fsarena_model::contender::{Cache, DeviceLevel, Levels};
+use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::cycle::Cycle;
 use fsarena_model::io::Backend;
 use fsarena_model::job::{JobKind, SourcePlace};
@@ -9,37 +9,6 @@ use fsarena_model::op::Op;
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::spec::Step;
 use fsarena_model::state::Effect;
-
-/// Reason for a file system in memory that would have to run under a memory limit.
-pub const LIVES_IN_LIMITED_MEMORY: &str = "it lives in the limited memory";
-
-/// Why a trial at these levels cannot be cold, where it cannot.
-#[must_use]
-pub fn warm_reason(levels: &Levels) -> Option<&'static str> {
-    if matches!(levels.device, DeviceLevel::Directory { .. }) || levels.fs.name == "directory" {
-        Some("a directory cannot be unmounted for us: its caches stay as the step before left them")
-    } else if in_memory(levels) {
-        Some("it has no device: warm by nature")
-    } else if levels.fs.external.as_ref().is_some_and(|commands| !commands.device) {
-        Some("it has no device of its own that could be made cold")
-    } else {
-        None
-    }
-}
-
-/// Whether a device is made, or given up, for the file system.
-pub(crate) fn has_own_device(levels: &Levels) -> bool {
-    let external = levels.fs.external.as_ref();
-    !in_memory(levels)
-        && external.is_none_or(|commands| commands.device)
-        && levels.device.size_bytes().is_some()
-}
-
-/// Whether the file system is in memory alone.
-pub(crate) fn in_memory(levels: &Levels) -> bool {
-    levels.fs.name == "tmpfs"
-        || levels.fs.external.as_ref().is_some_and(|commands| !commands.device && commands.memory)
-}
 
 /// Smallest calls of the phase that prepares: it shall not take longer than it has to.
 const PREPARE_BS_BYTES: u64 = 1 << 20;
@@ -88,7 +57,7 @@ fn needs_dirs(workload: &Workload) -> bool {
 /// compared with their originals, before the first deletion of either.
 #[must_use]
 pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
-    let can_chill = warm_reason(levels).is_none();
+    let can_chill = levels.warm_reason().is_none();
     let mut cold = can_chill && levels.cache != Cache::Warm;
     let settle = |steps: &mut Vec<Step>, chill: bool| {
         steps.push(Step::Settle);

@@ -6,8 +6,9 @@
 
 use crate::error::PlanError;
 use crate::span::{At, Span};
-use crate::text::{bytes, push_level, size_text};
+use crate::text::{bytes, push_level};
 use crate::tree::Node;
+use fsarena_model::units::size_text;
 
 /// Most levels of one range.
 pub(crate) const MAX_LEVELS: usize = 64;

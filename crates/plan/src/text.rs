@@ -6,17 +6,14 @@
 use crate::error::PlanError;
 use crate::span::{At, Span};
 use fsarena_model::clock::Clock;
-use fsarena_model::contender::{Cache, DeviceLevel, Discard};
-use fsarena_model::device::{SsdPolicy, WriteCache};
-use fsarena_model::job::Reflink;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::factor::{Factor, LevelError};
 use fsarena_model::run::RateStyle;
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
 use std::path::PathBuf;
 
 /// Longest path that the kernel takes, with the zero at its end (limits.h).
 pub(crate) const PATH_MAX: u64 = 4096;
-/// Smallest memory limit: below it a program and its page tables hardly live.
-pub(crate) const MIN_MEMORY_BYTES: u64 = 16 << 20;
 /// Smallest device.
 pub(crate) const MIN_DEVICE_BYTES: u64 = 1 << 20;
 /// Largest device.
@@ -25,8 +22,6 @@ pub(crate) const MAX_DEVICE_BYTES: u64 = 1 << 50;
 const MIN_PERIOD_NS: u64 = 10_000_000;
 /// Longest period of the sampler.
 const MAX_PERIOD_NS: u64 = 3_600_000_000_000;
-/// Longest handicap.
-const MAX_HANDICAP_NS: u64 = 3_600_000_000_000;
 
 /// A number of bytes.
 pub(crate) fn bytes(text: &str, place: &Span) -> Result<u64, PlanError> {
@@ -38,30 +33,17 @@ pub(crate) fn nanos(text: &str, place: &Span) -> Result<u64, PlanError> {
     text.parse::<Nanos>().map(|n| n.0).map_err(|error| quantity(&error, place))
 }
 
-/// Splits the text of a quantity's error into what is wrong and the remedy.
 fn quantity(error: &BadQuantity, place: &Span) -> PlanError {
-    match error {
-        BadQuantity::NoNumber(text, example) => PlanError::new(
-            place,
-            format!("{text:?} has no number and unit"),
-            format!("write it like {example}"),
-        ),
-        BadQuantity::Unit { text, unit, known } => PlanError::new(
-            place,
-            format!("{text:?}: unknown unit {unit:?}"),
-            format!("use one of {known}"),
-        ),
-        BadQuantity::AmbiguousKb(text) => PlanError::new(
-            place,
-            format!("{text:?}: KB is ambiguous"),
-            "write KiB (or K) for 1024 bytes, kB for 1000",
-        ),
-        BadQuantity::Range(text, unit) => PlanError::new(
-            place,
-            format!("{text:?} is not a whole number of {unit}, or too large"),
-            "write a smaller or rounder value",
-        ),
-    }
+    let (what, remedy) = error.what_and_remedy();
+    PlanError::new(place, what, remedy)
+}
+
+/// The canonical text of a level of a factor.
+pub(crate) fn level(factor: &dyn Factor, text: &str, place: &Span) -> Result<String, PlanError> {
+    factor.parse(text).map_err(|error| match error {
+        LevelError::Unknown { kind, known } => PlanError::unknown(place, kind, text, &known),
+        LevelError::Refused { what, remedy } => PlanError::new(place, what, remedy),
+    })
 }
 
 /// One of a few words.
@@ -75,74 +57,6 @@ pub(crate) fn word<T: Copy>(
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
         PlanError::unknown(place, kind, text, &known)
     })
-}
-
-/// States of the caches and their names.
-const CACHES: [(&str, Cache); 3] =
-    [("cold", Cache::Cold), ("warm", Cache::Warm), ("cold-start", Cache::ColdStart)];
-
-/// `cold`, `warm` or `cold-start`.
-pub(crate) fn cache(text: &str, place: &Span) -> Result<Cache, PlanError> {
-    word(text, place, "cache state", &CACHES)
-}
-
-/// The text of a state, as [`cache`] reads it.
-pub(crate) fn cache_text(cache: Cache) -> &'static str {
-    CACHES.iter().find(|known| known.1 == cache).map_or("", |known| known.0)
-}
-
-/// `never`, `auto` or `always`.
-pub(crate) fn reflink(text: &str, place: &Span) -> Result<Reflink, PlanError> {
-    let levels = [Reflink::Never, Reflink::Auto, Reflink::Always];
-    word(text, place, "reflink policy", &levels.map(|level| (level.name(), level)))
-}
-
-/// `none` or `on`.
-pub(crate) fn discard(text: &str, place: &Span) -> Result<Discard, PlanError> {
-    word(text, place, "discard policy", &[("none", Discard::None), ("on", Discard::On)])
-}
-
-/// The word for a setting that stays as it is.
-pub(crate) const UNCHANGED: &str = "default";
-/// Largest read-ahead: far above what any device has.
-const MAX_READ_AHEAD_BYTES: u64 = 1 << 30;
-/// Longest name of a scheduler (`ELV_NAME_MAX` of the kernel).
-const MAX_SCHEDULER_BYTES: usize = 16;
-
-/// `none`, `blkdiscard` or `precondition`.
-pub(crate) fn ssd(text: &str, place: &Span) -> Result<SsdPolicy, PlanError> {
-    word(text, place, "SSD policy", &SsdPolicy::ALL)
-}
-
-/// The name of an I/O scheduler; which there are is known to the kernel alone.
-pub(crate) fn scheduler(text: &str, place: &Span) -> Result<Option<String>, PlanError> {
-    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
-    if text.is_empty() || text.len() > MAX_SCHEDULER_BYTES || !text.chars().all(legal) {
-        let what = format!("{text:?} is no name of an I/O scheduler");
-        let remedy = "use none, mq-deadline, kyber or bfq, or \"default\" to leave it as it is";
-        return Err(PlanError::new(place, what, remedy));
-    }
-    Ok(Some(text.to_owned()).filter(|text| text != UNCHANGED))
-}
-
-/// A read-ahead in whole KiB, or `default`.
-pub(crate) fn read_ahead(text: &str, place: &Span) -> Result<Option<u64>, PlanError> {
-    if text == UNCHANGED {
-        return Ok(None);
-    }
-    let size = bytes(text, place)?;
-    if size > MAX_READ_AHEAD_BYTES || !size.is_multiple_of(1024) {
-        let what = format!("a read-ahead of {}", Bytes(size));
-        let remedy = format!("use whole KiB up to {}", Bytes(MAX_READ_AHEAD_BYTES));
-        return Err(PlanError::new(place, what, remedy));
-    }
-    Ok(Some(size))
-}
-
-/// `write-back`, `write-through`, or `default`.
-pub(crate) fn write_cache(text: &str, place: &Span) -> Result<Option<WriteCache>, PlanError> {
-    let [back, through] = WriteCache::ALL.map(|(name, cache)| (name, Some(cache)));
-    word(text, place, "write cache", &[back, through, (UNCHANGED, None)])
 }
 
 /// A clock.
@@ -192,42 +106,6 @@ pub(crate) fn budget(text: &str, place: &Span) -> Result<u64, PlanError> {
         )),
         budget => Ok(budget),
     }
-}
-
-/// A handicap; 0 is none.
-pub(crate) fn handicap(text: &str, place: &Span) -> Result<u64, PlanError> {
-    let handicap = nanos(text, place)?;
-    if handicap <= MAX_HANDICAP_NS {
-        return Ok(handicap);
-    }
-    let what = format!("a handicap of {}", Nanos(handicap));
-    Err(PlanError::new(place, what, format!("use up to {}", Nanos(MAX_HANDICAP_NS))))
-}
-
-/// A duration without loss and without a space: `30ms`, `2s`, `0ms`.
-pub(crate) fn nanos_text(nanos: u64) -> String {
-    let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
-    let fits = |unit: &&(&str, u64)| nanos >= unit.1 && nanos.is_multiple_of(unit.1);
-    match units.iter().find(fits) {
-        Some((unit, factor)) => format!("{}{unit}", nanos / factor),
-        None => "0ms".to_owned(),
-    }
-}
-
-/// A memory limit, or `none`.
-pub(crate) fn memory(text: &str, place: &Span) -> Result<Option<u64>, PlanError> {
-    if text == "none" {
-        return Ok(None);
-    }
-    let limit = bytes(text, place)?;
-    if limit < MIN_MEMORY_BYTES {
-        return Err(PlanError::new(
-            place,
-            format!("a memory limit of {} is too small to work in", Bytes(limit)),
-            format!("use {} or more, or \"none\"", Bytes(MIN_MEMORY_BYTES)),
-        ));
-    }
-    Ok(Some(limit))
 }
 
 /// A period of the sampler; 0 is none.
@@ -313,31 +191,6 @@ pub(crate) fn names_a_device(device: &DeviceLevel) -> bool {
     let path = path.to_string_lossy();
     let shm = path == "/dev/shm" || path.starts_with("/dev/shm/");
     path.starts_with("/dev/") && !path.ends_with('/') && !shm
-}
-
-/// The text of a device level, as [`device`] reads it.
-pub(crate) fn device_text(device: &DeviceLevel) -> String {
-    match device {
-        DeviceLevel::Loop { size_bytes } => format!("loop:{}", size_text(*size_bytes)),
-        DeviceLevel::Ram { size_bytes } => format!("ram:{}", size_text(*size_bytes)),
-        DeviceLevel::Zram { size_bytes } => format!("zram:{}", size_text(*size_bytes)),
-        DeviceLevel::Brd { size_bytes } => format!("brd:{}", size_text(*size_bytes)),
-        DeviceLevel::NullBlk { size_bytes } => format!("null_blk:{}", size_text(*size_bytes)),
-        DeviceLevel::Block { path, .. } | DeviceLevel::Directory { path } => {
-            path.display().to_string()
-        }
-        DeviceLevel::Elsewhere { .. } => device.to_string(),
-    }
-}
-
-/// A size without loss and without a space: `2G`, `1500000K`, `100`.
-pub(crate) fn size_text(size: u64) -> String {
-    for (unit, factor) in [("T", 1u64 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)] {
-        if size >= factor && size.is_multiple_of(factor) {
-            return format!("{}{unit}", size / factor);
-        }
-    }
-    size.to_string()
 }
 
 /// A name of ours: of an experiment, a workload, a phase, a file system.

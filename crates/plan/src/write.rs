@@ -10,16 +10,14 @@ use self::toml::{line, quoted, text_block};
 use crate::builtin;
 use crate::experiment::{EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings};
 use crate::span::At;
-use crate::text::{UNCHANGED, cache_text, device_text, nanos_text, share_text, size_text};
-use fsarena_model::contender::Discard;
+use crate::text::share_text;
 use fsarena_model::dataset::Dataset;
 use fsarena_model::dataset::Distribution;
-use fsarena_model::device::{SsdPolicy, WriteCache};
+use fsarena_model::factor;
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};
-use fsarena_model::job::Reflink;
 use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::run::RateStyle;
-use fsarena_model::units::Nanos;
+use fsarena_model::units::{Nanos, nanos_text, size_text};
 use fsarena_model::verdict::Rule;
 use std::fmt::Write as _;
 
@@ -125,24 +123,13 @@ fn factors(out: &mut String, factors: &Factors) {
     if !factors.fs.is_empty() {
         line(out, "fs", &list(&factors.fs, |entry| quoted(&entry.text)));
     }
-    line(out, "device", &list(&factors.device, |device| quoted(&device_text(device))));
-    let memory = |limit: &Option<u64>| quoted(&limit.map_or("none".to_owned(), size_text));
-    line(out, "memory", &list(&factors.memory, memory));
-    line(out, "cache", &list(&factors.cache, |cache| quoted(cache_text(*cache))));
-    let discard = |d: &Discard| quoted(if *d == Discard::None { "none" } else { "on" });
-    line(out, "discard", &list(&factors.discard, discard));
-    let ssd = |ssd: &SsdPolicy| quoted(ssd.name());
-    changed(out, "ssd", &factors.ssd, &SsdPolicy::None, ssd);
-    let scheduler = |name: &Option<String>| quoted(name.as_deref().unwrap_or(UNCHANGED));
-    changed(out, "scheduler", &factors.scheduler, &None, scheduler);
-    let read_ahead = |size: &Option<u64>| quoted(&size.map_or(UNCHANGED.to_owned(), size_text));
-    changed(out, "read_ahead", &factors.read_ahead, &None, read_ahead);
-    let write_cache =
-        |cache: &Option<WriteCache>| quoted(cache.map_or(UNCHANGED, WriteCache::name));
-    changed(out, "write_cache", &factors.write_cache, &None, write_cache);
-    let reflink = |reflink: &Reflink| quoted(reflink.name());
-    changed(out, "reflink", &factors.reflink, &Reflink::Never, reflink);
-    changed(out, "handicap", &factors.handicap, &0, |ns| quoted(&nanos_text(*ns)));
+    line(out, "device", &list(&factors.device, |device| quoted(&device.written())));
+    for factor in factor::all() {
+        let levels = factors.axis(factor);
+        if levels.iter().any(|level| level.value != factor.default_level()) {
+            line(out, factor.key(), &list(&levels, |level| quoted(level)));
+        }
+    }
     for (name, axes) in &factors.of_fs {
         let plain = |entry: &&At<_>| applies(name, &entry.value);
         if factors.fs.iter().find(plain).is_none() {
@@ -160,19 +147,6 @@ fn factors(out: &mut String, factors: &Factors) {
             let text = |value: &Option<String>| quoted(value.as_deref().unwrap_or("default"));
             line(out, &format!("mkfs.{}", quoted(key)), &list(levels, text));
         }
-    }
-}
-
-/// A line for an axis that is not one default level.
-fn changed<T: PartialEq>(
-    out: &mut String,
-    key: &str,
-    levels: &[At<T>],
-    default: &T,
-    text: impl Fn(&T) -> String,
-) {
-    if levels.iter().any(|level| level.value != *default) {
-        line(out, key, &list(levels, text));
     }
 }
 

@@ -14,8 +14,8 @@ use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Column, Table};
 use crate::text::{bold, wrap};
 use cost::{label, nanos};
-use fsarena_model::contender::{Cache, DeviceLevel, Discard};
-use fsarena_model::device::QueueLevel;
+use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::factor::{self, Factor};
 use fsarena_model::job::{Job, JobKind};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::Rule;
@@ -187,45 +187,35 @@ fn total(plan: &RunPlan, cost: &PlanCost) -> String {
 }
 
 fn contenders(plan: &RunPlan, width: usize, style: Style) -> String {
-    let levels = || plan.contenders.iter().map(|contender| &contender.levels);
-    let conditioned = levels().any(|levels| !levels.ssd.is_none());
-    let queues = levels().any(|levels| !levels.queue.is_default());
-    let handicaps = levels().any(|levels| levels.handicap_ns > 0);
-    let mut columns = vec![
-        Column::text("contender"),
-        Column::text("file system"),
-        Column::text("on"),
-        Column::text("cache"),
-        Column::text("memory"),
-    ];
-    columns.extend(conditioned.then_some(Column::text("before mkfs")));
-    columns.extend(queues.then_some(Column::text("queue")));
-    columns.extend(handicaps.then_some(Column::figure("handicap")));
-    columns.push(Column::figure("discard").optional(1));
+    let is_asked = |factor: &dyn Factor| {
+        let level = |contender: &Contender| factor.get(&contender.levels);
+        plan.contenders.iter().any(|contender| !factor.is_unset(&level(contender)))
+    };
+    let (settings, mut shown): (Vec<&dyn Factor>, Vec<&dyn Factor>) = factor::all()
+        .into_iter()
+        .map(|factor| factor as &dyn Factor)
+        .filter(|factor| ["memory", "discard"].contains(&factor.key()) || is_asked(*factor))
+        .partition(|factor| factor.is_setting());
+    shown.sort_by_key(|factor| (factor.key() == "discard", factor.key() != "cache"));
+    let discard = shown.pop();
+    let mut columns = ["contender", "file system", "on"].map(Column::text).to_vec();
+    columns.extend(shown.iter().map(|factor| Column::text(factor.head())));
+    columns.extend((!settings.is_empty()).then(|| Column::text("settings")));
+    columns.extend(discard.map(|factor| Column::figure(factor.head()).optional(1)));
     let mut grid = Table::new(columns);
     for contender in &plan.contenders {
         let levels = &contender.levels;
-        let cache = match levels.cache {
-            Cache::Cold => "cold",
-            Cache::Warm => "warm",
-            Cache::ColdStart => "cold-start",
-        };
-        let discard = match levels.discard {
-            Discard::None => "none",
-            Discard::On => "on",
-        };
-        let mut cells = vec![
-            contender.label.clone(),
-            levels.fs.to_string(),
-            device(&levels.device),
-            cache.to_owned(),
-            levels.memory_bytes.map_or_else(|| "whole".to_owned(), |limit| bytes(Some(limit))),
-        ];
-        cells.extend(conditioned.then(|| levels.ssd.name().to_owned()));
-        cells.extend(queues.then(|| queue(&levels.queue)));
-        let handicap = Some(levels.handicap_ns).filter(|slept_ns| *slept_ns > 0);
-        cells.extend(handicaps.then(|| ns(handicap)));
-        cells.push(discard.to_owned());
+        let words = |factor: &&dyn Factor| factor.words(&factor.get(levels));
+        let mut cells =
+            vec![contender.label.clone(), levels.fs.to_string(), device(&levels.device)];
+        cells.extend(shown.iter().map(words));
+        if !settings.is_empty() {
+            let facts = settings.iter().filter_map(|factor| factor.fact(&factor.get(levels)));
+            let facts: Vec<String> = facts.collect();
+            let none = facts.is_empty().then(|| "as they are".to_owned());
+            cells.push(none.unwrap_or_else(|| facts.join(", ")));
+        }
+        cells.extend(discard.iter().map(words));
         grid.row(cells);
     }
     let mut out = format!("{}\n{}", bold("Contenders", style.colour), text::table(&grid, width));
@@ -258,14 +248,6 @@ fn lost(plan: &RunPlan) -> Vec<String> {
         }
     }
     devices
-}
-
-/// What is set for a contender; the rest stays as it is.
-fn queue(level: &QueueLevel) -> String {
-    let mut words: Vec<String> = level.scheduler.iter().cloned().collect();
-    words.extend(level.read_ahead_bytes.map(|size| format!("read-ahead {}", bytes(Some(size)))));
-    words.extend(level.write_cache.map(|cache| cache.name().to_owned()));
-    if words.is_empty() { "as it is".to_owned() } else { words.join(", ") }
 }
 
 /// Phases that are not done as most are, with how they are done.

@@ -10,6 +10,7 @@
 //! moment at which it can be seen without its lock.
 
 use fsarena_devices::queue::QueueChange;
+use fsarena_devices::sysctl::SysctlChange;
 use fsarena_model::device::DeviceIdentity;
 use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub enum Entry {
     Device(DeviceIdentity),
     /// Settings of a device's queue, with what they were before.
     Queue(Vec<QueueChange>),
+    /// Settings of the kernel, with what they were before.
+    Sysctl(Vec<SysctlChange>),
     /// A command that undoes what an external file system has made outside the image.
     Destroy {
         /// The command, with the device's path in it.

@@ -7,7 +7,7 @@
 mod holders;
 
 use crate::journal::{self, Entry, JournalError, Orphan, Owner};
-use fsarena_devices::{TargetError, claim, inventory, leftovers, mountinfo, queue};
+use fsarena_devices::{TargetError, claim, inventory, leftovers, mountinfo, queue, sysctl};
 use fsarena_metrics::{Roots, process_start_ticks};
 use fsarena_process::cmd;
 use fsarena_store::{Store, StoreError};
@@ -95,8 +95,9 @@ fn undo(orphan: Orphan, recovered: &mut Recovered) -> Result<(), JournalError> {
     // numbers of devices are given to others.
     let boot_id = fsarena_metrics::boot_id(&Roots::default()).unwrap_or_default();
     let same_boot = orphan.owner().is_some_and(|owner| owner.boot_id == boot_id);
-    let of_boot =
-        |entry: &&Entry| matches!(entry, Entry::Device(_) | Entry::Queue(_) | Entry::Trace(_));
+    let of_boot = |entry: &&Entry| {
+        matches!(entry, Entry::Device(_) | Entry::Queue(_) | Entry::Sysctl(_) | Entry::Trace(_))
+    };
     let mut failed = Vec::new();
     for entry in orphan.entries.iter().rev().filter(|entry| same_boot || !of_boot(entry)) {
         if kept.is_empty()
@@ -185,6 +186,10 @@ pub(crate) fn undo_entry(entry: &Entry, kept: &[PathBuf]) -> Result<Option<Strin
         Entry::Queue(changes) => {
             let Some(first) = changes.first() else { return Ok(None) };
             return Ok((queue::restore(changes)? > 0).then(|| first.file.display().to_string()));
+        }
+        Entry::Sysctl(changes) => {
+            let Some(first) = changes.first() else { return Ok(None) };
+            return Ok((sysctl::restore(changes)? > 0).then(|| first.file.display().to_string()));
         }
     };
     Ok(removed.then(|| path.display().to_string()))

@@ -14,11 +14,13 @@ use fsarena_devices::claim::{self, Claimed, Made};
 use fsarena_devices::inventory::{self, Roots};
 use fsarena_devices::mountinfo;
 use fsarena_devices::queue::{self, Applied, QueueChange};
+use fsarena_devices::sysctl::{self, AppliedSysctls, SysctlChange};
 use fsarena_devices::vet::VettedDevice;
 use fsarena_executor::cgroup::Hierarchy;
 use fsarena_filesystems::Backing;
 use fsarena_model::contender::{Contender, DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
+use fsarena_model::factor;
 use fsarena_model::job::Source;
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -245,6 +247,7 @@ impl RunResources {
         }
         for contender in levels_left() {
             self.queue_changes(&contender.levels)?;
+            Self::sysctl_changes(&contender.levels)?;
         }
         Ok(())
     }
@@ -323,24 +326,36 @@ impl RunResources {
 
     /// What is to be changed in the queue of the device for a trial at these levels.
     fn queue_changes(&self, levels: &Levels) -> Result<Vec<QueueChange>, RunError> {
-        let claimed = self.claim_of(levels).filter(|_| !levels.queue.is_default());
+        let settings = factor::queue_settings(levels);
+        let claimed = self.claim_of(levels).filter(|_| !settings.is_empty());
         let name = claimed.and_then(|claimed| queue::name_of(&claimed.target()));
         Ok(match name {
-            Some(name) => queue::plan(&Roots::default(), &name, &levels.queue)?,
+            Some(name) => queue::plan(&Roots::default(), &name, &settings)?,
             None => Vec::new(),
         })
     }
 
-    /// Sets the queue of the device as a trial at these levels wants it. What is given back puts it
-    /// back when it is dropped.
-    pub(crate) fn tune(&mut self, levels: &Levels) -> Result<Option<Applied>, RunError> {
+    /// What is to be changed in the kernel for a trial at these levels.
+    fn sysctl_changes(levels: &Levels) -> Result<Vec<SysctlChange>, RunError> {
+        Ok(sysctl::plan(Path::new(PROC_SYS), &factor::settings(levels))?)
+    }
+
+    /// Sets kernel and queue of the device as a trial at these levels wants them. What is given
+    /// back puts them back when it is dropped.
+    pub(crate) fn tune(&mut self, levels: &Levels) -> Result<Tuned, RunError> {
+        let mut tuned = Tuned::default();
+        // Both stay listed: what cannot be put back after the trial is tried again at the end.
         let changes = self.queue_changes(levels)?;
-        if changes.is_empty() {
-            return Ok(None);
+        if !changes.is_empty() {
+            self.note_once(Entry::Queue(changes.clone()))?;
+            tuned.queue = Some(queue::apply(changes)?);
         }
-        // Stays listed: what cannot be put back after the trial is tried again at the end.
-        self.note_once(Entry::Queue(changes.clone()))?;
-        Ok(Some(queue::apply(changes)?))
+        let changes = Self::sysctl_changes(levels)?;
+        if !changes.is_empty() {
+            self.note_once(Entry::Sysctl(changes.clone()))?;
+            tuned.sysctls = Some(sysctl::apply(changes)?);
+        }
+        Ok(tuned)
     }
 
     /// The claim for these levels.
@@ -473,10 +488,35 @@ impl Drop for RunResources {
     }
 }
 
+/// Settings that are in force for a trial.
+#[derive(Default)]
+pub(crate) struct Tuned {
+    queue: Option<Applied>,
+    sysctls: Option<AppliedSysctls>,
+}
+
+impl Tuned {
+    /// Puts everything back.
+    pub(crate) fn restore(self) -> Result<(), RunError> {
+        let sysctls = self.sysctls.map_or(Ok(()), AppliedSysctls::restore);
+        self.queue.map_or(Ok(()), Applied::restore)?;
+        Ok(sysctls?)
+    }
+}
+
+/// Settings of the kernel.
+const PROC_SYS: &str = "/proc/sys";
+
+/// The settings of the kernel that these levels ask for, as they are in force now.
+pub(crate) fn sysctl_facts(levels: &Levels) -> Vec<(String, String)> {
+    sysctl::current(Path::new(PROC_SYS), &factor::settings(levels))
+}
+
 /// Looks whether a device that is there offers the queue settings of these levels: the user's own,
 /// or for an image any loop device, since all have one driver.
 fn offered_before(levels: &Levels) -> Result<(), RunError> {
-    if levels.queue.is_default() || !needs_claim(levels) {
+    let settings = factor::queue_settings(levels);
+    if settings.is_empty() || !needs_claim(levels) {
         return Ok(());
     }
     let roots = Roots::default();
@@ -490,7 +530,7 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
         _ => None,
     };
     if let Some(name) = name {
-        queue::plan(&roots, &name, &levels.queue)?;
+        queue::plan(&roots, &name, &settings)?;
     }
     Ok(())
 }

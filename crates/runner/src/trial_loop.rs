@@ -8,7 +8,6 @@ use crate::resources::RunResources;
 use crate::resume;
 use crate::session::Session;
 use crate::trial_spec::trial_spec;
-use fsarena_devices::queue::Applied;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunSession, RunState, Slot};
 use fsarena_model::score::TrialScore;
@@ -248,7 +247,7 @@ impl<'a> TrialLoop<'a> {
         }
         let record = Session::start(self.request, resources.journal_path(), &spec)?
             .finish(&mut |step, phase| progress.step(step, phase));
-        let put_back = tuned.map_or(Ok(()), Applied::restore);
+        let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);
         store.put_record(self.run, &record)?;
         put_back?;

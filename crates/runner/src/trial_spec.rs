@@ -7,7 +7,6 @@ use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::record::Notice;
 use fsarena_model::run::RunPlan;
 use fsarena_model::spec::{TrialKey, TrialSpec};
-use fsarena_plan::warm_reason;
 
 /// What is expected of a file system right after its mount.
 fn predicted(levels: &Levels) -> Option<Predicted> {
@@ -31,6 +30,7 @@ pub(crate) fn trial_spec(
     let predicted = predicted(&contender.levels);
     let mut target = resources.trial_target(&contender.levels);
     target.notices.extend_from_slice(notices);
+    target.facts.extend(crate::resources::sysctl_facts(&contender.levels));
     TrialSpec {
         schema: fsarena_model::SPEC_SCHEMA,
         key: TrialKey {
@@ -69,12 +69,12 @@ pub(crate) fn trial_spec(
 /// can be made cold all the same, as that of the others is. Where some of the others are warm, it
 /// is compared with them, and its source is warm.
 fn source_cache(plan: &RunPlan, levels: &Levels) -> Cache {
-    if warm_reason(levels).is_none() {
+    if levels.warm_reason().is_none() {
         return levels.cache;
     }
     let all = plan.contenders.iter().map(|contender| &contender.levels);
     let others: Vec<Cache> =
-        all.filter(|levels| warm_reason(levels).is_none()).map(|levels| levels.cache).collect();
+        all.filter(|levels| levels.warm_reason().is_none()).map(|levels| levels.cache).collect();
     let some = |cache| others.contains(&cache);
     if others.is_empty() || some(Cache::Warm) {
         Cache::Warm

@@ -3,7 +3,8 @@
 use crate::contenders::Contenders;
 use crate::figures::{SpreadF, SpreadNs, median};
 use fsarena_model::contender::Contender;
-use fsarena_model::device::{Conditioning, WriteCache};
+use fsarena_model::device::Conditioning;
+use fsarena_model::factor;
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use serde::Serialize;
@@ -165,22 +166,16 @@ pub(crate) fn notices(contenders: &Contenders<'_>, record: &TrialRecord) -> Vec<
         _ => {}
     }
     let contender = contenders.get(record);
-    let Some(asked) = contender.map(|c| &c.levels.queue).filter(|queue| !queue.is_default()) else {
-        return said;
-    };
-    let is = queue(String::new(), record);
-    let mut compare = |what: &str, asked: Option<String>, is: Option<String>| {
-        if let (Some(asked), Some(is)) = (asked, is)
-            && asked != is
-        {
-            let text = format!("the {what} of the device was {is}, not {asked} as asked");
+    for factor in contender.iter().flat_map(|_| factor::all()) {
+        let setting = contender.and_then(|one| factor.setting(&factor.get(&one.levels)));
+        let Some(setting) = setting else { continue };
+        let (asked, is) = (setting.text(), record.device.get(&setting.fact_key()));
+        if let Some(is) = is.filter(|is| *is != asked) {
+            let (is, asked) = (setting.with_unit(is), setting.with_unit(asked));
+            let of = if setting.is_of_queue() { " of the device" } else { "" };
+            let text = format!("the {}{of} was {is}, not {asked} as asked", factor.title());
             say("queue-not-as-asked", text, "The figures are of what it was.");
         }
-    };
-    compare("I/O scheduler", asked.scheduler.clone(), is.scheduler);
-    let kib = |bytes: u64| format!("{} KiB", bytes / 1024);
-    compare("read-ahead", asked.read_ahead_bytes.map(kib), is.read_ahead_bytes.map(kib));
-    let cache = asked.write_cache.map(WriteCache::kernel_text).map(str::to_owned);
-    compare("write cache", cache, is.write_cache);
+    }
     said
 }

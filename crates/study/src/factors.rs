@@ -9,7 +9,6 @@ use fsarena_model::verdict::Question;
 use fsarena_stats::factorial::{
     Analysis, Design, ErrorVariance, FACTORS_MAX, Factor, OMNIBUS_ALPHA, contrast,
 };
-pub(crate) use layout::level_texts;
 use layout::{Layout, Varying, has_no_device, layout};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,6 +4,7 @@
 
 use crate::contenders::Contenders;
 use fsarena_model::contender::DeviceLevel;
+use fsarena_model::factor::{self, Factor, SYSCTL_FACT};
 use fsarena_model::host::Host;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunPlan;
@@ -57,20 +58,12 @@ pub(crate) fn devices(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
 
 /// What was done to the devices of all contenders alike; what varies is in their labels.
 fn common_state(plan: &RunPlan) -> String {
-    let mut all = plan.contenders.iter().map(|contender| &contender.levels);
-    let Some(first) = all.next() else { return String::new() };
-    if !all.all(|levels| (levels.ssd, &levels.queue) == (first.ssd, &first.queue)) {
-        return String::new();
-    }
-    let policy = (!first.ssd.is_none()).then(|| format!(", {} before each mkfs", first.ssd.name()));
-    let queue = &first.queue;
-    let parts = [
-        policy,
-        queue.scheduler.as_ref().map(|name| format!(", I/O scheduler {name}")),
-        queue.read_ahead_bytes.map(|bytes| format!(", read-ahead {}", Bytes(bytes))),
-        queue.write_cache.map(|cache| format!(", write cache {}", cache.name())),
-    ];
-    parts.into_iter().flatten().collect()
+    let fact = |factor: &'static dyn Factor| {
+        let mut levels = plan.contenders.iter().map(|contender| factor.get(&contender.levels));
+        let first = levels.next()?;
+        levels.all(|level| level == first).then(|| factor.fact(&first)).flatten()
+    };
+    factor::all().into_iter().filter_map(fact).map(|fact| format!(", {fact}")).collect()
 }
 
 /// What a trial was on; `None` for what is in memory alone.
@@ -87,7 +80,11 @@ pub(crate) fn device(level: Option<&DeviceLevel>, record: &TrialRecord) -> Optio
         Some(DeviceLevel::Brd { .. }) => Some(("brd", "memory")),
         Some(DeviceLevel::NullBlk { .. }) => Some(("null_blk", "memory that answers at once")),
         // A file system in memory takes the size of the device and not the device.
-        Some(DeviceLevel::Block { .. }) if record.device.is_empty() => return None,
+        Some(DeviceLevel::Block { .. })
+            if record.device.keys().all(|name| name.starts_with(SYSCTL_FACT)) =>
+        {
+            return None;
+        }
         Some(DeviceLevel::Block { .. }) => return Some(sized(&hardware(&fact))),
         Some(DeviceLevel::Elsewhere { .. }) if fact("watched").is_some() => {
             return Some(format!("{}, watched", sized(fact("kind")?)));

@@ -1,10 +1,10 @@
 //! Arguments of `run`: what to compare, how to repeat it, where, and what to print.
 
+use super::factors::FactorArgs;
 use clap::Args;
 use std::path::PathBuf;
 
 const DECISION: &str = "Repetition and verdicts";
-const FACTORS: &str = "Factors (a comma-separated list compares its levels)";
 const MEASUREMENT: &str = "Measurement";
 const SAFETY: &str = "Safety and recovery";
 const OUTPUT: &str = "Output";
@@ -64,36 +64,8 @@ pub struct RunArgs {
     /// updates, the period and the second load.
     #[arg(long, value_name = "FACTOR", help_heading = MEASUREMENT)]
     pub scale: Option<f64>,
-    /// Memory limit of the work, such as 64M; `none` for the whole machine.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub memory: Option<String>,
-    /// State of the caches before each timed phase: cold, warm, or cold-start (cold before the
-    /// first phase of a trial, warm after it).
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub cache: Option<String>,
-    /// What mkfs and mount may discard: none or on.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub discard: Option<String>,
-    /// How to prepare the device before each mkfs: none, blkdiscard or precondition.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub ssd: Option<String>,
-    /// I/O scheduler of the device, such as none or mq-deadline; restored after each trial.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub scheduler: Option<String>,
-    /// Read-ahead of the device, such as 128KiB; restored after each trial.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub read_ahead: Option<String>,
-    /// Write cache of the device as the kernel treats it: write-back or write-through; restored
-    /// after each trial.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub write_cache: Option<String>,
-    /// Whether copies may share blocks with the original: never, auto or always.
-    #[arg(long, value_name = "LIST", help_heading = FACTORS)]
-    pub reflink: Option<String>,
-    /// Sleep this long in each timed phase, such as 0ms,30ms: a known difference, to test what this
-    /// machine can detect.
-    #[arg(long, value_name = "LIST", alias = "handicap", help_heading = FACTORS)]
-    pub inject_delay: Option<String>,
+    #[command(flatten)]
+    pub factors: FactorArgs,
     /// Destroy all data on this block device, which --on must name. Signatures found on it must be
     /// named too, as in --wipe /dev/sdb=ext4. May be given several times.
     #[arg(long, value_name = "DEVICE[=SIG+…]", help_heading = SAFETY)]
@@ -108,10 +80,9 @@ pub struct RunArgs {
         require_equals = true,
         default_missing_value = "",
         conflicts_with_all = [
-            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "memory", "cache",
-            "discard", "ssd", "scheduler", "read_ahead", "write_cache", "reflink", "inject_delay",
-            "cap", "margin", "budget", "baseline", "ask", "headline", "verify", "account",
-            "sample_period", "image_dir", "user", "cpus", "dry_run", "install_tools",
+            "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap", "margin",
+            "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
+            "image_dir", "user", "cpus", "dry_run", "install_tools",
         ]
     )]
     pub resume: Option<String>,

@@ -104,3 +104,12 @@ fn the_flags_of_run_are_those_that_a_repeated_command_knows() {
         .collect();
     assert_eq!(own, fsarena_report::RUN_FLAGS);
 }
+
+/// The arguments of a `run`.
+pub(crate) fn run_args(words: &[&str]) -> RunArgs {
+    let all = ["fsarena", "run"].iter().chain(words);
+    match Cli::try_parse_from(all).unwrap().command {
+        Command::Run(args) => *args,
+        other => panic!("not a run: {other:?}"),
+    }
+}

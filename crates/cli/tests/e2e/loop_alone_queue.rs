@@ -261,3 +261,54 @@ fn ctrl_c_while_a_device_is_preconditioned() {
     drop(disk);
     assert_nothing_left(&scene);
 }
+
+const KERNEL: [&str; 6] =
+    ["--dirty-background-bytes", "24M", "--dirty-expire", "7s", "--nr-requests", "48"];
+
+/// The limits of dirty data that are in force.
+fn kernel() -> [String; 3] {
+    ["dirty_background_bytes", "dirty_background_ratio", "dirty_expire_centisecs"]
+        .map(|name| fs::read_to_string(format!("/proc/sys/vm/{name}")).unwrap().trim().to_owned())
+}
+
+#[track_caller]
+fn has_kernel_settings(record: &TrialRecord) {
+    assert_eq!(record.device["sysctl vm.dirty_background_bytes"], (24 << 20).to_string());
+    assert_eq!(record.device["sysctl vm.dirty_expire_centisecs"], "700");
+    assert_eq!(record.device["requests"], "48");
+}
+
+#[test]
+fn kernel_settings_on_an_image() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let before = kernel();
+    let on = ["run", "--fs", "ext4", "--on", "loop:64M"];
+    scene.run(&[&on[..], &KERNEL, &SMALL].concat()).good();
+    scene.records(1).iter().for_each(has_kernel_settings);
+    assert_eq!(kernel(), before);
+    assert_nothing_left(&scene);
+}
+
+/// A limit in bytes zeroes the ratio, which is what comes back, also after a kill.
+#[test]
+fn kernel_settings_after_a_kill() {
+    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(disk) = Disk::new("64M") else { return };
+    let (before, queue) = (kernel(), disk.queue());
+    let experiment = scene.long_experiment("ext4", disk.device(), "");
+    let args = ["run", &experiment, "--wipe", disk.device(), "--scale", "0.5", "--cache", "warm"];
+    let mut live = scene.start(&[&args[..], &KERNEL].concat());
+    live.stop_in_phase(2);
+    let ours = [(24 << 20).to_string(), "0".to_owned(), "700".to_owned()];
+    assert_eq!(kernel(), ours);
+    live.kill_tree();
+    live.end();
+    assert_eq!(kernel(), ours, "no process was left to put them back");
+    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+    assert_eq!(kernel(), before);
+    assert_eq!(disk.queue(), queue);
+    disk.assert_free();
+    has_kernel_settings(&scene.records(1)[0]);
+    drop(disk);
+    assert_nothing_left(&scene);
+}

@@ -1,8 +1,8 @@
 //! Cycles as text: the keys of a phase of them, each written out so that it reads back the same.
 
 use super::toml::quoted;
-use crate::text::{nanos_text, size_text};
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
+use fsarena_model::units::{nanos_text, size_text};
 
 /// The keys of a cycle phase.
 pub(super) fn parts(cycle: &Cycle, parts: &mut Vec<String>) {

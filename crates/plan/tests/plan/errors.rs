@@ -450,8 +450,8 @@ fn of_the_command_line_names_the_option() {
         error(&|o| o.scale = Some(0.0)),
         error(&|o| o.scale = Some(f64::NAN)),
         error(&|o| o.seed = Some(u64::MAX)),
-        error(&|o| o.memory = some("lots")),
-        error(&|o| o.cache = some("hot")),
+        error(&|o| drop(o.levels.insert("memory", "lots".to_owned()))),
+        error(&|o| drop(o.levels.insert("cache", "hot".to_owned()))),
     ]
     .join("\n");
     insta::assert_snapshot!(text, @r#"
@@ -492,10 +492,10 @@ fn of_the_command_line_names_the_option() {
 fn of_options_for_devices_and_job_files() {
     let error = of_options;
     let text = [
-        error(&|o| o.ssd = some("trim")),
-        error(&|o| o.scheduler = some("none,,bfq")),
-        error(&|o| o.read_ahead = some("1")),
-        error(&|o| o.write_cache = some("off")),
+        error(&|o| drop(o.levels.insert("ssd", "trim".to_owned()))),
+        error(&|o| drop(o.levels.insert("scheduler", "none,,bfq".to_owned()))),
+        error(&|o| drop(o.levels.insert("read_ahead", "1".to_owned()))),
+        error(&|o| drop(o.levels.insert("write_cache", "off".to_owned()))),
         error(&|o| o.workloads = some("my/jobs.fio")),
         error(&|o| {
             o.workloads = some("my/jobs.fio");

@@ -2,10 +2,8 @@
 
 use crate::rules::{TestRules, file, labels, plan};
 use fsarena_model::contender::{Cache, DeviceLevel};
-use fsarena_plan::{
-    LIVES_IN_LIMITED_MEMORY, Overrides, apply, builtin, expand, from_options, notes_of, parse,
-    to_toml,
-};
+use fsarena_model::factor::LIVES_IN_LIMITED_MEMORY;
+use fsarena_plan::{Overrides, apply, builtin, expand, from_options, notes_of, parse, to_toml};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -77,9 +75,6 @@ fn the_command_line_needs_no_file() {
     [factors]
     fs = ["ext4", "ext4:data=writeback", "xfs"]
     device = "loop:2G"
-    memory = "none"
-    cache = "cold"
-    discard = "none"
 
     [[workload]]
     use = "small-files"
@@ -266,8 +261,10 @@ proptest! {
             fs: Some(fs),
             on: vec![on.to_owned()],
             workloads: Some(work.to_owned()),
-            memory: memory.map(str::to_owned),
-            cache: cache.map(str::to_owned),
+            levels: [("memory", memory), ("cache", cache)]
+                .into_iter()
+                .filter_map(|(key, text)| Some((key, text?.to_owned())))
+                .collect(),
             sample_period: period.map(str::to_owned),
             seed: Some(seed),
             verify: seed % 2 == 0,
@@ -396,10 +393,13 @@ fn a_real_device_keeps_the_file_systems_of_the_experiment() {
     let quick = builtin::experiment("quick").unwrap();
     let overrides = Overrides {
         on: vec!["/dev/vdb".into()],
-        ssd: Some("precondition".into()),
-        scheduler: Some("none,bfq".into()),
-        read_ahead: Some("default,4M".into()),
-        write_cache: Some("write-through".into()),
+        levels: [
+            ("ssd", "precondition".to_owned()),
+            ("scheduler", "none,bfq".to_owned()),
+            ("read_ahead", "default,4M".to_owned()),
+            ("write_cache", "write-through".to_owned()),
+        ]
+        .into(),
         ..Overrides::default()
     };
     let plan = expand(&quick, &overrides, &TestRules).unwrap();

@@ -200,13 +200,13 @@ fn the_command_line_takes_real_work_and_its_factors() {
         fs: Some("xfs,ext4".into()),
         on: vec!["loop:4G".into()],
         workloads: Some("copy,delete".into()),
-        reflink: Some("never,always".into()),
-        cache: Some("cold-start,cold".into()),
+        levels: [("reflink", "never,always".to_owned()), ("cache", "cold-start,cold".to_owned())]
+            .into(),
         ..Overrides::default()
     };
     let experiment = from_options(&overrides).unwrap();
     let again = parse(&experiment.text, "again").unwrap();
-    assert_eq!(again.factors.reflink.len(), 2);
+    assert_eq!(again.factors.levels["reflink"].len(), 2);
     let plan = expand(&experiment, &overrides, &TestRules).unwrap();
     let again = expand(&again, &Overrides::default(), &TestRules).unwrap();
     assert_eq!((&plan.contenders, &plan.workloads), (&again.contenders, &again.workloads));
@@ -224,7 +224,7 @@ fn the_command_line_takes_real_work_and_its_factors() {
     ext4 cold reflink=always
         not run: files of ext4 cannot share blocks: use xfs or btrfs, or reflink = "auto"
     "#);
-    let bad = Overrides { reflink: Some("no".into()), ..overrides };
+    let bad = Overrides { levels: [("reflink", "no".to_owned())].into(), ..overrides };
     let error = from_options(&bad).unwrap_err().to_string();
     assert_eq!(error, "--reflink: unknown reflink policy \"no\"; known: never, auto, always");
 }

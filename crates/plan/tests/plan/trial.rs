@@ -5,7 +5,7 @@ use fsarena_model::contender::Levels;
 use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::spec::Step;
-use fsarena_plan::{builtin, ops_per_trial, steps, warm_reason};
+use fsarena_plan::{builtin, ops_per_trial, steps};
 
 fn levels(factors: &str) -> Levels {
     plan(&file(factors)).expect("a legal file").contenders[0].levels.clone()
@@ -49,7 +49,7 @@ fn cold_phases_are_chilled_each_and_warm_ones_never() {
     for factors in ["fs = \"tmpfs\"\ndevice = \"loop:2G\"", "device = \"/var/tmp\""] {
         let levels = levels(factors);
         assert_eq!(life(&big, &levels, false), life(&big, &warm, false));
-        assert!(warm_reason(&levels).is_some());
+        assert!(levels.warm_reason().is_some());
         let unresolved = Levels { cache: fsarena_model::contender::Cache::Cold, ..levels };
         assert_eq!(life(&big, &unresolved, false), life(&big, &warm, false));
     }

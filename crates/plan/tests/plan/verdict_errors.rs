@@ -181,9 +181,9 @@ fn of_the_command_line() {
         error(&|o| o.ask = some("small-files:create,,big-file:*")),
         error(&|o| o.ask = some("small-files:nothing")),
         error(&|o| o.headline = some("small-files")),
-        error(&|o| o.handicap = some("30")),
-        error(&|o| o.handicap = some("2h")),
-        error(&|o| o.handicap = some("1s,1000ms")),
+        error(&|o| drop(o.levels.insert("handicap", "30".to_owned()))),
+        error(&|o| drop(o.levels.insert("handicap", "2h".to_owned()))),
+        error(&|o| drop(o.levels.insert("handicap", "1s,1000ms".to_owned()))),
     ]
     .join("\n");
     insta::assert_snapshot!(text, @r#"

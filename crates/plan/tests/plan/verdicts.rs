@@ -252,7 +252,7 @@ fn a_handicap_is_a_level_with_a_label() {
     let one = plan(&file("fs = \"tmpfs\"\ndevice = \"loop:2G\"\nhandicap = \"1500 us\"")).unwrap();
     assert_eq!(labels(&one), "tmpfs handicap=1500us");
     let overrides = Overrides {
-        handicap: Some("0ms,2s".to_owned()),
+        levels: [("handicap", "0ms,2s".to_owned())].into(),
         baseline: Some("ext4 handicap=0ms".to_owned()),
         ..options("ext4", &["loop:2G"])
     };
@@ -272,7 +272,7 @@ fn settings_are_written_and_read_the_same() {
         baseline: Some("xfs".to_owned()),
         ask: Some("small-files:*,small-files:read:cpu".to_owned()),
         headline: Some("small-files:read:cpu".to_owned()),
-        handicap: Some("0ms,1ms".to_owned()),
+        levels: [("handicap", "0ms,1ms".to_owned())].into(),
         ..options("ext4", &["loop:2G"])
     };
     let experiment = apply(&builtin::experiment("quick").unwrap(), &overrides).unwrap();

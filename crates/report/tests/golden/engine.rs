@@ -252,13 +252,15 @@ fn plan_of_devices_100() {
     let text = plan_table(&header.plan, &PlanCost::default(), 100, plain());
     insta::assert_snapshot!(text, @r"
     Contenders
-    contender  file system  on                       cache  memory  before mkfs   queue
+    contender  file system  on                       cache  memory  before mkfs   settings
     ----------------------------------------------------------------------------------------------------
-    ext4       ext4         block device /dev/sdz    cold   whole   precondition  kyber, read-ahead 128
-                            of 59.6 GiB                                           KiB, write-back
-    xfs        xfs          block device /dev/sdz    cold   whole   precondition  kyber, read-ahead 128
-                            of 59.6 GiB                                           KiB, write-back
-    btrfs      btrfs        directory /srv/work      cold   whole   none          as it is
+    ext4       ext4         block device /dev/sdz    cold   whole   precondition  I/O scheduler kyber,
+                            of 59.6 GiB                                           read-ahead 128 KiB,
+                                                                                  write cache write-back
+    xfs        xfs          block device /dev/sdz    cold   whole   precondition  I/O scheduler kyber,
+                            of 59.6 GiB                                           read-ahead 128 KiB,
+                                                                                  write cache write-back
+    btrfs      btrfs        directory /srv/work      cold   whole   none          as they are
     Everything on /dev/sdz will be lost.
 
     Trials

@@ -65,10 +65,10 @@ fn a_plan_with_looks_80() {
     Contenders
     contender  file system  on             cache  memory  handicap  discard
     -----------------------------------------------------------------------
-    ext4       ext4         loop of 1 GiB  cold   whole          -     none
-    xfs        xfs          loop of 1 GiB  cold   whole    30.0 ms     none
-    btrfs      btrfs        loop of 1 GiB  cold   whole          -     none
-    tmpfs      tmpfs        loop of 1 GiB  warm   whole          -     none
+    ext4       ext4         loop of 1 GiB  cold   whole   none         none
+    xfs        xfs          loop of 1 GiB  cold   whole   30.0 ms      none
+    btrfs      btrfs        loop of 1 GiB  cold   whole   none         none
+    tmpfs      tmpfs        loop of 1 GiB  warm   whole   none         none
 
     Verdicts
       - at most 32 blocks, looks after 4, 6, 8, 12, 16, 24, 32; contenders stop

@@ -4,6 +4,7 @@ use super::{Ask, CompareError, QuestionName};
 use crate::machine;
 use crate::verdict::{Judge, Points};
 use fsarena_model::contender::Levels;
+use fsarena_model::factor;
 use fsarena_model::host::Host;
 use fsarena_model::job::Origin;
 use fsarena_model::run::{RunHeader, RunSession};
@@ -431,24 +432,20 @@ pub(super) fn names_of_workloads(questions: &[QuestionName]) -> Vec<&str> {
 /// What differs between two combinations of levels.
 fn levels_differ(one: &Levels, other: &Levels) -> Vec<String> {
     let mut what = Vec::new();
-    let mut add = |name: &str, differs: bool, texts: Option<(String, String)>| {
-        if differs {
-            let texts = texts.filter(|(one, other)| one != other);
-            let texts = texts.map(|(one, other)| format!(" ({one}; {other})")).unwrap_or_default();
-            what.push(format!("{name}{texts}"));
+    let mut add = |title: &str, one: String, other: String| {
+        if one != other {
+            what.push(format!("{title} ({one}; {other})"));
         }
     };
-    let both =
-        |one: &dyn ToString, other: &dyn ToString| Some((one.to_string(), other.to_string()));
-    add("file system", one.fs != other.fs, both(&one.fs, &other.fs));
-    add("device", one.device != other.device, both(&one.device, &other.device));
-    add("memory", one.memory_bytes != other.memory_bytes, None);
-    add("cache", one.cache != other.cache, None);
-    add("discard", one.discard != other.discard, None);
-    add("SSD policy", one.ssd != other.ssd, both(&one.ssd.name(), &other.ssd.name()));
-    add("queue", one.queue != other.queue, None);
-    add("reflink", one.reflink != other.reflink, None);
-    add("handicap", one.handicap_ns != other.handicap_ns, None);
+    add("file system", one.fs.to_string(), other.fs.to_string());
+    add("device", one.device.to_string(), other.device.to_string());
+    for factor in factor::all() {
+        let words = |levels: &Levels| factor.words(&factor.get(levels));
+        add(factor.title(), words(one), words(other));
+    }
+    if one.fs.external != other.fs.external {
+        what.push("commands of the file system".to_owned());
+    }
     what
 }
 

@@ -1,8 +1,8 @@
 //! Which factors vary among contenders, and which of them lie within a level of another.
 
-use fsarena_model::contender::{Cache, Contender, DeviceLevel, Discard, Levels};
-use fsarena_model::units::{Bytes, Nanos};
-use std::collections::{BTreeMap, BTreeSet};
+use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::factor::{self, DEVICE, FS, Values};
+use std::collections::BTreeSet;
 
 /// A factor with the level of each contender.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,10 +29,9 @@ struct Raw {
     texts: Vec<String>,
     /// Whether it means something only to one file system: an option.
     is_option: bool,
+    /// Texts that say that nothing was asked for.
+    unset: BTreeSet<String>,
 }
-
-const FS: &str = "fs";
-const DEVICE: &str = "device";
 
 /// Whether a contender lies in memory alone, so that no device of the plan is its own.
 pub(super) fn has_no_device(contender: &Contender) -> bool {
@@ -141,7 +140,7 @@ fn settled(raw: &Raw, factors: &[Varying], places: &[(usize, usize)]) -> Vec<Str
     for (level, words) in parent_factor.levels.iter().enumerate() {
         let known = parent_factor.of.iter().position(|of| *of == Some(level));
         let text = known.map_or("", |at| raw.texts[at].as_str());
-        if !places.contains(&(parent, level)) && !UNSET.contains(&text) {
+        if !places.contains(&(parent, level)) && !raw.unset.contains(text) {
             notes.push(format!(
                 "{} = {words} has {} = {text} throughout: that is part of its figure",
                 parent_factor.name, raw.name
@@ -198,88 +197,11 @@ fn merge(found: &mut Layout, from: usize) {
     }
 }
 
-/// Every factor that contenders could differ in, with its text for each of them.
-pub(crate) fn level_texts(contenders: &[&Contender]) -> Vec<(String, Vec<String>)> {
-    raw(contenders).into_iter().map(|raw| (raw.name, raw.texts)).collect()
-}
-
 fn raw(contenders: &[&Contender]) -> Vec<Raw> {
-    let of = |name: &str, is_option: bool, text: &dyn Fn(&Levels) -> String| Raw {
-        name: name.to_owned(),
-        texts: contenders.iter().map(|contender| text(&contender.levels)).collect(),
-        is_option,
+    let raw = |values: Values| {
+        let is_unset = values.values.iter().cloned().zip(values.is_unset);
+        let unset = is_unset.filter(|(_, is_unset)| *is_unset).map(|(text, _)| text).collect();
+        Raw { name: values.name, texts: values.values, is_option: values.is_option, unset }
     };
-    let mut all =
-        vec![of(DEVICE, false, &|l| l.device.to_string()), of(FS, false, &|l| l.fs.name.clone())];
-    let keys: BTreeSet<&String> = contenders.iter().flat_map(|c| c.levels.fs.mkfs.keys()).collect();
-    for key in keys {
-        let text = |l: &Levels| l.fs.mkfs.get(key).map_or(DEFAULT, String::as_str).to_owned();
-        all.push(of(&format!("mkfs {key}"), true, &text));
-    }
-    for (key, is_flag) in mount_keys(contenders) {
-        let unset = if is_flag { OFF } else { DEFAULT };
-        let text = |l: &Levels| mounted(l, &key).unwrap_or_else(|| unset.to_owned());
-        all.push(of(&format!("mount {key}"), true, &text));
-    }
-    let whole = |bytes: Option<u64>, none: &str| {
-        bytes.map_or_else(|| none.to_owned(), |bytes| Bytes(bytes).to_string())
-    };
-    all.extend([
-        of("memory", false, &|l| whole(l.memory_bytes, "whole")),
-        of("cache", false, &|l| cache(l.cache).to_owned()),
-        of("discard", false, &|l| if l.discard == Discard::On { ON } else { NONE }.to_owned()),
-        of("ssd", false, &|l| l.ssd.name().to_owned()),
-        of("scheduler", false, &|l| l.queue.scheduler.clone().unwrap_or(AS_IT_IS.to_owned())),
-        of("read_ahead", false, &|l| whole(l.queue.read_ahead_bytes, AS_IT_IS)),
-        of("write_cache", false, &|l| {
-            l.queue.write_cache.map_or(AS_IT_IS, |write_cache| write_cache.name()).to_owned()
-        }),
-        of("reflink", true, &|l| l.reflink.name().to_owned()),
-        of("handicap", false, &|l| handicap(l.handicap_ns)),
-    ]);
-    all
-}
-
-const ON: &str = "on";
-const OFF: &str = "off";
-const DEFAULT: &str = "default";
-const AS_IT_IS: &str = "as it is";
-const NONE: &str = "none";
-/// Levels that say that nothing was asked for.
-const UNSET: [&str; 6] = [OFF, DEFAULT, AS_IT_IS, NONE, "never", "whole"];
-
-/// Keys of mount options, and whether all that have one have it without a value.
-fn mount_keys(contenders: &[&Contender]) -> BTreeMap<String, bool> {
-    let mut keys = BTreeMap::new();
-    for option in contenders.iter().flat_map(|contender| &contender.levels.fs.mount) {
-        let (key, has_value) = match option.split_once('=') {
-            Some((key, _)) => (key, true),
-            None => (option.as_str(), false),
-        };
-        *keys.entry(key.to_owned()).or_insert(true) &= !has_value;
-    }
-    keys
-}
-
-/// What a contender's mount says of a key.
-fn mounted(levels: &Levels, key: &str) -> Option<String> {
-    let value = |option: &String| match option.split_once('=') {
-        Some((known, value)) if known == key => Some(value.to_owned()),
-        None if option == key => Some(ON.to_owned()),
-        _ => None,
-    };
-    let values: Vec<String> = levels.fs.mount.iter().filter_map(value).collect();
-    (!values.is_empty()).then(|| values.join(","))
-}
-
-fn cache(cache: Cache) -> &'static str {
-    match cache {
-        Cache::Cold => "cold",
-        Cache::Warm => "warm",
-        Cache::ColdStart => "cold-start",
-    }
-}
-
-fn handicap(handicap_ns: u64) -> String {
-    if handicap_ns == 0 { NONE.to_owned() } else { Nanos(handicap_ns).to_string() }
+    factor::values(contenders).into_iter().map(raw).collect()
 }

@@ -6,8 +6,8 @@
 
 use super::ledger::{ContenderRecords, Difference};
 use super::{caches, devices, made};
-use crate::factors::level_texts;
 use fsarena_model::contender::{Contender, Levels};
+use fsarena_model::factor::{self, Values};
 use fsarena_model::record::{Effective, TrialRecord};
 use fsarena_model::units::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,16 +35,6 @@ const TIMES: [&str; 6] = ["atime", "relatime", "noatime", "strictatime", "nodira
 /// Features that hold the names of many.
 const LISTS: [&str; 4] =
     ["filesystem_features", "features", "journal_features", "filesystem_flags"];
-/// Names of levels that need more words.
-const LEVELS: [(&str, &str); 7] = [
-    ("fs", "file system"),
-    ("memory", "memory limit"),
-    ("ssd", "SSD policy"),
-    ("scheduler", "I/O scheduler asked for"),
-    ("read_ahead", "read-ahead asked for"),
-    ("write_cache", "write cache asked for"),
-    ("reflink", "shared blocks (reflink)"),
-];
 
 /// All of them: levels first, then what came about.
 pub(super) fn all(trials: &ContenderRecords<'_>) -> Vec<Difference> {
@@ -118,7 +108,7 @@ impl Compared<'_> {
     fn levels(&self, mounts: &[(String, Difference)]) -> Vec<Difference> {
         let contenders: Vec<&Contender> = self.contenders.iter().collect();
         let mut all = Vec::new();
-        for (name, texts) in level_texts(&contenders) {
+        for Values { name, title, values: texts, .. } in factor::values(&contenders) {
             if texts.iter().all(|text| *text == texts[0]) {
                 continue;
             }
@@ -129,10 +119,7 @@ impl Compared<'_> {
                 Some(("mount", key)) => format!("mount option {key} asked for"),
                 // Said of what they were, and not of what was asked for.
                 _ if name == "device" || name == "cache" => continue,
-                _ => {
-                    let words = LEVELS.iter().find(|known| known.0 == name);
-                    words.map_or(name, |known| known.1.to_owned())
-                }
+                _ => title,
             };
             all.push(Difference { what, under_test: true, values });
         }

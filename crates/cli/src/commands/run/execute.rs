@@ -130,7 +130,7 @@ fn exit_code(
         return ExitCode::from(exit::FAILED);
     }
     // The plan asks no directory to be cold; if the user does, the result must not look cold.
-    let by_name = args.cache.as_deref() == Some("cold");
+    let by_name = args.factors.levels.get("cache").is_some_and(|level| level == "cold");
     let mut rows = study.tables.iter().flat_map(|table| &table.rows);
     let unproved = rows
         .any(|row| row.cache == CacheState::Warm && (by_name || row.not_cold_because.is_some()));

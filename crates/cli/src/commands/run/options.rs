@@ -25,7 +25,10 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
     // A directory cannot be made cold; if it was asked for by name, the result says so.
     let directories =
         !on.is_empty() && on.iter().all(|target| target.starts_with('/') && !is_block(target));
-    let cache = args.cache.clone().or(directories.then(|| "warm".to_owned()));
+    let mut levels = args.factors.levels.clone();
+    if directories {
+        levels.entry("cache").or_insert_with(|| "warm".to_owned());
+    }
     let overrides = Overrides {
         fs: args.fs.clone(),
         on,
@@ -40,15 +43,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
         seed: args.seed,
         fallback_seed: context::unix_ns() % 1_000_000_000,
         scale: args.scale,
-        memory: args.memory.clone(),
-        cache,
-        discard: args.discard.clone(),
-        ssd: args.ssd.clone(),
-        scheduler: args.scheduler.clone(),
-        read_ahead: args.read_ahead.clone(),
-        write_cache: args.write_cache.clone(),
-        reflink: args.reflink.clone(),
-        handicap: args.inject_delay.clone(),
+        levels,
         sample_period: args.sample_period.clone(),
         account: args.account,
         verify: args.verify,

@@ -1,0 +1,215 @@
+//! Factors: what contenders can differ in, besides the file system with its options and the device.
+//!
+//! A factor is a descriptor ([`Factor`]) and a line of [`FACTORS`]. Options of the command line,
+//! keys of experiments, crossing, labels, written experiments, tables and attribution loop over
+//! them and know none by name: to them a level is its canonical text. [`Levels`] is typed where a
+//! level acts; a factor without a field of its own is in its map, where a level at its default is
+//! absent, so that a further factor changes no identity.
+//!
+//! Nothing here opens a file or asks the kernel.
+
+mod descriptor;
+mod device;
+mod host;
+mod level;
+mod work;
+
+pub use descriptor::{ActsOn, Factor, Illegal, SYSCTL_FACT, Setting, Target};
+pub use host::LIVES_IN_LIMITED_MEMORY;
+pub use level::{LevelError, UNCHANGED};
+
+use crate::contender::{Contender, FsLevel, Levels};
+use std::collections::BTreeMap;
+use std::sync::{PoisonError, RwLock};
+
+/// The factors of the program, in the order in which they are crossed, shown and stored.
+pub static FACTORS: &[&dyn Factor] = &[
+    &host::Memory,
+    &host::Caches,
+    &device::DiscardPolicy,
+    &device::Conditioning,
+    &device::Scheduler,
+    &device::ReadAhead,
+    &device::WriteCachePolicy,
+    &work::ReflinkPolicy,
+    &work::InjectedDelay,
+];
+
+static FURTHER: RwLock<Vec<&'static dyn Factor>> = RwLock::new(Vec::new());
+
+/// Every factor: those of the program, and those that were registered since.
+#[must_use]
+pub fn all() -> Vec<&'static dyn Factor> {
+    let further = FURTHER.read().unwrap_or_else(PoisonError::into_inner);
+    FACTORS.iter().chain(further.iter()).copied().collect()
+}
+
+/// Registers a factor for the life of the process: for tests of what the program does not have.
+pub fn register(factor: &'static dyn Factor) {
+    let mut further = FURTHER.write().unwrap_or_else(PoisonError::into_inner);
+    if !further.iter().any(|known| known.key() == factor.key()) {
+        further.push(factor);
+    }
+}
+
+/// The factor of a key or another name of it.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Factor> {
+    let is_named = |factor: &&dyn Factor| factor.key() == name || factor.aliases().contains(&name);
+    all().into_iter().find(is_named)
+}
+
+/// The level of every factor, by its key.
+#[must_use]
+pub fn levels_of(levels: &Levels) -> BTreeMap<&'static str, String> {
+    all().into_iter().map(|factor| (factor.key(), factor.get(levels))).collect()
+}
+
+/// The settings of the kernel that these levels ask for.
+#[must_use]
+pub fn settings(levels: &Levels) -> Vec<Setting> {
+    all().into_iter().filter_map(|factor| factor.setting(&factor.get(levels))).collect()
+}
+
+/// The settings of the device's queue that these levels ask for: file and text.
+#[must_use]
+pub fn queue_settings(levels: &Levels) -> Vec<(&'static str, String)> {
+    let queue = |setting| match setting {
+        Setting::Queue(file, text) => Some((file, text)),
+        Setting::Sysctl(..) => None,
+    };
+    settings(levels).into_iter().filter_map(queue).collect()
+}
+
+/// Everything that contenders can differ in, each with its value for every contender: device and
+/// file system, its options, and the factors.
+#[must_use]
+pub fn values(contenders: &[&Contender]) -> Vec<Values> {
+    let of =
+        |name: &str, is_option: bool, unset: Option<&str>, text: &dyn Fn(&Levels) -> String| {
+            let values: Vec<String> = contenders.iter().map(|one| text(&one.levels)).collect();
+            let is_unset = values.iter().map(|value| Some(value.as_str()) == unset).collect();
+            Values { name: name.to_owned(), title: name.to_owned(), is_option, values, is_unset }
+        };
+    let mut all = vec![
+        of(DEVICE, false, None, &|levels| levels.device.to_string()),
+        of(FS, false, None, &|levels| levels.fs.name.clone()),
+    ];
+    all[1].title = "file system".to_owned();
+    let options: Vec<&FsLevel> = contenders.iter().map(|one| &one.levels.fs).collect();
+    for key in level::mkfs_keys(&options) {
+        let text =
+            |levels: &Levels| levels.fs.mkfs.get(key).map_or(UNCHANGED, |value| value).to_owned();
+        all.push(of(&format!("mkfs {key}"), true, Some(UNCHANGED), &text));
+    }
+    for (key, is_flag) in level::mount_keys(&options) {
+        let unset = if is_flag { "off" } else { UNCHANGED };
+        let text =
+            |levels: &Levels| level::mounted(&levels.fs, &key).unwrap_or_else(|| unset.to_owned());
+        all.push(of(&format!("mount {key}"), true, Some(unset), &text));
+    }
+    for factor in self::all() {
+        let levels: Vec<String> = contenders.iter().map(|one| factor.get(&one.levels)).collect();
+        all.push(Values {
+            name: factor.key().to_owned(),
+            title: factor.title().to_owned(),
+            is_option: factor.is_option(),
+            values: levels.iter().map(|level| factor.words(level)).collect(),
+            is_unset: levels.iter().map(|level| factor.is_unset(level)).collect(),
+        });
+    }
+    all
+}
+
+/// Name of the file system among [`values`].
+pub const FS: &str = "fs";
+/// Name of the device among [`values`].
+pub const DEVICE: &str = "device";
+
+/// Something that contenders can differ in, with its value for each of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Values {
+    /// `device`, `fs`, `mkfs KEY`, `mount KEY`, or the key of a factor.
+    pub name: String,
+    /// The name in words.
+    pub title: String,
+    /// Whether it means something to some file systems only.
+    pub is_option: bool,
+    /// In words.
+    pub values: Vec<String>,
+    /// Whether each says that nothing was asked for.
+    pub is_unset: Vec<bool>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contender::{ContenderId, DeviceLevel};
+
+    struct Depth;
+
+    impl Factor for Depth {
+        fn key(&self) -> &'static str {
+            "depth_of_test"
+        }
+        fn help(&self) -> &'static str {
+            "A depth."
+        }
+        fn example(&self) -> &'static str {
+            "\"3\""
+        }
+        fn default_level(&self) -> &'static str {
+            "0"
+        }
+        fn parse(&self, text: &str) -> Result<String, LevelError> {
+            Ok(text.trim().to_owned())
+        }
+        fn acts_on(&self) -> ActsOn {
+            ActsOn::Work
+        }
+    }
+
+    fn plain() -> Levels {
+        Levels::plain(FsLevel::plain("ext4"), DeviceLevel::Loop { size_bytes: 1 << 31 })
+    }
+
+    #[test]
+    fn levels_are_read_back_and_defaults_leave_no_trace() {
+        for factor in FACTORS {
+            let mut levels = plain();
+            let default = factor.parse(factor.default_level()).unwrap();
+            assert_eq!(default, factor.default_level(), "{}", factor.key());
+            factor.set(&mut levels, &default);
+            assert_eq!(levels, plain(), "{}", factor.key());
+            let example = factor.parse(factor.example().trim_matches('"')).unwrap();
+            factor.set(&mut levels, &example);
+            assert_eq!(factor.get(&levels), example, "{}", factor.key());
+            assert_eq!(factor.parse(&example).unwrap(), example, "{}", factor.key());
+        }
+    }
+
+    #[test]
+    fn another_factor_changes_no_identity_but_by_its_levels() {
+        let before = ContenderId::of(&plain(), 1);
+        register(&Depth);
+        register(&Depth);
+        assert_eq!(all().iter().filter(|one| one.key() == Depth.key()).count(), 1);
+        let mut levels = plain();
+        Depth.set(&mut levels, "0");
+        assert_eq!(ContenderId::of(&levels, 1), before);
+        Depth.set(&mut levels, "3");
+        assert_ne!(ContenderId::of(&levels, 1), before);
+        assert_eq!(levels_of(&levels)[Depth.key()], "3");
+    }
+
+    #[test]
+    fn keys_flags_and_other_names_are_used_once() {
+        let mut seen = std::collections::BTreeSet::new();
+        for factor in FACTORS {
+            assert!(seen.insert(factor.key()), "{}", factor.key());
+            assert!(factor.aliases().iter().all(|name| seen.insert(name)), "{}", factor.key());
+            assert!(!factor.flag().contains('_'), "{}", factor.key());
+            assert!(find(factor.key()).is_some());
+        }
+    }
+}
