@@ -12,6 +12,7 @@ mod descriptor;
 mod device;
 mod host;
 mod level;
+mod nr_requests;
 mod work;
 
 pub use descriptor::{ActsOn, Factor, Illegal, SYSCTL_FACT, Setting, Target};
@@ -33,6 +34,7 @@ pub static FACTORS: &[&dyn Factor] = &[
     &device::WriteCachePolicy,
     &work::ReflinkPolicy,
     &work::InjectedDelay,
+    &nr_requests::NrRequests,
 ];
 
 static FURTHER: RwLock<Vec<&'static dyn Factor>> = RwLock::new(Vec::new());
