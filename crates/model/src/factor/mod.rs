@@ -10,6 +10,7 @@
 
 mod descriptor;
 mod device;
+mod dirty_background_bytes;
 mod host;
 mod level;
 mod nr_requests;
@@ -35,6 +36,7 @@ pub static FACTORS: &[&dyn Factor] = &[
     &work::ReflinkPolicy,
     &work::InjectedDelay,
     &nr_requests::NrRequests,
+    &dirty_background_bytes::DirtyBackgroundBytes,
 ];
 
 static FURTHER: RwLock<Vec<&'static dyn Factor>> = RwLock::new(Vec::new());
