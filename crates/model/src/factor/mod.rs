@@ -11,6 +11,7 @@
 mod descriptor;
 mod device;
 mod dirty_background_bytes;
+mod dirty_expire;
 mod host;
 mod level;
 mod nr_requests;
@@ -37,6 +38,7 @@ pub static FACTORS: &[&dyn Factor] = &[
     &work::InjectedDelay,
     &nr_requests::NrRequests,
     &dirty_background_bytes::DirtyBackgroundBytes,
+    &dirty_expire::DirtyExpire,
 ];
 
 static FURTHER: RwLock<Vec<&'static dyn Factor>> = RwLock::new(Vec::new());
