@@ -27,7 +27,16 @@
   };
   document.addEventListener('pointermove', byPointer);
   document.addEventListener('pointerdown', byPointer);
-  document.addEventListener('scroll', hide, { passive: true, capture: true });
+  const showAt = (mark) => {
+    const box = mark.getBoundingClientRect();
+    show(mark, box.left + box.width / 2, box.top);
+  };
+  // A focus scrolls its mark into view: the tip of that mark goes along.
+  const byScroll = () => {
+    const mark = document.activeElement && markOf({ target: document.activeElement });
+    if (mark && !tip.hidden && tip.textContent === mark.dataset.tip) showAt(mark); else hide();
+  };
+  document.addEventListener('scroll', byScroll, { passive: true, capture: true });
   const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   for (const chart of all('figure.chart svg')) {
     const marks = all('.mark[data-tip]', chart);
@@ -57,9 +66,7 @@
     });
     chart.addEventListener('focusin', (event) => {
       const mark = markOf(event);
-      if (!mark) return;
-      const box = mark.getBoundingClientRect();
-      show(mark, box.left + box.width / 2, box.top);
+      if (mark) showAt(mark);
     });
     chart.addEventListener('focusout', hide);
   }
