@@ -142,7 +142,7 @@ fn a_run_that_is_at_work() {
 
     scene.run(&["run", "--resume", "--db", &other]).good();
     let ran = scene.run(&["merge", &other]).good();
-    ran.says(&["0 RUNs taken, 1 here already", "2 records more there", "begin a new database"]);
+    ran.says(&["0 RUNs taken, 1 here already", "2 records more there", "start a new database"]);
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
     let new = scene.path("new.db").display().to_string();
     let ours = scene.db().display().to_string();
