@@ -67,7 +67,7 @@ pub fn run(args: &[String]) -> anyhow::Result<bool> {
         _ => anyhow::bail!("`tidy` takes nothing, --circles [CRATE] or --figures"),
     }
     let (report, faults) = report(&tree);
-    print!("{report}{}", circles::notes(&tree));
+    print!("{report}");
     println!("tidy: {} files, {} rules, {faults} broken", tree.len(), RULES.len());
     Ok(faults == 0)
 }

@@ -22,6 +22,7 @@ pub mod mann_whitney;
 pub mod multiplicity;
 pub mod paired;
 mod rank;
+mod sample;
 pub mod sequential;
 pub mod shape;
 mod span;
@@ -38,56 +39,9 @@ pub use letters::letters;
 pub use mann_whitney::mann_whitney;
 pub use multiplicity::{benjamini_hochberg, holm};
 pub use paired::{EXACT_FROM, Estimator, PairSample, Spread};
+pub use sample::SampleError;
 pub use sequential::{CAPS, FIRST_LOOK, Looks};
 pub use shape::shapes_differ;
 pub use tiers::tiers;
 
-/// Why a sample cannot be described.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
-pub enum SampleError {
-    /// No values.
-    #[error("no values: nothing can be said about an empty sample")]
-    Empty,
-    /// A value is infinite or not a number.
-    #[error("value number {index} is {value}: only finite numbers can be described")]
-    NotFinite {
-        /// Its index.
-        index: usize,
-        value: f64,
-    },
-    /// A geometric mean of a number that is not positive.
-    #[error("value number {index} is {value}: a geometric mean needs numbers above 0")]
-    NotPositive {
-        /// Its index.
-        index: usize,
-        value: f64,
-    },
-    /// A share outside its range.
-    #[error("{name} = {value}: expected a number {range}")]
-    BadShare {
-        /// Which argument.
-        name: &'static str,
-        value: f64,
-        /// Where it should lie.
-        range: &'static str,
-    },
-}
-
-/// Refuses what cannot be described.
-fn check(values: &[f64]) -> Result<(), SampleError> {
-    if values.is_empty() {
-        return Err(SampleError::Empty);
-    }
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(index) => Err(SampleError::NotFinite { index, value: values[index] }),
-        None => Ok(()),
-    }
-}
-
-/// A sorted copy.
-fn sorted(values: &[f64]) -> Result<Vec<f64>, SampleError> {
-    check(values)?;
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    Ok(sorted)
-}
+use sample::{check, sorted};

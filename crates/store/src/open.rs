@@ -78,6 +78,19 @@ impl Store {
         work(&self.connection).map_err(|error| StoreError::from_sqlite(&self.path, error))
     }
 
+    /// Runs statements as one transaction: all of them, or none.
+    pub(crate) fn transaction<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.sql(|c| {
+            let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
+            let value = work(&transaction)?;
+            transaction.commit()?;
+            Ok(value)
+        })
+    }
+
     /// One look at the database until what this returns is dropped, whoever writes to it meanwhile;
     /// nothing where one has been begun. Besides, statements need no locks of their own then, which
     /// take longer than small ones run.

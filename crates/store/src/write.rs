@@ -8,7 +8,7 @@ use fsarena_model::device::WriteCache;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::verdict::{Pairs, VerdictPlan};
-use rusqlite::{Transaction, TransactionBehavior, params};
+use rusqlite::{Transaction, params};
 use std::collections::BTreeSet;
 
 impl Store {
@@ -83,19 +83,6 @@ impl Store {
             )
         })?;
         Ok(())
-    }
-
-    /// Runs statements as one transaction: all of them, or none.
-    pub(crate) fn transaction<T>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        self.sql(|c| {
-            let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
-            let value = work(&transaction)?;
-            transaction.commit()?;
-            Ok(value)
-        })
     }
 }
 

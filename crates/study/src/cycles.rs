@@ -14,6 +14,7 @@ pub use figures::{CycleFigures, WorstOp};
 
 use crate::contenders::Contenders;
 use crate::phases::{MemoryView, groups, with_right_contents};
+use figures::is_disturbed;
 use fsarena_model::cycle::{Cycle, CycleRecord, CyclesRecord};
 use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -176,11 +177,6 @@ fn row(
         effect: DisturbEffect::from_trials(&trials),
         disturber: DisturberView::from_trials(planned, &trials),
     })
-}
-
-/// Whether the second load was at work in it.
-fn is_disturbed(cycle: &CycleRecord) -> bool {
-    cycle.report.disturb.is_some()
 }
 
 /// Undisturbed cycles of a trial that met the second load of another one.

@@ -1,24 +1,23 @@
 //! Watchers: what would make a comparison something else than it seems. Nothing here removes a
 //! value; what is found is said with the verdict.
 
+mod finding;
 mod foreign;
 mod inside;
 
+pub use finding::{Finding, FindingKind, OUTLIER_Z, Outlier, Watch};
 pub use foreign::foreign;
 pub use inside::{inside, steady};
 
 use crate::verdict::{Class, Points};
+use finding::p_words;
 use fsarena_stats::trend::{
     Autocorrelation, Cell, Covariates, Effect, TREND_ALPHA, adjusted, autocorrelation, carry_over,
     drift, position,
 };
 use fsarena_stats::{Bounds, median};
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value stands out above this (B. Iglewicz and D. Hoaglin, "How to Detect and Handle Outliers",
-/// 1993).
-pub const OUTLIER_Z: f64 = 3.5;
 /// Floor under the median absolute deviation, of logarithms: what lies within half a percent of the
 /// median is never far from it.
 pub const OUTLIER_MAD_MIN: f64 = 0.005;
@@ -29,59 +28,6 @@ const OUTLIER_VALUES_MIN: usize = 4;
 const TREND_SD_MIN: f64 = 5e-4;
 /// Level of the intervals in findings.
 const ALPHA: f64 = 0.05;
-
-/// What the watchers of one question saw.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Watch {
-    /// What has to be said, the gravest first.
-    pub findings: Vec<Finding>,
-    /// Values that stand out, kept like all others.
-    pub outliers: Vec<Outlier>,
-}
-
-/// Something that was found.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Finding {
-    pub kind: FindingKind,
-    /// In words, with figures.
-    pub text: String,
-    /// Probability of such a figure where there is nothing; absent for what is no test.
-    pub p: Option<f64>,
-}
-
-/// What is watched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum FindingKind {
-    /// Values grow or fall over the blocks, in one contender otherwise than in another.
-    Drift,
-    /// The place in the block changes the value.
-    Position,
-    /// The contender before changes the value.
-    CarryOver,
-    /// One block's difference predicts the next.
-    Autocorrelation,
-    /// No steady state inside the runs.
-    NoSteadyState,
-    /// Others used the machine.
-    ForeignLoad,
-}
-
-/// an outlier.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Outlier {
-    pub contender: usize,
-    /// Block, from 1.
-    pub block: u32,
-    /// Value ÷ median of its contender.
-    pub to_median: f64,
-    /// 0.6745 · |log value − median| ÷ MAD, with a floor under the MAD.
-    pub modified_z: f64,
-}
 
 /// Watches the values of a question, those of blocks that count; `labels` are those of the plan's
 /// contenders. Each test is at 1 %.
@@ -301,8 +247,4 @@ fn fitted_words(fitted: Covariates) -> String {
 /// A difference of logarithms as a change in percent, with its sign.
 fn percent(log: f64) -> String {
     format!("{:+.2} %", log.exp_m1() * 100.0)
-}
-
-fn p_words(p: f64) -> String {
-    if p < 0.0001 { "p < 0.0001".to_owned() } else { format!("p = {p:.4}") }
 }

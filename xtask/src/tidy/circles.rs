@@ -12,9 +12,6 @@ use super::lines;
 use super::modules;
 use super::tree::{Finding, Tree, parent};
 
-/// Crates whose circles are known and being taken apart.
-const CIRCLES_ALLOWED: &[&str] = &["engine", "report", "stats", "store", "study"];
-
 /// Longest chain of re-exports that is followed.
 const REEXPORTS_MAX: usize = 8;
 
@@ -29,15 +26,10 @@ struct Circle {
     arrows: Vec<(String, String, Vec<String>)>,
 }
 
-/// Every circle outside the crates that are allowed to have some.
+/// Every circle is a fault.
 pub fn circles(tree: &Tree) -> Vec<Finding> {
-    judged(tree, CIRCLES_ALLOWED)
-}
-
-fn judged(tree: &Tree, allowed: &[&str]) -> Vec<Finding> {
     all(tree)
         .into_iter()
-        .filter(|circle| !allowed.contains(&circle.krate.as_str()))
         .map(|circle| {
             let text = format!(
                 "{} files use each other in a circle: {}; `cargo xtask tidy --circles {}` names \
@@ -54,18 +46,6 @@ fn judged(tree: &Tree, allowed: &[&str]) -> Vec<Finding> {
 /// The number of circles in the whole workspace.
 pub fn count(tree: &Tree) -> usize {
     all(tree).len()
-}
-
-/// Crates on the list of those with circles that have none any more.
-pub fn notes(tree: &Tree) -> String {
-    let note =
-        |krate| format!("note: {krate} has no circle any more; take it off CIRCLES_ALLOWED\n");
-    left_over(tree, CIRCLES_ALLOWED).into_iter().map(note).collect()
-}
-
-fn left_over<'a>(tree: &Tree, allowed: &[&'a str]) -> Vec<&'a str> {
-    let found: BTreeSet<String> = all(tree).into_iter().map(|circle| circle.krate).collect();
-    allowed.iter().copied().filter(|krate| !found.contains(*krate)).collect()
 }
 
 /// The circles of one crate, or of all, with the arrows and names that tie each.
@@ -574,9 +554,7 @@ mod tests {
         let text = describe(&tree, Some("plan"));
         assert!(text.starts_with("plan: a circle of 2 files\n  lib.rs -> a.rs: g\n"), "{text}");
         assert_eq!(describe(&tree, Some("model")), "0 circles\n");
-        let text = &judged(&tree, &[])[0].text;
+        let text = &circles(&tree)[0].text;
         assert!(text.contains("crates/plan/src/a.rs") && text.contains("--circles plan"), "{text}");
-        assert_eq!(judged(&tree, &["plan"]), []);
-        assert_eq!(left_over(&tree, &["plan", "model"]), ["model"]);
     }
 }

@@ -2,8 +2,10 @@
 
 use super::sample::Sample;
 use super::*;
+use crate::context::SectionContext;
 use fsarena_model::record::{CacheState, Drained, MemoryRecord};
 use fsarena_model::verdict::Rule;
+use fsarena_study::PhaseTable;
 use fsarena_testkit::records;
 use std::collections::BTreeSet;
 

@@ -1,6 +1,5 @@
 //! The figures of cycles: each is one value a trial.
 
-use super::is_disturbed;
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{FLUSHES, READ, WRITTEN};
 use fsarena_model::cycle::{CycleRecord, CyclesRecord, UpdateKind};
@@ -217,4 +216,9 @@ fn sum(cycles: &[&CycleRecord], name: &str) -> Option<f64> {
 
 pub(super) fn period(cycle: &CycleRecord, name: &str) -> Option<f64> {
     cycle.period.get(name).map(|&value| value as f64)
+}
+
+/// Whether the second load ran in it.
+pub(super) fn is_disturbed(cycle: &CycleRecord) -> bool {
+    cycle.report.disturb.is_some()
 }

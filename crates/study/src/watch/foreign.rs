@@ -3,7 +3,7 @@
 //!
 //! What one trial alone shows is said with its record; here trials are compared with each other.
 
-use super::{Finding, FindingKind, OUTLIER_Z, p_words};
+use super::finding::{Finding, FindingKind, OUTLIER_Z, p_words};
 use fsarena_model::record::{PhaseRecord, TrialRecord, Window};
 use fsarena_model::run::RunPlan;
 use fsarena_stats::factorial::{Design, Factor};

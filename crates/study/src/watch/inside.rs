@@ -1,6 +1,6 @@
 //! Steady state inside phases, from their time series.
 
-use super::{Finding, FindingKind, p_words};
+use super::finding::{Finding, FindingKind, p_words};
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::sample::Series;
