@@ -4,7 +4,7 @@
 //! all is prepared, then, in a phase of cycles, a line [`WorkerSays::CycleEvent`] at each of its
 //! moments, then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or [`WorkerSays::Made`];
 //! or one line [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before
-//! `go` means that nobody waits any longer: the worker leaves quietly.
+//! `go` means that no process waits any longer: the worker ends quietly.
 //!
 //! A phase that fails in the middle is `Done`, with its error in the report. What is not measured
 //! (directories, a source, a hook) and fails is `Refused`, with what failed.
@@ -90,23 +90,23 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
     let Some(line) = next_line(&mut input)? else { return Ok(()) };
     let (root, ready) = match prepare(&line) {
         Ok(prepared) => prepared,
-        Err(refusal) => return say(&mut output, &WorkerSays::Refused(refusal.to_string())),
+        Err(refusal) => return send(&mut output, &WorkerSays::Refused(refusal.to_string())),
     };
-    say(&mut output, &WorkerSays::Ready)?;
+    send(&mut output, &WorkerSays::Ready)?;
     let Some(line) = next_line(&mut input)? else { return Ok(()) };
     if line.trim_end() != "go" {
         let refusal = Refusal::NotGo(line.trim_end().to_owned());
-        return say(&mut output, &WorkerSays::Refused(refusal.to_string()));
+        return send(&mut output, &WorkerSays::Refused(refusal.to_string()));
     }
-    let mut said = Ok(());
+    let mut sent = Ok(());
     let mut on_event = |event| {
-        if said.is_ok() {
-            said = say(&mut output, &WorkerSays::CycleEvent(event));
+        if sent.is_ok() {
+            sent = send(&mut output, &WorkerSays::CycleEvent(event));
         }
     };
     let answer = answer(ready, &root, &mut on_event);
-    said?;
-    say(&mut output, &answer)
+    sent?;
+    send(&mut output, &answer)
 }
 
 /// Does what comes after `go`.
@@ -118,7 +118,7 @@ fn answer(ready: Ready, root: &Root, on_event: &mut dyn FnMut(CycleEvent)) -> Wo
         Ready::Job(job) => done(job.run(root)),
         Ready::Tree(mut tree) => done(tree.run(root)),
         Ready::MakeDirs(dataset) => made(make_dirs(root, &dataset)),
-        Ready::Stage { source, from } => made(tree::put(root, &source, from.as_deref())),
+        Ready::Stage { source, from } => made(tree::stage(root, &source, from.as_deref())),
         Ready::Hook(hook) => made(hook.run(root).map_err(|error| error.text)),
         Ready::Verify(mut verifier) => WorkerSays::Verified(verifier.run(root)),
         Ready::Compare { pairs, source } => {
@@ -192,7 +192,7 @@ fn next_line(input: &mut impl BufRead) -> Result<Option<String>, WorkerError> {
     Ok((got > 0).then_some(line))
 }
 
-fn say(output: &mut impl Write, says: &WorkerSays) -> Result<(), WorkerError> {
+fn send(output: &mut impl Write, says: &WorkerSays) -> Result<(), WorkerError> {
     let mut line = serde_json::to_string(says).map_err(WorkerError::Encode)?;
     line.push('\n');
     output.write_all(line.as_bytes()).map_err(WorkerError::Output)?;

@@ -30,12 +30,12 @@ fn remedy(program: &str, package: Option<&str>) -> String {
 
 /// A program at the path by which it is started.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Found {
+pub(super) struct Program {
     pub name: String,
     pub path: PathBuf,
 }
 
-impl Found {
+impl Program {
     /// For the record: links followed, `version` as it was told.
     pub fn tool(&self, version: String) -> Tool {
         let path = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
@@ -53,7 +53,7 @@ pub fn find_programs(job: &Job) -> Result<Vec<Tool>, Missing> {
 }
 
 /// The programs of `job` by the paths at which they are started.
-pub(super) fn find_all(job: &Job) -> Result<Vec<Found>, Missing> {
+pub(super) fn find_all(job: &Job) -> Result<Vec<Program>, Missing> {
     let dirs = usual_dirs();
     job.programs().into_iter().map(|program| find(program, &dirs, package_of(program))).collect()
 }
@@ -69,9 +69,9 @@ pub(super) fn find(
     program: &str,
     dirs: &[PathBuf],
     package: Option<&'static str>,
-) -> Result<Found, Missing> {
+) -> Result<Program, Missing> {
     let missing = |looked_in: String| Missing { program: program.to_owned(), package, looked_in };
-    let found = |path: PathBuf| Found { name: program.to_owned(), path };
+    let found = |path: PathBuf| Program { name: program.to_owned(), path };
     if program.contains('/') {
         let path = PathBuf::from(program);
         return if path.is_absolute() && is_executable(&path) {
@@ -100,13 +100,13 @@ mod tests {
     #[test]
     fn what_is_missing_is_named_with_its_package() {
         let nowhere = [PathBuf::from("/nowhere"), PathBuf::from("/not/here")];
-        let told = find("flac", &nowhere, package_of("flac")).unwrap_err().to_string();
+        let printed = find("flac", &nowhere, package_of("flac")).unwrap_err().to_string();
         assert_eq!(
-            told,
+            printed,
             "flac is not installed (looked in /nowhere:/not/here); install the package flac"
         );
-        let told = find("frobnicate", &nowhere, None).unwrap_err().to_string();
-        assert!(told.ends_with("install the package that brings frobnicate"), "{told}");
+        let printed = find("frobnicate", &nowhere, None).unwrap_err().to_string();
+        assert!(printed.ends_with("install the package that brings frobnicate"), "{printed}");
         assert!(find("", &[PathBuf::from("/usr/bin")], None).is_err(), "a directory is no program");
         for odd in ["bin/sh", "/etc/passwd", "/nowhere/sh", "/bin"] {
             assert!(find(odd, &[PathBuf::from("/")], None).is_err(), "{odd}");

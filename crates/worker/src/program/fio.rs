@@ -24,10 +24,10 @@
 //! for each job and none for all, so there is no `own_ns` where jobs start at different times.
 
 use super::ProgramError;
-use super::ask::{Streams, ask};
-use super::end::end_orphans;
-use super::find::{Found, find};
-use super::start::{environment, start_in_root};
+use super::find::{Program, find};
+use super::lifetime::kill_orphans;
+use super::lifetime::{environment, start_in_root};
+use super::output::{Streams, run_for_output};
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
 use fsarena_engine::job::InjectedDelay;
@@ -54,7 +54,7 @@ const DEATH_SIGNAL: Signal = Signal::TERM;
 pub struct FioRun {
     /// Name of the phase.
     name: String,
-    program: Found,
+    program: Program,
     /// Version line of the program.
     version: String,
     /// `None` where there is nothing to lay out.
@@ -82,21 +82,22 @@ impl FioRun {
         }
         let program = find_fio()?;
         let failed = |source| ProgramError::Run { program: program.path.clone(), source };
-        let asked = ask(&mut command(&program, &["--version".to_owned()]), "").map_err(failed)?;
+        let asked = run_for_output(&mut command(&program, &["--version".to_owned()]), "")
+            .map_err(failed)?;
         let version = asked.output.trim().to_owned();
         if version_of(&version).is_none_or(|major| major < OLDEST_MAJOR) {
             let (program, oldest) = (program.path, OLDEST_MAJOR);
-            return Err(ProgramError::Version { program, said: version, oldest });
+            return Err(ProgramError::Version { program, printed: version, oldest });
         }
         let phase_run = file.for_phase(phase, lay_out, seed.tag());
         let ready = match phase_run {
             None => None,
             Some(run) => {
                 let mut check = command(&program, &run.check_args);
-                let told = ask(&mut check, &run.job_file).map_err(failed)?;
-                if !told.status.success() {
-                    let said = first_lines(&format!("{}\n{}", told.errors, told.output));
-                    return Err(ProgramError::NotTaken { said });
+                let printed = run_for_output(&mut check, &run.job_file).map_err(failed)?;
+                if !printed.status.success() {
+                    let printed = first_lines(&format!("{}\n{}", printed.errors, printed.output));
+                    return Err(ProgramError::NotTaken { printed });
                 }
                 let streams = Streams::new(&run.job_file).map_err(failed)?;
                 Some((run, streams))
@@ -130,7 +131,7 @@ impl FioRun {
         if ended.as_ref().map_or(true, |status| status.signal().is_some()) {
             // Each job of a fio that was killed (the memory limit of a trial can do that) is a
             // process with a session of its own, and works on until it is done.
-            end_orphans(is_fio);
+            kill_orphans(is_fio);
         }
         let synced = rustix::fs::syncfs(root.dir());
         let durable_ns = monotonic_ns();
@@ -227,7 +228,7 @@ fn failed_to_end(phase: &str, ended: &io::Result<ExitStatus>) -> Option<OpError>
 }
 
 /// The first `fio` in `PATH` and the usual directories.
-fn find_fio() -> Result<Found, ProgramError> {
+fn find_fio() -> Result<Program, ProgramError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut dirs: Vec<PathBuf> =
         std::env::split_paths(&path).filter(|dir| dir.is_absolute()).collect();
@@ -236,7 +237,7 @@ fn find_fio() -> Result<Found, ProgramError> {
     Ok(find("fio", &dirs, Some("fio"))?)
 }
 
-fn command(program: &Found, args: &[String]) -> Command {
+fn command(program: &Program, args: &[String]) -> Command {
     let mut command = Command::new(&program.path);
     environment(&mut command).args(args);
     command

@@ -4,20 +4,18 @@
 //! | module | what |
 //! |---|---|
 //! | `find` | where programs are: a fixed list of directories, links followed for the record |
-//! | `ask` | versions, and what fio thinks of a job, before the clock |
-//! | `start` | in the root, with a fixed environment, bound to this process's life |
-//! | `end` | waiting, the last part of standard error, the end of who was left behind |
+//! | `output` | versions, and what fio thinks of a job, before the clock |
+//! | `lifetime` | start in the root, waiting, the end of standard error, killing orphans |
 //! | `fio` | [`FioRun`] |
 //! | `work` | [`JobRun`]: cp, rm, tar, flac, oggenc, make, a shell; one file a kind |
 //!
 //! Before `go` programs are only asked things, never with the root as their working directory, and
 //! nothing below the root is looked at. No other module of this crate starts a process.
 
-mod ask;
-mod end;
 mod find;
 mod fio;
-mod start;
+mod lifetime;
+mod output;
 mod work;
 
 pub use find::{Missing, find_programs};
@@ -47,20 +45,20 @@ pub enum ProgramError {
     #[error(transparent)]
     Missing(#[from] Missing),
     /// Its version is too old, or not told.
-    #[error("{program} calls itself {said:?}; fio {oldest}.0 or newer is needed")]
+    #[error("{program} calls itself {printed:?}; fio {oldest}.0 or newer is needed")]
     Version {
         /// Its path.
         program: PathBuf,
         /// What `fio --version` printed.
-        said: String,
+        printed: String,
         /// First number of the oldest that will do.
         oldest: u32,
     },
     /// fio does not understand the job.
-    #[error("fio does not take the job: {said}; see fio --cmdhelp=all for the keys of this fio")]
+    #[error("fio does not take the job: {printed}; see fio --cmdhelp=all for the keys of this fio")]
     NotTaken {
         /// What it printed.
-        said: String,
+        printed: String,
     },
     /// A program cannot be started, or there is no memory for its input and output.
     #[error("{program}: cannot be run: {source}")]

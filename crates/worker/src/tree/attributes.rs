@@ -1,11 +1,11 @@
 //! Owner, mode, extended attributes and times of what is made.
 //!
-//! New files get the mode of the file they stand for in the open(2) that makes them, where that
+//! New files get the mode of their original in the open(2) that makes them, where that
 //! alone is right: nothing is to be given away, the process's mask takes no bit of it and no
 //! directory above hands anything down. Otherwise they are made for their owner alone, and owner
 //! and mode follow when all is in them.
 
-use super::error::{At as _, Fault};
+use super::error::{EntryError, NameCall as _};
 use rustix::fd::BorrowedFd;
 use rustix::fs::{Gid, Mode, Stat, Timespec, Timestamps, Uid, XattrFlags};
 use rustix::io::Errno;
@@ -19,9 +19,9 @@ const PERMISSION_BITS: u32 = 0o777;
 const ALL_BITS: u32 = 0o7777;
 const SETGID: u32 = 0o2000;
 
-/// Gives what is made its owner and mode.
+/// Sets owner and mode of what is made.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Giver {
+pub(super) struct AttributeSetter {
     is_root: bool,
     uid: u32,
     gid: u32,
@@ -31,7 +31,7 @@ pub(super) struct Giver {
     inherits: bool,
 }
 
-impl Giver {
+impl AttributeSetter {
     /// For this process as it is now.
     pub fn new() -> Self {
         let uid = rustix::process::geteuid();
@@ -45,7 +45,7 @@ impl Giver {
     }
 
     /// Looks at the new directory that all is made below: whether it hands down group or mode.
-    pub fn look_at(&mut self, dir: BorrowedFd<'_>, facts: &Stat) {
+    pub fn note_inheritance(&mut self, dir: BorrowedFd<'_>, facts: &Stat) {
         let mut none = [0_u8; 0];
         let acl = rustix::fs::fgetxattr(dir, c"system.posix_acl_default", &mut none);
         let has_acl = !matches!(acl, Err(Errno::NODATA | Errno::OPNOTSUPP));
@@ -57,7 +57,7 @@ impl Giver {
         if self.is_root { mode & ALL_BITS } else { mode & PERMISSION_BITS & !self.mask }
     }
 
-    fn gives_away(&self, uid: u32, gid: u32) -> bool {
+    fn changes_owner(&self, uid: u32, gid: u32) -> bool {
         self.is_root && (self.inherits || uid != self.uid || gid != self.gid)
     }
 
@@ -67,15 +67,15 @@ impl Giver {
         let mode = mode & ALL_BITS;
         let done = !self.inherits
             && mode & (self.mask | !PERMISSION_BITS) == 0
-            && !self.gives_away(uid, gid);
+            && !self.changes_owner(uid, gid);
         let bits = if done { mode } else { mode & 0o700 };
         (Mode::from_raw_mode(bits), done)
     }
 
     /// Owner of an open file or directory.
     #[inline]
-    pub fn owner(&self, made: BorrowedFd<'_>, uid: u32, gid: u32) -> Result<(), Fault> {
-        if !self.gives_away(uid, gid) {
+    pub fn owner(&self, made: BorrowedFd<'_>, uid: u32, gid: u32) -> Result<(), EntryError> {
+        if !self.changes_owner(uid, gid) {
             return Ok(());
         }
         let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
@@ -90,8 +90,8 @@ impl Giver {
         name: &CStr,
         uid: u32,
         gid: u32,
-    ) -> Result<(), Fault> {
-        if !self.gives_away(uid, gid) {
+    ) -> Result<(), EntryError> {
+        if !self.changes_owner(uid, gid) {
             return Ok(());
         }
         let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
@@ -101,7 +101,7 @@ impl Giver {
 
     /// All bits of the mode, after the owner: chown(2) takes set-id bits away.
     #[inline]
-    pub fn mode(&self, made: BorrowedFd<'_>, mode: u32) -> Result<(), Fault> {
+    pub fn mode(&self, made: BorrowedFd<'_>, mode: u32) -> Result<(), EntryError> {
         rustix::fs::fchmod(made, Mode::from_raw_mode(mode & ALL_BITS)).making("fchmod")
     }
 }
@@ -139,7 +139,7 @@ impl Xattrs {
     /// user or the file system may not keep is left out; only want of space and failures of the
     /// device are errors.
     #[inline]
-    pub fn copy(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Result<(), Fault> {
+    pub fn copy(&mut self, from: BorrowedFd<'_>, to: BorrowedFd<'_>) -> Result<(), EntryError> {
         match rustix::fs::flistxattr(from, self.list.as_mut_slice()) {
             Ok(0) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Ok(len) => self.copy_named(len, from, to),
@@ -153,7 +153,7 @@ impl Xattrs {
         len: usize,
         from: BorrowedFd<'_>,
         to: BorrowedFd<'_>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EntryError> {
         let Self { list, value } = self;
         for name in list[..len].split_inclusive(|&byte| byte == 0) {
             let Ok(name) = CStr::from_bytes_with_nul(name) else { continue };

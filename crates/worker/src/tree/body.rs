@@ -13,7 +13,7 @@
 //! A file that has fewer blocks than bytes is taken apart by `SEEK_DATA` and `SEEK_HOLE`, and its
 //! holes are left out (`--sparse=auto`, which `cp -a` means).
 
-use super::error::{At as _, Fault, Side};
+use super::error::{EntryError, NameCall as _, Side};
 use fsarena_engine::buffer::Pages;
 use fsarena_model::job::Reflink;
 use rustix::fd::BorrowedFd;
@@ -59,7 +59,7 @@ impl Body {
         from: BorrowedFd<'_>,
         to: BorrowedFd<'_>,
         facts: &Stat,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, EntryError> {
         if self.reflink == Reflink::Always {
             ioctl_ficlone(to, from).making("ioctl FICLONE")?;
             return Ok(stored_bytes(facts));
@@ -93,7 +93,7 @@ impl Body {
         from: BorrowedFd<'_>,
         to: BorrowedFd<'_>,
         size: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, EntryError> {
         let (mut copied, mut end) = (0, 0);
         while end < size {
             let start = match seek(from, SeekFrom::Data(end)) {
@@ -125,7 +125,7 @@ impl Body {
         to: BorrowedFd<'_>,
         start: u64,
         end: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EntryError> {
         let mut at = start;
         if self.may_range {
             at = self.ranges(from, to, start, end)?;
@@ -136,17 +136,17 @@ impl Body {
             let got = retry_on_intr(|| rustix::io::pread(from, &mut *bytes, at)).reading("read")?;
             if got == 0 {
                 let what = "the file ended before its size; it was changed meanwhile";
-                return Err(Fault::refused("read", Side::Source, what));
+                return Err(EntryError::refused("read", Side::Source, what));
             }
             let mut bytes = &bytes[..got];
             while !bytes.is_empty() {
-                let put = retry_on_intr(|| rustix::io::pwrite(to, bytes, at)).making("write")?;
-                if put == 0 {
+                let wrote = retry_on_intr(|| rustix::io::pwrite(to, bytes, at)).making("write")?;
+                if wrote == 0 {
                     let what = "fewer bytes taken than given";
-                    return Err(Fault::refused("write", Side::Made, what));
+                    return Err(EntryError::refused("write", Side::Made, what));
                 }
-                at += put as u64;
-                bytes = &bytes[put..];
+                at += wrote as u64;
+                bytes = &bytes[wrote..];
             }
         }
         Ok(())
@@ -159,7 +159,7 @@ impl Body {
         to: BorrowedFd<'_>,
         start: u64,
         end: u64,
-    ) -> Result<u64, Fault> {
+    ) -> Result<u64, EntryError> {
         let (mut read_at, mut write_at) = (start, start);
         while read_at < end {
             let len = (end - read_at).min(RANGE_BYTES) as usize;

@@ -8,10 +8,10 @@
 //!
 //! Differences are results, not errors. Nothing here is timed, so it is written for a clear answer.
 
-use super::attributes::Giver;
+use super::attributes::AttributeSetter;
 use super::error::joined;
 use super::member::{Kind, Member, Refusal};
-use super::way::{DIR_FLAGS, Way, parted};
+use super::path_walker::{DIR_FLAGS, PathWalker, split_parent};
 use fsarena_corpus::own::HeaderLimit;
 use fsarena_engine::root::Root;
 use fsarena_model::job::{Compression, Source};
@@ -93,7 +93,7 @@ impl Checker {
         let (wanted, kind) = open(original, "its original")?;
         match (copy_kind, kind) {
             (FileType::Directory, FileType::Directory) => {
-                self.trees(&mut Way::new(copied), &mut Way::new(wanted));
+                self.trees(&mut PathWalker::new(copied), &mut PathWalker::new(wanted));
                 Ok(())
             }
             (FileType::RegularFile, FileType::RegularFile) => {
@@ -105,13 +105,13 @@ impl Checker {
                 // Where its first bytes are damaged, the reader says so.
                 let known = packed_as(&wanted)?.or(source.archive);
                 let compression = known.ok_or("it is a directory, but its original no archive")?;
-                self.unpacked(Way::new(copied), wanted, compression);
+                self.unpacked(PathWalker::new(copied), wanted, compression);
                 Ok(())
             }
             (FileType::RegularFile, FileType::Directory) => {
                 let known = packed_as(&copied)?;
                 let compression = known.ok_or("it is no archive, but its original a directory")?;
-                self.unpacked(Way::new(wanted), copied, compression);
+                self.unpacked(PathWalker::new(wanted), copied, compression);
                 Ok(())
             }
             _ => Err("it is not of the kind of its original".to_owned()),
@@ -119,10 +119,10 @@ impl Checker {
     }
 
     /// Two trees, entry by entry.
-    fn trees(&mut self, copy: &mut Way, original: &mut Way) {
+    fn trees(&mut self, copy: &mut PathWalker, original: &mut PathWalker) {
         let mut dirs = vec![Vec::new()];
         while let Some(dir) = dirs.pop() {
-            let names = match (names_of(original, &dir), names_of(copy, &dir)) {
+            let names = match (read_names(original, &dir), read_names(copy, &dir)) {
                 (Ok(wanted), Ok(found)) => (wanted, found),
                 (wanted, found) => {
                     let errors = [wanted.err(), found.err()];
@@ -153,13 +153,13 @@ impl Checker {
     /// An entry that is in both; what it is.
     fn entry(
         &mut self,
-        (copy, original): (&mut Way, &mut Way),
+        (copy, original): (&mut PathWalker, &mut PathWalker),
         dir: &[u8],
         name: &[u8],
     ) -> Result<FileType, String> {
-        let copy = copy.go(dir, false).map_err(|(_, errno)| opened(errno))?;
-        let original = original.go(dir, false).map_err(|(_, errno)| opened(errno))?;
-        let (found, wanted) = (look(copy, name)?, look(original, name)?);
+        let copy = copy.open_dir(dir, false).map_err(|(_, errno)| opened(errno))?;
+        let original = original.open_dir(dir, false).map_err(|(_, errno)| opened(errno))?;
+        let (found, wanted) = (stat_entry(copy, name)?, stat_entry(original, name)?);
         let kind = kind_of(&wanted);
         if kind_of(&found) != kind {
             return Err(format!("is {} instead of {}", word(&found), word(&wanted)));
@@ -246,10 +246,10 @@ fn read(errno: Errno) -> String {
 }
 
 /// Names in a directory.
-fn names_of(way: &mut Way, dir: &[u8]) -> Result<BTreeSet<Vec<u8>>, String> {
-    let dir = way.go(dir, false).map_err(|(_, errno)| opened(errno))?;
+fn read_names(walker: &mut PathWalker, dir: &[u8]) -> Result<BTreeSet<Vec<u8>>, String> {
+    let dir = walker.open_dir(dir, false).map_err(|(_, errno)| opened(errno))?;
     let mut names = BTreeSet::new();
-    // What leads the way is good for lookups only.
+    // The walker's descriptors are good for lookups only.
     let dir = rustix::fs::openat(dir, c".", DIR_FLAGS, Mode::empty()).map_err(opened)?;
     for entry in rustix::fs::Dir::new(dir).map_err(opened)? {
         let name = entry.map_err(read)?.file_name().to_bytes().to_vec();
@@ -260,7 +260,7 @@ fn names_of(way: &mut Way, dir: &[u8]) -> Result<BTreeSet<Vec<u8>>, String> {
     Ok(names)
 }
 
-fn look(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, String> {
+fn stat_entry(dir: BorrowedFd<'_>, name: &[u8]) -> Result<Stat, String> {
     rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).map_err(|errno| match errno {
         Errno::NOENT => "is missing".to_owned(),
         other => format!("cannot be looked at: {other}"),
@@ -346,7 +346,7 @@ type Results = BTreeMap<Vec<u8>, Result<Option<u64>, String>>;
 
 impl Checker {
     /// Whether the tree holds what the archive does.
-    fn unpacked(&mut self, mut tree: Way, archive: OwnedFd, compression: Compression) {
+    fn unpacked(&mut self, mut tree: PathWalker, archive: OwnedFd, compression: Compression) {
         let mut results = Results::new();
         let streamed = self.stream(&mut tree, File::from(archive), compression, &mut results);
         if let Err(wrong) = streamed {
@@ -364,7 +364,7 @@ impl Checker {
 
     fn stream(
         &mut self,
-        tree: &mut Way,
+        tree: &mut PathWalker,
         archive: File,
         compression: Compression,
         results: &mut Results,
@@ -372,15 +372,15 @@ impl Checker {
         let words = |error: std::io::Error| error.to_string();
         let input = BufReader::with_capacity(CALL_BYTES, archive);
         let plain = fsarena_corpus::reader(compression, input).map_err(words)?;
-        let heads = HeaderLimit::new();
+        let header_limit = HeaderLimit::new();
         let plain = BufReader::with_capacity(CALL_BYTES, plain);
-        let mut plain = tar::Archive::new(heads.reader(plain));
+        let mut plain = tar::Archive::new(header_limit.reader(plain));
         // An archive that was packed of the user's tree may hold links that lead anywhere.
         let mut member = Member { only_looks: true, ..Member::default() };
-        let giver = Giver::new();
+        let setter = AttributeSetter::new();
         for entry in plain.entries().map_err(words)? {
             let mut entry = entry.map_err(words)?;
-            heads.before_member(entry.size());
+            header_limit.before_member(entry.size());
             match member.take(&mut entry) {
                 Ok(true) => {}
                 Ok(false) => continue,
@@ -391,7 +391,7 @@ impl Checker {
                 }
             }
             if !member.path.is_empty() {
-                let result = self.member(tree, &member, &mut entry, &giver);
+                let result = self.unpack_member(tree, &member, &mut entry, &setter);
                 results.insert(member.path.clone(), result);
             }
         }
@@ -399,18 +399,18 @@ impl Checker {
     }
 
     /// A member against the entry of its name.
-    fn member(
+    fn unpack_member(
         &mut self,
-        tree: &mut Way,
+        tree: &mut PathWalker,
         member: &Member,
         entry: &mut impl Read,
-        giver: &Giver,
+        setter: &AttributeSetter,
     ) -> Result<Option<u64>, String> {
-        let facts = facts_of(tree, &member.path)?;
-        let (parent, name) = parted(&member.path);
+        let facts = stat_path(tree, &member.path)?;
+        let (parent, name) = split_parent(&member.path);
         match member.kind {
             Some(Kind::Hardlink) => {
-                let first = facts_of(tree, &member.target)?;
+                let first = stat_path(tree, &member.target)?;
                 if (first.st_dev, first.st_ino) != (facts.st_dev, facts.st_ino) {
                     return Err("is a file of its own instead of a further name".to_owned());
                 }
@@ -421,14 +421,14 @@ impl Checker {
             Some(Kind::Symlink) => is(&facts, FileType::Symlink)?,
             _ => is(&facts, FileType::RegularFile)?,
         }
-        let dir = tree.go(parent, false).map_err(|(_, errno)| opened(errno))?;
+        let dir = tree.open_dir(parent, false).map_err(|(_, errno)| opened(errno))?;
         if member.kind == Some(Kind::Symlink) {
             return same_target(&target(dir, name)?, &member.target).map(|()| None);
         }
         same_size(facts.st_size.cast_unsigned(), member.size_bytes)?;
         // Who is not root unpacks without the bits of the mask.
         same_mode(facts.st_mode, member.mode).or_else(|wrong| {
-            same_mode(facts.st_mode, giver.masked(member.mode)).map_err(|_| wrong)
+            same_mode(facts.st_mode, setter.masked(member.mode)).map_err(|_| wrong)
         })?;
         let (second, ns) = member.mtime;
         same_time((facts.st_mtime, facts.st_mtime_nsec), (second, u64::from(ns)))?;
@@ -463,9 +463,9 @@ impl Checker {
         }
     }
 
-    /// Entries of the tree that no member stands for. Directories that members lie in count as
+    /// Entries of the tree that belong to no member. Directories that members lie in count as
     /// theirs.
-    fn surplus(&mut self, tree: &mut Way, results: &Results) {
+    fn surplus(&mut self, tree: &mut PathWalker, results: &Results) {
         let stands = |path: &[u8]| {
             results.contains_key(path)
                 || results
@@ -475,7 +475,7 @@ impl Checker {
         };
         let mut dirs = vec![Vec::new()];
         while let Some(dir) = dirs.pop() {
-            let names = match names_of(tree, &dir) {
+            let names = match read_names(tree, &dir) {
                 Ok(names) => names,
                 Err(wrong) => {
                     self.bad(&dir, &wrong);
@@ -486,7 +486,7 @@ impl Checker {
                 let path = joined(&dir, &name);
                 if !stands(&path) {
                     self.bad(&path, "is not in the archive");
-                } else if facts_of(tree, &path)
+                } else if stat_path(tree, &path)
                     .is_ok_and(|facts| kind_of(&facts) == FileType::Directory)
                 {
                     dirs.push(path);
@@ -496,13 +496,13 @@ impl Checker {
     }
 }
 
-fn facts_of(tree: &mut Way, path: &[u8]) -> Result<Stat, String> {
-    let (parent, name) = parted(path);
-    let dir = tree.go(parent, false).map_err(|(_, errno)| match errno {
+fn stat_path(tree: &mut PathWalker, path: &[u8]) -> Result<Stat, String> {
+    let (parent, name) = split_parent(path);
+    let dir = tree.open_dir(parent, false).map_err(|(_, errno)| match errno {
         rustix::io::Errno::NOENT => "is missing".to_owned(),
         other => opened(other),
     })?;
-    look(dir, name)
+    stat_entry(dir, name)
 }
 
 fn is(facts: &Stat, kind: FileType) -> Result<(), String> {

@@ -13,7 +13,7 @@
 //!
 //! A directory is read whole and its entries are taken in the order of their inodes, as cp does.
 //! Paths are looked up by one name below an open directory; the only whole path is that of the
-//! first name of a file with several. No symbolic link is followed. Of the directories on the way
+//! first name of a file with several. No symbolic link is followed. Of the directories of the path
 //! the innermost [`OPEN_LEVELS`] are open; the way back to an outer one goes by `..` and is checked
 //! by device and inode, so a tree may be of any depth.
 //!
@@ -22,12 +22,12 @@
 //! (user attributes cannot be on one) and flags such as those of chattr(1), which cp does not keep
 //! either. Devices, FIFOs and sockets are refused.
 
-use super::attributes::{Giver, Xattrs, times_of};
+use super::attributes::{AttributeSetter, Xattrs, times_of};
 use super::body::Body;
-use super::error::{At as _, Failure, Fault, Side, joined};
-use super::laps::Laps;
-use super::names::{Entry, Mark, Names};
-use super::way::{DIR_FLAGS, OPEN_LEVELS, back};
+use super::entry_names::{Entry, EntryNames, Mark};
+use super::entry_timer::EntryTimer;
+use super::error::{EntryError, Failure, NameCall as _, Side, joined};
+use super::path_walker::{DIR_FLAGS, OPEN_LEVELS, open_parent};
 use fsarena_model::job::Reflink;
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
@@ -41,7 +41,7 @@ const TARGET_BYTES: usize = 4096;
 /// Device and inode of a file.
 type Id = (u64, u64);
 
-/// A directory on the way, in both trees.
+/// A directory of the path, in both trees.
 #[derive(Debug)]
 struct Level {
     names: Mark,
@@ -59,14 +59,14 @@ struct Level {
 
 /// Bytes that a copy moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Moved {
+pub(super) struct ByteCounts {
     pub read_bytes: u64,
     pub written_bytes: u64,
 }
 
-/// Where the copy's root lies, and the directory of it that is worked in.
+/// Root of the copy, and the directory of it that is worked in.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct Destination<'a> {
     base: BorrowedFd<'a>,
     top: &'a CStr,
     path: &'a [u8],
@@ -78,11 +78,11 @@ type Named<'a> = (BorrowedFd<'a>, &'a CStr);
 /// Copies trees.
 #[derive(Debug)]
 pub(super) struct Copier {
-    names: Names,
+    names: EntryNames,
     levels: Vec<Level>,
-    /// The directory it stands in, below the root of the tree.
+    /// The current directory, below the root of the tree.
     path: Vec<u8>,
-    tools: Tools,
+    copier: EntryCopier,
 }
 
 impl Copier {
@@ -92,16 +92,16 @@ impl Copier {
     /// Where there is no memory.
     pub fn new(reflink: Reflink, entries: u64) -> Result<Self, Errno> {
         Ok(Self {
-            names: Names::new(entries),
+            names: EntryNames::new(entries),
             levels: Vec::with_capacity(OPEN_LEVELS * 2),
             path: Vec::with_capacity(TARGET_BYTES),
-            tools: Tools::new(reflink)?,
+            copier: EntryCopier::new(reflink)?,
         })
     }
 
     /// What was moved so far.
-    pub fn moved(&self) -> Moved {
-        self.tools.moved
+    pub fn bytes(&self) -> ByteCounts {
+        self.copier.bytes
     }
 
     /// Copies `from` (a tree or a file, below `base` or absolute) to `to`, which must not exist.
@@ -109,19 +109,19 @@ impl Copier {
         &mut self,
         base: BorrowedFd<'_>,
         (from, to): (&CStr, &CStr),
-        laps: &mut Laps,
+        timer: &mut EntryTimer,
     ) -> Result<(), Failure> {
         self.names.clear();
         self.levels.clear();
         self.path.clear();
-        self.tools.links.clear();
-        self.tools.moved = Moved::default();
+        self.copier.links.clear();
+        self.copier.bytes = ByteCounts::default();
         let mut current = None;
-        let result = self.all(base, (from, to), laps, &mut current);
-        result.map_err(|fault| {
-            let top = if fault.side == Side::Source { from } else { to };
+        let result = self.all(base, (from, to), timer, &mut current);
+        result.map_err(|error| {
+            let top = if error.side == Side::Source { from } else { to };
             let name = current.map_or(&b""[..], |entry| self.names.name(entry).to_bytes());
-            Failure::new(fault, joined(&joined(top.to_bytes(), &self.path), name))
+            Failure::new(error, joined(&joined(top.to_bytes(), &self.path), name))
         })
     }
 
@@ -130,45 +130,45 @@ impl Copier {
         &mut self,
         base: BorrowedFd<'_>,
         (from, to): (&CStr, &CStr),
-        laps: &mut Laps,
+        timer: &mut EntryTimer,
         current: &mut Option<Entry>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), EntryError> {
         let facts = rustix::fs::statat(base, from, AtFlags::SYMLINK_NOFOLLOW).reading("fstatat")?;
         match FileType::from_raw_mode(facts.st_mode) {
             FileType::Directory => {
-                let opened = self.tools.open_dirs((base, from), (base, to))?;
-                self.tools.giver.look_at(opened.1.as_fd(), &stat_of(&opened.1)?);
-                self.enter(opened, 0, laps)?;
+                let opened = self.copier.open_dirs((base, from), (base, to))?;
+                self.copier.setter.note_inheritance(opened.1.as_fd(), &fstat_dir(&opened.1)?);
+                self.enter(opened, 0, timer)?;
             }
             FileType::RegularFile => {
                 // Alone it has no second name here.
-                self.tools.file((base, from), (base, to), None)?;
-                laps.lap();
+                self.copier.file((base, from), (base, to), None)?;
+                timer.record();
             }
             _ => {
                 let what = "neither a directory nor a regular file; name the thing itself";
-                return Err(Fault::refused("fstatat", Side::Source, what));
+                return Err(EntryError::refused("fstatat", Side::Source, what));
             }
         }
         while let Some(level) = self.levels.last_mut() {
             if level.next == self.names.end() {
                 *current = None;
-                self.leave(laps)?;
+                self.leave(timer)?;
                 continue;
             }
             let entry = self.names.entry(level.next);
             level.next += 1;
             *current = Some(entry);
-            if let Some(opened) = self.one(Place { base, top: to, path: &[] }, entry)? {
+            if let Some(opened) = self.one(Destination { base, top: to, path: &[] }, entry)? {
                 let path_bytes = self.path.len();
                 if path_bytes > 0 {
                     self.path.push(b'/');
                 }
                 self.path.extend_from_slice(self.names.name(entry).to_bytes());
                 *current = None;
-                self.enter(opened, path_bytes, laps)?;
+                self.enter(opened, path_bytes, timer)?;
             } else {
-                laps.lap();
+                timer.record();
             }
         }
         Ok(())
@@ -178,28 +178,28 @@ impl Copier {
     #[inline]
     fn one(
         &mut self,
-        place: Place<'_>,
+        destination: Destination<'_>,
         entry: Entry,
-    ) -> Result<Option<(OwnedFd, OwnedFd, Stat)>, Fault> {
-        let Self { names, levels, path, tools } = self;
+    ) -> Result<Option<(OwnedFd, OwnedFd, Stat)>, EntryError> {
+        let Self { names, levels, path, copier } = self;
         let (from, to) = match levels.last().and_then(|level| level.open.as_ref()) {
             Some((from, to)) => (from.as_fd(), to.as_fd()),
-            None => return Err(Fault::refused("openat", Side::Source, NOT_OPEN)),
+            None => return Err(EntryError::refused("openat", Side::Source, NOT_OPEN)),
         };
         let name = names.name(entry);
-        let place = Place { path, ..place };
+        let destination = Destination { path, ..destination };
         let mut kind = entry.kind;
         if kind == FileType::Unknown {
             let facts = rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW);
             kind = FileType::from_raw_mode(facts.reading("fstatat")?.st_mode);
         }
         match kind {
-            FileType::RegularFile => tools.file((from, name), (to, name), Some(place))?,
-            FileType::Symlink => tools.symlink((from, name), to, place)?,
-            FileType::Directory => return tools.open_dirs((from, name), (to, name)).map(Some),
+            FileType::RegularFile => copier.file((from, name), (to, name), Some(destination))?,
+            FileType::Symlink => copier.symlink((from, name), to, destination)?,
+            FileType::Directory => return copier.open_dirs((from, name), (to, name)).map(Some),
             _ => {
                 let what = "a device, FIFO or socket, which is not copied; leave it out";
-                return Err(Fault::refused("getdents64", Side::Source, what));
+                return Err(EntryError::refused("getdents64", Side::Source, what));
             }
         }
         Ok(None)
@@ -210,52 +210,52 @@ impl Copier {
         &mut self,
         (from, to, facts): (OwnedFd, OwnedFd, Stat),
         path_bytes: usize,
-        laps: &mut Laps,
-    ) -> Result<(), Fault> {
+        timer: &mut EntryTimer,
+    ) -> Result<(), EntryError> {
         let names = self.names.read(from.as_fd(), 0).reading("getdents64")?;
         if let Some(outer) = self.levels.len().checked_sub(OPEN_LEVELS) {
             let level = &mut self.levels[outer];
             if let Some((from, to)) = &level.open {
-                level.ids = (id_of(&stat_of(from)?), id_of(&stat_of(to)?));
+                level.ids = (id_of(&fstat_dir(from)?), id_of(&fstat_dir(to)?));
             }
             level.open = None;
         }
         let (open, next) = (Some((from, to)), names.first);
-        let (ids, carried_ns) = (((0, 0), (0, 0)), laps.split());
+        let (ids, carried_ns) = (((0, 0), (0, 0)), timer.split());
         self.levels.push(Level { names, next, open, ids, facts, path_bytes, carried_ns });
         Ok(())
     }
 
     /// Finishes the innermost directory and goes back to the one around it.
-    fn leave(&mut self, laps: &mut Laps) -> Result<(), Fault> {
+    fn leave(&mut self, timer: &mut EntryTimer) -> Result<(), EntryError> {
         let Some(level) = self.levels.pop() else { return Ok(()) };
         let Some((from, to)) = &level.open else {
-            return Err(Fault::refused("openat", Side::Source, NOT_OPEN));
+            return Err(EntryError::refused("openat", Side::Source, NOT_OPEN));
         };
-        self.tools.finish_dir((from.as_fd(), to.as_fd()), &level.facts)?;
+        self.copier.finish_dir((from.as_fd(), to.as_fd()), &level.facts)?;
         if let Some(outer) = self.levels.last_mut().filter(|outer| outer.open.is_none()) {
             let (from_id, to_id) = outer.ids;
-            let from = back(from.as_fd(), from_id, Side::Source)?;
-            outer.open = Some((from, back(to.as_fd(), to_id, Side::Made)?));
+            let from = open_parent(from.as_fd(), from_id, Side::Source)?;
+            outer.open = Some((from, open_parent(to.as_fd(), to_id, Side::Made)?));
         }
         self.names.drop_from(level.names);
         self.path.truncate(level.path_bytes);
         drop(level.open);
         // The root of the tree is no entry of it.
         if self.levels.is_empty() {
-            laps.split();
+            timer.split();
         } else {
-            laps.lap_with(level.carried_ns);
+            timer.record_with(level.carried_ns);
         }
         Ok(())
     }
 }
 
-/// Said where the bookkeeping of open directories is wrong.
+/// Text where the bookkeeping of open directories is wrong.
 const NOT_OPEN: &str = "its directory is not open; this is a mistake of the program";
 
 /// fstat of a directory that was made or opened.
-fn stat_of(dir: &OwnedFd) -> Result<Stat, Fault> {
+fn fstat_dir(dir: &OwnedFd) -> Result<Stat, EntryError> {
     rustix::fs::fstat(dir).making("fstat")
 }
 
@@ -264,63 +264,63 @@ fn id_of(facts: &Stat) -> Id {
     (facts.st_dev, facts.st_ino)
 }
 
-/// What copies one entry.
+/// Copies one entry.
 #[derive(Debug)]
-struct Tools {
+struct EntryCopier {
     body: Body,
-    giver: Giver,
+    setter: AttributeSetter,
     xattrs: Xattrs,
     /// First name, below the base, of files with several.
     links: HashMap<Id, CString>,
     target: Vec<u8>,
-    moved: Moved,
+    bytes: ByteCounts,
 }
 
-impl Tools {
+impl EntryCopier {
     fn new(reflink: Reflink) -> Result<Self, Errno> {
         Ok(Self {
             body: Body::new(reflink)?,
-            giver: Giver::new(),
+            setter: AttributeSetter::new(),
             xattrs: Xattrs::new(),
             links: HashMap::new(),
             target: vec![1; TARGET_BYTES],
-            moved: Moved::default(),
+            bytes: ByteCounts::default(),
         })
     }
 
-    /// A regular file; `place` where it may have further names.
+    /// A regular file; `destination` where it may have further names.
     fn file(
         &mut self,
         from: Named<'_>,
         to: Named<'_>,
-        place: Option<Place<'_>>,
-    ) -> Result<(), Fault> {
+        destination: Option<Destination<'_>>,
+    ) -> Result<(), EntryError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let source = rustix::fs::openat(from.0, from.1, flags, Mode::empty()).reading("openat")?;
         let facts = rustix::fs::fstat(&source).reading("fstat")?;
         if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
             let what = "no longer a regular file; it was changed meanwhile";
-            return Err(Fault::refused("fstat", Side::Source, what));
+            return Err(EntryError::refused("fstat", Side::Source, what));
         }
-        if let Some(place) = place.filter(|_| facts.st_nlink > 1)
-            && self.further_name(&facts, to, place)?
+        if let Some(destination) = destination.filter(|_| facts.st_nlink > 1)
+            && self.further_name(&facts, to, destination)?
         {
             return Ok(());
         }
         let (uid, gid) = (facts.st_uid, facts.st_gid);
-        let (mode, is_whole) = self.giver.first_mode(facts.st_mode, uid, gid);
+        let (mode, is_whole) = self.setter.first_mode(facts.st_mode, uid, gid);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let made = rustix::fs::openat(to.0, to.1, flags, mode).making("openat")?;
         let bytes = self.body.copy(source.as_fd(), made.as_fd(), &facts)?;
-        self.moved.read_bytes += bytes;
-        self.moved.written_bytes += bytes;
+        self.bytes.read_bytes += bytes;
+        self.bytes.written_bytes += bytes;
         if !is_whole {
-            self.giver.owner(made.as_fd(), uid, gid)?;
+            self.setter.owner(made.as_fd(), uid, gid)?;
         }
         // Before the mode, which may forbid them; the mode is what an access list makes it.
         self.xattrs.copy(source.as_fd(), made.as_fd())?;
         if !is_whole {
-            self.giver.mode(made.as_fd(), facts.st_mode)?;
+            self.setter.mode(made.as_fd(), facts.st_mode)?;
         }
         rustix::fs::futimens(&made, &times_of(&facts)).making("utimensat")?;
         close(made)
@@ -331,13 +331,13 @@ impl Tools {
         &mut self,
         facts: &Stat,
         to: Named<'_>,
-        place: Place<'_>,
-    ) -> Result<bool, Fault> {
+        destination: Destination<'_>,
+    ) -> Result<bool, EntryError> {
         if let Some(first) = self.links.get(&id_of(facts)) {
-            let linked = rustix::fs::linkat(place.base, first, to.0, to.1, AtFlags::empty());
+            let linked = rustix::fs::linkat(destination.base, first, to.0, to.1, AtFlags::empty());
             return linked.making("linkat").map(|()| true);
         }
-        let path = joined(&joined(place.top.to_bytes(), place.path), to.1.to_bytes());
+        let path = joined(&joined(destination.top.to_bytes(), destination.path), to.1.to_bytes());
         if let Ok(path) = CString::new(path) {
             self.links.insert(id_of(facts), path);
         }
@@ -349,11 +349,11 @@ impl Tools {
         &mut self,
         from: Named<'_>,
         to: BorrowedFd<'_>,
-        place: Place<'_>,
-    ) -> Result<(), Fault> {
+        destination: Destination<'_>,
+    ) -> Result<(), EntryError> {
         let (dir, name) = from;
         let facts = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).reading("fstatat")?;
-        if facts.st_nlink > 1 && self.further_name(&facts, (to, name), place)? {
+        if facts.st_nlink > 1 && self.further_name(&facts, (to, name), destination)? {
             return Ok(());
         }
         // One byte is left for the end.
@@ -361,10 +361,10 @@ impl Tools {
         let len = rustix::fs::readlinkat_raw(dir, name, room).reading("readlinkat")?;
         self.target[len] = 0;
         let Ok(target) = CStr::from_bytes_with_nul(&self.target[..=len]) else {
-            return Err(Fault::refused("readlinkat", Side::Source, "its target holds a NUL"));
+            return Err(EntryError::refused("readlinkat", Side::Source, "its target holds a NUL"));
         };
         rustix::fs::symlinkat(target, to, name).making("symlinkat")?;
-        self.giver.link_owner(to, name, facts.st_uid, facts.st_gid)?;
+        self.setter.link_owner(to, name, facts.st_uid, facts.st_gid)?;
         let (times, flags) = (times_of(&facts), AtFlags::SYMLINK_NOFOLLOW);
         rustix::fs::utimensat(to, name, &times, flags).making("utimensat")
     }
@@ -374,7 +374,7 @@ impl Tools {
         &mut self,
         from: Named<'_>,
         to: Named<'_>,
-    ) -> Result<(OwnedFd, OwnedFd, Stat), Fault> {
+    ) -> Result<(OwnedFd, OwnedFd, Stat), EntryError> {
         let flags = DIR_FLAGS;
         let source = rustix::fs::openat(from.0, from.1, flags, Mode::empty()).reading("openat")?;
         let facts = rustix::fs::fstat(&source).reading("fstat")?;
@@ -388,15 +388,15 @@ impl Tools {
         &mut self,
         (from, to): (BorrowedFd<'_>, BorrowedFd<'_>),
         facts: &Stat,
-    ) -> Result<(), Fault> {
-        self.giver.owner(to, facts.st_uid, facts.st_gid)?;
+    ) -> Result<(), EntryError> {
+        self.setter.owner(to, facts.st_uid, facts.st_gid)?;
         self.xattrs.copy(from, to)?;
-        self.giver.mode(to, facts.st_mode)?;
+        self.setter.mode(to, facts.st_mode)?;
         rustix::fs::futimens(to, &times_of(facts)).making("utimensat")
     }
 }
 
 /// Closes a file that was written: some file systems say only then what went wrong.
-pub(super) fn close(file: OwnedFd) -> Result<(), Fault> {
+pub(super) fn close(file: OwnedFd) -> Result<(), EntryError> {
     fsarena_engine::resources::close(file).making("close")
 }

@@ -8,7 +8,7 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Why a job on a tree, or the putting of a source, cannot be done.
+/// Why a job on a tree, or the staging of a source, cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
     /// The engine has no such job.
@@ -41,7 +41,7 @@ pub enum TreeError {
     /// No memory for buffers.
     #[error("buffers for trees: {0}; free some memory")]
     Memory(Errno),
-    /// There is nothing to put there.
+    /// There is nothing to stage.
     #[error("source {name}: {what}")]
     Source {
         /// Name of the source.
@@ -52,9 +52,9 @@ pub enum TreeError {
     /// The source cannot be described or generated.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
-    /// The source cannot be put there.
+    /// The source cannot be staged.
     #[error("source {name}: {call} of {path}: {text}")]
-    Put {
+    Stage {
         /// Name of the source.
         name: String,
         /// System call.
@@ -82,7 +82,7 @@ pub(super) enum Side {
 
 /// A call that failed, or an entry that is refused. Small, since every call may return one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct EntryError {
     pub call: &'static str,
     pub side: Side,
     /// `None` where no call failed.
@@ -91,7 +91,7 @@ pub(super) struct Fault {
     pub what: &'static str,
 }
 
-impl Fault {
+impl EntryError {
     /// An entry that is refused after `call` showed what it is.
     pub fn refused(call: &'static str, side: Side, what: &'static str) -> Self {
         Self { call, side, errno: None, what }
@@ -99,26 +99,26 @@ impl Fault {
 }
 
 /// Names the call that an errno came from.
-pub(super) trait At<T> {
+pub(super) trait NameCall<T> {
     /// Of a call in what is read.
-    fn reading(self, call: &'static str) -> Result<T, Fault>;
+    fn reading(self, call: &'static str) -> Result<T, EntryError>;
     /// Of a call in what is made.
-    fn making(self, call: &'static str) -> Result<T, Fault>;
+    fn making(self, call: &'static str) -> Result<T, EntryError>;
 }
 
-impl<T> At<T> for Result<T, Errno> {
+impl<T> NameCall<T> for Result<T, Errno> {
     #[inline(always)]
-    fn reading(self, call: &'static str) -> Result<T, Fault> {
-        self.map_err(|errno| Fault { call, side: Side::Source, errno: Some(errno), what: "" })
+    fn reading(self, call: &'static str) -> Result<T, EntryError> {
+        self.map_err(|errno| EntryError { call, side: Side::Source, errno: Some(errno), what: "" })
     }
 
     #[inline(always)]
-    fn making(self, call: &'static str) -> Result<T, Fault> {
-        self.map_err(|errno| Fault { call, side: Side::Made, errno: Some(errno), what: "" })
+    fn making(self, call: &'static str) -> Result<T, EntryError> {
+        self.map_err(|errno| EntryError { call, side: Side::Made, errno: Some(errno), what: "" })
     }
 }
 
-/// A [`Fault`] with its path: the end of a phase.
+/// An [`EntryError`] with its path: the end of a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Failure {
     pub call: &'static str,
@@ -129,10 +129,10 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    /// `fault` at `path`.
-    pub fn new(fault: Fault, path: Vec<u8>) -> Self {
-        let text = fault.errno.map_or_else(|| fault.what.to_owned(), |errno| errno.to_string());
-        Self { call: fault.call, path, errno: fault.errno, text }
+    /// `error` at `path`.
+    pub fn new(error: EntryError, path: Vec<u8>) -> Self {
+        let text = error.errno.map_or_else(|| error.what.to_owned(), |errno| errno.to_string());
+        Self { call: error.call, path, errno: error.errno, text }
     }
 
     /// Of a stream that is read through a library.

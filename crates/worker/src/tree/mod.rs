@@ -17,10 +17,10 @@
 //! | `untar` | `tar -x` |
 //! | `member` | which members of an archive may be unpacked |
 //! | `error` | why a job is refused, what goes wrong with an entry |
-//! | `way` | directories by path, without following a link |
-//! | `names` | names of the directories on the way |
-//! | `laps` | latency of each entry |
-//! | `put` | the source of a workload, put where it is worked on |
+//! | `path_walker` | directories by path, without following a link |
+//! | `entry_names` | names in the directories of the path |
+//! | `entry_timer` | latency of each entry |
+//! | `stage` | the source of a workload, staged where the work is done |
 //! | `compare` | whether copies hold what their originals do |
 //!
 //! An op is an entry: a file, a symbolic link or a directory; the root of a tree is none, so that
@@ -39,23 +39,24 @@ mod body;
 mod compare;
 mod copy;
 mod delete;
+mod entry_names;
+mod entry_timer;
 mod error;
-mod laps;
 mod member;
-mod names;
-mod put;
+mod path_walker;
+mod stage;
 #[cfg(test)]
 mod tests;
 mod untar;
-mod way;
 
 pub use compare::compare;
 pub use error::TreeError;
-pub use put::put;
+pub use stage::stage;
 
-use copy::{Copier, Moved};
+use copy::{ByteCounts, Copier};
 use delete::Deleter;
-use error::{At as _, Failure, Fault, terminated};
+use entry_timer::EntryTimer;
+use error::{EntryError, Failure, NameCall as _, terminated};
 use fsarena_engine::clock::monotonic_ns;
 use fsarena_engine::job::InjectedDelay;
 use fsarena_engine::outcome::sync_error;
@@ -63,14 +64,13 @@ use fsarena_engine::resources::Usage;
 use fsarena_engine::root::Root;
 use fsarena_model::job::JobKind;
 use fsarena_model::work::{JobTask, WorkerReport};
-use laps::Laps;
+use path_walker::DIR_FLAGS;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::Mode;
 use std::ffi::{CStr, CString};
 use std::path::Path;
 use std::sync::atomic::{Ordering, compiler_fence};
 use untar::Unpacker;
-use way::DIR_FLAGS;
 
 /// The work.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ enum Work {
 #[derive(Debug)]
 pub struct TreeRun {
     work: Work,
-    laps: Laps,
+    timer: EntryTimer,
     input: CString,
     /// What it makes; for a delete of no use.
     product: CString,
@@ -122,7 +122,7 @@ impl TreeRun {
         let product = task.job.product(&task.name).unwrap_or_default();
         Ok(Self {
             work,
-            laps: Laps::new(task.latency),
+            timer: EntryTimer::new(task.latency),
             input: terminated(&task.input)?,
             product: terminated(Path::new(&product))?,
             delay: InjectedDelay::default(),
@@ -139,26 +139,26 @@ impl TreeRun {
     /// made right after the first clock read, and is of no entry.
     pub fn run(&mut self, root: &Root) -> WorkerReport {
         let base = root.lookup();
-        let Self { work, laps, input, product, delay } = self;
+        let Self { work, timer, input, product, delay } = self;
         let paths = (input.as_c_str(), product.as_c_str());
         let before = Usage::now();
         compiler_fence(Ordering::SeqCst);
         let start_ns = monotonic_ns();
-        laps.start();
-        let (moved, result) = match work {
+        timer.start();
+        let (bytes, result) = match work {
             Work::Copy(copier) => {
-                let result = copier.run(base, paths, laps);
-                (copier.moved(), result)
+                let result = copier.run(base, paths, timer);
+                (copier.bytes(), result)
             }
-            Work::Delete(deleter) => (Moved::default(), deleter.run(base, paths.0, laps)),
+            Work::Delete(deleter) => (ByteCounts::default(), deleter.run(base, paths.0, timer)),
             Work::Untar(unpacker) => match new_dir(base, paths.1) {
                 Ok(into) => {
-                    laps.split();
-                    unpacker.run(base, paths, into, laps)
+                    timer.split();
+                    unpacker.run(base, paths, into, timer)
                 }
-                Err(fault) => {
-                    let failure = Failure::new(fault, paths.1.to_bytes().to_vec());
-                    (Moved::default(), Err(failure))
+                Err(error) => {
+                    let failure = Failure::new(error, paths.1.to_bytes().to_vec());
+                    (ByteCounts::default(), Err(failure))
                 }
             },
         };
@@ -170,18 +170,18 @@ impl TreeRun {
         let usage = Usage::now().since(&before);
         let durable_ns = rustix::fs::syncfs(root.dir()).map(|()| monotonic_ns());
         let error = match (result, durable_ns) {
-            (Err(failure), _) => Some(failure.op_error(laps.ops)),
-            (Ok(()), Err(errno)) => Some(sync_error(laps.ops, errno)),
+            (Err(failure), _) => Some(failure.op_error(timer.ops)),
+            (Ok(()), Err(errno)) => Some(sync_error(timer.ops, errno)),
             (Ok(()), Ok(_)) => None,
         };
         WorkerReport {
             start_monotonic_ns: start_ns,
             returned_monotonic_ns: done_ns,
             durable_monotonic_ns: durable_ns.ok(),
-            ops: laps.ops,
-            asked_bytes: moved.read_bytes + moved.written_bytes,
-            asked_written_bytes: Some(moved.written_bytes),
-            latency: laps.latency(),
+            ops: timer.ops,
+            asked_bytes: bytes.read_bytes + bytes.written_bytes,
+            asked_written_bytes: Some(bytes.written_bytes),
+            latency: timer.latency(),
             error,
             usage,
             ..WorkerReport::default()
@@ -190,7 +190,7 @@ impl TreeRun {
 }
 
 /// The new directory that an archive is unpacked into, open.
-fn new_dir(base: BorrowedFd<'_>, product: &CStr) -> Result<OwnedFd, Fault> {
+fn new_dir(base: BorrowedFd<'_>, product: &CStr) -> Result<OwnedFd, EntryError> {
     let mode = Mode::RWXU | Mode::RWXG | Mode::RWXO;
     rustix::fs::mkdirat(base, product, mode).making("mkdirat")?;
     rustix::fs::openat(base, product, DIR_FLAGS, Mode::empty()).making("openat")

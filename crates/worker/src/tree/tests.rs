@@ -1,7 +1,7 @@
 //! Trees and archives that change in the middle of a job.
 
-use super::laps::After;
-use super::way::OPEN_LEVELS;
+use super::entry_timer::AfterEntry;
+use super::path_walker::OPEN_LEVELS;
 use super::*;
 use fsarena_model::job::{By, Compression, Contents, Job, Reflink};
 use rustix::io::Errno;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// Below a directory in memory, where there is one.
-fn place() -> tempfile::TempDir {
+fn work_dir() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
@@ -33,7 +33,7 @@ fn changed(
     };
     let mut run = TreeRun::prepare(&task).unwrap();
     let mut change = Some(change);
-    run.laps.after = Some(After(Box::new(move |ops| {
+    run.timer.after = Some(AfterEntry(Box::new(move |ops| {
         if let Some(change) = (ops == after).then(|| change.take()).flatten() {
             change();
         }
@@ -61,7 +61,7 @@ fn below<'a>(dir: &Path, path: &'a Path) -> &'a str {
 
 #[test]
 fn a_file_that_vanishes_ends_the_copy() {
-    let dir = place();
+    let dir = work_dir();
     let paths = files(dir.path(), 9);
     let gone = paths[5].clone();
     let path = gone.clone();
@@ -77,7 +77,7 @@ fn a_file_that_vanishes_ends_the_copy() {
 
 #[test]
 fn a_file_that_becomes_a_link_is_not_followed() {
-    let dir = place();
+    let dir = work_dir();
     let paths = files(dir.path(), 3);
     let path = paths[2].clone();
     let report = changed(dir.path(), JobKind::Copy, "data", 1, move || {
@@ -90,7 +90,7 @@ fn a_file_that_becomes_a_link_is_not_followed() {
 
 #[test]
 fn a_name_that_is_taken_meanwhile_is_not_overwritten() {
-    let dir = place();
+    let dir = work_dir();
     let paths = files(dir.path(), 5);
     let name = paths[4].file_name().unwrap().to_owned();
     let taken = dir.path().join("made").join(&name);
@@ -106,7 +106,7 @@ fn a_name_that_is_taken_meanwhile_is_not_overwritten() {
 
 #[test]
 fn an_entry_that_vanishes_ends_the_delete() {
-    let dir = place();
+    let dir = work_dir();
     files(dir.path(), 4);
     let path = dir.path().join("data");
     let report = changed(dir.path(), JobKind::Delete, "data", 3, move || {
@@ -121,7 +121,7 @@ fn an_entry_that_vanishes_ends_the_delete() {
 #[test]
 fn a_directory_that_is_moved_is_noticed() {
     for kind in [JobKind::Copy, JobKind::Delete] {
-        let dir = place();
+        let dir = work_dir();
         let mut path = dir.path().join("data");
         fs::create_dir(&path).unwrap();
         let mut inner = PathBuf::new();
@@ -177,7 +177,7 @@ fn archives_that_climb_are_refused() {
         (vec![("ok", "", Regular), ("evil", "", Block)], "device"),
         (vec![("ok", "", Regular), ("evil", "", Fifo)], "device"),
     ] {
-        let dir = place();
+        let dir = work_dir();
         let report = unpacked(dir.path(), &members);
         let error = report.error.unwrap();
         assert!(error.text.contains(told), "{error:?}");
@@ -191,7 +191,7 @@ fn archives_that_climb_are_refused() {
         vec![("d", "", Directory), ("l", "d", Symlink), ("l/evil", "", Directory)],
         vec![("d/f", "", Regular), ("l", "d", Symlink), ("evil", "l/f", Link)],
     ] {
-        let dir = place();
+        let dir = work_dir();
         let error = unpacked(dir.path(), &members).error.unwrap();
         assert_eq!((error.call.as_str(), error.errno), ("openat", Errno::NOTDIR.raw_os_error()));
         assert!(!dir.path().join("made/d/evil").exists());
@@ -221,7 +221,7 @@ fn unpacked_ustar(dir: &Path, members: &[(&str, tar::EntryType, &[u8])]) -> Work
 #[test]
 fn a_file_with_a_slash_behind_its_name_is_unpacked_as_a_directory() {
     use tar::EntryType::{Continuous, Regular};
-    let dir = place();
+    let dir = work_dir();
     let members = [("a/", Regular, &b""[..]), ("b/", Continuous, b"x"), ("c", Regular, b"c")];
     let report = unpacked_ustar(dir.path(), &members);
     assert_eq!((report.error, report.ops), (None, 3));
@@ -234,14 +234,14 @@ fn long_headers_are_not_taken_into_memory() {
     use tar::EntryType::{GNULongLink, GNULongName, Regular, XGlobalHeader, XHeader};
     let large = vec![b'n'; 2 << 20];
     for kind in [GNULongName, GNULongLink, XHeader, XGlobalHeader] {
-        let dir = place();
+        let dir = work_dir();
         let members = [("ok", Regular, &b"x"[..]), ("head", kind, &large), ("f", Regular, b"y")];
         let error = unpacked_ustar(dir.path(), &members).error.unwrap();
         assert!(error.text.contains("more than 1 MiB"), "{kind:?}: {}", error.text);
         assert_eq!((error.op_index, error.path.as_str()), (1, "data.tar"));
     }
     // What follows a header that is not unpacked, and a file that is large, has its own limit.
-    let dir = place();
+    let dir = work_dir();
     let members = [("d", tar::EntryType::Directory, &large[..]), ("f", Regular, &large)];
     let members = [&members[..], &[("g", Regular, &b"z"[..])]].concat();
     let report = unpacked_ustar(dir.path(), &members);
@@ -251,7 +251,7 @@ fn long_headers_are_not_taken_into_memory() {
 #[test]
 fn a_line_feed_in_a_pax_name_is_told_as_such() {
     use tar::EntryType::{Regular, XHeader};
-    let dir = place();
+    let dir = work_dir();
     let members = [("pax", XHeader, &b"18 path=two\nlines\n"[..]), ("f", Regular, b"y")];
     let error = unpacked_ustar(dir.path(), &members).error.unwrap();
     assert!(error.text.contains("line feed"), "{error:?}");
@@ -259,7 +259,7 @@ fn a_line_feed_in_a_pax_name_is_told_as_such() {
 
 #[test]
 fn a_truncated_archive_is_an_error() {
-    let dir = place();
+    let dir = work_dir();
     let whole = {
         let members = [("one", "", tar::EntryType::Regular), ("two", "", tar::EntryType::Regular)];
         assert_eq!(unpacked(dir.path(), &members).error, None);

@@ -15,7 +15,7 @@ use crate::trees::{done, program, source, task};
 #[allow(dead_code)] // others use the rest
 use fsarena_engine::Root;
 use fsarena_model::job::{Compression, JobKind, Origin, Source};
-use fsarena_worker::tree::put;
+use fsarena_worker::tree::stage;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::time::Instant;
@@ -90,7 +90,7 @@ fn trees_against_programs() {
         let dir = dir.path();
         let description = fsarena_corpus::small(FILES, 256, 200);
         let origin = Origin::Made { description: description.to_toml() };
-        put(&Root::open(dir).unwrap(), &Source { origin, ..source(None) }, None).unwrap();
+        stage(&Root::open(dir).unwrap(), &Source { origin, ..source(None) }, None).unwrap();
         theirs(dir, "tar", &["-czf", "data.tar.gz", "-C", "data", "."]);
         let clean = || {
             for name in ["made", "x"] {

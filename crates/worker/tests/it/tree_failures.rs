@@ -5,7 +5,7 @@ use crate::trees::{compared, differences, done, program, run, set_time, small, s
 use fsarena_engine::Root;
 use fsarena_model::job::{Compression, JobKind, Origin, Reflink, Source};
 use fsarena_model::work::{JobTask, WorkerReport};
-use fsarena_worker::tree::{TreeRun, put};
+use fsarena_worker::tree::{TreeRun, stage};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
@@ -272,22 +272,22 @@ fn a_source_is_generated_or_copied_there() {
     let origin = Origin::Made { description: description.to_toml() };
     let made = Source { origin, contents, ..source(None) };
     let (dir, other) = (temp_dir(), temp_dir());
-    put(&Root::open(dir.path()).unwrap(), &made, None).unwrap();
+    stage(&Root::open(dir.path()).unwrap(), &made, None).unwrap();
     let entries = crate::trees::facts(&dir.path().join("data")).len() as u64;
     assert_eq!(entries, contents.entries() + 1);
     let from = dir.path().join("data");
-    put(&Root::open(other.path()).unwrap(), &made, Some(&from)).unwrap();
+    stage(&Root::open(other.path()).unwrap(), &made, Some(&from)).unwrap();
     assert_eq!(differences(&other.path().join("data"), &from), Vec::<String>::new());
     // The name is taken; a tree is no archive; a path has to be given.
     let root = Root::open(other.path()).unwrap();
-    let refused = |source: &Source, from| put(&root, source, from).unwrap_err().to_string();
+    let refused = |source: &Source, from| stage(&root, source, from).unwrap_err().to_string();
     assert!(refused(&made, Some(&from)).contains("mkdirat of data"));
     assert!(refused(&made, None).contains("mkdirat of data"));
     let gzip = source(Some(Compression::Gzip));
     assert!(refused(&gzip, Some(&from)).contains("plan again"));
     assert!(refused(&gzip, None).contains("no path is given"));
     program("tar", dir.path(), &["-czf", "mine.tgz", "-C", "data", "."].map(OsStr::new));
-    put(&root, &gzip, Some(&dir.path().join("mine.tgz"))).unwrap();
+    stage(&root, &gzip, Some(&dir.path().join("mine.tgz"))).unwrap();
     let verified = compared(other.path(), "data", "data.tar.gz", &gzip);
     assert_eq!((verified.files, verified.bad_files), (300, 0), "{:?}", verified.examples);
 }

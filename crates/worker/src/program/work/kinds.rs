@@ -23,7 +23,7 @@ pub(super) type Args = Vec<OsString>;
 /// One kind of work: what its program is told, and what it has done when it ended well.
 pub(super) trait Work: std::fmt::Debug {
     /// How the program is started.
-    fn starts(&self, task: &JobTask, root: &Path) -> Result<Starts, ProgramError>;
+    fn invocations(&self, task: &JobTask, root: &Path) -> Result<Invocations, ProgramError>;
 
     /// What a program that ended well has read, made and gone over: `wavs` files, where such were
     /// listed.
@@ -42,7 +42,7 @@ pub(super) trait Work: std::fmt::Debug {
 
 /// How the first program of a job is started.
 #[derive(Debug)]
-pub(super) enum Starts {
+pub(super) enum Invocations {
     /// Once, with these arguments.
     Once(Args),
     /// As often as this says, over the names of the wav files of the input.
@@ -77,8 +77,8 @@ pub(super) fn work_of(kind: &JobKind) -> Box<dyn Work> {
 struct Copy;
 
 impl Work for Copy {
-    fn starts(&self, task: &JobTask, _: &Path) -> Result<Starts, ProgramError> {
-        Ok(Starts::Once(vec![
+    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
+        Ok(Invocations::Once(vec![
             "-a".into(),
             format!("--reflink={}", task.reflink.name()).into(),
             "--".into(),
@@ -101,8 +101,8 @@ impl Work for Copy {
 struct Delete;
 
 impl Work for Delete {
-    fn starts(&self, task: &JobTask, _: &Path) -> Result<Starts, ProgramError> {
-        Ok(Starts::Once(vec!["-rf".into(), "--".into(), task.input.clone().into()]))
+    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
+        Ok(Invocations::Once(vec!["-rf".into(), "--".into(), task.input.clone().into()]))
     }
 
     fn amounts(&self, task: &JobTask, _: &Root, _: u64) -> io::Result<Amounts> {
@@ -127,11 +127,11 @@ fn tar_args(what: &str, compression: Compression) -> Vec<OsString> {
 }
 
 impl Work for Untar {
-    fn starts(&self, task: &JobTask, _: &Path) -> Result<Starts, ProgramError> {
+    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
         let mut args = tar_args("-x", self.0);
         args.extend(["-f".into(), task.input.clone().into()]);
         args.extend(["-C".into(), task.name.clone().into()]);
-        Ok(Starts::Once(args))
+        Ok(Invocations::Once(args))
     }
 
     fn amounts(&self, task: &JobTask, root: &Root, _: u64) -> io::Result<Amounts> {
@@ -146,11 +146,11 @@ impl Work for Untar {
 }
 
 impl Work for Archive {
-    fn starts(&self, task: &JobTask, _: &Path) -> Result<Starts, ProgramError> {
+    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
         let mut args = tar_args("-c", self.0);
         args.extend(["-f".into(), product(task).into()]);
         args.extend(["-C".into(), task.input.clone().into(), ".".into()]);
-        Ok(Starts::Once(args))
+        Ok(Invocations::Once(args))
     }
 
     fn amounts(&self, task: &JobTask, root: &Root, _: u64) -> io::Result<Amounts> {
@@ -170,7 +170,7 @@ fn product(task: &JobTask) -> String {
 struct Compile(u32);
 
 impl Work for Compile {
-    fn starts(&self, task: &JobTask, root: &Path) -> Result<Starts, ProgramError> {
+    fn invocations(&self, task: &JobTask, root: &Path) -> Result<Invocations, ProgramError> {
         if let Some(closed) = closed_way(root).filter(|_| task.input.is_absolute()) {
             return Err(ProgramError::Task {
                 phase: task.name.clone(),
@@ -186,7 +186,7 @@ impl Work for Compile {
         }
         let mut out = OsString::from("OUT=");
         out.push(from_input(&task.input, root).join(&task.name));
-        Ok(Starts::Once(vec![
+        Ok(Invocations::Once(vec![
             "-s".into(),
             "-C".into(),
             task.input.clone().into(),
@@ -228,8 +228,8 @@ struct Flac;
 struct Ogg;
 
 impl Work for Flac {
-    fn starts(&self, _: &JobTask, _: &Path) -> Result<Starts, ProgramError> {
-        Ok(Starts::OverWavs(flac_args))
+    fn invocations(&self, _: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
+        Ok(Invocations::OverWavs(flac_args))
     }
 
     fn amounts(&self, task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts> {
@@ -242,8 +242,8 @@ impl Work for Flac {
 }
 
 impl Work for Ogg {
-    fn starts(&self, _: &JobTask, _: &Path) -> Result<Starts, ProgramError> {
-        Ok(Starts::OverWavs(ogg_args))
+    fn invocations(&self, _: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
+        Ok(Invocations::OverWavs(ogg_args))
     }
 
     fn amounts(&self, task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts> {
@@ -265,18 +265,18 @@ pub(super) fn flac_args(task: &JobTask, wavs: &[OsString]) -> Vec<Args> {
         let prefix = format!("--output-prefix={}/", task.name);
         vec!["--best".into(), "--silent".into(), prefix.into(), "--".into()]
     };
-    let mut starts: Vec<Args> = Vec::new();
+    let mut invocations: Vec<Args> = Vec::new();
     let mut room_bytes = 0;
     for wav in wavs {
         let path = task.input.join(wav).into_os_string();
         if path.len() > room_bytes {
-            starts.push(first());
+            invocations.push(first());
             room_bytes = NAMES_BYTES;
         }
         room_bytes = room_bytes.saturating_sub(path.len() + 1);
-        starts.last_mut().expect("one was just begun").push(path);
+        invocations.last_mut().expect("one was just begun").push(path);
     }
-    starts
+    invocations
 }
 
 pub(super) fn ogg_args(task: &JobTask, wavs: &[OsString]) -> Vec<Args> {
@@ -296,8 +296,8 @@ pub(super) fn ogg_args(task: &JobTask, wavs: &[OsString]) -> Vec<Args> {
 struct Shell(String);
 
 impl Work for Shell {
-    fn starts(&self, task: &JobTask, root: &Path) -> Result<Starts, ProgramError> {
-        Ok(Starts::Once(vec!["-c".into(), filled(&self.0, root, &task.data)?]))
+    fn invocations(&self, task: &JobTask, root: &Path) -> Result<Invocations, ProgramError> {
+        Ok(Invocations::Once(vec!["-c".into(), filled(&self.0, root, &task.data)?]))
     }
 
     /// Nobody knows.

@@ -21,15 +21,14 @@
 //!
 //! A kind of work is a type in `kinds` and a line in its table.
 
-mod hook;
 mod kinds;
 mod products;
 mod runs;
 
 use super::ProgramError;
-use super::ask::version;
-use super::end::{Complaints, children, end_orphans};
-use super::find::{Found, find_all};
+use super::find::{Program, find_all};
+use super::lifetime::{StderrTail, children, kill_orphans};
+use super::output::version;
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
 use fsarena_engine::job::InjectedDelay;
@@ -37,9 +36,9 @@ use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_model::job::{By, JobKind};
 use fsarena_model::work::{JobTask, ProgramReport, Tool, WorkerReport};
-pub use hook::HookRun;
-use kinds::{Amounts, Starts, Work, absolute, work_of};
-use runs::{Failure, Runs};
+use kinds::{Amounts, Invocations, Work, absolute, work_of};
+pub use runs::HookRun;
+use runs::{Failure, ProgramRuns};
 use rustix::fs::Mode;
 use std::path::{Component, Path};
 
@@ -48,11 +47,11 @@ use std::path::{Component, Path};
 pub struct JobRun {
     task: JobTask,
     work: Box<dyn Work>,
-    starts: Starts,
+    invocations: Invocations,
     /// The first is the one that is started.
-    programs: Vec<Found>,
+    programs: Vec<Program>,
     tools: Vec<Tool>,
-    complaints: Complaints,
+    stderr_tail: StderrTail,
     delay: InjectedDelay,
 }
 
@@ -74,15 +73,15 @@ impl JobRun {
             task.input = task.input.canonicalize().unwrap_or(task.input);
         }
         let work = work_of(&task.job.kind);
-        let starts = work.starts(&task, root)?;
+        let invocations = work.invocations(&task, root)?;
         let programs = find_all(&task.job)?;
         let tools = programs.iter().map(|found| found.tool(version(found))).collect();
-        let complaints = Complaints::new().map_err(|source| {
+        let stderr_tail = StderrTail::new().map_err(|source| {
             let program = programs.first().map(|found| found.path.clone()).unwrap_or_default();
             ProgramError::Run { program, source }
         })?;
         let delay = InjectedDelay::default();
-        Ok(Self { task, work, starts, programs, tools, complaints, delay })
+        Ok(Self { task, work, invocations, programs, tools, stderr_tail, delay })
     }
 
     /// With this delay after the end of the last program.
@@ -94,26 +93,26 @@ impl JobRun {
     /// Does the work below `root` and reports. A failure is part of the report.
     #[must_use]
     pub fn run(self, root: &Root) -> WorkerReport {
-        let Self { task, work, starts, programs, tools, mut complaints, delay } = self;
+        let Self { task, work, invocations, programs, tools, mut stderr_tail, delay } = self;
         let program = &programs[0];
         let product = task.job.product(&task.name).filter(|_| work.fills_directory());
-        let mut runs = Runs::new(program, root, work.at_death(), &mut complaints);
-        runs.ready(&starts);
+        let mut program_runs = ProgramRuns::new(program, root, work.at_death(), &mut stderr_tail);
+        program_runs.ready(&invocations);
         let before = children();
         let used_before = Usage::children();
         let start_ns = monotonic_ns();
         let made = product.map_or(Ok(()), |product| make_product(product, root));
-        let outcome = made.and_then(|()| runs.all(&task, &starts));
+        let outcome = made.and_then(|()| program_runs.all(&task, &invocations));
         if outcome.is_ok() {
             delay.sleep();
         }
         let returned_ns = monotonic_ns();
-        let ended_in_background = end_orphans(|pid| !before.contains(&pid));
+        let ended_in_background = kill_orphans(|pid| !before.contains(&pid));
         let synced = rustix::fs::syncfs(root.dir());
         let durable_ns = monotonic_ns();
         let usage = Usage::children().since(&used_before);
 
-        let (done, argv) = (runs.done(), runs.into_argv());
+        let (done, argv) = (program_runs.done(), program_runs.into_argv());
         let amounts =
             outcome.and_then(|wavs| work.amounts(&task, root, wavs).map_err(Failure::Product));
         let synced = synced.map_err(|errno| sync_error(0, errno));
@@ -121,7 +120,7 @@ impl JobRun {
             Ok(amounts) => (amounts, synced.as_ref().err().cloned()),
             Err(failure) => {
                 let place = format!("phase {}", task.name);
-                let error = failure.report(&place, &program.name, done, &mut complaints);
+                let error = failure.report(&place, &program.name, done, &mut stderr_tail);
                 (Amounts::default(), Some(error))
             }
         };

@@ -1,21 +1,26 @@
-//! Starts of one program, one after the other, and how they failed.
+//! Invocations of one program, one after the other, how they failed, and hooks: commands of the
+//! user's that are not timed, with `{mnt}` and `{data}` filled in.
 
-use super::super::end::{Complaints, errno_in};
-use super::super::find::Found;
-use super::super::start::{environment, start_in_root};
-use super::kinds::{Args, Starts};
+use super::super::find::{Program, find, usual_dirs};
+use super::super::lifetime::{
+    StderrTail, children, environment, errno_in, kill_orphans, start_in_root,
+};
+use super::kinds::{Args, Invocations, absolute, filled};
 use super::products::wavs;
+use crate::program::ProgramError;
 use fsarena_engine::Root;
+use fsarena_model::job::package_of;
 use fsarena_model::work::{JobTask, OpError};
 use fsarena_process::child::set_umask;
 use rustix::io::Errno;
 use rustix::process::Signal;
 use std::io;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// Of a program's complaints, told, bytes.
-const TOLD_BYTES: usize = 400;
+/// Of a program's standard error, in a report, bytes.
+const STDERR_BYTES: usize = 400;
 
 /// Why work failed.
 #[derive(Debug)]
@@ -36,13 +41,13 @@ pub(super) enum Failure {
 
 impl Failure {
     /// For the report: of `program` in `place` (a phase, a hook), after `done` starts that ended
-    /// well. To be called when nobody is left who complains.
+    /// well. To be called when no process is left that writes.
     pub fn report(
         &self,
         place: &str,
         program: &str,
         done: u64,
-        complaints: &mut Complaints,
+        stderr_tail: &mut StderrTail,
     ) -> OpError {
         let plain = |error: &io::Error| error.raw_os_error().unwrap_or(0);
         let (call, errno, words) = match self {
@@ -59,13 +64,13 @@ impl Failure {
                 ("execve", plain(error), format!("{program} cannot be started: {error}"))
             }
             Self::Ended(status) => {
-                let said = complaints.last_lines(TOLD_BYTES);
+                let printed = stderr_tail.last_lines(STDERR_BYTES);
                 let mut words = ended(program, *status);
-                if !said.is_empty() {
+                if !printed.is_empty() {
                     words += ": ";
-                    words += &said;
+                    words += &printed;
                 }
-                (program, errno_in(&said), words)
+                (program, errno_in(&printed), words)
             }
             Self::Product(error) => {
                 ("stat", plain(error), format!("what {program} made cannot be read: {error}"))
@@ -98,12 +103,12 @@ pub(super) fn ended(program: &str, status: ExitStatus) -> String {
     }
 }
 
-/// Starts of a program.
-pub(super) struct Runs<'a> {
-    program: &'a Found,
+/// The runs of a program.
+pub(super) struct ProgramRuns<'a> {
+    program: &'a Program,
     root: &'a Root,
     at_death: Signal,
-    complaints: &'a mut Complaints,
+    stderr_tail: &'a mut StderrTail,
     /// The only command, where there is one, ready before the clock runs.
     ready: Option<io::Result<Command>>,
     /// Program and arguments of the first start.
@@ -112,20 +117,20 @@ pub(super) struct Runs<'a> {
     done: u64,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> ProgramRuns<'a> {
     pub fn new(
-        program: &'a Found,
+        program: &'a Program,
         root: &'a Root,
         at_death: Signal,
-        complaints: &'a mut Complaints,
+        stderr_tail: &'a mut StderrTail,
     ) -> Self {
         let argv = vec![program.path.display().to_string()];
-        Self { program, root, at_death, complaints, ready: None, argv, done: 0 }
+        Self { program, root, at_death, stderr_tail, ready: None, argv, done: 0 }
     }
 
     /// Puts together what is known before the clock runs.
-    pub fn ready(&mut self, starts: &Starts) {
-        if let Starts::Once(args) = starts {
+    pub fn ready(&mut self, invocations: &Invocations) {
+        if let Invocations::Once(args) = invocations {
             self.ready = Some(self.command(args));
         }
     }
@@ -135,19 +140,19 @@ impl<'a> Runs<'a> {
             self.argv.extend(args.iter().map(|arg| arg.to_string_lossy().into_owned()));
         }
         let mut command = Command::new(&self.program.path);
-        // By its plain name, as a shell does it: so it calls itself when it complains.
+        // By its plain name, as a shell does it: so it names itself in its messages.
         environment(&mut command).arg0(&self.program.name).args(args);
         set_umask(&mut command);
         start_in_root(&mut command, self.root, self.at_death);
-        self.complaints.attach(&mut command)?;
+        self.stderr_tail.attach(&mut command)?;
         Ok(command)
     }
 
     /// Starts the program as often as it takes; the number of wav files, where there are such.
-    pub fn all(&mut self, task: &JobTask, starts: &Starts) -> Result<u64, Failure> {
-        match starts {
-            Starts::Once(args) => self.once(args).map(|()| 0),
-            Starts::OverWavs(args_of) => {
+    pub fn all(&mut self, task: &JobTask, invocations: &Invocations) -> Result<u64, Failure> {
+        match invocations {
+            Invocations::Once(args) => self.once(args).map(|()| 0),
+            Invocations::OverWavs(args_of) => {
                 let names = wavs(self.root, &task.input).map_err(Failure::List)?;
                 if names.is_empty() {
                     return Err(Failure::NoWavs);
@@ -164,7 +169,7 @@ impl<'a> Runs<'a> {
     pub fn once(&mut self, args: &Args) -> Result<(), Failure> {
         let command = self.ready.take().unwrap_or_else(|| self.command(args));
         let mut child = command.and_then(|mut command| command.spawn()).map_err(Failure::Start)?;
-        let status = self.complaints.wait_for(&mut child).map_err(Failure::Start)?;
+        let status = self.stderr_tail.wait_for(&mut child).map_err(Failure::Start)?;
         if !status.success() {
             return Err(Failure::Ended(status));
         }
@@ -180,5 +185,41 @@ impl<'a> Runs<'a> {
     /// Program and arguments of the first start.
     pub fn into_argv(self) -> Vec<String> {
         self.argv
+    }
+}
+
+/// A hook of a command, ready to run; not timed.
+#[derive(Debug)]
+pub struct HookRun {
+    shell: Program,
+    args: Args,
+    stderr_tail: StderrTail,
+}
+
+impl HookRun {
+    /// Fills `command` in; `data` is the source, relative to `root` or absolute. Touches nothing
+    /// below the root.
+    ///
+    /// # Errors
+    /// When a word in braces has no meaning, or there is no shell.
+    pub fn prepare(command: &str, data: &Path, root: &Path) -> Result<Self, ProgramError> {
+        let args = vec!["-c".into(), filled(command, &absolute(root)?, data)?];
+        let shell = find("sh", &usual_dirs(), package_of("sh"))?;
+        let run = |source| ProgramError::Run { program: shell.path.clone(), source };
+        let stderr_tail = StderrTail::new().map_err(run)?;
+        Ok(Self { shell, args, stderr_tail })
+    }
+
+    /// Runs it with `root` as its working directory, and ends what it leaves in the background.
+    ///
+    /// # Errors
+    /// When it fails: its exit code or signal, and the end of its standard error.
+    pub fn run(mut self, root: &Root) -> Result<(), OpError> {
+        let before = children();
+        let mut program_runs =
+            ProgramRuns::new(&self.shell, root, Signal::KILL, &mut self.stderr_tail);
+        let outcome = program_runs.once(&self.args);
+        kill_orphans(|pid| !before.contains(&pid));
+        outcome.map_err(|failure| failure.report("hook", "sh", 0, &mut self.stderr_tail))
     }
 }

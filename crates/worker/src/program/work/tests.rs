@@ -23,8 +23,8 @@ fn task(kind: JobKind, name: &str, input: &str) -> JobTask {
 /// The arguments of a program that is started once, in one line.
 fn line(kind: JobKind, name: &str, input: &str) -> String {
     let task = task(kind, name, input);
-    let starts = work_of(&task.job.kind).starts(&task, Path::new(ROOT)).unwrap();
-    let Starts::Once(args) = starts else { panic!("several starts") };
+    let invocations = work_of(&task.job.kind).invocations(&task, Path::new(ROOT)).unwrap();
+    let Invocations::Once(args) = invocations else { panic!("several starts") };
     let args: Vec<String> = args.into_iter().map(|arg| arg.into_string().unwrap()).collect();
     args.join(" ")
 }
@@ -66,9 +66,9 @@ fn words_of_a_command_are_filled_in_as_single_words() {
         line(command("cp -r {data} {mnt}/x ${HOME} {{}}"), "c", "data"),
         "-c cp -r '/mnt/a b/data' '/mnt/a b'/x ${HOME} {}"
     );
-    let told = JobRun::prepare(&task(command("echo {dev}"), "c", "data"), Path::new(ROOT));
-    let told = told.unwrap_err().to_string();
-    assert!(told.starts_with("command \"echo {dev}\": {dev} has no meaning here"), "{told}");
+    let printed = JobRun::prepare(&task(command("echo {dev}"), "c", "data"), Path::new(ROOT));
+    let printed = printed.unwrap_err().to_string();
+    assert!(printed.starts_with("command \"echo {dev}\": {dev} has no meaning here"), "{printed}");
     let elsewhere = filled_with("ls {data}", "/o'x");
     assert_eq!(elsewhere, r"ls '/o'\''x'");
 }
@@ -77,8 +77,8 @@ fn filled_with(run: &str, data: &str) -> String {
     let command =
         Command { run: run.to_owned(), prepare: None, cleanup: None, programs: Vec::new() };
     let task = JobTask { data: data.into(), ..task(JobKind::Command(command), "c", "data") };
-    let starts = work_of(&task.job.kind).starts(&task, Path::new(ROOT)).unwrap();
-    let Starts::Once(args) = starts else { panic!("several starts") };
+    let invocations = work_of(&task.job.kind).invocations(&task, Path::new(ROOT)).unwrap();
+    let Invocations::Once(args) = invocations else { panic!("several starts") };
     args[1].clone().into_string().unwrap()
 }
 
@@ -86,26 +86,26 @@ fn filled_with(run: &str, data: &str) -> String {
 fn wav_files_are_given_to_as_few_starts_as_hold_them() {
     let flac = task(JobKind::Flac, "f", "data");
     let names: Vec<OsString> = ["a.wav", "-b.wav"].map(OsString::from).to_vec();
-    let starts = flac_args(&flac, &names);
+    let invocations = flac_args(&flac, &names);
     assert_eq!(
-        starts,
+        invocations,
         [["--best", "--silent", "--output-prefix=f/", "--", "data/a.wav", "data/-b.wav"]
             .map(OsString::from)]
     );
     let many: Vec<OsString> = (0..5000).map(|n| OsString::from(format!("{n:0>60}.wav"))).collect();
-    let starts = flac_args(&flac, &many);
-    assert_eq!(starts.len(), 4, "350 kB of names");
-    let given: usize = starts.iter().map(|args| args.len() - 4).sum();
+    let invocations = flac_args(&flac, &many);
+    assert_eq!(invocations.len(), 4, "350 kB of names");
+    let given: usize = invocations.iter().map(|args| args.len() - 4).sum();
     assert_eq!(given, many.len());
-    for args in &starts {
+    for args in &invocations {
         assert!(args.iter().map(|arg| arg.len() + 1).sum::<usize>() <= 100 << 10);
     }
 
     let ogg = task(JobKind::Ogg, "o", "data");
-    let starts = ogg_args(&ogg, &names);
-    assert_eq!(starts.len(), 2, "one each");
+    let invocations = ogg_args(&ogg, &names);
+    assert_eq!(invocations.len(), 2, "one each");
     assert_eq!(
-        starts[1],
+        invocations[1],
         ["-q", "10", "--quiet", "-o", "o/-b.ogg", "--", "data/-b.wav"].map(OsString::from)
     );
 }
@@ -114,13 +114,16 @@ fn wav_files_are_given_to_as_few_starts_as_hold_them() {
 fn what_would_work_outside_the_root_is_refused() {
     let refused = |task: &JobTask| JobRun::prepare(task, Path::new(ROOT)).unwrap_err().to_string();
     for input in ["/home", "..", "../x", ".", "", "data/../..", "/"] {
-        let told = refused(&task(JobKind::Delete, "delete", input));
-        assert!(told.contains("leaves the root") || told.contains("would delete"), "{told}");
+        let printed = refused(&task(JobKind::Delete, "delete", input));
+        assert!(
+            printed.contains("leaves the root") || printed.contains("would delete"),
+            "{printed}"
+        );
     }
     assert!(refused(&task(JobKind::Copy, "copy", "../x")).contains("its input ../x leaves"));
     for name in ["..", "a/b", "/x", "-x", "", "."] {
-        let told = refused(&task(JobKind::Copy, name, "data"));
-        assert!(told.contains("what it makes would be called"), "{told}");
+        let printed = refused(&task(JobKind::Copy, name, "data"));
+        assert!(printed.contains("what it makes would be called"), "{printed}");
     }
     let same = refused(&task(JobKind::Copy, "data", "data"));
     assert!(same.contains("would be called like its input, data"), "{same}");

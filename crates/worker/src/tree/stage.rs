@@ -1,9 +1,9 @@
-//! Puts the source of a workload where it is worked on; not timed.
+//! Stages the source of a workload where the work is done; not timed.
 
 use super::copy::Copier;
+use super::entry_timer::EntryTimer;
 use super::error::{Failure, TreeError, terminated};
-use super::laps::Laps;
-use super::way::DIR_FLAGS;
+use super::path_walker::DIR_FLAGS;
 use fsarena_corpus::Description;
 use fsarena_engine::root::Root;
 use fsarena_model::job::{DATA, Origin, Reflink, Source};
@@ -15,13 +15,13 @@ use std::path::Path;
 /// Threads that generate a tree, at most.
 const MAX_THREADS: usize = 4;
 
-/// Puts `source` below `root`, under [`Source::file_name`]: copied from `from` (a tree or an
+/// Stages `source` below `root`, under [`Source::file_name`]: copied from `from` (a tree or an
 /// archive, never with shared blocks), or generated where there is none.
 ///
 /// # Errors
 /// When there is neither a path nor a description, the one is not what the source says, the name is
 /// taken, or a call fails; then a part of it may be there.
-pub fn put(root: &Root, source: &Source, from: Option<&Path>) -> Result<(), TreeError> {
+pub fn stage(root: &Root, source: &Source, from: Option<&Path>) -> Result<(), TreeError> {
     match from {
         Some(from) => copy(root, source, from),
         None => generate(root, source),
@@ -30,7 +30,7 @@ pub fn put(root: &Root, source: &Source, from: Option<&Path>) -> Result<(), Tree
 
 fn failed(source: &Source, call: &'static str, path: &str, errno: Errno) -> TreeError {
     let (name, path) = (source.name.clone(), path.to_owned());
-    TreeError::Put { name, call, path, text: errno.to_string() }
+    TreeError::Stage { name, call, path, text: errno.to_string() }
 }
 
 fn copy(root: &Root, source: &Source, from: &Path) -> Result<(), TreeError> {
@@ -46,11 +46,11 @@ fn copy(root: &Root, source: &Source, from: &Path) -> Result<(), TreeError> {
     }
     let entries = source.contents.entries();
     let mut copier = Copier::new(Reflink::Never, entries).map_err(TreeError::Memory)?;
-    let copied = copier.run(root.lookup(), (&path, &to), &mut Laps::new(false));
+    let copied = copier.run(root.lookup(), (&path, &to), &mut EntryTimer::new(false));
     copied.map_err(|failure| {
         let path = failure.shown_path();
         let Failure { call, text, .. } = failure;
-        TreeError::Put { name: source.name.clone(), call, path, text }
+        TreeError::Stage { name: source.name.clone(), call, path, text }
     })
 }
 

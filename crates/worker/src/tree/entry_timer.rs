@@ -2,7 +2,7 @@
 //!
 //! As in [`fsarena_engine::hist::Chained`] the read that ends one entry begins the next, so that
 //! every ns of the phase belongs to an entry. But a directory is worked on twice, before and after
-//! what is in it: its first part is [split](Laps::split) off and carried to its end.
+//! what is in it: its first part is [split](EntryTimer::split) off and carried to its end.
 
 use fsarena_engine::clock::{MAX_DRIFT, TickClock, Ticker as _, monotonic_ns};
 use fsarena_engine::hist::Histogram;
@@ -10,7 +10,7 @@ use fsarena_model::sample::LatencyHistogram;
 
 /// Counts entries and, where it is wanted, their latencies.
 #[derive(Debug)]
-pub(super) struct Laps {
+pub(super) struct EntryTimer {
     timed: Option<(TickClock, Box<Histogram>)>,
     /// Last reading, ticks.
     last: u64,
@@ -18,21 +18,21 @@ pub(super) struct Laps {
     pub ops: u64,
     /// Asked after each entry, so that a test can change the tree in the middle.
     #[cfg(test)]
-    pub after: Option<After>,
+    pub after: Option<AfterEntry>,
 }
 
 /// What a test does after entry number `n`, from 1.
 #[cfg(test)]
-pub(super) struct After(pub Box<dyn FnMut(u64)>);
+pub(super) struct AfterEntry(pub Box<dyn FnMut(u64)>);
 
 #[cfg(test)]
-impl std::fmt::Debug for After {
+impl std::fmt::Debug for AfterEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("After")
     }
 }
 
-impl Laps {
+impl EntryTimer {
     /// Counts entries, with their latencies where `latency`.
     pub fn new(latency: bool) -> Self {
         let timed = latency.then(|| (TickClock::choose(), Box::new(Histogram::new())));
@@ -72,16 +72,16 @@ impl Laps {
 
     /// Ends an entry.
     #[inline]
-    pub fn lap(&mut self) {
-        self.lap_with(0);
+    pub fn record(&mut self) {
+        self.record_with(0);
     }
 
     /// Ends an entry of which parts took `carried_ns` before.
     #[inline]
-    pub fn lap_with(&mut self, carried_ns: u64) {
-        let lap_ns = self.split() + carried_ns;
+    pub fn record_with(&mut self, carried_ns: u64) {
+        let entry_ns = self.split() + carried_ns;
         if let Some((_, histogram)) = &mut self.timed {
-            histogram.record(lap_ns);
+            histogram.record(entry_ns);
         }
         self.ops += 1;
         #[cfg(test)]
@@ -103,21 +103,21 @@ mod tests {
 
     #[test]
     fn a_carried_part_belongs_to_its_entry() {
-        let mut laps = Laps::new(true);
-        laps.start();
-        let carried_ns = laps.split();
-        laps.lap();
-        laps.lap_with(carried_ns + 5_000_000_000);
-        let latency = laps.latency().unwrap();
-        assert_eq!((laps.ops, latency.count()), (2, 2));
+        let mut timer = EntryTimer::new(true);
+        timer.start();
+        let carried_ns = timer.split();
+        timer.record();
+        timer.record_with(carried_ns + 5_000_000_000);
+        let latency = timer.latency().unwrap();
+        assert_eq!((timer.ops, latency.count()), (2, 2));
         assert!(latency.max_ns >= 5_000_000_000 && latency.min_ns < 1_000_000_000);
     }
 
     #[test]
     fn entries_count_without_a_clock() {
-        let mut laps = Laps::new(false);
-        laps.start();
-        laps.lap();
-        assert_eq!((laps.ops, laps.latency()), (1, None));
+        let mut timer = EntryTimer::new(false);
+        timer.start();
+        timer.record();
+        assert_eq!((timer.ops, timer.latency()), (1, None));
     }
 }

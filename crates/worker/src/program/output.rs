@@ -1,11 +1,11 @@
-//! Programs asked for an answer before the clock runs: their version, what they think of a job.
+//! Programs run for their output before the clock runs: their version, what they think of a job.
 //!
 //! Never with the root under test as the working directory, and with streams in anonymous memory:
 //! nothing is read from, or written to, any file system under test. A program that does not answer
 //! is ended; it must not hold a trial up.
 
-use super::find::Found;
-use super::start::environment;
+use super::find::Program;
+use super::lifetime::environment;
 use fsarena_process::child::end_with_parent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -69,27 +69,27 @@ impl Streams {
 
 /// How a program that was asked something ended, and what it printed.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ProgramOutput {
     pub status: ExitStatus,
     pub output: String,
     pub errors: String,
 }
 
-/// Runs `command` for an answer; `input` is on its standard input.
-pub(super) fn ask(command: &mut Command, input: &str) -> io::Result<Answer> {
+/// Runs `command` to its end; `input` is on its standard input.
+pub(super) fn run_for_output(command: &mut Command, input: &str) -> io::Result<ProgramOutput> {
     let mut streams = Streams::new(input)?;
     streams.attach(command)?;
     let status = command.current_dir(ELSEWHERE).status()?;
     let (output, errors) = streams.read()?;
-    Ok(Answer { status, output, errors })
+    Ok(ProgramOutput { status, output, errors })
 }
 
-/// The first line that a program says of its version; empty where it does not tell.
-pub(super) fn version(found: &Found) -> String {
+/// The first line that a program prints of its version; empty where it prints none.
+pub(super) fn version(found: &Program) -> String {
     version_within(found, VERSION_LIMIT).unwrap_or_default()
 }
 
-fn version_within(found: &Found, limit: Duration) -> io::Result<String> {
+fn version_within(found: &Program, limit: Duration) -> io::Result<String> {
     let mut command = Command::new(&found.path);
     environment(&mut command).arg("--version").current_dir(ELSEWHERE).process_group(0);
     end_with_parent(&mut command, Signal::KILL);
@@ -98,7 +98,8 @@ fn version_within(found: &Found, limit: Duration) -> io::Result<String> {
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
     if !ends_within(pid, limit)? {
-        // The whole group, so that nobody stays behind; it is not waited for, so it is still there.
+        // The whole group, so that no process stays behind; it is not waited for, so it is still
+        // there.
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);
     }
     let status = child.wait()?;
@@ -106,8 +107,8 @@ fn version_within(found: &Found, limit: Duration) -> io::Result<String> {
     let line =
         |text: &str| text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned);
     // bzip2 tells it on standard error. A dash knows no such option, and says so there.
-    let told = status.success().then(|| line(&output).or_else(|| line(&errors))).flatten();
-    Ok(told.unwrap_or_default())
+    let printed = status.success().then(|| line(&output).or_else(|| line(&errors))).flatten();
+    Ok(printed.unwrap_or_default())
 }
 
 /// Waits until the child `pid` has ended, without taking its status.
@@ -131,15 +132,15 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn script(dir: &tempfile::TempDir, text: &str) -> Found {
+    fn script(dir: &tempfile::TempDir, text: &str) -> Program {
         let path = dir.path().join("program");
         std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
-        Found { name: "program".to_owned(), path }
+        Program { name: "program".to_owned(), path }
     }
 
     /// Another thread that forks holds the script open for writing for a moment (`ETXTBSY`).
-    fn told(found: &Found, limit: Duration) -> String {
+    fn version_of_script(found: &Program, limit: Duration) -> String {
         for _ in 0..100 {
             match version_within(found, limit) {
                 Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
@@ -152,22 +153,22 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_the_first_line_that_is_told() {
+    fn a_version_is_the_first_line_that_is_printed() {
         let dir = tempfile::tempdir().unwrap();
         let soon = Duration::from_secs(10);
-        let said = |text: &str| told(&script(&dir, text), soon);
-        assert_eq!(said("echo; echo \" 7 for $1 \"; echo more"), "7 for --version");
-        assert_eq!(said("echo version 7 >&2"), "version 7");
-        assert_eq!(said("echo unknown option >&2; exit 2"), "", "a complaint is no version");
-        assert_eq!(said("cat; pwd"), "/", "nothing on standard input, and not in a tree");
-        assert_eq!(version(&Found { name: "x".to_owned(), path: "/nowhere/x".into() }), "");
+        let printed = |text: &str| version_of_script(&script(&dir, text), soon);
+        assert_eq!(printed("echo; echo \" 7 for $1 \"; echo more"), "7 for --version");
+        assert_eq!(printed("echo version 7 >&2"), "version 7");
+        assert_eq!(printed("echo unknown option >&2; exit 2"), "", "a complaint is no version");
+        assert_eq!(printed("cat; pwd"), "/", "nothing on standard input, and not in a tree");
+        assert_eq!(version(&Program { name: "x".to_owned(), path: "/nowhere/x".into() }), "");
     }
 
     #[test]
     fn a_program_that_does_not_answer_is_ended() {
         let dir = tempfile::tempdir().unwrap();
         let start = Instant::now();
-        assert_eq!(told(&script(&dir, "sleep 100"), Duration::from_millis(100)), "");
+        assert_eq!(version_of_script(&script(&dir, "sleep 100"), Duration::from_millis(100)), "");
         assert!(start.elapsed() < Duration::from_secs(50));
     }
 }

@@ -1,25 +1,25 @@
 //! Directories below a root by path, without following a link.
 //!
 //! Each step is an openat(2) of one name with `O_NOFOLLOW`, so that nothing leads out, whatever the
-//! tree holds. The way to the last directory stays open: for the next one only the steps that
-//! differ are made, none at all in the same directory. Of a long way the last [`OPEN_LEVELS`] steps
-//! are open.
+//! tree holds. The directories of the last path stay open: for the next one only the steps that
+//! differ are made, none at all in the same directory. Of a long path the last [`OPEN_LEVELS`] are
+//! open.
 
-use super::error::{At as _, Fault, Side};
+use super::error::{EntryError, NameCall as _, Side};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// Directories on the way that are open at once, in each tree.
+/// Directories of a path that are open at once, in each tree.
 pub(super) const OPEN_LEVELS: usize = 64;
 /// How a directory is opened to be read.
 pub(super) const DIR_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A call that failed.
-pub(super) type Missed = (&'static str, Errno);
+pub(super) type CallError = (&'static str, Errno);
 
-/// A directory of the way.
+/// A directory of the path.
 #[derive(Debug)]
 struct Step {
     /// Where its path ends.
@@ -28,24 +28,24 @@ struct Step {
     dir: Option<OwnedFd>,
 }
 
-/// The way to a directory.
+/// Opens directories by path, from the one before.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct PathWalker {
     root: OwnedFd,
     path: Vec<u8>,
     steps: Vec<Step>,
 }
 
-impl Way {
-    /// Stands at `root`.
+impl PathWalker {
+    /// Starts at `root`.
     pub fn new(root: OwnedFd) -> Self {
         Self { root, path: Vec::with_capacity(4096), steps: Vec::with_capacity(OPEN_LEVELS) }
     }
 
-    /// Goes to `path`: names with one slash between them, none of them `.` or `..`; nothing: the
-    /// root. Directories that are missing are made where `make`. The descriptor is good for
-    /// lookups only (`O_PATH`).
-    pub fn go(&mut self, path: &[u8], make: bool) -> Result<BorrowedFd<'_>, Missed> {
+    /// The directory at `path`: names with one slash between them, none of them `.` or `..`;
+    /// nothing: the root. Directories that are missing are made where `make`. The descriptor is
+    /// good for lookups only (`O_PATH`).
+    pub fn open_dir(&mut self, path: &[u8], make: bool) -> Result<BorrowedFd<'_>, CallError> {
         if path != self.path {
             self.walk(path, make)?;
         }
@@ -54,7 +54,7 @@ impl Way {
     }
 
     #[inline(never)]
-    fn walk(&mut self, path: &[u8], make: bool) -> Result<(), Missed> {
+    fn walk(&mut self, path: &[u8], make: bool) -> Result<(), CallError> {
         let is_common = |step: &&Step| {
             path.starts_with(&self.path[..step.end])
                 && path.get(step.end).is_none_or(|&byte| byte == b'/')
@@ -84,7 +84,7 @@ impl Way {
 }
 
 /// One step.
-fn step(dir: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<OwnedFd, Missed> {
+fn step(dir: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<OwnedFd, CallError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || rustix::fs::openat(dir, name, flags, Mode::empty());
     match open() {
@@ -99,7 +99,7 @@ fn step(dir: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<OwnedFd, Missed>
 }
 
 /// `path` up to its last slash, and its last name.
-pub(super) fn parted(path: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn split_parent(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|&byte| byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),
         None => (b"", path),
@@ -107,15 +107,19 @@ pub(super) fn parted(path: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The directory around `dir`, which must be the one of device and inode `id`.
-pub(super) fn back(dir: BorrowedFd<'_>, id: (u64, u64), side: Side) -> Result<OwnedFd, Fault> {
-    let on_side = |fault| Fault { side, ..fault };
+pub(super) fn open_parent(
+    dir: BorrowedFd<'_>,
+    id: (u64, u64),
+    side: Side,
+) -> Result<OwnedFd, EntryError> {
+    let on_side = |error| EntryError { side, ..error };
     let outer = rustix::fs::openat(dir, c"..", DIR_FLAGS, Mode::empty());
     let outer = outer.reading("openat").map_err(on_side)?;
     let facts = rustix::fs::fstat(&outer).reading("fstat").map_err(on_side)?;
     if (facts.st_dev, facts.st_ino) == id {
         return Ok(outer);
     }
-    Err(Fault::refused("openat", side, "the directory was moved meanwhile"))
+    Err(EntryError::refused("openat", side, "the directory was moved meanwhile"))
 }
 
 #[cfg(test)]
@@ -123,23 +127,23 @@ mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt as _;
 
-    fn way(dir: &std::path::Path) -> Way {
-        Way::new(std::fs::File::open(dir).unwrap().into())
+    fn walker(dir: &std::path::Path) -> PathWalker {
+        PathWalker::new(std::fs::File::open(dir).unwrap().into())
     }
 
     #[test]
-    fn the_way_leads_where_the_path_says() {
+    fn the_directory_is_the_one_of_the_path() {
         let dir = tempfile::tempdir().unwrap();
         let deep: Vec<_> = (0..3 * OPEN_LEVELS).map(|level| format!("d{}", level % 3)).collect();
         let paths = ["a/b/c", "a/b", "a/bb", "a", "", "b", &deep.join("/"), "d0/d1", "d0/d1/x"];
-        let mut way = way(dir.path());
+        let mut walker = walker(dir.path());
         for path in paths.into_iter().chain(paths) {
-            let found = rustix::fs::fstat(way.go(path.as_bytes(), true).unwrap()).unwrap();
+            let found = rustix::fs::fstat(walker.open_dir(path.as_bytes(), true).unwrap()).unwrap();
             let wanted = std::fs::metadata(dir.path().join(path)).unwrap();
             assert_eq!(found.st_ino, wanted.ino(), "{path}");
         }
-        assert_eq!(way.go(b"a/none", false).unwrap_err(), ("openat", Errno::NOENT));
-        assert!(way.go(b"a", false).is_ok(), "a miss leaves a way that can be gone on");
+        assert_eq!(walker.open_dir(b"a/none", false).unwrap_err(), ("openat", Errno::NOENT));
+        assert!(walker.open_dir(b"a", false).is_ok(), "a miss leaves a walker that can go on");
     }
 
     #[test]
@@ -148,14 +152,14 @@ mod tests {
         std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
         std::os::unix::fs::symlink("a", dir.path().join("link")).unwrap();
         for path in ["link", "link/b"] {
-            let missed = way(dir.path()).go(path.as_bytes(), true).unwrap_err();
+            let missed = walker(dir.path()).open_dir(path.as_bytes(), true).unwrap_err();
             assert_eq!(missed, ("openat", Errno::NOTDIR), "{path}");
         }
     }
 
     #[test]
-    fn paths_are_parted_at_the_last_slash() {
-        assert_eq!(parted(b"a/b/c"), (&b"a/b"[..], &b"c"[..]));
-        assert_eq!(parted(b"c"), (&b""[..], &b"c"[..]));
+    fn paths_are_split_at_the_last_slash() {
+        assert_eq!(split_parent(b"a/b/c"), (&b"a/b"[..], &b"c"[..]));
+        assert_eq!(split_parent(b"c"), (&b""[..], &b"c"[..]));
     }
 }

@@ -1,9 +1,9 @@
-//! Names of the directories that a walk stands in: read whole, one after the other in one memory.
+//! Names in the directories of the current path: read whole, one after the other in one memory.
 //!
 //! A directory is read to its end before anything is done in it, as cp(1) and rm(1) do: what is
-//! removed or made meanwhile then has no say in what getdents64(2) shows. The names of a directory
-//! lie behind those of its parent and are dropped when it is left, so that a walk has as many
-//! names in memory as the directories on its way have, and allocates nothing once that has been
+//! removed or made meanwhile then does not change what getdents64(2) shows. The names of a
+//! directory follow those of its parent and are dropped when it is left, so that a walk has as many
+//! names in memory as the directories of its path have, and allocates nothing once that has been
 //! reached.
 
 use rustix::fd::BorrowedFd;
@@ -39,14 +39,14 @@ pub(super) struct Mark {
 
 /// The names.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct EntryNames {
     entries: Vec<Entry>,
     /// Names, each with its NUL.
     bytes: Vec<u8>,
     buffer: Vec<MaybeUninit<u8>>,
 }
 
-impl Names {
+impl EntryNames {
     /// Memory for a tree of `entries` entries, touched.
     pub fn new(entries: u64) -> Self {
         let ready = usize::try_from(entries.min(READY_ENTRIES)).unwrap_or(0) + 64;
@@ -57,7 +57,6 @@ impl Names {
         Self { entries, bytes, buffer: vec![MaybeUninit::new(1); READ_BYTES] }
     }
 
-    /// Forgets all.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.bytes.clear();

@@ -1,14 +1,19 @@
-//! The end of programs: waiting for one while its complaints are taken, and ending what it left.
+//! Start and end of programs that do work: started in the root with a fixed environment and bound
+//! to the life of this process, waited for while their standard error is read, and their orphans
+//! killed.
 //!
 //! Standard error is a pipe that is emptied while the program runs, of which the last part is
 //! kept: a program that floods it neither waits for a reader nor fills memory.
 
+use fsarena_engine::Root;
+use fsarena_model::job::PROGRAM_PATH;
+use fsarena_process::child::{end_with_parent, start_in};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, pidfd_open, waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open, waitpid,
 };
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -20,22 +25,36 @@ const MOST_AT_THE_END: usize = 64;
 /// Most generations of processes that are looked for; one that forks faster is given up.
 const ROUNDS: usize = 1000;
 
+/// What a program sees: nothing of the user's changes what it does.
+pub(super) fn environment(command: &mut Command) -> &mut Command {
+    command.env_clear().env("PATH", PROGRAM_PATH).env("LC_ALL", "C").env("HOME", "/")
+}
+
+/// Lets `command` start in the root, and be sent `at_death` when this process dies. Descendants of
+/// it that outlive their parent become children of this process ([`kill_orphans`]).
+pub(super) fn start_in_root(command: &mut Command, root: &Root, at_death: Signal) {
+    start_in(command, root.dir().as_fd());
+    end_with_parent(command, at_death);
+    // Where it cannot be had, orphans go to another process, and nothing is ended then.
+    let _ = rustix::process::set_child_subreaper(Some(getpid()));
+}
+
 /// Standard error of one or several programs, of which the end is kept.
 #[derive(Debug)]
-pub(super) struct Complaints {
+pub(super) struct StderrTail {
     read: OwnedFd,
     write: OwnedFd,
     /// At most twice [`KEPT_BYTES`].
     kept: Vec<u8>,
-    landing: Box<[u8]>,
+    read_buf: Box<[u8]>,
 }
 
-impl Complaints {
+impl StderrTail {
     pub fn new() -> io::Result<Self> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
         rustix::io::ioctl_fionbio(&read, true)?;
-        let landing = vec![0; KEPT_BYTES].into_boxed_slice();
-        Ok(Self { read, write, kept: Vec::with_capacity(2 * KEPT_BYTES), landing })
+        let read_buf = vec![0; KEPT_BYTES].into_boxed_slice();
+        Ok(Self { read, write, kept: Vec::with_capacity(2 * KEPT_BYTES), read_buf })
     }
 
     /// Becomes the standard error of `command`; standard output and input are `/dev/null`.
@@ -55,7 +74,7 @@ impl Complaints {
                 Err(Errno::INTR) => continue,
                 other => other?,
             };
-            // Somebody that it left behind may write for ever: its end comes first.
+            // A process that it left behind may write for ever: its end comes first.
             if !fds[0].revents().is_empty() {
                 return child.wait();
             }
@@ -65,9 +84,9 @@ impl Complaints {
 
     /// Takes what is there, at most the size of the buffer; whether that was anything.
     fn take_once(&mut self) -> bool {
-        match rustix::io::read(self.read.as_fd(), &mut *self.landing) {
+        match rustix::io::read(self.read.as_fd(), &mut *self.read_buf) {
             Ok(got) => {
-                self.kept.extend_from_slice(&self.landing[..got]);
+                self.kept.extend_from_slice(&self.read_buf[..got]);
                 let excess = self.kept.len().saturating_sub(KEPT_BYTES);
                 self.kept.drain(..excess);
                 got > 0
@@ -78,9 +97,9 @@ impl Complaints {
     }
 
     /// The end of what was written: whole lines that say something, at most `max_bytes` of them,
-    /// as one line. To be called when nobody is left who writes.
+    /// as one line. To be called when no process is left that writes.
     pub fn last_lines(&mut self, max_bytes: usize) -> String {
-        // Somebody who could not be ended may go on writing.
+        // One that could not be killed may go on writing.
         for _ in 0..MOST_AT_THE_END {
             if !self.take_once() {
                 break;
@@ -105,7 +124,7 @@ fn last_lines(text: &str, max_bytes: usize) -> String {
     kept.split_off(cut)
 }
 
-/// The error number of the gravest well-known complaint in `text`, by the words of the C locale; 0
+/// The error number of the gravest well-known message in `text`, by the words of the C locale; 0
 /// where there is none.
 pub(super) fn errno_in(text: &str) -> i32 {
     const KNOWN: [(&str, Errno); 9] = [
@@ -123,11 +142,11 @@ pub(super) fn errno_in(text: &str) -> i32 {
     KNOWN.iter().find(|(words, _)| text.contains(words)).map_or(0, |(_, e)| e.raw_os_error())
 }
 
-/// Ends every child of this process for which `is_ours`, and those that come to this process by
-/// that; how many were still at work. To be called when the program itself was waited for.
+/// Kills every child of this process for which `is_ours`, and those that become its children by
+/// that; how many were still running. To be called when the program itself was waited for.
 ///
 /// A process that this user may not end (one of another user's) is left.
-pub(super) fn end_orphans(is_ours: impl Fn(Pid) -> bool) -> u64 {
+pub(super) fn kill_orphans(is_ours: impl Fn(Pid) -> bool) -> u64 {
     let mut ended = 0;
     let mut left: Vec<Pid> = Vec::new();
     for _ in 0..ROUNDS {
@@ -171,23 +190,23 @@ mod tests {
 
     #[test]
     fn complaints_of_want_are_known_by_number() {
-        let said = "cp: error writing 'x': No space left on device / cp: bye";
-        assert_eq!(errno_in(said), Errno::NOSPC.raw_os_error());
+        let printed = "cp: error writing 'x': No space left on device / cp: bye";
+        assert_eq!(errno_in(printed), Errno::NOSPC.raw_os_error());
         assert_eq!(errno_in("cp: cannot stat 'y': No such file or directory"), 2);
         assert_eq!(errno_in("what do I know"), 0);
     }
 
     #[test]
     fn a_flood_is_taken_and_its_end_kept() {
-        let mut complaints = Complaints::new().unwrap();
+        let mut stderr_tail = StderrTail::new().unwrap();
         let mut command = Command::new("/bin/sh");
         command.args(["-c", "yes complaint | head -n 500000 >&2; echo end >&2; exit 3"]);
-        complaints.attach(&mut command).unwrap();
+        stderr_tail.attach(&mut command).unwrap();
         let mut child = command.spawn().unwrap();
         drop(command);
-        assert_eq!(complaints.wait_for(&mut child).unwrap().code(), Some(3));
-        assert_eq!(complaints.last_lines(27), "complaint / complaint / end");
-        assert!(complaints.kept.len() <= KEPT_BYTES && complaints.kept.len() > KEPT_BYTES / 2);
-        assert!(complaints.kept.capacity() <= 4 * KEPT_BYTES, "{}", complaints.kept.capacity());
+        assert_eq!(stderr_tail.wait_for(&mut child).unwrap().code(), Some(3));
+        assert_eq!(stderr_tail.last_lines(27), "complaint / complaint / end");
+        assert!(stderr_tail.kept.len() <= KEPT_BYTES && stderr_tail.kept.len() > KEPT_BYTES / 2);
+        assert!(stderr_tail.kept.capacity() <= 4 * KEPT_BYTES, "{}", stderr_tail.kept.capacity());
     }
 }
