@@ -14,6 +14,10 @@ use fsarena_model::device::DeviceIdentity;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// The longest wait for the locks of a device that was given back.
+const FREED_MAX: Duration = Duration::from_secs(2);
 
 /// Disks that claims of this process have, by number.
 static DISKS: Mutex<Vec<(String, Weak<UnixListener>)>> = Mutex::new(Vec::new());
@@ -26,6 +30,24 @@ pub(crate) struct DeviceLock {
 }
 
 impl DeviceLock {
+    /// Takes the locks of a device that the kernel has just made for this process, or given to it
+    /// as unused. Whoever had its number before may have ended a moment ago, and a process that it
+    /// was starting has a copy of its locks until it executes: that is waited for.
+    ///
+    /// # Errors
+    /// As [`Self::take`], when the locks are still taken after [`FREED_MAX`].
+    pub(crate) fn take_new(identity: &DeviceIdentity, roots: &Roots) -> Result<Self, TargetError> {
+        let began = Instant::now();
+        loop {
+            match Self::take(identity, roots) {
+                Err(TargetError::State { .. }) if began.elapsed() < FREED_MAX => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                taken => return taken,
+            }
+        }
+    }
+
     /// Takes the locks.
     ///
     /// # Errors
@@ -103,6 +125,19 @@ mod tests {
         drop(lock);
         assert!(!is_locked(identity.number, &roots));
         drop(DeviceLock::take(&identity, &roots).unwrap());
+    }
+
+    #[test]
+    fn a_new_device_waits_for_locks_that_are_being_released() {
+        let identity = device("fsarena-new", std::process::id() ^ 0x8_0000);
+        let roots = Roots::default();
+        let lock = DeviceLock::take(&identity, &roots).unwrap();
+        let release = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(100));
+            drop(lock);
+        });
+        drop(DeviceLock::take_new(&identity, &roots).unwrap());
+        release.join().unwrap();
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Job<'a> {
     pub dataset_seed: Seed,
     /// Whether every op's latency is recorded.
     pub latency: bool,
-    /// Logical sector of the device, bytes ([`Root::sector_bytes`]); for direct I/O.
+    /// Logical sector of the device, bytes ([`crate::root::Root::sector_bytes`]); for direct I/O.
     pub sector_bytes: u64,
     /// What each of its threads sleeps after its last op.
     pub delay: InjectedDelay,

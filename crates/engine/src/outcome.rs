@@ -1,6 +1,6 @@
 //! What became of calls and ops: failures and counts in the loop, words for the report after it.
 //!
-//! The loops make [`Failure`] and [`Tally`] only, without memory or text; everything that formats
+//! The loops make `Failure` and `Tally` only, without memory or text; everything that formats
 //! is called when the last clock has been read. Depends on no other part of a phase.
 
 use crate::clock::monotonic_ns;

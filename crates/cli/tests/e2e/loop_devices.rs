@@ -137,7 +137,8 @@ fn a_device_that_is_given_up_is_used() {
         assert!(shown.stdout.replace("\n    ", " ").contains(&reason), "{}", shown.stdout);
     }
     assert!(records.len() >= 2);
-    assert!(shown.stdout.contains("loop device over a file of 160 MiB"), "{}", shown.stdout);
+    let unwrapped = shown.stdout.replace('\n', " ");
+    assert!(unwrapped.contains("loop device over a file of 160 MiB"), "{}", shown.stdout);
     let last = &records[records.len() - 1].filesystem.name;
     assert_eq!(disk.signature(), *last, "the last file system stays");
     assert_nothing_left(&scene);

@@ -499,7 +499,7 @@ fn commands_are_confirmed_again() {
     interrupted(&scene, &[&experiment, "--yes"], by_ctrl_c);
     fs::remove_file(&mark).unwrap();
     let ran = scene.run(&["run", "--resume"]);
-    ran.refused(2, &["mkfs.ext4 -q -F", "--yes confirms them", "were not confirmed"]);
+    ran.refused(2, &["mkfs.ext4 -q -F", "pass --yes to run them", "were not confirmed"]);
     assert!(!mark.exists(), "not even for its version");
     assert_eq!(scene.runs()[0].state, RunState::Interrupted);
     scene.run(&["run", "--resume", "--yes"]).good();

@@ -92,7 +92,7 @@ pub fn claim_image(
     let image = Image::create(&dir.image_path(name), size_bytes, progress)?;
     let device = LoopDevice::attach(image.file(), image.path())?;
     let roots = Roots::default();
-    let lock = DeviceLock::take(&identify(device.path(), &roots)?, &roots)?;
+    let lock = DeviceLock::take_new(&identify(device.path(), &roots)?, &roots)?;
     let target = TargetSpec::Block {
         device: device.path().to_owned(),
         size_bytes,

@@ -80,7 +80,7 @@ impl Kind for Zram {
                 "see who else makes zram devices, and start again",
             ));
         }
-        device.lock = Some(DeviceLock::take(&identity, &Roots::default())?);
+        device.lock = Some(DeviceLock::take_new(&identity, &Roots::default())?);
         let mut facts = facts::of_queue(Path::new(SYS), &identity.name);
         facts.insert("in_memory".to_owned(), "true".to_owned());
         facts.insert("size_bytes".to_owned(), size_bytes.to_string());

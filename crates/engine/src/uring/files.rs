@@ -280,9 +280,9 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
         if action.makes_name() {
             self.paths.put(index, 1, self.ops.new_path().to_bytes());
         }
-        for which in 0..self.rules.links {
+        for (which, place) in LINK_PATHS.iter().enumerate().take(self.rules.links) {
             if let Some(link) = self.ops.link_path(which) {
-                self.paths.put(index, LINK_PATHS[which], link.to_bytes());
+                self.paths.put(index, *place, link.to_bytes());
             }
         }
         self.slots[index] = Slot {

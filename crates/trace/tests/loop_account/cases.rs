@@ -94,7 +94,8 @@ fn loop_renames_write_journal_and_metadata_alone() {
         let wrong = parts.keys().find(|part| !matches!(part, Part::Journal | Part::Metadata));
         assert_eq!(wrong, None, "{name}: {parts:?}");
         assert_eq!(part(&account, Part::Journal).bytes() > 0, name != "ext2", "{name}");
-        assert!(part(&account, Part::Metadata).bytes() > 0, "{name}");
+        // xfs has its log alone on the device after a sync; it writes the blocks back when it must.
+        assert!(name == "xfs" || part(&account, Part::Metadata).bytes() > 0, "{name}");
         assert_attributed(&account);
     }
 }
