@@ -1,8 +1,8 @@
 //! What a RUN asks, and by which rule it is answered. Fixed before block 1 and stored with the
 //! plan, so that every verdict can be computed again from the file alone.
 //!
-//! The method itself (which interval when, which looks) is in `fsarena-stats` and `fsarena-study`,
-//! described in `docs/method.md`.
+//! The method itself (which interval when, which looks) is in `fsarena-stats` and
+//! `fsarena-verdict`, described in `docs/method.md`.
 
 use crate::clock::Clock;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_model::work::Op;
 use fsarena_reference::Article;
 use fsarena_study::Study;
-use fsarena_study::verdict::Verdicts;
+use fsarena_verdict::Verdicts;
 
 /// A RUN as sections take it: what was read from the database, and what was computed from it. What
 /// is not to be passed on was taken out before.

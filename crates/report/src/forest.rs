@@ -15,8 +15,8 @@ use crate::verdict::text::{Claim, blocks, claim, level, margin, metric, percent}
 use crate::verdict::text::{ratio, ratio_and_interval, ratio_within};
 use crate::verdict::{round, sentences};
 use fsarena_model::verdict::{Metric, Verdict};
-use fsarena_study::compare::{Forest, ForestPair, ForestQuestion, Unit, UnitRow};
-use fsarena_study::verdict::{Estimator, Verdicts};
+use fsarena_verdict::compare::{Forest, ForestPair, ForestQuestion, Unit, UnitRow};
+use fsarena_verdict::{Estimator, Verdicts};
 use plot::Plot;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -137,7 +137,7 @@ fn table(forest: &Forest, pair: &ForestPair) -> Table {
     let ends = pair.rows.iter().flat_map(|row| [row.low, row.high, Some(row.ratio)]);
     let all: Vec<f64> = ends.chain([own.low, own.high, pair.ratio]).flatten().collect();
     let plot = Plot::over(&all, PLOT_COLUMNS);
-    let several = |row: &&fsarena_study::compare::ForestRow| row.runs.len() > 1;
+    let several = |row: &&fsarena_verdict::compare::ForestRow| row.runs.len() > 1;
     let runs = forest.unit != Unit::Run && pair.rows.iter().any(|row| several(&row));
     let axis = plot.axis();
     let mut columns = vec![Column::text(forest.unit.name())];

@@ -35,7 +35,7 @@ pub fn show(
     sessions: &[RunSession],
     study: &Study,
     records: &[TrialRecord],
-    verdicts: Option<&fsarena_study::verdict::Verdicts>,
+    verdicts: Option<&fsarena_verdict::Verdicts>,
 ) -> Value {
     let mut document = json!({
         "schema": SCHEMA,
@@ -53,7 +53,7 @@ pub fn show(
 
 /// The verdicts of a RUN (`study --json`).
 #[must_use]
-pub fn verdicts(verdicts: &fsarena_study::verdict::Verdicts) -> Value {
+pub fn verdicts(verdicts: &fsarena_verdict::Verdicts) -> Value {
     let mut document = crate::verdict_json(verdicts);
     document["schema"] = SCHEMA.into();
     document["kind"] = "verdicts".into();

@@ -16,7 +16,7 @@ use crate::verdict::verdict_headline;
 use crate::verdict::{answers, question, suite};
 use fsarena_model::run::RunHeader;
 use fsarena_study::Study;
-use fsarena_study::verdict::{QuestionView, Verdicts};
+use fsarena_verdict::{QuestionView, Verdicts};
 use std::fmt::Write as _;
 
 /// A RUN with its verdicts, where it asked something.

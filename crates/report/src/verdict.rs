@@ -23,7 +23,7 @@ pub use json::verdict_json;
 use crate::style::Detail;
 use crate::style::{MIN_WIDTH, Style};
 use crate::text::{heading, wrap};
-use fsarena_study::verdict::{QuestionView, Verdicts};
+use fsarena_verdict::{QuestionView, Verdicts};
 
 /// All verdicts of a RUN.
 #[must_use]

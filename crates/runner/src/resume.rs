@@ -12,7 +12,7 @@ use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunPlan, Slot};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Look;
-use fsarena_study::verdict::Judge;
+use fsarena_verdict::Judge;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 

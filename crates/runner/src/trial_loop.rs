@@ -13,7 +13,7 @@ use fsarena_model::run::{RunSession, RunState, Slot};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Look, Stop, StopWhy};
 use fsarena_store::{RunId, Store};
-use fsarena_study::verdict::Judge;
+use fsarena_verdict::Judge;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};

@@ -1,12 +1,14 @@
-//! What was done to the devices before mkfs, and how their queues really were set.
+//! The devices under the file systems: what they are, what was done to them before mkfs, and how
+//! their queues really were set. Serials and paths are left out: it is passed on.
 
 use crate::contenders::Contenders;
 use crate::figures::{SpreadF, SpreadNs, median};
-use fsarena_model::contender::Contender;
+use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::device::Conditioning;
-use fsarena_model::factor;
+use fsarena_model::factor::{self, Factor, SYSCTL_FACT};
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
+use fsarena_model::units::Bytes;
 use serde::Serialize;
 
 /// What the SSD policy of a contender did, over all its trials.
@@ -178,4 +180,88 @@ pub(crate) fn notices(contenders: &Contenders<'_>, record: &TrialRecord) -> Vec<
         }
     }
     said
+}
+
+/// The devices of the records, each once, in the order of first use.
+pub(crate) fn lines(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let state = common_state(plan);
+    let contenders = Contenders::new(plan);
+    let of = |record: &TrialRecord| {
+        let level = contenders.get(record).map(|contender| &contender.levels.device);
+        let line = line(level, record)?;
+        Some(format!("{line}{state}"))
+    };
+    for line in records.iter().filter_map(of) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// What was done to the devices of all contenders alike; what varies is in their labels.
+fn common_state(plan: &RunPlan) -> String {
+    let fact = |factor: &'static dyn Factor| {
+        let mut levels = plan.contenders.iter().map(|contender| factor.get(&contender.levels));
+        let first = levels.next()?;
+        levels.all(|level| level == first).then(|| factor.fact(&first)).flatten()
+    };
+    factor::all().into_iter().filter_map(fact).map(|fact| format!(", {fact}")).collect()
+}
+
+/// What a trial was on; `None` for what is in memory alone.
+pub(crate) fn line(level: Option<&DeviceLevel>, record: &TrialRecord) -> Option<String> {
+    let fact = |name: &str| record.device.get(name).map(String::as_str);
+    let size_bytes = fact("size_bytes").and_then(|text| text.parse().ok()).map(Bytes);
+    let own_bytes = level.and_then(DeviceLevel::size_bytes).map(Bytes);
+    let sized = |name: &str| match size_bytes.or(own_bytes) {
+        Some(size) => format!("{name} of {size}"),
+        None => name.to_owned(),
+    };
+    let made = match level {
+        Some(DeviceLevel::Zram { .. }) => Some(("zram", "compressed memory")),
+        Some(DeviceLevel::Brd { .. }) => Some(("brd", "memory")),
+        Some(DeviceLevel::NullBlk { .. }) => Some(("null_blk", "memory that answers at once")),
+        // A file system in memory takes the size of the device and not the device.
+        Some(DeviceLevel::Block { .. })
+            if record.device.keys().all(|name| name.starts_with(SYSCTL_FACT)) =>
+        {
+            return None;
+        }
+        Some(DeviceLevel::Block { .. }) => return Some(sized(&hardware(&fact))),
+        Some(DeviceLevel::Elsewhere { .. }) if fact("watched").is_some() => {
+            return Some(format!("{}, watched", sized(fact("kind")?)));
+        }
+        _ => None,
+    };
+    if let Some((name, what)) = made {
+        return Some(format!("{}, {what}", sized(name)));
+    }
+    let backing = fact("backing_fs")?;
+    let way = match (fact("in_memory"), fact("direct_io")) {
+        (Some("true"), _) => ", in memory",
+        (_, Some("true")) => ", direct I/O",
+        (_, Some(_)) => ", through the page cache",
+        _ => "",
+    };
+    Some(match size_bytes {
+        Some(size) => format!("loop device over an image of {size} on {backing}{way}"),
+        None => format!("a directory on {backing}{way}"),
+    })
+}
+
+/// A block device of the user's, by what it says of itself.
+fn hardware<'a>(fact: &impl Fn(&str) -> Option<&'a str>) -> String {
+    if fact("backing_file").is_some() {
+        let place = if fact("in_memory") == Some("true") { " in memory" } else { "" };
+        return format!("loop device over a file{place}");
+    }
+    let turning = match fact("rotational") {
+        Some("1") => "rotating ",
+        Some("0") => "non-rotating ",
+        _ => "",
+    };
+    let model = fact("model").map(|model| format!(" {}", model.trim())).unwrap_or_default();
+    format!("{turning}block device{model}")
 }

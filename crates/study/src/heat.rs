@@ -2,9 +2,9 @@
 
 use crate::Study;
 use crate::phases::{PhaseRow, PhaseTable};
-use crate::verdict::{PairView, QuestionView, Verdicts};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Verdict};
+use fsarena_verdict::{PairView, QuestionView, Verdicts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -2,22 +2,21 @@
 //!
 //! Pure: nothing here reads a file, a clock or the machine, so that any old RUN can be looked at
 //! again with a corrected formula. A ratio of medians is a ratio of medians; whether a difference
-//! is real is said by [`verdict`] alone, and the absence of one is never called "no difference".
+//! is real is said by `fsarena-verdict` alone, and the absence of one is never called
+//! "no difference".
 #![forbid(unsafe_code)]
 
 pub mod account;
-pub mod compare;
 mod contenders;
 mod cpu;
 mod curves;
 pub mod cycles;
 mod device;
-pub mod factors;
+mod facts;
 mod fairness;
 mod figures;
 mod heat;
 mod ledger;
-mod machine;
 mod notes;
 mod phases;
 mod points;
@@ -26,8 +25,6 @@ mod rates;
 mod study;
 pub mod sweep;
 mod traces;
-pub mod verdict;
-pub mod watch;
 pub mod watched;
 mod workers;
 mod workloads;
@@ -37,6 +34,7 @@ pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};
 pub use device::{ConditioningRow, QueueRow};
+pub use facts::facts;
 pub use fairness::{
     AsMade, CacheProof, DeviceFacts, Difference, Disturbance, Fact, Fairness, fairness,
 };

@@ -3,17 +3,17 @@
 use crate::account::{self, AccountView};
 use crate::cycles::{self, CyclesView};
 use crate::device::{self, ConditioningRow, QueueRow};
-use crate::machine;
 use crate::notes::{self, FailureRow, NotRunRow, NoticeRow, SamplerTotal, TrialRow, VerifyTotal};
 use crate::phases::{self, PhaseTable};
 use crate::programs::{self, ProgramUse, ToolOverhead};
 use crate::sweep::{self, SweepView};
-use crate::verdict::Judge;
-use crate::watch::{self, Finding};
 use crate::workloads::{self, WorkloadView};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, RunSession, RunState};
 use fsarena_model::score::TrialScore;
+use fsarena_verdict::Judge;
+use fsarena_verdict::compare::machine_line;
+use fsarena_verdict::watchers::{self, Finding};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -104,8 +104,8 @@ pub fn study(
         experiment: header.experiment.clone(),
         title: header.title.clone(),
         created_unix_ns: header.created_unix_ns,
-        machine: machine::machine(&header.host),
-        devices: machine::devices(plan, records),
+        machine: machine_line(&header.host),
+        devices: device::lines(plan, records),
         conditioning: device::conditioning(plan, records),
         queues: device::queues(plan, records),
         sessions: sessions.len(),
@@ -128,7 +128,7 @@ pub fn study(
         not_run: notes::not_run(plan, records),
         failures: notes::failures(plan, records),
         notices: notes::notices(plan, sessions.len(), boots.len(), records),
-        findings: [watch::steady(plan, records), watch::foreign(plan, records)].concat(),
+        findings: [watchers::steady(plan, records), watchers::foreign(plan, records)].concat(),
         sampler: notes::sampler(records),
         verify: notes::verify(records),
     }

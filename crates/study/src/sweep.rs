@@ -11,7 +11,6 @@ pub use measures::SweepMeasure;
 use crate::contenders::Contenders;
 use crate::figures::SpreadF;
 use crate::phases::with_right_contents;
-use crate::verdict::{Class, PairResult, Point, Points, look_once};
 use fsarena_model::contender::Contender;
 use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_model::run::RunPlan;
@@ -19,6 +18,7 @@ use fsarena_model::score::MemoryKind;
 use fsarena_model::units::Bytes;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Verdict};
 use fsarena_model::work::Phase;
+use fsarena_verdict::{Class, PairResult, Point, Points, look_once};
 use serde::Serialize;
 
 /// Share of misses of the interval of a level.

@@ -3,8 +3,8 @@
 use super::tree::{Finding, Tree, parent};
 
 /// Which crates of the workspace a crate may name, dev-dependencies included. The flow is
-/// `cli → runner → {plan, executor, store, study}`, `executor → {devices, engine, metrics}`,
-/// `devices → filesystems → process` and `report → study → {stats, store}`, all of them → `model`,
+/// `cli → runner → {plan, executor, store, verdict}`, `executor → {devices, engine, metrics}`,
+/// `devices → filesystems → process` and `report → study → verdict → stats`, all of them → `model`,
 /// which depends on nothing here.
 const MAY_USE: &[(&str, &[&str])] = &[
     // Plain values in, SVG out.
@@ -32,6 +32,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "store",
             "study",
             "trace",
+            "verdict",
             "watch",
             "worker",
         ],
@@ -63,7 +64,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("reference", &[]),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
     // feature that computes JSON Schemas.
-    ("report", &["chart", "honesty", "model", "reference", "study"]),
+    ("report", &["chart", "honesty", "model", "reference", "study", "verdict"]),
     // Besides the flow: devices, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.
@@ -79,17 +80,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "plan",
             "process",
             "store",
-            "study",
             "trace",
+            "verdict",
         ],
     ),
     ("stats", &[]),
     ("store", &["model"]),
-    ("study", &["filesystems", "model", "stats", "store"]),
+    // Views; it decides nothing.
+    ("study", &["filesystems", "model", "stats", "store", "verdict"]),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.
     ("testkit", &["metrics", "model", "store"]),
     // Block requests of the kernel's trace; devices makes what its tests trace.
     ("trace", &["devices", "filesystems", "model", "process"]),
+    // What decides: from plan and scores alone; the store for its example.
+    ("verdict", &["model", "stats", "store"]),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
     ("watch", &["devices", "doctor", "metrics", "model", "study"]),
     // The worker starts programs, fio among them, and reads what they print.

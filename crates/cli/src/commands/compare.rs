@@ -10,7 +10,8 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{Look, METHOD_VERSION, Stop, Verdict};
 use fsarena_store::{RunId, Store};
-use fsarena_study::compare::{Ask, CompareError, Facts, RunOf, facts, forest, only, sides};
+use fsarena_study::facts;
+use fsarena_verdict::compare::{Ask, CompareError, Facts, RunOf, forest, only, sides};
 use std::path::Path;
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Stop, StopWhy};
 use fsarena_store::{RunId, Store};
-use fsarena_study::verdict::Judge;
+use fsarena_verdict::Judge;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

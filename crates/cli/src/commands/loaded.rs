@@ -9,7 +9,7 @@ use fsarena_reference::Article;
 use fsarena_report::{OwnPhase, OwnRun, Repeats};
 use fsarena_store::{RunId, Store};
 use fsarena_study::Study;
-use fsarena_study::verdict::Verdicts;
+use fsarena_verdict::Verdicts;
 
 /// Whether serial numbers and names of host, user and home directory stay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ impl LoadedRun {
             Some(_) => {
                 let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
                 let (stop, looks) = (store.stop(id)?, store.looks(id)?);
-                fsarena_study::verdict::verdicts(&header, &scores, stop, &looks)
+                fsarena_verdict::verdicts(&header, &scores, stop, &looks)
             }
         };
         let notes = fsarena_plan::notes_of(&header.experiment_toml);

@@ -8,7 +8,7 @@ use fsarena_model::run::RunHeader;
 use fsarena_model::verdict::{METHOD_VERSION, Verdict};
 use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
-use fsarena_study::verdict::Verdicts;
+use fsarena_verdict::Verdicts;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -58,7 +58,7 @@ pub fn verdicts(store: &Store, run: RunId, header: &RunHeader) -> Result<Option<
     }
     let scores = store.scores(run)?;
     let (stop, looks) = (store.stop(run)?, store.looks(run)?);
-    Ok(fsarena_study::verdict::verdicts(header, &scores, stop, &looks))
+    Ok(fsarena_verdict::verdicts(header, &scores, stop, &looks))
 }
 
 /// Whether a question is undecided.

@@ -8,7 +8,7 @@ use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{Claim, claim, level, margin, metric, value};
 use fsarena_model::verdict::Verdict;
-use fsarena_study::compare::{Change, SideRow, Sides, SidesQuestion, UnitValue};
+use fsarena_verdict::compare::{Change, SideRow, Sides, SidesQuestion, UnitValue};
 
 /// Digits of a digest, enough to tell two apart.
 const DIGEST_DIGITS: usize = 12;

@@ -12,8 +12,8 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Rule;
 use fsarena_model::work::{OpError, Workload};
 use fsarena_study::Study;
-use fsarena_study::verdict::Verdicts;
 use fsarena_testkit::records;
+use fsarena_verdict::Verdicts;
 
 /// A RUN that owns what a [`Run`] borrows.
 pub(crate) struct Sample {
@@ -109,7 +109,7 @@ impl Sample {
         let sessions = vec![records::session("b", 0)];
         let study = fsarena_study::study(&header, RunState::Done, &sessions, &records);
         let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
-        let verdicts = fsarena_study::verdict::verdicts(&header, &scores, None, &[]);
+        let verdicts = fsarena_verdict::verdicts(&header, &scores, None, &[]);
         Self { header, sessions, records, study, verdicts }
     }
 

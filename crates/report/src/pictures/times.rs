@@ -8,8 +8,8 @@ use crate::labels::absence;
 use fsarena_chart::{Axis, Bar, Bars, Head, Spot};
 use fsarena_model::record::CacheState;
 use fsarena_model::verdict::Metric;
-use fsarena_study::verdict::{QuestionView, RankRow};
 use fsarena_study::{AbsentRow, MemoryView, PhasePoints, PhaseRow, PhaseTable, TrialPoint};
+use fsarena_verdict::{QuestionView, RankRow};
 
 /// Characters of a note beside a bar; the whole of it stands in the table.
 const NOTE_CHARS: usize = 44;

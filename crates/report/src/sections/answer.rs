@@ -17,7 +17,7 @@ use crate::section::{Block, Section};
 use crate::verdict::answers::{self, listed, margin};
 use crate::verdict::suite;
 use fsarena_model::verdict::{Metric, Rule};
-use fsarena_study::verdict::{QuestionView, SuiteView, Verdicts};
+use fsarena_verdict::{QuestionView, SuiteView, Verdicts};
 use maud::{Markup, html};
 use question::name;
 
@@ -168,7 +168,7 @@ fn open(verdicts: &Verdicts) -> Markup {
     let forecasts = || open().filter_map(|pair| pair.forecast.as_ref());
     let least = forecasts().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let most = forecasts().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let cost = |of: &fsarena_study::verdict::Forecast| {
+    let cost = |of: &fsarena_verdict::Forecast| {
         let blocks = answers::blocks(of.more_blocks);
         format!("about {blocks} ({}) more", answers::about(of.seconds))
     };

@@ -13,8 +13,8 @@ use crate::verdict::answers::listed;
 use crate::verdict::text::level;
 use fsarena_chart::Svg;
 use fsarena_model::verdict::Metric;
-use fsarena_study::verdict::Verdicts;
 use fsarena_study::{HeatView, PhaseCurves, PhasePoints, PhaseTable};
+use fsarena_verdict::Verdicts;
 use maud::{Markup, html};
 
 /// Views that the charts of this section are drawn from.

@@ -5,8 +5,8 @@ use super::multipliers;
 use super::{legend, pairs, plain, question, rule};
 use crate::style::Detail;
 use fsarena_model::verdict::Verdict;
-use fsarena_study::factors::FactorView;
-use fsarena_study::verdict::{PairView, QuestionView, RankRow, Verdicts};
+use fsarena_verdict::factors::FactorView;
+use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
 
 pub use super::question::Against;
 pub use super::text::{about, blocks, listed, margin, percent};

@@ -4,7 +4,7 @@ use super::pairs::{between, sentence};
 use crate::format::count;
 use crate::verdict::text::{listed, metric};
 use fsarena_model::verdict::Verdict;
-use fsarena_study::verdict::{PairView, QuestionView, Verdicts};
+use fsarena_verdict::{PairView, QuestionView, Verdicts};
 
 /// The headline as one sentence.
 pub(super) fn text(verdicts: &Verdicts) -> String {

@@ -1,7 +1,7 @@
 //! Verdicts as a JSON value that every machine prints byte for byte the same.
 
 use fsarena_model::verdict::Metric;
-use fsarena_study::verdict::Verdicts;
+use fsarena_verdict::Verdicts;
 use serde_json::{Map, Value};
 
 /// Figures of a contender in the metric's base unit; their keys get the unit.

@@ -5,8 +5,8 @@ use super::question::{is_of_fewer, shows_letters};
 use crate::style::Detail;
 use crate::verdict::text::{level, listed, margin};
 use fsarena_model::verdict::{Metric, Verdict};
-use fsarena_study::verdict::{Estimator, PairView, Verdicts};
-use fsarena_study::watch::{Finding, FindingKind};
+use fsarena_verdict::watchers::{Finding, FindingKind};
+use fsarena_verdict::{Estimator, PairView, Verdicts};
 
 /// Up to this many blocks no interval is free of an assumption about the noise.
 const NEAR_NORMAL_UP_TO: usize = 5;

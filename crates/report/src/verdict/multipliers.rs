@@ -4,7 +4,7 @@ use crate::style::Style;
 use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{blocks, percent, probability, ratio_and_interval};
-use fsarena_study::factors::{FactorRow, FactorView, LevelRow};
+use fsarena_verdict::factors::{FactorRow, FactorView, LevelRow};
 
 /// The factors of a question.
 pub(super) fn text(view: &FactorView, width: usize, style: Style) -> String {
@@ -59,7 +59,7 @@ pub(super) fn levels(factor: &FactorRow) -> Vec<String> {
         return vec![format!("{name}: {}", level_words(&factor.levels))];
     }
     let mut lines = vec![format!("{name} interacts, so there is no one multiplier:")];
-    let at = |one: &fsarena_study::factors::LevelsAt| {
+    let at = |one: &fsarena_verdict::factors::LevelsAt| {
         format!("{name} at {}: {}", one.at, level_words(&one.levels))
     };
     lines.extend(factor.by_other.iter().map(at));

@@ -3,7 +3,7 @@
 use crate::style::Detail;
 use crate::verdict::text::{Claim, about, blocks, claim, margin, ratio};
 use fsarena_model::verdict::{Rule, Verdict};
-use fsarena_study::verdict::{Forecast, ForecastFor, PairView, QuestionView, Verdicts};
+use fsarena_verdict::{Forecast, ForecastFor, PairView, QuestionView, Verdicts};
 
 /// With more contenders than this only what is not decided and what stands side by side is listed.
 const ALL_PAIRS_UP_TO: usize = 6;

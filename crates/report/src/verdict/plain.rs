@@ -5,7 +5,7 @@ use super::pairs::{between, interval};
 use super::question::reference;
 use crate::verdict::text::{listed, percent, ratio_and_interval, ratio_within, value};
 use fsarena_model::verdict::{Metric, Verdict};
-use fsarena_study::verdict::{PairView, QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
 
 /// Others of one kind are named up to this many.
 const NAMED: usize = 5;

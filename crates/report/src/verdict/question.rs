@@ -11,8 +11,8 @@ use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{metric, ratio, ratio_and_interval, ratio_within, value};
 use fsarena_model::verdict::Verdict;
-use fsarena_study::verdict::{QuestionView, RankRow, Verdicts};
-use fsarena_study::watch::{Finding, FindingKind};
+use fsarena_verdict::watchers::{Finding, FindingKind};
+use fsarena_verdict::{QuestionView, RankRow, Verdicts};
 
 /// Values that stand out are listed up to this many.
 const MOST_OUTLIERS: usize = 6;

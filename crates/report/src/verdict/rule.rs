@@ -6,7 +6,7 @@ use crate::text::{bold, wrap};
 use crate::verdict::text::{blocks, listed, margin};
 use fsarena_model::units::Nanos;
 use fsarena_model::verdict::{Rule, StopWhy, Verdict};
-use fsarena_study::verdict::{RerunBlock, Verdicts};
+use fsarena_verdict::{RerunBlock, Verdicts};
 
 /// The rule, and what became of the blocks.
 pub(super) fn text(verdicts: &Verdicts, width: usize, style: Style) -> String {

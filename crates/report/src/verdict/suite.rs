@@ -7,7 +7,7 @@ use crate::table::{Cell, Column, Table};
 use crate::text::heading;
 use crate::text::wrap;
 use crate::verdict::text::ratio_and_interval;
-use fsarena_study::verdict::SuiteView;
+use fsarena_verdict::SuiteView;
 
 /// Geometric means of ratios, with both intervals, and how often each was what.
 pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {

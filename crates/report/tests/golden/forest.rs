@@ -5,11 +5,11 @@ use crate::width::fits;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
 use fsarena_report::{compare_json, forest_tables, sides_tables};
-use fsarena_study::compare::{
+use fsarena_verdict::Estimator;
+use fsarena_verdict::compare::{
     Change, Forest, ForestPair, ForestQuestion, ForestRow, SideRow, Sides, SidesQuestion, Unit,
     UnitRow, UnitValue, Without,
 };
-use fsarena_study::verdict::Estimator;
 use proptest::prelude::*;
 
 fn unit(name: &str, machine: &str, runs: &[&str]) -> UnitRow {

@@ -17,9 +17,9 @@ use fsarena_model::record::{CacheState, Drained, MemoryRecord, Notice, Outcome, 
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::work::{OpError, VerifyReport};
 use fsarena_report::{PlanCost, PlanCostRow, RunLine, Style, plan_table, raw_values, runs_list};
-use fsarena_study::verdict::Verdicts;
 use fsarena_study::{Study, study};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
+use fsarena_verdict::Verdicts;
 
 fn plain() -> Style {
     Style::default()

@@ -9,8 +9,8 @@ mod whole;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Rule, Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_tables};
-use fsarena_study::verdict::{Estimator, Excluded, PairView, QuestionView, RankRow, Verdicts};
-use fsarena_study::watch::Watch;
+use fsarena_verdict::watchers::Watch;
+use fsarena_verdict::{Estimator, Excluded, PairView, QuestionView, RankRow, Verdicts};
 
 pub(crate) fn shown(verdicts: &Verdicts, width: usize) -> String {
     verdict_tables(verdicts, Detail::Full, width, Style::default())

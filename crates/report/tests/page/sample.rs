@@ -9,8 +9,8 @@ use fsarena_model::work::Workload;
 use fsarena_reference::Article;
 use fsarena_report::{Repeats, Run};
 use fsarena_study::Study;
-use fsarena_study::verdict::Verdicts;
 use fsarena_testkit::records::{asked, contender, header, record, session, small_files};
+use fsarena_verdict::Verdicts;
 
 /// A RUN with all that a page takes.
 pub struct Sample {
@@ -67,7 +67,7 @@ impl Sample {
         let Self { header, state, sessions, records, .. } = self;
         self.study = fsarena_study::study(header, *state, sessions, records);
         let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
-        self.verdicts = fsarena_study::verdict::verdicts(header, &scores, None, &[]);
+        self.verdicts = fsarena_verdict::verdicts(header, &scores, None, &[]);
     }
 
     /// As the page takes it.

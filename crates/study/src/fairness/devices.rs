@@ -2,7 +2,7 @@
 //! are left out.
 
 use super::ledger::{ContenderRecords, DeviceFacts, Fact};
-use crate::machine;
+use crate::device;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::units::Bytes;
 
@@ -99,7 +99,7 @@ fn start(bytes: u64) -> String {
 /// What a contender lay on, in one line; `None` where it lives in memory alone or has no trial.
 pub(super) fn title(trials: &ContenderRecords<'_>, contender: usize) -> Option<String> {
     let level = &trials.plan.contenders[contender].levels.device;
-    trials.own[contender].iter().find_map(|record| machine::device(Some(level), record))
+    trials.own[contender].iter().find_map(|record| device::line(Some(level), record))
 }
 
 /// The devices of all trials, in the order of the plan. Those that one line describes are one; what
@@ -114,7 +114,7 @@ pub(super) fn devices(trials: &ContenderRecords<'_>) -> Vec<DeviceFacts> {
                 continue;
             }
             let level = &contender.levels.device;
-            let Some(title) = machine::device(Some(level), record) else { continue };
+            let Some(title) = device::line(Some(level), record) else { continue };
             let at = devices.iter().position(|known| known.title == title).unwrap_or_else(|| {
                 devices.push(DeviceFacts { title, facts: Vec::new() });
                 devices.len() - 1

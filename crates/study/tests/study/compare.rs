@@ -8,11 +8,12 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{
     Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, Verdict, VerdictPlan,
 };
-use fsarena_study::compare::{
-    Ask, CompareError, Facts, Forest, RunOf, Sides, Unit, facts, forest, only, sides,
-};
-use fsarena_study::verdict::verdicts;
+use fsarena_study::facts;
 use fsarena_testkit::records::{self, SECOND_NS, contender, session, small_files};
+use fsarena_verdict::compare::{
+    Ask, CompareError, Facts, Forest, RunOf, Sides, Unit, forest, only, sides,
+};
+use fsarena_verdict::verdicts;
 
 const BLOCKS: u32 = 4;
 

@@ -3,10 +3,7 @@
 mod compare;
 mod cycles;
 mod engine;
-mod explained;
 mod fairness;
-mod looks;
 mod programs;
 mod study;
-mod verdict;
 mod views;

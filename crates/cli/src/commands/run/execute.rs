@@ -13,7 +13,7 @@ use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_runner::{Finished, Request, Resumed, RunError};
 use fsarena_store::{RunId, Store};
 use fsarena_study::Study;
-use fsarena_study::verdict::Verdicts;
+use fsarena_verdict::Verdicts;
 use sha2::{Digest as _, Sha256};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;

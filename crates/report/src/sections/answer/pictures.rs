@@ -5,7 +5,7 @@ use crate::verdict::answers::{against, between, interval, percent, reference};
 use crate::verdict::text::metric;
 use fsarena_chart::{Head, Key, Ratio, Ratios, Spot, Svg};
 use fsarena_model::verdict::Metric;
-use fsarena_study::verdict::{QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{QuestionView, RankRow, Verdicts};
 
 /// The charts of a RUN, in the order of its questions; those with nothing to draw are left out.
 pub(crate) fn charts(context: &SectionContext<'_>) -> Vec<Svg> {

@@ -9,7 +9,7 @@ use crate::style::Style;
 use crate::verdict::answers;
 use crate::verdict::question::ranking;
 use crate::verdict::text::metric;
-use fsarena_study::verdict::{PairView, QuestionView, Verdicts};
+use fsarena_verdict::{PairView, QuestionView, Verdicts};
 use maud::{Markup, html};
 
 /// Sentences beyond this are folded.

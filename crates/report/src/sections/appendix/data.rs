@@ -2,7 +2,7 @@
 
 use crate::context::Run;
 use fsarena_study::PhasePoints;
-use fsarena_study::verdict::Verdicts;
+use fsarena_verdict::Verdicts;
 use serde_json::{Value, json};
 
 /// Phases of trials beyond which the page has the CSV alone: tables and JSON would be most of it,

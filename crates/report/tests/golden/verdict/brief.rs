@@ -4,9 +4,9 @@ use super::whole::{factors, suite};
 use super::{against, left, pair, question, row, shown, verdicts};
 use fsarena_model::verdict::{Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_tables};
-use fsarena_study::factors::FactorView;
-use fsarena_study::verdict::{QuestionView, Verdicts};
-use fsarena_study::watch::{Finding, FindingKind, Outlier};
+use fsarena_verdict::factors::FactorView;
+use fsarena_verdict::watchers::{Finding, FindingKind, Outlier};
+use fsarena_verdict::{QuestionView, Verdicts};
 
 const JOURNAL: (usize, &str) = (0, "ext4 data=journal");
 const ORDERED: (usize, &str) = (1, "ext4");

@@ -8,8 +8,8 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::Rule;
 use fsarena_report::{phase_tables, verdict_headline, verdict_json};
 use fsarena_study::study;
-use fsarena_study::verdict::{Verdicts, verdicts};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
+use fsarena_verdict::{Verdicts, verdicts};
 
 /// Four blocks of two contenders; xfs takes 1.3 times as long, both within 2 % of their means.
 fn run() -> (RunHeader, Vec<TrialRecord>) {

@@ -3,7 +3,7 @@
 use super::{against, headline, pair, question, row, shown, verdicts};
 use fsarena_model::verdict::{Rule, Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_tables};
-use fsarena_study::verdict::{Estimator, Forecast, ForecastFor, PairView, RankRow, Verdicts};
+use fsarena_verdict::{Estimator, Forecast, ForecastFor, PairView, RankRow, Verdicts};
 
 const LABELS: [&str; 6] = ["ext4", "xfs", "ext3", "btrfs", "f2fs", "jfs"];
 const VALUES: [f64; 6] = [1.00, 1.01, 1.02, 1.09, 1.12, 2.31];

@@ -4,8 +4,8 @@ use super::{against, headline, left, pair, question, row, shown, verdicts};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Rule, Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_json, verdict_tables};
-use fsarena_study::verdict::{Estimator, Forecast, ForecastFor, RerunBlock, Verdicts};
-use fsarena_study::watch::{Finding, FindingKind, Outlier};
+use fsarena_verdict::watchers::{Finding, FindingKind, Outlier};
+use fsarena_verdict::{Estimator, Forecast, ForecastFor, RerunBlock, Verdicts};
 
 const EXT4: (usize, &str) = (0, "ext4");
 const XFS: (usize, &str) = (1, "xfs");

@@ -4,9 +4,9 @@ use super::{against, left, pair, question, row, shown, verdicts};
 use crate::width::fits;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_report::{Detail, Style, verdict_headline, verdict_json, verdict_tables};
-use fsarena_study::factors::{FactorRow, FactorView, LevelRow, LevelsAt, TermRow};
-use fsarena_study::verdict::{Forecast, ForecastFor, SuiteView, Verdicts, WorkloadShare};
-use fsarena_study::watch::{Finding, FindingKind};
+use fsarena_verdict::factors::{FactorRow, FactorView, LevelRow, LevelsAt, TermRow};
+use fsarena_verdict::watchers::{Finding, FindingKind};
+use fsarena_verdict::{Forecast, ForecastFor, SuiteView, Verdicts, WorkloadShare};
 use proptest::prelude::*;
 
 fn small() -> Verdicts {

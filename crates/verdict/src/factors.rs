@@ -3,7 +3,7 @@
 
 mod layout;
 
-use crate::verdict::{Class, Points};
+use crate::points::{Class, Points};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::Question;
 use fsarena_stats::factorial::{

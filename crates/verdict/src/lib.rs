@@ -1,23 +1,29 @@
-//! Which is faster, by how much, and is the difference real: the verdicts of a RUN.
+//! Which is faster, by how much, and is the difference real: everything that decides.
 //!
 //! [`Judge`] decides, look by look, from the plan and the scores of trials alone; the runner asks
 //! it which trials are still needed, and anyone who opens the file later gets the same answers from
-//! the same numbers. [`verdicts`] makes views of what it found. The method is described in
-//! `docs/verdict.md`; its pieces are in `fsarena-stats`.
+//! the same numbers. [`verdicts`] says what it found, with what [`watchers`] saw and which
+//! [`factors`] explain the differences; [`compare`] takes several RUNs as the sample. The method is
+//! described in `docs/verdict.md`; its pieces are in `fsarena-stats`.
 //!
-//! Only whole trials are replicates. Absence of a difference is never called "the same".
+//! Pure: nothing here reads a file, a clock or the machine. Only whole trials are replicates.
+//! Absence of a difference is never called "the same".
+#![forbid(unsafe_code)]
 
 mod build;
+pub mod compare;
 mod data;
+pub mod factors;
 mod judge;
 mod once;
 mod parallel;
 mod points;
 mod suite;
 mod view;
+pub mod watchers;
 
 pub use judge::{BlockEnd, Judge};
-pub(crate) use once::{PairResult, look_once};
+pub use once::{PairResult, look_once};
 pub use points::{Class, Point, Points};
 pub use view::{
     Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,

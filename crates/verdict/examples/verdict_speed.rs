@@ -1,7 +1,7 @@
 //! How long the verdicts of many trials take.
 //!
-//! `cargo run --release -p fsarena-study --example study_speed -- PATH` reads the latest RUN of a
-//! database, such as `many_trials` of `fsarena-store` makes, and prints the times of reading its
+//! `cargo run --release -p fsarena-verdict --example verdict_speed -- PATH` reads the latest RUN of
+//! a database, such as `many_trials` of `fsarena-store` makes, and prints the times of reading its
 //! scores and of finding and describing the verdicts.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (stop, looks) = (store.stop(run)?, store.looks(run)?);
     let read = begun.elapsed();
     let begun = Instant::now();
-    let verdicts = fsarena_study::verdict::verdicts(&header, &scores, stop, &looks);
+    let verdicts = fsarena_verdict::verdicts(&header, &scores, stop, &looks);
     let found = begun.elapsed();
     println!(
         "study of {} trials: scores {:.2} s, verdicts {:.2} s",

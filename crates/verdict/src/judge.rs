@@ -5,9 +5,9 @@
 //! Nothing else goes in: no clock, no chance, no file. So the process that carries a RUN out and
 //! anyone who opens the database years later come to the same words.
 
-use super::data::{Data, PairAtLook, Pool};
-use super::parallel;
-use super::points::Points;
+use crate::data::{Data, PairAtLook, Pool};
+use crate::parallel;
+use crate::points::Points;
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{PhaseScore, TrialScore};
 use fsarena_model::verdict::{

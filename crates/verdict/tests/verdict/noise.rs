@@ -2,7 +2,7 @@
 
 use fsarena_model::record::TimeBase;
 use fsarena_model::score::MemoryKind;
-use fsarena_study::verdict::{Class, Point, Points};
+use fsarena_verdict::{Class, Point, Points};
 use std::f64::consts::TAU;
 
 pub const COLD: Class = Class { time_base: TimeBase::Wall, cold: true, memory: MemoryKind::Whole };

@@ -4,9 +4,9 @@ use super::noise::{Noise, WARM, points};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::verdict::{Metric, Question};
-use fsarena_study::factors::{FactorRow, FactorView, analyze};
-use fsarena_study::verdict::Points;
 use fsarena_testkit::records::{self, contender};
+use fsarena_verdict::Points;
+use fsarena_verdict::factors::{FactorRow, FactorView, analyze};
 
 const DISK: DeviceLevel = DeviceLevel::Loop { size_bytes: 1 << 30 };
 const MEMORY: DeviceLevel = DeviceLevel::Zram { size_bytes: 1 << 30 };

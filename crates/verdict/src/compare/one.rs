@@ -1,7 +1,7 @@
 //! One RUN alone: its own verdicts, as far as they are asked for.
 
 use super::{Ask, CompareError};
-use crate::verdict::{PairView, QuestionView, Verdicts};
+use crate::view::{PairView, QuestionView, Verdicts};
 use fsarena_model::verdict::Metric;
 use std::mem;
 

@@ -1,22 +1,12 @@
-//! What is not the same before and after: kernel, settings, programs, what mkfs made.
+//! The facts of a RUN that its scores do not tell: machine, programs, what mkfs made.
+//!
+//! A comparison of RUNs before and after lists those that changed.
 
-use super::run::{Facts, RunOf};
 use crate::programs;
 use fsarena_model::host::Host;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunHeader;
-use serde::Serialize;
-
-/// Something that is not the same on both sides.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Change {
-    pub what: String,
-    /// Before; empty where it was not there.
-    pub before: Vec<String>,
-    /// After.
-    pub after: Vec<String>,
-}
+use fsarena_verdict::compare::Facts;
 
 /// The facts of a RUN: of its machine, of this program, and of its records.
 #[must_use]
@@ -78,41 +68,4 @@ fn of_host(host: &Host, add: &mut dyn FnMut(String, String)) {
     for (name, value) in host.settings.iter().filter(|(name, _)| !name.starts_with("load_")) {
         add(format!("setting {name}"), value.clone());
     }
-}
-
-/// What differs between two sides, and what is not the same within one of them.
-pub(super) fn changes(before: &[RunOf<'_>], after: &[RunOf<'_>]) -> (Vec<Change>, Vec<String>) {
-    let of = |side: &[RunOf<'_>]| {
-        let mut all = Facts::new();
-        for (what, values) in side.iter().flat_map(|run| &run.facts) {
-            all.entry(what.clone()).or_default().extend(values.iter().cloned());
-        }
-        all
-    };
-    let (one, other) = (of(before), of(after));
-    let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
-    // The kernel first: it is what most comparisons of this kind are about.
-    names.sort_by_key(|name| (!name.starts_with("kernel "), name.contains(':'), *name));
-    names.dedup();
-    let values = |side: &Facts, name: &String| {
-        side.get(name).map(|values| values.iter().cloned().collect()).unwrap_or_default()
-    };
-    let mut found = Vec::new();
-    for name in names {
-        let change =
-            Change { what: name.clone(), before: values(&one, name), after: values(&other, name) };
-        if change.before != change.after {
-            found.push(change);
-        }
-    }
-    let mut notes = Vec::new();
-    for (side, word) in [(&one, "before"), (&other, "after")] {
-        for name in ["kernel release", "kernel version", "distribution"] {
-            if let Some(values) = side.get(name).filter(|values| values.len() > 1) {
-                let values: Vec<&str> = values.iter().map(String::as_str).collect();
-                notes.push(format!("the RUNs {word} are not of one {name}: {}", values.join("; ")));
-            }
-        }
-    }
-    (found, notes)
 }

@@ -10,17 +10,17 @@
 //! * [`sides`]: the same contenders before and after something was changed on one machine.
 //! * [`only`]: what one RUN says, of what is asked here.
 
-mod changes;
 mod family;
 mod forest;
+mod machine;
 mod one;
 mod question;
 mod run;
 mod sides;
 
-pub use changes::{Change, facts};
 pub use forest::{Forest, ForestPair, ForestQuestion, ForestRow, Without, forest};
+pub use machine::machine_line;
 pub use one::only;
 pub use question::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName};
 pub use run::{Facts, RunOf, Unit, UnitRow};
-pub use sides::{SideRow, Sides, SidesQuestion, UnitValue, sides};
+pub use sides::{Change, SideRow, Sides, SidesQuestion, UnitValue, sides};

@@ -1,9 +1,9 @@
 //! One look at values that no question was asked about: by the same method, with a family of its
 //! own. What it finds is no verdict of the RUN.
 
-use super::data::{Data, Pool, verdict};
-use super::judge::FIXED_ALPHA;
-use super::points::Points;
+use crate::data::{Data, Pool, verdict};
+use crate::judge::FIXED_ALPHA;
+use crate::points::Points;
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Rule, Verdict};
 use fsarena_stats::family::{Family, LookInput};
@@ -11,20 +11,21 @@ use fsarena_stats::sequential::Looks;
 
 /// What was found of a pair.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct PairResult {
+pub struct PairResult {
     /// The first, and the second.
-    pub(crate) pair: (usize, usize),
+    pub pair: (usize, usize),
     /// What is said of the first.
-    pub(crate) verdict: Verdict,
+    pub verdict: Verdict,
     /// Value of the first ÷ value of the second.
-    pub(crate) ratio: Option<f64>,
+    pub ratio: Option<f64>,
     /// The interval that this rests on.
-    pub(crate) interval: Option<(f64, f64)>,
+    pub interval: Option<(f64, f64)>,
 }
 
 /// Looks at all pairs of these contenders together, at the level that the RUN's rule has for so
 /// many blocks. `step` says how large the smallest step is in which a value can be read.
-pub(crate) fn look_once(
+#[must_use]
+pub fn look_once(
     plan: &RunPlan,
     points: &Points,
     contenders: &[usize],

@@ -4,8 +4,8 @@ use super::noise::Noise;
 use fsarena_model::record::{TrialRecord, Window};
 use fsarena_model::run::RunHeader;
 use fsarena_model::sample::Series;
-use fsarena_study::watch::{FindingKind, foreign, inside, steady};
 use fsarena_testkit::records::{self, SECOND_NS, contender};
+use fsarena_verdict::watchers::{FindingKind, foreign, inside, steady};
 use std::collections::BTreeMap;
 
 /// ext4 and xfs, one big file each, in six blocks.

@@ -1,8 +1,8 @@
 //! The numbers of a pair at a look: its log ratios, the spread that others lend it, and whether the
 //! two spread in different shapes.
 
-use super::points::{Class, Points};
-use super::view::Estimator;
+use crate::points::{Class, Points};
+use crate::view::Estimator;
 use fsarena_model::verdict::Verdict;
 use fsarena_stats::blocks::moderated;
 use fsarena_stats::family::{Decision, LookInput, LookResult};

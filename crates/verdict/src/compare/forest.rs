@@ -9,7 +9,8 @@ use super::run::{
     RunOf, Units, asked, each_once, names_of_workloads, not_alike, not_known, work_differs,
 };
 use super::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName, Unit, UnitRow};
-use crate::verdict::{Estimator, Points};
+use crate::points::Points;
+use crate::view::Estimator;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Pairs, Verdict};
 use fsarena_stats::paired::{self, PairSample};

@@ -1,8 +1,9 @@
 //! A RUN as comparisons see it: which machine and boot it is of, what it asked, and its values.
 
+use super::machine;
 use super::{Ask, CompareError, QuestionName};
-use crate::machine;
-use crate::verdict::{Judge, Points};
+use crate::judge::Judge;
+use crate::points::Points;
 use fsarena_model::contender::Levels;
 use fsarena_model::factor;
 use fsarena_model::host::Host;
@@ -324,7 +325,7 @@ impl Units {
                             Unit::Run => format!("RUN {}", run.name),
                             _ => format!("{} {}", kind.name(), firsts.len()),
                         },
-                        machine: machine::machine(&run.header.host),
+                        machine: machine::machine_line(&run.header.host),
                         runs: Vec::new(),
                     });
                     firsts.len() - 1

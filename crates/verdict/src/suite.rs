@@ -4,8 +4,8 @@
 //! Two intervals answer two questions: for these very workloads the spread of their blocks, for
 //! workloads like these the spread among them.
 
-use super::judge::{Asked, Judge};
-use super::view::{SuiteView, WorkloadShare};
+use crate::judge::{Asked, Judge};
+use crate::view::{SuiteView, WorkloadShare};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_stats::{mean_t, paired::PairSample};

@@ -1,8 +1,8 @@
 //! Trends over blocks, and values that stand out.
 
 use super::noise::{Noise, points};
-use fsarena_study::verdict::{Point, Points};
-use fsarena_study::watch::{FindingKind, watch};
+use fsarena_verdict::watchers::{FindingKind, watch};
+use fsarena_verdict::{Point, Points};
 
 fn labels(count: usize) -> Vec<String> {
     ["ext4", "xfs", "btrfs", "f2fs"][..count].iter().map(|&label| label.to_owned()).collect()

@@ -1,15 +1,15 @@
 //! From what the judge found to views.
 
-use super::data::PairAtLook;
-use super::judge::{Asked, Judge, Pair};
-use super::parallel;
-use super::points::{Class, Point, Points};
-use super::suite::suite;
-use super::view::{
+use crate::data::PairAtLook;
+use crate::judge::{Asked, Judge, Pair};
+use crate::parallel;
+use crate::points::{Class, Point, Points};
+use crate::suite::suite;
+use crate::view::{
     Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,
     Verdicts,
 };
-use crate::{factors, watch};
+use crate::{factors, watchers};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Look, Pairs, Stop, StopWhy, Verdict};
 use fsarena_stats::{
@@ -99,14 +99,14 @@ fn question(
 }
 
 /// What the watchers see among values that may be compared.
-fn watched(points: &Points, labels: &[String]) -> watch::Watch {
+fn watched(points: &Points, labels: &[String]) -> watchers::Watch {
     let mut classes: Vec<Class> = points.all.iter().map(|point| point.class).collect();
     classes.sort_unstable();
     classes.dedup();
-    let mut look = watch::Watch::default();
+    let mut look = watchers::Watch::default();
     for class in classes {
         let all = points.all.iter().copied().filter(|point| point.class == class).collect();
-        let own = watch::watch(&Points { all, ..Points::default() }, labels);
+        let own = watchers::watch(&Points { all, ..Points::default() }, labels);
         look.findings.extend(own.findings);
         look.outliers.extend(own.outliers);
     }

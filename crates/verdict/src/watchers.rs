@@ -9,7 +9,7 @@ pub use finding::{Finding, FindingKind, OUTLIER_Z, Outlier, Watch};
 pub use foreign::foreign;
 pub use inside::{inside, steady};
 
-use crate::verdict::{Class, Points};
+use crate::points::{Class, Point, Points};
 use finding::p_words;
 use fsarena_stats::trend::{
     Autocorrelation, Cell, Covariates, Effect, TREND_ALPHA, adjusted, autocorrelation, carry_over,
@@ -43,7 +43,7 @@ pub fn watch(points: &Points, labels: &[String]) -> Watch {
 /// Values of one block and one class make a group.
 fn cells(points: &Points) -> Vec<Cell> {
     let mut groups: BTreeMap<(u32, Class), usize> = BTreeMap::new();
-    let cell = |point: &crate::verdict::Point| {
+    let cell = |point: &Point| {
         let next = groups.len();
         Cell {
             group: *groups.entry((point.block, point.class)).or_insert(next),

@@ -2,14 +2,14 @@
 //! another distribution, another setting. The units are boots; nothing is paired, so that slow
 //! drift of the machine between the sides is in the answer, unless boots of both take turns.
 
-use super::changes::{Change, changes};
 use super::family;
+use super::machine;
 use super::run::{
-    RunOf, Units, asked, each_once, machines_differ, names_of_workloads, not_alike, work_differs,
+    Facts, RunOf, Units, asked, each_once, machines_differ, names_of_workloads, not_alike,
+    work_differs,
 };
 use super::{Ask, CompareError, LEAST_UNITS, QuestionName, Unit, UnitRow};
-use crate::machine;
-use crate::verdict::{Class, Points};
+use crate::points::{Class, Points};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
 use fsarena_stats::units::{Shift, welch};
@@ -36,6 +36,17 @@ pub struct Sides {
     pub questions: Vec<SidesQuestion>,
     /// Notes to show with it.
     pub notes: Vec<String>,
+}
+
+/// Something that is not the same on both sides.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Change {
+    pub what: String,
+    /// Before; empty where it was not there.
+    pub before: Vec<String>,
+    /// After.
+    pub after: Vec<String>,
 }
 
 /// A question before and after.
@@ -340,4 +351,41 @@ fn row(
 
 fn boots(n: usize) -> String {
     if n == 1 { "1 boot".to_owned() } else { format!("{n} boots") }
+}
+
+/// What differs between two sides, and what is not the same within one of them.
+fn changes(before: &[RunOf<'_>], after: &[RunOf<'_>]) -> (Vec<Change>, Vec<String>) {
+    let of = |side: &[RunOf<'_>]| {
+        let mut all = Facts::new();
+        for (what, values) in side.iter().flat_map(|run| &run.facts) {
+            all.entry(what.clone()).or_default().extend(values.iter().cloned());
+        }
+        all
+    };
+    let (one, other) = (of(before), of(after));
+    let mut names: Vec<&String> = one.keys().chain(other.keys()).collect();
+    // The kernel first: it is what most comparisons of this kind are about.
+    names.sort_by_key(|name| (!name.starts_with("kernel "), name.contains(':'), *name));
+    names.dedup();
+    let values = |side: &Facts, name: &String| {
+        side.get(name).map(|values| values.iter().cloned().collect()).unwrap_or_default()
+    };
+    let mut found = Vec::new();
+    for name in names {
+        let change =
+            Change { what: name.clone(), before: values(&one, name), after: values(&other, name) };
+        if change.before != change.after {
+            found.push(change);
+        }
+    }
+    let mut notes = Vec::new();
+    for (side, word) in [(&one, "before"), (&other, "after")] {
+        for name in ["kernel release", "kernel version", "distribution"] {
+            if let Some(values) = side.get(name).filter(|values| values.len() > 1) {
+                let values: Vec<&str> = values.iter().map(String::as_str).collect();
+                notes.push(format!("the RUNs {word} are not of one {name}: {}", values.join("; ")));
+            }
+        }
+    }
+    (found, notes)
 }

@@ -69,7 +69,7 @@ pub struct QuestionView {
     /// Contenders that are excluded, with the reason.
     pub left: Vec<Excluded>,
     /// What the watchers saw.
-    pub watch: crate::watch::Watch,
+    pub watch: crate::watchers::Watch,
     /// What the differences are due to, where several factors vary.
     pub factors: Option<crate::factors::FactorView>,
 }

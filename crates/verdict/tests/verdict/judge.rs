@@ -8,8 +8,8 @@ use fsarena_model::seed::Seed;
 use fsarena_model::verdict::{
     Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
 };
-use fsarena_study::verdict::{ForecastFor, Judge, Verdicts, verdicts};
 use fsarena_testkit::records::{self, SECOND_NS};
+use fsarena_verdict::{ForecastFor, Judge, Verdicts, verdicts};
 use proptest::prelude::*;
 
 const MS: f64 = 1e6;

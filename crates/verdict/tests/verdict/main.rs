@@ -1,0 +1,8 @@
+//! The judge, its looks, what watchers find and which factors explain a difference.
+
+mod factors;
+mod judge;
+mod looks;
+mod noise;
+mod trials;
+mod watchers;
