@@ -6,8 +6,8 @@
 //! and no timed test: fewer pairs or files than the figures ask for run it without judging. It
 //! fails when a figure is missed; what cannot be run here is said, and is no figure that was met.
 
+mod child_job;
 mod corpus;
-mod errand;
 mod fio;
 mod image;
 mod million;
@@ -40,14 +40,14 @@ const SECTIONS: &[Section] = &[
     million::SECTION,
 ];
 
-/// Runs the sections, or one errand in a child process (`--child`, `--corpus-child`).
+/// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).
 ///
 /// # Errors
 /// Wrong arguments, a side that cannot be built or run, or a figure that is missed.
 pub fn run(args: &[String]) -> Result<()> {
     let (in_namespace, args) = match args {
-        [flag, errand] if flag == "--child" => return errand::carry_out(errand),
-        [flag, make] if flag == corpus::CHILD => return corpus::carry_out(make),
+        [flag, child_job] if flag == "--child" => return child_job::run_child(child_job),
+        [flag, make] if flag == corpus::CHILD => return corpus::run_child(make),
         [flag, rest @ ..] if flag == image::OWN_MOUNTS => (true, rest),
         all => (false, all),
     };

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use processes::Session;
 pub use processes::find;
-use steps::Bench;
+use steps::StepContext;
 use tally::{NotRun, Outcome, Tally};
 
 /// The whole task ends by itself within this time; what runs then is stopped and has failed.
@@ -27,7 +27,7 @@ const TIME_MAX: Duration = Duration::from_secs(44 * 60);
 /// A part of the task.
 struct Step {
     name: &'static str,
-    run: fn(&mut Bench) -> Outcome,
+    run: fn(&mut StepContext) -> Outcome,
 }
 
 /// The cheap ones first. clippy and docs run beside the machine tests, which mostly wait.
@@ -51,18 +51,18 @@ const STEPS: &[Step] = &[
 /// system.
 pub fn run(full: bool) -> anyhow::Result<bool> {
     let session = Session::start(crate::root::root(), TIME_MAX, full)?;
-    let mut bench = Bench::new(session);
+    let mut context = StepContext::new(session);
     let mut tally = Tally::default();
     let mut times = String::new();
     for (index, step) in STEPS.iter().enumerate() {
         println!("[{}/{}] {}", index + 1, STEPS.len(), step.name);
         let started = Instant::now();
-        let outcome = match bench.session.over() {
+        let outcome = match context.session.over() {
             // Leftovers are looked for even then: that is when there are some.
             Some(why) if step.name != "leftovers" => {
                 Outcome::not_run(vec![NotRun::new(step.name, why)])
             }
-            _ => (step.run)(&mut bench),
+            _ => (step.run)(&mut context),
         };
         for text in &outcome.output {
             println!("{}", text.trim_end());
@@ -72,10 +72,10 @@ pub fn run(full: bool) -> anyhow::Result<bool> {
         let _ = writeln!(times, "  {seconds:7.1} s  {}", step.name);
         tally.add(step.name, outcome);
     }
-    if let Some(why) = bench.session.over() {
+    if let Some(why) = context.session.over() {
         tally.fail(&format!("the task did not reach its end: {why}"));
     }
-    let seconds = bench.session.elapsed().as_secs_f64();
+    let seconds = context.session.elapsed().as_secs_f64();
     print!("\nSteps:\n{times}  {seconds:7.1} s  in all, logs in target/xtask\n{}", tally.closing());
     Ok(tally.failed() == 0)
 }

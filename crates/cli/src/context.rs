@@ -129,12 +129,12 @@ fn is_utf8() -> bool {
 
 /// Writes a message to standard error. Work goes on if its reader is gone, as after
 /// `fsarena run 2>&1 | head`.
-pub fn say(text: &str) {
-    say_text(&format!("{text}\n"));
+pub fn print_message(text: &str) {
+    print_text(&format!("{text}\n"));
 }
 
-/// Writes whole lines of messages to standard error, as [`say()`] does.
-pub fn say_text(lines: &str) {
+/// Writes whole lines of messages to standard error, as [`print_message`] does.
+pub fn print_text(lines: &str) {
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }
 

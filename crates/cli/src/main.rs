@@ -7,7 +7,7 @@
 /// standard error is gone.
 macro_rules! say {
     ($($words:tt)*) => {
-        $crate::context::say(&format!($($words)*))
+        $crate::context::print_message(&format!($($words)*))
     };
 }
 

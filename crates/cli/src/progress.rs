@@ -43,7 +43,7 @@ impl Bar {
         if self.on_terminal {
             self.bar.println(text);
         } else {
-            context::say(text);
+            context::print_message(text);
         }
     }
 }
@@ -94,7 +94,7 @@ impl Progress for Bar {
         }
     }
 
-    fn say(&mut self, text: &str) {
+    fn message(&mut self, text: &str) {
         self.line(text);
     }
 }

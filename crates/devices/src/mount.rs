@@ -129,7 +129,7 @@ impl Drop for Mounted {
 pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> {
     if let TargetSpec::Directory { path } = formatted.target() {
         // Only for the record.
-        let entry = mountinfo::of_path(path).ok().flatten();
+        let entry = mountinfo::find_for_path(path).ok().flatten();
         return Ok(Mounted {
             path: path.clone(),
             fstype: entry.as_ref().map(|entry| entry.fstype.clone()).unwrap_or_default(),

@@ -133,7 +133,7 @@ pub fn at(mount_point: &Path) -> io::Result<Option<MountEntry>> {
 ///
 /// # Errors
 /// As [`current`].
-pub fn of_path(path: &Path) -> io::Result<Option<MountEntry>> {
+pub fn find_for_path(path: &Path) -> io::Result<Option<MountEntry>> {
     let covering = current()?.into_iter().filter(|entry| path.starts_with(&entry.mount_point));
     Ok(covering.max_by_key(|entry| entry.mount_point.components().count()))
 }
@@ -161,7 +161,7 @@ odd line
 
     #[test]
     fn the_root_is_always_found() {
-        assert!(of_path(Path::new("/")).unwrap().is_some());
+        assert!(find_for_path(Path::new("/")).unwrap().is_some());
     }
 
     #[test]

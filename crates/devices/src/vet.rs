@@ -135,7 +135,7 @@ pub fn vet_directory(dir: &Path) -> Result<VettedDirectory, Refusal> {
     const REMEDY: &str = "name a writable directory, or --on loop:SIZE";
     let path = writable_directory(dir, REMEDY)?;
     let magic = magic(&path, REMEDY)?;
-    let entry = mountinfo::of_path(&path).ok().flatten();
+    let entry = mountinfo::find_for_path(&path).ok().flatten();
     let fs_type = entry.map_or_else(|| "unknown".to_owned(), |entry| entry.fstype);
     Ok(VettedDirectory { path, fs_type, in_memory: matches!(magic, TMPFS | RAMFS) })
 }
@@ -183,7 +183,7 @@ fn writable_directory(dir: &Path, remedy: &str) -> Result<PathBuf, Refusal> {
 /// Whether the path lies on a file system of ours: its source is our name, or a loop device over
 /// an image of ours.
 fn below_our_mount(path: &Path) -> std::io::Result<bool> {
-    Ok(mountinfo::of_path(path)?.is_some_and(|entry| {
+    Ok(mountinfo::find_for_path(path)?.is_some_and(|entry| {
         let image = loopdev::backing_file(Path::new(&entry.source));
         let name = image.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
         entry.source == "fsarena" || name.is_some_and(|name| name.starts_with("fsarena-"))

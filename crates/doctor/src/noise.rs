@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     /// Runs that go up and down by `step` in the logarithm.
-    fn of(runs: usize, step: f64, trial_s: f64) -> NoiseClass {
+    fn class_with_step(runs: usize, step: f64, trial_s: f64) -> NoiseClass {
         let phase_ns: Vec<f64> =
             (0..runs).map(|n| 1e9 * (if n % 2 == 0 { 0.0 } else { step }).exp()).collect();
         let trial_s = vec![trial_s; runs];
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn blocks_fill_the_time_up_to_the_cap() {
-        let found = of(10, 0.02, 30.0);
+        let found = class_with_step(10, 0.02, 30.0);
         let blocks: Vec<(u32, bool)> =
             found.smallest.iter().map(|s| (s.blocks, s.capped)).collect();
         assert_eq!(blocks, [(10, false), (30, false), (32, true)]);
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_smallest_difference_is_that_of_the_forecast() {
-        let found = of(10, 0.02, 30.0);
+        let found = class_with_step(10, 0.02, 30.0);
         let alpha = Looks::with_cap(CAP).unwrap().alpha(10);
         let wanted = forecast::smallest_difference(0.02, 10, alpha).unwrap().exp_m1();
         assert!((found.smallest[0].difference.unwrap() - wanted).abs() < 1e-12);
@@ -113,7 +113,7 @@ mod tests {
         let phase_ns: Vec<f64> = (0..20).map(|n| 1e9 * (f64::from(n) * 0.01).exp()).collect();
         let runs = Runs { phase_ns: &phase_ns, trial_s: &[1.0; 20], cold: false };
         let drift = class("c", "w", "p", runs).unwrap();
-        let jitter = of(20, 0.01, 1.0);
+        let jitter = class_with_step(20, 0.01, 1.0);
         assert!(drift.cv.unwrap() > 5.0 * jitter.cv.unwrap());
         let share = |class: &NoiseClass| class.smallest[0].difference.unwrap();
         assert!((share(&drift) - share(&jitter)).abs() < 1e-9);
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn too_little_is_no_figure() {
-        let two = of(2, 0.02, 1.0);
+        let two = class_with_step(2, 0.02, 1.0);
         assert_eq!((two.cv, two.smallest[0].difference), (None, None));
-        let long = of(10, 0.02, 120.0);
+        let long = class_with_step(10, 0.02, 120.0);
         assert_eq!((long.smallest[0].blocks, long.smallest[0].difference), (2, None));
         assert!(long.smallest[1].difference.is_some());
         let none = Runs { phase_ns: &[], trial_s: &[], cold: false };

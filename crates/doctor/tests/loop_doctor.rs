@@ -22,11 +22,11 @@ fn why_not() -> Option<&'static str> {
     if !Path::new("/dev/loop-control").exists() {
         return Some("no /dev/loop-control");
     }
-    let mount = mountinfo::of_path(Path::new(MEMORY)).ok().flatten();
+    let mount = mountinfo::find_for_path(Path::new(MEMORY)).ok().flatten();
     (mount.is_none_or(|mount| mount.fstype != "tmpfs")).then_some("no tmpfs at /dev/shm")
 }
 
-fn of<'a>(findings: &'a [Finding], code: &str, place: &str) -> &'a Finding {
+fn finding_of<'a>(findings: &'a [Finding], code: &str, place: &str) -> &'a Finding {
     let found = findings.iter().find(|f| f.code == code && f.place == place);
     found.unwrap_or_else(|| panic!("no {code} of {place} in {findings:?}"))
 }
@@ -50,13 +50,13 @@ fn loop_over_memory_is_seen_as_such() {
     let findings = examine(&Roots::default(), &[target], WATCHED);
     let took = started.elapsed();
 
-    let memory = of(&findings, "memory", &place);
+    let memory = finding_of(&findings, "memory", &place);
     assert_eq!(memory.reading, "a loop device over a file in memory (tmpfs)");
     assert_eq!(memory.weight, Weight::Warning);
-    let direct = of(&findings, "loop-direct-io", &place);
+    let direct = finding_of(&findings, "loop-direct-io", &place);
     assert_eq!(direct.weight == Weight::Fine, device.direct_io(), "{direct:?}");
-    assert_eq!(of(&findings, "in-use", &place).weight, Weight::Fine);
-    assert!(of(&findings, "load", "host").weight >= Weight::Fine);
+    assert_eq!(finding_of(&findings, "in-use", &place).weight, Weight::Fine);
+    assert!(finding_of(&findings, "load", "host").weight >= Weight::Fine);
     assert!(took < Duration::from_secs(6), "{took:?} for what takes a second");
     device.detach().unwrap();
 }

@@ -44,7 +44,7 @@ impl Sizes {
     /// Bytes of file `file`.
     #[inline(always)]
     pub fn file_bytes(&self, file: u32) -> u64 {
-        (self.draw.of(u64::from(file)) + self.appended_bytes).min(self.most_bytes)
+        (self.draw.value_at(u64::from(file)) + self.appended_bytes).min(self.most_bytes)
     }
 
     /// No file is longer than this: the end of the largest that may be drawn.

@@ -10,7 +10,7 @@ use crate::filesystem::{TestedFs, notice};
 use crate::tracing::{Account, Traced, Tracing};
 use fsarena_devices::cache;
 use fsarena_metrics::{Snapshot, Sources, block_stat, delta};
-use fsarena_model::account::{AccountRecord, Places};
+use fsarena_model::account::{AccountRecord, FsLayout};
 use fsarena_model::record::{Notice, PhaseRecord, TrialRecord, Window};
 use fsarena_model::score::WRITTEN;
 use std::path::Path;
@@ -155,9 +155,9 @@ impl WriteAccounts {
         if self.traced.is_empty() {
             return Ok(());
         }
-        let places = journal_places(fs, device);
+        let layout = journal_layout(fs, device);
         for traced in std::mem::take(&mut self.traced) {
-            put_account(record, &traced, &places);
+            put_account(record, &traced, &layout);
         }
         // What was read for them is not to be found in the cache by what comes.
         cache::flush_device(device)?;
@@ -166,17 +166,17 @@ impl WriteAccounts {
 }
 
 /// Where the journal and other metadata are on the unmounted device.
-fn journal_places(fs: &TestedFs<'_>, device: &Path) -> Places {
-    fs.driver.layout(device).unwrap_or_else(|error| Places {
+fn journal_layout(fs: &TestedFs<'_>, device: &Path) -> FsLayout {
+    fs.driver.layout(device).unwrap_or_else(|error| FsLayout {
         notes: vec![format!("Where its journal lies is not known: {error}.")],
-        ..Places::default()
+        ..FsLayout::default()
     })
 }
 
 /// Puts the account of a phase into its record.
-fn put_account(record: &mut TrialRecord, traced: &Traced, places: &Places) {
+fn put_account(record: &mut TrialRecord, traced: &Traced, layout: &FsLayout) {
     let Traced { phase, trace, maps, cuts, total_bytes, notes, .. } = traced;
-    let mut account = fsarena_trace::account(trace, places, maps, cuts, *total_bytes);
+    let mut account = fsarena_trace::account(trace, layout, maps, cuts, *total_bytes);
     account.notes.extend_from_slice(notes);
     account.looks_cpu_ns = traced.looks_cpu_ns;
     account.longest_look_ns = traced.longest_look_ns;

@@ -99,7 +99,7 @@ fn stored_bytes(dataset: &Dataset, rule: &ContentRule) -> u64 {
     };
     match dataset.draw_sizes() {
         Draw::Fixed(size_bytes) => dataset.files.saturating_mul(stored(size_bytes)),
-        sizes => (0..dataset.files).map(|file| stored(sizes.of(file))).sum(),
+        sizes => (0..dataset.files).map(|file| stored(sizes.value_at(file))).sum(),
     }
 }
 

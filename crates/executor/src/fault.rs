@@ -59,13 +59,13 @@ pub fn at(step: &str, phase: Option<&str>) {
     match what {
         Some("panic") => panic!("FSARENA_FAULT asks for a panic in {place}"),
         Some("hang") => {
-            say(&format!("FSARENA_FAULT asks for a hang in {place}"));
+            write_line(&format!("FSARENA_FAULT asks for a hang in {place}"));
             loop {
                 std::thread::sleep(Duration::from_secs(1));
             }
         }
         Some("pause") => {
-            say(&format!("FSARENA_FAULT asks for a pause in {place}"));
+            write_line(&format!("FSARENA_FAULT asks for a pause in {place}"));
             while words.clone().next().is_some_and(|path| !Path::new(path).exists()) {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -74,6 +74,6 @@ pub fn at(step: &str, phase: Option<&str>) {
     }
 }
 
-fn say(line: &str) {
+fn write_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -172,17 +172,28 @@ mod tests {
     use super::*;
     use rustix::io::Errno;
 
-    fn of(what: &'static str, errno: Errno) -> Option<Namespaces> {
+    fn missing_namespaces(what: &'static str, errno: Errno) -> Option<Namespaces> {
         without(&in_place(what)(errno.into()))
     }
 
     #[test]
     fn what_is_left_without_namespaces_of_its_own() {
-        assert_eq!(of(MOUNTS, Errno::PERM), Some(Namespaces::NotAllowed));
-        assert_eq!(of("process namespace", Errno::PERM), Some(Namespaces::NotAllowed));
-        assert_eq!(of(MOUNTS, Errno::INVAL), Some(Namespaces::NotPrivate), "a plain chroot");
-        assert_eq!(of("process namespace", Errno::INVAL), None, "a kernel without them");
-        assert_eq!(of(MOUNTS, Errno::NOSPC), None, "too many of them");
+        assert_eq!(missing_namespaces(MOUNTS, Errno::PERM), Some(Namespaces::NotAllowed));
+        assert_eq!(
+            missing_namespaces("process namespace", Errno::PERM),
+            Some(Namespaces::NotAllowed)
+        );
+        assert_eq!(
+            missing_namespaces(MOUNTS, Errno::INVAL),
+            Some(Namespaces::NotPrivate),
+            "a plain chroot"
+        );
+        assert_eq!(
+            missing_namespaces("process namespace", Errno::INVAL),
+            None,
+            "a kernel without them"
+        );
+        assert_eq!(missing_namespaces(MOUNTS, Errno::NOSPC), None, "too many of them");
         assert_eq!(without(&PlaceError::Talk(Errno::PERM.into())), None);
     }
 

@@ -113,12 +113,12 @@ impl Tracing {
         if is_full(&self.maps, EXTENTS_MAX) {
             return;
         }
-        if self.look(root, &mut || !worker.has_spoken()) {
+        if self.survey_files(root, &mut || !worker.has_spoken()) {
             self.looked_after.push(number);
         }
     }
 
-    fn look(&mut self, root: &Path, go_on: &mut dyn FnMut() -> bool) -> bool {
+    fn survey_files(&mut self, root: &Path, go_on: &mut dyn FnMut() -> bool) -> bool {
         let (began_ns, before_cpu_ns) = (monotonic_ns(), thread_cpu_ns());
         let looked = map_of_files_while(root, go_on);
         self.looks_cpu_ns += thread_cpu_ns().saturating_sub(before_cpu_ns);
@@ -199,7 +199,7 @@ impl Account {
     pub(crate) fn map_at_end(&mut self, root: &Path, cycles: &[(u32, u64)]) {
         if let Some(tracing) = self.tracing() {
             tracing.cut(cycles);
-            tracing.look(root, &mut || true);
+            tracing.survey_files(root, &mut || true);
         }
     }
 }

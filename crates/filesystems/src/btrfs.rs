@@ -2,7 +2,7 @@
 
 use super::options::{Rule, ToolOutput, device_uuid, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
-use fsarena_model::account::{Chunk, Places, Range};
+use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ impl FileSystem for Btrfs {
         parse_dump_super(&output_of("btrfs", "btrfs-progs", &args, device)?)
     }
 
-    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+    fn layout(&self, device: &Path) -> Result<FsLayout, FsError> {
         layout(device)
     }
 
@@ -298,7 +298,7 @@ const SUPERBLOCK_BYTES: u64 = 4096;
 const WHOLE: [&str; 2] = ["single", "DUP"];
 
 /// Asks the program about the file system on `device`.
-fn layout(device: &Path) -> Result<Places, FsError> {
+fn layout(device: &Path) -> Result<FsLayout, FsError> {
     let args = ["inspect-internal", "dump-tree", "-t", "chunk"];
     parse_chunk_tree(&output_of("btrfs", "btrfs-progs", &args, device)?)
 }
@@ -313,7 +313,7 @@ struct FoundChunk {
 }
 
 /// Reads `btrfs inspect-internal dump-tree -t chunk`.
-fn parse_chunk_tree(text: &str) -> Result<Places, FsError> {
+fn parse_chunk_tree(text: &str) -> Result<FsLayout, FsError> {
     let output = ToolOutput { tool: "btrfs inspect-internal dump-tree", text };
     let mut found: Vec<FoundChunk> = Vec::new();
     let mut is_chunk = false;
@@ -348,7 +348,7 @@ fn parse_chunk_tree(text: &str) -> Result<Places, FsError> {
     layout_from_chunks(&output, &found)
 }
 
-fn layout_from_chunks(output: &ToolOutput<'_>, found: &[FoundChunk]) -> Result<Places, FsError> {
+fn layout_from_chunks(output: &ToolOutput<'_>, found: &[FoundChunk]) -> Result<FsLayout, FsError> {
     let Some(device) = found.iter().find_map(|chunk| chunk.stripes.first()) else {
         return Err(output.odd("no chunks"));
     };
@@ -382,9 +382,9 @@ fn layout_from_chunks(output: &ToolOutput<'_>, found: &[FoundChunk]) -> Result<P
         let (logical_bytes, length_bytes) = (chunk.logical_bytes, chunk.length_bytes);
         chunks.push(Chunk { logical_bytes, length_bytes, copies_bytes: copies.collect() });
     }
-    let said_by = "btrfs inspect-internal".to_owned();
+    let reported_by = "btrfs inspect-internal".to_owned();
     let journal = Vec::new();
-    Ok(Places { journal, metadata, flags_metadata: true, chunks, said_by, notes })
+    Ok(FsLayout { journal, metadata, flags_metadata: true, chunks, reported_by, notes })
 }
 
 #[cfg(test)]

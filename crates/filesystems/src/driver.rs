@@ -1,7 +1,7 @@
 //! What a driver is: the trait of all file systems, and what its methods speak of.
 
 use super::error::{FsError, IllegalLevel};
-use fsarena_model::account::Places;
+use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
@@ -228,13 +228,13 @@ pub trait FileSystem: Send + Sync {
     ///
     /// # Errors
     /// When the program is missing, fails, or is not understood.
-    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+    fn layout(&self, device: &Path) -> Result<FsLayout, FsError> {
         let _ = device;
         let note = format!(
             "{}: this program does not know where its journal and its metadata lie.",
             self.name()
         );
-        Ok(Places { notes: vec![note], ..Places::default() })
+        Ok(FsLayout { notes: vec![note], ..FsLayout::default() })
     }
 
     /// Whether its files can share blocks (FICLONE); absent where this is not known.

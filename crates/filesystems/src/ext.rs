@@ -7,7 +7,7 @@
 
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
-use fsarena_model::account::Places;
+use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
 use geometry::{Geometry, Shape, TooManyInodes};
@@ -282,7 +282,7 @@ impl FileSystem for Ext {
         parse_dumpe2fs(&output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?)
     }
 
-    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+    fn layout(&self, device: &Path) -> Result<FsLayout, FsError> {
         layout::layout(device)
     }
 

@@ -2,7 +2,7 @@
 
 use super::options::{Rule, ToolOutput, device_uuid, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
-use fsarena_model::account::{Places, Range};
+use fsarena_model::account::{FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ impl FileSystem for Xfs {
         parse_info(&output_of("xfs_db", "xfsprogs", &["-r", "-c", "info"], device)?)
     }
 
-    fn layout(&self, device: &Path) -> Result<Places, FsError> {
+    fn layout(&self, device: &Path) -> Result<FsLayout, FsError> {
         layout(device)
     }
 
@@ -327,12 +327,12 @@ const HEADER_SECTORS: u64 = 4;
 const GROUPS_MAX: u64 = 1 << 20;
 
 /// Asks the program about the file system on `device`.
-fn layout(device: &Path) -> Result<Places, FsError> {
+fn layout(device: &Path) -> Result<FsLayout, FsError> {
     parse_superblock(&output_of("xfs_db", "xfsprogs", &["-r", "-c", "sb 0", "-c", "p"], device)?)
 }
 
 /// Reads `xfs_db -r -c "sb 0" -c p`.
-fn parse_superblock(text: &str) -> Result<Places, FsError> {
+fn parse_superblock(text: &str) -> Result<FsLayout, FsError> {
     let output = ToolOutput { tool: "xfs_db", text };
     let number = |key| output.number(key, '=');
     let block = number("blocksize")?;
@@ -361,8 +361,15 @@ fn parse_superblock(text: &str) -> Result<Places, FsError> {
         let first = group.saturating_mul(group_blocks).saturating_add(block_in_group);
         journal.push(output.blocks(first, count, block)?);
     }
-    let said_by = "xfs_db".to_owned();
-    Ok(Places { journal, metadata, flags_metadata: true, said_by, notes, ..Places::default() })
+    let reported_by = "xfs_db".to_owned();
+    Ok(FsLayout {
+        journal,
+        metadata,
+        flags_metadata: true,
+        reported_by,
+        notes,
+        ..FsLayout::default()
+    })
 }
 
 /// Reads `xfs_info`: `data = bsize=4096 blocks=1` becomes `data.bsize`, `data.blocks`.

@@ -174,7 +174,7 @@ impl std::fmt::Display for Range {
 
 /// Where a file system keeps what is no contents of files, as far as it has a fixed place.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Places {
+pub struct FsLayout {
     /// The journal or log.
     pub journal: Vec<Range>,
     /// Other metadata.
@@ -186,7 +186,7 @@ pub struct Places {
     /// already.
     pub chunks: Vec<Chunk>,
     /// Who said so: `dumpe2fs, debugfs`; empty where nobody was asked.
-    pub said_by: String,
+    pub reported_by: String,
     /// What has to be known about them, in words.
     pub notes: Vec<String>,
 }
@@ -205,7 +205,7 @@ pub struct Chunk {
 /// Contents of a file that lie together on the device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FileExtent {
-    /// Where on the device, or in [`Places::chunks`] where there are any.
+    /// Where on the device, or in [`FsLayout::chunks`] where there are any.
     pub start_bytes: u64,
     /// How long, with what of the last block is no contents.
     pub length_bytes: u64,

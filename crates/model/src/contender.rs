@@ -35,7 +35,7 @@ impl Contender {
     /// The identity: 64 hex digits.
     #[must_use]
     pub fn id(&self) -> ContenderId {
-        ContenderId::of(&self.levels, self.replicate)
+        ContenderId::from_levels(&self.levels, self.replicate)
     }
 }
 
@@ -50,7 +50,7 @@ impl ContenderId {
     /// # Panics
     /// Never in practice: every level is representable as JSON.
     #[must_use]
-    pub fn of(levels: &Levels, replicate: u32) -> Self {
+    pub fn from_levels(levels: &Levels, replicate: u32) -> Self {
         // Through `Value`, whose maps are sorted: the text does not depend on declaration order.
         let canonical = serde_json::to_value(levels).expect("levels are plain data").to_string();
         let mut hash = Sha256::new();
@@ -414,7 +414,7 @@ mod tests {
     /// Changing this vector makes old databases unreadable as history: it needs a new schema.
     #[test]
     fn golden_identity() {
-        let id = ContenderId::of(&levels(FsLevel::plain("ext4")), 1);
+        let id = ContenderId::from_levels(&levels(FsLevel::plain("ext4")), 1);
         assert_eq!(id.short(), GOLDEN);
     }
     const GOLDEN: &str = "80f40b107502";

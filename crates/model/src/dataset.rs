@@ -63,7 +63,7 @@ impl Dataset {
     pub fn bytes(&self) -> u64 {
         match self.draw_sizes() {
             Draw::Fixed(size_bytes) => self.files.saturating_mul(size_bytes),
-            drawn => (0..self.files).fold(0, |sum, file| sum.saturating_add(drawn.of(file))),
+            drawn => (0..self.files).fold(0, |sum, file| sum.saturating_add(drawn.value_at(file))),
         }
     }
 
@@ -73,7 +73,7 @@ impl Dataset {
         match self.draw_sizes() {
             Draw::Fixed(size_bytes) => self.files.saturating_mul(state.size_bytes(size_bytes)),
             drawn => {
-                let sizes = (0..self.files).map(|file| state.size_bytes(drawn.of(file)));
+                let sizes = (0..self.files).map(|file| state.size_bytes(drawn.value_at(file)));
                 sizes.fold(0, u64::saturating_add)
             }
         }
@@ -109,7 +109,7 @@ impl Dataset {
         let mut next = 0;
         for dir in 0..self.dirs {
             starts.push(next);
-            next += counts.of(dir);
+            next += counts.value_at(dir);
         }
         starts.push(next);
         Some(starts)
@@ -119,7 +119,7 @@ impl Dataset {
     #[must_use]
     pub fn files_of(dirs: u64, per_dir: &Distribution) -> u64 {
         let counts = per_dir.draw(COUNT_SALT);
-        (0..dirs).map(|dir| counts.of(dir)).sum()
+        (0..dirs).map(|dir| counts.value_at(dir)).sum()
     }
 
     /// Levels of directories; 0 in a flat set.
@@ -179,15 +179,15 @@ mod tests {
     fn drawn_sizes_follow_their_distribution() {
         let set = Dataset { sizes: Some(HOME), ..Dataset::uniform(20_000, 1 << 20, 10) };
         let sizes = set.draw_sizes();
-        let small = (0..20_000).filter(|&file| sizes.of(file) <= 4096).count();
+        let small = (0..20_000).filter(|&file| sizes.value_at(file) <= 4096).count();
         assert!((9_700..10_300).contains(&small), "{small}");
-        assert_eq!(set.bytes(), (0..20_000).map(|file| sizes.of(file)).sum::<u64>());
+        assert_eq!(set.bytes(), (0..20_000).map(|file| sizes.value_at(file)).sum::<u64>());
         let weighted = Distribution::Weighted { values: vec![(1, 3), (100, 1)] };
         let drawn = weighted.draw(SIZE_SALT);
-        let large = (0..10_000).filter(|&index| drawn.of(index) == 100).count();
+        let large = (0..10_000).filter(|&index| drawn.value_at(index) == 100).count();
         assert!((2_300..2_700).contains(&large), "{large}");
         let flat = Distribution::Uniform { min: 5, max: 6 }.draw(1);
-        assert!((0..100).all(|index| (5..=6).contains(&flat.of(index))));
+        assert!((0..100).all(|index| (5..=6).contains(&flat.value_at(index))));
     }
 
     /// Sizes are part of what a workload is: they must never change.
@@ -195,7 +195,7 @@ mod tests {
     fn golden_sizes() {
         let set = Dataset { sizes: Some(HOME), ..Dataset::uniform(4, 1 << 20, 0) };
         let sizes = set.draw_sizes();
-        let first: Vec<u64> = (0..4).map(|file| sizes.of(file)).collect();
+        let first: Vec<u64> = (0..4).map(|file| sizes.value_at(file)).collect();
         assert_eq!(first, GOLDEN);
     }
     const GOLDEN: [u64; 4] = [2091, 39018, 25521, 351];

@@ -104,7 +104,7 @@ impl Phase {
                 None => dataset.files.saturating_mul(calls(dataset.size_bytes)),
                 Some(_) => {
                     let sizes = dataset.draw_sizes();
-                    (0..dataset.files).map(|file| calls(sizes.of(file))).sum()
+                    (0..dataset.files).map(|file| calls(sizes.value_at(file))).sum()
                 }
             },
             Count::Blocks => {

@@ -116,7 +116,7 @@ pub struct ProcessorTime {
 impl ProcessorTime {
     /// From the counters in the order of [`PROCESSOR`], ns; those that the kernel lacks are none.
     #[must_use]
-    pub fn of(counters: [Option<u64>; PROCESSOR.len()]) -> Self {
+    pub fn from_counters(counters: [Option<u64>; PROCESSOR.len()]) -> Self {
         let [user, nice, system, irq, softirq, idle, iowait, steal_ns] = counters;
         let sum = |some: &[Option<u64>]| some.iter().flatten().copied().reduce(u64::saturating_add);
         let cpu_ns = sum(&[user, nice, system, irq, softirq]);
@@ -129,10 +129,11 @@ impl ProcessorTime {
 impl TrialScore {
     /// The numbers of a record.
     #[must_use]
-    pub fn of(record: &TrialRecord) -> Self {
+    pub fn from_record(record: &TrialRecord) -> Self {
         let phases = record.phases.iter().map(|phase| {
-            let ProcessorTime { cpu_ns, machine_ns, steal_ns } =
-                ProcessorTime::of(PROCESSOR.map(|name| phase.counter(Window::Durable, name)));
+            let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::from_counters(
+                PROCESSOR.map(|name| phase.counter(Window::Durable, name)),
+            );
             PhaseScore {
                 name: phase.name.clone(),
                 is_complete: phase.is_complete(),

@@ -57,7 +57,7 @@ impl Dataset {
             return if self.is_uniform() {
                 self.files.saturating_mul(first(self.size_bytes))
             } else {
-                (0..self.files).map(|file| first(sizes.of(file))).fold(0, u64::saturating_add)
+                (0..self.files).map(|file| first(sizes.value_at(file))).fold(0, u64::saturating_add)
             };
         }
         let of = |thread: u64| {
@@ -65,7 +65,7 @@ impl Dataset {
             if self.is_uniform() {
                 (files.end - files.start).saturating_mul(calls(self.size_bytes))
             } else {
-                files.map(|file| calls(sizes.of(file))).fold(0, u64::saturating_add)
+                files.map(|file| calls(sizes.value_at(file))).fold(0, u64::saturating_add)
             }
         };
         (0..threads).map(of).min().unwrap_or(0)

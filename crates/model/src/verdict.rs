@@ -273,7 +273,7 @@ impl StopWhy {
 /// What one look decided, stored as it was said: computing it again must give the same.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Look {
+pub struct InterimAnalysis {
     /// Blocks that counted by then.
     pub blocks: u32,
     /// Wall clock, ns since 1970.

@@ -161,7 +161,7 @@ impl Contents {
         }
         let sizes = set.draw_sizes();
         let start = Self { files: set.files, ..Self::default() };
-        (0..set.files).map(|file| of(sizes.of(file))).fold(start, |sum, bytes| Self {
+        (0..set.files).map(|file| of(sizes.value_at(file))).fold(start, |sum, bytes| Self {
             bytes: sum.bytes.saturating_add(bytes),
             squares: sum.squares + (bytes as f64).powi(2),
             ..sum
@@ -312,7 +312,8 @@ mod tests {
     fn each_size_is_rounded_by_itself() {
         let work = work(Phase::new("create", Op::Create, 4096));
         let sizes = work.dataset.draw_sizes();
-        let units = |unit: u64| (0..300).map(|file| sizes.of(file).div_ceil(unit)).sum::<u64>();
+        let units =
+            |unit: u64| (0..300).map(|file| sizes.value_at(file).div_ceil(unit)).sum::<u64>();
         for unit in [1024, 4096, 65536] {
             assert_eq!(Contents::from_workload(&work, &capacity(unit)).bytes, units(unit) * unit);
         }

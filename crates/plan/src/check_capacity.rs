@@ -105,7 +105,7 @@ pub(crate) fn block_bytes(workload: &Workload) -> u64 {
         dataset.files.saturating_mul(blocks(dataset.size_bytes))
     } else {
         let sizes = dataset.draw_sizes();
-        let all = (0..dataset.files).map(|file| blocks(sizes.of(file)));
+        let all = (0..dataset.files).map(|file| blocks(sizes.value_at(file)));
         all.fold(0, u64::saturating_add)
     };
     count.saturating_mul(BLOCK_BYTES)
@@ -311,7 +311,7 @@ mod tests {
         let values = vec![(1, 1), (4097, 1)];
         let sizes = Some(Distribution::Weighted { values });
         work.dataset = Dataset { sizes, ..Dataset::uniform(1000, 4097, 0) };
-        let small = (0..1000).filter(|&file| work.dataset.draw_sizes().of(file) == 1).count();
+        let small = (0..1000).filter(|&file| work.dataset.draw_sizes().value_at(file) == 1).count();
         assert_eq!(block_bytes(&work), (small as u64 + 2 * (1000 - small as u64)) * 4096);
     }
 }

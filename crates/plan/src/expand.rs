@@ -162,7 +162,7 @@ fn contenders(all: &[Combination]) -> Result<(Vec<Contender>, Vec<NotRun>), Plan
     for combination in all {
         let levels = combination.levels.clone();
         let first = (0, combination.entry.value.level.clone());
-        let (arms, written) = seen.entry(ContenderId::of(&levels, 1)).or_insert(first);
+        let (arms, written) = seen.entry(ContenderId::from_levels(&levels, 1)).or_insert(first);
         if *written != combination.entry.value.level {
             let what = format!("two contenders are both {}", levels.fs);
             let remedy = "leave one out; an A/A comparison names one file system twice: ext4, ext4";

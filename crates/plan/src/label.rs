@@ -53,7 +53,7 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
 }
 
 fn identity(contender: &Contender) -> String {
-    fsarena_model::contender::ContenderId::of(&contender.levels, 1).0
+    fsarena_model::contender::ContenderId::from_levels(&contender.levels, 1).0
 }
 
 /// The options as a label shows them: `mkfs.` is put before what could be a mount option.

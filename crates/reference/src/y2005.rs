@@ -41,7 +41,7 @@ const NEARLY: f64 = 0.10;
 /// What the interfaces are rated at, MB/s: SATA150 and DMA100, as the article states them.
 const SLOWEST_INTERFACE_MB_PER_S: f64 = 100.0;
 
-struct Place {
+struct PrintedRow {
     machine: String,
     os: String,
     disk: String,
@@ -49,8 +49,8 @@ struct Place {
     seconds: Vec<f64>,
 }
 
-impl Place {
-    fn of(row: &Row) -> Result<Self, BadReference> {
+impl PrintedRow {
+    fn from_row(row: &Row) -> Result<Self, BadReference> {
         let [machine, os, disk, filesystem] = [0, 1, 2, 3].map(|at| row.text(at));
         Ok(Self { machine, os, disk, filesystem, seconds: row.numbers(4, 10)? })
     }
@@ -70,15 +70,15 @@ impl Place {
 }
 
 /// The rows by what they are in the article.
-struct Places {
-    sata: Place,
-    pata: Place,
-    pentium: Place,
-    notebook: Place,
+struct PrintedRows {
+    sata: PrintedRow,
+    pata: PrintedRow,
+    pentium: PrintedRow,
+    notebook: PrintedRow,
 }
 
-impl Places {
-    fn all(&self) -> [&Place; 4] {
+impl PrintedRows {
+    fn all(&self) -> [&PrintedRow; 4] {
         [&self.sata, &self.pata, &self.pentium, &self.notebook]
     }
 }
@@ -86,15 +86,15 @@ impl Places {
 /// The study.
 pub(crate) fn contents() -> Result<Contents, BadReference> {
     let (comments, rows) = read(DATA, HEADER)?;
-    let places = rows.iter().map(Place::of).collect::<Result<Vec<_>, _>>()?;
+    let places = rows.iter().map(PrintedRow::from_row).collect::<Result<Vec<_>, _>>()?;
     let [sata, pata, pentium, notebook] = exactly(places)?;
-    let places = Places { sata, pata, pentium, notebook };
+    let places = PrintedRows { sata, pata, pentium, notebook };
     let tables = vec![printed(&places), ratios(&places), rates(&places)];
     let findings = findings(&places);
     Ok(Contents { comments, tables, findings, shape: Shape::Contenders { tests: TESTS.to_vec() } })
 }
 
-fn printed(places: &Places) -> Table {
+fn printed(places: &PrintedRows) -> Table {
     let mut table = Table::new("Seconds, as printed", "s", headings(&TESTS));
     for place in places.all() {
         let cells = place.seconds.iter().map(|s| Cell::printed(*s, format!("{s:.0}"))).collect();
@@ -103,7 +103,7 @@ fn printed(places: &Places) -> Table {
     table
 }
 
-fn ratios(places: &Places) -> Table {
+fn ratios(places: &PrintedRows) -> Table {
     let mut table =
         Table::new("Re-computed: ratios of rows, with their bounds", "", headings(&TESTS));
     let pairs = [
@@ -122,7 +122,7 @@ fn ratios(places: &Places) -> Table {
     )
 }
 
-fn rates(places: &Places) -> Table {
+fn rates(places: &PrintedRows) -> Table {
     let tests: Vec<(usize, f64)> =
         WRITTEN_MB.iter().enumerate().filter_map(|(at, mb)| Some((at, (*mb)?))).collect();
     let columns = tests.iter().map(|(at, _)| TESTS[*at].heading.to_owned()).collect();
@@ -141,7 +141,7 @@ fn list(tests: &[usize], of: impl Fn(usize) -> Interval) -> String {
     listed(&TESTS, tests, of)
 }
 
-fn findings(places: &Places) -> Vec<Finding> {
+fn findings(places: &PrintedRows) -> Vec<Finding> {
     vec![
         slower_on_pata(places),
         same_on_the_same_disk(places),
@@ -153,7 +153,7 @@ fn findings(places: &Places) -> Vec<Finding> {
     ]
 }
 
-fn slower_on_pata(places: &Places) -> Finding {
+fn slower_on_pata(places: &PrintedRows) -> Finding {
     let ratio = |test| places.pata.over(&places.sata, test);
     let outside = ALL.into_iter().filter(|&test| !ratio(test).meets(1.5, 2.0)).collect::<Vec<_>>();
     let holds = if outside.is_empty() { Holds::Holds } else { Holds::Falls };
@@ -170,7 +170,7 @@ fn slower_on_pata(places: &Places) -> Finding {
     }
 }
 
-fn same_on_the_same_disk(places: &Places) -> Finding {
+fn same_on_the_same_disk(places: &PrintedRows) -> Finding {
     let ratio = |test| places.pentium.over(&places.pata, test);
     let tests = [DATA_COPY, BIG_COPY, PORTS_DELETE];
     let holds = all(tests.map(|test| ratio(test).is_one(NEARLY)));
@@ -189,7 +189,7 @@ fn same_on_the_same_disk(places: &Places) -> Finding {
     }
 }
 
-fn unpacking_differs(places: &Places) -> Finding {
+fn unpacking_differs(places: &PrintedRows) -> Finding {
     let ratio = |test| places.pentium.over(&places.pata, test);
     let tests = [UNTAR, PORTS_COPY];
     let each = tests.map(|test| match ratio(test) {
@@ -205,7 +205,7 @@ fn unpacking_differs(places: &Places) -> Finding {
     }
 }
 
-fn the_processor_is_why(places: &Places) -> Finding {
+fn the_processor_is_why(places: &PrintedRows) -> Finding {
     let (old, new) = (&places.pentium, &places.pata);
     let others =
         [("operating system", old.os != new.os), ("file system", old.filesystem != new.filesystem)];
@@ -224,9 +224,9 @@ fn the_processor_is_why(places: &Places) -> Finding {
     }
 }
 
-fn disks_not_file_systems(places: &Places) -> Finding {
+fn disks_not_file_systems(places: &PrintedRows) -> Finding {
     let rows = places.all();
-    let alone = |a: &&Place, b: &&Place| {
+    let alone = |a: &&PrintedRow, b: &&PrintedRow| {
         a.machine == b.machine && a.disk == b.disk && a.os == b.os && a.filesystem != b.filesystem
     };
     let pairs = rows.iter().map(|a| rows.iter().filter(|b| alone(a, b)).count()).sum::<usize>() / 2;
@@ -251,8 +251,8 @@ fn disks_not_file_systems(places: &Places) -> Finding {
     }
 }
 
-fn not_the_interface(places: &Places) -> Finding {
-    let fastest = |place: &Place| {
+fn not_the_interface(places: &PrintedRows) -> Finding {
+    let fastest = |place: &PrintedRow| {
         let rates = WRITTEN_MB.iter().enumerate();
         let rates = rates.filter_map(|(at, mb)| Some(2.0 * place.time(at).rate((*mb)?).high));
         rates.fold(0.0, f64::max)
@@ -271,7 +271,7 @@ fn not_the_interface(places: &Places) -> Finding {
     }
 }
 
-fn slow_disk_is_slow(places: &Places) -> Finding {
+fn slow_disk_is_slow(places: &PrintedRows) -> Finding {
     let ratio = |test| places.notebook.over(&places.pentium, test);
     let each = ALL.map(|test| match ratio(test) {
         ratio if ratio.low > 1.0 => Holds::Holds,

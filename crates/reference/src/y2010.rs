@@ -39,14 +39,14 @@ const TOLD: f64 = 1.5;
 /// to one or to three.
 const LOOSELY: (f64, f64) = (1.25, 2.5);
 
-struct Place {
+struct PrintedRow {
     journal: String,
     device: String,
     seconds: Vec<f64>,
 }
 
-impl Place {
-    fn of(row: &Row) -> Result<Self, BadReference> {
+impl PrintedRow {
+    fn from_row(row: &Row) -> Result<Self, BadReference> {
         Ok(Self { journal: row.text(0), device: row.text(1), seconds: row.numbers(2, 7)? })
     }
 
@@ -71,14 +71,14 @@ impl Place {
     }
 }
 
-struct Places {
-    ordered: Place,
-    writeback: Place,
-    disk: Place,
+struct PrintedRows {
+    ordered: PrintedRow,
+    writeback: PrintedRow,
+    disk: PrintedRow,
 }
 
-impl Places {
-    fn all(&self) -> [&Place; 3] {
+impl PrintedRows {
+    fn all(&self) -> [&PrintedRow; 3] {
         [&self.ordered, &self.writeback, &self.disk]
     }
 }
@@ -86,15 +86,15 @@ impl Places {
 /// The study.
 pub(crate) fn contents() -> Result<Contents, BadReference> {
     let (comments, rows) = read(DATA, HEADER)?;
-    let places = rows.iter().map(Place::of).collect::<Result<Vec<_>, _>>()?;
+    let places = rows.iter().map(PrintedRow::from_row).collect::<Result<Vec<_>, _>>()?;
     let [ordered, writeback, disk] = exactly(places)?;
-    let places = Places { ordered, writeback, disk };
+    let places = PrintedRows { ordered, writeback, disk };
     let tables = vec![printed(&places), ratios(&places), rates(&places)];
     let findings = findings(&places);
     Ok(Contents { comments, tables, findings, shape: Shape::Contenders { tests: TESTS.to_vec() } })
 }
 
-fn printed(places: &Places) -> Table {
+fn printed(places: &PrintedRows) -> Table {
     let mut table = Table::new("Minutes and seconds, as printed", "mm:ss", headings(&TESTS));
     let minutes =
         |s: &f64| Cell::printed(*s, format!("{:02.0}:{:02.0}", (s / 60.0).floor(), s % 60.0));
@@ -104,7 +104,7 @@ fn printed(places: &Places) -> Table {
     table
 }
 
-fn ratios(places: &Places) -> Table {
+fn ratios(places: &PrintedRows) -> Table {
     let mut table =
         Table::new("Re-computed: ratios of rows, with their bounds", "", headings(&TESTS));
     let pairs = [
@@ -121,7 +121,7 @@ fn ratios(places: &Places) -> Table {
     )
 }
 
-fn rates(places: &Places) -> Table {
+fn rates(places: &PrintedRows) -> Table {
     let columns = COPIES.iter().map(|&at| TESTS[at].heading.to_owned()).collect();
     let mut table = Table::new("Re-computed: MB/s written, with their bounds", "MB/s", columns);
     for place in places.all() {
@@ -137,7 +137,7 @@ fn list(tests: &[usize], of: impl Fn(usize) -> Interval) -> String {
     listed(&TESTS, tests, of)
 }
 
-fn findings(places: &Places) -> Vec<Finding> {
+fn findings(places: &PrintedRows) -> Vec<Finding> {
     vec![
         faster_on_three(places),
         by_so_much(places),
@@ -166,7 +166,7 @@ fn limit() -> String {
     format!("repeats are not stated, so that no less than {TOLD:.2} is taken as told")
 }
 
-fn faster_on_three(places: &Places) -> Finding {
+fn faster_on_three(places: &PrintedRows) -> Finding {
     let ratio = |test| places.disk.over(&places.ordered, test);
     let tests = [FLAC, AVI, ISO];
     Finding {
@@ -177,7 +177,7 @@ fn faster_on_three(places: &Places) -> Finding {
     }
 }
 
-fn by_so_much(places: &Places) -> Finding {
+fn by_so_much(places: &PrintedRows) -> Finding {
     let ratio = |test| places.disk.over(&places.ordered, test);
     let tests = [FLAC, AVI, ISO];
     let (least, most) = LOOSELY;
@@ -205,7 +205,7 @@ fn by_so_much(places: &Places) -> Finding {
     }
 }
 
-fn slow_with_small_files(places: &Places) -> Finding {
+fn slow_with_small_files(places: &PrintedRows) -> Finding {
     let ratio = |test| places.ordered.over(&places.disk, test);
     Finding {
         claim: "Copying very many small files the SSD is slower than the hard disk",
@@ -214,7 +214,7 @@ fn slow_with_small_files(places: &Places) -> Finding {
     }
 }
 
-fn no_gain_in_deleting(places: &Places) -> Finding {
+fn no_gain_in_deleting(places: &PrintedRows) -> Finding {
     let ratio = |test| places.ordered.over(&places.disk, test);
     Finding {
         claim: "Deleting them the SSD loses to the hard disk too",
@@ -223,7 +223,7 @@ fn no_gain_in_deleting(places: &Places) -> Finding {
     }
 }
 
-fn journal_modes_alike(places: &Places) -> Finding {
+fn journal_modes_alike(places: &PrintedRows) -> Finding {
     let ratio = |test| places.writeback.over(&places.ordered, test);
     let apart = |&test: &usize| {
         let gap_s = places.writeback.seconds[test] - places.ordered.seconds[test];
@@ -248,7 +248,7 @@ fn journal_modes_alike(places: &Places) -> Finding {
     }
 }
 
-fn writeback_loses(places: &Places) -> Finding {
+fn writeback_loses(places: &PrintedRows) -> Finding {
     let ratio = |test| places.writeback.over(&places.ordered, test);
     Finding {
         claim: "Deleting the Portage tree, writeback loses to ordered",
@@ -265,13 +265,13 @@ fn writeback_loses(places: &Places) -> Finding {
 
 /// Short copies at a higher rate than the long one may have ended before their data lay on the
 /// device, or have read what was in memory: which of them, the article does not let tell.
-fn the_device_was_measured(places: &Places) -> Finding {
+fn the_device_was_measured(places: &PrintedRows) -> Finding {
     let ssd = [&places.ordered, &places.writeback];
-    let faster = |place: &&&Place| {
+    let faster = |place: &&&PrintedRow| {
         [FLAC, ISO].iter().any(|&test| place.rate(test).low > place.rate(AVI).high)
     };
     let shorter_at_higher_rates = ssd.iter().filter(faster).count();
-    let shown = |place: &&Place| {
+    let shown = |place: &&PrintedRow| {
         let [flac, iso, avi] = [FLAC, ISO, AVI].map(|test| place.rate(test));
         format!(
             "{}: flac {:.0} ({:.0}-{:.0}), iso {:.0} ({:.0}-{:.0}), avi {:.0} ({:.0}-{:.0})",

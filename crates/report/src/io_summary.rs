@@ -195,7 +195,7 @@ mod tests {
     use fsarena_model::dataset::Distribution;
     use fsarena_model::job::Command;
 
-    fn said(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
+    fn summary(op: Op, bs_bytes: u64, io: &Io, dataset: &Dataset) -> String {
         io_summary(op, bs_bytes, io, dataset)
     }
 
@@ -204,11 +204,11 @@ mod tests {
         let files = Dataset::uniform(100, 4096, 10);
         let big = Dataset::uniform(1, 1 << 30, 0);
         let usual = Io::default();
-        assert_eq!(said(Op::Create, 1 << 20, &usual, &files), "");
-        assert_eq!(said(Op::Create, 4096, &usual, &files), "", "one call a file either way");
-        assert_eq!(said(Op::Create, 512, &usual, &files), "bs 512 B");
-        assert_eq!(said(Op::BigWrite, 1 << 20, &usual, &big), "");
-        assert_eq!(said(Op::BigWrite, 4096, &usual, &big), "bs 4 KiB");
+        assert_eq!(summary(Op::Create, 1 << 20, &usual, &files), "");
+        assert_eq!(summary(Op::Create, 4096, &usual, &files), "", "one call a file either way");
+        assert_eq!(summary(Op::Create, 512, &usual, &files), "bs 512 B");
+        assert_eq!(summary(Op::BigWrite, 1 << 20, &usual, &big), "");
+        assert_eq!(summary(Op::BigWrite, 4096, &usual, &big), "bs 4 KiB");
         let io = Io {
             threads: 4,
             sharing: Sharing::Shared,
@@ -219,14 +219,14 @@ mod tests {
             ..Io::default()
         };
         assert_eq!(
-            said(Op::RandWrite, 4096, &io, &big),
+            summary(Op::RandWrite, 4096, &io, &big),
             "4 threads, shared file, fsync after each op, direct, io_uring iodepth 32, bs 4 KiB"
         );
         let own = Io { threads: 2, backend: Backend::Mmap, ops: Some(5000), ..Io::default() };
-        assert_eq!(said(Op::Stat, 4096, &own, &files), "2 threads, own directories, mmap");
+        assert_eq!(summary(Op::Stat, 4096, &own, &files), "2 threads, own directories, mmap");
         let mixed = "2 threads, shared file, mmap, 50% reads, 5,000 ops, bs 4 KiB";
-        assert_eq!(said(Op::RandRw, 4096, &own, &big), mixed);
-        assert_eq!(said(Op::Append, 1 << 20, &usual, &files), "bs 1 MiB");
+        assert_eq!(summary(Op::RandRw, 4096, &own, &big), mixed);
+        assert_eq!(summary(Op::Append, 1 << 20, &usual, &files), "bs 1 MiB");
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn runs_and_verdicts() {
     let sessions = [records::session("b", 0)];
     let study = study(&header, RunState::Done, &sessions, &records);
     is_valid(&json::show(&header, &sessions, &study, &records, None));
-    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let stop = Some(Stop { blocks: 4, why: StopWhy::Cap });
     let verdicts = fsarena_verdict::verdicts(&header, &scores, stop, &[]).unwrap();
     is_valid(&json::show(&header, &sessions, &study, &records, Some(&verdicts)));

@@ -61,7 +61,7 @@ pub trait Progress {
     /// It has ended and its record is stored.
     fn trial_done(&mut self, record: &TrialRecord);
     /// Something to be read by people.
-    fn say(&mut self, text: &str);
+    fn message(&mut self, text: &str);
 }
 
 /// How a RUN ended.

@@ -202,7 +202,7 @@ impl RunResources {
             if !source.is_staged() || self.staged_sources.path_of(source).is_some() {
                 continue;
             }
-            progress.say(&format!("preparing {}, {}", source.file_name(), source.name));
+            progress.message(&format!("preparing {}, {}", source.file_name(), source.name));
             let dir = places.dir_for(source).join(format!("{}-stage", self.claim_name));
             if !dirs.contains(&dir) {
                 self.note(Entry::Directory(dir.clone()))?;

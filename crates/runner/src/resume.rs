@@ -11,7 +11,7 @@ use fsarena_model::host::Host;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunPlan, Slot};
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::Look;
+use fsarena_model::verdict::InterimAnalysis;
 use fsarena_verdict::Judge;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -224,10 +224,10 @@ impl Done {
 pub(crate) fn left<'p>(
     plan: &'p RunPlan,
     records: &[TrialRecord],
-    looks: &[Look],
+    looks: &[InterimAnalysis],
 ) -> (Done, Option<Judge<'p>>, Vec<usize>) {
     let done = Done::from_records(plan, records);
-    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let judge = Judge::replay(plan, &scores, None, looks);
     let is_wanted = |slot: &Slot| judge.as_ref().is_none_or(|judge| judge.may_want(slot));
     let mut left = done.left(plan);
@@ -238,7 +238,7 @@ pub(crate) fn left<'p>(
 /// The part of a RUN's plan that is left after these records and looks: the plan with a shorter
 /// schedule.
 #[must_use]
-pub fn rest(plan: &RunPlan, records: &[TrialRecord], looks: &[Look]) -> RunPlan {
+pub fn rest(plan: &RunPlan, records: &[TrialRecord], looks: &[InterimAnalysis]) -> RunPlan {
     let (_, _, left) = left(plan, records, looks);
     RunPlan { schedule: left.iter().map(|&n| plan.schedule[n]).collect(), ..plan.clone() }
 }

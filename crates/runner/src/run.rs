@@ -59,14 +59,14 @@ pub fn run(
     };
     // Before the first trial there is nothing to keep.
     let left =
-        resources.close(request.keep && trial_loop.has_begun, &mut |text| progress.say(text));
+        resources.close(request.keep && trial_loop.has_begun, &mut |text| progress.message(text));
     match done {
         Ok(state) => {
             store.set_state(run, state, None)?;
             Ok(Finished { run, state, kept: left.kept, left: left.failed })
         }
         Err(error) => {
-            left.failed.iter().for_each(|failure| progress.say(failure));
+            left.failed.iter().for_each(|failure| progress.message(failure));
             if before.is_some() && !trial_loop.has_begun {
                 stand_as_before(store);
             } else {

@@ -11,7 +11,7 @@ use crate::trial_spec::trial_spec;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunSession, RunState, Slot};
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{Look, Stop, StopWhy};
+use fsarena_model::verdict::{InterimAnalysis, Stop, StopWhy};
 use fsarena_store::{RunId, Store};
 use fsarena_verdict::Judge;
 use std::collections::BTreeMap;
@@ -129,7 +129,7 @@ impl<'a> TrialLoop<'a> {
                 Outcome::Done | Outcome::NotRun { .. } => {}
             }
             if let Some(judge) = &mut decisions.judge {
-                judge.add(&TrialScore::of(&record));
+                judge.add(&TrialScore::from_record(&record));
             }
         }
         self.close(&mut decisions, store, progress)?;
@@ -148,7 +148,7 @@ impl<'a> TrialLoop<'a> {
         while judge.finished().is_none() && judge.block() < slot.block {
             let end = judge.end_block();
             if let Some(why) = &end.rerun {
-                progress.say(&format!("block {} is run again: {why}", judge.block()));
+                progress.message(&format!("block {} is run again: {why}", judge.block()));
             }
             if let Some(look) = &end.look {
                 self.looked(look, judge, store, progress)?;
@@ -177,7 +177,7 @@ impl<'a> TrialLoop<'a> {
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         let Some(judge) = &mut decisions.judge else { return Ok(()) };
-        progress.say(&format!(
+        progress.message(&format!(
             "the budget is used up: block {} would take about {} s more",
             judge.block() + 1,
             judge.block_ns().div_ceil(1_000_000_000)
@@ -208,14 +208,14 @@ impl<'a> TrialLoop<'a> {
 
     fn looked(
         &self,
-        look: &Look,
+        look: &InterimAnalysis,
         judge: &Judge<'_>,
         store: &mut Store,
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
         store.put_look(self.run, look)?;
         let open = judge.open_pairs();
-        progress.say(&format!(
+        progress.message(&format!(
             "after {} blocks: {} decided, {open} open",
             look.blocks,
             judge.decided_pairs()

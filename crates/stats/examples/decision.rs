@@ -30,11 +30,11 @@ fn main() {
         .collect();
     let (look, found) = median_time(|| {
         let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
-        family.look(black_box(&looks), 0.0149, 1.02f64.ln())
+        family.analyse(black_box(&looks), 0.0149, 1.02f64.ln())
     });
     let decided = found.iter().filter(|found: &&LookResult| found.decision.is_some()).count();
     let count = pairs.len();
-    println!("Family::look of {count} pairs after {BLOCKS} blocks: {look:?}, {decided} decided");
+    println!("Family::analyse of {count} pairs after {BLOCKS} blocks: {look:?}, {decided} decided");
     println!("shapes_differ of them: {shapes:?}");
 }
 

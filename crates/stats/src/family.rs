@@ -67,7 +67,7 @@ impl Family {
     /// All are judged at one pair of levels: α ÷ (asked - differences) and α ÷ (asked - sames).
     /// What is decided raises the levels for the rest, until nothing more is decided. So the order
     /// of `pairs` does not matter. Gives one [`LookResult`] for each, in their order.
-    pub fn look(
+    pub fn analyse(
         &mut self,
         pairs: &[LookInput<'_>],
         alpha: f64,

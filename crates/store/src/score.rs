@@ -1,8 +1,8 @@
 //! Scores: of each trial what verdicts are computed from, in columns of their own, so that a
 //! hundred thousand of them are read at once.
 //!
-//! A score must be that of the record: [`TrialScore::of`]. Nothing is summed here; which counters
-//! make up a figure is the model's matter.
+//! A score must be that of the record: [`TrialScore::from_record`]. Nothing is summed here; which
+//! counters make up a figure is the model's matter.
 
 use crate::columns::{cache_state_name, drained_name, int, int_if, unsigned, unsigned_if};
 use crate::{RunId, Store, StoreError};
@@ -59,8 +59,8 @@ pub(crate) fn insert_scores(
 
 impl Store {
     /// The scores of a RUN, in schedule order; of several attempts at a trial, the latest. Each is
-    /// [`TrialScore::of`] its record. Raw texts are not read, and numbers above 2^63 - 1 are cut to
-    /// that.
+    /// [`TrialScore::from_record`] its record. Raw texts are not read, and numbers above 2^63 - 1
+    /// are cut to that.
     ///
     /// # Errors
     /// When there is no such RUN, a value is damaged, or the database cannot be read.
@@ -122,7 +122,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
     for (at, counter) in (8..).zip(&mut counters) {
         *counter = unsigned_if(row, at)?;
     }
-    let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::of(counters);
+    let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::from_counters(counters);
     Ok(PhaseScore {
         name: row.get(0)?,
         is_complete: !is_cut_short,

@@ -5,7 +5,7 @@
 
 use crate::columns::{int, unsigned};
 use crate::{RunId, Store, StoreError};
-use fsarena_model::verdict::{DecidedPair, Look, Stop, StopWhy, Verdict, VerdictPlan};
+use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Stop, StopWhy, Verdict, VerdictPlan};
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ impl Store {
     /// When there is no such RUN, it has ended, the look does not follow the one before (more
     /// blocks, pairs that were not decided yet), it names what the plan does not contain, or the
     /// write fails.
-    pub fn put_look(&self, run: RunId, look: &Look) -> Result<(), StoreError> {
+    pub fn put_look(&self, run: RunId, look: &InterimAnalysis) -> Result<(), StoreError> {
         self.exists(run)?;
         if let Some(Stop { blocks, why }) = self.stop(run)? {
             return Err(StoreError::AlreadyStopped { run, blocks, why });
@@ -63,14 +63,15 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such RUN or the database cannot be read.
-    pub fn looks(&self, run: RunId) -> Result<Vec<Look>, StoreError> {
+    pub fn looks(&self, run: RunId) -> Result<Vec<InterimAnalysis>, StoreError> {
         let _snapshot = self.read_transaction()?;
         self.exists(run)?;
-        let mut looks: Vec<(i64, Look)> = self.sql(|c| {
+        let mut looks: Vec<(i64, InterimAnalysis)> = self.sql(|c| {
             c.prepare("SELECT id, blocks, at_unix_ns FROM look WHERE run_id = ? ORDER BY number")?
                 .query_map([run.0], |row| {
                     let at_unix_ns = unsigned(row, 2)?;
-                    let look = Look { blocks: row.get(1)?, at_unix_ns, decided: Vec::new() };
+                    let look =
+                        InterimAnalysis { blocks: row.get(1)?, at_unix_ns, decided: Vec::new() };
                     Ok((row.get(0)?, look))
                 })?
                 .collect()
@@ -189,7 +190,7 @@ impl KnownIds {
     }
 
     /// The numbers of what a look names, or why it is none.
-    fn ids(mut self, look: &Look) -> Result<Vec<Ids>, String> {
+    fn ids(mut self, look: &InterimAnalysis) -> Result<Vec<Ids>, String> {
         if look.blocks <= self.latest_blocks {
             return Err(format!("there was one after {} blocks", self.latest_blocks));
         }
@@ -213,7 +214,12 @@ impl KnownIds {
     }
 }
 
-fn insert_look(t: &Transaction<'_>, run: i64, look: &Look, pairs: &[Ids]) -> rusqlite::Result<()> {
+fn insert_look(
+    t: &Transaction<'_>,
+    run: i64,
+    look: &InterimAnalysis,
+    pairs: &[Ids],
+) -> rusqlite::Result<()> {
     t.execute(
         "INSERT INTO look (run_id, number, blocks, at_unix_ns)
          SELECT ?1, coalesce(max(number), 0) + 1, ?2, ?3 FROM look WHERE run_id = ?1",

@@ -137,7 +137,7 @@ pub fn study(
 /// The plan with the trials that came about or are still to come. Where decided contenders stop
 /// early, the stored schedule is the longest that there could have been.
 fn carried_out(plan: &RunPlan, state: RunState, records: &[TrialRecord]) -> RunPlan {
-    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let Some(judge) = Judge::replay(plan, &scores, None, &[]) else { return plan.clone() };
     let mut plan = judge.carried_out();
     if state == RunState::Done {

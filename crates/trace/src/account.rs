@@ -2,7 +2,7 @@
 
 use crate::request::{Kind, Request};
 use crate::sectors::{Seen, Set, Stretch, shared};
-use fsarena_model::account::{Account, Chunk, FileExtent, Map, Part, Places, Span};
+use fsarena_model::account::{Account, Chunk, FileExtent, FsLayout, Map, Part, Span};
 
 /// Sectors of the block layer, whatever those of the device are.
 const SECTOR_BYTES: u64 = 512;
@@ -51,7 +51,7 @@ pub struct Cut {
 #[must_use]
 pub fn account(
     trace: &Trace,
-    places: &Places,
+    layout: &FsLayout,
     maps: &[Map],
     cuts: &[Cut],
     total_bytes: u64,
@@ -60,7 +60,7 @@ pub fn account(
     requests.sort_by_key(|request| request.monotonic_ns);
     let mut cuts: Vec<Cut> = cuts.to_vec();
     cuts.sort_by_key(|cut| cut.monotonic_ns);
-    let mut sorter = Sorter::new(places, maps);
+    let mut sorter = Sorter::new(layout, maps);
     let mut spans = vec![Span::default()];
     let mut cuts = cuts.into_iter().peekable();
     for request in requests {
@@ -85,14 +85,14 @@ pub fn account(
     if spans.len() > 1 && spans[0] == Span::default() {
         spans.remove(0);
     }
-    described(trace, places, maps, Account { total_bytes, spans, ..Account::default() })
+    described(trace, layout, maps, Account { total_bytes, spans, ..Account::default() })
 }
 
 /// Puts in what does not come from the requests.
-fn described(trace: &Trace, places: &Places, maps: &[Map], account: Account) -> Account {
+fn described(trace: &Trace, layout: &FsLayout, maps: &[Map], account: Account) -> Account {
     let last = maps.iter().max_by_key(|map| map.monotonic_ns);
     let mut notes = trace.notes.clone();
-    notes.extend(places.notes.iter().cloned());
+    notes.extend(layout.notes.iter().cloned());
     match last {
         None => notes.push(
             "The files were not looked at: contents are not told from what no file holds any more."
@@ -104,7 +104,7 @@ fn described(trace: &Trace, places: &Places, maps: &[Map], account: Account) -> 
         )),
         Some(_) => {}
     }
-    let said = |range| format!("{range} ({})", places.said_by);
+    let said = |range| format!("{range} ({})", layout.reported_by);
     Account {
         lost_events: trace.lost_events,
         reader_cpu_ns: trace.reader_cpu_ns,
@@ -112,7 +112,7 @@ fn described(trace: &Trace, places: &Places, maps: &[Map], account: Account) -> 
         allocated_bytes: last.map_or(0, |map| map.allocated_bytes),
         files: last.map_or(0, |map| map.files),
         unplaced_files: last.map_or(0, |map| map.unplaced_files),
-        journal: places.journal.iter().map(said).collect(),
+        journal: layout.journal.iter().map(said).collect(),
         notes,
         ..account
     }
@@ -120,7 +120,7 @@ fn described(trace: &Trace, places: &Places, maps: &[Map], account: Account) -> 
 
 /// Sorts requests that come in order of time.
 struct Sorter<'a> {
-    places: &'a Places,
+    layout: &'a FsLayout,
     journal: Set,
     metadata: Set,
     chunks: Vec<&'a Chunk>,
@@ -128,7 +128,7 @@ struct Sorter<'a> {
     maps: Vec<&'a Map>,
     /// Index of the map in use.
     current: usize,
-    layout: Layout,
+    files: FileSets,
     seen: Seen,
     fresh: Vec<Stretch>,
     inside: Vec<Stretch>,
@@ -138,36 +138,36 @@ struct Sorter<'a> {
 
 /// A map, made ready.
 #[derive(Default)]
-struct Layout {
+struct FileSets {
     data: Set,
     rounding: Set,
 }
 
 impl<'a> Sorter<'a> {
-    fn new(places: &'a Places, maps: &'a [Map]) -> Self {
+    fn new(layout: &'a FsLayout, maps: &'a [Map]) -> Self {
         let mut maps: Vec<&Map> = maps.iter().collect();
         maps.sort_by_key(|map| map.monotonic_ns);
-        let mut chunks: Vec<&Chunk> = places.chunks.iter().collect();
+        let mut chunks: Vec<&Chunk> = layout.chunks.iter().collect();
         chunks.sort_by_key(|chunk| chunk.logical_bytes);
         let mut sorter = Self {
-            places,
-            journal: Set::from_ranges(&places.journal),
-            metadata: Set::from_ranges(&places.metadata),
+            layout,
+            journal: Set::from_ranges(&layout.journal),
+            metadata: Set::from_ranges(&layout.metadata),
             chunks,
             maps,
             current: 0,
-            layout: Layout::default(),
+            files: FileSets::default(),
             seen: Seen::default(),
             fresh: Vec::new(),
             inside: Vec::new(),
             left: Vec::new(),
             rest: Vec::new(),
         };
-        sorter.lay_out();
+        sorter.read_map();
         sorter
     }
 
-    fn lay_out(&mut self) {
+    fn read_map(&mut self) {
         let Some(map) = self.maps.get(self.current) else { return };
         let (mut data, mut rounding) = (Vec::new(), Vec::new());
         for extent in &map.extents {
@@ -179,11 +179,11 @@ impl<'a> Sorter<'a> {
                 rounding.push((edge, end));
             });
         }
-        self.layout = Layout { data: Set::new(data), rounding: Set::new(rounding) };
+        self.files = FileSets { data: Set::new(data), rounding: Set::new(rounding) };
     }
 
-    /// Turns to the map of that time.
-    fn turn_to(&mut self, monotonic_ns: u64) {
+    /// Selects the map of that time.
+    fn select_map(&mut self, monotonic_ns: u64) {
         let before = self.current;
         while self.current + 1 < self.maps.len()
             && self.maps[self.current].monotonic_ns < monotonic_ns
@@ -191,16 +191,16 @@ impl<'a> Sorter<'a> {
             self.current += 1;
         }
         if self.current != before {
-            self.lay_out();
+            self.read_map();
         }
     }
 
-    /// What a byte is that lies in no place and no file.
+    /// What a byte is that is in no fixed range and no file.
     fn otherwise(&self, request: &Request) -> Part {
         let is_told = self.maps.get(self.current).is_some_and(|map| {
             map.monotonic_ns >= request.monotonic_ns && map.unplaced_files <= map.inline_files
         });
-        match (request.is_metadata, self.places.flags_metadata && is_told) {
+        match (request.is_metadata, self.layout.flags_metadata && is_told) {
             (true, _) => Part::Metadata,
             (false, true) => Part::Gone,
             (false, false) => Part::Unknown,
@@ -208,7 +208,7 @@ impl<'a> Sorter<'a> {
     }
 
     fn sort(&mut self, request: &Request, span: &mut Span) {
-        self.turn_to(request.monotonic_ns);
+        self.select_map(request.monotonic_ns);
         let start = request.start_bytes;
         let end = start.saturating_add(request.length_bytes);
         self.seen.add((start / SECTOR_BYTES, end.div_ceil(SECTOR_BYTES)), &mut self.fresh);
@@ -221,8 +221,8 @@ impl<'a> Sorter<'a> {
         for (part, set) in [
             (Part::Journal, &self.journal),
             (Part::Metadata, &self.metadata),
-            (Part::Data, &self.layout.data),
-            (Part::Rounding, &self.layout.rounding),
+            (Part::Data, &self.files.data),
+            (Part::Rounding, &self.files.rounding),
         ] {
             self.inside.clear();
             self.rest.clear();

@@ -55,7 +55,7 @@ mod tracefs;
 
 pub use account::{Cut, Trace, account};
 pub use error::TraceError;
-pub use fsarena_model::account::{Chunk, FileExtent, Map, Places, Range};
+pub use fsarena_model::account::{Chunk, FileExtent, FsLayout, Map, Range};
 pub use request::{BlockDevice, Kind, Request};
 pub use session::Session;
 pub use tracefs::Tracefs;

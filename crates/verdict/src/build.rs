@@ -11,7 +11,7 @@ use crate::view::{
 };
 use crate::{factors, watchers};
 use fsarena_model::run::RunPlan;
-use fsarena_model::verdict::{Look, Pairs, Stop, StopWhy, Verdict};
+use fsarena_model::verdict::{InterimAnalysis, Pairs, Stop, StopWhy, Verdict};
 use fsarena_stats::{
     Interval, blocks, forecast, geometric_mean, letters, median, median_order_statistics, paired,
     standard_deviation, tiers,
@@ -25,7 +25,7 @@ pub(super) fn verdicts(
     plan: &RunPlan,
     judge: &Judge<'_>,
     stop: Option<Stop>,
-    looks: &[Look],
+    looks: &[InterimAnalysis],
 ) -> Verdicts {
     let ask = judge.ask();
     let baseline = match ask.pairs {
@@ -34,7 +34,7 @@ pub(super) fn verdicts(
     };
     let asked = judge.asked().iter().collect();
     let questions = parallel::map(asked, |asked| question(plan, judge, asked, baseline));
-    let told = |looks: &[Look]| -> Vec<(u32, Vec<_>)> {
+    let told = |looks: &[InterimAnalysis]| -> Vec<(u32, Vec<_>)> {
         looks.iter().map(|look| (look.blocks, look.decided.clone())).collect()
     };
     let blocks = |list: &[(u32, String)]| -> Vec<RerunBlock> {

@@ -11,7 +11,7 @@ use crate::points::Points;
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{PhaseScore, TrialScore};
 use fsarena_model::verdict::{
-    DecidedPair, Look, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
+    DecidedPair, InterimAnalysis, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
 };
 use fsarena_stats::family::{Family, LookInput};
 use fsarena_stats::sequential::{FIRST_LOOK, Looks};
@@ -37,7 +37,7 @@ pub struct Judge<'p> {
     counts: Vec<bool>,
     rerun: Vec<(u32, String)>,
     not_rerun: Vec<(u32, String)>,
-    looks: Vec<Look>,
+    looks: Vec<InterimAnalysis>,
     finished: Option<StopWhy>,
     /// Slots that were wanted when their block was under way, of the blocks so far.
     wanted: Vec<usize>,
@@ -74,7 +74,7 @@ pub struct BlockEnd {
     /// Whether it counts; else why not.
     pub rerun: Option<String>,
     /// What was decided, where it was looked.
-    pub look: Option<Look>,
+    pub look: Option<InterimAnalysis>,
     /// Whether there is no further block, and why.
     pub finished: Option<StopWhy>,
 }
@@ -119,7 +119,7 @@ impl<'p> Judge<'p> {
         plan: &'p RunPlan,
         scores: &[TrialScore],
         stop: Option<Stop>,
-        looks: &[Look],
+        looks: &[InterimAnalysis],
     ) -> Option<Self> {
         let mut judge = Self::new(plan)?;
         let mut scores: Vec<&TrialScore> =
@@ -150,7 +150,7 @@ impl<'p> Judge<'p> {
     }
 
     /// Ends what had ended by the stored looks.
-    fn reach_looks(&mut self, looks: &[Look]) {
+    fn reach_looks(&mut self, looks: &[InterimAnalysis]) {
         while self.finished.is_none()
             && let Some(stored) = looks.get(self.looks.len())
         {
@@ -185,7 +185,7 @@ impl<'p> Judge<'p> {
 
     /// The looks that were taken.
     #[must_use]
-    pub fn looks(&self) -> &[Look] {
+    pub fn looks(&self) -> &[InterimAnalysis] {
         &self.looks
     }
 
@@ -282,7 +282,7 @@ impl<'p> Judge<'p> {
                 Some(sequence) => sequence.is_look(counted),
                 None => counted == self.ask.rule.blocks(),
             };
-        let look = due.then(|| self.look());
+        let look = due.then(|| self.analyse());
         self.finished = if self.sequence.is_some() && due && self.open_pairs() == 0 {
             Some(StopWhy::Decided)
         } else if counted >= self.ask.rule.blocks() || self.block >= self.plan.blocks {
@@ -299,11 +299,11 @@ impl<'p> Judge<'p> {
     /// Ends the RUN because the next block would not end within the budget: once more it is looked,
     /// where it is not a look that has just been taken. The length of a trial says next to nothing
     /// about which contender is better, so that such an end is none that the figures chose.
-    pub fn end_by_budget(&mut self) -> Option<Look> {
+    pub fn end_by_budget(&mut self) -> Option<InterimAnalysis> {
         self.finished = Some(StopWhy::Budget);
         let counted = self.counted();
         let is_new = self.looks.last().is_none_or(|look| look.blocks < counted);
-        (is_new && counted > 1).then(|| self.look())
+        (is_new && counted > 1).then(|| self.analyse())
     }
 
     /// Whether a trial of the block under way was done.
@@ -388,7 +388,7 @@ impl<'p> Judge<'p> {
     }
 
     /// Looks at every pair that is open.
-    fn look(&mut self) -> Look {
+    fn analyse(&mut self) -> InterimAnalysis {
         let blocks = self.counted();
         let alpha = self.alpha(blocks);
         let margin_log = self.ask.margin.ln_1p();
@@ -398,7 +398,7 @@ impl<'p> Judge<'p> {
         let counts = self.counts.clone();
         let counts = |block: u32| counts.get(block as usize).copied().unwrap_or(false);
         let looked = parallel::map(self.asked.iter_mut().collect(), |asked: &mut Asked<'_>| {
-            asked.look(blocks, alpha, margin_log, (least, ended), &counts)
+            asked.analyse(blocks, alpha, margin_log, (least, ended), &counts)
         });
         let mut decided = Vec::new();
         for (number, pairs) in looked.into_iter().enumerate() {
@@ -410,7 +410,7 @@ impl<'p> Judge<'p> {
                 }
             }
         }
-        let look = Look { blocks, at_unix_ns: self.latest_unix_ns, decided };
+        let look = InterimAnalysis { blocks, at_unix_ns: self.latest_unix_ns, decided };
         self.looks.push(look.clone());
         look
     }
@@ -466,7 +466,7 @@ impl<'p> Asked<'p> {
 
     /// Looks at every open pair that has at least `least` values, after `ended` blocks; gives all
     /// open ones.
-    fn look(
+    fn analyse(
         &mut self,
         blocks: u32,
         alpha: f64,
@@ -484,7 +484,7 @@ impl<'p> Asked<'p> {
             .map(|data| data.with_least(least))
             .collect();
         let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
-        let found = self.family.look(&looks, alpha, margin_log);
+        let found = self.family.analyse(&looks, alpha, margin_log);
         for ((&at, data), found) in open.iter().zip(&data).zip(found) {
             let pair = &mut self.pairs[at];
             let look = data.at_look(blocks, ended, found);

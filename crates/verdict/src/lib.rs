@@ -32,7 +32,7 @@ pub use view::{
 
 use fsarena_model::run::RunHeader;
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{Look, Stop};
+use fsarena_model::verdict::{InterimAnalysis, Stop};
 
 /// Everything that is said of the questions of a RUN; `None` where it was planned without any.
 ///
@@ -42,7 +42,7 @@ pub fn verdicts(
     header: &RunHeader,
     scores: &[TrialScore],
     stop: Option<Stop>,
-    looks: &[Look],
+    looks: &[InterimAnalysis],
 ) -> Option<Verdicts> {
     let judge = Judge::replay(&header.plan, scores, stop, looks)?;
     Some(build::verdicts(&header.plan, &judge, stop, looks))

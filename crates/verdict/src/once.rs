@@ -46,7 +46,7 @@ pub fn look_once(
         .collect();
     let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
     let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
-    let found = family.look(&looks, alpha(plan, points), margin.ln_1p());
+    let found = family.analyse(&looks, alpha(plan, points), margin.ln_1p());
     let looked = |((&pair, data), found): ((&(usize, usize), &Data), _)| {
         let found: fsarena_stats::LookResult = found;
         let verdict = verdict(found.decision);

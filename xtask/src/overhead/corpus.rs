@@ -15,7 +15,7 @@ use super::section::{MIB, Section, Verdict};
 use super::table::{Centre, Compared, Comparison};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::builtin;
-pub(super) use make::{CHILD, carry_out};
+pub(super) use make::{CHILD, run_child};
 use make::{Dataset, Made, Make, Way};
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn run(options: &Options) -> Result<Verdict> {
     let mut verdict = Verdict { missed: speed::measure(options.smoke)?, ..Verdict::default() };
     let judged = judged(options) && !options.smoke;
     let trees = [Dataset::small(options.corpus_files), Dataset::ports(options.corpus_files)?];
-    let tmpfs = Place { name: "tmpfs", options, mounted: None };
+    let tmpfs = TreeLocation { name: "tmpfs", options, mounted: None };
     for tree in &trees {
         tmpfs.compare(tree, judged, &mut verdict)?;
     }
@@ -60,7 +60,7 @@ fn run(options: &Options) -> Result<Verdict> {
     match Mounted::new("ext4", &options.dir, image_bytes)? {
         Ok(mounted) => {
             let name = "ext4 on a loop device";
-            let ext4 = Place { name, options, mounted: Some(mounted.path()) };
+            let ext4 = TreeLocation { name, options, mounted: Some(mounted.path()) };
             for tree in &trees {
                 ext4.compare(tree, judged, &mut verdict)?;
             }
@@ -84,14 +84,14 @@ impl Dataset {
 }
 
 /// Where trees are made.
-struct Place<'a> {
+struct TreeLocation<'a> {
     name: &'static str,
     options: &'a Options,
     /// Where its file system is mounted; absent: a directory on tmpfs.
     mounted: Option<&'a Path>,
 }
 
-impl Place<'_> {
+impl TreeLocation<'_> {
     /// One comparison that is judged, and those that are shown.
     fn compare(&self, dataset: &Dataset, judged: bool, verdict: &mut Verdict) -> Result<()> {
         let contents = make::tree(&dataset.name, dataset.scale)?.contents();

@@ -3,7 +3,7 @@
 //! Times are shown and not judged. What is judged is that it works: every file is there after the
 //! creation, none after the deletion.
 
-use super::errand::{Errand, Ran};
+use super::child_job::{ChildJob, PhaseResult};
 use super::image::Mounted;
 use super::options::Options;
 use super::section::{MIB, Section, Verdict};
@@ -43,15 +43,15 @@ fn run(options: &Options) -> Result<Verdict> {
         options.image_dir.display()
     );
     let phase = |op: Op| Phase::new(op.name(), op, BLOCK_BYTES);
-    let errand = |ops: &[Op]| {
+    let child_job = |ops: &[Op]| {
         let phases = ops.iter().map(|&op| phase(op)).collect();
-        Errand::new(mounted.path(), dataset.clone(), phases).send()
+        ChildJob::new(mounted.path(), dataset.clone(), phases).send()
     };
-    let made = errand(&[Op::Create, Op::List])?;
+    let made = child_job(&[Op::Create, Op::List])?;
     print_time("created", &made.phases[0]);
     print_time("listed", &made.phases[1]);
     expect(&mut verdict, "after the creation", count(mounted.path())?, files);
-    let deleted = errand(&[Op::Delete])?;
+    let deleted = child_job(&[Op::Delete])?;
     print_time("deleted", &deleted.phases[0]);
     expect(&mut verdict, "after the deletion", count(mounted.path())?, 0);
     let peak_bytes = made.peak_bytes.max(deleted.peak_bytes);
@@ -59,7 +59,7 @@ fn run(options: &Options) -> Result<Verdict> {
     Ok(verdict)
 }
 
-fn print_time(done: &str, ran: &Ran) {
+fn print_time(done: &str, ran: &PhaseResult) {
     let seconds = |ns: u64| ns as f64 / 1e9;
     println!(
         "  {done:8} {:8} ops in {:7.2} s, durable after {:7.2} s ({:.0} ops/s)",

@@ -66,7 +66,7 @@ impl Reference {
     /// # Errors
     /// When it fails.
     pub(super) fn run(&self, args: &str, dir: &Path) -> Result<Printed> {
-        Printed::of(self.start(args, dir)?)
+        Printed::wait_for(self.start(args, dir)?)
     }
 }
 
@@ -75,7 +75,7 @@ impl Printed {
     ///
     /// # Errors
     /// When it failed.
-    pub(super) fn of(child: Child) -> Result<Self> {
+    pub(super) fn wait_for(child: Child) -> Result<Self> {
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "the reference failed: {}", output.status);
         Ok(Self(String::from_utf8(output.stdout).context("the reference's output")?))

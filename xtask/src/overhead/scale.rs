@@ -3,7 +3,7 @@
 //! The smaller set is gone through a hundred times, so that both sides do as many ops. All four ops
 //! of small files run in one process, with latencies; a worker runs one of them.
 
-use super::errand::Errand;
+use super::child_job::ChildJob;
 use super::options::Options;
 use super::pairs::{Pace, Side};
 use super::section::{MIB, Section, Verdict};
@@ -44,12 +44,12 @@ fn run(options: &Options) -> Result<Verdict> {
     let judged = judged(options) && !options.smoke;
     let pace = Pace::new(options, options.pairs(USUAL_PAIRS), judged);
     for (order, words) in [(Order::Sequential, "in order"), (Order::Random, "at random")] {
-        let large = errand(files, order, 1);
-        let small = errand(few, order, FACTOR);
+        let large = child_job(files, order, 1);
+        let small = child_job(few, order, FACTOR);
         let mut peak_bytes = 0;
         let pairs = pace.run(|side| {
-            let errand = if side == Side::Ours { &large } else { &small };
-            let answer = errand.send()?;
+            let child_job = if side == Side::Ours { &large } else { &small };
+            let answer = child_job.send()?;
             if side == Side::Ours {
                 peak_bytes = peak_bytes.max(answer.peak_bytes);
             }
@@ -77,7 +77,7 @@ fn run(options: &Options) -> Result<Verdict> {
     Ok(verdict)
 }
 
-fn errand(files: u64, order: Order, times: u32) -> Errand {
+fn child_job(files: u64, order: Order, times: u32) -> ChildJob {
     let dataset = Dataset::uniform(files, FILE_BYTES, files.div_ceil(FILES_PER_DIR));
     let io = Io { backend: Backend::Null, ..Io::default() };
     let phases = OPS.iter().map(|&(op, _)| Phase {
@@ -86,7 +86,7 @@ fn errand(files: u64, order: Order, times: u32) -> Errand {
         ..Phase::new(op.name(), op, BLOCK_BYTES)
     });
     // Without calls it does not matter where.
-    Errand { times, ..Errand::new(Path::new("/"), dataset, phases.collect()) }
+    ChildJob { times, ..ChildJob::new(Path::new("/"), dataset, phases.collect()) }
 }
 
 #[cfg(test)]
@@ -97,10 +97,10 @@ mod tests {
     #[test]
     fn both_sides_do_as_many_ops_in_directories_of_one_size() {
         let (large, small) =
-            (errand(10_000_000, Order::Random, 1), errand(100_000, Order::Random, 100));
-        let per_dir = |errand: &Errand| errand.dataset.files_per_dir();
+            (child_job(10_000_000, Order::Random, 1), child_job(100_000, Order::Random, 100));
+        let per_dir = |child_job: &ChildJob| child_job.dataset.files_per_dir();
         assert_eq!((per_dir(&large), per_dir(&small)), (500, 500));
-        let ops = |errand: &Errand| errand.dataset.files * u64::from(errand.times);
+        let ops = |child_job: &ChildJob| child_job.dataset.files * u64::from(child_job.times);
         assert_eq!(ops(&large), ops(&small));
         assert_eq!(large.phases[3].op, Op::Delete);
     }

@@ -1,6 +1,6 @@
 //! One thread of small files against a bare loop of system calls, on tmpfs.
 
-use super::errand::Errand;
+use super::child_job::ChildJob;
 use super::options::{JUDGED_FILES, Options};
 use super::pairs::{Pace, Pairs, Side, stage};
 use super::reference::Reference;
@@ -110,7 +110,7 @@ impl Sides<'_> {
             if side == Side::Ours {
                 let phase = |&(op, _): &(Op, _)| Phase::new(op.name(), op, self.bs_bytes);
                 let phases = self.ops.iter().map(phase).collect();
-                return Errand::new(dir.path(), self.dataset.clone(), phases).samples();
+                return ChildJob::new(dir.path(), self.dataset.clone(), phases).samples();
             }
             let printed = self.reference.run(&self.reference_args, dir.path())?;
             self.ops.iter().map(|(_, name)| printed.sample(name)).collect()

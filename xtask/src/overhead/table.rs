@@ -19,7 +19,7 @@ impl Centre {
         }
     }
 
-    fn of(self, values: &[f64]) -> Result<Estimate, SampleError> {
+    fn estimate(self, values: &[f64]) -> Result<Estimate, SampleError> {
         match self {
             Self::HodgesLehmann => hodges_lehmann(values, 0.05),
             Self::Median => median_order_statistics(values, 0.05),
@@ -112,7 +112,7 @@ impl Comparison<'_> {
         });
         let others = column(&|(_, other)| other.ns_per_op);
         let ours = column(&|(ours, _)| ours.ns_per_op);
-        let estimate = self.centre.of(&logs)?;
+        let estimate = self.centre.estimate(&logs)?;
         let ratio = estimate.point.exp();
         let (interval_text, low) = match estimate.bounds.attained() {
             Some(interval) => {
@@ -137,8 +137,8 @@ impl Comparison<'_> {
             figure.name,
             1e9 / median(&others)?,
             1e9 / median(&ours)?,
-            self.centre.of(&added)?.point,
-            self.centre.of(&cpu)?.point.exp(),
+            self.centre.estimate(&added)?.point,
+            self.centre.estimate(&cpu)?.point.exp(),
             least(&others) / least(&ours),
         );
         Ok(met || !judged)

@@ -4,7 +4,7 @@
 //! started for each op anew, so that they begin it together as the threads do; a side is as fast as
 //! the slower of its two halves.
 
-use super::errand::Errand;
+use super::child_job::ChildJob;
 use super::options::{JUDGED_FILES, Options};
 use super::pairs::{Pace, Sample, Side, stage};
 use super::reference::{Printed, Reference};
@@ -72,7 +72,7 @@ fn ours(options: &Options, dir: &Path) -> Result<Vec<Sample>> {
     let phases = OPS
         .iter()
         .map(|&(op, _)| Phase { io: io.clone(), ..Phase::new(op.name(), op, BLOCK_BYTES) });
-    Errand::new(dir, dataset, phases.collect()).samples()
+    ChildJob::new(dir, dataset, phases.collect()).samples()
 }
 
 fn loops(reference: &Reference, options: &Options, dir: &Path) -> Result<Vec<Sample>> {
@@ -86,7 +86,7 @@ fn loops(reference: &Reference, options: &Options, dir: &Path) -> Result<Vec<Sam
         let started: Vec<_> = dirs.iter().map(|dir| reference.start(&args, dir)).collect();
         // All are waited for, also when one fails.
         let printed: Vec<_> =
-            started.into_iter().map(|child| child.and_then(Printed::of)).collect();
+            started.into_iter().map(|child| child.and_then(Printed::wait_for)).collect();
         let halves: Result<Vec<Sample>> =
             printed.into_iter().map(|printed| printed?.sample(name)).collect();
         samples.push(together(&halves?));

@@ -6,7 +6,7 @@
 //! otherwise; our engine hands over all that is free at once. So where more than one read is in
 //! flight, fio is run both ways and each is a figure.
 
-use super::errand::Errand;
+use super::child_job::ChildJob;
 use super::fio::{self, RandomReads};
 use super::image::Mounted;
 use super::options::Options;
@@ -54,15 +54,16 @@ fn run(options: &Options) -> Result<Verdict> {
     let needs = if judged { JUDGED_PAIRS } else { 0 };
     let pace = Pace::new(options, options.pairs(USUAL_PAIRS), judged);
     let tmpfs = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir_in(&options.dir)?;
-    let place = Place { name: "tmpfs", dir: tmpfs.path(), mib: options.uring_mib, direct: false };
-    place.compare(pace, needs, &mut verdict)?;
+    let location =
+        FileLocation { name: "tmpfs", dir: tmpfs.path(), mib: options.uring_mib, direct: false };
+    location.compare(pace, needs, &mut verdict)?;
     drop(tmpfs);
     let mib = options.uring_mib / 2;
     match Mounted::new("ext4", &options.dir, (mib + SPARE_MIB) * MIB)? {
         Ok(mounted) => {
             let name = "ext4 on a loop device";
-            let place = Place { name, dir: mounted.path(), mib, direct: true };
-            place.compare(pace.with_kernel_help(), needs, &mut verdict)?;
+            let location = FileLocation { name, dir: mounted.path(), mib, direct: true };
+            location.compare(pace.with_kernel_help(), needs, &mut verdict)?;
         }
         Err(why) => verdict.not_run("uring on a loop device", &why),
     }
@@ -70,19 +71,19 @@ fn run(options: &Options) -> Result<Verdict> {
 }
 
 /// Where the file lies.
-struct Place<'a> {
+struct FileLocation<'a> {
     name: &'static str,
     dir: &'a Path,
     mib: u64,
     direct: bool,
 }
 
-impl Place<'_> {
+impl FileLocation<'_> {
     /// Writes the file and reads it in pairs, once for each depth.
     fn compare(&self, pace: Pace, needs: u32, verdict: &mut Verdict) -> Result<()> {
         let dataset = Dataset::uniform(1, self.mib * MIB, 0);
         let write = Phase::new("big-write", Op::BigWrite, MIB);
-        Errand::new(self.dir, dataset.clone(), vec![write]).send()?;
+        ChildJob::new(self.dir, dataset.clone(), vec![write]).send()?;
         let file = self.dir.join(FILE);
         for (iodepth, in_batches, figure) in DEPTHS {
             let (file, file_bytes, direct) = (file.as_path(), self.mib * MIB, self.direct);
@@ -92,7 +93,7 @@ impl Place<'_> {
                 io: io(self.direct, iodepth),
                 ..Phase::new("randread", Op::RandRead, BLOCK_BYTES)
             };
-            let ours = Errand::new(self.dir, dataset.clone(), vec![read]);
+            let ours = ChildJob::new(self.dir, dataset.clone(), vec![read]);
             let pairs = pace.run(|side| match side {
                 Side::Ours => ours.samples(),
                 Side::Other => Ok(vec![reads.sample()?]),

@@ -13,7 +13,7 @@ const OURS: &str = "fsarena";
 const DEPTH: usize = 2;
 
 /// Where to look.
-pub struct Places {
+pub struct LeftoverSearch {
     /// `/proc/self/mountinfo`
     pub mounts: PathBuf,
     /// `/sys/block`
@@ -27,12 +27,12 @@ pub struct Places {
     pub temporary: BTreeSet<PathBuf>,
 }
 
-impl Places {
+impl LeftoverSearch {
     /// Those of this machine; `target` is cargo's directory.
-    pub fn of_this_machine(target: &Path) -> Places {
+    pub fn of_this_machine(target: &Path) -> LeftoverSearch {
         let fixed = ["/tmp", "/var/tmp", "/dev/shm", "/run"].map(PathBuf::from);
         let temporary = fixed.into_iter().chain([std::env::temp_dir(), target.join("tmp")]);
-        Places {
+        LeftoverSearch {
             mounts: PathBuf::from("/proc/self/mountinfo"),
             blocks: PathBuf::from("/sys/block"),
             cgroups: PathBuf::from("/sys/fs/cgroup"),
@@ -42,7 +42,7 @@ impl Places {
     }
 
     /// One line for each thing of ours. What cannot be read is not there for us either.
-    pub fn look(&self) -> BTreeSet<String> {
+    pub fn list(&self) -> BTreeSet<String> {
         let mut found = self.mounted();
         found.extend(self.looped());
         for dir in below(&self.cgroups, usize::MAX, true) {
@@ -103,8 +103,8 @@ fn below(dir: &Path, depth: usize, dirs_only: bool) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn fake(dir: &Path) -> Places {
-        Places {
+    fn fake(dir: &Path) -> LeftoverSearch {
+        LeftoverSearch {
             mounts: dir.join("mountinfo"),
             blocks: dir.join("block"),
             cgroups: dir.join("cgroup"),
@@ -122,8 +122,8 @@ mod tests {
         fs::create_dir_all(dir.path().join("tmp/a/b")).unwrap();
         let line = "30 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n";
         fs::write(dir.path().join("mountinfo"), line).unwrap();
-        assert_eq!(fake(dir.path()).look(), BTreeSet::new());
-        assert_eq!(fake(&dir.path().join("nowhere")).look(), BTreeSet::new());
+        assert_eq!(fake(dir.path()).list(), BTreeSet::new());
+        assert_eq!(fake(&dir.path().join("nowhere")).list(), BTreeSet::new());
     }
 
     #[test]
@@ -149,6 +149,6 @@ mod tests {
             "mount /srv/x".to_owned(),
             format!("trace {}", at("instances/fsarena-8").display()),
         ]);
-        assert_eq!(fake(dir.path()).look(), expected);
+        assert_eq!(fake(dir.path()).list(), expected);
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::doc_examples;
-use super::leftovers::Places;
+use super::leftovers::LeftoverSearch;
 use super::libtest;
 use super::parallel::{self, Program, Single};
 use super::processes::{Call, End, Ended, Job, Session, find};
@@ -24,10 +24,10 @@ const SECOND_ATTEMPTS_MAX: usize = 2;
 const SHOWN_LINES: usize = 300;
 
 /// What the steps share.
-pub struct Bench {
+pub struct StepContext {
     /// Place, time and the wish to stop.
     pub session: Session,
-    places: Places,
+    search: LeftoverSearch,
     before: BTreeSet<String>,
     deny: Deny,
     /// Test programs, once they are built.
@@ -44,14 +44,14 @@ enum Deny {
     Missing(String),
 }
 
-impl Bench {
+impl StepContext {
     /// Notes what lies around before the tests, and gets cargo-deny under way.
-    pub fn new(session: Session) -> Bench {
-        let places = Places::of_this_machine(&session.root.join("target"));
-        let before = places.look();
+    pub fn new(session: Session) -> StepContext {
+        let search = LeftoverSearch::of_this_machine(&session.root.join("target"));
+        let before = search.list();
         let deny = find_deny(&session).map_or_else(|| build_deny(&session), Deny::There);
         let programs = Vec::new();
-        Bench { session, places, before, deny, programs, clippy: None, docs: None }
+        StepContext { session, search, before, deny, programs, clippy: None, docs: None }
     }
 
     /// Waits for a check that is under way, or runs it.
@@ -74,30 +74,30 @@ fn judge(name: &str, Ended { end, text }: Ended) -> Outcome {
     }
 }
 
-pub fn set_up(bench: &mut Bench) -> Outcome {
-    setup::run(&bench.session)
+pub fn set_up(context: &mut StepContext) -> Outcome {
+    setup::run(&context.session)
 }
 
-pub fn format(bench: &mut Bench) -> Outcome {
-    bench.check(
+pub fn format(context: &mut StepContext) -> Outcome {
+    context.check(
         "cargo fmt",
         Call::cargo("format").args(["fmt", "--all", "--", "--check", "--color=never"]),
     )
 }
 
-pub fn tidy(bench: &mut Bench) -> Outcome {
+pub fn tidy(context: &mut StepContext) -> Outcome {
     // As a program of its own: the sources may be newer than this one.
-    bench.check("cargo xtask tidy", Call::cargo("tidy").args(["xtask", "tidy"]))
+    context.check("cargo xtask tidy", Call::cargo("tidy").args(["xtask", "tidy"]))
 }
 
-pub fn clippy(bench: &mut Bench) -> Outcome {
-    let job = bench.clippy.take();
-    bench.finish_check("cargo clippy", job, clippy_call)
+pub fn clippy(context: &mut StepContext) -> Outcome {
+    let job = context.clippy.take();
+    context.finish_check("cargo clippy", job, clippy_call)
 }
 
-pub fn docs(bench: &mut Bench) -> Outcome {
-    let job = bench.docs.take();
-    bench.finish_check("cargo doc", job, docs_call)
+pub fn docs(context: &mut StepContext) -> Outcome {
+    let job = context.docs.take();
+    context.finish_check("cargo doc", job, docs_call)
 }
 
 fn clippy_call() -> Call {
@@ -116,10 +116,10 @@ fn begin_check(session: &Session, call: Call) -> Option<Job> {
 }
 
 /// Builds every test, so that its time is known apart from that of running them.
-pub fn build(bench: &mut Bench) -> Outcome {
-    match parallel::build(&bench.session) {
+pub fn build(context: &mut StepContext) -> Outcome {
+    match parallel::build(&context.session) {
         Ok(programs) => {
-            bench.programs = programs;
+            context.programs = programs;
             Outcome::passed()
         }
         Err(text) => Outcome::failed("the build of the tests", tail(&text)),
@@ -127,14 +127,14 @@ pub fn build(bench: &mut Bench) -> Outcome {
 }
 
 /// Tests that need nothing of the machine, and the examples in documentation.
-pub fn tests(bench: &mut Bench) -> Outcome {
-    let output = parallel::run_plain(&bench.session, &bench.programs);
+pub fn tests(context: &mut StepContext) -> Outcome {
+    let output = parallel::run_plain(&context.session, &context.programs);
     let mut text = output.text;
-    let crates = doc_examples::crates(&bench.session.root);
+    let crates = doc_examples::crates(&context.session.root);
     if !crates.is_empty() {
         let named = crates.iter().flat_map(|name| ["--package", name]);
         let call = Call::cargo("doc tests").args(["test", "--doc", "--no-fail-fast"]).args(named);
-        let Ended { end, text: printed } = bench.session.run(call.args(["--", "--show-output"]));
+        let Ended { end, text: printed } = context.session.run(call.args(["--", "--show-output"]));
         text.push_str(&printed);
         if let (End::Bad(how) | End::Stopped(how), false) = (end, printed.contains("test result:"))
         {
@@ -149,23 +149,23 @@ pub fn tests(bench: &mut Bench) -> Outcome {
 /// These tests kill, fill, pull and wait on a real kernel: one or two that failed are tried once
 /// more, alone, and are named at the end even where they pass then. clippy and rustdoc run beside
 /// them, behind them in priority.
-pub fn machine_tests(bench: &mut Bench) -> Outcome {
-    let tests = parallel::machine_tests(&bench.programs);
-    bench.clippy = begin_check(&bench.session, clippy_call());
-    bench.docs = begin_check(&bench.session, docs_call());
-    let first = run_machine_tests(bench, tests.clone(), parallel::is_alone);
+pub fn machine_tests(context: &mut StepContext) -> Outcome {
+    let tests = parallel::machine_tests(&context.programs);
+    context.clippy = begin_check(&context.session, clippy_call());
+    context.docs = begin_check(&context.session, docs_call());
+    let first = run_machine_tests(context, tests.clone(), parallel::is_alone);
     let Some(names) = worth_a_second_attempt(&first) else { return first };
     let again = tests.into_iter().filter(|test| names.contains(&test.label())).collect();
-    let second = run_machine_tests(bench, again, |_| true);
+    let second = run_machine_tests(context, again, |_| true);
     both_attempts(first, second)
 }
 
 fn run_machine_tests(
-    bench: &Bench,
+    context: &StepContext,
     tests: Vec<Single>,
     is_alone: impl Fn(&str) -> bool,
 ) -> Outcome {
-    let output = parallel::run(&bench.session, tests, is_alone);
+    let output = parallel::run(&context.session, tests, is_alone);
     let mut outcome = libtest::parse(&output.text);
     outcome.output.push(output.slowest());
     outcome.failed.extend(output.broken);
@@ -198,15 +198,15 @@ fn both_attempts(mut first: Outcome, second: Outcome) -> Outcome {
 }
 
 /// The advisory database is left out: it is not reachable everywhere.
-pub fn deny(bench: &mut Bench) -> Outcome {
-    let state = std::mem::replace(&mut bench.deny, Deny::Missing("asked for twice".to_owned()));
+pub fn deny(context: &mut StepContext) -> Outcome {
+    let state = std::mem::replace(&mut context.deny, Deny::Missing("asked for twice".to_owned()));
     let ready = match state {
         Deny::There(path) => Ok(path),
         Deny::Missing(why) => Err(why),
         Deny::Coming(job) => {
-            let until = Instant::now() + bench.session.remaining().saturating_sub(DENY_RESERVE);
-            let Ended { end, text } = bench.session.wait(job, until);
-            match (end, find_deny(&bench.session)) {
+            let until = Instant::now() + context.session.remaining().saturating_sub(DENY_RESERVE);
+            let Ended { end, text } = context.session.wait(job, until);
+            match (end, find_deny(&context.session)) {
                 (End::Good, Some(path)) => Ok(path),
                 (End::Good, None) => Err("was installed and cannot be found".to_owned()),
                 (End::Bad(how) | End::Stopped(how), _) => Err(explain(&how, &text)),
@@ -216,7 +216,7 @@ pub fn deny(bench: &mut Bench) -> Outcome {
     match ready {
         Ok(path) => {
             let args = ["check", "licenses", "bans", "sources"];
-            bench.check("cargo deny", Call::new(path, "cargo deny").args(args))
+            context.check("cargo deny", Call::new(path, "cargo deny").args(args))
         }
         Err(why) => {
             let why = format!("`cargo install --locked cargo-deny`: {why}");
@@ -245,9 +245,9 @@ fn build_deny(session: &Session) -> Deny {
 }
 
 /// The benchmark, once and small, so that it does not rot; its figures mean nothing here.
-pub fn benchmark(bench: &mut Bench) -> Outcome {
+pub fn benchmark(context: &mut StepContext) -> Outcome {
     let call = Call::cargo("benchmark").args(["xtask", "overhead", "--smoke"]);
-    let Ended { end, text } = bench.session.run(call);
+    let Ended { end, text } = context.session.run(call);
     match end {
         End::Good => Outcome { not_run: parts_not_run(&text), ..Outcome::passed() },
         End::Bad(how) | End::Stopped(how) => {
@@ -268,10 +268,11 @@ fn parts_not_run(text: &str) -> Vec<NotRun> {
 }
 
 /// Whatever the tests have made must be gone.
-pub fn leftovers(bench: &mut Bench) -> Outcome {
+pub fn leftovers(context: &mut StepContext) -> Outcome {
     let until = Instant::now() + LEFTOVERS_PATIENCE;
     loop {
-        let left: Vec<String> = bench.places.look().difference(&bench.before).cloned().collect();
+        let left: Vec<String> =
+            context.search.list().difference(&context.before).cloned().collect();
         if left.is_empty() {
             break;
         }
@@ -282,7 +283,7 @@ pub fn leftovers(bench: &mut Bench) -> Outcome {
         std::thread::sleep(Duration::from_millis(200));
     }
     let mut outcome = Outcome::passed();
-    outcome.output = bench.before.iter().map(|old| format!("  there before: {old}")).collect();
+    outcome.output = context.before.iter().map(|old| format!("  there before: {old}")).collect();
     outcome
 }
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::units::parse_share;
-use fsarena_model::verdict::{Look, METHOD_VERSION, Stop, Verdict};
+use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Stop, Verdict};
 use fsarena_store::{RunId, Store};
 use fsarena_study::facts;
 use fsarena_verdict::compare::{Ask, CompareError, Facts, RunOf, forest, only, sides};
@@ -82,7 +82,7 @@ struct ComparedRun {
     sessions: Vec<RunSession>,
     scores: Vec<TrialScore>,
     stop: Option<Stop>,
-    looks: Vec<Look>,
+    looks: Vec<InterimAnalysis>,
     facts: Facts,
 }
 

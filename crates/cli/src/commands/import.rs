@@ -89,7 +89,7 @@ fn stored(store: &Store, imported: &Imported) -> Result<RunId> {
         for record in records {
             store.put_record(run, record)?;
         }
-        let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+        let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
         let stop = Stop { blocks: header.plan.blocks, why: StopWhy::Cap };
         if let Some(judge) = Judge::replay(&header.plan, &scores, Some(stop), &[]) {
             for look in judge.looks() {

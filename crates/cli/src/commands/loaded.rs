@@ -64,7 +64,7 @@ impl LoadedRun {
         let verdicts = match &header.plan.verdict {
             None => None,
             Some(_) => {
-                let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+                let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
                 let (stop, looks) = (store.stop(id)?, store.looks(id)?);
                 fsarena_verdict::verdicts(&header, &scores, stop, &looks)
             }

@@ -1,38 +1,38 @@
 //! Nonsense on the command line and in experiment files: one error, with the remedy, exit code 2,
 //! and nothing made. None of this needs a privilege.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::{TestEnv, assert_nothing_left};
 use std::fs;
 
 const WORK: [&str; 2] = ["--workload", "tiny-files"];
 
 /// Refused before anything was made: no database, no state, no image.
 #[track_caller]
-fn refused(scene: &Scene, args: &[&str], words: &[&str]) {
-    let ran = scene.run(&[&["run"], args].concat());
+fn refused(env: &TestEnv, args: &[&str], words: &[&str]) {
+    let ran = env.run(&[&["run"], args].concat());
     ran.refused(2, words);
-    assert_untouched(scene);
+    assert_untouched(env);
 }
 
 #[track_caller]
-fn assert_untouched(scene: &Scene) {
-    assert!(!scene.db().exists(), "a database was made");
-    assert!(!scene.state().exists(), "a journal was made");
-    assert_nothing_left(scene);
+fn assert_untouched(env: &TestEnv) {
+    assert!(!env.db().exists(), "a database was made");
+    assert!(!env.state().exists(), "a journal was made");
+    assert_nothing_left(env);
 }
 
 /// Options of one file system on one device, with a workload.
 #[track_caller]
 fn refused_fs(fs: &str, on: &str, words: &[&str]) {
-    let scene = Scene::new();
-    refused(&scene, &[&["--fs", fs, "--on", on], &WORK[..]].concat(), words);
+    let env = TestEnv::new();
+    refused(&env, &[&["--fs", fs, "--on", on], &WORK[..]].concat(), words);
 }
 
 #[track_caller]
 fn refused_option(option: &[&str], words: &[&str]) {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let args = [&["--fs", "ext4", "--on", "loop:128M"], &WORK[..], option].concat();
-    refused(&scene, &args, words);
+    refused(&env, &args, words);
 }
 
 #[test]
@@ -42,16 +42,16 @@ fn unknown_file_system() {
 
 #[test]
 fn unknown_workload() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let args = ["--fs", "ext4", "--on", "loop:128M", "--workload", "smal-files"];
-    refused(&scene, &args, &["unknown workload \"smal-files\"; did you mean \"small-files\"?"]);
+    refused(&env, &args, &["unknown workload \"smal-files\"; did you mean \"small-files\"?"]);
 }
 
 #[test]
 fn unknown_experiment() {
-    let scene = Scene::new();
-    refused(&scene, &["quik"], &["unknown experiment \"quik\"", "quick"]);
-    refused(&scene, &["none.toml"], &["none.toml: No such file", "quick"]);
+    let env = TestEnv::new();
+    refused(&env, &["quik"], &["unknown experiment \"quik\"", "quick"]);
+    refused(&env, &["none.toml"], &["none.toml: No such file", "quick"]);
 }
 
 #[test]
@@ -94,25 +94,25 @@ fn what_shall_be_decided() {
     refused_option(&["--ask", "tiny-files:write"], &["unknown timed phase \"write\"", "create"]);
     refused_option(&["--headline", "tiny-files:*"], &["is more than one question"]);
     refused_option(&["--inject-delay", "2h"], &["--inject-delay: a handicap of 2h00m", "1h00m"]);
-    let scene = Scene::new();
+    let env = TestEnv::new();
     for option in [["--cap", "8"], ["--margin", "5%"], ["--ask", "x:y"], ["--inject-delay", "1ms"]]
     {
         let args = [&["run", "--resume"], &option[..]].concat();
-        scene.run(&args).code(2).says(&["'--resume", "cannot be used with"]);
+        env.run(&args).code(2).says(&["'--resume", "cannot be used with"]);
     }
-    assert_untouched(&scene);
+    assert_untouched(&env);
 }
 
 /// What the parser of the command line itself refuses.
 #[test]
 fn unknown_arguments() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     for args in [&["run", "--nonsense"][..], &["walk"], &["run", "--runs", "many"], &[]] {
-        let ran = scene.run(args).code(2);
+        let ran = env.run(args).code(2);
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(ran.stderr.contains("--help") || ran.stderr.contains("Usage"), "{}", ran.stderr);
     }
-    assert_untouched(&scene);
+    assert_untouched(&env);
 }
 
 #[test]
@@ -133,14 +133,14 @@ fn impossible_combination_of_tmpfs_and_a_journal() {
 fn image_too_small() {
     refused_fs("xfs", "loop:100M", &["too small", "300 MiB", "loop:300M"]);
     refused_fs("btrfs", "loop:20M", &["too small"]);
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let big = ["--fs", "ext4", "--on", "loop:64M", "--workload", "big-file"];
-    refused(&scene, &big, &["will have", "\"big-file\" needs", "or --scale"]);
+    refused(&env, &big, &["will have", "\"big-file\" needs", "or --scale"]);
 }
 
 #[test]
 fn directories_that_cannot_be_targets() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let here = |on: &str| [&["--on", on], &WORK[..]].concat().join(" ");
     for (on, word) in [
         ("/nonexistent/directory", "does not exist"),
@@ -148,39 +148,39 @@ fn directories_that_cannot_be_targets() {
         ("/dev/null", "not a directory"),
     ] {
         let args = here(on);
-        refused(&scene, &args.split(' ').collect::<Vec<_>>(), &[word, "--on loop:SIZE"]);
+        refused(&env, &args.split(' ').collect::<Vec<_>>(), &[word, "--on loop:SIZE"]);
     }
 }
 
 /// The database is part of no work, by whatever path it is named.
 #[test]
 fn database_under_test() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    fs::create_dir(scene.path("target/deep")).unwrap();
-    std::os::unix::fs::symlink(&target, scene.path("link")).unwrap();
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    fs::create_dir(env.path("target/deep")).unwrap();
+    std::os::unix::fs::symlink(&target, env.path("link")).unwrap();
     for db in ["target/x.db", "target/deep/x.db", "link/x.db", "target/new/x.db"] {
-        let db = scene.path(db).display().to_string();
+        let db = env.path(db).display().to_string();
         let args = [&["--on", &target, "--db", &db], &WORK[..]].concat();
-        refused(&scene, &args, &["which is under test", "--db"]);
+        refused(&env, &args, &["which is under test", "--db"]);
     }
-    let link = scene.path("link").display().to_string();
+    let link = env.path("link").display().to_string();
     let args = [&["--on", &link], &WORK[..]].concat();
-    let mut command = scene.command(&[&["run"], &args[..]].concat());
-    command.env("FSARENA_DB", scene.path("target/x.db"));
-    scene.finish(command).refused(2, &["which is under test"]);
+    let mut command = env.command(&[&["run"], &args[..]].concat());
+    command.env("FSARENA_DB", env.path("target/x.db"));
+    env.finish(command).refused(2, &["which is under test"]);
     let names = |dir: &str| fs::read_dir(dir).unwrap().count();
     assert_eq!(names(&target), 1, "the target holds what it held");
-    assert_untouched(&scene);
+    assert_untouched(&env);
 }
 
 /// Each text is an experiment file; the error names line and column.
 #[track_caller]
 fn refused_file(text: &str, words: &[&str]) {
-    let scene = Scene::new();
-    let file = scene.write("mine.toml", text);
+    let env = TestEnv::new();
+    let file = env.write("mine.toml", text);
     for more in [&[][..], &["--dry-run"]] {
-        refused(&scene, &[&[file.as_str()], more].concat(), words);
+        refused(&env, &[&[file.as_str()], more].concat(), words);
     }
 }
 
@@ -267,14 +267,14 @@ fn block_device() -> String {
 
 #[test]
 fn unknown_runs() {
-    let scene = Scene::new();
-    scene.run(&["show"]).refused(2, &["there is no database yet", "fsarena run"]);
-    assert_untouched(&scene);
-    let target = scene.make_dir("target");
+    let env = TestEnv::new();
+    env.run(&["show"]).refused(2, &["there is no database yet", "fsarena run"]);
+    assert_untouched(&env);
+    let target = env.make_dir("target");
     let small = [&["--on", &target, "--scale", "0.01"], &WORK[..]].concat();
-    scene.run_once(&small).good();
-    scene.run(&["show", "7"]).code(1).says(&["no such RUN", "fsarena list"]);
-    scene.run(&["show", "nonsense"]).code(1).says(&["no such RUN", "fsarena list"]);
-    scene.run(&["reference", "1999"]).refused(2, &["no article of 1999", "2003"]);
-    assert_nothing_left(&scene);
+    env.run_once(&small).good();
+    env.run(&["show", "7"]).code(1).says(&["no such RUN", "fsarena list"]);
+    env.run(&["show", "nonsense"]).code(1).says(&["no such RUN", "fsarena list"]);
+    env.run(&["reference", "1999"]).refused(2, &["no article of 1999", "2003"]);
+    assert_nothing_left(&env);
 }

@@ -1,6 +1,6 @@
 //! Illegal mixtures of work: one error with file, line, column and remedy, and nothing made.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::{TestEnv, assert_nothing_left};
 
 const FILES: &str = "files = 100\nsize = \"4 KiB\"\ndirs = 10";
 const FLAT: &str = "files = 100\nsize = \"4 KiB\"";
@@ -11,19 +11,19 @@ const DRAWN: &str = "files = 10\nsize = { uniform = { min = 0, max = 9000 } }";
 #[track_caller]
 fn refused(cases: &[(&str, &str, &[&str])]) {
     for (set, phases, words) in cases {
-        let scene = Scene::new();
-        let target = scene.make_dir("target");
+        let env = TestEnv::new();
+        let target = env.make_dir("target");
         let work = format!("[[workload]]\nname = \"w\"\n{set}\nphases = [{phases}]\n");
-        let file = scene.experiment(&format!("device = \"{target}\"\ncache = \"warm\""), &work);
+        let file = env.experiment(&format!("device = \"{target}\"\ncache = \"warm\""), &work);
         for args in [&["run", &file][..], &["run", &file, "--dry-run"]] {
-            let ran = scene.run(args).refused(2, words);
+            let ran = env.run(args).refused(2, words);
             let place = ran.stderr.split_once(&format!("{file}:")).map(|(_, rest)| rest);
             let numbers: Vec<&str> = place.expect("the file is named").splitn(3, ':').collect();
             assert!(numbers[..2].iter().all(|n| n.parse::<u32>().is_ok()), "{}", ran.stderr);
             assert!(ran.stderr.contains("; "), "a remedy follows: {}", ran.stderr);
         }
-        assert!(!scene.db().exists() && !scene.state().exists(), "{phases}: something was made");
-        assert_nothing_left(&scene);
+        assert!(!env.db().exists() && !env.state().exists(), "{phases}: something was made");
+        assert_nothing_left(&env);
     }
 }
 
@@ -84,8 +84,8 @@ fn of_names() {
 /// A directory deep enough that the path of a file in it would be longer than the kernel takes.
 #[test]
 fn of_long_paths() {
-    let scene = Scene::new();
-    let mut target = scene.path("target");
+    let env = TestEnv::new();
+    let mut target = env.path("target");
     while target.as_os_str().len() < 3500 {
         target.push("x".repeat(200));
     }
@@ -93,11 +93,11 @@ fn of_long_paths() {
     let work = "[[workload]]\nname = \"w\"\nfiles = 10\nsize = 1\ndirs = 2\ndepth = 64\n\
                 name_length = 255\nphases = [\"create\"]\n";
     let factors = format!("device = \"{}\"\ncache = \"warm\"", target.display());
-    let file = scene.experiment(&factors, work);
+    let file = env.experiment(&factors, work);
     let words = ["test.toml:", "longer than 4096 bytes", "use a shorter directory"];
-    scene.run(&["run", &file]).refused(2, &words);
-    assert!(!scene.db().exists() && !scene.state().exists());
-    assert_nothing_left(&scene);
+    env.run(&["run", &file]).refused(2, &words);
+    assert!(!env.db().exists() && !env.state().exists());
+    assert_nothing_left(&env);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Nonsense about what is decided and how: one error with its place and the remedy, exit code 2,
 //! and nothing made. None of this needs a privilege.
 
-use crate::support::{Scene, assert_nothing_left, store_by_hand};
+use crate::support::{TestEnv, assert_nothing_left, store_by_hand};
 
 const PAIR: [&str; 6] = ["--fs", "ext4,xfs", "--on", "loop:300M", "--workload", "small-files"];
 
@@ -30,20 +30,20 @@ const OPTIONS: [(&[&str], &[&str]); 17] = [
 ];
 
 #[track_caller]
-fn assert_untouched(scene: &Scene) {
-    assert!(!scene.db().exists() && !scene.state().exists(), "something was made");
-    assert_nothing_left(scene);
+fn assert_untouched(env: &TestEnv) {
+    assert!(!env.db().exists() && !env.state().exists(), "something was made");
+    assert_nothing_left(env);
 }
 
 #[test]
 fn options() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     for (option, words) in OPTIONS {
         for more in [&[][..], &["--dry-run"]] {
-            let ran = scene.run(&[&["run"], &PAIR[..], option, more].concat());
+            let ran = env.run(&[&["run"], &PAIR[..], option, more].concat());
             ran.refused(2, words);
         }
-        assert_untouched(&scene);
+        assert_untouched(&env);
     }
 }
 
@@ -79,75 +79,75 @@ fn file(line: &str) -> String {
 
 #[test]
 fn lines_of_a_file() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     for (line, at, words) in LINES {
-        let path = scene.write("mine.toml", &file(line));
+        let path = env.write("mine.toml", &file(line));
         let place = format!("mine.toml:{at}: ");
         for more in [&[][..], &["--dry-run"]] {
-            let ran = scene.run(&[&["run", &path], more].concat());
+            let ran = env.run(&[&["run", &path], more].concat());
             ran.refused(2, &[&[place.as_str()], words].concat());
         }
-        assert_untouched(&scene);
+        assert_untouched(&env);
     }
 }
 
 /// A RUN that two names could mean is asked which; one that means none is not guessed.
 #[test]
 fn baselines_that_are_none() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let on = ["run", "--on", "loop:300M", "--workload", "small-files", "--dry-run"];
-    let run = |more: &[&str]| scene.run(&[&on[..], more].concat());
+    let run = |more: &[&str]| env.run(&[&on[..], more].concat());
     let both = ["--fs", "ext4,ext4", "--baseline", "ext4"];
     run(&both).refused(2, &["--baseline", "2 contenders", "\"ext4#1\", \"ext4#2\""]);
     run(&["--fs", "ext4,ext4", "--baseline", "ext4#2"]).good();
     let levels = ["--fs", "ext4,xfs", "--inject-delay", "0ms,9ms", "--baseline", "xfs"];
     run(&levels).refused(2, &["--baseline", "2 contenders", "\"xfs handicap=9ms\""]);
-    assert_untouched(&scene);
+    assert_untouched(&env);
 }
 
 /// A RUN that asked nothing has no verdicts; every command that would say one says that.
 #[test]
 fn a_run_from_before_verdicts() {
-    let scene = Scene::new();
-    store_by_hand(&scene.db(), |_| ());
+    let env = TestEnv::new();
+    store_by_hand(&env.db(), |_| ());
     let words = ["RUN 1 asked no question", "before there were verdicts", "`fsarena show 1`"];
     for args in [&["study"][..], &["study", "1"], &["study", "--json"], &["study", "latest"]] {
-        scene.run(args).refused(2, &words);
+        env.run(args).refused(2, &words);
     }
-    scene.run(&["study", "--require-decision"]).refused(2, &words);
-    let ran = scene.run(&["compare", "1", "--json"]).code(2).says(&["RUN 1 asked no question"]);
+    env.run(&["study", "--require-decision"]).refused(2, &words);
+    let ran = env.run(&["compare", "1", "--json"]).code(2).says(&["RUN 1 asked no question"]);
     assert_eq!(ran.stdout, "");
-    scene.run(&["compare", "1", "--bisect"]).code(128).says(&["RUN 1 asked no question"]);
-    let shown = scene.run(&["show", "1"]).good();
+    env.run(&["compare", "1", "--bisect"]).code(128).says(&["RUN 1 asked no question"]);
+    let shown = env.run(&["show", "1"]).good();
     for word in ["FASTER", "SLOWER", "UNDECIDED"] {
         assert!(!shown.stdout.contains(word), "{}", shown.stdout);
     }
-    assert_eq!(scene.run(&["show", "--json"]).good().json().get("verdicts"), None);
-    assert_nothing_left(&scene);
+    assert_eq!(env.run(&["show", "--json"]).good().json().get("verdicts"), None);
+    assert_nothing_left(&env);
 }
 
 /// Nothing to compare, and no such RUN.
 #[test]
 fn without_a_run() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     for command in ["study", "compare"] {
-        scene.run(&[command]).refused(2, &["there is no database yet", "fsarena run"]);
+        env.run(&[command]).refused(2, &["there is no database yet", "fsarena run"]);
     }
-    scene.run(&["compare", "--bisect"]).refused(128, &["there is no database yet"]);
-    assert_untouched(&scene);
-    let target = scene.make_dir("target");
+    env.run(&["compare", "--bisect"]).refused(128, &["there is no database yet"]);
+    assert_untouched(&env);
+    let target = env.make_dir("target");
     let work = ["--on", &target, "--workload", "tiny-files", "--scale", "0.01"];
-    scene.run(&[&["run"], &work[..], &["--cap", "8", "--require-decision"]].concat()).good();
-    assert_eq!(scene.records(1).len(), 3, "one contender: there is nothing to decide");
-    scene.run(&["study", "9"]).code(1).says(&["no such RUN", "fsarena list"]);
-    scene.run(&["compare", "9"]).code(1).says(&["no such RUN", "fsarena list"]);
+    env.run(&[&["run"], &work[..], &["--cap", "8", "--require-decision"]].concat()).good();
+    assert_eq!(env.records(1).len(), 3, "one contender: there is nothing to decide");
+    env.run(&["study", "9"]).code(1).says(&["no such RUN", "fsarena list"]);
+    env.run(&["compare", "9"]).code(1).says(&["no such RUN", "fsarena list"]);
     for (args, words) in [
         (&["compare", "--pair", "directory"][..], &["--pair directory", "as in xfs,ext4"][..]),
         (&["compare", "--question", "create"], &["--question create", "WORKLOAD:PHASE"]),
         (&["compare", "--margin", "0"], &["--margin"]),
         (&["compare", "1", "1", "--margin", "0"], &["--margin 0", "such as 2%"]),
     ] {
-        scene.run(args).refused(2, words);
+        env.run(args).refused(2, words);
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

@@ -1,15 +1,15 @@
 //! The everyday surface: what is installed with the program, and what it says to somebody who has
 //! just met it. Every message says what to do next.
 
-use crate::support::{PROGRAM, Scene, assert_nothing_left, tool};
+use crate::support::{PROGRAM, TestEnv, assert_nothing_left, tool};
 use std::fs;
 use std::process::{Command, Stdio};
 
 /// The text of a completion script, in a file.
-fn script(scene: &Scene, shell: &str) -> String {
-    let text = scene.run(&["completions", shell]).good().stdout;
+fn script(env: &TestEnv, shell: &str) -> String {
+    let text = env.run(&["completions", shell]).good().stdout;
     assert!(text.contains("experiments") && text.contains("dry-run"), "{shell}");
-    scene.write(&format!("fsarena.{shell}"), &text)
+    env.write(&format!("fsarena.{shell}"), &text)
 }
 
 /// Whether a program of the machine takes a file; its words where it does not.
@@ -22,8 +22,8 @@ fn accepts(program: &str, arguments: &[&str]) {
 
 #[test]
 fn bash_takes_its_completions() {
-    let scene = Scene::new();
-    let file = script(&scene, "bash");
+    let env = TestEnv::new();
+    let file = script(&env, "bash");
     let Some(bash) = tool("bash") else { return };
     accepts(&bash, &["-n", &file]);
     // As a user gets them: after `fsarena sh` and the key.
@@ -36,33 +36,33 @@ fn bash_takes_its_completions() {
 
 #[test]
 fn zsh_takes_its_completions() {
-    let scene = Scene::new();
-    let file = script(&scene, "zsh");
+    let env = TestEnv::new();
+    let file = script(&env, "zsh");
     let Some(zsh) = tool("zsh") else { return };
     accepts(&zsh, &["-n", &file]);
 }
 
 #[test]
 fn fish_takes_its_completions() {
-    let scene = Scene::new();
-    let file = script(&scene, "fish");
+    let env = TestEnv::new();
+    let file = script(&env, "fish");
     let Some(fish) = tool("fish") else { return };
     accepts(&fish, &["-n", &file]);
 }
 
 #[test]
 fn manual_pages_are_well_formed() {
-    let scene = Scene::new();
-    scene.run(&["man", "--dir", "man1"]).good().says(&["pages are in man1"]);
-    let pages: Vec<String> = fs::read_dir(scene.path("man1"))
+    let env = TestEnv::new();
+    env.run(&["man", "--dir", "man1"]).good().says(&["pages are in man1"]);
+    let pages: Vec<String> = fs::read_dir(env.path("man1"))
         .unwrap()
         .map(|entry| entry.unwrap().path().display().to_string())
         .collect();
     assert!(pages.len() > 20, "{pages:?}");
-    assert!(scene.path("man1/fsarena-selftest-honesty.1").exists());
-    assert!(!scene.path("man1/fsarena-executor.1").exists());
-    let whole = scene.run(&["man"]).good().stdout;
-    assert_eq!(whole, fs::read_to_string(scene.path("man1/fsarena.1")).unwrap());
+    assert!(env.path("man1/fsarena-selftest-honesty.1").exists());
+    assert!(!env.path("man1/fsarena-executor.1").exists());
+    let whole = env.run(&["man"]).good().stdout;
+    assert_eq!(whole, fs::read_to_string(env.path("man1/fsarena.1")).unwrap());
     let Some(mandoc) = tool("mandoc") else { return };
     for page in &pages {
         accepts(&mandoc, &["-Tlint", "-W", "error", page]);
@@ -71,11 +71,11 @@ fn manual_pages_are_well_formed() {
 
 #[test]
 fn manual_pages_make_no_warning_in_groff() {
-    let scene = Scene::new();
-    scene.run(&["man", "--dir", "man1"]).good();
+    let env = TestEnv::new();
+    env.run(&["man", "--dir", "man1"]).good();
     let Some(man) = tool("man") else { return };
     for name in ["fsarena", "fsarena-run", "fsarena-import-fio"] {
-        let page = scene.path(&format!("man1/{name}.1")).display().to_string();
+        let page = env.path(&format!("man1/{name}.1")).display().to_string();
         let mut command = Command::new(&man);
         command.args(["--warnings", "-l", &page]).env("LC_ALL", "C.UTF-8").env("MANPAGER", "cat");
         let output = command.stdin(Stdio::null()).output().unwrap();
@@ -87,19 +87,19 @@ fn manual_pages_make_no_warning_in_groff() {
 
 #[test]
 fn the_documentation_is_inside() {
-    let scene = Scene::new();
-    let list = scene.run(&["doc"]).good();
+    let env = TestEnv::new();
+    let list = env.run(&["doc"]).good();
     list.says(&["guide", "verdict", "How to use fsarena", "fsarena doc TOPIC"]);
-    let guide = scene.run(&["doc", "guide"]).good().stdout;
+    let guide = env.run(&["doc", "guide"]).good().stdout;
     assert!(guide.starts_with("# Guide\n"), "plain where it is no terminal");
     assert!(!guide.contains('\u{1b}'));
-    scene.run(&["doc", "giude"]).refused(2, &["\"giude\"", "did you mean \"guide\"?", "There is"]);
+    env.run(&["doc", "giude"]).refused(2, &["\"giude\"", "did you mean \"guide\"?", "There is"]);
 }
 
 #[test]
 fn experiments_have_costs() {
-    let scene = Scene::new();
-    let ran = scene.run(&["experiments"]).good();
+    let env = TestEnv::new();
+    let ran = env.run(&["experiments"]).good();
     ran.says(&[
         "What each costs here",
         "quick",
@@ -109,33 +109,33 @@ fn experiments_have_costs() {
         "mkfs.block_size",
         "next: `fsarena run quick --dry-run`",
     ]);
-    let file = scene.run(&["experiments", "quick"]).good().stdout;
+    let file = env.run(&["experiments", "quick"]).good().stdout;
     assert!(file.starts_with("schema = 1\n"), "{file}");
-    scene.run(&["experiments", "quik"]).refused(2, &["did you mean \"quick\"?", "small-files"]);
-    assert!(!scene.db().exists(), "nothing was made");
+    env.run(&["experiments", "quik"]).refused(2, &["did you mean \"quick\"?", "small-files"]);
+    assert!(!env.db().exists(), "nothing was made");
 }
 
 /// Before the first RUN, and where a database holds none.
 #[test]
 fn who_has_nothing_yet_is_told_how_to_begin() {
-    let scene = Scene::new();
-    let db = scene.db().display().to_string();
-    scene.run(&["list"]).good().says(&["no RUNs yet in", &db, "`fsarena run` makes the first"]);
+    let env = TestEnv::new();
+    let db = env.db().display().to_string();
+    env.run(&["list"]).good().says(&["no RUNs yet in", &db, "`fsarena run` makes the first"]);
     for command in ["show", "study"] {
-        scene.run(&[command]).refused(2, &["there is no database yet", "`fsarena run` creates it"]);
+        env.run(&[command]).refused(2, &["there is no database yet", "`fsarena run` creates it"]);
     }
-    drop(fsarena_store::Store::open(&scene.db()).unwrap());
+    drop(fsarena_store::Store::open(&env.db()).unwrap());
     for command in ["show", "study"] {
         let words = [&*db, "no RUN is stored there yet", "`fsarena run` makes the first"];
-        scene.run(&[command]).refused(2, &words);
+        env.run(&[command]).refused(2, &words);
     }
-    scene.run(&["list"]).good().says(&["no RUNs yet in", &db]);
+    env.run(&["list"]).good().says(&["no RUNs yet in", &db]);
 }
 
 #[test]
 fn without_arguments_there_is_help_with_examples() {
-    let scene = Scene::new();
-    let ran = scene.run(&[]).code(2);
+    let env = TestEnv::new();
+    let ran = env.run(&[]).code(2);
     for words in ["Usage: fsarena", "Examples:", "fsarena run\n", "fsarena doc guide"] {
         assert!(ran.stderr.contains(words), "{words}\n{}", ran.stderr);
     }
@@ -144,22 +144,22 @@ fn without_arguments_there_is_help_with_examples() {
 
 #[test]
 fn one_contender_is_told_that_it_is_alone() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
     let args = ["run", "--dry-run", "--workload", "tiny-files", "--on", &target];
-    scene.run(&args).good().says(&["is the only contender", "--on DIR1,DIR2"]);
-    let other = format!("{target},{}", scene.make_dir("other"));
+    env.run(&args).good().says(&["is the only contender", "--on DIR1,DIR2"]);
+    let other = format!("{target},{}", env.make_dir("other"));
     let args = ["run", "--dry-run", "--workload", "tiny-files", "--on", &other];
-    let ran = scene.run(&args).good();
+    let ran = env.run(&args).good();
     assert!(!ran.stderr.contains("only contender"), "{}", ran.stderr);
 }
 
 /// `fsarena run 2>&1 | head`: what is measured is kept, whoever stops listening.
 #[test]
 fn a_run_goes_on_where_nobody_reads_what_it_says() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    let mut command = scene.command(&[
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let mut command = env.command(&[
         "run",
         "--runs",
         "2",
@@ -174,8 +174,8 @@ fn a_run_goes_on_where_nobody_reads_what_it_says() {
     drop(reader);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(writer);
     command.status().unwrap();
-    let runs = scene.runs();
+    let runs = env.runs();
     assert_eq!((runs.len(), runs[0].trials_done), (1, 2), "{PROGRAM}");
     assert_eq!(runs[0].state, fsarena_model::run::RunState::Done);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

@@ -1,13 +1,13 @@
 //! Records of other programs come in and RUNs go out: `import` and `export`.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::{TestEnv, assert_nothing_left};
 use fsarena_model::run::RunState;
 use fsarena_store::{RunId, Store};
 use serde_json::Value;
 use std::fs;
 
 /// What hyperfine writes of two commands; the second takes half as long again.
-fn hyperfine(scene: &Scene, name: &str) -> String {
+fn hyperfine(env: &TestEnv, name: &str) -> String {
     let times = |base: f64| -> Vec<f64> {
         [0.99, 1.01, 1.0, 1.02, 0.98, 1.0].iter().map(|factor| base * factor).collect()
     };
@@ -16,54 +16,54 @@ fn hyperfine(scene: &Scene, name: &str) -> String {
             "user": 0.1, "system": 0.1 })
     };
     let results = [one("cp -r a b", 1.0), one("rsync -a a b", 1.5)];
-    scene.write(name, &serde_json::json!({ "results": results }).to_string())
+    env.write(name, &serde_json::json!({ "results": results }).to_string())
 }
 
 #[test]
 fn what_hyperfine_measured_is_shown_studied_compared_and_exported() {
-    let scene = Scene::new();
-    let file = hyperfine(&scene, "times.json");
-    scene.run(&["import", "hyperfine", &file]).good().says(&[
+    let env = TestEnv::new();
+    let file = hyperfine(&env, "times.json");
+    env.run(&["import", "hyperfine", &file]).good().says(&[
         "cp -r a b is FASTER than rsync -a a b",
         "measured by hyperfine and not by fsarena",
         "the machine is not known",
         "imported as RUN 1, 12 trials",
     ]);
-    scene.run(&["show", "--raw"]).good();
-    let study = scene.run(&["study", "--json"]).good().stdout;
+    env.run(&["show", "--raw"]).good();
+    let study = env.run(&["study", "--json"]).good().stdout;
     let study: Value = serde_json::from_str(&study).unwrap();
     assert_eq!(study["agrees_with_stored_looks"], true);
     assert_eq!(study["questions"][0]["clock"], "returned");
     assert_eq!(study["questions"][0]["pairs"][0]["verdict"], "FASTER");
-    scene.run(&["list"]).good().says(&["import-hyperfine"]);
-    scene.run(&["import", "hyperfine", &file]).good();
-    scene.run(&["compare", "1", "2"]).good();
-    scene.run(&["run", "--resume=1"]).refused(2, &["RUN 1 is done"]);
+    env.run(&["list"]).good().says(&["import-hyperfine"]);
+    env.run(&["import", "hyperfine", &file]).good();
+    env.run(&["compare", "1", "2"]).good();
+    env.run(&["run", "--resume=1"]).refused(2, &["RUN 1 is done"]);
     // As where the disk was full in the middle of an import.
-    Store::open(&scene.db()).unwrap().set_state(RunId(2), RunState::Failed, None).unwrap();
-    let resumed = scene.run(&["run", "--resume=2"]);
+    Store::open(&env.db()).unwrap().set_state(RunId(2), RunState::Failed, None).unwrap();
+    let resumed = env.run(&["run", "--resume=2"]);
     resumed.refused(2, &["was measured by hyperfine and cannot be run by fsarena"]);
 
-    let csv = scene.run(&["export"]).good().stdout;
+    let csv = env.run(&["export"]).good().stdout;
     assert_eq!(csv.lines().count(), 13);
-    let markdown = scene.run(&["export", "1", "--format", "markdown"]).good().stdout;
+    let markdown = env.run(&["export", "1", "--format", "markdown"]).good().stdout;
     assert!(markdown.contains("| contender |") && markdown.contains("FASTER"), "{markdown}");
-    let out = scene.path("run.json").display().to_string();
-    scene.run(&["export", "1", "--format", "json", "-o", &out]).good();
+    let out = env.path("run.json").display().to_string();
+    env.run(&["export", "1", "--format", "json", "-o", &out]).good();
     let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
     assert_eq!(document["kind"], "run");
     assert_eq!(document["records"].as_array().unwrap().len(), 12);
-    let nowhere = scene.path("no/such/x.csv").display().to_string();
-    scene.run(&["export", "-o", &nowhere]).refused(1, &["no/such/x.csv: cannot be written"]);
-    assert_nothing_left(&scene);
+    let nowhere = env.path("no/such/x.csv").display().to_string();
+    env.run(&["export", "-o", &nowhere]).refused(1, &["no/such/x.csv: cannot be written"]);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn nothing_is_stored_when_a_file_is_bad() {
-    let scene = Scene::new();
-    let good = hyperfine(&scene, "good.json");
-    let cut = scene.write("cut.json", "{\"results\": [");
-    let long = scene.write("long.json", &"what is this? ".repeat(1000));
+    let env = TestEnv::new();
+    let good = hyperfine(&env, "good.json");
+    let cut = env.write("cut.json", "{\"results\": [");
+    let long = env.write("long.json", &"what is this? ".repeat(1000));
     for (arguments, words) in [
         (vec!["import", "hyperfine", &good, &cut], "cut.json: is not what hyperfine writes"),
         (vec!["import", "fio", &good], "good.json: is not what fio writes"),
@@ -71,27 +71,27 @@ fn nothing_is_stored_when_a_file_is_bad() {
         (vec!["import", "fio", &long], "long.json: is not what fio writes"),
         (vec!["import", "fio", "ext4=nowhere.json"], "nowhere.json: cannot be read"),
     ] {
-        let refused = scene.run(&arguments).refused(1, &[words]);
+        let refused = env.run(&arguments).refused(1, &[words]);
         let said = refused.stderr.trim_end();
         assert!(said.lines().count() == 1 && said.len() < 500, "a whole document: {said}");
     }
-    scene.run(&["import", "hyperfine", "--margin", "no", &good]).refused(2, &["--margin"]);
-    assert!(!scene.db().exists(), "a database was made for nothing");
-    assert_nothing_left(&scene);
+    env.run(&["import", "hyperfine", "--margin", "no", &good]).refused(2, &["--margin"]);
+    assert!(!env.db().exists(), "a database was made for nothing");
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn names_are_taken_out_of_an_export_unless_they_are_asked_for() {
-    let scene = Scene::new();
-    let file = hyperfine(&scene, "times.json");
+    let env = TestEnv::new();
+    let file = hyperfine(&env, "times.json");
     let text = fs::read_to_string(&file).unwrap().replace("cp -r a", "cp -r /home/zaphod/a");
     fs::write(&file, text).unwrap();
-    scene.run(&["import", "hyperfine", &file]).good();
+    env.run(&["import", "hyperfine", &file]).good();
     for format in ["csv", "json", "markdown"] {
-        let plain = scene.run(&["export", "--format", format]).good().stdout;
+        let plain = env.run(&["export", "--format", format]).good().stdout;
         assert!(!plain.contains("zaphod") && plain.contains("~/a"), "{format}");
-        let named = scene.run(&["export", "--format", format, "--identify"]).good().stdout;
+        let named = env.run(&["export", "--format", format, "--identify"]).good().stdout;
         assert!(named.contains("/home/zaphod/a"), "{format}");
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

@@ -1,7 +1,7 @@
 //! A file system that an experiment file defines by its commands: fuse2fs of Debian, from the
 //! example that users are given.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::{TestEnv, assert_nothing_left};
 use fsarena_model::record::{CacheState, Outcome};
 use fsarena_model::run::RunState;
 use rustix::process::Signal;
@@ -11,24 +11,24 @@ const EXAMPLE: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/examples/fuse2fs.toml");
 const SMALL: [&str; 6] = ["--on", "loop:128M", "--scale", "0.02", "--runs", "1"];
 
-fn scene() -> Option<Scene> {
-    let scene = Scene::privileged(&["ext4"])?;
+fn env() -> Option<TestEnv> {
+    let env = TestEnv::privileged(&["ext4"])?;
     if !Path::new("/dev/fuse").exists() {
         println!("not run: no /dev/fuse");
         return None;
     }
     crate::support::tool("fuse2fs")?;
-    Some(scene)
+    Some(env)
 }
 
 #[test]
 fn the_example_runs() {
-    let Some(scene) = scene() else { return };
-    let ran = scene.run(&[&["run", EXAMPLE, "--yes", "--verify"], &SMALL[..]].concat()).good();
+    let Some(env) = env() else { return };
+    let ran = env.run(&[&["run", EXAMPLE, "--yes", "--verify"], &SMALL[..]].concat()).good();
     let ran = ran.says(&["fuse2fs -o rw,allow_other {dev} {mnt}", "small-files / create"]);
     assert!(ran.stdout.lines().any(|line| line.starts_with("fuse2fs")), "{}", ran.stdout);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), 2);
     let record = records.iter().find(|record| record.filesystem.name == "fuse2fs").unwrap();
     assert_eq!(record.outcome, Outcome::Done);
@@ -48,30 +48,30 @@ fn the_example_runs() {
 /// Commands of a file are not run by root before somebody has said yes.
 #[test]
 fn commands_are_confirmed_first() {
-    let Some(scene) = scene() else { return };
-    let ran = scene.run(&[&["run", EXAMPLE], &SMALL[..]].concat());
+    let Some(env) = env() else { return };
+    let ran = env.run(&[&["run", EXAMPLE], &SMALL[..]].concat());
     ran.refused(2, &["mkfs.ext4 -q -F", "--yes", "were not confirmed"]);
-    assert!(!scene.db().exists() && !scene.state().exists(), "nothing was touched");
-    let ran = scene.run(&[&["run", EXAMPLE, "--dry-run"], &SMALL[..]].concat());
+    assert!(!env.db().exists() && !env.state().exists(), "nothing was touched");
+    let ran = env.run(&[&["run", EXAMPLE, "--dry-run"], &SMALL[..]].concat());
     ran.good().says(&["fuse2fs", "Nothing has been touched"]);
-    assert!(!scene.db().exists() && !scene.state().exists(), "nothing was touched");
-    assert_nothing_left(&scene);
+    assert!(!env.db().exists() && !env.state().exists(), "nothing was touched");
+    assert_nothing_left(&env);
 }
 
 /// The example's file systems with a phase long enough to be caught in.
-fn long(scene: &Scene) -> String {
+fn long(env: &TestEnv) -> String {
     let example = std::fs::read_to_string(EXAMPLE).unwrap();
     let from = example.find("[[filesystem]]").unwrap();
     let until = example.find("[[workload]]").unwrap();
-    let file = scene.long_experiment("fuse2fs", "loop:128M", &example[from..until]);
+    let file = env.long_experiment("fuse2fs", "loop:128M", &example[from..until]);
     // A server in user space takes much longer for each file.
-    scene.write("long.toml", &std::fs::read_to_string(file).unwrap().replace("20000", "2000"))
+    env.write("long.toml", &std::fs::read_to_string(file).unwrap().replace("20000", "2000"))
 }
 
 fn killed(whole_tree: bool) {
-    let Some(scene) = scene() else { return };
-    let experiment = long(&scene);
-    let mut live = scene.start(&["run", &experiment, "--yes"]);
+    let Some(env) = env() else { return };
+    let experiment = long(&env);
+    let mut live = env.start(&["run", &experiment, "--yes"]);
     live.stop_in_phase(2);
     if whole_tree {
         live.kill_tree();
@@ -79,10 +79,10 @@ fn killed(whole_tree: bool) {
         live.signal(Signal::KILL);
     }
     live.end();
-    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
 #[test]
@@ -97,28 +97,28 @@ fn killed_tree() {
 
 #[test]
 fn ctrl_c() {
-    let Some(scene) = scene() else { return };
-    let experiment = long(&scene);
-    let mut live = scene.start(&["run", &experiment, "--yes"]);
+    let Some(env) = env() else { return };
+    let experiment = long(&env);
+    let mut live = env.start(&["run", &experiment, "--yes"]);
     live.stop_in_phase(2);
     live.signal_group(Signal::INT);
     live.end().code(130);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    assert_nothing_left(&env);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
 /// Each command that fails is named with its words, and nothing is left.
 #[test]
 fn failing_commands() {
-    let Some(scene) = scene() else { return };
+    let Some(env) = env() else { return };
     let file = |name: &str, commands: &str| {
         let text = format!(
             "schema = 1\nname = \"broken\"\n[factors]\nfs = \"mine\"\ndevice = \"loop:128M\"\n\
              [[workload]]\nuse = \"tiny-files\"\n[[filesystem]]\nname = \"mine\"\n{commands}"
         );
-        scene.write(name, &text)
+        env.write(name, &text)
     };
-    let run = |file: &str| scene.run(&[&["run", file, "--yes"], &SMALL[..]].concat());
+    let run = |file: &str| env.run(&[&["run", file, "--yes"], &SMALL[..]].concat());
     let create = "create = \"echo no luck >&2; exit 3\"\nmount = \"true {dev} {mnt}\"\n";
     run(&file("create.toml", create)).code(1).says(&["no luck", "exit code 3"]);
     let mount = "mount = \"echo no way >&2; exit 4 # {dev} {mnt}\"\n";
@@ -129,5 +129,5 @@ fn failing_commands() {
         "mount = \"true {dev} {mnt}\"\nprograms = [\"mkfs.nosuch\"]\npackage = \"nosuch\"";
     let missing = run(&file("missing.toml", missing)).code(1);
     missing.says(&["mkfs.nosuch is not installed", "nosuch"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

@@ -1,7 +1,7 @@
 //! Where the written bytes went, on real file systems: the account of cycles and of other phases,
 //! what stands in its way, and what a killed run leaves.
 
-use crate::support::{Scene, assert_nothing_left, has_tracing, phase};
+use crate::support::{TestEnv, assert_nothing_left, has_tracing, phase};
 use fsarena_model::account::{Account, AccountRecord, Part};
 use fsarena_model::record::{Outcome, PhaseRecord, TrialRecord, Window};
 use rustix::process::{Signal, kill_process};
@@ -10,7 +10,7 @@ use std::time::Duration;
 const FILES: u64 = 200;
 const SIZE_BYTES: u64 = 8192;
 
-impl Scene {
+impl TestEnv {
     /// An experiment with an account; `fs` and `cache` are levels.
     fn accounted(&self, fs: &str, cache: &str, phases: &str) -> String {
         let device = if fs.contains("xfs") { "ram:300M" } else { "ram:64M" };
@@ -42,16 +42,16 @@ fn codes(record: &TrialRecord) -> Vec<&str> {
 
 #[test]
 fn bytes_of_cycles_are_told_apart_and_nearly_all_of_them() {
-    let Some(scene) = Scene::privileged(&["ext4", "xfs"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4", "xfs"]) else { return };
     if !has_tracing() {
         return;
     }
     let cycle = "{ op = \"cycle\", period = \"1 s\", cycles = 2, updates = 100, \
                  shares = { in-place = 1, replace = 1 } }";
-    let file = scene.accounted("[\"ext4\", \"xfs\"]", "cold", cycle);
-    scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    for record in scene.records_as_planned(1) {
+    let file = env.accounted("[\"ext4\", \"xfs\"]", "cold", cycle);
+    env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    for record in env.records_as_planned(1) {
         let (fs, measured) = (&record.filesystem.name, phase(&record, "cycle"));
         let account = account(measured);
         println!("{fs}: {:?} of {}: {account:?}", account.unattributed_share(), counted(measured));
@@ -78,14 +78,14 @@ fn bytes_of_cycles_are_told_apart_and_nearly_all_of_them() {
 /// What shares an unmount shares no byte.
 #[test]
 fn the_account_of_a_phase_ends_where_the_next_one_begins() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !has_tracing() {
         return;
     }
-    let file = scene.accounted("\"ext4\"", "warm", "\"create\", \"overwrite\"");
-    scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    let record = scene.records_as_planned(1).remove(0);
+    let file = env.accounted("\"ext4\"", "warm", "\"create\", \"overwrite\"");
+    env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    let record = env.records_as_planned(1).remove(0);
     let (create, overwrite) = (phase(&record, "create"), phase(&record, "overwrite"));
     let (first, second) = (account(create), account(overwrite));
     let ends = |account: &Account| {
@@ -103,11 +103,11 @@ fn the_account_of_a_phase_ends_where_the_next_one_begins() {
 
 #[test]
 fn without_a_device_the_trial_goes_on_and_says_so() {
-    let Some(scene) = Scene::privileged(&["tmpfs"]) else { return };
-    let file = scene.accounted("\"tmpfs\"", "warm", "\"create\", \"overwrite\"");
-    scene.run(&["run", &file]).good().says(&["no block device of its own"]);
-    assert_nothing_left(&scene);
-    let record = scene.records_as_planned(1).remove(0);
+    let Some(env) = TestEnv::privileged(&["tmpfs"]) else { return };
+    let file = env.accounted("\"tmpfs\"", "warm", "\"create\", \"overwrite\"");
+    env.run(&["run", &file]).good().says(&["no block device of its own"]);
+    assert_nothing_left(&env);
+    let record = env.records_as_planned(1).remove(0);
     for measured in &record.phases {
         let Some(AccountRecord::NotTaken { reason }) = &measured.account else { panic!() };
         assert!(reason.contains("no block device of its own"), "{reason}");
@@ -118,44 +118,44 @@ fn without_a_device_the_trial_goes_on_and_says_so() {
 
 #[test]
 fn what_a_killed_run_traced_is_removed_by_the_next_start() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !has_tracing() {
         return;
     }
     let cycle = "{ op = \"cycle\", period = \"100 s\", cycles = 2, updates = 100 }";
-    let file = scene.accounted("\"ext4\"", "warm", cycle);
-    let paused = scene.pause(&["run", &file], "measure cycle");
+    let file = env.accounted("\"ext4\"", "warm", cycle);
+    let paused = env.pause(&["run", &file], "measure cycle");
     let mut live = paused.release();
-    live.poll("trace", |_| (!scene.traces().is_empty()).then_some(()));
+    live.poll("trace", |_| (!env.traces().is_empty()).then_some(()));
     live.kill_tree();
     live.end();
-    assert_eq!(scene.traces().len(), 1, "nobody was left to remove it");
-    let listed = scene.run(&["list"]).good();
+    assert_eq!(env.traces().len(), 1, "nobody was left to remove it");
+    let listed = env.run(&["list"]).good();
     assert!(listed.stderr.contains("instances/fsarena-"), "{}", listed.stderr);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn a_stopped_run_leaves_no_trace() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !has_tracing() {
         return;
     }
     let cycle = "{ op = \"cycle\", period = \"100 s\", cycles = 2, updates = 100 }";
-    let file = scene.accounted("\"ext4\"", "warm", cycle);
-    let paused = scene.pause(&["run", &file], "measure cycle");
+    let file = env.accounted("\"ext4\"", "warm", cycle);
+    let paused = env.pause(&["run", &file], "measure cycle");
     let mut live = paused.release();
-    live.poll("trace", |_| (!scene.traces().is_empty()).then_some(()));
+    live.poll("trace", |_| (!env.traces().is_empty()).then_some(()));
     live.signal(Signal::INT);
     live.end();
-    assert_nothing_left(&scene);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Interrupted);
+    assert_nothing_left(&env);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Interrupted);
 }
 
 /// A reader that is kept from reading: its process is stopped while the work goes on.
 #[test]
 fn events_that_were_lost_spoil_the_account_and_are_counted() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !has_tracing() {
         return;
     }
@@ -163,12 +163,12 @@ fn events_that_were_lost_spoil_the_account_and_are_counted() {
                 sample_period = \"0 ms\"\n[factors]\nfs = \"ext4\"\ndevice = \"ram:64M\"\n\
                 cache = \"warm\"\n[[workload]]\nname = \"w\"\nfiles = 1\nsize = \"16 MiB\"\n\
                 phases = [{ op = \"randwrite\", direct = true, ops = 40000 }]\n";
-    let file = scene.write("lost.toml", text);
-    let mut command = scene.command(&["run", &file]);
+    let file = env.write("lost.toml", text);
+    let mut command = env.command(&["run", &file]);
     command.env("FSARENA_TRACE_BUFFER_BYTES", "4096");
-    let mut live = scene.pause_command(command, "measure randwrite").release();
+    let mut live = env.pause_command(command, "measure randwrite").release();
     live.poll("worker", |live| live.worker());
-    live.poll("trace", |_| (!scene.traces().is_empty()).then_some(()));
+    live.poll("trace", |_| (!env.traces().is_empty()).then_some(()));
     // The work begins some milliseconds after the trace, and lasts seconds.
     std::thread::sleep(Duration::from_millis(300));
     let executors = live.executors();
@@ -176,8 +176,8 @@ fn events_that_were_lost_spoil_the_account_and_are_counted() {
     std::thread::sleep(Duration::from_secs(1));
     executors.iter().for_each(|pid| kill_process(*pid, Signal::CONT).unwrap());
     live.end().good().says(&["events of block requests were lost", "FSARENA_TRACE_BUFFER_BYTES"]);
-    assert_nothing_left(&scene);
-    let record = scene.records_as_planned(1).remove(0);
+    assert_nothing_left(&env);
+    let record = env.records_as_planned(1).remove(0);
     let account = account(phase(&record, "randwrite"));
     assert!(account.lost_events > 0, "{account:?}");
     let spoilt = record.notices.iter().find(|notice| notice.code == "account-spoilt");

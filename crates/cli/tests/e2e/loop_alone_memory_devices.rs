@@ -2,7 +2,7 @@
 //! others never touched.
 
 use crate::support::devices::{has_zram, zrams};
-use crate::support::{Scene, assert_nothing_left, sh, tool};
+use crate::support::{TestEnv, assert_nothing_left, sh, tool};
 use fsarena_model::record::{CacheState, Outcome};
 use fsarena_model::run::RunState;
 use rustix::process::Signal;
@@ -15,19 +15,19 @@ const SMALL: [&str; 8] =
     ["--workload", "tiny-files", "--scale", "0.02", "--runs", "1", "--cache", "warm"];
 const ON_ZRAM: [&str; 4] = ["--fs", "ext4", "--on", "zram:128M"];
 
-fn with_zram() -> Option<Scene> {
-    let scene = Scene::with_devices(&["ext4"])?;
-    has_zram().then_some(scene)
+fn with_zram() -> Option<TestEnv> {
+    let env = TestEnv::with_devices(&["ext4"])?;
+    has_zram().then_some(env)
 }
 
 #[test]
 fn a_run_on_zram() {
-    let Some(scene) = with_zram() else { return };
+    let Some(env) = with_zram() else { return };
     let args = ["run", "--fs", "ext4,ext2", "--on", "zram:256M"];
-    let ran = scene.run(&[&args[..], &COLD].concat()).good();
+    let ran = env.run(&[&args[..], &COLD].concat()).good();
     ran.says(&["zram is memory, not a disk"]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), 2);
     for record in records {
         assert_eq!(record.outcome, Outcome::Done);
@@ -42,24 +42,24 @@ fn a_run_on_zram() {
 
 /// Kills everything at `fault`; the next start takes the device away.
 fn killed_at(fault: &str) {
-    let Some(scene) = with_zram() else { return };
+    let Some(env) = with_zram() else { return };
     let before = zrams();
     let text = "schema = 1\nname = \"read\"\n[run]\nblocks = 1\n[factors]\nfs = \"ext4\"\n\
         device = \"zram:128M\"\n[[workload]]\nname = \"w\"\nfiles = 100\nsize = \"256 B\"\n\
         phases = [\"read\"]\n";
-    let mut command = scene.command(&["run", &scene.write("read.toml", text)]);
+    let mut command = env.command(&["run", &env.write("read.toml", text)]);
     command.env("FSARENA_FAULT", fault);
-    let mut live = scene.start_command(command);
+    let mut live = env.start_command(command);
     live.wait_for("asks for a hang");
     assert_eq!(zrams().len(), before.len() + 1);
     live.kill_tree();
     live.end();
     assert_eq!(zrams().len(), before.len() + 1, "a device outlives its maker");
-    let ran = scene.run(&["list"]).good().says(&["cleaned up after a killed run", "/dev/zram"]);
+    let ran = env.run(&["list"]).good().says(&["cleaned up after a killed run", "/dev/zram"]);
     assert!(!ran.stderr.contains("could not be cleaned up"), "{}", ran.stderr);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
     assert_eq!(zrams(), before);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
 }
 
 #[test]
@@ -84,65 +84,65 @@ fn killed_between_trial_and_record() {
 
 #[test]
 fn killed_in_a_timed_phase() {
-    let Some(scene) = with_zram() else { return };
-    let experiment = scene.long_experiment("ext4", "zram:128M", "");
-    let mut live = scene.start(&["run", &experiment]);
+    let Some(env) = with_zram() else { return };
+    let experiment = env.long_experiment("ext4", "zram:128M", "");
+    let mut live = env.start(&["run", &experiment]);
     live.stop_in_phase(2);
     live.kill_tree();
     live.end();
-    scene.run(&["list"]).good().says(&["cleaned up after a killed run", "/dev/zram"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    env.run(&["list"]).good().says(&["cleaned up after a killed run", "/dev/zram"]);
+    assert_nothing_left(&env);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
 /// The zram is there, and the image of the other level is being written.
 #[test]
 fn killed_between_two_claims() {
-    let Some(scene) = with_zram() else { return };
+    let Some(env) = with_zram() else { return };
     let args = ["run", "--fs", "ext4", "--on", "zram:128M,loop:512M", "--seed"];
     // The first trial decides which is claimed first.
     let first = |seed: &str| {
         let dry = [&args[..], &[seed], &SMALL, &["--dry-run", "--json"]].concat();
-        let plan = scene.run(&dry).good().json();
+        let plan = env.run(&dry).good().json();
         plan["plan"]["schedule"][0]["contender"].as_u64()
     };
     let seed = (1..20).map(|seed| seed.to_string()).find(|seed| first(seed) == Some(0)).unwrap();
     let before = zrams();
-    let mut live = scene.start(&[&args[..], &[&seed], &SMALL].concat());
+    let mut live = env.start(&[&args[..], &[&seed], &SMALL].concat());
     live.image_begun();
     assert_eq!(zrams().len(), before.len() + 1);
     live.kill_tree();
     live.end();
-    scene.run(&["list"]).good().says(&["cleaned up after a killed run", "/dev/zram"]);
-    assert_nothing_left(&scene);
+    env.run(&["list"]).good().says(&["cleaned up after a killed run", "/dev/zram"]);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn ctrl_c() {
-    let Some(scene) = with_zram() else { return };
-    let experiment = scene.long_experiment("ext4", "zram:128M", "");
-    let mut live = scene.start(&["run", &experiment]);
+    let Some(env) = with_zram() else { return };
+    let experiment = env.long_experiment("ext4", "zram:128M", "");
+    let mut live = env.start(&["run", &experiment]);
     live.stop_in_phase(2);
     live.signal_group(Signal::INT);
     let ran = live.end().code(130).says(&["the trials that were done are stored"]);
     assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    assert_nothing_left(&env);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
 /// While a panic unwinds, the device is taken away as well.
 #[test]
 fn a_panic() {
-    let Some(scene) = with_zram() else { return };
+    let Some(env) = with_zram() else { return };
     let before = zrams();
     for (fault, code) in [("panic:store", 101), ("panic:mount", 1)] {
-        let mut command = scene.command(&[&["run"], &ON_ZRAM[..], &SMALL].concat());
+        let mut command = env.command(&[&["run"], &ON_ZRAM[..], &SMALL].concat());
         command.env("FSARENA_FAULT", fault);
-        scene.finish(command).code(code).says(&["asks for a panic"]);
+        env.finish(command).code(code).says(&["asks for a panic"]);
         assert_eq!(zrams(), before, "{fault}");
     }
-    scene.run(&["list"]).good();
-    assert_nothing_left(&scene);
+    env.run(&["list"]).good();
+    assert_nothing_left(&env);
 }
 
 /// A zram of somebody else, taken away with the test.
@@ -173,19 +173,19 @@ impl Drop for Theirs {
 /// where it has got the number of the one that was ours.
 #[test]
 fn the_zram_of_somebody_else_stays() {
-    let Some(scene) = with_zram() else { return };
+    let Some(env) = with_zram() else { return };
     let Some(zramctl) = tool("zramctl") else { return };
     let theirs = Theirs::new(&zramctl);
     sh(&format!("printf 'contents of somebody else' | dd of={} 2>/dev/null", theirs.0));
     let text = theirs.text();
-    scene.run(&[&["run"], &ON_ZRAM[..], &SMALL].concat()).good();
+    env.run(&[&["run"], &ON_ZRAM[..], &SMALL].concat()).good();
     let refusal = [&["run", "--fs", "ext4", "--on", &theirs.0], &SMALL[..]].concat();
-    scene.run(&refusal).refused(2, &[&format!("--wipe {}", theirs.0)]);
+    env.run(&refusal).refused(2, &[&format!("--wipe {}", theirs.0)]);
     assert_eq!(theirs.text(), text);
     let with_theirs = zrams();
-    let mut command = scene.command(&[&["run"], &ON_ZRAM[..], &SMALL].concat());
+    let mut command = env.command(&[&["run"], &ON_ZRAM[..], &SMALL].concat());
     command.env("FSARENA_FAULT", "hang:store");
-    let mut live = scene.start_command(command);
+    let mut live = env.start_command(command);
     live.wait_for("asks for a hang");
     live.kill_tree();
     live.end();
@@ -198,24 +198,24 @@ fn the_zram_of_somebody_else_stays() {
     let second = sh("cat /sys/class/zram-control/hot_add");
     assert_eq!(second, number, "numbers come again");
     sh(&format!("echo 128M > /sys/block/zram{second}/disksize"));
-    let ran = scene.run(&["list"]).good();
+    let ran = env.run(&["list"]).good();
     assert!(!ran.stderr.contains("/dev/zram"), "{}", ran.stderr);
     let size = fs::read_to_string(format!("/sys/block/zram{second}/disksize")).unwrap();
     drop(Theirs(format!("/dev/zram{second}")));
     assert_eq!(size.trim(), (128 << 20).to_string(), "the one with its number stays");
     assert_eq!(theirs.text(), text);
     drop(theirs);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// What the kernel has not is a row with the reason; alone it is an error.
 #[test]
 fn devices_that_this_kernel_lacks() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     for (kind, there) in [("brd", "/dev/ram0"), ("null_blk", "/sys/module/null_blk")] {
         let on = format!("{kind}:64M");
         let alone = ["run", "--fs", "ext4", "--on", &on];
-        let ran = scene.run(&[&alone[..], &SMALL].concat());
+        let ran = env.run(&[&alone[..], &SMALL].concat());
         if Path::new(there).exists() || ran.code == Some(0) {
             println!("not run: this kernel has {kind}");
             continue;
@@ -223,18 +223,18 @@ fn devices_that_this_kernel_lacks() {
         let reason = format!("this kernel has no {kind}");
         ran.refused(1, &["nothing to run", &reason]);
         let both = ["run", "--fs", "ext4", "--on", &format!("{on},loop:64M")];
-        scene.run(&[&both[..], &SMALL].concat()).good().says(&["not run", &reason]);
-        let records = scene.records(scene.runs().len());
+        env.run(&[&both[..], &SMALL].concat()).good().says(&["not run", &reason]);
+        let records = env.records(env.runs().len());
         assert_eq!(records.len(), 1);
         assert_eq!(records[0].outcome, Outcome::Done);
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Too much, too little, nonsense.
 #[test]
 fn sizes_that_cannot_be() {
-    let Some(scene) = with_zram() else { return };
+    let Some(env) = with_zram() else { return };
     for (on, code, words) in [
         ("zram:4T", 1, &["lies in memory", "available"][..]),
         ("zram:", 2, &["zram"]),
@@ -244,7 +244,7 @@ fn sizes_that_cannot_be() {
         ("brd:-1", 2, &["--on: \"-1\""]),
     ] {
         let args = ["run", "--fs", "ext4", "--on", on];
-        scene.run(&[&args[..], &SMALL].concat()).refused(code, words);
+        env.run(&[&args[..], &SMALL].concat()).refused(code, words);
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

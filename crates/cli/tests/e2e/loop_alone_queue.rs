@@ -2,7 +2,7 @@
 //! that ask for them, put back however a RUN ends, and recorded.
 
 use crate::support::devices::{Disk, has_zram, queue_of};
-use crate::support::{Live, Scene, assert_nothing_left, sh};
+use crate::support::{Live, TestEnv, assert_nothing_left, sh};
 use fsarena_model::device::Conditioning;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
@@ -40,41 +40,41 @@ fn four(records: &[TrialRecord], write_cache: &str) {
 
 #[test]
 fn settings_on_an_image() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let on = ["run", "--fs", "ext4", "--on", "loop:64M"];
     let args = [&on[..], &queue_args("write-through"), &SMALL].concat();
-    scene.run(&args).good().says(&["scheduler=mq-deadline", "read_ahead=512K"]);
-    four(&scene.records(1), "write through");
+    env.run(&args).good().says(&["scheduler=mq-deadline", "read_ahead=512K"]);
+    four(&env.records(1), "write through");
     let words = ["Queues of the devices", "mq-deadline", "512 KiB", "write through"];
-    scene.run(&["show", "1", "--raw"]).good().says(&words);
-    assert_nothing_left(&scene);
+    env.run(&["show", "1", "--raw"]).good().says(&words);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn settings_on_a_device_of_the_user() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = Disk::new("64M") else { return };
     // Not what the kernel chooses: it is the user's own choice that comes back.
     sh(&format!("echo 640 > /sys/block/{}/queue/read_ahead_kb", disk.name()));
     sh(&format!("echo kyber > /sys/block/{}/queue/scheduler || true", disk.name()));
     let before = disk.queue();
     let on = ["run", "--fs", "ext4", "--on", disk.device(), "--wipe", disk.device()];
-    scene.run(&[&on[..], &queue_args("write-through"), &SMALL].concat()).good();
-    four(&scene.records(1), "write through");
+    env.run(&[&on[..], &queue_args("write-through"), &SMALL].concat()).good();
+    four(&env.records(1), "write through");
     assert_eq!(disk.queue(), before);
     sh(&format!("echo none > /sys/block/{}/queue/scheduler", disk.name()));
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// While a trial is at work its settings are in force; ended by `end` they are put back.
 fn ended(end: fn(&Live<'_>), dies: bool) {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = Disk::new("64M") else { return };
     let before = disk.queue();
-    let experiment = scene.long_experiment("ext4", disk.device(), "");
+    let experiment = env.long_experiment("ext4", disk.device(), "");
     let args = ["run", &experiment, "--wipe", disk.device(), "--scale", "0.5", "--cache", "warm"];
-    let mut live = scene.start(&[&args[..], &OTHER].concat());
+    let mut live = env.start(&[&args[..], &OTHER].concat());
     live.stop_in_phase(2);
     let now = disk.queue();
     assert_eq!(now["scheduler"], "mq-deadline");
@@ -85,15 +85,15 @@ fn ended(end: fn(&Live<'_>), dies: bool) {
     assert_eq!(ran.code, (!dies).then_some(130), "{}", ran.stderr);
     if dies {
         assert_eq!(disk.queue(), now, "nobody was there to put them back");
-        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+        env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     }
     assert_eq!(disk.queue(), before);
     disk.assert_free();
-    let record = scene.records(1).remove(0);
+    let record = env.records(1).remove(0);
     assert_eq!(record.device["scheduler"], "mq-deadline");
     drop(disk);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
 }
 
 #[test]
@@ -114,13 +114,13 @@ fn settings_after_a_kill_of_everything() {
 /// What somebody else has set since stays; so do settings of another medium in the same place.
 #[test]
 fn settings_of_others_are_not_put_back() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(mut disk) = Disk::new("64M") else { return };
     let kill = |disk: &Disk| {
-        let experiment = scene.long_experiment("ext4", disk.device(), "");
+        let experiment = env.long_experiment("ext4", disk.device(), "");
         let wipe = disk.wipe(&disk.signature());
         let args = ["run", &experiment, "--wipe", &wipe, "--scale", "0.5", "--cache", "warm"];
-        let mut live = scene.start(&[&args[..], &OTHER].concat());
+        let mut live = env.start(&[&args[..], &OTHER].concat());
         live.stop_in_phase(1);
         live.kill_tree();
         live.end();
@@ -128,7 +128,7 @@ fn settings_of_others_are_not_put_back() {
     kill(&disk);
     let file = format!("/sys/block/{}/queue/read_ahead_kb", disk.name());
     sh(&format!("echo 256 > {file}"));
-    scene.run(&["list"]).good();
+    env.run(&["list"]).good();
     assert_eq!(disk.queue()["read_ahead_kb"], "256", "set by hand since");
     assert_eq!(disk.queue()["scheduler"], "none");
     kill(&disk);
@@ -136,16 +136,16 @@ fn settings_of_others_are_not_put_back() {
     sh(&format!("truncate -s 64M {other}"));
     disk.replace(&other);
     sh(&format!("echo mq-deadline > /sys/block/{}/queue/scheduler", disk.name()));
-    scene.run(&["list"]).good();
+    env.run(&["list"]).good();
     assert_eq!(disk.queue()["scheduler"], "mq-deadline", "another medium is somebody else's");
     sh(&format!("echo none > /sys/block/{}/queue/scheduler", disk.name()));
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn settings_that_cannot_be_had() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let on = ["run", "--fs", "ext4", "--on", "loop:64M"];
     for (option, value, code, words) in [
         ("--scheduler", "none,nosuch", 1, &["\"nosuch\" is not offered", "mq-deadline"][..]),
@@ -154,28 +154,28 @@ fn settings_that_cannot_be_had() {
         ("--write-cache", "write-around", 2, &["--write-cache", "write-through"]),
         ("--ssd", "trim", 2, &["blkdiscard", "precondition"]),
     ] {
-        let ran = scene.run(&[&on[..], &[option, value], &SMALL].concat());
+        let ran = env.run(&[&on[..], &[option, value], &SMALL].concat());
         assert!(!ran.stderr.contains("writing"), "before the image: {}", ran.stderr);
         ran.refused(code, words);
-        assert_nothing_left(&scene);
+        assert_nothing_left(&env);
     }
     // Before the first trial, not after hours of the other contenders.
-    assert_eq!(scene.runs()[0].trials_done, 0);
-    assert_eq!(scene.runs()[0].state, RunState::Failed);
-    let dir = scene.make_dir("target");
-    let ran = scene.run(&[&["run", "--on", &dir, "--scheduler", "none"], &SMALL[..]].concat());
+    assert_eq!(env.runs()[0].trials_done, 0);
+    assert_eq!(env.runs()[0].state, RunState::Failed);
+    let dir = env.make_dir("target");
+    let ran = env.run(&[&["run", "--on", &dir, "--scheduler", "none"], &SMALL[..]].concat());
     assert_ne!(ran.code, Some(101), "{}", ran.stderr);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A discard makes holes in the image, which no other contender meets.
 #[test]
 fn a_discarded_image() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let on = ["run", "--fs", "ext4", "--on", "loop:64M", "--ssd", "none,blkdiscard"];
-    let ran = scene.run(&[&on[..], &SMALL].concat()).good();
+    let ran = env.run(&[&on[..], &SMALL].concat()).good();
     ran.says(&["ssd=blkdiscard", "share an image of their own"]);
-    let records = scene.records(1);
+    let records = env.records(1);
     assert_eq!(records.len(), 2);
     let done: Vec<_> = records.iter().filter_map(|record| record.conditioning.as_ref()).collect();
     assert!(
@@ -185,37 +185,37 @@ fn a_discarded_image() {
     );
     let conditioned = records.iter().find(|record| record.conditioning.is_some()).unwrap();
     assert_eq!(conditioned.steps[0].step, "condition");
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// What was on a disk of the user's is gone after the discard, and not before the consent.
 #[test]
 fn a_discarded_device() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let mark = "somebody's data";
     let fill = |image: &str| drop(sh(&format!("yes \"{mark}\" | head -c 67108864 > {image}")));
     let Some(disk) = Disk::with("64M", fill) else { return };
     let on = ["run", "--fs", "ext4", "--on", disk.device(), "--ssd", "blkdiscard"];
     let count = || sh(&format!("grep -ac \"{mark}\" {} || true", disk.image()));
     let before = count();
-    scene.run(&[&on[..], &SMALL].concat()).refused(2, &["--wipe"]);
+    env.run(&[&on[..], &SMALL].concat()).refused(2, &["--wipe"]);
     assert_eq!(count(), before);
-    scene.run(&[&on[..], &["--wipe", disk.device()], &SMALL].concat()).good();
+    env.run(&[&on[..], &["--wipe", disk.device()], &SMALL].concat()).good();
     assert_eq!(count(), "0");
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Filled twice, then overwritten at random until steady or 25 rounds are over.
 #[test]
 fn a_preconditioned_device() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     if !has_zram() {
         return;
     }
     let on = ["run", "--fs", "ext4", "--on", "zram:64M", "--ssd", "precondition"];
-    let ran = scene.run(&[&on[..], &SMALL].concat()).good();
-    let record = scene.records(1).remove(0);
+    let ran = env.run(&[&on[..], &SMALL].concat()).good();
+    let record = env.records(1).remove(0);
     let Some(Conditioning::Preconditioned {
         fill_bytes, bs_bytes, rounds_ops_per_s, steady, ..
     }) = &record.conditioning
@@ -228,17 +228,17 @@ fn a_preconditioned_device() {
     let said = ran.stdout.contains("ended before the device was steady");
     assert_eq!(said, !steady, "{}", ran.stdout);
     let words = ["Devices before mkfs", "ext4 precondition 128 MiB"];
-    scene.run(&["show", "1", "--raw"]).good().says(&words);
-    assert_nothing_left(&scene);
+    env.run(&["show", "1", "--raw"]).good().says(&words);
+    assert_nothing_left(&env);
 }
 
 /// A stop is heard while a device is being filled.
 #[test]
 fn ctrl_c_while_a_device_is_preconditioned() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = Disk::new("256M") else { return };
     let on = ["run", "--fs", "ext4", "--on", disk.device(), "--wipe", disk.device()];
-    let mut live = scene.start(&[&on[..], &["--ssd", "precondition"], &SMALL].concat());
+    let mut live = env.start(&[&on[..], &["--ssd", "precondition"], &SMALL].concat());
     live.wait_for("[1/1]");
     let blocks = || {
         use std::os::unix::fs::MetadataExt as _;
@@ -253,13 +253,13 @@ fn ctrl_c_while_a_device_is_preconditioned() {
     let asked = std::time::Instant::now();
     live.end().code(130);
     assert!(asked.elapsed().as_secs() < 5, "{:?}", asked.elapsed());
-    let record = scene.records(1).remove(0);
+    let record = env.records(1).remove(0);
     assert_eq!(record.outcome, Outcome::Interrupted);
     assert!(record.conditioning.is_none(), "{:?}", record.conditioning);
     disk.assert_free();
     assert_eq!(queue_of(disk.name()), disk.queue());
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 const KERNEL: [&str; 6] =
@@ -280,35 +280,35 @@ fn has_kernel_settings(record: &TrialRecord) {
 
 #[test]
 fn kernel_settings_on_an_image() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let before = kernel();
     let on = ["run", "--fs", "ext4", "--on", "loop:64M"];
-    scene.run(&[&on[..], &KERNEL, &SMALL].concat()).good();
-    scene.records(1).iter().for_each(has_kernel_settings);
+    env.run(&[&on[..], &KERNEL, &SMALL].concat()).good();
+    env.records(1).iter().for_each(has_kernel_settings);
     assert_eq!(kernel(), before);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A limit in bytes zeroes the ratio, which is what comes back, also after a kill.
 #[test]
 fn kernel_settings_after_a_kill() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = Disk::new("64M") else { return };
     let (before, queue) = (kernel(), disk.queue());
-    let experiment = scene.long_experiment("ext4", disk.device(), "");
+    let experiment = env.long_experiment("ext4", disk.device(), "");
     let args = ["run", &experiment, "--wipe", disk.device(), "--scale", "0.5", "--cache", "warm"];
-    let mut live = scene.start(&[&args[..], &KERNEL].concat());
+    let mut live = env.start(&[&args[..], &KERNEL].concat());
     live.stop_in_phase(2);
     let ours = [(24 << 20).to_string(), "0".to_owned(), "700".to_owned()];
     assert_eq!(kernel(), ours);
     live.kill_tree();
     live.end();
     assert_eq!(kernel(), ours, "no process was left to put them back");
-    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+    env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
     assert_eq!(kernel(), before);
     assert_eq!(disk.queue(), queue);
     disk.assert_free();
-    has_kernel_settings(&scene.records(1)[0]);
+    has_kernel_settings(&env.records(1)[0]);
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

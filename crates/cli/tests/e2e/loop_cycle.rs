@@ -2,7 +2,7 @@
 //! failures in the middle.
 
 use crate::loop_io_errors::fill;
-use crate::support::{Paused, Ran, Scene, assert_nothing_left, kill_dash_nine, phase};
+use crate::support::{Paused, Ran, TestEnv, assert_nothing_left, kill_dash_nine, phase};
 use fsarena_model::record::{Outcome, TrialRecord, Window};
 use fsarena_model::sample::Counters;
 use rustix::process::Signal;
@@ -14,7 +14,7 @@ const UPDATES: u64 = 100;
 const SIZE_BYTES: u64 = 8192;
 const ENOSPC: i32 = 28;
 
-impl Scene {
+impl TestEnv {
     /// An experiment on ext4 in memory with a phase of cycles of these keys.
     fn cycles(&self, keys: &str) -> String {
         let factors = "fs = \"ext4\"\ndevice = \"ram:64M\"\ncache = \"warm\"";
@@ -37,13 +37,13 @@ fn written(counters: &Counters) -> u64 {
 
 #[test]
 fn each_cycle_has_its_counters_and_its_quiet() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let shares = "shares = { in-place = 1, replace = 1 }";
     let disturb = "disturb = { load = \"create\", files = 20, size = \"4 KiB\", cycles = [2] }";
-    let file = scene.cycles(&format!("period = \"1 s\", cycles = 2, {shares}, {disturb}"));
-    scene.run(&["run", &file, "--verify"]).good();
-    assert_nothing_left(&scene);
-    let records = scene.records_as_planned(1);
+    let file = env.cycles(&format!("period = \"1 s\", cycles = 2, {shares}, {disturb}"));
+    env.run(&["run", &file, "--verify"]).good();
+    assert_nothing_left(&env);
+    let records = env.records_as_planned(1);
     let measured = phase(&records[0], "cycle");
     let cycles = measured.cycles.as_ref().expect("it has some");
     assert_eq!(cycles.cycles.iter().map(|c| c.report.number).collect::<Vec<_>>(), [1, 2]);
@@ -80,8 +80,8 @@ fn each_cycle_has_its_counters_and_its_quiet() {
 
 #[test]
 fn a_stop_in_the_middle_of_a_period_is_heard_at_once() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let mut live = scene.before_cycles("period = \"100 s\", cycles = 2").release();
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let mut live = env.before_cycles("period = \"100 s\", cycles = 2").release();
     // Between the first cycle and the second it only waits.
     live.poll("cycle", |live| live.worker());
     std::thread::sleep(Duration::from_millis(700));
@@ -91,31 +91,31 @@ fn a_stop_in_the_middle_of_a_period_is_heard_at_once() {
     let elapsed = began.elapsed();
     println!("ended {} ms after the signal", elapsed.as_millis());
     assert!(elapsed < Duration::from_secs(20), "{elapsed:?}\n{}", ran.stderr);
-    assert_nothing_left(&scene);
-    let record = scene.records(1).remove(0);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
     assert_eq!(record.outcome, Outcome::Interrupted);
     assert!(record.phases.is_empty(), "what was stopped is no phase");
 }
 
 #[test]
 fn a_worker_that_dies_between_cycles_ends_the_trial() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let mut live = scene.before_cycles("period = \"100 s\", cycles = 2").release();
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let mut live = env.before_cycles("period = \"100 s\", cycles = 2").release();
     let worker = live.poll("worker", |live| live.worker());
     std::thread::sleep(Duration::from_millis(700));
     kill_dash_nine(worker);
     live.end().code(1).says(&["the worker ended without a result", "signal: 9"]);
-    assert_nothing_left(&scene);
-    let record = scene.records(1).remove(0);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
     assert!(matches!(record.outcome, Outcome::Failed { .. }), "{:?}", record.outcome);
 }
 
 /// The record of cycles that failed, after what holds of all of them.
 #[track_caller]
-fn failed(scene: &Scene, ran: Ran, words: &[&str]) -> TrialRecord {
+fn failed(env: &TestEnv, ran: Ran, words: &[&str]) -> TrialRecord {
     let ran = ran.code(1).says(words);
-    assert_nothing_left(scene);
-    let record = scene.records(scene.runs().len()).remove(0);
+    assert_nothing_left(env);
+    let record = env.records(env.runs().len()).remove(0);
     let Outcome::Failed { step, error, remedy } = &record.outcome else {
         panic!("{:?}\n{}", record.outcome, ran.stdout);
     };
@@ -133,38 +133,38 @@ fn failed(scene: &Scene, ran: Ran, words: &[&str]) -> TrialRecord {
 
 #[test]
 fn a_cycle_that_meets_a_full_device_is_in_the_record() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let shares = "shares = { replace = 1, temporary = 3 }";
-    let paused = scene.before_cycles(&format!("period = \"1 s\", cycles = 3, {shares}"));
+    let paused = env.before_cycles(&format!("period = \"1 s\", cycles = 3, {shares}"));
     fill(&paused.root(), 64 << 10);
-    let record = failed(&scene, paused.go_on(), &["No space left on device", "phase cycle"]);
+    let record = failed(&env, paused.go_on(), &["No space left on device", "phase cycle"]);
     let error = phase(&record, "cycle").error.as_ref().expect("it is marked");
     assert!(!error.path.contains("disturb"), "{error:?}");
 }
 
 #[test]
 fn a_cycle_that_finds_no_inode_says_so() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let shares = "shares = { temporary = 1 }";
-    let paused = scene.before_cycles(&format!("period = \"1 s\", cycles = 3, {shares}"));
+    let paused = env.before_cycles(&format!("period = \"1 s\", cycles = 3, {shares}"));
     let dir = paused.root().join("ballast");
     std::fs::create_dir(&dir).unwrap();
     let made = (0..1_000_000).find(|number| File::create(dir.join(number.to_string())).is_err());
     assert!(made.is_some(), "there is a last inode");
-    let record = failed(&scene, paused.go_on(), &["No space left on device"]);
+    let record = failed(&env, paused.go_on(), &["No space left on device"]);
     let Outcome::Failed { remedy, .. } = &record.outcome else { unreachable!() };
     assert!(remedy.as_ref().is_some_and(|text| text.contains("inodes")), "{remedy:?}");
 }
 
 #[test]
 fn a_second_load_that_fails_is_named() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let disturb = "disturb = { load = \"write\", size = \"16 MiB\", bs = \"64 KiB\" }";
     let shares = "shares = { in-place = 1 }";
     let keys = format!("period = \"2 s\", cycles = 2, {shares}, {disturb}");
-    let paused = scene.before_cycles(&keys);
+    let paused = env.before_cycles(&keys);
     fill(&paused.root(), 0);
-    let record = failed(&scene, paused.go_on(), &["disturb/written", "the second load"]);
+    let record = failed(&env, paused.go_on(), &["disturb/written", "the second load"]);
     let error = phase(&record, "cycle").error.as_ref().expect("it is marked");
     assert!(error.path.starts_with("disturb/"), "{error:?}");
 }

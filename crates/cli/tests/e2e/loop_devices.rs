@@ -3,7 +3,7 @@
 
 use crate::plain_directory::as_nobody;
 use crate::support::devices::{Disk, Mounted, hash};
-use crate::support::{Live, Scene, assert_nothing_left, sh};
+use crate::support::{Live, TestEnv, assert_nothing_left, sh};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use rustix::process::{Signal, kill_process};
@@ -26,25 +26,25 @@ fn ext4_disk_of(size: &str) -> Option<Disk> {
 
 /// Refused with these words, by a run and in the words of a dry run; nothing is touched.
 #[track_caller]
-fn refused(scene: &Scene, disk: &Disk, on: &str, wipes: &[&str], words: &[&str]) {
+fn refused(env: &TestEnv, disk: &Disk, on: &str, wipes: &[&str], words: &[&str]) {
     let before = disk.hash();
     let mut args = vec!["run", "--fs", "ext4", "--on", on];
     args.extend(SMALL);
     for wipe in wipes {
         args.extend(["--wipe", wipe]);
     }
-    let made = (scene.db().exists(), scene.state().exists());
-    scene.run(&args).refused(2, words);
+    let made = (env.db().exists(), env.state().exists());
+    env.run(&args).refused(2, words);
     args.push("--dry-run");
-    let dry = scene.run(&args).good().says(words);
+    let dry = env.run(&args).good().says(words);
     dry.says(&["a run would be refused: ", "Nothing has been touched"]);
-    assert_eq!((scene.db().exists(), scene.state().exists()), made, "nothing was made");
+    assert_eq!((env.db().exists(), env.state().exists()), made, "nothing was made");
     assert_eq!(disk.hash(), before, "the device is as it was");
 }
 
 #[test]
 fn a_device_is_refused_without_the_exact_consent() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let (Some(disk), Some(empty)) = (ext4_disk(), Disk::new("64M")) else { return };
     let (dev, other) = (disk.device(), empty.device());
     let exact = format!("say: --wipe {dev}=ext4");
@@ -58,20 +58,20 @@ fn a_device_is_refused_without_the_exact_consent() {
         (&[&extra], &["--wipe names xfs, which is not there", &exact]),
         (&[&given, &given], &["several --wipe lead to it", &exact[5..]]),
     ] {
-        refused(&scene, &disk, dev, wipes, words);
+        refused(&env, &disk, dev, wipes, words);
     }
     let exact = format!("say: --wipe {other}");
-    refused(&scene, &empty, other, &[], &["nothing that has a signature", &exact]);
-    refused(&scene, &empty, other, &[&other_xfs], &["names xfs, which is not there", &exact]);
-    assert!(!scene.db().exists() && !scene.state().exists());
+    refused(&env, &empty, other, &[], &["nothing that has a signature", &exact]);
+    refused(&env, &empty, other, &[&other_xfs], &["names xfs, which is not there", &exact]);
+    assert!(!env.db().exists() && !env.state().exists());
     drop((disk, empty));
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A device that is given up and not under test is a slip of the pen: perhaps of the other one.
 #[test]
 fn a_device_that_is_given_up_has_to_be_under_test() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let (Some(disk), Some(other)) = (Disk::new("64M"), ext4_disk()) else { return };
     let before = (disk.hash(), other.hash());
     let (dev, wipe) = (disk.device(), other.wipe("ext4"));
@@ -80,33 +80,33 @@ fn a_device_that_is_given_up_has_to_be_under_test() {
         args.extend(SMALL);
         given.iter().for_each(|wipe| args.extend(["--wipe", wipe]));
         let words = [&*format!("--wipe {}", other.device()), "not under test", "--on"];
-        scene.run(&args).refused(2, &words);
+        env.run(&args).refused(2, &words);
         args.push("--dry-run");
-        scene.run(&args).refused(2, &words);
+        env.run(&args).refused(2, &words);
     }
     let mut args = [&["run", "--fs", "ext4", "--on", dev, "--wipe", &*wipe], &SMALL[..]].concat();
-    scene.run(&args).refused(2, &["--wipe is for others", &format!("say: --wipe {dev}")]);
+    env.run(&args).refused(2, &["--wipe is for others", &format!("say: --wipe {dev}")]);
     args.push("--dry-run");
-    scene.run(&args).refused(2, &["--wipe is for others", "not under test"]);
+    env.run(&args).refused(2, &["--wipe is for others", "not under test"]);
     for bad in ["relative", "", "/dev/loop0=", "/dev/loop0=ext4+ext4", "=ext4"] {
         let args = [&["run", "--fs", "ext4", "--on", dev, "--wipe", bad], &SMALL[..]].concat();
-        scene.run(&args).refused(2, &["--wipe"]);
+        env.run(&args).refused(2, &["--wipe"]);
     }
     assert_eq!((disk.hash(), other.hash()), before);
     drop((disk, other));
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A RUN of `fs` over a disk with an ext4 on it, with consent; its records.
-fn wiped(scene: &Scene, disk: &Disk, fs: &str) -> Vec<TrialRecord> {
+fn wiped(env: &TestEnv, disk: &Disk, fs: &str) -> Vec<TrialRecord> {
     let wipe = disk.wipe("ext4");
     let queue = disk.queue();
     let args = ["run", "--fs", fs, "--on", disk.device(), "--wipe", &wipe];
-    let ran = scene.run(&[&args[..], &COLD].concat()).good();
+    let ran = env.run(&[&args[..], &COLD].concat()).good();
     assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
     disk.assert_free();
     assert_eq!(disk.queue(), queue);
-    let records = scene.records(1);
+    let records = env.records(1);
     let size_bytes = fs::metadata(disk.image()).unwrap().len().to_string();
     for record in &records {
         assert_eq!(record.outcome, Outcome::Done);
@@ -126,10 +126,10 @@ fn wiped(scene: &Scene, disk: &Disk, fs: &str) -> Vec<TrialRecord> {
 /// One after the other on the same sectors; what this kernel lacks is a row with the reason.
 #[test]
 fn a_device_that_is_given_up_is_used() {
-    let Some(scene) = Scene::with_devices(&["ext4", "btrfs"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4", "btrfs"]) else { return };
     let Some(disk) = ext4_disk_of("160M") else { return };
-    let records = wiped(&scene, &disk, "ext4,btrfs,jfs,f2fs,nilfs2,reiserfs");
-    let shown = scene.run(&["show"]).good();
+    let records = wiped(&env, &disk, "ext4,btrfs,jfs,f2fs,nilfs2,reiserfs");
+    let shown = env.run(&["show"]).good();
     let known = fs::read_to_string("/proc/filesystems").unwrap();
     let absent = |name: &&str| !known.lines().any(|line| line.trim() == *name);
     for name in ["jfs", "f2fs", "nilfs2", "reiserfs"].into_iter().filter(absent) {
@@ -141,21 +141,21 @@ fn a_device_that_is_given_up_is_used() {
     assert!(unwrapped.contains("loop device over a file of 160 MiB"), "{}", shown.stdout);
     let last = &records[records.len() - 1].filesystem.name;
     assert_eq!(disk.signature(), *last, "the last file system stays");
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn a_device_that_is_given_up_is_used_by_xfs() {
-    let Some(scene) = Scene::with_devices(&["xfs"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["xfs"]) else { return };
     let Some(disk) = ext4_disk_of("300M") else { return };
-    assert_eq!(wiped(&scene, &disk, "xfs").len(), 1);
-    assert_nothing_left(&scene);
+    assert_eq!(wiped(&env, &disk, "xfs").len(), 1);
+    assert_nothing_left(&env);
 }
 
 /// A partition beside one that is mounted; the disk of both is in use.
 #[test]
 fn a_partition_is_used_and_its_neighbour_stays() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let table = |image: &str| {
         sh(&format!("printf 'label: gpt\\nsize=48M\\nsize=32M\\n' | sfdisk -q {image}"));
     };
@@ -165,18 +165,18 @@ fn a_partition_is_used_and_its_neighbour_stays() {
         return println!("not run: nodes of partitions do not appear here");
     }
     sh(&format!("mkfs.ext4 -q {second}"));
-    let dir = scene.make_dir("neighbour");
+    let dir = env.make_dir("neighbour");
     let mounted = Mounted::at(&second, &dir);
     sh(&format!("head -c 1000000 /dev/urandom > {dir}/file; sync -f {dir}"));
     let content = hash(&format!("{dir}/file"));
     let whole = disk.wipe("gpt");
     let words = ["its partition", "is in use: mounted at", "--wipe does not help here"];
-    refused(&scene, &disk, disk.device(), &[&whole], &words);
-    refused(&scene, &disk, &second, &[&format!("{second}=ext4")], &["in use: mounted at"]);
-    refused(&scene, &disk, &first, &[], &[&format!("say: --wipe {first}")]);
+    refused(&env, &disk, disk.device(), &[&whole], &words);
+    refused(&env, &disk, &second, &[&format!("{second}=ext4")], &["in use: mounted at"]);
+    refused(&env, &disk, &first, &[], &[&format!("say: --wipe {first}")]);
     let args = ["run", "--fs", "ext4", "--on", &first, "--wipe", &first];
-    scene.run(&[&args[..], &SMALL].concat()).good();
-    let record = scene.records(1).remove(0);
+    env.run(&[&args[..], &SMALL].concat()).good();
+    let record = env.records(1).remove(0);
     assert_eq!(record.device["size_bytes"], (48 << 20).to_string());
     assert_eq!(record.device["partition"], "1");
     drop(mounted);
@@ -185,15 +185,15 @@ fn a_partition_is_used_and_its_neighbour_stays() {
     assert_eq!(hash(&format!("{dir}/file")), content);
     drop(again);
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A long RUN on the disk, stopped after its first trial: the program sleeps, its executor is gone.
-fn between_trials<'a>(scene: &'a Scene, disk: &Disk) -> Live<'a> {
+fn between_trials<'a>(env: &'a TestEnv, disk: &Disk) -> Live<'a> {
     let wipe = disk.wipe("");
-    let experiment = scene.long_experiment("ext4", disk.device(), "");
+    let experiment = env.long_experiment("ext4", disk.device(), "");
     let mut live =
-        scene.start(&["run", &experiment, "--wipe", &wipe, "--scale", "0.2", "--cache", "warm"]);
+        env.start(&["run", &experiment, "--wipe", &wipe, "--scale", "0.2", "--cache", "warm"]);
     let worker = live.stop_in_phase(1);
     live.signal(Signal::STOP);
     kill_process(worker, Signal::CONT).unwrap();
@@ -208,29 +208,29 @@ fn between_trials<'a>(scene: &'a Scene, disk: &Disk) -> Live<'a> {
 
 /// The second trial was refused with these words; the first is whole.
 #[track_caller]
-fn second_refused(scene: &Scene, live: Live<'_>, words: &[&str]) {
+fn second_refused(env: &TestEnv, live: Live<'_>, words: &[&str]) {
     live.signal(Signal::CONT);
     live.end().code(1).says(words);
-    let records = scene.records(1);
+    let records = env.records(1);
     assert_eq!(records.len(), 2);
     assert_eq!(records[0].outcome, Outcome::Done);
     assert_eq!(records[0].phases[0].ops, 4000);
     let Outcome::Failed { step, error, .. } = &records[1].outcome else { panic!("no refusal") };
     assert_eq!(step, "reset", "{error}");
-    assert_eq!(scene.runs()[0].state, RunState::Done);
+    assert_eq!(env.runs()[0].state, RunState::Done);
 }
 
 #[test]
 fn somebody_mounts_the_device_between_two_trials() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = Disk::new("64M") else { return };
-    let live = between_trials(&scene, &disk);
+    let live = between_trials(&env, &disk);
     sh(&format!("mkfs.ext4 -q -F {}", disk.device()));
-    let dir = scene.make_dir("theirs");
+    let dir = env.make_dir("theirs");
     let mounted = Mounted::at(disk.device(), &dir);
     sh(&format!("head -c 1000000 /dev/urandom > {dir}/file; sync -f {dir}"));
     let content = hash(&format!("{dir}/file"));
-    second_refused(&scene, live, &["in use: mounted at", &dir]);
+    second_refused(&env, live, &["in use: mounted at", &dir]);
     assert_eq!(hash(&format!("{dir}/file")), content);
     drop(mounted);
     sh(&format!("e2fsck -fn {}", disk.device()));
@@ -238,44 +238,44 @@ fn somebody_mounts_the_device_between_two_trials() {
     assert_eq!(hash(&format!("{dir}/file")), content);
     drop(again);
     disk.assert_free();
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// As when a stick is pulled out and another one is put in.
 #[test]
 fn another_medium_comes_between_two_trials() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(mut disk) = Disk::new("64M") else { return };
-    let live = between_trials(&scene, &disk);
+    let live = between_trials(&env, &disk);
     let other = format!("{}.other", disk.image());
     sh(&format!("truncate -s 64M {other}; mkfs.ext4 -q {other}"));
     let before = hash(&other);
     disk.replace(&other);
-    second_refused(&scene, live, &["is not the device that was vetted", "diskseq"]);
+    second_refused(&env, live, &["is not the device that was vetted", "diskseq"]);
     assert_eq!(hash(&other), before);
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn the_device_vanishes_between_two_trials() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(mut disk) = Disk::new("64M") else { return };
-    let (live, path) = (between_trials(&scene, &disk), disk.device().to_owned());
+    let (live, path) = (between_trials(&env, &disk), disk.device().to_owned());
     let before = disk.hash();
     disk.detach();
-    second_refused(&scene, live, &[&path]);
+    second_refused(&env, live, &[&path]);
     assert_eq!(disk.hash(), before);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Links lead to the device in both options; what is stored and handed on is the device itself.
 #[test]
 fn links_to_a_device() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let (Some(disk), Some(other)) = (ext4_disk(), ext4_disk()) else { return };
     let before = (disk.hash(), other.hash());
-    let (one, two) = (scene.path("one"), scene.path("two"));
+    let (one, two) = (env.path("one"), env.path("two"));
     symlink(disk.device(), &one).unwrap();
     symlink(&one, &two).unwrap();
     let on = one.display().to_string();
@@ -285,29 +285,29 @@ fn links_to_a_device() {
     fs::remove_file(&two).unwrap();
     symlink(other.device(), &two).unwrap();
     let words = ["its contents (ext4) were not given up", &format!("--wipe {on}=ext4")];
-    scene.run(&[&args[..], &SMALL].concat()).refused(2, &words);
+    env.run(&[&args[..], &SMALL].concat()).refused(2, &words);
     fs::remove_file(&two).unwrap();
     symlink("/nonexistent", &two).unwrap();
-    scene.run(&[&args[..], &SMALL].concat()).refused(2, &words[..1]);
+    env.run(&[&args[..], &SMALL].concat()).refused(2, &words[..1]);
     assert_eq!((disk.hash(), other.hash()), before);
     fs::remove_file(&two).unwrap();
     symlink(&one, &two).unwrap();
-    scene.run(&[&args[..], &SMALL].concat()).good();
-    let record = scene.records(1).remove(0);
+    env.run(&[&args[..], &SMALL].concat()).good();
+    let record = env.records(1).remove(0);
     assert!(record.filesystem.mkfs_argv.iter().any(|word| word == disk.device()));
     assert_eq!(other.hash(), before.1);
     disk.assert_free();
     drop((disk, other));
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// One device under two names is one device; what is no device is told so.
 #[test]
 fn names_that_are_no_devices_of_their_own() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = ext4_disk() else { return };
     let before = disk.hash();
-    let link = scene.path("link");
+    let link = env.path("link");
     symlink(disk.device(), &link).unwrap();
     let both = format!("{},{}", disk.device(), link.display());
     let same = format!("{0},{0}", disk.device());
@@ -320,49 +320,49 @@ fn names_that_are_no_devices_of_their_own() {
         ("/dev/null", &["not a directory"]),
     ] {
         let args = ["run", "--fs", "ext4", "--on", on, "--wipe", &wipe];
-        scene.run(&[&args[..], &SMALL].concat()).refused(2, words);
+        env.run(&[&args[..], &SMALL].concat()).refused(2, words);
     }
     assert_eq!(disk.hash(), before);
-    assert!(!scene.db().exists() && !scene.state().exists());
+    assert!(!env.db().exists() && !env.state().exists());
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A device has one RUN at a time, also between two trials of the first.
 #[test]
 fn a_device_has_one_run_at_a_time() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = Disk::new("64M") else { return };
-    let live = between_trials(&scene, &disk);
+    let live = between_trials(&env, &disk);
     let wipe = disk.wipe("ext4");
     let before = disk.hash();
     let args = ["run", "--fs", "ext4", "--on", disk.device(), "--wipe", &wipe];
     let words = ["another run of fsarena works on it"];
-    scene.run(&[&args[..], &SMALL].concat()).refused(2, &words);
+    env.run(&[&args[..], &SMALL].concat()).refused(2, &words);
     assert_eq!(disk.hash(), before);
     live.signal(Signal::CONT);
     live.end().good();
-    assert_eq!(scene.runs().iter().map(|run| run.state).collect::<Vec<_>>(), [RunState::Done]);
+    assert_eq!(env.runs().iter().map(|run| run.state).collect::<Vec<_>>(), [RunState::Done]);
     disk.assert_free();
     // In the middle of a trial it is mounted where only its own processes see it.
-    let experiment = scene.long_experiment("ext4", disk.device(), "");
+    let experiment = env.long_experiment("ext4", disk.device(), "");
     let long = ["run", &experiment, "--wipe", &wipe, "--cache", "warm", "--scale", "0.2"];
-    let mut live = scene.start(&long);
+    let mut live = env.start(&long);
     live.stop_in_phase(1);
-    scene.run(&[&args[..], &SMALL].concat()).refused(2, &["in use: mounted at"]);
+    env.run(&[&args[..], &SMALL].concat()).refused(2, &["in use: mounted at"]);
     live.signal(Signal::INT);
     live.end().code(130);
     disk.assert_free();
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// What the program itself writes to is never under test.
 #[test]
 fn our_own_files_lie_on_the_device() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let Some(disk) = ext4_disk() else { return };
-    let dir = scene.make_dir("on-disk");
+    let dir = env.make_dir("on-disk");
     let mounted = Mounted::at(disk.device(), &dir);
     let wipe = disk.wipe("ext4");
     let args = ["run", "--fs", "ext4", "--on", disk.device(), "--wipe", &wipe];
@@ -372,30 +372,30 @@ fn our_own_files_lie_on_the_device() {
         ("FSARENA_IMAGE_DIR", "", "the directory of images"),
     ];
     for (variable, name, what) in places {
-        let mut command = scene.command(&[&args[..], &SMALL].concat());
+        let mut command = env.command(&[&args[..], &SMALL].concat());
         command.env(variable, std::path::Path::new(&dir).join(name));
-        scene.finish(command).refused(2, &[what, "lies on it", "name another device"]);
+        env.finish(command).refused(2, &[what, "lies on it", "name another device"]);
     }
     assert_eq!(sh(&format!("ls -A {dir}")), "lost+found");
     drop(mounted);
     disk.assert_free();
     drop(disk);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// The table says whether and why not; the option that it prints is the one that works.
 #[test]
 fn the_list_of_devices() {
-    let Some(scene) = Scene::with_devices(&["ext4"]) else { return };
+    let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let (Some(free), Some(used)) = (ext4_disk(), ext4_disk()) else { return };
-    let dir = scene.make_dir("used");
+    let dir = env.make_dir("used");
     let mounted = Mounted::at(used.device(), &dir);
     let before = (free.hash(), used.hash());
     let option = format!("--wipe {}", free.wipe("ext4"));
-    let table = scene.run(&["devices"]).good().says(&[&format!("with {option}")]);
+    let table = env.run(&["devices"]).good().says(&[&format!("with {option}")]);
     let row = table.stdout.lines().find(|line| line.starts_with(used.name())).unwrap();
     assert!(row.contains("no: in use: mounted at"), "{row}");
-    let json = scene.run(&["devices", "--json"]).good().json();
+    let json = env.run(&["devices", "--json"]).good().json();
     let of = |disk: &Disk| {
         let rows = json["devices"].as_array().unwrap();
         rows.iter().find(|row| row["identity"]["name"] == disk.name()).unwrap().clone()
@@ -408,21 +408,21 @@ fn the_list_of_devices() {
     assert!(of(&used)["verdict"]["reason"].as_str().unwrap().contains(&dir), "{}", of(&used));
     assert_eq!(of(&used)["mount_points"][0], *dir);
     assert_eq!((free.hash(), used.hash()), before, "it only looks");
-    assert!(!scene.db().exists() && !scene.state().exists());
+    assert!(!env.db().exists() && !env.state().exists());
     // Without rights nothing is promised and nothing is touched.
-    let nobody = as_nobody(&scene, &["devices"]).expect("root");
-    let ran = scene.finish(nobody).good().says(&["not root"]);
+    let nobody = as_nobody(&env, &["devices"]).expect("root");
+    let ran = env.finish(nobody).good().says(&["not root"]);
     let row = ran.stdout.lines().find(|line| line.starts_with(free.name())).unwrap();
     assert!(row.contains("no: ") && !ran.stdout.contains("--wipe"), "{}", ran.stdout);
     let wipe = free.wipe("ext4");
     let args = ["run", "--fs", "ext4", "--on", free.device(), "--wipe", &wipe];
-    let nobody = as_nobody(&scene, &[&args[..], &SMALL].concat()).expect("root");
-    scene.finish(nobody).refused(2, &[free.device()]);
+    let nobody = as_nobody(&env, &[&args[..], &SMALL].concat()).expect("root");
+    env.finish(nobody).refused(2, &[free.device()]);
     assert_eq!(free.hash(), before.0);
     let (word, value) = option.split_once(' ').unwrap();
     let args = ["run", "--fs", "ext4", "--on", free.device(), word, value];
-    scene.run(&[&args[..], &SMALL].concat()).good();
+    env.run(&[&args[..], &SMALL].concat()).good();
     drop(mounted);
     drop((free, used));
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

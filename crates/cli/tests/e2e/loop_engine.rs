@@ -1,7 +1,7 @@
 //! The engine as a user meets it: every op, thread, backend and policy, on mounted file systems.
 
 use crate::plain_directory::as_nobody;
-use crate::support::{Scene, assert_nothing_left, device_of, is_root, of, phase};
+use crate::support::{TestEnv, assert_nothing_left, device_of, is_root, phase, record_of};
 use fsarena_model::record::{CacheState, MemoryRecord, PhaseRecord, TrialRecord, Window};
 use std::fs;
 
@@ -195,11 +195,11 @@ phases = [
 /// device and on one without; ext3 cannot allocate, and says so.
 #[test]
 fn calls_on_lengths_links_and_attributes() {
-    let Some(scene) = Scene::privileged(&["ext3", "ext4", "tmpfs"]) else { return };
-    let file = scene.experiment("fs = [\"ext4\", \"tmpfs\"]\ndevice = \"loop:64M\"", CALLS);
-    let ran = scene.run(&["run", &file, "--verify"]).good();
+    let Some(env) = TestEnv::privileged(&["ext3", "ext4", "tmpfs"]) else { return };
+    let file = env.experiment("fs = [\"ext4\", \"tmpfs\"]\ndevice = \"loop:64M\"", CALLS);
+    let ran = env.run(&["run", &file, "--verify"]).good();
     ran.says(&["every byte as written", "setxattr", "values of 30 B", "to 4 KiB"]);
-    let records = scene.records_as_planned(1);
+    let records = env.records_as_planned(1);
     assert_eq!(records.len(), 4);
     for record in &records {
         assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
@@ -212,22 +212,22 @@ fn calls_on_lengths_links_and_attributes() {
             assert_eq!([cold("getxattr"), cold("link")], [CacheState::Cold; 2]);
         }
     }
-    let none = scene.experiment("fs = \"ext3\"\ndevice = \"loop:64M\"", CALLS);
-    let ran = scene.run(&["run", &none]);
+    let none = env.experiment("fs = \"ext3\"\ndevice = \"loop:64M\"", CALLS);
+    let ran = env.run(&["run", &none]);
     ran.says(&["fallocate", "does not support the call"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Runs `work` on `fs`, in warm phases; contents are compared afterwards.
 #[track_caller]
 fn done_on(fs: &str, work: &str) -> Option<Vec<TrialRecord>> {
-    let scene = Scene::privileged(&[fs])?;
+    let env = TestEnv::privileged(&[fs])?;
     let factors = format!("fs = \"{fs}\"\ndevice = \"{}\"\ncache = \"warm\"", device_of(fs));
-    let file = scene.experiment(&factors, work);
-    let ran = scene.run(&["run", &file, "--verify"]).good();
-    assert_nothing_left(&scene);
+    let file = env.experiment(&factors, work);
+    let ran = env.run(&["run", &file, "--verify"]).good();
+    assert_nothing_left(&env);
     ran.says(&["every byte as written", "4 threads, own directories", "io_uring iodepth 8"]);
-    let records = scene.records_as_planned(1);
+    let records = env.records_as_planned(1);
     assert!(records.iter().all(|record| record.verify.is_some()), "all were read again");
     Some(records)
 }
@@ -252,19 +252,19 @@ fn everything_on(fs: &str) {
     let Some(records) = done_on(fs, &work) else { return };
     assert_eq!(records.len(), 10);
     // By hand, beside what the plan counts.
-    let ops = |workload: &str, name: &str| phase(of(&records, workload), name).ops;
+    let ops = |workload: &str, name: &str| phase(record_of(&records, workload), name).ops;
     // 12 leaves in 3 levels: 3 in each directory, so 12 + 4 + 2.
     assert_eq!((ops("tree", "mkdir"), ops("tree", "list"), ops("tree", "stat")), (18, 18, 60));
     assert_eq!((ops("own", "rmdir"), ops("shared", "back")), (8, 81));
     assert_eq!((ops("big", "big-read"), ops("big", "randread")), (64, 1024));
     assert_eq!(ops("big-map", "big-write"), 94);
-    assert_eq!(phase(of(&records, "big-ring"), "big-overwrite").asked_bytes, 4 << 20);
-    assert_mixed(phase(of(&records, "big"), "randrw"));
+    assert_eq!(phase(record_of(&records, "big-ring"), "big-overwrite").asked_bytes, 4 << 20);
+    assert_mixed(phase(record_of(&records, "big"), "randrw"));
 }
 
 fn mixed_on(fs: &str) {
     let Some(records) = done_on(fs, MIXED) else { return };
-    assert_mixed(phase(of(&records, "big"), "randrw"));
+    assert_mixed(phase(record_of(&records, "big"), "randrw"));
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn flushes(phase: &PhaseRecord) -> u64 {
 /// What a policy makes durable is seen at the device: its flushes within the phase.
 #[test]
 fn what_is_synced_reaches_the_device() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let set = |name: &str, phases: &str| {
         format!(
             "[[workload]]\nname = \"{name}\"\nfiles = 40\nsize = \"4 KiB\"\ndirs = 4\n\
@@ -314,9 +314,9 @@ fn what_is_synced_reaches_the_device() {
         all(&["create", "append", "overwrite"], "dsync"),
     ];
     let factors = "fs = \"ext4\"\ndevice = \"loop:128M\"\ncache = \"warm\"";
-    let file = scene.experiment(factors, &work.concat());
-    let ran = scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
+    let file = env.experiment(factors, &work.concat());
+    let ran = env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
     ran.says(&[
         "fsync after each op",
         "fsync of each file",
@@ -325,11 +325,11 @@ fn what_is_synced_reaches_the_device() {
         "O_DSYNC",
         "p99.9",
     ]);
-    let records = scene.records_as_planned(1);
+    let records = env.records_as_planned(1);
     for (policy, least, most) in
         [("none", 0, 8), ("op", 40, 999), ("file", 40, 999), ("dir", 4, 39), ("dsync", 40, 999)]
     {
-        for phase in &of(&records, policy).phases {
+        for phase in &record_of(&records, policy).phases {
             let least = if phase.name == "mkdir" { 4 } else { least };
             let found = flushes(phase);
             assert!((least..=most).contains(&found), "{policy}, {}: {found}", phase.name);
@@ -338,7 +338,7 @@ fn what_is_synced_reaches_the_device() {
     // syncfs is within `returned`, and once more within `durable`. Soon after a mount the journal
     // may commit once by itself, which the first phases meet.
     for name in ["rename", "delete"] {
-        let found = ["end", "none"].map(|policy| flushes(phase(of(&records, policy), name)));
+        let found = ["end", "none"].map(|policy| flushes(phase(record_of(&records, policy), name)));
         assert!(found[0] > found[1], "{name}: {found:?}");
     }
 }
@@ -346,14 +346,14 @@ fn what_is_synced_reaches_the_device() {
 /// Threads in cold phases, with the figures of each in the table.
 #[test]
 fn cold_threads_and_their_table() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let work = "[[workload]]\nname = \"w\"\nfiles = 64\nsize = \"4 KiB\"\ndirs = 8\nthreads = 4\n\
                 phases = [\"create\", { op = \"read\", sharing = \"shared\", direct = true, \
                 bs = \"1 KiB\" }]\n\
                 [[workload]]\nname = \"pages\"\nfiles = 1\nsize = \"4 MiB\"\n\
                 phases = [{ op = \"randrw\", rwmixread = 70, ops = 500, threads = 2 }]\n";
-    let file = scene.experiment("fs = \"ext4\"\ndevice = \"loop:128M\"", work);
-    let ran = scene.run(&["run", &file]).good().says(&[
+    let file = env.experiment("fs = \"ext4\"\ndevice = \"loop:128M\"", work);
+    let ran = env.run(&["run", &file]).good().says(&[
         "4 threads, own directories",
         "4 threads, shared directories, direct, bs 1 KiB",
         "2 threads, shared file, 70% reads, 500 ops, bs 4 KiB",
@@ -363,8 +363,8 @@ fn cold_threads_and_their_table() {
         "IOPS",
     ]);
     assert!(!ran.stdout.contains("could not be proved"), "{}", ran.stdout);
-    assert_nothing_left(&scene);
-    let records = scene.records_as_planned(1);
+    assert_nothing_left(&env);
+    let records = env.records_as_planned(1);
     for record in &records {
         for phase in &record.phases {
             assert_eq!(phase.cache.state, fsarena_model::record::CacheState::Cold, "{phase:?}");
@@ -375,15 +375,15 @@ fn cold_threads_and_their_table() {
 /// No call at all: nothing is on the file system afterwards, and the table says so.
 #[test]
 fn the_null_backend_calls_nothing() {
-    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4", "tmpfs"]) else { return };
     let work = "[[workload]]\nname = \"nothing\"\nfiles = 1000\nsize = \"4 KiB\"\ndirs = 8\n\
                 backend = \"null\"\nthreads = 2\n\
                 phases = [\"create\", \"read\", \"stat\", \"rename\", \"delete\"]\n";
     let factors = "fs = [\"ext4\", \"tmpfs\"]\ndevice = \"loop:128M\"\ncache = \"warm\"";
-    let file = scene.experiment(factors, work);
-    scene.run(&["run", &file]).good().says(&["null backend (no calls at all)"]);
-    assert_nothing_left(&scene);
-    for record in scene.records_as_planned(1) {
+    let file = env.experiment(factors, work);
+    env.run(&["run", &file]).good().says(&["null backend (no calls at all)"]);
+    assert_nothing_left(&env);
+    for record in env.records_as_planned(1) {
         assert_eq!(record.space.map(|space| space.stored_bytes), Some(0));
         let write_ops = phase(&record, "create").windows[&Window::Durable].get("device.writes");
         assert!(write_ops.is_none_or(|&writes| writes < 100), "{write_ops:?}");
@@ -411,18 +411,18 @@ phases = ["big-write", { op = "randread", backend = "io_uring", iodepth = 8, ops
 
 #[test]
 fn threads_of_another_user_with_little_memory() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     if let Err(reason) = fsarena_executor::cgroup::Hierarchy::find(&mounts) {
         println!("not run: {reason}");
         return;
     }
     let factors = "fs = \"ext4\"\ndevice = \"loop:256M\"\ncache = \"warm\"";
-    let file = scene.experiment(factors, CREW);
+    let file = env.experiment(factors, CREW);
     let with = ["--user", "65534:65534", "--memory", "64M", "--verify"];
-    scene.run(&[&["run", &file], &with[..]].concat()).good();
-    assert_nothing_left(&scene);
-    for record in scene.records_as_planned(1) {
+    env.run(&[&["run", &file], &with[..]].concat()).good();
+    assert_nothing_left(&env);
+    for record in env.records_as_planned(1) {
         for phase in &record.phases {
             let limited = matches!(phase.memory, MemoryRecord::Limited { .. });
             assert!(limited, "{}: {:?}", phase.name, phase.memory);
@@ -436,24 +436,24 @@ fn threads_in_a_directory_without_root() {
         println!("not run: needs root, to become somebody else");
         return;
     }
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
     std::os::unix::fs::chown(&target, Some(65534), Some(65534)).unwrap();
-    let file = scene.experiment(&format!("device = \"{target}\"\ncache = \"warm\""), CREW);
-    let command = as_nobody(&scene, &["run", &file, "--verify"]).expect("root");
-    scene.finish(command).good();
-    assert_nothing_left(&scene);
-    scene.records_as_planned(1);
+    let file = env.experiment(&format!("device = \"{target}\"\ncache = \"warm\""), CREW);
+    let command = as_nobody(&env, &["run", &file, "--verify"]).expect("root");
+    env.finish(command).good();
+    assert_nothing_left(&env);
+    env.records_as_planned(1);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
 }
 
 /// All of `quick` at once: every phase of every workload, on every file system.
 #[test]
 fn quick_as_a_whole() {
-    let Some(scene) = Scene::privileged(&["ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs"]) else {
+    let Some(env) = TestEnv::privileged(&["ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs"]) else {
         return;
     };
-    let ran = scene.run_once(&["--scale", "0.05", "--on", "loop:320M"]).good().says(&[
+    let ran = env.run_once(&["--scale", "0.05", "--on", "loop:320M"]).good().says(&[
         "small-files / create",
         "small-files / delete",
         "big-file / big-write",
@@ -468,8 +468,8 @@ fn quick_as_a_whole() {
         "p50 p90 p99 p99.9 max",
     ]);
     assert!(!ran.stdout.contains("not run"), "{}", ran.stdout);
-    assert_nothing_left(&scene);
-    let records = scene.records_as_planned(1);
+    assert_nothing_left(&env);
+    let records = env.records_as_planned(1);
     assert_eq!(records.len(), 4 * 6);
     let synced = records.iter().filter(|record| record.key.workload == "fsync-latency");
     assert!(synced.map(|record| phase(record, "write-fsync")).all(|phase| phase.ops == 50));

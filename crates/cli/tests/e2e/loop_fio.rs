@@ -2,7 +2,7 @@
 //! outlives us.
 
 use crate::loop_bad_input::without_command;
-use crate::support::{Live, Scene, assert_nothing_left, phase, tool};
+use crate::support::{Live, TestEnv, assert_nothing_left, phase, tool};
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use fsarena_model::work::Op;
@@ -35,9 +35,9 @@ fsync=64
 ";
 
 /// Root, fio and a file system; or the reason.
-fn scene(fs: &[&str]) -> Option<Scene> {
+fn env(fs: &[&str]) -> Option<TestEnv> {
     tool("fio")?;
-    Scene::privileged(fs)
+    TestEnv::privileged(fs)
 }
 
 #[track_caller]
@@ -73,10 +73,10 @@ fn assert_phases(record: &TrialRecord, size_bytes: u64, cache: CacheState) {
 /// `--workload jobs.fio`: phases by stonewall, cold, in tables; `--scale` makes the jobs smaller.
 #[test]
 fn job_file_on_the_command_line() {
-    let Some(scene) = scene(&["ext4", "tmpfs"]) else { return };
-    let file = scene.write("jobs.fio", JOBS);
+    let Some(env) = env(&["ext4", "tmpfs"]) else { return };
+    let file = env.write("jobs.fio", JOBS);
     let on = ["--fs", "ext4,tmpfs", "--on", "loop:128M", "--workload", &file];
-    scene.run_once(&[&on[..], &["--scale", "0.5"]].concat()).good().says(&[
+    env.run_once(&[&on[..], &["--scale", "0.5"]].concat()).good().says(&[
         "jobs / seq-write: a job of fio",
         "jobs / random-read: a job of fio",
         "jobs / mixed-a: a job of fio",
@@ -85,8 +85,8 @@ fn job_file_on_the_command_line() {
         "ext4, writes",
         "the rate leaves out the start and end of fio-",
     ]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), 2);
     for record in &records {
         assert_eq!(record.outcome, Outcome::Done);
@@ -100,31 +100,31 @@ fn job_file_on_the_command_line() {
 /// memory; and nobody is asked whether commands may be run.
 #[test]
 fn jobs_in_an_experiment() {
-    let Some(scene) = scene(&["xfs"]) else { return };
-    scene.write("beside.fio", JOBS);
+    let Some(env) = env(&["xfs"]) else { return };
+    env.write("beside.fio", JOBS);
     let work = format!(
         "[[workload]]\nname = \"within\"\nfio = \"\"\"\n{JOBS}\"\"\"\n\
          [[workload]]\nname = \"beside\"\nfio_file = \"beside.fio\"\n"
     );
-    let file = scene.experiment("fs = \"xfs\"\ndevice = \"loop:300M\"\ncache = \"warm\"", &work);
-    let ran = scene.run(&["run", &file, "--user", "65534:65534"]).good();
+    let file = env.experiment("fs = \"xfs\"\ndevice = \"loop:300M\"\ncache = \"warm\"", &work);
+    let ran = env.run(&["run", &file, "--user", "65534:65534"]).good();
     assert!(!ran.stderr.contains("--yes"), "{}", ran.stderr);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), 2);
     records.iter().for_each(|record| assert_phases(record, 8 << 20, CacheState::Warm));
 }
 
 #[test]
 fn jobs_in_a_directory() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     if tool("fio").is_none() {
         return;
     }
-    let (file, target) = (scene.write("jobs.fio", JOBS), scene.make_dir("target"));
-    scene.run_once(&["--on", &target, "--workload", &file]).good();
-    assert_nothing_left(&scene);
-    assert_phases(&scene.records(1)[0], 8 << 20, CacheState::Warm);
+    let (file, target) = (env.write("jobs.fio", JOBS), env.make_dir("target"));
+    env.run_once(&["--on", &target, "--workload", &file]).good();
+    assert_nothing_left(&env);
+    assert_phases(&env.records(1)[0], 8 << 20, CacheState::Warm);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
 }
 
@@ -148,63 +148,63 @@ fn refused_jobs() {
         ("fill_device=1", &["ends when the file system is full", "size="]),
         ("include /etc/fstab", &["include"]),
     ] {
-        let scene = Scene::new();
-        let target = scene.make_dir("target");
-        let file = scene.write("bad.fio", &format!("# jobs\n[a]\nrw=read\nsize=1m\n{line}\n"));
-        let ran = scene.run_once(&["--on", &target, "--workload", &file]);
+        let env = TestEnv::new();
+        let target = env.make_dir("target");
+        let file = env.write("bad.fio", &format!("# jobs\n[a]\nrw=read\nsize=1m\n{line}\n"));
+        let ran = env.run_once(&["--on", &target, "--workload", &file]);
         ran.refused(2, &[&[format!("{file}:5:").as_str()], words].concat());
-        assert!(!scene.db().exists() && !scene.state().exists(), "{line}: something was made");
-        assert_nothing_left(&scene);
+        assert!(!env.db().exists() && !env.state().exists(), "{line}: something was made");
+        assert_nothing_left(&env);
     }
-    let scene = Scene::new();
-    let missing = scene.path("none.fio").display().to_string();
-    let target = scene.make_dir("target");
-    scene.run_once(&["--on", &target, "--workload", &missing]).refused(2, &["none.fio", "No such"]);
-    let file = scene.write("empty.fio", "");
-    scene.run_once(&["--on", &target, "--workload", &file]).refused(2, &["there is no job"]);
+    let env = TestEnv::new();
+    let missing = env.path("none.fio").display().to_string();
+    let target = env.make_dir("target");
+    env.run_once(&["--on", &target, "--workload", &missing]).refused(2, &["none.fio", "No such"]);
+    let file = env.write("empty.fio", "");
+    env.run_once(&["--on", &target, "--workload", &file]).refused(2, &["there is no job"]);
     let work = "[[workload]]\nname = \"w\"\nfio = \"\"\"\n[a]\nrw=read\nsize=1m\n\
                 filename=/dev/sda\n\"\"\"\n";
-    let file = scene.experiment(&format!("device = \"{target}\"\ncache = \"warm\""), work);
-    scene.run(&["run", &file]).refused(2, &["test.toml:", "line 4 of the job file", "/dev/sda"]);
-    assert_nothing_left(&scene);
+    let file = env.experiment(&format!("device = \"{target}\"\ncache = \"warm\""), work);
+    env.run(&["run", &file]).refused(2, &["test.toml:", "line 4 of the job file", "/dev/sda"]);
+    assert_nothing_left(&env);
 }
 
 /// Without fio its workloads say what to install; the others run.
 #[test]
 fn without_fio() {
-    let Some(scene) = scene(&["tmpfs"]) else { return };
-    let file = scene.write("jobs.fio", JOBS);
+    let Some(env) = env(&["tmpfs"]) else { return };
+    let file = env.write("jobs.fio", JOBS);
     let args = ["run", "--runs", "1", "--fs", "tmpfs", "--on", "ram:64M", "--scale", "0.02"];
     let both = format!("tiny-files,{file}");
     let with = |work: &str| {
-        let command = without_command(&scene, "fio", &[&args[..], &["--workload", work]].concat())?;
-        Some(scene.finish(command))
+        let command = without_command(&env, "fio", &[&args[..], &["--workload", work]].concat())?;
+        Some(env.finish(command))
     };
     let reason = "fio is not installed; install the package fio";
     let Some(ran) = with(&file) else { return };
     ran.code(1).says(&["nothing to run", reason, "apt-get install fio", "--install-tools"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
     let ran = with(&both).unwrap().good();
     ran.says(&["not run", reason, "apt-get install fio", "tiny-files / create"]);
-    assert_nothing_left(&scene);
-    let record = scene.records(scene.runs().len()).remove(0);
+    assert_nothing_left(&env);
+    let record = env.records(env.runs().len()).remove(0);
     assert_eq!((record.key.workload.as_str(), record.outcome), ("tiny-files", Outcome::Done));
 }
 
 /// The device is too small for what the job does in its middle.
 #[test]
 fn full_in_the_middle() {
-    let Some(scene) = scene(&["ext4"]) else { return };
+    let Some(env) = env(&["ext4"]) else { return };
     let jobs = "[global]\nbs=64k\n[small]\nrw=write\nsize=4m\n[large]\nstonewall\nrw=write\n\
                 size=64m\n";
-    let file = scene.write("jobs.fio", jobs);
+    let file = env.write("jobs.fio", jobs);
     let on = ["run", "--runs", "1", "--fs", "ext4", "--on", "ram:128M", "--cache", "warm"];
-    let paused = scene.pause(&[&on[..], &["--workload", &file]].concat(), "measure large");
+    let paused = env.pause(&[&on[..], &["--workload", &file]].concat(), "measure large");
     crate::loop_io_errors::fill(&paused.root(), 16 << 20);
     let ran = paused.go_on().code(1);
     ran.says(&["No space left on device", "--on", "partial: large ended after"]);
-    assert_nothing_left(&scene);
-    let record = scene.records(1).remove(0);
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
     let names: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(names, ["small", "large"]);
     assert_eq!(record.phases[0].error, None);
@@ -236,10 +236,10 @@ fn fios(live: &Live<'_>) -> Vec<Pid> {
 }
 
 /// A run of `LONG` whose fio and its two jobs are at work.
-fn in_the_middle(scene: &Scene) -> (Live<'_>, Vec<Pid>) {
-    let file = scene.write("long.fio", LONG);
+fn in_the_middle(env: &TestEnv) -> (Live<'_>, Vec<Pid>) {
+    let file = env.write("long.fio", LONG);
     let on = ["run", "--runs", "1", "--fs", "ext4", "--on", "loop:128M", "--cache", "warm"];
-    let mut live = scene.start(&[&on[..], &["--workload", &file]].concat());
+    let mut live = env.start(&[&on[..], &["--workload", &file]].concat());
     let found = live.poll("fio with its jobs", |live| {
         let found = fios(live);
         (found.len() >= 3).then_some(found)
@@ -263,20 +263,20 @@ fn assert_gone(found: &[Pid]) {
 
 #[test]
 fn ctrl_c_in_the_middle() {
-    let Some(scene) = scene(&["ext4"]) else { return };
-    let (live, found) = in_the_middle(&scene);
+    let Some(env) = env(&["ext4"]) else { return };
+    let (live, found) = in_the_middle(&env);
     live.signal_group(Signal::INT);
     live.end().code(130);
     assert_gone(&found);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
 }
 
 #[test]
 fn killed_in_the_middle() {
-    let Some(scene) = scene(&["ext4"]) else { return };
+    let Some(env) = env(&["ext4"]) else { return };
     for tree in [false, true] {
-        let (live, found) = in_the_middle(&scene);
+        let (live, found) = in_the_middle(&env);
         if tree {
             live.kill_tree();
         } else {
@@ -284,8 +284,8 @@ fn killed_in_the_middle() {
         }
         live.end();
         assert_gone(&found);
-        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
-        assert_nothing_left(&scene);
+        env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+        assert_nothing_left(&env);
     }
-    assert!(scene.runs().iter().all(|run| run.state == RunState::Interrupted));
+    assert!(env.runs().iter().all(|run| run.state == RunState::Interrupted));
 }

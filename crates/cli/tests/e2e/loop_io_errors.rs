@@ -5,7 +5,7 @@
 //! phases before it are kept; nothing is left; the next start is clean.
 
 use crate::support::{
-    FEW_INODES, Paused, Ran, Scene, assert_nothing_left, device_of, image_in, sh, tool,
+    FEW_INODES, Paused, Ran, TestEnv, assert_nothing_left, device_of, image_in, sh, tool,
 };
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
@@ -32,27 +32,27 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    fn start<'s>(&self, scene: &'s Scene, device: &str, cache: &str, more: &[&str]) -> Paused<'s> {
+    fn start<'s>(&self, env: &'s TestEnv, device: &str, cache: &str, more: &[&str]) -> Paused<'s> {
         let factors = format!("fs = \"{}\"\ndevice = \"{device}\"\ncache = \"{cache}\"", self.fs);
         let work = format!("[[workload]]\nname = \"w\"\n{}\n", self.work);
-        let file = scene.experiment(&factors, &work);
-        scene.pause(&[&["run", &file], more].concat(), &format!("measure {}", self.phase))
+        let file = env.experiment(&factors, &work);
+        env.pause(&[&["run", &file], more].concat(), &format!("measure {}", self.phase))
     }
 
     /// What holds after every failure; the record, for more.
     #[track_caller]
     fn assert_failed(
         &self,
-        scene: &Scene,
+        env: &TestEnv,
         ran: Ran,
         errnos: &[i32],
         calls: &[&str],
     ) -> TrialRecord {
         let ran = ran.code(1);
-        assert_nothing_left(scene);
-        let run = scene.runs().len();
-        assert_eq!(scene.runs()[run - 1].state, RunState::Done);
-        let record = scene.records(run).remove(0);
+        assert_nothing_left(env);
+        let run = env.runs().len();
+        assert_eq!(env.runs()[run - 1].state, RunState::Done);
+        let record = env.records(run).remove(0);
         let Outcome::Failed { step, error, remedy } = &record.outcome else {
             panic!("{}: {:?}\n{}", self.work, record.outcome, ran.stdout);
         };
@@ -82,7 +82,7 @@ impl Case<'_> {
         let row = section.lines().find(|line| line.starts_with(self.fs)).expect("its row");
         let figures = row.trim_start_matches(self.fs).trim();
         assert_eq!(figures, "partial", "no figure of it: {row}");
-        let listed = scene.run(&["list"]).good();
+        let listed = env.run(&["list"]).good();
         assert_eq!(listed.stderr, "", "nothing was left to be removed");
         record
     }
@@ -106,13 +106,13 @@ pub fn fill(root: &Path, left_bytes: u64) {
 #[track_caller]
 fn full(cases: &[(Case<'_>, u64, &[&str])]) {
     let names: Vec<&str> = cases.iter().map(|case| case.0.fs).collect();
-    let Some(scene) = Scene::privileged(&names) else { return };
+    let Some(env) = TestEnv::privileged(&names) else { return };
     for (case, left_bytes, calls) in cases {
         let device = device_of(case.fs).replace("loop", "ram");
-        let paused = case.start(&scene, &device, "warm", &[]);
+        let paused = case.start(&env, &device, "warm", &[]);
         fill(&paused.root(), *left_bytes);
         let ran = paused.go_on();
-        let record = case.assert_failed(&scene, ran, &[ENOSPC], calls);
+        let record = case.assert_failed(&env, ran, &[ENOSPC], calls);
         let Outcome::Failed { remedy, .. } = &record.outcome else { return };
         assert!(remedy.as_ref().is_some_and(|text| text.contains("--on")), "{remedy:?}");
     }
@@ -241,7 +241,7 @@ fn full_while_big_files_are_written() {
 /// No inode is left: for files, for directories, and in what is done before the first phase.
 #[test]
 fn no_inodes() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let ring = "backend = \"io_uring\"\niodepth = 8\nthreads = 2\ndirs = 4\n";
     for (work, step, call, made) in [
         ("files = 3000\nsize = 1\nphases = [\"read\"]", "prepare prepare", "open", 0),
@@ -256,10 +256,10 @@ fn no_inodes() {
     ] {
         let factors = "fs = \"few\"\ndevice = \"ram:128M\"\ncache = \"warm\"";
         let file =
-            scene.experiment(factors, &format!("[[workload]]\nname = \"w\"\n{work}\n{FEW_INODES}"));
-        let ran = scene.run(&["run", &file, "--yes"]).code(1);
-        assert_nothing_left(&scene);
-        let record = scene.records(scene.runs().len()).remove(0);
+            env.experiment(factors, &format!("[[workload]]\nname = \"w\"\n{work}\n{FEW_INODES}"));
+        let ran = env.run(&["run", &file, "--yes"]).code(1);
+        assert_nothing_left(&env);
+        let record = env.records(env.runs().len()).remove(0);
         let Outcome::Failed { step: at, error, remedy } = &record.outcome else {
             panic!("{work}: {:?}", record.outcome);
         };
@@ -276,17 +276,17 @@ fn no_inodes() {
 #[track_caller]
 fn cut_short(cases: &[(Case<'_>, u64, &[&str])]) {
     let names: Vec<&str> = cases.iter().map(|case| case.0.fs).collect();
-    let Some(scene) = Scene::privileged(&names) else { return };
+    let Some(env) = TestEnv::privileged(&names) else { return };
     for (case, size_bytes, calls) in cases {
-        let paused = case.start(&scene, device_of(case.fs), "cold", &[]);
+        let paused = case.start(&env, device_of(case.fs), "cold", &[]);
         File::options()
             .write(true)
-            .open(image_in(&scene.images()))
+            .open(image_in(&env.images()))
             .unwrap()
             .set_len(*size_bytes)
             .unwrap();
         let ran = paused.go_on();
-        let record = case.assert_failed(&scene, ran, &[EIO, EROFS, ENOMEM], calls);
+        let record = case.assert_failed(&env, ran, &[EIO, EROFS, ENOMEM], calls);
         let Outcome::Failed { remedy, .. } = &record.outcome else { return };
         assert!(remedy.as_ref().is_some_and(|text| text.contains("dmesg")), "{remedy:?}");
     }
@@ -362,11 +362,11 @@ fn unreadable_big_files() {
 #[track_caller]
 fn no_room_below(cases: &[(Case<'_>, &[&str])]) {
     let names: Vec<&str> = cases.iter().map(|case| case.0.fs).collect();
-    let Some(scene) = Scene::privileged(&names) else { return };
+    let Some(env) = TestEnv::privileged(&names) else { return };
     let small = Small::new();
     for (case, calls) in cases {
         let dir = small.0.path().display().to_string();
-        let paused = case.start(&scene, device_of(case.fs), "warm", &["--image-dir", &dir]);
+        let paused = case.start(&env, device_of(case.fs), "warm", &["--image-dir", &dir]);
         let image = File::options().write(true).open(image_in(small.0.path())).unwrap();
         let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         rustix::fs::fallocate(&image, hole, 16 << 20, 400 << 20).unwrap();
@@ -374,7 +374,7 @@ fn no_room_below(cases: &[(Case<'_>, &[&str])]) {
         fill(small.0.path(), 0);
         let ran = paused.go_on();
         fs::remove_file(small.0.path().join("ballast")).unwrap();
-        case.assert_failed(&scene, ran, &[EIO, EROFS, ENOSPC], calls);
+        case.assert_failed(&env, ran, &[EIO, EROFS, ENOSPC], calls);
         assert_eq!(fs::read_dir(small.0.path()).unwrap().count(), 0, "the image is gone");
     }
 }
@@ -408,22 +408,22 @@ fn no_room_below_the_device() {
 #[track_caller]
 fn shrunk(size_bytes: u64, cases: &[(Case<'_>, &[&str])]) {
     let names: Vec<&str> = cases.iter().map(|case| case.0.fs).collect();
-    let Some(scene) = Scene::privileged(&names) else { return };
+    let Some(env) = TestEnv::privileged(&names) else { return };
     let Some(losetup) = tool("losetup") else { return };
     for (case, calls) in cases {
         // Warm, so that it is the work that meets the end of the device, not a lookup.
         let cache = if size_bytes == 0 { "cold" } else { "warm" };
-        let paused = case.start(&scene, device_of(case.fs), cache, &[]);
-        let image = image_in(&scene.images());
+        let paused = case.start(&env, device_of(case.fs), cache, &[]);
+        let image = image_in(&env.images());
         File::options().write(true).open(&image).unwrap().set_len(size_bytes).unwrap();
         let device = sh(&format!("{losetup} -n -O NAME -j {}", image.display()));
         sh(&format!("{losetup} -c {device}"));
         let ran = paused.go_on();
-        case.assert_failed(&scene, ran, &[EIO, EROFS, ENOMEM], calls);
+        case.assert_failed(&env, ran, &[EIO, EROFS, ENOMEM], calls);
     }
     let work = ["--workload", "tiny-files", "--scale", "0.01"];
-    scene.run_once(&[&["--fs", "ext4", "--on", "ram:128M"], &work[..]].concat()).good();
-    assert_nothing_left(&scene);
+    env.run_once(&[&["--fs", "ext4", "--on", "ram:128M"], &work[..]].concat()).good();
+    assert_nothing_left(&env);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Levels that change how a trial is carried out: discard, memory, cache, user.
 
-use crate::support::{Scene, assert_nothing_left, sh};
+use crate::support::{TestEnv, assert_nothing_left, sh};
 use fsarena_model::record::{CacheState, MemoryRecord, Outcome, Window};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -9,17 +9,17 @@ use std::path::PathBuf;
 const DEVICE_BYTES: u64 = 128 << 20;
 
 /// An experiment of one block on ext4; `factors` ends its table, `workloads` follows.
-fn experiment(scene: &Scene, factors: &str, workloads: &str) -> String {
+fn experiment(env: &TestEnv, factors: &str, workloads: &str) -> String {
     let text = format!(
         "schema = 1\nname = \"levels\"\n[run]\nblocks = 1\nseed = 1\n[factors]\nfs = \"ext4\"\n\
          {factors}\n{workloads}"
     );
-    scene.write("levels.toml", &text)
+    env.write("levels.toml", &text)
 }
 
-fn kept_images(scene: &Scene) -> Vec<PathBuf> {
+fn kept_images(env: &TestEnv) -> Vec<PathBuf> {
     let mut images: Vec<_> =
-        fs::read_dir(scene.images()).unwrap().flatten().map(|entry| entry.path()).collect();
+        fs::read_dir(env.images()).unwrap().flatten().map(|entry| entry.path()).collect();
     images.sort();
     images
 }
@@ -27,12 +27,12 @@ fn kept_images(scene: &Scene) -> Vec<PathBuf> {
 /// Discards punch holes into an image: contenders that do not discard never meet it.
 #[test]
 fn each_discard_level_has_its_image() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let on = ["--fs", "ext4", "--on", "loop:128M", "--discard", "none,on", "--keep"];
     let work = ["--workload", "tiny-files", "--scale", "0.02"];
-    scene.run_once(&[&on[..], &work].concat()).good();
-    let records = scene.records(1);
-    let images = kept_images(&scene);
+    env.run_once(&[&on[..], &work].concat()).good();
+    let records = env.records(1);
+    let images = kept_images(&env);
     // Images are made, and numbered, in the order of the trials that need them.
     assert_eq!((records.len(), images.len()), (2, 2), "{images:?}");
     for (record, image) in records.iter().zip(&images) {
@@ -53,20 +53,20 @@ fn each_discard_level_has_its_image() {
     let mut notices = records.iter().flat_map(|record| &record.notices);
     assert!(notices.any(|notice| notice.code == "discarded-image"), "one of the two discards");
     images.iter().for_each(|image| fs::remove_file(image).unwrap());
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// The work is done by another user below a state directory that this user may not enter, and
 /// nothing is touched between the chill and the phase.
 #[test]
 fn another_user_on_a_device() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    fs::set_permissions(scene.dir(), fs::Permissions::from_mode(0o700)).unwrap();
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    fs::set_permissions(env.dir(), fs::Permissions::from_mode(0o700)).unwrap();
     let work = "[[workload]]\nname = \"w\"\nfiles = 60\nsize = \"4 KiB\"\ndirs = 3\n\
                 phases = [\"create\", \"read\", \"stat\"]\n";
-    let file = experiment(&scene, "device = \"loop:128M\"", work);
-    scene.run(&["run", &file, "--user", "65534:65534", "--keep"]).good();
-    let record = scene.records(1).remove(0);
+    let file = experiment(&env, "device = \"loop:128M\"", work);
+    env.run(&["run", &file, "--user", "65534:65534", "--keep"]).good();
+    let record = env.records(1).remove(0);
     assert_eq!(record.outcome, Outcome::Done);
     assert_eq!(record.phases.len(), 3);
     for phase in &record.phases {
@@ -74,8 +74,8 @@ fn another_user_on_a_device() {
         assert_eq!(phase.cache.state, CacheState::Cold, "{}: {:?}", phase.name, phase.cache);
     }
     assert!(record.space.is_some_and(|space| space.stored_bytes == 60 * 4096));
-    let image = kept_images(&scene).remove(0);
-    let mount = scene.make_dir("look");
+    let image = kept_images(&env).remove(0);
+    let mount = env.make_dir("look");
     let owners = sh(&format!(
         "mount -o loop,ro {} {mount}; stat -c %u:%g {mount}; \
          find {mount}/d* -printf '%y %U:%G\\n' | sort | uniq -c; umount {mount}",
@@ -85,14 +85,14 @@ fn another_user_on_a_device() {
     let files_and_dirs = ["3", "d", "65534:65534", "60", "f", "65534:65534"];
     assert_eq!(owners, [&["65534:65534"][..], &files_and_dirs].concat());
     fs::remove_file(image).unwrap();
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// One limit for all of a trial: what a phase or the preparation left in the cache is charged to
 /// it, so that a larger file has to come from the device also in a warm phase.
 #[test]
 fn a_warm_phase_cannot_hide_in_unlimited_cache() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     if let Err(reason) = fsarena_executor::cgroup::Hierarchy::find(&mounts) {
         println!("not run: {reason}");
@@ -107,10 +107,10 @@ fn a_warm_phase_cannot_hide_in_unlimited_cache() {
     };
     let work = big("written", "\"big-write\", \"big-read\"") + &big("prepared", "\"big-read\"");
     let factors = "device = \"loop:256M\"\ncache = \"warm\"\nmemory = \"64M\"";
-    let file = experiment(&scene, factors, &work);
-    scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    let file = experiment(&env, factors, &work);
+    env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    let records = env.records(1);
     let phases: Vec<_> = records.iter().flat_map(|record| &record.phases).collect();
     assert_eq!(phases.len(), 3);
     for phase in phases {
@@ -131,13 +131,13 @@ fn a_warm_phase_cannot_hide_in_unlimited_cache() {
 /// Warm phases share one mount; what its end writes is in the account of each.
 #[test]
 fn accounts_of_warm_phases_are_closed() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let work = "[[workload]]\nname = \"w\"\nfiles = 200\nsize = \"4 KiB\"\n\
                 phases = [\"create\", \"read\", \"delete\"]\n";
-    let file = experiment(&scene, "device = \"loop:128M\"\ncache = \"warm\"", work);
-    scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    let record = scene.records(1).remove(0);
+    let file = experiment(&env, "device = \"loop:128M\"\ncache = \"warm\"", work);
+    env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    let record = env.records(1).remove(0);
     let names: Vec<&str> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(names, ["create", "read", "delete"]);
     for phase in &record.phases {

@@ -2,7 +2,7 @@
 //! places, shared blocks, and caches that are cold once.
 
 use crate::support::real::{by_engine, by_programs, is_cold, read_bytes, stages_in, written_bytes};
-use crate::support::{Scene, assert_nothing_left, of, phase, tool};
+use crate::support::{TestEnv, assert_nothing_left, phase, record_of, tool};
 use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::job::Reflink;
 use fsarena_model::record::{CacheState, Drained, Outcome, PhaseRecord, TrialRecord};
@@ -21,8 +21,8 @@ fn have(programs: &[&str]) -> bool {
 }
 
 /// The levels of a record of RUN 1.
-fn levels(scene: &Scene, record: &TrialRecord) -> Levels {
-    let shown = scene.run(&["show", "1", "--json"]).good().json();
+fn levels(env: &TestEnv, record: &TrialRecord) -> Levels {
+    let shown = env.run(&["show", "1", "--json"]).good().json();
     let header: RunHeader = serde_json::from_value(shown["run"].clone()).unwrap();
     let mut contenders = header.plan.contenders.into_iter();
     let found = contenders.find(|contender| contender.id() == record.key.contender);
@@ -36,7 +36,7 @@ fn tar_and(compression: &str) -> Vec<&str> {
 
 #[test]
 fn trees_by_programs() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !have(&["gzip", "bzip2", "xz", "zstd"]) {
         return;
     }
@@ -52,11 +52,11 @@ fn trees_by_programs() {
          {{ op = \"delete\", name = \"delete-archive\", of = \"pack-xz\" }}]\n",
         packed.concat()
     );
-    let file = scene.real_experiment("fs = \"ext4\"\ndevice = \"loop:128M\"", &work);
-    let ran = scene.run(&["run", &file]).good();
+    let file = env.real_experiment("fs = \"ext4\"\ndevice = \"loop:128M\"", &work);
+    let ran = env.run(&["run", &file]).good();
     ran.says(&["trees / pack-bzip2", "every byte as written", "tar (GNU tar)"]);
-    assert_nothing_left(&scene);
-    let record = scene.done_records(1).remove(0);
+    assert_nothing_left(&env);
+    let record = env.done_records(1).remove(0);
     assert_eq!(record.verify.as_ref().map(|verify| verify.files), Some(6 * FILES));
     record.phases.iter().for_each(is_cold);
 
@@ -91,7 +91,7 @@ fn trees_by_programs() {
 
 #[test]
 fn music_and_commands_by_programs() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !have(&["flac", "oggenc"]) {
         return;
     }
@@ -108,13 +108,13 @@ fn music_and_commands_by_programs() {
          [[workload.phases]]\nname = \"after\"\nop = \"command\"\n\
          run = \"test -f done/count && test ! -e lists\"\n"
     );
-    let file = scene.real_experiment("fs = \"ext4\"\ndevice = \"loop:128M\"", &work);
-    let refused = scene.run(&["run", &file]);
+    let file = env.real_experiment("fs = \"ext4\"\ndevice = \"loop:128M\"", &work);
+    let refused = env.run(&["run", &file]);
     refused.refused(2, &["find {data} -type f", "mkdir {mnt}/lists", "--yes"]);
-    scene.run(&["run", &file, "--yes"]).good();
-    assert_nothing_left(&scene);
-    let records = scene.done_records(1);
-    let music = of(&records, "music");
+    env.run(&["run", &file, "--yes"]).good();
+    assert_nothing_left(&env);
+    let records = env.done_records(1);
+    let music = record_of(&records, "music");
     for (name, program) in [("flac", "flac"), ("ogg", "oggenc")] {
         let phase = phase(music, name);
         by_programs(phase, &[program]);
@@ -126,7 +126,7 @@ fn music_and_commands_by_programs() {
         assert!(written_bytes(phase) >= made_bytes, "{name}");
         assert!(phase.worker.user_ns > 0, "{name}: of the encoder");
     }
-    let search = of(&records, "search");
+    let search = record_of(&records, "search");
     let count = phase(search, "count");
     by_programs(count, &["sh", "find", "grep"]);
     by_programs(phase(search, "after"), &["sh"]);
@@ -137,14 +137,14 @@ fn music_and_commands_by_programs() {
 
 #[test]
 fn compile_by_programs() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     if !have(&["make", "cc"]) {
         return;
     }
     let work = ["--workload", "compile", "--scale", "0.01", "--sample-period", "0s"];
-    scene.run_once(&[&["--fs", "ext4", "--on", "loop:128M"], &work[..]].concat()).good();
-    assert_nothing_left(&scene);
-    let record = scene.done_records(1).remove(0);
+    env.run_once(&[&["--fs", "ext4", "--on", "loop:128M"], &work[..]].concat()).good();
+    assert_nothing_left(&env);
+    let record = env.done_records(1).remove(0);
     let compile = phase(&record, "compile");
     by_programs(compile, &["make", "cc"]);
     is_cold(compile);
@@ -157,7 +157,7 @@ fn compile_by_programs() {
 /// A program that fails, and one that is killed, end the trial with what they said.
 #[test]
 fn programs_that_fail() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let command = |name: &str, run: &str| {
         format!(
             "[[workload]]\nname = \"{name}\"\ndataset = \"small-10\"\n[[workload.phases]]\n\
@@ -169,29 +169,29 @@ fn programs_that_fail() {
         + &command("full", "dd if=/dev/zero of=fill bs=64k")
         + &command("goes-on", "true");
     let factors = "fs = \"ext4\"\ndevice = \"loop:32M\"\ncache = \"warm\"";
-    let file = scene.real_experiment(factors, &work);
-    let ran = scene.run(&["run", &file, "--yes"]).code(1);
+    let file = env.real_experiment(factors, &work);
+    let ran = env.run(&["run", &file, "--yes"]).code(1);
     ran.says(&["exit code 3: some reason", "signal 9", "No space left on device"]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     for name in ["fails", "killed", "full"] {
-        let outcome = &of(&records, name).outcome;
+        let outcome = &record_of(&records, name).outcome;
         let Outcome::Failed { step, .. } = outcome else { panic!("{name}: {outcome:?}") };
         assert_eq!(step, "measure run", "{name}");
     }
-    assert_eq!(of(&records, "goes-on").outcome, Outcome::Done);
+    assert_eq!(record_of(&records, "goes-on").outcome, Outcome::Done);
 }
 
 fn engine_on(fs: &str) {
-    let Some(scene) = Scene::privileged(&[fs]) else { return };
+    let Some(env) = TestEnv::privileged(&[fs]) else { return };
     let device = if fs == "xfs" { "loop:300M" } else { "loop:128M" };
     let work = format!(
         "[[workload]]\nname = \"trees\"\n{TREE}\nphases = [{{ op = \"untar\", by = \"engine\" }},\n\
          {{ op = \"copy\", by = \"engine\" }}, {{ op = \"copy\", name = \"cp\", of = \"untar\" }},\n\
          {{ op = \"delete\", of = \"copy\", by = \"engine\" }}]\n"
     );
-    let file = scene.real_experiment(&format!("fs = \"{fs}\"\ndevice = \"{device}\""), &work);
-    let ran = scene.run(&["run", &file]).good();
+    let file = env.real_experiment(&format!("fs = \"{fs}\"\ndevice = \"{device}\""), &work);
+    let ran = env.run(&["run", &file]).good();
     assert!(
         !ran.stdout.contains("Tool overhead (program ÷ engine)"),
         "two phases of one trial: {}",
@@ -199,8 +199,8 @@ fn engine_on(fs: &str) {
     );
     let staged = ran.stderr.lines().filter(|line| line.starts_with("preparing ")).count();
     assert_eq!(staged, 1, "{}", ran.stderr);
-    assert_nothing_left(&scene);
-    let record = scene.done_records(1).remove(0);
+    assert_nothing_left(&env);
+    let record = env.done_records(1).remove(0);
     assert_eq!(record.verify.as_ref().map(|verify| verify.files), Some(3 * FILES));
     for name in ["untar", "copy", "delete"] {
         let phase = phase(&record, name);
@@ -248,7 +248,7 @@ fn engine_on_tmpfs() {
 /// One byte, with the size and the time of the file as they were.
 #[test]
 fn a_wrong_copy_is_found() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let work = |name: &str, op: &str, damage: &str| {
         format!(
             "[[workload]]\nname = \"{name}\"\n{TREE}\n[[workload.phases]]\nop = \"{op}\"\n\
@@ -263,17 +263,17 @@ fn a_wrong_copy_is_found() {
         + &work("missing", "copy", "rm $f")
         + &work("surplus", "copy", "cp -p $f $f.more");
     let factors = "fs = \"ext4\"\ndevice = \"loop:128M\"\ncache = \"warm\"";
-    let file = scene.real_experiment(factors, &works);
-    scene.run(&["run", &file, "--yes"]).code(1).says(&["WRONG CONTENTS"]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    let file = env.real_experiment(factors, &works);
+    env.run(&["run", &file, "--yes"]).code(1).says(&["WRONG CONTENTS"]);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     for (name, word) in [
         ("changed", "byte 500"),
         ("unpacked", "byte 500"),
         ("missing", "is missing"),
         ("surplus", "is not in the original"),
     ] {
-        let record = of(&records, name);
+        let record = record_of(&records, name);
         let verify = record.verify.as_ref().unwrap_or_else(|| panic!("{:?}", record.outcome));
         assert_eq!(verify.bad_files, 1, "{name}: {verify:?}");
         assert!(verify.examples[0].contains(word), "{name}: {verify:?}");
@@ -289,7 +289,7 @@ fn inputs<'a>(phase: &'a PhaseRecord, wanted: impl Fn(&Path) -> bool + 'a) -> Ve
 
 #[test]
 fn sources_in_other_places() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let work = |name: &str, source: &str, phases: &str| {
         format!(
             "[[workload]]\nname = \"{name}\"\n{TREE}\nsource = \"{source}\"\nphases = [{phases}]\n"
@@ -301,56 +301,54 @@ fn sources_in_other_places() {
         + &work("unpack", "other", "\"untar\"")
         + &work("unpack-again", "other", "{ op = \"untar\", by = \"engine\" }, \"delete\"")
         + &work("unpack-here", "same", "\"untar\"");
-    let file = scene.real_experiment("fs = \"ext4\"\ndevice = \"loop:64M\"", &works);
-    let ran = scene.run(&["run", &file]).good();
+    let file = env.real_experiment("fs = \"ext4\"\ndevice = \"loop:64M\"", &works);
+    let ran = env.run(&["run", &file]).good();
     // Three workloads unpack one archive.
     let count = |line: &str| ran.stderr.lines().filter(|l| l.starts_with(line)).count();
     assert_eq!((count("preparing data.tar.gz"), count("preparing data,")), (1, 2), "{ran:?}");
-    assert_nothing_left(&scene);
-    let records = scene.done_records(1);
+    assert_nothing_left(&env);
+    let records = env.done_records(1);
     let absolute = |workload: &str| {
-        let record = of(&records, workload);
+        let record = record_of(&records, workload);
         assert_eq!(record.verify.as_ref().map(|verify| verify.files), Some(FILES), "{workload}");
         inputs(&record.phases[0], |word| word.is_absolute() && !word.starts_with("/usr"))
     };
     assert_eq!(absolute("same"), [] as [PathBuf; 0]);
     assert_eq!(absolute("unpack-here"), [] as [PathBuf; 0]);
-    for (workload, place) in [
-        ("other", scene.images()),
-        ("memory", PathBuf::from("/dev/shm")),
-        ("unpack", scene.images()),
-    ] {
+    for (workload, place) in
+        [("other", env.images()), ("memory", PathBuf::from("/dev/shm")), ("unpack", env.images())]
+    {
         let found = absolute(workload);
         assert_eq!(found.len(), 1, "{workload}: {found:?}");
         assert!(found[0].starts_with(&place), "{workload}: {found:?}");
         assert!(!found[0].exists(), "{workload}: the stage goes with the RUN");
         assert!(!found[0].ancestors().nth(2).unwrap().exists(), "{workload}: {found:?}");
     }
-    assert_eq!(stages_in(&scene.images()), [] as [PathBuf; 0]);
+    assert_eq!(stages_in(&env.images()), [] as [PathBuf; 0]);
     // Nothing of the source comes from the device under test, or lies on it.
     for workload in ["other", "memory"] {
-        let copy = phase(of(&records, workload), "copy");
+        let copy = phase(record_of(&records, workload), "copy");
         assert!(read_bytes(copy) < BYTES / 2, "{workload}: {}", read_bytes(copy));
         assert_eq!(copy.cache.proof.needed_read_bytes, Some(0), "{workload}");
     }
-    let stored = |workload: &str| of(&records, workload).space.unwrap().stored_bytes;
+    let stored = |workload: &str| record_of(&records, workload).space.unwrap().stored_bytes;
     assert_eq!([stored("same"), stored("other"), stored("memory")], [2 * BYTES, BYTES, 0]);
 }
 
 #[test]
 fn blocks_shared_by_copies() {
-    let Some(scene) = Scene::privileged(&["ext4", "xfs", "btrfs"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4", "xfs", "btrfs"]) else { return };
     let work = "[[workload]]\nname = \"copies\"\n\
                 dataset = { small = 4, size = \"4 MiB\", dirs = 1 }\n\
                 phases = [\"copy\", { op = \"copy\", name = \"engine\", by = \"engine\" }]\n\
                 [[workload]]\nname = \"none\"\ndataset = \"small-10\"\nphases = [\"delete\"]\n";
     let factors = "fs = [\"ext4\", \"xfs\", \"btrfs\"]\ndevice = \"loop:300M\"\n\
                    reflink = [\"never\", \"always\"]\ncache = \"warm\"";
-    let file = scene.real_experiment(factors, work);
-    scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    let mut records = scene.done_records(1);
-    let shown = scene.run(&["show", "1", "--json"]).good().json();
+    let file = env.real_experiment(factors, work);
+    env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    let mut records = env.done_records(1);
+    let shown = env.run(&["show", "1", "--json"]).good().json();
     let not_run = shown["run"]["plan"]["not_run"].as_array().unwrap().clone();
     let reasons: Vec<&str> = not_run.iter().filter_map(|it| it["reason"].as_str()).collect();
     assert!(reasons.iter().any(|why| why.contains("ext4 cannot share blocks")), "{reasons:?}");
@@ -360,7 +358,7 @@ fn blocks_shared_by_copies() {
     assert_eq!(records.len(), 5);
     let one = |fs: &str, reflink| {
         let is =
-            |it: &&TrialRecord| it.filesystem.name == fs && levels(&scene, it).reflink == reflink;
+            |it: &&TrialRecord| it.filesystem.name == fs && levels(&env, it).reflink == reflink;
         records.iter().find(is).unwrap_or_else(|| panic!("{fs} {reflink:?}"))
     };
     let size = 4 * (4 << 20);
@@ -378,26 +376,26 @@ fn blocks_shared_by_copies() {
 /// Cold at the start alone is as good as it was asked for; and cold for every phase.
 #[test]
 fn cold_once_and_always() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let work = format!(
         "[[workload]]\nname = \"trees\"\n{TREE}\nphases = [\"copy\", \"archive\", \
          {{ op = \"delete\", of = \"copy\" }}]\n"
     );
     let factors = "fs = \"ext4\"\ndevice = \"loop:64M\"\ncache = [\"cold-start\", \"cold\"]";
-    let file = scene.real_experiment(factors, &work);
-    let ran = scene.run(&["run", &file]).good();
+    let file = env.real_experiment(factors, &work);
+    let ran = env.run(&["run", &file]).good();
     assert!(!ran.stdout.contains("not cold"), "{}", ran.stdout);
-    assert_nothing_left(&scene);
-    let records = scene.done_records(1);
+    assert_nothing_left(&env);
+    let records = env.done_records(1);
     assert_eq!(records.len(), 2);
     let (cold, warm) = (CacheState::Cold, CacheState::Warm);
     for record in &records {
         let states: Vec<CacheState> = record.phases.iter().map(|it| it.cache.state).collect();
-        match levels(&scene, record).cache {
+        match levels(&env, record).cache {
             Cache::ColdStart => assert_eq!(states, [cold, warm, warm]),
             _ => assert_eq!(states, [cold, cold, cold]),
         }
         is_cold(&record.phases[0]);
     }
-    assert_ne!(levels(&scene, &records[0]), levels(&scene, &records[1]));
+    assert_ne!(levels(&env, &records[0]), levels(&env, &records[1]));
 }

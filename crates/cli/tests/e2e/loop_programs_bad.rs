@@ -1,13 +1,13 @@
 //! Real work that fails, is stopped or is killed in the middle: said clearly, nothing is lost, and
 //! nothing of ours lives on.
 //!
-//! Programs run with an empty environment, so the processes of a scene do not show them: they are
-//! found as descendants.
+//! Programs run with an empty environment, so the processes of a test environment do not show them:
+//! they are found as descendants.
 
 use crate::loop_bad_input::without_command;
 use crate::programs_bad::{Member, tar};
 use crate::support::{
-    FEW_INODES, Live, PROGRAM, Ran, Scene, assert_nothing_left, of, phase, sh, tool,
+    FEW_INODES, Live, PROGRAM, Ran, TestEnv, assert_nothing_left, phase, record_of, sh, tool,
 };
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
@@ -39,7 +39,9 @@ fn descendants(top: Pid) -> Vec<(Process, String)> {
         .collect();
     let (mut found, mut parents) = (Vec::new(), vec![top.as_raw_nonzero().get()]);
     while let Some(parent) = parents.pop() {
-        for (pid, (name, _, start)) in all.iter().filter(|(_, (_, of, _))| *of == parent) {
+        for (pid, (name, _, start)) in
+            all.iter().filter(|(_, (_, record_of, _))| *record_of == parent)
+        {
             parents.push(*pid);
             found.push(((*pid, start.clone()), name.clone()));
         }
@@ -99,9 +101,9 @@ fn assert_ended(processes: &[(Process, String)]) {
 }
 
 /// An experiment on a device in memory, with warm caches.
-fn file(scene: &Scene, fs: &str, device: &str, workloads: &str) -> String {
+fn file(env: &TestEnv, fs: &str, device: &str, workloads: &str) -> String {
     let factors = format!("fs = \"{fs}\"\ndevice = \"{device}\"\ncache = \"warm\"");
-    scene.experiment(&factors, workloads)
+    env.experiment(&factors, workloads)
 }
 
 /// A workload with one command.
@@ -127,7 +129,7 @@ fn failure(record: &TrialRecord) -> (&str, &str, Option<&str>) {
 /// Each fails its own trial, with its exit and its last words; the others are not touched by it.
 #[test]
 fn programs_that_fail() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let workloads = [
         command("exits", "run = \"echo first >&2; echo last words >&2; exit 7\""),
         command("killed", "run = \"kill -9 $$\""),
@@ -140,20 +142,20 @@ fn programs_that_fail() {
         command("not-there", "run = \"no-such-program-4711\""),
         work("good", "\"small-100\"", "\"copy\""),
     ];
-    let file = file(&scene, "ext4", "ram:64M", &workloads.concat());
-    let ran = scene.run(&["run", &file, "--yes"]).code(1);
+    let file = file(&env, "ext4", "ram:64M", &workloads.concat());
+    let ran = env.run(&["run", &file, "--yes"]).code(1);
     ran.says(&[
         "phase c: sh ended with exit code 7: first / last words",
         "phase c: sh was killed by signal 9",
         "[10/10]",
         "good: small-100",
     ]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Done);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Done);
+    let records = env.records(1);
     assert_eq!(records.len(), 10);
     let said = |workload: &str, step: &str, words: &[&str]| {
-        let (at, error, remedy) = failure(of(&records, workload));
+        let (at, error, remedy) = failure(record_of(&records, workload));
         assert_eq!(at, step, "{workload}: {error}");
         words.iter().for_each(|word| assert!(error.contains(word), "{workload}: {error}"));
         assert!(error.len() < 700, "{workload}: {} bytes are told", error.len());
@@ -168,17 +170,21 @@ fn programs_that_fail() {
     let remedy = said("fills", "measure c", &["No space left on device"]);
     assert!(remedy.is_some_and(|remedy| remedy.contains("--on")));
     said("not-there", "measure c", &["exit code 127", "no-such-program-4711", "not found"]);
-    assert_eq!(of(&records, "prepare").phases.len(), 0, "what was not ready is not measured");
-    assert_eq!(phase(of(&records, "cleanup"), "c").error, None, "it was measured before");
+    assert_eq!(
+        record_of(&records, "prepare").phases.len(),
+        0,
+        "what was not ready is not measured"
+    );
+    assert_eq!(phase(record_of(&records, "cleanup"), "c").error, None, "it was measured before");
     for done in ["reads", "good"] {
-        assert_eq!(of(&records, done).outcome, Outcome::Done, "{done}");
+        assert_eq!(record_of(&records, done).outcome, Outcome::Done, "{done}");
     }
 }
 
 /// Whoever is left behind is ended, also where it keeps the file system busy; it is said.
 #[test]
 fn what_a_command_leaves_behind_is_ended() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let number = std::process::id();
     let sleep = |n: u32| format!("sleep {n}{number}");
     let run = format!(
@@ -193,14 +199,14 @@ fn what_a_command_leaves_behind_is_ended() {
         command("hook", &format!("run = \"true\", prepare = \"{run}\"")),
         command("waits", "run = \"sleep 0.1 & wait\""),
     ];
-    let file = file(&scene, "ext4", "ram:64M", &workloads.concat());
-    scene.run(&["run", &file, "--yes"]).good().says(&["left processes at work in the background"]);
-    assert_nothing_left(&scene);
+    let file = file(&env, "ext4", "ram:64M", &workloads.concat());
+    env.run(&["run", &file, "--yes"]).good().says(&["left processes at work in the background"]);
+    assert_nothing_left(&env);
     let alive = sh(&format!("ps -eo args | grep '[s]leep 700.{number}' || true"));
     assert_eq!(alive, "", "left behind");
-    let records = scene.records(1);
+    let records = env.records(1);
     let told = |workload: &str| {
-        let notices = &of(&records, workload).notices;
+        let notices = &record_of(&records, workload).notices;
         notices.iter().filter(|notice| notice.code == "ended-in-background").count()
     };
     assert_eq!((told("busy"), told("waits")), (1, 0));
@@ -209,7 +215,7 @@ fn what_a_command_leaves_behind_is_ended() {
 /// No room, and no inodes: in each program, in the engine, and where the source is put.
 #[test]
 fn full() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let fill = "{ name = \"fill\", op = \"command\", run = \"head -c 400M /dev/zero > x; true\", \
                 timed = false }";
     let by = |name: &str, phase: &str| work(name, "\"small-2000\"", &format!("{fill}, {phase}"));
@@ -220,10 +226,10 @@ fn full() {
         by("engine-untar", "{ name = \"untar\", op = \"untar\", by = \"engine\" }"),
         by("archive", "{ name = \"archive\", op = \"archive\", compression = \"none\" }"),
     ];
-    let full = file(&scene, "ext4", "ram:64M", &workloads.concat());
-    scene.run(&["run", &full, "--yes"]).code(1).says(&["No space left on device"]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    let full = file(&env, "ext4", "ram:64M", &workloads.concat());
+    env.run(&["run", &full, "--yes"]).code(1).says(&["No space left on device"]);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), workloads.len());
     for record in &records {
         let (step, error, remedy) = failure(record);
@@ -238,12 +244,12 @@ fn full() {
         work("tar", "{ small = 1100, size = \"1 KiB\" }", "\"untar\""),
         FEW_INODES.to_owned(),
     ];
-    let file = file(&scene, "few", "ram:64M", &workloads.concat());
-    scene.run(&["run", &file, "--yes"]).code(1).says(&["inodes are used up"]);
-    assert_nothing_left(&scene);
+    let file = file(&env, "few", "ram:64M", &workloads.concat());
+    env.run(&["run", &file, "--yes"]).code(1).says(&["inodes are used up"]);
+    assert_nothing_left(&env);
     for (workload, at) in [("stage", "stage"), ("cp", "measure copy"), ("tar", "measure untar")] {
-        let records = scene.records(2);
-        let (step, error, remedy) = failure(of(&records, workload));
+        let records = env.records(2);
+        let (step, error, remedy) = failure(record_of(&records, workload));
         assert_eq!(step, at, "{error}");
         assert!(remedy.is_some_and(|remedy| remedy.contains("inode_ratio")), "{remedy:?}");
     }
@@ -259,22 +265,22 @@ const CAUGHT: [(&str, &str); 3] = [
     ),
 ];
 
-fn caught(scene: &Scene, device: &str, phases: &str) -> String {
+fn caught(env: &TestEnv, device: &str, phases: &str) -> String {
     let dataset = "{ small = 5_000, size = \"4 KiB\", dirs = 50 }";
     let workloads = work("before", "\"small-100\"", "\"delete\"") + &work("w", dataset, phases);
-    let file = file(scene, "ext4", device, &workloads);
+    let file = file(env, "ext4", device, &workloads);
     // With this seed the caught one comes second.
     let text = fs::read_to_string(file).unwrap().replace("seed = 1", "seed = 3");
-    scene.write("caught.toml", &text)
+    env.write("caught.toml", &text)
 }
 
 /// A program that is killed from outside fails its trial; its companions do not live on.
 #[test]
 fn programs_killed_in_the_middle() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     for (run, (program, phases)) in CAUGHT.iter().enumerate() {
-        let file = caught(&scene, "ram:96M", phases);
-        let mut live = scene.start(&["run", &file, "--yes"]);
+        let file = caught(&env, "ram:96M", phases);
+        let mut live = env.start(&["run", &file, "--yes"]);
         let pid = stop_program(&mut live, program);
         let alive = descendants(live.pid());
         kill_process(pid, Signal::KILL).unwrap();
@@ -282,14 +288,14 @@ fn programs_killed_in_the_middle() {
         let killed = *program == "sleep";
         let ran = live.end().code(i32::from(!killed));
         assert_ended(&alive);
-        assert_nothing_left(&scene);
-        let records = scene.records(run + 1);
-        assert_eq!(of(&records, "before").outcome, Outcome::Done);
+        assert_nothing_left(&env);
+        let records = env.records(run + 1);
+        assert_eq!(record_of(&records, "before").outcome, Outcome::Done);
         if killed {
             ran.says(&["left processes at work in the background"]);
             continue;
         }
-        let (step, error, _) = failure(of(&records, "w"));
+        let (step, error, _) = failure(record_of(&records, "w"));
         assert!(step.starts_with("measure "), "{step}: {error}");
         assert!(error.contains("signal 9") || error.contains("Killed"), "{error}");
     }
@@ -298,7 +304,7 @@ fn programs_killed_in_the_middle() {
 /// One Ctrl-C, a SIGTERM, and Ctrl-C on a terminal: everything is taken down in seconds.
 #[test]
 fn stopped_in_the_middle_of_a_program() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let stops: [fn(&Live<'_>); 4] = [
         |live| live.signal(Signal::INT),
         |live| live.signal(Signal::TERM),
@@ -310,8 +316,8 @@ fn stopped_in_the_middle_of_a_program() {
     ];
     for (run, stop) in stops.iter().enumerate() {
         let (program, phases) = CAUGHT[(run + 2) % CAUGHT.len()];
-        let file = caught(&scene, "ram:96M", phases);
-        let mut live = scene.start(&["run", &file, "--yes"]);
+        let file = caught(&env, "ram:96M", phases);
+        let mut live = env.start(&["run", &file, "--yes"]);
         stop_program(&mut live, program);
         let alive = descendants(live.pid());
         let began = Instant::now();
@@ -320,28 +326,28 @@ fn stopped_in_the_middle_of_a_program() {
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
         assert_ended(&alive);
-        assert_nothing_left(&scene);
-        assert_eq!(scene.runs()[run].state, RunState::Interrupted);
-        assert_eq!(of(&scene.records(run + 1), "before").outcome, Outcome::Done);
+        assert_nothing_left(&env);
+        assert_eq!(env.runs()[run].state, RunState::Interrupted);
+        assert_eq!(record_of(&env.records(run + 1), "before").outcome, Outcome::Done);
     }
 }
 
 /// After `kill -9` no program works on, and the next start takes down the rest.
 #[test]
 fn killed_in_the_middle_of_a_program() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     for (run, (program, phases)) in CAUGHT.iter().enumerate() {
-        let file = caught(&scene, "loop:96M", phases);
-        let mut live = scene.start(&["run", &file, "--yes"]);
+        let file = caught(&env, "loop:96M", phases);
+        let mut live = env.start(&["run", &file, "--yes"]);
         stop_program(&mut live, program);
         let alive = descendants(live.pid());
         live.signal(Signal::KILL);
         assert_eq!(live.end().code, None);
-        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+        env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
         assert_ended(&alive);
-        assert_nothing_left(&scene);
-        assert_eq!(scene.runs()[run].state, RunState::Interrupted);
-        assert_eq!(of(&scene.records(run + 1), "before").outcome, Outcome::Done);
+        assert_nothing_left(&env);
+        assert_eq!(env.runs()[run].state, RunState::Interrupted);
+        assert_eq!(record_of(&env.records(run + 1), "before").outcome, Outcome::Done);
     }
 }
 
@@ -355,13 +361,13 @@ fn stages(place: &Path, known: &[String]) -> Vec<String> {
 /// While the data are being made there is no trial yet, and they go with the run.
 #[test]
 fn stopped_while_the_stage_is_made() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let memory = Path::new("/dev/shm");
     let known = stages(memory, &[]);
     let big = |place: &str| {
         let work = work("w", "\"avi-3400m\"", "\"copy\"");
         let work = format!("{work}source = \"{place}\"\n");
-        file(&scene, "ext4", "loop:5000M", &work)
+        file(&env, "ext4", "loop:5000M", &work)
     };
     for (run, (place, signal)) in [
         ("memory", Signal::INT),
@@ -373,8 +379,8 @@ fn stopped_while_the_stage_is_made() {
     .enumerate()
     {
         let file = big(place);
-        let mut live = scene.start(&["run", &file]);
-        let images = scene.images();
+        let mut live = env.start(&["run", &file]);
+        let images = env.images();
         let dir = if place == "memory" { memory } else { images.as_path() };
         let made = live.poll("a stage", |_| stages(dir, &known).into_iter().next());
         live.poll("a file in it", |_| {
@@ -386,44 +392,44 @@ fn stopped_while_the_stage_is_made() {
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         if signal == Signal::KILL {
             assert!(Path::new(&made).exists(), "there is something to be undone");
-            scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+            env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
         } else {
             ran.code(130);
         }
         assert!(!Path::new(&made).exists(), "{made} is left");
-        assert_nothing_left(&scene);
-        assert_eq!(scene.runs()[run].state, RunState::Interrupted);
-        assert_eq!(scene.runs()[run].trials_done, 0);
+        assert_nothing_left(&env);
+        assert_eq!(env.runs()[run].state, RunState::Interrupted);
+        assert_eq!(env.runs()[run].trials_done, 0);
     }
 }
 
 /// What does not fit is said before anything is written: the device, the stage, the images.
 #[test]
 fn too_large() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let small = scene.make_dir("small");
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let small = env.make_dir("small");
     let refused = |ran: Ran, words: &[&str]| {
         ran.says(words);
         assert_eq!(fs::read_dir(&small).unwrap().count(), 0, "something was written");
-        assert_nothing_left(&scene);
+        assert_nothing_left(&env);
     };
-    let copy = file(&scene, "ext4", "loop:1500M", &work("w", "\"mixed-830m\"", "\"copy\""));
+    let copy = file(&env, "ext4", "loop:1500M", &work("w", "\"mixed-830m\"", "\"copy\""));
     let said = ["ext4 on loop:1500M will have", "\"w\" needs", "or --scale below 1"];
-    refused(scene.run(&["run", &copy]).code(2), &said);
-    assert!(!scene.db().exists());
-    let own = scene.make_dir("own");
+    refused(env.run(&["run", &copy]).code(2), &said);
+    assert!(!env.db().exists());
+    let own = env.make_dir("own");
     sh(&format!("head -c 40M /dev/zero > {own}/f"));
-    let mine = file(&scene, "ext4", "loop:64M", &work("w", "{ from = \"own\" }", "\"copy\""));
-    let ran = scene.run(&["run", &mine]).code(2);
+    let mine = file(&env, "ext4", "loop:64M", &work("w", "{ from = \"own\" }", "\"copy\""));
+    let ran = env.run(&["run", &mine]).code(2);
     assert!(!ran.stderr.contains("--scale"), "it scales nothing of mine: {}", ran.stderr);
     refused(ran, &["ext4 on loop:64M will have", "\"w\" needs", "a smaller part of your data"]);
     let other = work("w", "\"mixed-830m\"", "\"copy\"") + "source = \"other\"\n";
-    let other = file(&scene, "ext4", "ram:1500M", &other);
+    let other = file(&env, "ext4", "ram:1500M", &other);
     sh(&format!("mount -t tmpfs -o size=300M none {small}"));
-    let on_small = |file: &str| scene.run(&["run", file, "--image-dir", &small]);
+    let on_small = |file: &str| env.run(&["run", file, "--image-dir", &small]);
     let stage = on_small(&other);
     let both = file(
-        &scene,
+        &env,
         "ext4",
         "loop:220M",
         &(work("w", "{ small = 10_000, size = \"4 KiB\" }", "\"copy\"") + "source = \"other\"\n"),
@@ -437,18 +443,18 @@ fn too_large() {
     let memory = sh("grep -o 'MemAvailable:.*' /proc/meminfo | tr -cd 0-9").parse::<u64>().unwrap();
     let dataset = format!("{{ small = {}, size = \"1 GiB\" }}", (memory >> 20) + 1);
     let memory = work("w", &dataset, "{ op = \"command\", run = \"true\" }");
-    let memory = file(&scene, "ext4", "loop:64M", &(memory + "source = \"memory\"\n"));
-    let ran = scene.run(&["run", &memory, "--yes"]).code(1);
+    let memory = file(&env, "ext4", "loop:64M", &(memory + "source = \"memory\"\n"));
+    let ran = env.run(&["run", &memory, "--yes"]).code(1);
     refused(ran, &["nothing to run: ext4: its data need", "of memory", "source = \"other\""]);
 }
 
 /// An archive is exchanged when it was looked at: nothing outside of the trial is touched.
 #[test]
 fn exchanged_archives() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let canary = scene.write("canary", "alive");
-    let dir = scene.dir().display().to_string();
-    let path = scene.path("a.tar");
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let canary = env.write("canary", "alive");
+    let dir = env.dir().display().to_string();
+    let path = env.path("a.tar");
     let up = format!("{}canary", "../".repeat(12));
     let below = format!("{}{}/canary", "../".repeat(12), &dir[1..]);
     let evil: [&[Member<'_>]; 4] = [
@@ -463,15 +469,15 @@ fn exchanged_archives() {
             tar(&path, &[("d/f", b'0', "", "contents")]);
             let phases = format!("{{ op = \"untar\", by = \"{by}\" }}");
             let work = work("w", "{ from = \"a.tar\" }", &phases);
-            let file = file(&scene, "ext4", "ram:64M", &work);
-            let paused = scene.pause(&["run", &file, "--verify"], "stage");
+            let file = file(&env, "ext4", "ram:64M", &work);
+            let paused = env.pause(&["run", &file, "--verify"], "stage");
             tar(&path, members);
             let ran = paused.go_on();
             runs += 1;
             assert_eq!(fs::read_to_string(&canary).unwrap(), "alive", "{by}, {members:?}");
             assert!(!Path::new("/canary").exists());
-            assert_nothing_left(&scene);
-            let records = scene.records(runs);
+            assert_nothing_left(&env);
+            let records = env.records(runs);
             let (step, error, _) = failure(&records[0]);
             // What GNU tar takes without its leading slash is found out when it is compared.
             let at = if by == "program" && number == 1 { "verify" } else { "measure untar" };
@@ -481,91 +487,91 @@ fn exchanged_archives() {
     }
     tar(&path, &[("d/f", b'0', "", "contents")]);
     let work = work("w", "{ from = \"a.tar\" }", "\"untar\"");
-    let file = file(&scene, "ext4", "ram:64M", &work);
-    let paused = scene.pause(&["run", &file], "stage");
+    let file = file(&env, "ext4", "ram:64M", &work);
+    let paused = env.pause(&["run", &file], "stage");
     tar(&path, &[("f", b'0', "", &"another file ".repeat(1000))]);
     paused.go_on().code(1).says(&[
         "a.tar",
         "it was 10240 B and is 20480 B",
         "leave your data as they are",
     ]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Data that are others now than when the plan was made are not gone on with.
 #[test]
 fn changed_between_plan_and_resume() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let own = scene.make_dir("own");
-    fs::write(scene.path("own/file"), "mine").unwrap();
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let own = env.make_dir("own");
+    fs::write(env.path("own/file"), "mine").unwrap();
     let hang = "{ op = \"command\", run = \"sleep 1000\" }";
     let work = work("w", "{ from = \"own\" }", hang);
-    let file = file(&scene, "ext4", "ram:64M", &work);
-    let mut live = scene.start(&["run", &file, "--yes"]);
+    let file = file(&env, "ext4", "ram:64M", &work);
+    let mut live = env.start(&["run", &file, "--yes"]);
     stop_program(&mut live, "sleep");
     live.signal(Signal::INT);
     live.end().code(130);
-    fs::write(scene.path("own/more"), "more of mine").unwrap();
-    let ran = scene.run(&["run", "--resume", "--yes"]).code(1);
+    fs::write(env.path("own/more"), "more of mine").unwrap();
+    let ran = env.run(&["run", "--resume", "--yes"]).code(1);
     ran.says(&["own: were 1 entries", "are 2 entries"]);
     sh(&format!("rm -r {own}"));
-    scene.run(&["run", "--resume", "--yes"]).code(1).says(&["own", "No such file"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs().len(), 1);
+    env.run(&["run", "--resume", "--yes"]).code(1).says(&["own", "No such file"]);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs().len(), 1);
 }
 
 /// Data that only root may read, and work as another user.
 #[test]
 fn unreadable_for_the_user_of_the_work() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let own = scene.make_dir("own");
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let own = env.make_dir("own");
     sh(&format!("echo secret > {own}/file; chmod 600 {own}/file"));
-    let file = file(&scene, "ext4", "ram:64M", &work("w", "{ from = \"own\" }", "\"copy\""));
-    let ran = scene.run(&["run", &file, "--user", "65534:65534"]).code(1);
+    let file = file(&env, "ext4", "ram:64M", &work("w", "{ from = \"own\" }", "\"copy\""));
+    let ran = env.run(&["run", &file, "--user", "65534:65534"]).code(1);
     ran.says(&["own/file: Permission denied", "65534:65534, read the data"]);
-    assert_nothing_left(&scene);
-    assert_eq!(failure(&scene.records(1)[0]).0, "stage");
+    assert_nothing_left(&env);
+    assert_eq!(failure(&env.records(1)[0]).0, "stage");
 }
 
 /// A missing program is named with its package, in the table and aloud; the others run.
 #[test]
 fn missing_programs() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let workloads =
         work("music", "\"wav-5\"", "\"flac\"") + &work("good", "\"small-100\"", "\"copy\"");
-    let all = file(&scene, "ext4", "ram:256M", &workloads);
+    let all = file(&env, "ext4", "ram:256M", &workloads);
     let args = ["run", &all, "--scale", "0.02"];
-    let Some(command) = without_command(&scene, "flac", &args) else { return };
-    let ran = scene.finish(command).good();
+    let Some(command) = without_command(&env, "flac", &args) else { return };
+    let ran = env.finish(command).good();
     let words = ["flac is not installed; install the package flac", "not run"];
     let ran = ran.says(&words);
     assert!(ran.stderr.contains("install"), "it is said aloud: {}", ran.stderr);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), 1);
-    assert_eq!(of(&records, "good").outcome, Outcome::Done);
-    let only = file(&scene, "ext4", "ram:256M", &work("music", "\"wav-5\"", "\"flac\""));
-    let command = without_command(&scene, "flac", &["run", &only, "--scale", "0.02"]).unwrap();
-    let ran = scene.finish(command).code(1);
+    assert_eq!(record_of(&records, "good").outcome, Outcome::Done);
+    let only = file(&env, "ext4", "ram:256M", &work("music", "\"wav-5\"", "\"flac\""));
+    let command = without_command(&env, "flac", &["run", &only, "--scale", "0.02"]).unwrap();
+    let ran = env.finish(command).code(1);
     ran.says(&["nothing to run", "flac is not installed; install the package flac"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Without a process namespace what a command has started outlives `kill -9`; the next start ends
 /// it, and then removes the rest.
 #[test]
 fn killed_as_an_ordinary_user() {
-    let Some(scene) = Scene::privileged(&[]) else { return };
+    let Some(env) = TestEnv::privileged(&[]) else { return };
     let Some(setpriv) = tool("setpriv") else { return };
-    let dir = scene.dir().display().to_string();
-    let target = scene.make_dir("target");
+    let dir = env.dir().display().to_string();
+    let target = env.make_dir("target");
     let run = "(setsid sh -c 'sleep 1000; true' & exit); cd / && sleep 1000 | cat";
     let factors = format!("device = \"{target}\"\ncache = \"warm\"");
-    let file = scene.experiment(&factors, &command("w", &format!("run = \"{run}\"")));
+    let file = env.experiment(&factors, &command("w", &format!("run = \"{run}\"")));
     sh(&format!("chown -R 65534:65534 {dir}"));
     let user = ["--reuid", "65534", "--regid", "65534", "--clear-groups", PROGRAM];
-    let as_user = |args: &[&str]| scene.command_of(&setpriv, &[&user[..], args].concat());
-    let mut live = scene.start_command(as_user(&["run", &file, "--yes"]));
+    let as_user = |args: &[&str]| env.command_of(&setpriv, &[&user[..], args].concat());
+    let mut live = env.start_command(as_user(&["run", &file, "--yes"]));
     live.poll("both programs", |live| {
         let sleeps = descendants(live.pid()).into_iter().filter(|(_, name)| name == "sleep");
         (sleeps.count() == 2).then_some(())
@@ -574,10 +580,10 @@ fn killed_as_an_ordinary_user() {
     live.signal(Signal::KILL);
     live.end();
     let began = Instant::now();
-    let ran = scene.finish(as_user(&["list"])).good();
+    let ran = env.finish(as_user(&["list"])).good();
     ran.says(&["cleaned up after a killed run", "interrupted"]);
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     assert_ended(&alive);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "the user's directory is as it was");
 }

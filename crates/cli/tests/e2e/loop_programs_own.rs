@@ -2,7 +2,7 @@
 //! with a stage that are interrupted.
 
 use crate::support::real::{by_engine, by_programs, facts, stages_in};
-use crate::support::{Scene, assert_nothing_left, of, phase, sh, tool};
+use crate::support::{TestEnv, assert_nothing_left, phase, record_of, sh, tool};
 use fsarena_model::run::RunState;
 use rustix::process::Signal;
 use std::ffi::OsStr;
@@ -19,8 +19,8 @@ const DEEP: usize = 60;
 const SPARSE_BYTES: u64 = 8 << 20;
 
 /// A tree as nobody would generate it; what is in it is older than the test.
-fn odd_tree(scene: &Scene) -> PathBuf {
-    let top = PathBuf::from(scene.make_dir("own"));
+fn odd_tree(env: &TestEnv) -> PathBuf {
+    let top = PathBuf::from(env.make_dir("own"));
     let latin = top.join(OsStr::from_bytes(b"caf\xe9 \xff\n new line"));
     fs::create_dir(&latin).unwrap();
     fs::write(latin.join(OsStr::from_bytes(b"-rf \xfe*?'\"")), "strange").unwrap();
@@ -55,7 +55,7 @@ fn odd_tree(scene: &Scene) -> PathBuf {
 }
 
 /// An experiment on `from` with these workloads: name, source, phases.
-fn on_own(scene: &Scene, factors: &str, works: &[(&str, &Path, &str, &str)]) -> String {
+fn on_own(env: &TestEnv, factors: &str, works: &[(&str, &Path, &str, &str)]) -> String {
     let works = works.iter().map(|(name, from, source, phases)| {
         format!(
             "[[workload]]\nname = \"{name}\"\ndataset = {{ from = {:?} }}\n\
@@ -63,13 +63,13 @@ fn on_own(scene: &Scene, factors: &str, works: &[(&str, &Path, &str, &str)]) -> 
             from.display().to_string()
         )
     });
-    scene.real_experiment(factors, &works.collect::<String>())
+    env.real_experiment(factors, &works.collect::<String>())
 }
 
 #[test]
 fn an_odd_tree_is_copied_and_untouched() {
-    let Some(scene) = Scene::privileged(&["ext4", "btrfs"]) else { return };
-    let own = odd_tree(&scene);
+    let Some(env) = TestEnv::privileged(&["ext4", "btrfs"]) else { return };
+    let own = odd_tree(&env);
     let before = facts(&own);
     let copies = "\"copy\", { op = \"copy\", name = \"engine\", by = \"engine\" }";
     // The engine does not unpack links out of the folder; tar does.
@@ -83,11 +83,11 @@ fn an_odd_tree_is_copied_and_untouched() {
         ("packed", &own, "same", packed),
     ];
     let factors = "fs = [\"ext4\", \"btrfs\"]\ndevice = \"loop:128M\"\ncache = \"cold-start\"";
-    let file = on_own(&scene, factors, &works);
-    scene.run(&["run", &file]).good().says(&["every byte as written"]);
-    assert_nothing_left(&scene);
+    let file = on_own(&env, factors, &works);
+    env.run(&["run", &file]).good().says(&["every byte as written"]);
+    assert_nothing_left(&env);
     assert_eq!(facts(&own), before, "the user's own");
-    let records = scene.done_records(1);
+    let records = env.done_records(1);
     assert_eq!(records.len(), 8);
     // Four names of three files and one more; directories and the top; links.
     let entries = 7 + (1 + DEEP as u64) + 6;
@@ -112,14 +112,14 @@ fn phase_names(record: &fsarena_model::record::TrialRecord) -> Vec<&str> {
 /// What the copy looks like afterwards, seen by nobody of ours.
 #[test]
 fn a_kept_copy_is_what_the_user_has() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let own = odd_tree(&scene);
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let own = odd_tree(&env);
     let copies = "\"copy\", { op = \"copy\", name = \"engine\", by = \"engine\" }";
     let factors = "fs = \"ext4\"\ndevice = \"loop:128M\"\ncache = \"warm\"";
-    let file = on_own(&scene, factors, &[("here", &own, "same", copies)]);
-    scene.run(&["run", &file, "--keep"]).good();
-    let mount = scene.make_dir("look");
-    let image = crate::support::image_in(&scene.images());
+    let file = on_own(&env, factors, &[("here", &own, "same", copies)]);
+    env.run(&["run", &file, "--keep"]).good();
+    let mount = env.make_dir("look");
+    let image = crate::support::image_in(&env.images());
     sh(&format!("mount -o loop,ro {} {mount}", image.display()));
     let listed = |dir: &Path| {
         sh(&format!(
@@ -140,17 +140,17 @@ fn a_kept_copy_is_what_the_user_has() {
     for blocks in sparse {
         assert!(blocks.parse::<u64>().unwrap() * 512 < SPARSE_BYTES / 4, "{blocks} blocks");
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn own_archives_of_each_compression() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let kinds = [("none", ""), ("gzip", "z"), ("bzip2", "j"), ("xz", "J"), ("zstd", "-zstd")];
     if kinds.iter().skip(1).any(|(name, _)| tool(name).is_none()) {
         return;
     }
-    let own = odd_tree(&scene);
+    let own = odd_tree(&env);
     // What leads out of its folder is refused, and told of in another test.
     for link in ["outside", "here"] {
         fs::remove_file(own.join(link)).unwrap();
@@ -159,7 +159,7 @@ fn own_archives_of_each_compression() {
     let archives: Vec<PathBuf> = kinds
         .iter()
         .map(|(name, option)| {
-            let archive = scene.path(&format!("own-{name}"));
+            let archive = env.path(&format!("own-{name}"));
             let option = if option.is_empty() { String::new() } else { format!("-{option}") };
             sh(&format!("tar -c {option} -f {} -C {} .", archive.display(), own.display()));
             archive
@@ -175,14 +175,14 @@ fn own_archives_of_each_compression() {
         .map(|(((name, _), archive), source)| (*name, archive.as_path(), source, phases))
         .collect();
     let factors = "fs = \"ext4\"\ndevice = \"loop:64M\"\ncache = \"warm\"";
-    let file = on_own(&scene, factors, &works);
-    scene.run(&["run", &file]).good().says(&["every byte as written"]);
-    assert_nothing_left(&scene);
+    let file = on_own(&env, factors, &works);
+    env.run(&["run", &file]).good().says(&["every byte as written"]);
+    assert_nothing_left(&env);
     let after: Vec<Vec<String>> = archives.iter().map(|archive| facts(archive)).collect();
     assert_eq!(after, before, "the user's own");
-    let records = scene.done_records(1);
+    let records = env.done_records(1);
     for (name, _) in kinds {
-        let record = of(&records, name);
+        let record = record_of(&records, name);
         let tools: Vec<&str> = ["tar", name].into_iter().filter(|tool| *tool != "none").collect();
         by_programs(phase(record, "untar"), &tools);
         by_engine(phase(record, "engine"));
@@ -194,23 +194,23 @@ fn own_archives_of_each_compression() {
 /// An archive with holes is refused before anything is made, with what to do.
 #[test]
 fn an_archive_with_holes() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let own = PathBuf::from(scene.make_dir("own"));
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let own = PathBuf::from(env.make_dir("own"));
     let mut sparse = File::create(own.join("sparse")).unwrap();
     sparse.seek(SeekFrom::Start(SPARSE_BYTES - 4)).unwrap();
     sparse.write_all(b"tail").unwrap();
     fs::write(own.join("whole"), "whole").unwrap();
-    let archive = scene.path("own.tar");
+    let archive = env.path("own.tar");
     sh(&format!("tar -S --format=gnu -c -f {} -C {} .", archive.display(), own.display()));
     let factors = "fs = \"ext4\"\ndevice = \"loop:64M\"\ncache = \"warm\"";
-    let file = on_own(&scene, factors, &[("by-tar", archive.as_path(), "same", "\"untar\"")]);
-    let refused = scene.run(&["run", &file]).code(2);
+    let file = on_own(&env, factors, &[("by-tar", archive.as_path(), "same", "\"untar\"")]);
+    let refused = env.run(&["run", &file]).code(2);
     refused.says(&["own.tar", "sparse", "pack it again without --sparse"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A RUN of two blocks with a staged archive and data of the user's, interrupted in the second.
-fn interrupted(scene: &Scene, own: &Path) {
+fn interrupted(env: &TestEnv, own: &Path) {
     let text = format!(
         "schema = 1\nname = \"staged\"\n[run]\nblocks = 2\nseed = 1\nverify = true\n\
          sample_period = \"0 ms\"\n[factors]\nfs = \"ext4\"\ndevice = \"loop:64M\"\n\
@@ -219,29 +219,29 @@ fn interrupted(scene: &Scene, own: &Path) {
          phases = [\"copy\", \"delete\"]\n",
         own.display().to_string()
     );
-    let file = scene.write("staged.toml", &text);
-    let mut live = scene.start(&["run", &file]);
+    let file = env.write("staged.toml", &text);
+    let mut live = env.start(&["run", &file]);
     live.wait_for("[3/4]");
-    assert_eq!(stages_in(&scene.images()).len(), 1, "the stage is there for every trial");
+    assert_eq!(stages_in(&env.images()).len(), 1, "the stage is there for every trial");
     live.signal(Signal::INT);
     live.end().code(130);
-    assert_nothing_left(scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
-    assert_eq!(scene.records(1).iter().filter(|record| record.phases.len() == 2).count(), 2);
+    assert_nothing_left(env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
+    assert_eq!(env.records(1).iter().filter(|record| record.phases.len() == 2).count(), 2);
 }
 
 #[test]
 fn a_stage_is_made_again_by_resume() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let own = PathBuf::from(scene.make_dir("own"));
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let own = PathBuf::from(env.make_dir("own"));
     fs::write(own.join("file"), "mine").unwrap();
-    interrupted(&scene, &own);
-    let ran = scene.run(&["run", "--resume"]).good();
+    interrupted(&env, &own);
+    let ran = env.run(&["run", "--resume"]).good();
     ran.says(&["2 trials are left", "preparing data.tar.gz", "preparing data", "[3/4]", "[4/4]"]);
-    assert_nothing_left(&scene);
-    let row = scene.runs().remove(0);
+    assert_nothing_left(&env);
+    let row = env.runs().remove(0);
     assert_eq!((row.state, row.trials_done), (RunState::Done, 4));
-    let records = scene.done_records(1);
+    let records = env.done_records(1);
     assert!(records.iter().all(|record| record.phases.len() == 2 && record.verify.is_some()));
     let argv = |record: &fsarena_model::record::TrialRecord| {
         record.phases[0].program.as_ref().unwrap().argv.clone()
@@ -251,23 +251,23 @@ fn a_stage_is_made_again_by_resume() {
 
 #[test]
 fn resume_refuses_other_data() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let own = PathBuf::from(scene.make_dir("own"));
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let own = PathBuf::from(env.make_dir("own"));
     fs::write(own.join("file"), "mine").unwrap();
-    interrupted(&scene, &own);
+    interrupted(&env, &own);
     fs::write(own.join("another"), "of mine").unwrap();
     let place = own.display().to_string();
     let words = [&*place, "would not be comparable", "1 entries with 4 B, are 2 entries"];
-    scene.run(&["run", "--resume"]).refused(1, &words);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    env.run(&["run", "--resume"]).refused(1, &words);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
     fs::remove_dir_all(&own).unwrap();
-    scene.run(&["run", "--resume"]).refused(1, &[&place, "No such file"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    env.run(&["run", "--resume"]).refused(1, &[&place, "No such file"]);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
     fs::create_dir(&own).unwrap();
     fs::write(own.join("file"), "mine").unwrap();
-    scene.run(&["run", "--resume"]).good();
-    assert_eq!(scene.done_records(1).len(), 4);
-    assert_nothing_left(&scene);
+    env.run(&["run", "--resume"]).good();
+    assert_eq!(env.done_records(1).len(), 4);
+    assert_nothing_left(&env);
 }

@@ -1,6 +1,6 @@
 //! The life of a trial on each file system, and what its record must prove.
 
-use crate::support::{Scene, assert_nothing_left, device_of, sh};
+use crate::support::{TestEnv, assert_nothing_left, device_of, sh};
 use fsarena_filesystems::Backing;
 use fsarena_model::record::{
     CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord, Window,
@@ -17,10 +17,10 @@ fn is_memory(fs: &str) -> bool {
 }
 
 fn life(fs: &str) {
-    let Some(scene) = Scene::privileged(&[fs]) else { return };
+    let Some(env) = TestEnv::privileged(&[fs]) else { return };
     let args = [&["--fs", fs, "--on", device_of(fs), "--verify", "--json"], &SMALL[..]].concat();
-    let ran = scene.run_once(&args).good();
-    assert_nothing_left(&scene);
+    let ran = env.run_once(&args).good();
+    assert_nothing_left(&env);
     let document = ran.json();
     assert_eq!((&document["kind"], &document["schema"]), (&"run".into(), &1.into()));
     let records = ran.records();
@@ -34,23 +34,23 @@ fn life(fs: &str) {
     let verified = record.verify.as_ref().expect("--verify was given");
     assert_eq!((verified.files, verified.bad_files), (FILES, 0), "{verified:?}");
     assert!(record.space.expect("space was read").used_bytes > 0 || is_memory(fs));
-    same_from_the_database(&scene, &document);
+    same_from_the_database(&env, &document);
 }
 
 /// The one test with the waits of a measurement; the others say in each record that theirs are
 /// short.
 #[test]
 fn waits_are_those_of_a_measurement() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let work = ["--workload", "small-files", "--scale", "0.03", "--runs", "1", "--seed", "1"];
     let args = [&["run", "--fs", "ext4", "--on", "loop:128M"], &work[..]].concat();
-    let mut command = scene.command(&args);
+    let mut command = env.command(&args);
     command.env_remove("FSARENA_TEST_FAST");
-    scene.finish(command).good();
-    scene.run(&args).good();
+    env.finish(command).good();
+    env.run(&args).good();
     let mut settled_ns = Vec::new();
     for (run, is_fast) in [(1, false), (2, true)] {
-        let record = scene.records(run).remove(0);
+        let record = env.records(run).remove(0);
         assert_eq!(record.outcome, Outcome::Done);
         record.phases.iter().for_each(|phase| phase_is_whole("ext4", phase));
         let said = record.notices.iter().any(|notice| notice.code == "test-fast");
@@ -59,7 +59,7 @@ fn waits_are_those_of_a_measurement() {
         settled_ns.push(settle.map(|step| step.elapsed_ns).min().expect("it settles"));
     }
     assert!(settled_ns[0] >= 200_000_000 && settled_ns[1] >= 20_000_000, "{settled_ns:?}");
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Clocks, counts, cache and windows of a phase.
@@ -123,17 +123,17 @@ fn file_system_was_read_back(fs: &str, record: &TrialRecord) {
 }
 
 /// `show --json` and `list --json` say the same as the run did.
-fn same_from_the_database(scene: &Scene, document: &Value) {
-    let shown = scene.run(&["show", "--json"]).good().json();
+fn same_from_the_database(env: &TestEnv, document: &Value) {
+    let shown = env.run(&["show", "--json"]).good().json();
     assert_eq!(shown["records"], document["records"]);
     assert_eq!(shown["run"], document["run"]);
-    let listed = scene.run(&["list", "--json"]).good().json();
+    let listed = env.run(&["list", "--json"]).good().json();
     assert_eq!(listed["kind"], "list");
     let runs = listed["runs"].as_array().unwrap();
     assert_eq!(runs.len(), 1);
     assert_eq!(runs[0]["state"], "done");
     assert_eq!(runs[0]["uid"], document["run"]["uid"]);
-    scene.run(&["show", "1", "--raw"]).good().says(&["small-files / create", "returned"]);
+    env.run(&["show", "1", "--raw"]).good().says(&["small-files / create", "returned"]);
 }
 
 #[test]
@@ -169,10 +169,10 @@ fn life_on_tmpfs() {
 /// Where ext4's driver serves ext2 and ext3, the table says so.
 #[test]
 fn ext4_stands_in_for_its_elders() {
-    let Some(scene) = Scene::privileged(&["ext2", "ext3"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext2", "ext3"]) else { return };
     let args = [&["--fs", "ext2,ext3", "--on", "loop:128M"], &SMALL[..]].concat();
-    let ran = scene.run_once(&args).good();
-    let records = scene.records(1);
+    let ran = env.run_once(&args).good();
+    let records = env.records(1);
     for record in &records {
         if record.filesystem.served_by.is_none() {
             println!("not run: this kernel has drivers of their own for ext2 and ext3");
@@ -181,39 +181,39 @@ fn ext4_stands_in_for_its_elders() {
         assert_eq!(record.filesystem.served_by.as_deref(), Some("ext4"));
     }
     ran.says(&["ext2 is served by the ext4 driver", "ext3 is served by the ext4 driver"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// One table for all, as in the first lines of the README: rates, CPU, three clocks.
 #[test]
 fn a_table_of_all() {
     let all = ["ext2", "ext3", "ext4", "btrfs", "tmpfs"];
-    let Some(scene) = Scene::privileged(&all) else { return };
+    let Some(env) = TestEnv::privileged(&all) else { return };
     let on = ["--fs", &all.join(","), "--on", "loop:128M"];
     let work = ["--workload", "small-files,big-file", "--scale", "0.01"];
-    let ran = scene.run_once(&[&on[..], &work].concat()).good();
+    let ran = env.run_once(&[&on[..], &work].concat()).good();
     let rows = |name: &str| ran.stdout.lines().filter(|line| line.starts_with(name)).count();
     for fs in all {
         assert!(rows(fs) >= 7, "{fs} in each of seven tables:\n{}", ran.stdout);
     }
     ran.says(&["returned", "durable", "drained", "CPU", "warm by nature", "files/s"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// The limit of a v1 or v2 cgroup holds; what lives in memory is not run under it.
 #[test]
 fn memory_is_limited() {
-    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4", "tmpfs"]) else { return };
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
     if let Err(reason) = fsarena_executor::cgroup::Hierarchy::find(&mounts) {
         println!("not run: {reason}");
         return;
     }
     let on = ["--fs", "ext4,tmpfs", "--on", "loop:320M", "--memory", "64M"];
-    let ran = scene.run_once(&[&on[..], &["--workload", "big-file", "--scale", "0.75"]].concat());
+    let ran = env.run_once(&[&on[..], &["--workload", "big-file", "--scale", "0.75"]].concat());
     ran.good().says(&["tmpfs: it lives in the limited memory", "memory 64 MiB by cgroup v"]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records.len(), 1, "tmpfs has no trial");
     let limit = 64 << 20;
     for phase in &records[0].phases {
@@ -233,16 +233,16 @@ fn memory_is_limited() {
 /// Without any cgroup the work is done in all of the memory, and the table says so.
 #[test]
 fn memory_cannot_be_limited() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let Some(unshare) = crate::support::tool("unshare") else { return };
     let script = "for dir in $(awk '$0 ~ / - cgroup2? / {print $5}' /proc/self/mountinfo); do \
                   umount -l \"$dir\"; done; exec \"$@\"";
     let run = ["run", "--fs", "ext4", "--on", "loop:128M", "--memory", "64M", "--runs", "1"];
     let inside = [&["-m", "sh", "-ec", script, "sh", crate::support::PROGRAM], &run[..]].concat();
-    let ran = scene.finish(scene.command_of(&unshare, &[&inside[..], &SMALL].concat()));
+    let ran = env.finish(env.command_of(&unshare, &[&inside[..], &SMALL].concat()));
     ran.good().says(&["not limited", "no cgroup file system is mounted"]);
-    assert_nothing_left(&scene);
-    for phase in &scene.records(1)[0].phases {
+    assert_nothing_left(&env);
+    for phase in &env.records(1)[0].phases {
         assert!(
             matches!(&phase.memory, MemoryRecord::NotLimited { reason, .. }
                 if reason.contains("no cgroup")),
@@ -255,41 +255,41 @@ fn memory_cannot_be_limited() {
 /// `--keep` leaves the image, says how to look at it, and the files are in it.
 #[test]
 fn the_image_is_kept_when_asked() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let workload = "phases = [\"create\"]\nname = \"few\"\nfiles = 7\nsize = \"4 KiB\"\n";
     let text = format!(
         "schema = 1\nname = \"keep\"\n[run]\nblocks = 1\n[factors]\nfs = \"ext4\"\n\
          device = \"loop:128M\"\n[[workload]]\n{workload}"
     );
-    let file = scene.write("keep.toml", &text);
-    scene.run(&["run", &file, "--keep"]).good().says(&["kept: ", "mount -o loop"]);
+    let file = env.write("keep.toml", &text);
+    env.run(&["run", &file, "--keep"]).good().says(&["kept: ", "mount -o loop"]);
     // A kept image is nobody's leftover: the next start must not take it.
-    scene.run(&["list"]).good();
-    let kept: Vec<_> = std::fs::read_dir(scene.images()).unwrap().flatten().collect();
+    env.run(&["list"]).good();
+    let kept: Vec<_> = std::fs::read_dir(env.images()).unwrap().flatten().collect();
     assert_eq!(kept.len(), 1);
     let image = kept[0].path();
-    let mount = scene.make_dir("look");
+    let mount = env.make_dir("look");
     let files = sh(&format!(
         "mount -o loop,ro {} {mount}; ls {mount} | grep -c ^f; umount {mount}",
         image.display()
     ));
     assert_eq!(files, "7");
     std::fs::remove_file(image).unwrap();
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// With the same seed the same order of trials; the replicate of an A/A comparison is labelled.
 #[test]
 fn replicates_and_seeds() {
-    let Some(scene) = Scene::privileged(&["tmpfs"]) else { return };
+    let Some(env) = TestEnv::privileged(&["tmpfs"]) else { return };
     let run = ["run", "--fs", "tmpfs,tmpfs", "--on", "ram:64M", "--runs", "3", "--seed", "7"];
     let args = [&run[..], &["--workload", "tiny-files", "--scale", "0.01"]].concat();
-    scene.run(&args).good().says(&["tmpfs#1", "tmpfs#2"]);
-    scene.run(&args).good();
+    env.run(&args).good().says(&["tmpfs#1", "tmpfs#2"]);
+    env.run(&args).good();
     let order = |run| -> Vec<_> {
-        scene.records(run).into_iter().map(|record| record.key.contender).collect()
+        env.records(run).into_iter().map(|record| record.key.contender).collect()
     };
     assert_eq!(order(1), order(2));
     assert_eq!(order(1).len(), 6);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

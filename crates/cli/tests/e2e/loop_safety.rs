@@ -1,7 +1,7 @@
 //! Stopped, broken and killed runs leave nothing, and what was measured before is kept.
 
 use crate::support::{
-    Live, Ran, Scene, assert_nothing_left, device_of, processes_of, stands_for_others,
+    Live, Ran, TestEnv, assert_nothing_left, device_of, processes_of, stands_for_others,
 };
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
@@ -34,37 +34,37 @@ fn kill(live: &Live<'_>, how: Kill) {
 
 /// Kills a run of `fs` in the middle of the timed phase of its second trial; the next start undoes
 /// everything, and the first trial can be read.
-fn killed(scene: &Scene, args: &[&str], how: Kill) {
-    let mut live = scene.start(args);
+fn killed(env: &TestEnv, args: &[&str], how: Kill) {
+    let mut live = env.start(args);
     live.stop_in_phase(2);
     kill(&live, how);
     assert_eq!(live.end().code, None, "killed by a signal");
-    let journals = fs::read_dir(scene.state()).unwrap().count();
+    let journals = fs::read_dir(env.state()).unwrap().count();
     assert!(journals >= 2, "journal and directory are there to be undone");
-    let ran = scene.run(&["list", "--json"]).good().says(&["cleaned up after a killed run"]);
+    let ran = env.run(&["list", "--json"]).good().says(&["cleaned up after a killed run"]);
     let list = ran.json();
     assert_eq!(list["runs"][0]["state"], "interrupted", "{list}");
-    assert_kept(scene);
-    assert_nothing_left(scene);
-    scene.run(&["list"]).good();
-    assert_nothing_left(scene);
+    assert_kept(env);
+    assert_nothing_left(env);
+    env.run(&["list"]).good();
+    assert_nothing_left(env);
 }
 
 /// RUN 1 is interrupted, and its first trial is whole.
 #[track_caller]
-fn assert_kept(scene: &Scene) -> Vec<TrialRecord> {
-    let runs = scene.runs();
+fn assert_kept(env: &TestEnv) -> Vec<TrialRecord> {
+    let runs = env.runs();
     assert_eq!(runs[0].state, RunState::Interrupted);
-    let records = scene.records(1);
+    let records = env.records(1);
     assert_eq!(records[0].outcome, Outcome::Done);
     assert_eq!(records[0].phases[0].ops, 20_000);
     records
 }
 
 fn killed_on(fs: &str, how: Kill) {
-    let Some(scene) = Scene::privileged(&[fs]) else { return };
-    let experiment = scene.long_experiment(fs, roomy(fs), "");
-    killed(&scene, &["run", &experiment], how);
+    let Some(env) = TestEnv::privileged(&[fs]) else { return };
+    let experiment = env.long_experiment(fs, roomy(fs), "");
+    killed(&env, &["run", &experiment], how);
 }
 
 /// Journal and namespaces know no file system: some stand for all.
@@ -75,10 +75,10 @@ fn killed_of_many(fs: &str, how: Kill) {
 }
 
 fn killed_in_directory(how: Kill) {
-    let Some(scene) = Scene::privileged(&[]) else { return };
-    let target = scene.make_dir("target");
-    let experiment = scene.long_experiment("", &target, "");
-    killed(&scene, &["run", &experiment], how);
+    let Some(env) = TestEnv::privileged(&[]) else { return };
+    let target = env.make_dir("target");
+    let experiment = env.long_experiment("", &target, "");
+    killed(&env, &["run", &experiment], how);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0, "the user's directory is as it was");
 }
 
@@ -117,84 +117,84 @@ fn killed_tree_directory() {
 
 #[test]
 fn killed_with_a_memory_limit() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:128M", "");
-    killed(&scene, &["run", &experiment, "--memory", "64M"], Kill::Parent);
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
+    killed(&env, &["run", &experiment, "--memory", "64M"], Kill::Parent);
 }
 
 /// Also outside of a timed phase: at the beginning of each other step.
 #[test]
 fn killed_at_each_step() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
     for step in ["reset", "mount", "settle", "chill", "measure", "teardown"] {
-        let mut command = scene.command(&["run", &experiment, "--scale", "0.05"]);
+        let mut command = env.command(&["run", &experiment, "--scale", "0.05"]);
         command.env("FSARENA_FAULT", format!("hang:{step}"));
-        let mut live = scene.start_command(command);
+        let mut live = env.start_command(command);
         live.wait_for("asks for a hang");
         kill(&live, Kill::Parent);
         live.end();
-        scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
-        assert_nothing_left(&scene);
+        env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+        assert_nothing_left(&env);
     }
-    assert!(scene.runs().iter().all(|run| run.state == RunState::Interrupted));
+    assert!(env.runs().iter().all(|run| run.state == RunState::Interrupted));
 }
 
 /// While the image is being written there is no trial yet.
 #[test]
 fn killed_while_the_image_is_written() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:512M", "");
-    let mut live = scene.start(&["run", &experiment]);
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:512M", "");
+    let mut live = env.start(&["run", &experiment]);
     live.image_begun();
     kill(&live, Kill::Parent);
     live.end();
-    scene.run(&["list"]).good().says(&["cleaned up after a killed run"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].trials_done, 0);
+    env.run(&["list"]).good().says(&["cleaned up after a killed run"]);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].trials_done, 0);
 }
 
 #[test]
 fn ctrl_c_while_the_image_is_written() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:512M", "");
-    let mut live = scene.start(&["run", &experiment]);
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:512M", "");
+    let mut live = env.start(&["run", &experiment]);
     live.image_begun();
     live.signal_group(Signal::INT);
     live.end().code(130);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
-    assert_eq!(scene.runs()[0].trials_done, 0);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
+    assert_eq!(env.runs()[0].trials_done, 0);
 }
 
 /// The next start may as well be another run, also of an image in memory.
 #[test]
 fn killed_and_followed_by_a_run() {
-    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
-    let experiment = scene.long_experiment("ext4", "ram:128M", "");
-    let mut live = scene.start(&["run", &experiment]);
+    let Some(env) = TestEnv::privileged(&["ext4", "tmpfs"]) else { return };
+    let experiment = env.long_experiment("ext4", "ram:128M", "");
+    let mut live = env.start(&["run", &experiment]);
     live.stop_in_phase(2);
     kill(&live, Kill::Parent);
     live.end();
     let small = ["--fs", "tmpfs", "--on", "ram:64M", "--workload", "tiny-files", "--scale", "0.01"];
-    scene.run_once(&small).good().says(&["cleaned up after a killed run"]);
-    assert_kept(&scene);
-    assert_eq!(scene.runs()[1].state, RunState::Done);
-    assert_nothing_left(&scene);
+    env.run_once(&small).good().says(&["cleaned up after a killed run"]);
+    assert_kept(&env);
+    assert_eq!(env.runs()[1].state, RunState::Done);
+    assert_nothing_left(&env);
 }
 
 /// Stops a run in its second trial by `stop`; it takes everything down itself.
 fn stopped(fs: &str, stop: fn(&Live<'_>)) {
-    let Some(scene) = Scene::privileged(&[fs]) else { return };
-    let experiment = scene.long_experiment(fs, roomy(fs), "");
-    let mut live = scene.start(&["run", &experiment]);
+    let Some(env) = TestEnv::privileged(&[fs]) else { return };
+    let experiment = env.long_experiment(fs, roomy(fs), "");
+    let mut live = env.start(&["run", &experiment]);
     live.stop_in_phase(2);
     stop(&live);
     let ran = live.end().code(130).says(&["interrupted; the trials that were done are stored"]);
     assert!(!ran.stderr.contains("left behind"), "{}", ran.stderr);
     // Before any other start: this one did it all itself.
-    assert_nothing_left(&scene);
-    let records = assert_kept(&scene);
+    assert_nothing_left(&env);
+    let records = assert_kept(&env);
     assert_eq!(records.len(), 2);
     assert_eq!(records[1].outcome, Outcome::Interrupted);
     assert!(records[1].phases.is_empty(), "half a phase is no measurement");
@@ -235,11 +235,11 @@ fn hung_up_with_all_that_belongs_to_it() {
 /// An executor that does not listen is killed by the second Ctrl-C.
 #[test]
 fn ctrl_c_twice() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:128M", "");
-    let mut command = scene.command(&["run", &experiment]);
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
+    let mut command = env.command(&["run", &experiment]);
     command.env("FSARENA_FAULT", "hang:measure");
-    let mut live = scene.start_command(command);
+    let mut live = env.start_command(command);
     live.wait_for("asks for a hang");
     live.signal(Signal::INT);
     live.wait_for("stopping");
@@ -249,26 +249,26 @@ fn ctrl_c_twice() {
     live.signal(Signal::INT);
     live.end().code(130);
     assert!(second.elapsed().as_secs() < 5, "at once: {:?}", second.elapsed());
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Interrupted);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Interrupted);
 }
 
 /// A small run of one trial with a fault.
-fn faulty(scene: &Scene, fault: &str, args: &[&str]) -> Ran {
+fn faulty(env: &TestEnv, fault: &str, args: &[&str]) -> Ran {
     let all = ["run", "--runs", "1", "--workload", "tiny-files", "--scale", "0.02"];
-    let mut command = scene.command(&[&all, args].concat());
+    let mut command = env.command(&[&all, args].concat());
     command.env("FSARENA_FAULT", fault);
-    scene.finish(command)
+    env.finish(command)
 }
 
 fn executor_panics_at(step: &str) {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    faulty(&scene, &format!("panic:{step}"), &["--fs", "ext4", "--on", "loop:128M"])
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    faulty(&env, &format!("panic:{step}"), &["--fs", "ext4", "--on", "loop:128M"])
         .code(1)
         .says(&["asks for a panic", "the executor ended without a record"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[0].state, RunState::Done);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[0].state, RunState::Done);
+    let records = env.records(1);
     assert!(matches!(&records[0].outcome, Outcome::Failed { step, .. } if step == "executor"));
 }
 
@@ -295,30 +295,30 @@ fn executor_panics_at_measure() {
 /// The runner panics after a trial: a RUN stored before is whole, and the next start tidies up.
 #[test]
 fn runner_panics() {
-    let Some(scene) = Scene::privileged(&["ext4", "tmpfs"]) else { return };
-    faulty(&scene, "", &["--fs", "tmpfs", "--on", "ram:64M"]).good();
+    let Some(env) = TestEnv::privileged(&["ext4", "tmpfs"]) else { return };
+    faulty(&env, "", &["--fs", "tmpfs", "--on", "ram:64M"]).good();
     let args = ["--fs", "ext4", "--on", "loop:128M", "--memory", "64M"];
-    faulty(&scene, "panic:store", &args).code(101).says(&["asks for a panic"]);
-    scene.run(&["list"]).good();
-    assert_nothing_left(&scene);
-    let states: Vec<_> = scene.runs().iter().map(|run| run.state).collect();
+    faulty(&env, "panic:store", &args).code(101).says(&["asks for a panic"]);
+    env.run(&["list"]).good();
+    assert_nothing_left(&env);
+    let states: Vec<_> = env.runs().iter().map(|run| run.state).collect();
     assert_eq!(states, [RunState::Done, RunState::Interrupted]);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
 /// An executor that is killed fails its trial, and the run goes on with the others.
 fn executor_killed(which: usize) {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:128M", "");
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
     let args = ["run", &experiment, "--fs", "ext4,ext4:noatime", "--runs", "1"];
-    let mut live = scene.start(&args);
+    let mut live = env.start(&args);
     live.stop_in_phase(1);
     let executors = live.executors();
     assert_eq!(executors.len(), 2, "an outer and an inner one");
     rustix::process::kill_process(executors[which], Signal::KILL).unwrap();
     live.end().code(1).says(&["the executor ended without a record"]);
-    assert_nothing_left(&scene);
-    let outcomes: Vec<_> = scene.records(1).into_iter().map(|record| record.outcome).collect();
+    assert_nothing_left(&env);
+    let outcomes: Vec<_> = env.records(1).into_iter().map(|record| record.outcome).collect();
     assert!(matches!(outcomes[0], Outcome::Failed { .. }), "{outcomes:?}");
     assert_eq!(outcomes[1], Outcome::Done);
 }
@@ -336,14 +336,14 @@ fn inner_executor_killed() {
 /// A worker that is killed fails its trial with a word about it.
 #[test]
 fn worker_killed() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:128M", "");
-    let mut live = scene.start(&["run", &experiment, "--runs", "2"]);
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
+    let mut live = env.start(&["run", &experiment, "--runs", "2"]);
     let worker = live.stop_in_phase(2);
     rustix::process::kill_process(worker, Signal::KILL).unwrap();
     live.end().code(1).says(&["the worker ended without a result (signal: 9"]);
-    assert_nothing_left(&scene);
-    let records = scene.records(1);
+    assert_nothing_left(&env);
+    let records = env.records(1);
     assert_eq!(records[0].outcome, Outcome::Done);
     assert!(
         matches!(&records[1].outcome, Outcome::Failed { step, .. } if step == "measure create")
@@ -353,29 +353,29 @@ fn worker_killed() {
 /// Beside a live run others list and run; they take down what a dead one left, and nothing else.
 #[test]
 fn a_live_run_is_left_alone() {
-    let Some(scene) = Scene::privileged(&["ext4", "xfs"]) else { return };
-    let experiment = scene.long_experiment("ext4", "loop:128M", "");
-    let mut dead = scene.start(&["run", &experiment]);
+    let Some(env) = TestEnv::privileged(&["ext4", "xfs"]) else { return };
+    let experiment = env.long_experiment("ext4", "loop:128M", "");
+    let mut dead = env.start(&["run", &experiment]);
     dead.stop_in_phase(1);
     kill(&dead, Kill::Tree);
     dead.end();
-    let mut first = scene.start(&["run", &experiment]);
+    let mut first = env.start(&["run", &experiment]);
     let worker = first.stop_in_phase(1);
-    assert_eq!(processes_of(&scene).len(), 4, "run, two executors, worker");
-    let list = scene.run(&["list", "--json"]).good().json();
+    assert_eq!(processes_of(&env).len(), 4, "run, two executors, worker");
+    let list = env.run(&["list", "--json"]).good().json();
     let states: Vec<_> = (0..2).map(|n| list["runs"][n]["state"].clone()).collect();
     assert_eq!(states, ["interrupted", "running"], "{list}");
     let small = ["--workload", "tiny-files", "--scale", "0.02"];
     let xfs = [&["--fs", "xfs", "--on", "loop:300M"], &small[..]].concat();
-    let second = scene.run_once(&xfs).good();
+    let second = env.run_once(&xfs).good();
     assert!(!second.stderr.contains("removed"), "{}", second.stderr);
-    scene.run(&["show", "2", "--json"]).good();
-    assert_eq!(processes_of(&scene).len(), 4, "it still works");
+    env.run(&["show", "2", "--json"]).good();
+    assert_eq!(processes_of(&env).len(), 4, "it still works");
     rustix::process::kill_process(worker, Signal::CONT).unwrap();
     first.end().good();
-    assert_nothing_left(&scene);
-    assert_eq!(scene.runs()[1].state, RunState::Done);
-    let records = scene.records(2);
+    assert_nothing_left(&env);
+    assert_eq!(env.runs()[1].state, RunState::Done);
+    let records = env.records(2);
     assert_eq!(records.len(), 2);
     assert!(records.iter().all(|record| record.outcome == Outcome::Done));
     assert!(records.iter().all(|record| record.phases[0].ops == 20_000));

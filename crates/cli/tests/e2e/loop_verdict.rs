@@ -1,7 +1,7 @@
 //! Verdicts on differences that are known: found, not found where there is none, computed again
 //! from the file, and as exit codes.
 
-use crate::support::{Course, NEVER_SAME, PROGRAM, Ran, Scene, assert_nothing_left, tool};
+use crate::support::{Course, NEVER_SAME, PROGRAM, Ran, TestEnv, assert_nothing_left, tool};
 use fsarena_model::verdict::{Stop, StopWhy};
 use serde_json::{Value, json};
 use std::fs;
@@ -14,26 +14,26 @@ const EQUAL: &str = "fs = [\"ext4\", \"ext4\"]";
 /// Four times as slow: decided at the first look.
 #[test]
 fn a_known_difference_is_found() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let file = scene.known("cap = 8", FAR, &["create"]);
-    let ran = scene.run(&["run", &file, "--require-decision"]).good();
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let file = env.known("cap = 8", FAR, &["create"]);
+    let ran = env.run(&["run", &file, "--require-decision"]).good();
     ran.says(&[&format!("{QUICK} is FASTER than {LATE}"), "after 4 blocks: 1 decided, 0 open"]);
-    assert_nothing_left(&scene);
-    let course = scene.course();
+    assert_nothing_left(&env);
+    let course = env.course();
     assert_eq!(course.stop, Some(Stop { blocks: 4, why: StopWhy::Decided }));
     assert_eq!(course.looks, [4]);
     assert_eq!(course.attempts.len(), 8);
     let four: Vec<u32> = (0..4).collect();
     assert_eq!(course.done(), [(LATE, four.clone()), (QUICK, four)].into());
-    let listed = scene.run(&["list", "--json"]).good().json();
+    let listed = env.run(&["list", "--json"]).good().json();
     assert_eq!(listed["runs"][0]["state"], "done");
-    let shown = scene.run(&["show"]).good();
+    let shown = env.run(&["show"]).good();
     shown.says(&["done", &format!("{QUICK} is FASTER than {LATE}"), "4 blocks"]);
-    found(&scene.studied(1), &course);
-    the_same_wherever_it_lies(&scene);
-    a_run_that_has_ended_does_not_go_on(&scene);
-    which_of_two_is_asked_for(&scene);
-    assert_nothing_left(&scene);
+    found(&env.studied(1), &course);
+    the_same_wherever_it_lies(&env);
+    a_run_that_has_ended_does_not_go_on(&env);
+    which_of_two_is_asked_for(&env);
+    assert_nothing_left(&env);
 }
 
 /// What `study --json` says of it.
@@ -77,13 +77,13 @@ fn found(document: &Value, course: &Course) {
 
 /// `study` prints the same bytes again, from a copy, from one that cannot be written to, and from
 /// a database that took the RUN over.
-fn the_same_wherever_it_lies(scene: &Scene) {
-    let elsewhere = scene.make_dir("elsewhere");
+fn the_same_wherever_it_lies(env: &TestEnv) {
+    let elsewhere = env.make_dir("elsewhere");
     let copy = format!("{elsewhere}/kept.db");
-    fs::copy(scene.db(), &copy).unwrap();
+    fs::copy(env.db(), &copy).unwrap();
     let bytes = fs::read(&copy).unwrap();
     let merged = format!("{elsewhere}/merged.db");
-    scene.run(&["merge", "--db", &merged, &scene.db().display().to_string()]).good();
+    env.run(&["merge", "--db", &merged, &env.db().display().to_string()]).good();
     let read_only = |args: &[&str]| {
         let unshare = tool("unshare")?;
         let script = format!(
@@ -91,14 +91,14 @@ fn the_same_wherever_it_lies(scene: &Scene) {
              ! touch {elsewhere}/x 2> /dev/null; exec \"$@\""
         );
         let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], args].concat();
-        Some(scene.finish(scene.command_of(&unshare, &all)))
+        Some(env.finish(env.command_of(&unshare, &all)))
     };
     for form in [&["study", "1"][..], &["study"], &["study", "--all-pairs"], &["study", "--json"]] {
-        let first = scene.run(form).good();
+        let first = env.run(form).good();
         assert!(first.stdout.contains(LATE), "{}", first.stdout);
         let copied = [form, &["--db", &copy]].concat();
-        let mut others = vec![scene.run(form), scene.run(&copied)];
-        others.push(scene.run(&[form, &["--db", &merged]].concat()));
+        let mut others = vec![env.run(form), env.run(&copied)];
+        others.push(env.run(&[form, &["--db", &merged]].concat()));
         others.extend(read_only(&copied));
         for ran in others.into_iter().map(Ran::good) {
             assert_eq!(ran.stdout, first.stdout, "{form:?}");
@@ -106,8 +106,8 @@ fn the_same_wherever_it_lies(scene: &Scene) {
         }
     }
     assert!(fs::read(&copy).unwrap() == bytes, "the copy was changed");
-    let mut studied = scene.studied(1);
-    let shown = scene.run(&["show", "--json"]).good().json();
+    let mut studied = env.studied(1);
+    let shown = env.run(&["show", "--json"]).good().json();
     for own in ["schema", "kind"] {
         studied.as_object_mut().unwrap().remove(own);
     }
@@ -116,21 +116,21 @@ fn the_same_wherever_it_lies(scene: &Scene) {
 
 /// What is looked at until it pleases is no verdict.
 #[track_caller]
-fn a_run_that_has_ended_does_not_go_on(scene: &Scene) {
-    let before = fs::read(scene.db()).unwrap();
-    scene.run(&["run", "--resume=1"]).refused(2, &["--resume: RUN 1 is done"]);
-    scene.run(&["run", "--resume"]).refused(2, &["no RUN was interrupted"]);
+fn a_run_that_has_ended_does_not_go_on(env: &TestEnv) {
+    let before = fs::read(env.db()).unwrap();
+    env.run(&["run", "--resume=1"]).refused(2, &["--resume: RUN 1 is done"]);
+    env.run(&["run", "--resume"]).refused(2, &["no RUN was interrupted"]);
     for more in [["--cap", "16"], ["--runs", "20"], ["--budget", "1h"], ["--margin", "1%"]] {
-        let ran = scene.run(&[&["run", "--resume=1"], &more[..]].concat()).code(2);
+        let ran = env.run(&[&["run", "--resume=1"], &more[..]].concat()).code(2);
         let ran = ran.says(&["cannot be used with", more[0]]);
         assert_eq!(ran.stdout, "");
     }
-    assert!(fs::read(scene.db()).unwrap() == before, "the database was changed");
+    assert!(fs::read(env.db()).unwrap() == before, "the database was changed");
 }
 
 /// Without a baseline, SLOWER is said of nobody in particular.
-fn which_of_two_is_asked_for(scene: &Scene) {
-    let compare = |args: &[&str]| scene.run(&[&["compare", "1"], args].concat());
+fn which_of_two_is_asked_for(env: &TestEnv) {
+    let compare = |args: &[&str]| env.run(&[&["compare", "1"], args].concat());
     compare(&["--fail-on", "slower"]).refused(2, &["there is no baseline", "--pair new,old"]);
     compare(&["--bisect"]).refused(128, &["there is no baseline", "--pair new,old"]);
     let (slower, faster) = (format!("{LATE},{QUICK}"), format!("{QUICK},{LATE}"));
@@ -145,14 +145,14 @@ fn which_of_two_is_asked_for(scene: &Scene) {
 /// With a baseline: 3 and 1 where the other is slower, 0 where it is faster, 125 where it is open.
 #[test]
 fn exit_codes_against_a_baseline() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
-    let file = scene.known("blocks = 3", FAR, &["create"]);
-    let begin = |name: &str| scene.run(&["run", &file, "--baseline", name]).good();
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
+    let file = env.known("blocks = 3", FAR, &["create"]);
+    let begin = |name: &str| env.run(&["run", &file, "--baseline", name]).good();
     begin(QUICK);
     begin(LATE);
-    scene.known("blocks = 1\nbaseline = \"ext4#1\"", EQUAL, &["create"]);
-    scene.run(&["run", &file]).good().says(&["UNDECIDED"]);
-    let compare = |args: &[&str]| scene.run(&[&["compare"], args].concat());
+    env.known("blocks = 1\nbaseline = \"ext4#1\"", EQUAL, &["create"]);
+    env.run(&["run", &file]).good().says(&["UNDECIDED"]);
+    let compare = |args: &[&str]| env.run(&[&["compare"], args].concat());
     for (run, by_slower, by_bisect, word) in
         [("1", 3, 1, "SLOWER"), ("2", 0, 0, "FASTER"), ("3", 0, 125, "UNDECIDED")]
     {
@@ -166,19 +166,19 @@ fn exit_codes_against_a_baseline() {
     }
     compare(&["--fail-on", "slower"]).code(0).says(&["UNDECIDED"]);
     compare(&["9", "--bisect"]).refused(128, &["no such RUN"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// The slowest leaves when it is decided; the others go on without it.
 #[test]
 fn the_decided_leave() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     // Two that differ by a microsecond, which nothing here can tell.
     let factors = "fs = \"ext4\"\nhandicap = [\"300 ms\", \"300001 us\", \"2 s\"]";
-    let file = scene.known(&format!("cap = 8\n{NEVER_SAME}"), factors, &["create", "stat"]);
-    let ran = scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    let course = scene.course();
+    let file = env.known(&format!("cap = 8\n{NEVER_SAME}"), factors, &["create", "stat"]);
+    let ran = env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    let course = env.course();
     assert_eq!(course.stop, Some(Stop { blocks: 8, why: StopWhy::Cap }));
     assert_eq!(course.looks, [4, 6, 8]);
     let done = course.done();
@@ -189,7 +189,7 @@ fn the_decided_leave() {
     assert!(far.len() < 8 && *far == all[..far.len()], "{done:?}");
     assert!([4, 6].contains(&far.len()), "it leaves at a look: {done:?}");
     ran.says(&[&format!("block {} of at most 8: 2 trials", far.len() + 1)]);
-    let document = scene.studied(1);
+    let document = env.studied(1);
     assert_eq!(document["agrees_with_stored_looks"], json!(true));
     for question in document["questions"].as_array().unwrap() {
         let rows = question["rows"].as_array().unwrap();
@@ -199,20 +199,20 @@ fn the_decided_leave() {
         assert!(letters(0).contains('a'), "{question}");
         assert!(!letters(2).contains('a') && !letters(2).is_empty(), "{question}");
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// Shown, not assumed: the whole interval lies within the margin.
 #[test]
 fn equal_ones_are_the_same() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let factors = format!("{EQUAL}\nhandicap = \"500 ms\"");
-    let file = scene.known("cap = 8\nmargin = \"25%\"", &factors, &["create"]);
-    let ran = scene.run(&["run", &file, "--require-decision"]).good();
+    let file = env.known("cap = 8\nmargin = \"25%\"", &factors, &["create"]);
+    let ran = env.run(&["run", &file, "--require-decision"]).good();
     ran.says(&["SAME", "25 %", "0 open"]);
-    assert_nothing_left(&scene);
-    assert!(matches!(scene.course().stop, Some(Stop { why: StopWhy::Decided, .. })));
-    let document = scene.studied(1);
+    assert_nothing_left(&env);
+    assert!(matches!(env.course().stop, Some(Stop { why: StopWhy::Decided, .. })));
+    let document = env.studied(1);
     let question = &document["questions"][0];
     let pair = &question["pairs"][0];
     assert_eq!(pair["verdict"], json!("SAME"));
@@ -222,7 +222,7 @@ fn equal_ones_are_the_same() {
         assert_eq!((&row["letters"], &row["tier"]), (&json!("a"), &json!(1)), "{row}");
     }
     let labels = ["ext4 handicap=500ms#1", "ext4 handicap=500ms#2"].join(",");
-    let compare = |args: &[&str]| scene.run(&[&["compare", "--pair", &labels], args].concat());
+    let compare = |args: &[&str]| env.run(&[&["compare", "--pair", &labels], args].concat());
     compare(&["--fail-on", "slower", "--require-decision"]).good().says(&["SAME"]);
     compare(&["--bisect"]).good();
 }
@@ -230,13 +230,13 @@ fn equal_ones_are_the_same() {
 /// Three RUNs can speak for others of this boot, two cannot; boots are on neither side enough.
 #[test]
 fn several_runs_are_units() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let factors = "fs = \"ext4\"\nhandicap = [\"200 ms\", \"1 s\"]";
-    let file = scene.known("blocks = 2", factors, &["create"]);
+    let file = env.known("blocks = 2", factors, &["create"]);
     for _ in 0..3 {
-        scene.run(&["run", &file]).good();
+        env.run(&["run", &file]).good();
     }
-    let compare = |args: &[&str]| scene.run(&[&["compare"], args].concat());
+    let compare = |args: &[&str]| env.run(&[&["compare"], args].concat());
     let slower = ["--pair", "ext4 handicap=1s,ext4 handicap=200ms"];
     let faster = ["--pair", "ext4 handicap=200ms,ext4 handicap=1s"];
     let three = ["1", "2", "3"];
@@ -255,28 +255,28 @@ fn several_runs_are_units() {
         let first = compare(args).good().stdout;
         assert_eq!(compare(args).good().stdout, first);
     }
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 /// A number that was asked for is carried out, and looked at once; nobody leaves before.
 #[test]
 fn a_fixed_number_of_blocks() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     // Noise can feign a difference in one of the phases, hardly in all four of them.
     let phases = ["create", "read", "read-random", "stat"];
-    let file = scene.known("margin = \"0.01%\"", EQUAL, &phases);
+    let file = env.known("margin = \"0.01%\"", EQUAL, &phases);
     let args = ["run", &file, "--runs", "3"];
-    scene.run(&[&args[..], &["--require-decision"]].concat()).code(4).says(&["UNDECIDED"]);
-    assert_nothing_left(&scene);
-    let course = scene.course();
+    env.run(&[&args[..], &["--require-decision"]].concat()).code(4).says(&["UNDECIDED"]);
+    assert_nothing_left(&env);
+    let course = env.course();
     assert_eq!(course.stop, Some(Stop { blocks: 3, why: StopWhy::Cap }));
     assert_eq!((course.schedule.len(), course.attempts.len()), (6, 6));
     assert_eq!(course.looks, [3]);
     let three: Vec<u32> = (0..3).collect();
     assert_eq!(course.done(), [("ext4#1", three.clone()), ("ext4#2", three)].into());
-    scene.run(&["study", "--require-decision"]).code(4).says(&["UNDECIDED"]);
-    scene.run(&["study"]).good();
-    let document = scene.studied(1);
+    env.run(&["study", "--require-decision"]).code(4).says(&["UNDECIDED"]);
+    env.run(&["study"]).good();
+    let document = env.studied(1);
     assert_eq!(document["rule"], json!({ "kind": "fixed", "blocks": 3 }));
     assert_eq!(document["agrees_with_stored_looks"], json!(true));
     assert_eq!(document["margin"], json!(0.0001));
@@ -285,45 +285,45 @@ fn a_fixed_number_of_blocks() {
     assert_eq!(pairs.len(), 4);
     assert!(pairs.iter().all(|pair| pair["n"] == json!(3) && pair["verdict"] != json!("SAME")));
     assert!(pairs.iter().any(|pair| pair["verdict"] == json!("UNDECIDED")));
-    a_run_that_has_ended_does_not_go_on(&scene);
-    assert_nothing_left(&scene);
+    a_run_that_has_ended_does_not_go_on(&env);
+    assert_nothing_left(&env);
 }
 
 /// The first block is done in any case; no other is begun that would not end in time, and where it
 /// ended it is looked at once more.
 #[test]
 fn a_budget_that_is_used_up() {
-    let Some(scene) = Scene::privileged(&["ext4"]) else { return };
+    let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let run = format!("cap = 8\nbudget = \"1 s\"\n{NEVER_SAME}");
     let factors = format!("{EQUAL}\nhandicap = \"200 ms\"");
-    let file = scene.known(&run, &factors, &["create", "read", "stat"]);
-    let ran = scene.run(&["run", &file]).good();
+    let file = env.known(&run, &factors, &["create", "read", "stat"]);
+    let ran = env.run(&["run", &file]).good();
     ran.says(&["the budget is used up: block 2 would take about", "UNDECIDED", "budget"]);
-    assert_nothing_left(&scene);
-    let course = scene.course();
+    assert_nothing_left(&env);
+    let course = env.course();
     assert_eq!(course.stop, Some(Stop { blocks: 1, why: StopWhy::Budget }));
     assert_eq!(course.looks, [0; 0], "one block says nothing about the spread");
     let labels = ["ext4 handicap=200ms#1", "ext4 handicap=200ms#2"];
     assert_eq!(course.done(), labels.map(|label| (label, vec![0])).into());
-    let document = scene.studied(1);
+    let document = env.studied(1);
     assert_eq!(document["stop"], json!({ "blocks": 1, "why": "budget" }));
     assert_eq!(document["budget_ns"], json!(1_000_000_000));
-    scene.run(&["study", "--require-decision"]).code(4);
-    a_run_that_has_ended_does_not_go_on(&scene);
+    env.run(&["study", "--require-decision"]).code(4);
+    a_run_that_has_ended_does_not_go_on(&env);
     // Six blocks of 1.2 s at most.
-    scene.run(&["run", &file, "--budget", "8s"]).good();
-    let course = scene.course_of(2);
+    env.run(&["run", &file, "--budget", "8s"]).good();
+    let course = env.course_of(2);
     let Some(Stop { blocks, why: StopWhy::Budget }) = course.stop else {
         panic!("{:?}", course.stop);
     };
     assert!((1..=6).contains(&blocks), "{blocks}");
     assert_eq!(course.attempts.len(), 2 * blocks as usize);
     assert_eq!(course.looks.last().copied(), Some(blocks).filter(|blocks| *blocks > 1));
-    assert_eq!(scene.studied(2)["stop"], json!({ "blocks": blocks, "why": "budget" }));
+    assert_eq!(env.studied(2)["stop"], json!({ "blocks": blocks, "why": "budget" }));
     // A number that is asked for takes the place of the file's budget.
-    scene.run(&["run", &file, "--runs", "2"]).good();
-    let course = scene.course_of(3);
+    env.run(&["run", &file, "--runs", "2"]).good();
+    let course = env.course_of(3);
     assert_eq!(course.stop, Some(Stop { blocks: 2, why: StopWhy::Cap }));
     assert_eq!(course.looks, [2]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }

@@ -1,6 +1,6 @@
 //! A directory as the target: no root, no mkfs, nothing of the user's touched.
 
-use crate::support::{Scene, assert_nothing_left, is_root};
+use crate::support::{TestEnv, assert_nothing_left, is_root};
 use fsarena_model::record::{CacheState, Outcome};
 use rustix::process::{Signal, kill_process};
 use std::fs;
@@ -14,15 +14,15 @@ const NOBODY: u32 = 65534;
 
 #[test]
 fn life_in_a_directory() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    fs::write(scene.path("target/mine"), "mine").unwrap();
-    let ran = scene.run_once(&[&["--on", &target, "--verify"], &SMALL[..]].concat()).good();
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    fs::write(env.path("target/mine"), "mine").unwrap();
+    let ran = env.run_once(&[&["--on", &target, "--verify"], &SMALL[..]].concat()).good();
     ran.says(&["directory", "tiny-files / read-random"]);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
     let names: Vec<_> = fs::read_dir(&target).unwrap().flatten().map(|e| e.file_name()).collect();
     assert_eq!(names, ["mine"], "the user's files, and they alone");
-    let record = scene.records(1).remove(0);
+    let record = env.records(1).remove(0);
     assert_eq!(record.outcome, Outcome::Done);
     assert_eq!(record.verify.as_ref().map(|verify| verify.bad_files), Some(0));
     for phase in &record.phases {
@@ -33,22 +33,22 @@ fn life_in_a_directory() {
     }
 }
 
-/// The program as seen by a user without rights: a copy that this user can reach, and a scene
-/// that belongs to them.
-pub fn as_nobody(scene: &Scene, args: &[&str]) -> Option<Command> {
+/// The program as seen by a user without rights: a copy that this user can reach, and a test
+/// environment that belongs to them.
+pub fn as_nobody(env: &TestEnv, args: &[&str]) -> Option<Command> {
     if !is_root() {
         println!("not run: needs root, to become somebody else");
         return None;
     }
-    let program = scene.path("program");
+    let program = env.path("program");
     if !program.exists() {
         fs::copy(crate::support::PROGRAM, &program).unwrap();
     }
-    for dir in [scene.dir().to_owned(), scene.images(), scene.path("said")] {
+    for dir in [env.dir().to_owned(), env.images(), env.path("said")] {
         fs::set_permissions(&dir, fs::Permissions::from_mode(0o755)).unwrap();
         std::os::unix::fs::chown(&dir, Some(NOBODY), Some(NOBODY)).unwrap();
     }
-    let mut command = scene.command_of(&program.display().to_string(), args);
+    let mut command = env.command_of(&program.display().to_string(), args);
     command.uid(NOBODY).gid(NOBODY);
     Some(command)
 }
@@ -56,51 +56,51 @@ pub fn as_nobody(scene: &Scene, args: &[&str]) -> Option<Command> {
 /// Without root and without a word about the target: a directory, and one line on what root adds.
 #[test]
 fn without_root() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let args = [&["run", "--runs", "1"], &SMALL[..]].concat();
-    let Some(command) = as_nobody(&scene, &args) else { return };
-    let ran = scene.finish(command).good();
+    let Some(command) = as_nobody(&env, &args) else { return };
+    let ran = env.finish(command).good();
     let lines = ran.stderr.lines().filter(|line| line.contains("root")).collect::<Vec<_>>();
     assert_eq!(lines.len(), 1, "{}", ran.stderr);
     assert!(lines[0].contains("not root: working in"), "{}", lines[0]);
     assert!(lines[0].contains("as root, file systems would be made"), "{}", lines[0]);
     ran.says(&["directory", "tiny-files / create"]);
-    assert_nothing_left(&scene);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    assert_nothing_left(&env);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }
 
 #[test]
 fn without_root_in_a_named_directory() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
     let args = [&["run", "--runs", "1", "--on", &target], &SMALL[..]].concat();
-    let Some(command) = as_nobody(&scene, &args) else { return };
-    scene.finish(command).code(2).says(&["not writable", "name a writable directory"]);
+    let Some(command) = as_nobody(&env, &args) else { return };
+    env.finish(command).code(2).says(&["not writable", "name a writable directory"]);
     std::os::unix::fs::chown(&target, Some(NOBODY), Some(NOBODY)).unwrap();
-    let command = as_nobody(&scene, &args).unwrap();
-    scene.finish(command).good();
-    assert_nothing_left(&scene);
+    let command = as_nobody(&env, &args).unwrap();
+    env.finish(command).good();
+    assert_nothing_left(&env);
 }
 
 /// A loop device is refused with the reason and both ways out.
 #[test]
 fn without_root_there_is_no_loop_device() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let on = ["run", "--runs", "1", "--fs", "ext4,tmpfs", "--on", "loop:128M"];
-    let Some(command) = as_nobody(&scene, &[&on[..], &SMALL].concat()) else { return };
-    scene.finish(command).code(1).says(&["needs root", "nothing to run"]);
-    assert_nothing_left(&scene);
+    let Some(command) = as_nobody(&env, &[&on[..], &SMALL].concat()) else { return };
+    env.finish(command).code(1).says(&["needs root", "nothing to run"]);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn without_root_a_mixed_run_does_what_it_can() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let args = ["run", "--dry-run"];
-    let Some(command) = as_nobody(&scene, &args) else { return };
-    scene.finish(command).good().says(&["directory", "Nothing has been touched"]);
-    assert!(!scene.db().exists() && !scene.state().exists());
-    assert!(!scene.path(".cache").exists(), "the directory to work in is not made");
-    assert_nothing_left(&scene);
+    let Some(command) = as_nobody(&env, &args) else { return };
+    env.finish(command).good().says(&["directory", "Nothing has been touched"]);
+    assert!(!env.db().exists() && !env.state().exists());
+    assert!(!env.path(".cache").exists(), "the directory to work in is not made");
+    assert_nothing_left(&env);
 }
 
 /// Where root may not make namespaces, as in most containers, a directory can still be worked in.
@@ -111,28 +111,28 @@ fn root_without_the_right_to_mount() {
         return;
     }
     let Some(setpriv) = crate::support::tool("setpriv") else { return };
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
     let drop = ["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"];
     let work = ["--workload", "small-files", "--scale", "0.01"];
     let run = [crate::support::PROGRAM, "run", "--runs", "1", "--on", &target];
-    scene.finish(scene.command_of(&setpriv, &[&drop[..], &run, &work].concat())).good();
-    assert_nothing_left(&scene);
+    env.finish(env.command_of(&setpriv, &[&drop[..], &run, &work].concat())).good();
+    assert_nothing_left(&env);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
-    assert_eq!(scene.records(1)[0].outcome, Outcome::Done);
+    assert_eq!(env.records(1)[0].outcome, Outcome::Done);
     // What needs the right says so.
     let mount =
         ["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "unshare", "-m", "true"];
-    assert_ne!(scene.finish(scene.command_of(&setpriv, &mount)).code, Some(0), "it was given up");
+    assert_ne!(env.finish(env.command_of(&setpriv, &mount)).code, Some(0), "it was given up");
 }
 
 /// A trial meets neither the grown directory nor the remembered names of the one before.
 #[test]
 fn each_trial_has_a_directory_of_its_own() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    let experiment = scene.long_experiment("", &target, "");
-    let mut live = scene.start(&["run", &experiment]);
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let experiment = env.long_experiment("", &target, "");
+    let mut live = env.start(&["run", &experiment]);
     let roots = [1, 2].map(|block| {
         let worker = live.stop_in_phase(block);
         let root = fs::read_link(format!("/proc/{}/cwd", worker.as_raw_nonzero())).unwrap();
@@ -145,9 +145,9 @@ fn each_trial_has_a_directory_of_its_own() {
     assert!(roots.iter().all(|root| root.starts_with(&target)), "{roots:?}");
     assert!(roots[0].ends_with("fsarena-trial-0"), "{roots:?}");
     assert!(roots[1].ends_with("fsarena-trial-1"), "{roots:?}");
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
-    assert!(scene.records(1).iter().all(|record| record.phases[0].ops == 20_000));
+    assert!(env.records(1).iter().all(|record| record.phases[0].ops == 20_000));
 }
 
 /// The work is done by the user that was named.
@@ -157,31 +157,31 @@ fn work_as_another_user() {
         println!("not run: needs root, to become somebody else");
         return;
     }
-    let scene = Scene::new();
+    let env = TestEnv::new();
     // The directory of ours inside is made by root and given to the user.
-    fs::set_permissions(scene.dir(), fs::Permissions::from_mode(0o755)).unwrap();
-    let target = scene.make_dir("target");
+    fs::set_permissions(env.dir(), fs::Permissions::from_mode(0o755)).unwrap();
+    let target = env.make_dir("target");
     let args = [&["--on", &target, "--user", "65534:65534"], &SMALL[..]].concat();
-    scene.run_once(&args).good();
-    assert_nothing_left(&scene);
+    env.run_once(&args).good();
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn a_dry_run_touches_nothing() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
     for args in [
         vec!["run", "--dry-run"],
         vec!["run", "--dry-run", "--json"],
         vec!["run", "2003-linux-vs-freebsd", "--dry-run"],
         vec!["run", "--dry-run", "--on", &target, "--workload", "tiny-files"],
     ] {
-        scene.run(&args).good();
+        env.run(&args).good();
     }
-    assert!(!scene.db().exists(), "no database");
-    assert!(!scene.state().exists(), "no journal");
+    assert!(!env.db().exists(), "no database");
+    assert!(!env.state().exists(), "no journal");
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
-    assert_nothing_left(&scene);
-    let plan = scene.run(&["run", "--dry-run", "--json"]).json();
+    assert_nothing_left(&env);
+    let plan = env.run(&["run", "--dry-run", "--json"]).json();
     assert_eq!(plan["kind"], "plan");
 }

@@ -2,7 +2,7 @@
 
 use crate::plain_directory::as_nobody;
 use crate::support::real::{by_engine, by_programs, facts, stages_in};
-use crate::support::{Scene, assert_nothing_left, of, phase, tool};
+use crate::support::{TestEnv, assert_nothing_left, phase, record_of, tool};
 use fsarena_model::record::CacheState;
 use std::fs;
 use std::path::Path;
@@ -26,9 +26,9 @@ const WORK: &str = "[[workload]]\nname = \"trees\"\n\
 const ENTRIES: u64 = 60 + 3;
 
 #[track_caller]
-fn directory_is_whole(scene: &Scene) {
-    let records = scene.done_records(1);
-    let trees = of(&records, "trees");
+fn directory_is_whole(env: &TestEnv) {
+    let records = env.done_records(1);
+    let trees = record_of(&records, "trees");
     assert_eq!(trees.verify.as_ref().map(|verify| verify.files), Some(4 * 60));
     by_programs(phase(trees, "untar"), &["tar", "gzip"]);
     by_programs(phase(trees, "copy"), &["cp"]);
@@ -41,10 +41,10 @@ fn directory_is_whole(scene: &Scene) {
         assert_eq!(phase.ops, ENTRIES, "{}", phase.name);
         assert_eq!(phase.cache.state, CacheState::Warm, "a directory cannot be made cold");
     }
-    by_programs(phase(of(&records, "count"), "count"), &["sh"]);
-    let copy = phase(of(&records, "memory"), "copy");
+    by_programs(phase(record_of(&records, "count"), "count"), &["sh"]);
+    let copy = phase(record_of(&records, "memory"), "copy");
     assert_eq!(copy.ops, 21);
-    assert_eq!(stages_in(&scene.images()), [] as [std::path::PathBuf; 0]);
+    assert_eq!(stages_in(&env.images()), [] as [std::path::PathBuf; 0]);
     let memory = &copy.program.as_ref().unwrap().argv;
     assert!(memory.iter().any(|word| word.starts_with("/dev/shm/")), "{memory:?}");
     assert!(!memory.iter().any(|word| word.contains("-stage/") && Path::new(word).exists()));
@@ -55,15 +55,15 @@ fn in_a_directory() {
     if tool("gzip").is_none() {
         return;
     }
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    fs::write(scene.path("target/mine"), "mine").unwrap();
-    let file = scene.real_experiment(&format!("device = \"{target}\"\ncache = \"warm\""), WORK);
-    scene.run(&["run", &file, "--yes"]).good().says(&["every byte as written"]);
-    assert_nothing_left(&scene);
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    fs::write(env.path("target/mine"), "mine").unwrap();
+    let file = env.real_experiment(&format!("device = \"{target}\"\ncache = \"warm\""), WORK);
+    env.run(&["run", &file, "--yes"]).good().says(&["every byte as written"]);
+    assert_nothing_left(&env);
     let names: Vec<_> = fs::read_dir(&target).unwrap().flatten().map(|it| it.file_name()).collect();
     assert_eq!(names, ["mine"]);
-    directory_is_whole(&scene);
+    directory_is_whole(&env);
 }
 
 #[test]
@@ -71,25 +71,25 @@ fn without_root() {
     if tool("gzip").is_none() {
         return;
     }
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    let file = scene.real_experiment(&format!("device = \"{target}\"\ncache = \"warm\""), WORK);
-    let Some(command) = as_nobody(&scene, &["run", &file, "--yes"]) else { return };
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let file = env.real_experiment(&format!("device = \"{target}\"\ncache = \"warm\""), WORK);
+    let Some(command) = as_nobody(&env, &["run", &file, "--yes"]) else { return };
     std::os::unix::fs::chown(&target, Some(NOBODY), Some(NOBODY)).unwrap();
-    scene.finish(command).good();
-    assert_nothing_left(&scene);
-    directory_is_whole(&scene);
+    env.finish(command).good();
+    assert_nothing_left(&env);
+    directory_is_whole(&env);
 }
 
 /// The data of the user lie beside the directory to work in, and stay as they are.
 #[test]
 fn own_data_in_a_directory() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    let own = scene.make_dir("own/below");
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let own = env.make_dir("own/below");
     fs::write(Path::new(&own).join("file"), "mine").unwrap();
     std::os::unix::fs::symlink(".", Path::new(&own).join("loop")).unwrap();
-    let before = facts(&scene.path("own"));
+    let before = facts(&env.path("own"));
     let work = |name: &str, source: &str, phases: &str| {
         format!(
             "[[workload]]\nname = \"{name}\"\ndataset = {{ from = \"own\" }}\n\
@@ -99,45 +99,45 @@ fn own_data_in_a_directory() {
     let works = work("same", "same", "\"copy\", { op = \"delete\", of = \"data\" }")
         + &work("other", "other", "\"copy\"");
     let factors = format!("device = \"{target}\"\ncache = \"warm\"");
-    let file = scene.real_experiment(&factors, &works);
-    scene.run(&["run", &file]).good();
-    assert_nothing_left(&scene);
-    assert_eq!(facts(&scene.path("own")), before);
-    let records = scene.done_records(1);
-    assert_eq!(phase(of(&records, "same"), "copy").ops, 3);
-    assert_eq!(phase(of(&records, "other"), "copy").ops, 3);
+    let file = env.real_experiment(&factors, &works);
+    env.run(&["run", &file]).good();
+    assert_nothing_left(&env);
+    assert_eq!(facts(&env.path("own")), before);
+    let records = env.done_records(1);
+    assert_eq!(phase(record_of(&records, "same"), "copy").ops, 3);
+    assert_eq!(phase(record_of(&records, "other"), "copy").ops, 3);
     // What would change it where it lies is refused.
     let worse = work("other", "other", "{ op = \"delete\", of = \"data\" }");
-    let file = scene.real_experiment(&factors, &worse);
-    scene.run(&["run", &file]).refused(2, &["real.toml"]);
+    let file = env.real_experiment(&factors, &worse);
+    env.run(&["run", &file]).refused(2, &["real.toml"]);
     // So is work in the middle of it.
-    let inside = scene.make_dir("own/target");
-    let before = facts(&scene.path("own"));
+    let inside = env.make_dir("own/target");
+    let before = facts(&env.path("own"));
     let factors = format!("device = \"{inside}\"\ncache = \"warm\"");
-    let file = scene.real_experiment(&factors, &work("other", "other", "\"copy\""));
-    scene.run(&["run", &file]).code(1).says(&["where this RUN writes"]);
-    assert_eq!(facts(&scene.path("own")), before);
-    assert_eq!(scene.runs()[1].trials_done, 0);
-    assert_nothing_left(&scene);
+    let file = env.real_experiment(&factors, &work("other", "other", "\"copy\""));
+    env.run(&["run", &file]).code(1).says(&["where this RUN writes"]);
+    assert_eq!(facts(&env.path("own")), before);
+    assert_eq!(env.runs()[1].trials_done, 0);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn a_dry_run_of_each_experiment_touches_nothing() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     for (experiment, words) in [
         ("2005-file-operations", ["ports: ports-2004", "copy (cp)"]),
         ("2008-all-against-all", ["portage: portage-2008", "wav2ogg: wav to ogg (oggenc)"]),
         ("2010-ssd-ext4-journal", ["avi: avi-3400m", "copy (cp)"]),
     ] {
         for scale in ["1", "0.01"] {
-            let ran = scene.run(&["run", experiment, "--dry-run", "--scale", scale]).good();
+            let ran = env.run(&["run", experiment, "--dry-run", "--scale", scale]).good();
             let ran = ran.says(&["Real work", "; needs ", "Nothing has been touched"]);
             ran.says(&words);
         }
-        let plan = scene.run(&["run", experiment, "--dry-run", "--json"]).good().json();
+        let plan = env.run(&["run", experiment, "--dry-run", "--json"]).good().json();
         assert_eq!(plan["kind"], "plan", "{experiment}");
     }
-    assert!(!scene.db().exists() && !scene.state().exists());
-    assert_eq!(fs::read_dir(scene.images()).unwrap().count(), 0);
-    assert_nothing_left(&scene);
+    assert!(!env.db().exists() && !env.state().exists());
+    assert_eq!(fs::read_dir(env.images()).unwrap().count(), 0);
+    assert_nothing_left(&env);
 }

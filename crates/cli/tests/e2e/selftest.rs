@@ -1,17 +1,17 @@
 //! `fsarena selftest honesty` on stored tapes, and what it refuses.
 
-use crate::support::{Scene, assert_nothing_left};
+use crate::support::{TestEnv, assert_nothing_left};
 use fsarena_model::run::RunHeader;
 use fsarena_store::{Owner, Store};
 use fsarena_testkit::records;
 
 /// Stores a RUN of `blocks` trials a contender. Phases take a second, give or take a few percent
 /// that follow no pattern.
-fn store_tape(scene: &Scene, contenders: &[&str], blocks: u32) -> RunHeader {
+fn store_tape(env: &TestEnv, contenders: &[&str], blocks: u32) -> RunHeader {
     let contenders = contenders.iter().map(|label| records::contender(label, label, 1)).collect();
     let mut header = records::header(contenders, vec![records::small_files()], blocks);
     header.uid = format!("{:016x}", blocks + 7);
-    let store = Store::open(&scene.db()).unwrap();
+    let store = Store::open(&env.db()).unwrap();
     let owner = Owner { pid: 1, start_ticks: 0, boot_id: "another boot".to_owned() };
     let run = store.create_run(&header, &owner).unwrap();
     for sequence in 0..u32::try_from(header.plan.schedule.len()).unwrap() {
@@ -29,13 +29,13 @@ fn store_tape(scene: &Scene, contenders: &[&str], blocks: u32) -> RunHeader {
 
 #[test]
 fn a_stored_tape_is_replayed() {
-    let scene = Scene::new();
-    store_tape(&scene, &["ext4"], 130);
+    let env = TestEnv::new();
+    store_tape(&env, &["ext4"], 130);
     let args = ["selftest", "honesty", "--tape", "1", "--replays", "20"];
-    let ran = scene.run(&args).good();
+    let ran = env.run(&args).good();
     let ran = ran.says(&["RUN 1: small-files, create", "RUN 1: small-files, delete", "130 trials"]);
     ran.says(&["fsarena", "mean of 3, > 2 %", "benchstat-like", "false verdicts in 20"]);
-    let json = |more: &[&str]| scene.run(&[&args[..], &["--json"], more].concat()).good().json();
+    let json = |more: &[&str]| env.run(&[&args[..], &["--json"], more].concat()).good().json();
     let once = json(&[]);
     assert_eq!(once["kind"], "honesty");
     assert_eq!(once["tapes"].as_array().unwrap().len(), 3);
@@ -46,31 +46,31 @@ fn a_stored_tape_is_replayed() {
     assert_eq!(once, json(&[]), "the same seed gives the same figures");
     assert_ne!(once, json(&["--seed", "2"]));
     assert_eq!(json(&["--margin", "5%"])["tapes"][0]["margin"], 0.05);
-    assert_nothing_left(&scene);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn what_is_no_tape_is_refused() {
-    let scene = Scene::new();
+    let env = TestEnv::new();
     let tape = ["selftest", "honesty", "--replays", "20", "--tape", "latest"];
-    scene.run(&tape).code(2).says(&["no database yet"]);
-    store_tape(&scene, &["ext4"], 100);
-    scene.run(&tape).code(2).says(&["RUN 1, small-files, create: 100 trials, and 128 are needed"]);
-    store_tape(&scene, &["ext4", "xfs"], 130);
-    scene.run(&tape).code(2).says(&["RUN 2 has 2 contenders", "one unchanged configuration"]);
-    assert_nothing_left(&scene);
+    env.run(&tape).code(2).says(&["no database yet"]);
+    store_tape(&env, &["ext4"], 100);
+    env.run(&tape).code(2).says(&["RUN 1, small-files, create: 100 trials, and 128 are needed"]);
+    store_tape(&env, &["ext4", "xfs"], 130);
+    env.run(&tape).code(2).says(&["RUN 2 has 2 contenders", "one unchanged configuration"]);
+    assert_nothing_left(&env);
 }
 
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_recorded() {
-    let scene = Scene::new();
-    let target = scene.make_dir("target");
-    let with = |more: &[&str]| scene.run(&[&["selftest", "honesty"], more].concat()).code(2);
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let with = |more: &[&str]| env.run(&[&["selftest", "honesty"], more].concat()).code(2);
     with(&["--on", &target, "--runs", "127"]).says(&["--runs 127", "needs 128 trials"]);
     with(&["--on", &target, "--margin", "0%"]).says(&["--margin 0%"]);
     with(&["--on", &target, "--margin", "much"]).says(&["--margin much"]);
     with(&["--on", &target, "--replays", "0"]).says(&["--replays"]);
     with(&["--tape", "1", "--runs", "200"]).says(&["cannot be used with"]);
-    assert!(!scene.db().exists(), "something was recorded");
-    assert_nothing_left(&scene);
+    assert!(!env.db().exists(), "something was recorded");
+    assert_nothing_left(&env);
 }

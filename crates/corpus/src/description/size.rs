@@ -46,7 +46,7 @@ impl Size {
             Self::Drawn(distribution) => (&[][..], distribution.draw(salt)),
         };
         move |number| match listed {
-            [] => draw.of(number),
+            [] => draw.value_at(number),
             sizes => sizes[(number % sizes.len() as u64) as usize],
         }
     }

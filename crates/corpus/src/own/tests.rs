@@ -11,18 +11,18 @@ use std::os::unix::net::UnixListener;
 use tar::{Builder, EntryType, Header};
 use tempfile::TempDir;
 
-fn look(path: &Path) -> Result<Own, CorpusError> {
+fn inspect(path: &Path) -> Result<Own, CorpusError> {
     survey(path, &|| false)
 }
 
 fn contents(path: &Path) -> Contents {
-    match look(path).unwrap() {
+    match inspect(path).unwrap() {
         Own::Tree(contents) | Own::Archive(_, contents) => contents,
     }
 }
 
 fn refusal(path: &Path) -> String {
-    look(path).unwrap_err().to_string()
+    inspect(path).unwrap_err().to_string()
 }
 
 fn header(kind: EntryType, name: &[u8], size: u64) -> Header {
@@ -65,7 +65,7 @@ fn look_at(bytes: &[u8]) -> Result<Own, CorpusError> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("archive");
     fs::write(&path, bytes).unwrap();
-    look(&path)
+    inspect(&path)
 }
 
 mod hostile;
@@ -97,7 +97,7 @@ fn a_tree_is_counted_and_links_are_not_followed() {
         longest_path_bytes: 9,
         archive_bytes: None,
     };
-    assert_eq!(look(dir.path()).unwrap(), Own::Tree(expected));
+    assert_eq!(inspect(dir.path()).unwrap(), Own::Tree(expected));
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn deal(count: u64, parents: u64, spread: Spread, salt: u64) -> Vec<u64> {
         Spread::Even => vec![1; parents as usize],
         Spread::Uneven => {
             let draw = WEIGHTS.draw(salt ^ WEIGHT_SALT);
-            (0..parents).map(|parent| draw.of(parent)).collect()
+            (0..parents).map(|parent| draw.value_at(parent)).collect()
         }
     };
     let one_each = u64::from(spread == Spread::Uneven && count >= parents);

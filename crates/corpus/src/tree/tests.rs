@@ -55,7 +55,7 @@ fn tree(scale: f64) -> Tree {
     Description::parse(TREE, "tree.toml").unwrap().scaled(scale).tree()
 }
 
-fn of<'a>(tree: &'a Tree, end: &str) -> Vec<Entry<'a>> {
+fn entries_named<'a>(tree: &'a Tree, end: &str) -> Vec<Entry<'a>> {
     tree.entries().filter(|entry| entry.path.rsplit('/').next().unwrap().starts_with(end)).collect()
 }
 
@@ -72,8 +72,11 @@ fn counts_and_totals_are_those_described() {
     let tree = tree(1.0);
     let contents = tree.contents();
     assert_eq!(contents.dirs, 45);
-    assert_eq!((of(&tree, "Makefile").len(), of(&tree, "patch-").len()), (40, 1000));
-    assert_eq!(bytes(&of(&tree, "Makefile")), 40_000);
+    assert_eq!(
+        (entries_named(&tree, "Makefile").len(), entries_named(&tree, "patch-").len()),
+        (40, 1000)
+    );
+    assert_eq!(bytes(&entries_named(&tree, "Makefile")), 40_000);
     let executable: Vec<_> =
         tree.entries().filter(|e| e.mode == 0o755 && e.kind != EntryKind::Dir).collect();
     assert_eq!(bytes(&executable), 1_000_000);
@@ -111,13 +114,17 @@ fn a_scale_makes_fewer_files_not_smaller_ones_but_for_a_big_one() {
     for scale in [0.001, 0.1, 0.5, 2.0] {
         let tree = tree(scale);
         let expected = |count: f64| ((count * scale).round() as usize).max(1);
-        assert_eq!(of(&tree, "patch-").len(), expected(1000.0), "{scale}");
-        assert_eq!(of(&tree, "Makefile").len(), expected(40.0).max(1), "{scale}");
-        let mean = bytes(&of(&tree, "Makefile")) as usize / of(&tree, "Makefile").len();
+        assert_eq!(entries_named(&tree, "patch-").len(), expected(1000.0), "{scale}");
+        assert_eq!(entries_named(&tree, "Makefile").len(), expected(40.0).max(1), "{scale}");
+        let mean = bytes(&entries_named(&tree, "Makefile")) as usize
+            / entries_named(&tree, "Makefile").len();
         assert!((999..=1001).contains(&mean), "{mean} at {scale}");
-        let film = bytes(&of(&tree, "film"));
+        let film = bytes(&entries_named(&tree, "film"));
         assert_eq!(film, ((3_000_000.0 * scale) as u64).max(1 << 20));
-        assert!(of(&tree, "lib").len() + of(&tree, "a").len() >= expected(40.0) / 2);
+        assert!(
+            entries_named(&tree, "lib").len() + entries_named(&tree, "a").len()
+                >= expected(40.0) / 2
+        );
     }
 }
 
@@ -161,8 +168,10 @@ fn classes_in_figures() {
     assert_eq!(names, ["one-each", "many", "by-bytes", "big"]);
     assert_eq!(classes.iter().map(|class| class.files).sum::<u64>(), tree.contents().files);
     assert_eq!(classes.iter().map(|class| class.bytes).sum::<u64>(), tree.contents().bytes);
-    let mut sizes: Vec<u64> =
-        of(&tree, "Makefile").iter().map(|entry| bytes(std::slice::from_ref(entry))).collect();
+    let mut sizes: Vec<u64> = entries_named(&tree, "Makefile")
+        .iter()
+        .map(|entry| bytes(std::slice::from_ref(entry)))
+        .collect();
     sizes.sort_unstable();
     let one_each = ClassFigures {
         name: "one-each".to_owned(),

@@ -90,7 +90,7 @@ fn in_memory(identity: &DeviceIdentity, backing_file: Option<&Path>) -> bool {
     if block_number(file).is_some() {
         return file.file_name().is_some_and(|name| is_memory(&name.to_string_lossy()));
     }
-    let entry = mountinfo::of_path(file).ok().flatten();
+    let entry = mountinfo::find_for_path(file).ok().flatten();
     entry.is_some_and(|entry| matches!(entry.fstype.as_str(), "tmpfs" | "ramfs"))
 }
 

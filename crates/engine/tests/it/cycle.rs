@@ -1,6 +1,6 @@
 //! Cycles of updates: what each kind does, when cycles start, and what is left behind.
 
-use crate::support::cycles::{MS, Stage, cycles, of};
+use crate::support::cycles::{CycleFixture, MS, cycle_reports, cycles};
 use crate::support::{Asking, seed};
 use fsarena_engine::backend::sync::Sync;
 use fsarena_engine::{InjectedDelay, Job, Prepared, Root};
@@ -37,27 +37,27 @@ fn inodes(dir: &Path) -> BTreeMap<String, (u64, u64)> {
 #[test]
 fn each_kind_does_what_it_says() {
     for (weights, (name, kind)) in ONLY.into_iter().zip(UpdateKind::ALL) {
-        let mut stage = Stage::new(drawn());
+        let mut fixture = CycleFixture::new(drawn());
         // A link holds the old inode, so that a new file cannot get its number.
         let held = crate::support::temp_dir();
-        let before = inodes(stage.path());
+        let before = inodes(fixture.path());
         for (index, path) in before.keys().enumerate() {
             std::fs::hard_link(path, held.path().join(index.to_string())).unwrap();
         }
-        let (report, _) = stage.done(&cycles(1, 120, weights));
-        let after = inodes(stage.path());
+        let (report, _) = fixture.done(&cycles(1, 120, weights));
+        let after = inodes(fixture.path());
         assert_eq!(after.len(), before.len(), "{name}: temporary files are gone");
         let new_inode = matches!(kind, UpdateKind::Replace | UpdateKind::Recreate);
         for (path, (inode, size)) in &after {
             assert_eq!(*size, before[path].1, "{name}: {path} keeps its size");
             assert_eq!(*inode != before[path].0, new_inode, "{name}: {path}");
         }
-        let [one] = of(&report) else { panic!("{report:?}") };
-        let count = |of: usize| one.kinds[of];
+        let [one] = cycle_reports(&report) else { panic!("{report:?}") };
+        let count = |cycle_reports: usize| one.kinds[cycle_reports];
         assert_eq!(count(kind as usize), 120);
         assert_eq!((one.worst_kind, one.collisions, one.beside), (Some(kind), 0, 0));
-        assert_eq!(one.asked_bytes, stage.dataset.bytes());
-        stage.whole();
+        assert_eq!(one.asked_bytes, fixture.dataset.bytes());
+        fixture.whole();
     }
 }
 
@@ -78,8 +78,8 @@ fn each_kind_makes_its_calls() {
             (Fsync::End, 0, 2),
             (Fsync::Dsync, 0, 1),
         ] {
-            let stage = Stage::new(Dataset::uniform(9, 3000, 2));
-            let root = Root::open(stage.path()).unwrap();
+            let fixture = CycleFixture::new(Dataset::uniform(9, 3000, 2));
+            let root = Root::open(fixture.path()).unwrap();
             let io = Io { fsync, ..Io::default() };
             let plain = Phase::of_cycles("c", cycles(1, 9, weights), 1000);
             let phase = Phase { io: io.clone(), ..plain };
@@ -89,7 +89,7 @@ fn each_kind_makes_its_calls() {
                 Ok(())
             };
             let backend = Asking { real: Sync::new(&root, &io), ask };
-            let job = Job::new(&stage.dataset, &phase, seed(), seed());
+            let job = Job::new(&fixture.dataset, &phase, seed(), seed());
             let report = Prepared::new(&job).unwrap().run(&backend);
             assert_eq!(report.error, None);
             let mut all = BTreeMap::from([("close", 9), ("sync", syncs), ("write", 27)]);
@@ -104,24 +104,25 @@ fn each_kind_makes_its_calls() {
 fn many_cycles_leave_every_byte_right() {
     for order in [Order::Sequential, Order::Random] {
         for latency in [true, false] {
-            let mut stage = Stage { latency, ..Stage::new(drawn()) };
+            let mut fixture = CycleFixture { latency, ..CycleFixture::new(drawn()) };
             let cycle = cycles(4, 50, [3, 2, 2, 2, 1]);
             let phase = Phase { order, ..Phase::of_cycles("c", cycle.clone(), 1000) };
-            let (report, events) = stage.run(&phase);
+            let (report, events) = fixture.run(&phase);
             assert_eq!(report.error, None);
             crate::support::cycles::honest(&report, &cycle, &events);
-            assert_eq!((report.ops, stage.state.newest_version), (200, 5));
+            assert_eq!((report.ops, fixture.state.newest_version), (200, 5));
             assert_eq!(report.asked_written_bytes, None);
-            stage.whole();
+            fixture.whole();
             // What follows finds them, and the check is one.
-            stage.done(&cycles(1, 120, [1, 1, 1, 1, 1]));
-            stage.whole();
-            let path = inodes(stage.path()).into_iter().find(|(_, (_, size))| *size > 600);
+            fixture.done(&cycles(1, 120, [1, 1, 1, 1, 1]));
+            fixture.whole();
+            let path = inodes(fixture.path()).into_iter().find(|(_, (_, size))| *size > 600);
             let path = path.unwrap().0;
             let mut bytes = std::fs::read(&path).unwrap();
             bytes[599] ^= 1;
             std::fs::write(&path, bytes).unwrap();
-            let report = crate::support::verify(stage.path(), &stage.dataset, &stage.state, 4096);
+            let report =
+                crate::support::verify(fixture.path(), &fixture.dataset, &fixture.state, 4096);
             assert_eq!(report.bad_files, 1);
         }
     }
@@ -130,27 +131,27 @@ fn many_cycles_leave_every_byte_right() {
 /// Each cycle writes a version of its own.
 #[test]
 fn a_cycle_writes_the_next_version() {
-    let mut stage = Stage::new(Dataset::uniform(10, 1200, 0));
-    stage.done(&cycles(3, 10, [1, 1, 1, 1, 0]));
-    for file in std::fs::read_dir(stage.path()).unwrap() {
+    let mut fixture = CycleFixture::new(Dataset::uniform(10, 1200, 0));
+    fixture.done(&cycles(3, 10, [1, 1, 1, 1, 0]));
+    for file in std::fs::read_dir(fixture.path()).unwrap() {
         let bytes = std::fs::read(file.unwrap().path()).unwrap();
         assert_eq!((bytes[6], bytes[512 + 6], bytes[7]), (4, 4, 0));
     }
     let renamed = Phase::new("rename", Op::Rename, 0);
-    let dir = stage.path().to_owned();
-    crate::support::run(&dir, &stage.dataset.clone(), &mut stage.state, &renamed);
-    stage.done(&cycles(1, 10, [0, 0, 0, 1, 0]));
-    stage.whole();
+    let dir = fixture.path().to_owned();
+    crate::support::run(&dir, &fixture.dataset.clone(), &mut fixture.state, &renamed);
+    fixture.done(&cycles(1, 10, [0, 0, 0, 1, 0]));
+    fixture.whole();
 }
 
 #[test]
 fn the_same_seed_takes_the_same_files() {
     let touched = |calls: &mut Vec<u64>| {
-        let mut stage = Stage::new(drawn());
-        let before = inodes(stage.path());
-        let (report, _) = stage.done(&cycles(1, 30, [0, 0, 1, 0, 0]));
+        let mut fixture = CycleFixture::new(drawn());
+        let before = inodes(fixture.path());
+        let (report, _) = fixture.done(&cycles(1, 30, [0, 0, 1, 0, 0]));
         calls.push(report.asked_bytes);
-        let after = inodes(stage.path());
+        let after = inodes(fixture.path());
         let changed = after.iter().filter(|(path, file)| before[*path] != **file);
         let names = changed.map(|(path, _)| path.rsplit_once("/d").unwrap().1.to_owned());
         names.collect::<Vec<_>>()
@@ -167,39 +168,42 @@ fn late(overrun: Overrun, number: u32) -> Cycle {
     Cycle { overrun, period_ns: 20 * MS, ..cycles(number, 20, [1, 1, 1, 1, 1]) }
 }
 
-fn slow() -> Stage {
-    Stage { delay: InjectedDelay::from_ns(200 * MS), ..Stage::new(Dataset::uniform(20, 5000, 3)) }
+fn slow() -> CycleFixture {
+    CycleFixture {
+        delay: InjectedDelay::from_ns(200 * MS),
+        ..CycleFixture::new(Dataset::uniform(20, 5000, 3))
+    }
 }
 
 #[test]
 fn cycles_overlap_where_they_may() {
-    let mut stage = slow();
-    let (report, _) = stage.done(&late(Overrun::Overlap, 6));
-    let cycles = of(&report);
+    let mut fixture = slow();
+    let (report, _) = fixture.done(&late(Overrun::Overlap, 6));
+    let cycles = cycle_reports(&report);
     assert_eq!(cycles[0].beside, 0);
     // Each works for ten periods.
     assert!(cycles[1..].iter().all(|cycle| cycle.beside >= 1), "{cycles:#?}");
     assert!(cycles.iter().all(|cycle| cycle.returned_ns - cycle.started_ns >= 200 * MS));
-    stage.whole();
+    fixture.whole();
 }
 
 /// The ninth waits for the first of eight that ends.
 #[test]
 fn a_start_beyond_the_limit_waits_and_shows_it() {
-    let mut stage = slow();
+    let mut fixture = slow();
     let cycle = Cycle { period_ns: 1, ..late(Overrun::Overlap, 10) };
-    let (report, _) = stage.done(&cycle);
-    let cycles = of(&report);
+    let (report, _) = fixture.done(&cycle);
+    let cycles = cycle_reports(&report);
     assert_eq!(cycles.iter().map(|cycle| cycle.beside).max(), Some(7));
     let first_end_ns = cycles[..8].iter().filter_map(|cycle| cycle.durable_ns).min().unwrap();
     assert!(cycles[8].started_ns >= first_end_ns && cycles[8].due_ns == 8);
-    stage.whole();
+    fixture.whole();
 }
 
 #[test]
 fn starts_are_left_out_where_one_is_at_work() {
     let (report, _) = slow().done(&late(Overrun::Skip, 7));
-    let cycles = of(&report);
+    let cycles = cycle_reports(&report);
     let skipped = &report.cycles.as_ref().unwrap().skipped;
     assert!(skipped.len() >= 4, "{report:?}");
     assert!(cycles.iter().all(|cycle| cycle.beside == 0));
@@ -211,7 +215,7 @@ fn starts_are_left_out_where_one_is_at_work() {
 #[test]
 fn starts_queue_where_they_shall() {
     let (report, _) = slow().done(&late(Overrun::Queue, 4));
-    let cycles = of(&report);
+    let cycles = cycle_reports(&report);
     assert_eq!(cycles.len(), 4);
     for pair in cycles.windows(2) {
         assert!(pair[1].started_ns >= pair[0].durable_ns.unwrap() && pair[1].beside == 0);
@@ -220,14 +224,14 @@ fn starts_queue_where_they_shall() {
 
 #[test]
 fn periods_that_are_long_enough_are_kept() {
-    let mut stage = Stage::new(Dataset::uniform(20, 5000, 3));
+    let mut fixture = CycleFixture::new(Dataset::uniform(20, 5000, 3));
     for (name, overrun) in Overrun::ALL {
         let cycle = Cycle { overrun, period_ns: 100 * MS, ..cycles(3, 20, [1; 5]) };
-        let (report, events) = stage.done(&cycle);
+        let (report, events) = fixture.done(&cycle);
         let over_ns = events.last().unwrap().monotonic_ns - report.start_monotonic_ns;
         assert!(over_ns >= 300 * MS, "{name}: the last period is whole");
     }
-    stage.whole();
+    fixture.whole();
 }
 
 /// Eight cycles at once over the same few files, which are away again and again.
@@ -235,13 +239,13 @@ fn periods_that_are_long_enough_are_kept() {
 fn cycles_that_meet_on_a_file_do_not_fail() {
     let mut collisions = 0;
     for weights in [[0, 0, 0, 1, 0], [1, 1, 1, 2, 1]] {
-        let mut stage = Stage::new(Dataset::uniform(10, 9000, 1));
+        let mut fixture = CycleFixture::new(Dataset::uniform(10, 9000, 1));
         for _ in 0..10 {
             let overrun = Overrun::Overlap;
-            let (report, _) = stage.done(&Cycle { overrun, ..cycles(40, 10, weights) });
-            collisions += of(&report).iter().map(|cycle| cycle.collisions).sum::<u64>();
-            assert!(of(&report).iter().all(|cycle| cycle.collisions <= 10));
-            stage.whole();
+            let (report, _) = fixture.done(&Cycle { overrun, ..cycles(40, 10, weights) });
+            collisions += cycle_reports(&report).iter().map(|cycle| cycle.collisions).sum::<u64>();
+            assert!(cycle_reports(&report).iter().all(|cycle| cycle.collisions <= 10));
+            fixture.whole();
         }
     }
     println!("{collisions} collisions in 8000 updates");
@@ -250,8 +254,8 @@ fn cycles_that_meet_on_a_file_do_not_fail() {
 /// Two cycles unlink the only file before one of them makes it anew: one finds it away, or there.
 #[test]
 fn a_file_that_is_away_for_a_moment_is_a_collision() {
-    let stage = Stage::new(Dataset::uniform(1, 3000, 1));
-    let root = Root::open(stage.path()).unwrap();
+    let fixture = CycleFixture::new(Dataset::uniform(1, 3000, 1));
+    let root = Root::open(fixture.path()).unwrap();
     let plain = Cycle { overrun: Overrun::Overlap, ..cycles(2, 1, [0, 0, 0, 1, 0]) };
     let phase = Phase::of_cycles("c", plain, 4096);
     let both = Barrier::new(2);
@@ -262,12 +266,12 @@ fn a_file_that_is_away_for_a_moment_is_a_collision() {
         Ok(())
     };
     let backend = Asking { real: Sync::new(&root, &phase.io), ask };
-    let job = Job::new(&stage.dataset, &phase, seed(), seed());
+    let job = Job::new(&fixture.dataset, &phase, seed(), seed());
     let report = Prepared::new(&job).unwrap().run(&backend);
     assert_eq!((&report.error, report.ops), (&None, 2));
-    let collisions: Vec<_> = of(&report).iter().map(|cycle| cycle.collisions).collect();
+    let collisions: Vec<_> = cycle_reports(&report).iter().map(|cycle| cycle.collisions).collect();
     assert!([[0, 1], [1, 0], [1, 1]].iter().any(|known| collisions == known), "{collisions:?}");
-    let left = inodes(stage.path());
+    let left = inodes(fixture.path());
     assert!(left.len() == 1 && left.values().all(|file| file.1 == 3000), "{left:?}");
 }
 
@@ -275,10 +279,10 @@ fn a_file_that_is_away_for_a_moment_is_a_collision() {
 #[test]
 fn a_missing_dataset_is_no_collision() {
     for weights in [ONLY[0], ONLY[1], ONLY[3]] {
-        let mut stage = Stage::new(Dataset::uniform(5, 100, 0));
-        std::fs::remove_file(stage.path().join("f00000003")).unwrap();
+        let mut fixture = CycleFixture::new(Dataset::uniform(5, 100, 0));
+        std::fs::remove_file(fixture.path().join("f00000003")).unwrap();
         let phase = Phase::of_cycles("c", cycles(2, 5, weights), 4096);
-        let (report, _) = stage.run(&phase);
+        let (report, _) = fixture.run(&phase);
         let error = report.error.unwrap();
         assert_eq!((error.op_index, error.errno, &*error.path), (3, 2, "f00000003"));
         let [one] = &report.cycles.as_ref().unwrap().cycles[..] else { panic!("one cycle") };

@@ -1,6 +1,6 @@
 //! The second load beside cycles: what it does, at which rate, and how it fails.
 
-use crate::support::cycles::{MS, Stage, cycles, of};
+use crate::support::cycles::{CycleFixture, MS, cycle_reports, cycles};
 use fsarena_engine::InjectedDelay;
 use fsarena_model::cycle::{Cycle, Disturb, DisturbReport, Load, Overrun};
 use fsarena_model::work::{Backend, Dataset, Io, OpError, Phase, WorkerReport};
@@ -14,9 +14,9 @@ fn disturbed(number: u32, load: Load, in_cycles: &[u32]) -> Cycle {
 }
 
 /// A stage on which each cycle works for at least so long.
-fn stage(work_ns: u64) -> Stage {
+fn fixture(work_ns: u64) -> CycleFixture {
     let delay = InjectedDelay::from_ns(work_ns);
-    Stage { delay, ..Stage::new(Dataset::uniform(20, 5000, 3)) }
+    CycleFixture { delay, ..CycleFixture::new(Dataset::uniform(20, 5000, 3)) }
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -28,7 +28,7 @@ fn names(dir: &Path) -> Vec<String> {
 }
 
 fn in_cycle(report: &WorkerReport, number: u32) -> &DisturbReport {
-    let cycle = of(report).iter().find(|cycle| cycle.number == number).unwrap();
+    let cycle = cycle_reports(report).iter().find(|cycle| cycle.number == number).unwrap();
     let disturb = cycle.disturb.as_ref().unwrap();
     assert!(disturb.started_ns <= disturb.done_ns);
     assert!(cycle.due_ns <= disturb.started_ns);
@@ -39,10 +39,10 @@ fn in_cycle(report: &WorkerReport, number: u32) -> &DisturbReport {
 
 #[test]
 fn small_files_are_made_anew_in_the_chosen_cycles() {
-    let mut stage = stage(0);
+    let mut fixture = fixture(0);
     let load = Load::Create { files: 30, size_bytes: 700, rate: 0 };
-    let (report, _) = stage.done(&disturbed(4, load, &[1, 3]));
-    let [_, two, _, four] = of(&report) else { panic!("{report:?}") };
+    let (report, _) = fixture.done(&disturbed(4, load, &[1, 3]));
+    let [_, two, _, four] = cycle_reports(&report) else { panic!("{report:?}") };
     assert_eq!((&two.disturb, &four.disturb), (&None, &None));
     for number in [1, 3] {
         let disturb = in_cycle(&report, number);
@@ -50,14 +50,14 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
     }
     let latency = report.latency.as_ref().unwrap();
     assert_eq!(latency.count(), 2 * 20, "what is compared: the cycles without it");
-    let left = names(stage.path());
+    let left = names(fixture.path());
     assert_eq!(left.len(), 30, "those of the first are gone: {left:?}");
     assert!(left.iter().all(|name| name.contains("-00003-")), "{left:?}");
-    let sizes = left.iter().map(|name| stage.path().join("disturb").join(name));
+    let sizes = left.iter().map(|name| fixture.path().join("disturb").join(name));
     assert!(sizes.map(|path| path.metadata().unwrap().len()).all(|size| size == 700));
-    stage.whole();
+    fixture.whole();
     // In every cycle, and beside those of the phase before.
-    let (report, _) = stage.done(&disturbed(2, load, &[]));
+    let (report, _) = fixture.done(&disturbed(2, load, &[]));
     assert_eq!((in_cycle(&report, 1).ops, in_cycle(&report, 2).ops), (30, 30));
     assert_eq!(report.latency.unwrap().count(), 2 * 20, "there are no others");
 }
@@ -65,70 +65,70 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
 /// It has its amount, also where its cycle has long ended.
 #[test]
 fn a_rate_is_kept_and_the_amount_waited_for() {
-    let mut stage = stage(0);
+    let mut fixture = fixture(0);
     let load = Load::Create { files: 20, size_bytes: 10, rate: 100 };
-    let (report, events) = stage.done(&disturbed(1, load, &[]));
+    let (report, events) = fixture.done(&disturbed(1, load, &[]));
     let disturb = in_cycle(&report, 1);
     assert_eq!(disturb.ops, 20);
     assert!(disturb.done_ns - disturb.started_ns >= 190 * MS, "{disturb:?}");
     let over_ns = events.last().unwrap().monotonic_ns - report.start_monotonic_ns;
     assert!(over_ns < disturb.done_ns, "the period does not wait for it: {over_ns} {disturb:?}");
     let too_fast = Load::Create { files: 50, size_bytes: 10, rate: 1_000_000_000 };
-    let (report, _) = stage.done(&disturbed(1, too_fast, &[]));
+    let (report, _) = fixture.done(&disturbed(1, too_fast, &[]));
     assert!(in_cycle(&report, 1).late_ns > 0);
 }
 
 #[test]
 fn a_writer_ends_with_its_cycle() {
-    let mut stage = stage(300 * MS);
+    let mut fixture = fixture(300 * MS);
     let (size_bytes, bs_bytes, rate_bytes) = (100 * KIB, 8 * KIB, 4000 * KIB);
     let load = Load::Write { size_bytes, bs_bytes, rate_bytes };
-    let (report, _) = stage.done(&disturbed(2, load, &[2]));
+    let (report, _) = fixture.done(&disturbed(2, load, &[2]));
     let disturb = in_cycle(&report, 2);
     let ns = disturb.done_ns - disturb.started_ns;
     assert!(disturb.ops > 1 && disturb.bytes > 8 * KIB, "{disturb:?}");
     let due = u128::from(rate_bytes) * u128::from(ns) / 1_000_000_000;
     assert!(u128::from(disturb.bytes) <= due + u128::from(bs_bytes), "{disturb:?}");
-    let written = stage.path().join("disturb/written").metadata().unwrap().len();
+    let written = fixture.path().join("disturb/written").metadata().unwrap().len();
     assert_eq!(written, disturb.bytes.min(size_bytes));
     // As fast as it goes: round and round.
     let load = Load::Write { size_bytes, bs_bytes, rate_bytes: 0 };
-    let (report, _) = stage.done(&disturbed(1, load, &[]));
+    let (report, _) = fixture.done(&disturbed(1, load, &[]));
     assert!(in_cycle(&report, 1).bytes > 10 * size_bytes);
-    assert_eq!(stage.path().join("disturb/written").metadata().unwrap().len(), size_bytes);
+    assert_eq!(fixture.path().join("disturb/written").metadata().unwrap().len(), size_bytes);
 }
 
 #[test]
 fn a_reader_finds_its_file_made() {
-    let mut stage = stage(250 * MS);
+    let mut fixture = fixture(250 * MS);
     let load = Load::Read { size_bytes: 50 * KIB + 100, bs_bytes: 16 * KIB, rate_bytes: 0 };
     // In a phase of its own, before: nothing else is done.
     let cycle = disturbed(2, load, &[2]);
     let alone = Cycle { cycles: 0, ..cycle.clone() };
     let before = Phase { timed: false, ..Phase::of_cycles("c", alone, 4096) };
-    let (report, events) = stage.run(&before);
+    let (report, events) = fixture.run(&before);
     assert_eq!((report.error, report.ops, events), (None, 0, vec![]));
     assert_eq!(report.cycles, Some(Default::default()));
-    assert_eq!(stage.state.newest_version, 1);
-    assert_eq!(names(stage.path()), ["read-51300"]);
-    let (report, _) = stage.done(&cycle);
+    assert_eq!(fixture.state.newest_version, 1);
+    assert_eq!(names(fixture.path()), ["read-51300"]);
+    let (report, _) = fixture.done(&cycle);
     let disturb = in_cycle(&report, 2);
     assert!(disturb.ops >= 4 && disturb.bytes >= 50 * KIB, "{disturb:?}");
     // Where nobody has made it, the phase does, and calls of any size will do.
     let load = Load::Read { size_bytes: 5000, bs_bytes: 1000, rate_bytes: 1 << 40 };
-    let (report, _) = stage.done(&disturbed(1, load, &[]));
+    let (report, _) = fixture.done(&disturbed(1, load, &[]));
     assert!(in_cycle(&report, 1).bytes > 5000);
-    assert_eq!(names(stage.path()), ["read-5000", "read-51300"]);
-    stage.whole();
+    assert_eq!(names(fixture.path()), ["read-5000", "read-51300"]);
+    fixture.whole();
 }
 
 /// One load at a time: that of a later cycle begins when the one before has ended.
 #[test]
 fn overlapping_cycles_are_disturbed_one_after_the_other() {
-    let mut stage = stage(250 * MS);
+    let mut fixture = fixture(250 * MS);
     let load = Load::Create { files: 10, size_bytes: 10, rate: 200 };
     let cycle = Cycle { overrun: Overrun::Overlap, period_ns: MS, ..disturbed(3, load, &[]) };
-    let (report, _) = stage.done(&cycle);
+    let (report, _) = fixture.done(&cycle);
     for number in [2, 3] {
         let (before, after) = (in_cycle(&report, number - 1), in_cycle(&report, number));
         assert!(after.started_ns >= before.done_ns);
@@ -137,9 +137,9 @@ fn overlapping_cycles_are_disturbed_one_after_the_other() {
 }
 
 /// Runs cycles for an hour, unless the second load ends them.
-fn failed(stage: &mut Stage, load: Load) -> (OpError, WorkerReport) {
+fn failed(fixture: &mut CycleFixture, load: Load) -> (OpError, WorkerReport) {
     let hour = Cycle { period_ns: 3_600_000 * MS, ..disturbed(2, load, &[]) };
-    let (report, _) = stage.run(&Phase::of_cycles("c", hour, 4096));
+    let (report, _) = fixture.run(&Phase::of_cycles("c", hour, 4096));
     (report.error.clone().unwrap(), report)
 }
 
@@ -147,13 +147,13 @@ fn failed(stage: &mut Stage, load: Load) -> (OpError, WorkerReport) {
 fn a_second_load_that_fails_ends_the_phase() {
     let (bs_bytes, rate_bytes) = (4096, 0);
     let small = Load::Create { files: 5, size_bytes: 1, rate: 0 };
-    let mut one = stage(0);
+    let mut one = fixture(0);
     std::fs::write(one.path().join("disturb"), "in the way").unwrap();
     let (error, report) = failed(&mut one, small);
     assert_eq!((&*error.call, error.errno), ("open", 20), "not a directory: {error:?}");
     assert!(error.path.starts_with("disturb/"), "{error:?}");
     assert!(error.text.contains("second load"), "{error:?}");
-    let [cycle] = of(&report) else { panic!("{report:?}") };
+    let [cycle] = cycle_reports(&report) else { panic!("{report:?}") };
     assert!(cycle.durable_ns.is_some(), "the cycle at work has ended");
     assert_eq!(cycle.disturb.as_ref().unwrap().error, Some(error));
 
@@ -161,11 +161,11 @@ fn a_second_load_that_fails_ends_the_phase() {
     let read = Load::Read { size_bytes: 9000, bs_bytes, rate_bytes };
     let (error, report) = failed(&mut one, read);
     assert_eq!((&*error.call, &*error.path), ("open", "disturb/read-9000"));
-    assert_eq!(of(&report), []);
+    assert_eq!(cycle_reports(&report), []);
     assert_eq!(report.durable_monotonic_ns, None);
 
     // Long enough for a call: a reader ends with its cycle.
-    let mut two = stage(500 * MS);
+    let mut two = fixture(500 * MS);
     std::fs::create_dir_all(two.path().join("disturb/written")).unwrap();
     let (error, _) = failed(&mut two, Load::Write { size_bytes: 9000, bs_bytes, rate_bytes });
     assert_eq!((&*error.call, &*error.path), ("unlink", "disturb/written"));

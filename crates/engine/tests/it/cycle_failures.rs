@@ -1,7 +1,7 @@
 //! Errors in the middle of a cycle: the phase ends there and keeps what its cycles did.
 
 use crate::full::SmallTmpfs;
-use crate::support::cycles::{Stage, cycles, of};
+use crate::support::cycles::{CycleFixture, cycle_reports, cycles};
 use crate::support::{Asking, seed};
 use fsarena_engine::backend::sync::Sync;
 use fsarena_engine::root::make_dirs;
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Runs `cycle` over 10 files of 3000 bytes in calls of 1000 with the `nth` call of `broken`
 /// failing.
 fn fail(cycle: Cycle, fsync: Fsync, broken: &str, nth: u64) -> WorkerReport {
-    let stage = Stage::new(Dataset::uniform(10, 3000, 2));
-    let root = Root::open(stage.path()).unwrap();
+    let fixture = CycleFixture::new(Dataset::uniform(10, 3000, 2));
+    let root = Root::open(fixture.path()).unwrap();
     let io = Io { fsync, ..Io::default() };
     let phase = Phase { io: io.clone(), ..Phase::of_cycles("c", cycle, 1000) };
     let count = AtomicU64::new(0);
@@ -24,7 +24,7 @@ fn fail(cycle: Cycle, fsync: Fsync, broken: &str, nth: u64) -> WorkerReport {
         if is_due { Err(Errno::IO) } else { Ok(()) }
     };
     let backend = Asking { real: Sync::new(&root, &io), ask };
-    let job = Job::new(&stage.dataset, &phase, seed(), seed());
+    let job = Job::new(&fixture.dataset, &phase, seed(), seed());
     Prepared::new(&job).unwrap().run(&backend)
 }
 
@@ -70,7 +70,7 @@ fn what_comes_after_the_files_can_fail_as_well() {
     let report = fail(cycles(3, 10, [1, 0, 0, 0, 0]), Fsync::None, "sync", 1);
     let error = report.error.clone().unwrap();
     assert_eq!((&*error.call, &*error.path, error.errno), ("syncfs", ".", 5));
-    assert_eq!((of(&report)[1].durable_ns, report.durable_monotonic_ns), (None, None));
+    assert_eq!((cycle_reports(&report)[1].durable_ns, report.durable_monotonic_ns), (None, None));
     assert_eq!(report.ops, 20);
     let report = fail(cycles(3, 10, [1, 0, 0, 0, 0]), Fsync::End, "sync", 2);
     assert_eq!(report.error.unwrap().call, "syncfs");
@@ -83,11 +83,11 @@ fn one_that_fails_ends_those_beside_it() {
     let overlapping = Cycle { overrun: Overrun::Overlap, ..cycles(30, 10, [1, 1, 1, 1, 1]) };
     let report = fail(overlapping, Fsync::None, "close", 120);
     assert_eq!(report.error.as_ref().unwrap().call, "close");
-    assert!(of(&report).len() < 30 && report.ops < 300, "{report:?}");
-    assert!(of(&report).iter().all(|cycle| cycle.durable_ns.is_some()));
+    assert!(cycle_reports(&report).len() < 30 && report.ops < 300, "{report:?}");
+    assert!(cycle_reports(&report).iter().all(|cycle| cycle.durable_ns.is_some()));
     let hours = Cycle { period_ns: 3_600_000_000_000, ..cycles(5, 10, [1, 0, 0, 0, 0]) };
     let report = fail(hours, Fsync::None, "close", 5);
-    assert_eq!((of(&report).len(), report.ops), (1, 5));
+    assert_eq!((cycle_reports(&report).len(), report.ops), (1, 5));
 }
 
 /// Files of one page each, and their cycles, on a small file system.
@@ -110,7 +110,7 @@ fn a_full_file_system_is_said_to_be_full() {
     let error = report.error.clone().unwrap();
     assert_eq!((&*error.call, error.errno), ("write", 28), "{error:?}");
     assert!(error.path.contains("/t00001-"), "{error:?}");
-    assert_eq!((of(&report).len(), error.op_index), (1, report.ops));
+    assert_eq!((cycle_reports(&report).len(), error.op_index), (1, report.ops));
     assert!((5..=10).contains(&report.ops), "{report:?}");
 }
 
@@ -122,7 +122,7 @@ fn inodes_that_are_used_up_are_found_by_the_open() {
     let error = report.error.clone().unwrap();
     assert_eq!((&*error.call, error.errno), ("open", 28), "{error:?}");
     assert!(error.path.contains("/t00001-"), "{error:?}");
-    assert_eq!((of(&report).len(), error.op_index), (1, report.ops));
+    assert_eq!((cycle_reports(&report).len(), error.op_index), (1, report.ops));
 }
 
 #[test]

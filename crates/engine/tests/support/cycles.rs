@@ -21,7 +21,7 @@ pub fn cycles(cycles: u32, updates: u64, weights: [u32; 5]) -> Cycle {
 }
 
 /// A dataset that has been created, and what phases have made of it.
-pub struct Stage {
+pub struct CycleFixture {
     pub dir: TempDir,
     pub dataset: Dataset,
     pub state: DatasetState,
@@ -29,7 +29,7 @@ pub struct Stage {
     pub latency: bool,
 }
 
-impl Stage {
+impl CycleFixture {
     pub fn new(dataset: Dataset) -> Self {
         let dir = super::temp_dir();
         let mut state = DatasetState::default();
@@ -78,14 +78,15 @@ pub fn files(dir: &Path) -> u64 {
     counted.map(|entry| if entry.path().is_dir() { files(&entry.path()) } else { 1 }).sum()
 }
 
-pub fn of(report: &WorkerReport) -> &[CycleReport] {
+pub fn cycle_reports(report: &WorkerReport) -> &[CycleReport] {
     &report.cycles.as_ref().unwrap().cycles
 }
 
 /// What is true of every report of cycles that succeeded.
 pub fn honest(report: &WorkerReport, cycle: &Cycle, events: &[CycleEvent]) {
     let all = report.cycles.as_ref().unwrap();
-    let sum = |of: fn(&CycleReport) -> u64| all.cycles.iter().map(of).sum::<u64>();
+    let sum =
+        |cycle_reports: fn(&CycleReport) -> u64| all.cycles.iter().map(cycle_reports).sum::<u64>();
     assert_eq!((report.ops, report.asked_bytes), (sum(|c| c.ops), sum(|c| c.asked_bytes)));
     assert_eq!(all.cycles.len() + all.skipped.len(), cycle.cycles as usize);
     for one in &all.cycles {
@@ -96,7 +97,9 @@ pub fn honest(report: &WorkerReport, cycle: &Cycle, events: &[CycleEvent]) {
         assert!(one.returned_ns <= one.durable_ns.unwrap());
         assert_eq!(one.disturb.is_some(), cycle.is_disturbed(one.number));
     }
-    let ns = |of: fn(&CycleReport) -> u64| all.cycles.iter().map(of).max().unwrap();
+    let ns = |cycle_reports: fn(&CycleReport) -> u64| {
+        all.cycles.iter().map(cycle_reports).max().unwrap()
+    };
     let start_ns = report.start_monotonic_ns;
     assert_eq!(report.returned_monotonic_ns, start_ns + ns(|c| c.returned_ns));
     assert_eq!(report.durable_monotonic_ns, Some(start_ns + ns(|c| c.durable_ns.unwrap())));
@@ -125,7 +128,7 @@ fn in_order(report: &WorkerReport, events: &[CycleEvent]) {
         assert!(found.next().is_none(), "twice: {events:?}");
         (position, event.monotonic_ns)
     };
-    let cycles = of(report);
+    let cycles = cycle_reports(report);
     assert_eq!(events.len(), 3 * cycles.len());
     for (index, cycle) in cycles.iter().enumerate() {
         let began = position(cycle.number, CycleMoment::Started);

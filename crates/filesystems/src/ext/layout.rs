@@ -3,11 +3,11 @@
 use crate::FsError;
 use crate::options::ToolOutput;
 use crate::options::output_of;
-use fsarena_model::account::{Places, Range};
+use fsarena_model::account::{FsLayout, Range};
 use std::path::Path;
 
 /// Asks the programs about the file system on `device`.
-pub(super) fn layout(device: &Path) -> Result<Places, FsError> {
+pub(super) fn layout(device: &Path) -> Result<FsLayout, FsError> {
     let header = output_of("dumpe2fs", "e2fsprogs", &["-h"], device)?;
     let groups = output_of("dumpe2fs", "e2fsprogs", &["-g"], device)?;
     let mut places = fixed(&header, &groups)?;
@@ -16,7 +16,7 @@ pub(super) fn layout(device: &Path) -> Result<Places, FsError> {
         let request = format!("stat <{inode}>");
         let stat = output_of("debugfs", "e2fsprogs", &["-R", &request], device)?;
         journal(&stat, block_bytes(&said)?, &mut places)?;
-        places.said_by.push_str(", debugfs");
+        places.reported_by.push_str(", debugfs");
     }
     Ok(places)
 }
@@ -26,7 +26,7 @@ fn block_bytes(header: &ToolOutput<'_>) -> Result<u64, FsError> {
 }
 
 /// Reads `dumpe2fs -h` and `dumpe2fs -g`: superblocks, group descriptors, bitmaps, inode tables.
-fn fixed(header: &str, groups: &str) -> Result<Places, FsError> {
+fn fixed(header: &str, groups: &str) -> Result<FsLayout, FsError> {
     let header = ToolOutput { tool: "dumpe2fs", text: header };
     let groups = ToolOutput { tool: "dumpe2fs -g", text: groups };
     let block = block_bytes(&header)?;
@@ -65,8 +65,8 @@ fn fixed(header: &str, groups: &str) -> Result<Places, FsError> {
         ),
         _ => {}
     }
-    let said_by = "dumpe2fs".to_owned();
-    Ok(Places { metadata, flags_metadata: true, said_by, notes, ..Places::default() })
+    let reported_by = "dumpe2fs".to_owned();
+    Ok(FsLayout { metadata, flags_metadata: true, reported_by, notes, ..FsLayout::default() })
 }
 
 /// `3-7` or `3`; none for `-1`, which stands for nothing.
@@ -79,7 +79,7 @@ fn span(blocks: &str) -> Option<(u64, u64)> {
 
 /// Reads `debugfs -R "stat <8>"`: contents are `(0-11):786-797`, blocks of the map `(IND):798` and
 /// `(ETB0):33`; those written never have `[u]` in the brackets.
-fn journal(stat: &str, block_bytes: u64, places: &mut Places) -> Result<(), FsError> {
+fn journal(stat: &str, block_bytes: u64, places: &mut FsLayout) -> Result<(), FsError> {
     let output = ToolOutput { tool: "debugfs", text: stat };
     let from = ["EXTENTS:", "BLOCKS:"].iter().find_map(|word| stat.split_once(word));
     let blocks = from.ok_or_else(|| output.odd("no blocks of the journal"))?.1;
@@ -165,11 +165,11 @@ TOTAL: 270
 
     #[test]
     fn the_journal_is_read_from_extents_and_from_blocks() {
-        let mut places = Places::default();
+        let mut places = FsLayout::default();
         journal(EXTENTS, 1024, &mut places).unwrap();
         assert_eq!(places.journal, [range(16385, 4098), range(9, 1)]);
         assert_eq!(places.metadata, [range(33, 1)]);
-        let mut places = Places::default();
+        let mut places = FsLayout::default();
         journal(BLOCKS, 1024, &mut places).unwrap();
         assert_eq!(places.journal, [range(786, 12), range(799, 256)]);
         assert_eq!(places.metadata, [range(798, 1), range(1055, 1)]);
@@ -177,14 +177,14 @@ TOTAL: 270
 
     #[test]
     fn what_is_odd_is_named() {
-        let text = |result: Result<Places, FsError>| result.unwrap_err().to_string();
+        let text = |result: Result<FsLayout, FsError>| result.unwrap_err().to_string();
         assert!(text(fixed("", GROUPS)).contains("dumpe2fs: output not understood: no Block size"));
         assert!(text(fixed(HEADER, "")).contains("no groups"));
         assert!(text(fixed(HEADER, "0:1:2\n")).contains("seven columns"));
         let beyond = GROUPS.replace("275", "18446744073709551615");
         assert!(text(fixed(HEADER, &beyond)).contains("is no block"));
         for stat in ["", "EXTENTS:\n", "BLOCKS:\n(0-3):7-x", "BLOCKS:\n(0-3):7-3"] {
-            let error = journal(stat, 1024, &mut Places::default()).unwrap_err().to_string();
+            let error = journal(stat, 1024, &mut FsLayout::default()).unwrap_err().to_string();
             assert!(error.starts_with("debugfs: output not understood"), "{error}");
         }
     }
@@ -197,8 +197,8 @@ TOTAL: 270
         }
         for text in [EXTENTS, BLOCKS] {
             for end in 0..=text.len() {
-                let _ = journal(&text[..end], u64::MAX / 2, &mut Places::default());
-                let _ = journal(&text[end..], 4096, &mut Places::default());
+                let _ = journal(&text[..end], u64::MAX / 2, &mut FsLayout::default());
+                let _ = journal(&text[end..], 4096, &mut FsLayout::default());
             }
         }
         for end in 0..=HEADER.len() {

@@ -149,7 +149,7 @@ impl JobFile {
     /// # Errors
     /// At the first line that fio would not read as meant, or that would reach outside the trial.
     pub fn parse(text: &str, file: &str) -> Result<Self, FioError> {
-        Self::read(text, file).map_err(|fault| fault.of(file))
+        Self::read(text, file).map_err(|fault| fault.in_file(file))
     }
 
     fn read(text: &str, file: &str) -> Result<Self, Fault> {

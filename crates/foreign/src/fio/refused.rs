@@ -214,7 +214,7 @@ pub(crate) fn left_out(key: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn told(key: &str, value: Option<&str>) -> Option<String> {
+    fn refusal(key: &str, value: Option<&str>) -> Option<String> {
         let setting = Setting { key: key.to_owned(), value: value.map(str::to_owned), line: 7 };
         let fault = check(&setting).err()?;
         assert_eq!(fault.line, 7);
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn every_rule_refuses_and_says_what_to_do() {
         for rule in RULES {
-            let told = told(rule.key, Some("'x")).unwrap_or_else(|| panic!("{}", rule.key));
-            assert!(told.contains(rule.reason) && told.ends_with(rule.remedy), "{told}");
+            let refusal = refusal(rule.key, Some("'x")).unwrap_or_else(|| panic!("{}", rule.key));
+            assert!(refusal.contains(rule.reason) && refusal.ends_with(rule.remedy), "{refusal}");
             assert!(left_out(rule.key).is_none(), "{} is in both tables", rule.key);
         }
         let mut keys: Vec<_> = RULES.iter().map(|rule| rule.key).collect();
@@ -250,7 +250,7 @@ mod tests {
             ("thread", None),
             ("made_up", Some("3")),
         ] {
-            assert_eq!(told(key, value), None, "{key}={value:?}");
+            assert_eq!(refusal(key, value), None, "{key}={value:?}");
         }
     }
 
@@ -280,19 +280,22 @@ mod tests {
             "external:/tmp/engine.so",
             "",
         ] {
-            assert!(told("ioengine", Some(engine)).is_some(), "{engine}");
+            assert!(refusal("ioengine", Some(engine)).is_some(), "{engine}");
         }
         for engine in ENGINES {
-            assert_eq!(told("ioengine", Some(engine)), None);
+            assert_eq!(refusal("ioengine", Some(engine)), None);
         }
     }
 
     #[test]
     fn no_value_of_any_key_is_a_path_outside() {
         for value in ["/dev/sda", "a:/etc/passwd", "../x", "a/../../x", "x,/y", "a\\:b", "`id`"] {
-            assert!(told("some_new_key", Some(value)).is_some(), "{value}");
+            assert!(refusal("some_new_key", Some(value)).is_some(), "{value}");
         }
-        assert!(told("size", Some("8*$mb_memory")).is_some_and(|told| told.contains("machine")));
-        assert_eq!(told("filename", Some("a..b")), None);
+        assert!(
+            refusal("size", Some("8*$mb_memory"))
+                .is_some_and(|refusal| refusal.contains("machine"))
+        );
+        assert_eq!(refusal("filename", Some("a..b")), None);
     }
 }

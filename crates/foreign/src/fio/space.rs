@@ -17,7 +17,7 @@ impl JobFile {
     pub fn needed_bytes(&self) -> Result<u64, FioError> {
         let mut files: BTreeMap<String, u64> = BTreeMap::new();
         for job in &self.jobs {
-            count(job, &mut files).map_err(|fault| fault.of(&self.file))?;
+            count(job, &mut files).map_err(|fault| fault.in_file(&self.file))?;
         }
         Ok(files.values().fold(0, |sum, bytes| sum.saturating_add(*bytes)))
     }

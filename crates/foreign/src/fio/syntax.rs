@@ -71,7 +71,7 @@ impl Fault {
         Self { line, what: what.into(), remedy: remedy.into() }
     }
 
-    pub(crate) fn of(self, file: &str) -> FioError {
+    pub(crate) fn in_file(self, file: &str) -> FioError {
         let Self { line, what, remedy } = self;
         FioError { file: file.to_owned(), line, what, remedy }
     }

@@ -133,7 +133,7 @@ enum Amount {
 }
 
 impl Amount {
-    fn of(self, outcome: &Outcome) -> u64 {
+    fn in_outcome(self, outcome: &Outcome) -> u64 {
         match self {
             Self::Bytes => outcome.asked_bytes,
             Self::Ops => outcome.ops,
@@ -164,7 +164,7 @@ fn amount(planned: &Phase, reports: &[Report]) -> Option<Amount> {
         true => Amount::Bytes,
         false => Amount::Ops,
     };
-    let amounts = || whole().map(|job| kind.of(&job.outcome) as f64);
+    let amounts = || whole().map(|job| kind.in_outcome(&job.outcome) as f64);
     let (least, most) = (amounts().fold(f64::MAX, f64::min), amounts().fold(0.0, f64::max));
     let differs = most > least * (1.0 + SAME_AMOUNT);
     (differs || jobs.iter().any(|job| job.is_limited_by_time)).then_some(kind)
@@ -195,12 +195,12 @@ fn record(
     if outcome.error.is_none() && own_ms < COARSE_BELOW_MS {
         said.push(notices::coarse_clock(&job.name, own_ms));
     }
-    let amount = amount.filter(|amount| outcome.error.is_none() && amount.of(outcome) > 0);
+    let amount = amount.filter(|amount| outcome.error.is_none() && amount.in_outcome(outcome) > 0);
     let scaled = |value: u64| match amount {
         None => value,
         Some(amount) => {
             let exact = u128::from(value) * u128::from(amount.all());
-            let rounded = exact / u128::from(amount.of(outcome));
+            let rounded = exact / u128::from(amount.in_outcome(outcome));
             u64::try_from(rounded).unwrap_or(u64::MAX)
         }
     };

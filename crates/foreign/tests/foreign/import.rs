@@ -186,7 +186,10 @@ fn runs_of_hyperfine_that_failed_are_failed_trials() {
 }
 
 /// What each program says to a text, which stands in `x.json`.
-fn said(program: fn(&[Given], &Terms) -> Result<Imported, ImportError>, text: &str) -> String {
+fn error_text(
+    program: fn(&[Given], &Terms) -> Result<Imported, ImportError>,
+    text: &str,
+) -> String {
     program(&[given("a", "x.json", text)], &terms()).unwrap_err().to_string()
 }
 
@@ -204,9 +207,9 @@ fn bad_files_are_named_with_the_place() {
         (cut, "EOF while parsing"),
         (&nothing, "did nothing"),
     ] {
-        let said = said(fio, text);
-        assert!(said.starts_with("x.json: "), "{said}");
-        assert!(said.contains(part) || part == "missing", "{said}");
+        let error_text = error_text(fio, text);
+        assert!(error_text.starts_with("x.json: "), "{error_text}");
+        assert!(error_text.contains(part) || part == "missing", "{error_text}");
     }
     for (text, part) in [
         ("", "is empty; hyperfine writes such a file with --export-json"),
@@ -223,8 +226,8 @@ fn bad_files_are_named_with_the_place() {
             hyperfine(&[given("a", "x.json", text)], &terms()).unwrap();
             continue;
         }
-        let said = said(hyperfine, text);
-        assert!(said.starts_with("x.json: ") && said.contains(part), "{said}");
+        let error_text = error_text(hyperfine, text);
+        assert!(error_text.starts_with("x.json: ") && error_text.contains(part), "{error_text}");
     }
 }
 

@@ -86,7 +86,7 @@ fn until(
         let sample = PairSample { logs: &logs, floor_sd, pooled: None };
         let same_allowed = !shapes_differ(&of_a, &of_b);
         let look = [LookInput { sample, same_allowed }];
-        let found = family.look(&look, alpha, margin.ln_1p());
+        let found = family.analyse(&look, alpha, margin.ln_1p());
         if let Some(found) = found.first() {
             play = rule_run(found, sample.point().unwrap_or(0.0));
         }

@@ -23,7 +23,7 @@ fn scores(header: &fsarena_model::run::RunHeader) -> Vec<TrialScore> {
         record
     };
     let count = u32::try_from(header.plan.schedule.len()).unwrap();
-    (0..count).map(|sequence| TrialScore::of(&record(sequence))).collect()
+    (0..count).map(|sequence| TrialScore::from_record(&record(sequence))).collect()
 }
 
 #[test]

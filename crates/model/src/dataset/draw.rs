@@ -100,7 +100,7 @@ impl Draw {
     /// The value of number `index`.
     #[inline]
     #[must_use]
-    pub fn of(&self, index: u64) -> u64 {
+    pub fn value_at(&self, index: u64) -> u64 {
         match self {
             Self::Fixed(value) => *value,
             Self::Uniform { min, further, salt } => {
@@ -283,23 +283,23 @@ mod tests {
     #[test]
     fn every_value_of_a_uniform_distribution_can_be_drawn() {
         let drawn = Distribution::Uniform { min: 10, max: 10 + (1 << 40) }.draw(SALT);
-        let distinct: HashSet<u64> = (0..100_000).map(|index| drawn.of(index)).collect();
+        let distinct: HashSet<u64> = (0..100_000).map(|index| drawn.value_at(index)).collect();
         assert!(distinct.len() > 99_990, "{}", distinct.len());
         let few = Distribution::Uniform { min: 5, max: 7 }.draw(SALT);
         let counts = (0..30_000).fold([0; 3], |mut counts, index| {
-            counts[(few.of(index) - 5) as usize] += 1;
+            counts[(few.value_at(index) - 5) as usize] += 1;
             counts
         });
         assert!(counts.iter().all(|count| (9_700..10_300).contains(count)), "{counts:?}");
         let all = Distribution::Uniform { min: 0, max: u64::MAX }.draw(SALT);
-        assert_eq!(all.of(3), mix(3 ^ SALT));
+        assert_eq!(all.value_at(3), mix(3 ^ SALT));
     }
 
     #[test]
     fn a_rare_value_is_drawn_in_its_share() {
         let values = vec![(1, 999_990), (2, 0), (3, 10)];
         let drawn = Distribution::Weighted { values }.draw(SALT);
-        let rare = (0..10_000_000).filter(|&index| drawn.of(index) == 3).count();
+        let rare = (0..10_000_000).filter(|&index| drawn.value_at(index) == 3).count();
         assert!((60..140).contains(&rare), "{rare} of about 100");
         assert_eq!(Distribution::Weighted { values: vec![(4, 0)] }.draw(SALT), Draw::Fixed(4));
     }
@@ -309,7 +309,7 @@ mod tests {
         let (median, sigma, max) = (1 << 22, 2.0, 1 << 44);
         let drawn = Distribution::Lognormal { median, sigma, min: 0, max }.draw(SALT);
         let n = 4_000_000u64;
-        let mut values: Vec<u64> = (0..n).map(|index| drawn.of(index)).collect();
+        let mut values: Vec<u64> = (0..n).map(|index| drawn.value_at(index)).collect();
         values.sort_unstable();
         for z in [-4.0f64, -3.0, -1.0, 0.0, 1.0, 3.0, 4.0] {
             let share = libm::erfc(-z / std::f64::consts::SQRT_2) / 2.0;
@@ -327,9 +327,9 @@ mod tests {
     fn what_lies_beyond_the_limits_becomes_them() {
         let drawn = Distribution::Lognormal { median: 100, sigma: 3.0, min: 90, max: 110 };
         let drawn = drawn.draw(SALT);
-        let of = |wanted: u64| (0..10_000).filter(|&index| drawn.of(index) == wanted).count();
+        let of = |wanted: u64| (0..10_000).filter(|&index| drawn.value_at(index) == wanted).count();
         assert!(of(90) > 4_500 && of(110) > 4_500);
-        assert!((0..10_000).all(|index| (90..=110).contains(&drawn.of(index))));
+        assert!((0..10_000).all(|index| (90..=110).contains(&drawn.value_at(index))));
     }
 
     #[test]

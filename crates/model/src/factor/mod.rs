@@ -196,15 +196,15 @@ mod tests {
 
     #[test]
     fn another_factor_changes_no_identity_but_by_its_levels() {
-        let before = ContenderId::of(&plain(), 1);
+        let before = ContenderId::from_levels(&plain(), 1);
         register(&Depth);
         register(&Depth);
         assert_eq!(all().iter().filter(|one| one.key() == Depth.key()).count(), 1);
         let mut levels = plain();
         Depth.set(&mut levels, "0");
-        assert_eq!(ContenderId::of(&levels, 1), before);
+        assert_eq!(ContenderId::from_levels(&levels, 1), before);
         Depth.set(&mut levels, "3");
-        assert_ne!(ContenderId::of(&levels, 1), before);
+        assert_ne!(ContenderId::from_levels(&levels, 1), before);
         assert_eq!(levels_of(&levels)[Depth.key()], "3");
     }
 

@@ -164,7 +164,7 @@ fn the_sweep_of_2007_expands() {
     assert!(!cycle.is_disturbed(4));
     let set = &plan.workloads[0].dataset;
     let sizes = set.draw_sizes();
-    let mut all: Vec<u64> = (0..set.files).map(|file| sizes.of(file)).collect();
+    let mut all: Vec<u64> = (0..set.files).map(|file| sizes.value_at(file)).collect();
     all.sort_unstable();
     let empty = all.iter().filter(|size| **size == 0).count();
     assert_eq!(

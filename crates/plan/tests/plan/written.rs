@@ -111,7 +111,7 @@ fn run() -> impl Strategy<Value = String> {
 }
 
 /// All that an experiment says, without the places where it says it.
-fn said(experiment: &Experiment) -> String {
+fn facts(experiment: &Experiment) -> String {
     let workloads: Vec<_> = experiment.workloads.iter().map(|work| &work.value).collect();
     let plan = expand(experiment, &Overrides::default(), &TestRules);
     format!("{workloads:?}\n{:?}", plan.map_err(|error| error.what))
@@ -144,7 +144,7 @@ proptest! {
             let again = parse(&written, "again.toml");
             prop_assert!(again.is_ok(), "{}\n{written}", again.unwrap_err());
             let again = again.unwrap();
-            prop_assert_eq!(said(&again), said(&experiment), "{}", written);
+            prop_assert_eq!(facts(&again), facts(&experiment), "{}", written);
             prop_assert_eq!(to_toml(&again), written);
         }
     }
@@ -160,6 +160,6 @@ proptest! {
         let experiment = parse(&text(("", ""), &format!("fio = {quoted}")), "t.toml").unwrap();
         prop_assert_eq!(experiment.workloads[0].value.fio.as_deref(), Some(jobs.as_str()));
         let again = parse(&to_toml(&experiment), "again.toml").unwrap();
-        prop_assert_eq!(said(&again), said(&experiment));
+        prop_assert_eq!(facts(&again), facts(&experiment));
     }
 }

@@ -84,13 +84,13 @@ fn three_repeats_are_enough(data: &Data) -> Finding {
 }
 
 /// `untar 1.95, true 1.93 (19-20 against 9-11 s)`.
-fn said(pair: Pair<'_>) -> String {
+fn printed_and_true(pair: Pair<'_>) -> String {
     let (printed, computed) = (pair.printed(), pair.recomputed());
     format!("{} {printed:.2}, true {computed:.2} ({})", pair.above.test, pair.ranges())
 }
 
-fn said_all(pairs: &[Pair<'_>]) -> String {
-    pairs.iter().map(|pair| said(*pair)).collect::<Vec<_>>().join(", ")
+fn all_printed_and_true(pairs: &[Pair<'_>]) -> String {
+    pairs.iter().map(|pair| printed_and_true(*pair)).collect::<Vec<_>>().join(", ")
 }
 
 /// What becomes of "above the line is faster than below it".
@@ -114,7 +114,7 @@ fn bits_on_amd(data: &Data) -> Option<Finding> {
     Some(Finding {
         claim: "On AMD 64 bits lead in three tests of four: untar, tar+bzip2, wav2flac",
         holds: all(pairs.iter().map(|pair| faster(*pair))),
-        why: format!("64 / 32: {}", said_all(&pairs)),
+        why: format!("64 / 32: {}", all_printed_and_true(&pairs)),
     })
 }
 
@@ -135,7 +135,7 @@ fn gzip_is_within_error(data: &Data) -> Option<Finding> {
         why: format!(
             "64 / 32 on AMD and Intel: {}; not clear of each other is not alike: one second of \
              the clock is up to {coarsest:.0} % of these",
-            said_all(&pairs)
+            all_printed_and_true(&pairs)
         ),
     })
 }
@@ -148,7 +148,7 @@ fn untar_on_intel(data: &Data) -> Option<Finding> {
     Some(Finding {
         claim: "On Intel untar takes almost twice as long with 64 bits as with 32",
         holds: if near { slower(pair) } else { Holds::Falls },
-        why: format!("64 / 32: {}", said(pair)),
+        why: format!("64 / 32: {}", printed_and_true(pair)),
     })
 }
 
@@ -180,7 +180,7 @@ fn intel_with_32_bits(data: &Data) -> Option<Finding> {
     Some(Finding {
         claim: "With 32 bits Intel is faster than AMD in every test",
         holds: all(pairs.iter().map(|pair| faster(*pair))),
-        why: format!("Intel / AMD: {}", said_all(&pairs)),
+        why: format!("Intel / AMD: {}", all_printed_and_true(&pairs)),
     })
 }
 
@@ -190,7 +190,7 @@ fn intel_loses_with_64_bits(data: &Data) -> Option<Finding> {
     Some(Finding {
         claim: "With 64 bits Intel loses to AMD in untar and wav2flac",
         holds: all(pairs.iter().map(|pair| slower(*pair))),
-        why: format!("Intel / AMD: {}", said_all(&pairs)),
+        why: format!("Intel / AMD: {}", all_printed_and_true(&pairs)),
     })
 }
 
@@ -199,7 +199,7 @@ fn flac_is_faster_on_ext3(data: &Data) -> Option<Finding> {
     Some(Finding {
         claim: "On 64-bit Intel wav2flac is a little faster on ext3 than in memory",
         holds: slower(pair),
-        why: format!("tmpfs / ext3: {}", said(pair)),
+        why: format!("tmpfs / ext3: {}", printed_and_true(pair)),
     })
 }
 
@@ -246,7 +246,7 @@ fn untar_is_faster_in_memory(data: &Data) -> Option<Finding> {
     (!pairs.is_empty()).then(|| Finding {
         claim: "Untar is faster in memory than on ext3, on every machine and system",
         holds: all(pairs.iter().map(|pair| faster(*pair))),
-        why: format!("tmpfs / ext3: {}", said_all(&pairs)),
+        why: format!("tmpfs / ext3: {}", all_printed_and_true(&pairs)),
     })
 }
 
@@ -276,7 +276,7 @@ fn thirty_two_bits_for_files(data: &Data) -> Option<Finding> {
     Some(Finding {
         claim: "Where files are worked on, 32 bits are ahead (untar on ext3, AMD and Intel)",
         holds: all(pairs.iter().map(|pair| slower(*pair))),
-        why: format!("64 / 32: {}", said_all(&pairs)),
+        why: format!("64 / 32: {}", all_printed_and_true(&pairs)),
     })
 }
 

@@ -108,7 +108,7 @@ impl Sample {
     pub(crate) fn new(header: RunHeader, records: Vec<TrialRecord>) -> Self {
         let sessions = vec![records::session("b", 0)];
         let study = fsarena_study::study(&header, RunState::Done, &sessions, &records);
-        let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+        let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
         let verdicts = fsarena_verdict::verdicts(&header, &scores, None, &[]);
         Self { header, sessions, records, study, verdicts }
     }

@@ -66,7 +66,7 @@ impl Sample {
     pub fn study_again(&mut self) {
         let Self { header, state, sessions, records, .. } = self;
         self.study = fsarena_study::study(header, *state, sessions, records);
-        let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+        let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
         self.verdicts = fsarena_verdict::verdicts(header, &scores, None, &[]);
     }
 

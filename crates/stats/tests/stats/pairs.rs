@@ -104,7 +104,7 @@ proptest! {
             let at = |logs| LookInput { sample: plain(logs), same_allowed: true };
             let looks: Vec<_> = logs.iter().map(|logs: &Vec<f64>| at(logs)).collect();
             let mut family = Family { asked: logs.len() + 1, differences: 1, sames: 0 };
-            let found = family.look(&looks, ALPHA, 0.05);
+            let found = family.analyse(&looks, ALPHA, 0.05);
             (family, found)
         };
         let (family, found) = look(&logs);
@@ -134,7 +134,7 @@ proptest! {
         let looks: Vec<_> =
             values.iter().map(|logs| LookInput { sample: plain(logs), same_allowed }).collect();
         let mut family = Family { asked: looks.len(), differences: 0, sames: 0 };
-        for LookResult { decision, interval, same } in family.look(&looks, ALPHA, margin) {
+        for LookResult { decision, interval, same } in family.analyse(&looks, ALPHA, margin) {
             let (interval, same) = (interval.unwrap(), same.unwrap());
             let within = -margin < same.low && same.high < margin;
             match decision {
@@ -255,8 +255,8 @@ fn what_has_no_interval_has_none() {
     let nothing = LookResult { decision: None, interval: None, same: None };
     let look = LookInput { sample: plain(&[0.1]), same_allowed: true };
     let mut family = Family { asked: 1, differences: 0, sames: 0 };
-    assert_eq!(family.look(&[look], ALPHA, 0.05), [nothing]);
-    assert_eq!(family.look(&[], ALPHA, 0.05), []);
+    assert_eq!(family.analyse(&[look], ALPHA, 0.05), [nothing]);
+    assert_eq!(family.analyse(&[], ALPHA, 0.05), []);
 }
 
 /// t(3) at 5 % ÷ 2 is 4.177, at 5 % 3.182: the second pair is decided only because the first is.
@@ -268,11 +268,11 @@ fn what_is_decided_leaves_room() {
         [1.0, 1.0, 1.0 + 2.0f64.sqrt() / 2.0 * 0.942_8, 1.0 - 2.0f64.sqrt() / 2.0 * 0.942_8];
     let look = |logs| LookInput { sample: plain(logs), same_allowed: true };
     let mut alone = Family { asked: 2, differences: 0, sames: 0 };
-    assert_eq!(alone.look(&[look(&borderline)], ALPHA, 0.02)[0].decision, None);
+    assert_eq!(alone.analyse(&[look(&borderline)], ALPHA, 0.02)[0].decision, None);
     assert_eq!(alone, Family { asked: 2, differences: 0, sames: 0 });
 
     let mut family = Family { asked: 2, differences: 0, sames: 0 };
-    let found = family.look(&[look(&borderline), look(&clear)], ALPHA, 0.02);
+    let found = family.analyse(&[look(&borderline), look(&clear)], ALPHA, 0.02);
     assert_eq!([found[0].decision, found[1].decision], [Some(Decision::More); 2]);
     assert_eq!(family, Family { asked: 2, differences: 2, sames: 0 });
     // Each with the level at which it was decided.
@@ -280,10 +280,10 @@ fn what_is_decided_leaves_room() {
     assert_eq!(found[0].interval.unwrap().level, 0.95);
 
     let mut later = Family { asked: 2, differences: 1, sames: 0 };
-    assert_eq!(later.look(&[look(&borderline)], ALPHA, 0.02)[0].decision, Some(Decision::More));
+    assert_eq!(later.analyse(&[look(&borderline)], ALPHA, 0.02)[0].decision, Some(Decision::More));
     // A SAME elsewhere leaves no room for differences: the two have errors of their own.
     let mut other = Family { asked: 2, differences: 0, sames: 1 };
-    assert_eq!(other.look(&[look(&borderline)], ALPHA, 0.02)[0].decision, None);
+    assert_eq!(other.analyse(&[look(&borderline)], ALPHA, 0.02)[0].decision, None);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn same_comes_first_and_only_where_it_is_allowed() {
     let logs = [0.010, 0.011, 0.009, 0.010];
     let look = |same_allowed| {
         let pair = LookInput { sample: plain(&logs), same_allowed };
-        Family { asked: 1, differences: 0, sames: 0 }.look(&[pair], ALPHA, 0.02)[0]
+        Family { asked: 1, differences: 0, sames: 0 }.analyse(&[pair], ALPHA, 0.02)[0]
     };
     assert_eq!(look(true).decision, Some(Decision::Same));
     assert_eq!(look(false).decision, Some(Decision::More));
@@ -307,7 +307,7 @@ fn touching_the_margin_is_not_within() {
         let at = f64::ln_1p(margin);
         let logs = [(1.0f64 + margin).ln(), at, at, (1.0f64 + margin).ln()];
         let pair = LookInput { sample: plain(&logs), same_allowed: true };
-        let found = Family { asked: 1, differences: 0, sames: 0 }.look(&[pair], ALPHA, at);
+        let found = Family { asked: 1, differences: 0, sames: 0 }.analyse(&[pair], ALPHA, at);
         assert_ne!(found[0].decision, Some(Decision::Same), "{margin}");
     }
 }

@@ -4,7 +4,7 @@
 
 use fsarena_model::record::Notice;
 use fsarena_model::run::RunState;
-use fsarena_model::verdict::{DecidedPair, Look, Rule, Stop, StopWhy, Verdict};
+use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
@@ -187,7 +187,7 @@ fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
     let owner = Owner { pid: 1, start_ticks: 2, boot_id: "b".to_owned() };
     let run = store.create_run(&header, &owner).unwrap();
     let decided = vec![DecidedPair { question: 0, a: 0, b: 1, verdict: Verdict::Same }];
-    store.put_look(run, &Look { blocks: 1, at_unix_ns: 7, decided }).unwrap();
+    store.put_look(run, &InterimAnalysis { blocks: 1, at_unix_ns: 7, decided }).unwrap();
     store.set_stop(run, Stop { blocks: 1, why: StopWhy::Cap }).unwrap();
     store.put_session(run, &records::session("b", 0)).unwrap();
     for sequence in [0, 2, 4] {

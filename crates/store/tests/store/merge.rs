@@ -4,7 +4,7 @@
 
 use fsarena_model::record::{Notice, Outcome};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
-use fsarena_model::verdict::{DecidedPair, Look, Pairs, Rule, Stop, StopWhy, Verdict};
+use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_store::{MergeOutcome, Merged, Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
@@ -73,7 +73,7 @@ fn everything(path: &Path) -> RunHeader {
     store.put_session(run, &records::session("c", 2)).unwrap();
     for (blocks, question, verdict) in [(4, 5, Verdict::Same), (6, 2, Verdict::Slower)] {
         let decided = vec![DecidedPair { question, a: 0, b: 1, verdict }];
-        store.put_look(run, &Look { blocks, at_unix_ns: 7, decided }).unwrap();
+        store.put_look(run, &InterimAnalysis { blocks, at_unix_ns: 7, decided }).unwrap();
     }
     store.set_stop(run, Stop { blocks: 6, why: StopWhy::Decided }).unwrap();
     for sequence in 0..6 {
@@ -288,14 +288,14 @@ fn a_run_that_went_on_is_told_from_one_that_differs() {
     let what = differs("series.db", &|store| store.put_record(run, &sample).unwrap());
     assert_eq!(what, "attempt 1 at its trial 4 is another", "series are compared too");
 
-    let look = |blocks: u32| Look { blocks, at_unix_ns: 7, decided: Vec::new() };
-    Store::open(&longer).unwrap().put_look(run, &look(4)).unwrap();
+    let interim = |blocks: u32| InterimAnalysis { blocks, at_unix_ns: 7, decided: Vec::new() };
+    Store::open(&longer).unwrap().put_look(run, &interim(4)).unwrap();
     assert_eq!(
         outcome(&longer, &start),
         MergeOutcome::LongerHere { run, more: 2 },
         "looks go with records"
     );
-    let what = differs("look.db", &|store| store.put_look(run, &look(6)).unwrap());
+    let what = differs("look.db", &|store| store.put_look(run, &interim(6)).unwrap());
     assert_eq!(what, "a look decided otherwise");
 
     let mut other_plan = header.clone();

@@ -1,7 +1,7 @@
 //! The SQL of docs/queries.md runs on a database of today's layout: what a reader copies works.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_model::verdict::{DecidedPair, Look, Rule, Verdict};
+use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Rule, Verdict};
 use fsarena_store::{Owner, Store};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
@@ -32,7 +32,7 @@ fn database() -> (TempDir, Store) {
         store.put_record(run, &record).unwrap();
     }
     let decided = vec![DecidedPair { question: 0, a: 0, b: 2, verdict: Verdict::Faster }];
-    store.put_look(run, &Look { blocks: 4, at_unix_ns: 1, decided }).unwrap();
+    store.put_look(run, &InterimAnalysis { blocks: 4, at_unix_ns: 1, decided }).unwrap();
     (dir, store)
 }
 

@@ -27,7 +27,7 @@ fn new(header: &RunHeader) -> (TempDir, Store, RunId) {
 /// Field by field, with and without latency.
 fn equal_to_the_records(store: &Store, run: RunId) -> Vec<TrialScore> {
     let records = store.records(run).unwrap();
-    let expected: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let expected: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let whole = store.scores(run).unwrap();
     assert_eq!(whole, expected);
     whole

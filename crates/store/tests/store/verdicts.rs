@@ -3,7 +3,7 @@
 
 use fsarena_model::run::{Clock, RunHeader, RunState};
 use fsarena_model::verdict::{
-    DecidedPair, Look, METHOD_VERSION, Metric, Pairs, Rule, Stop, StopWhy, Verdict,
+    DecidedPair, InterimAnalysis, METHOD_VERSION, Metric, Pairs, Rule, Stop, StopWhy, Verdict,
 };
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, big_file, contender, small_files};
@@ -38,9 +38,13 @@ fn rows(store: &Store, sql: &str) -> Vec<String> {
     all.collect::<Result<_, _>>().unwrap()
 }
 
-fn look(blocks: u32, decided: &[(usize, usize, usize, Verdict)]) -> Look {
+fn interim(blocks: u32, decided: &[(usize, usize, usize, Verdict)]) -> InterimAnalysis {
     let pair = |&(question, a, b, verdict)| DecidedPair { question, a, b, verdict };
-    Look { blocks, at_unix_ns: u64::from(blocks), decided: decided.iter().map(pair).collect() }
+    InterimAnalysis {
+        blocks,
+        at_unix_ns: u64::from(blocks),
+        decided: decided.iter().map(pair).collect(),
+    }
 }
 
 #[test]
@@ -96,12 +100,12 @@ fn looks_and_the_stop_come_back_and_are_kept_by_a_resumed_run() {
     let header = header();
     let (_dir, store, run) = new(&header);
     assert_eq!(store.looks(run).unwrap(), []);
-    let first = look(4, &[(3, 1, 0, Verdict::Faster), (0, 0, 2, Verdict::Slower)]);
+    let first = interim(4, &[(3, 1, 0, Verdict::Faster), (0, 0, 2, Verdict::Slower)]);
     store.put_look(run, &first).unwrap();
     store.set_state(run, RunState::Interrupted, Some("Ctrl-C")).unwrap();
     store.adopt(run, &owner(), |_| false).unwrap();
     assert_eq!(store.looks(run).unwrap(), std::slice::from_ref(&first), "in the order it was said");
-    let looks = [first, look(6, &[]), look(8, &[(3, 0, 2, Verdict::Same)])];
+    let looks = [first, interim(6, &[]), interim(8, &[(3, 0, 2, Verdict::Same)])];
     store.put_look(run, &looks[1]).unwrap();
     store.put_look(run, &looks[2]).unwrap();
     assert_eq!(store.looks(run).unwrap(), looks);
@@ -123,7 +127,7 @@ fn looks_and_the_stop_come_back_and_are_kept_by_a_resumed_run() {
         assert!(matches!(error, StoreError::AlreadyStopped { blocks: 9, .. }), "{error:?}");
         assert!(error.to_string().contains("block 9 (cap)"), "{error}");
     }
-    let error = store.put_look(run, &look(12, &[])).unwrap_err();
+    let error = store.put_look(run, &interim(12, &[])).unwrap_err();
     assert!(matches!(error, StoreError::AlreadyStopped { .. }), "{error:?}");
     store.set_state(run, RunState::Done, None).unwrap();
     assert_eq!((store.looks(run).unwrap().len(), store.stop(run).unwrap()), (3, Some(stop)));
@@ -145,18 +149,18 @@ fn every_stop_has_its_word() {
 #[test]
 fn a_look_must_follow_the_one_before() {
     let (_dir, store, run) = new(&header());
-    let first = look(4, &[(0, 0, 1, Verdict::Same)]);
+    let first = interim(4, &[(0, 0, 1, Verdict::Same)]);
     store.put_look(run, &first).unwrap();
     for (wrong, why) in [
-        (look(4, &[]), "after 4 blocks"),
-        (look(3, &[]), "after 4 blocks"),
-        (look(6, &[(4, 0, 1, Verdict::Same)]), "not there"),
-        (look(6, &[(1, 0, 3, Verdict::Same)]), "not there"),
-        (look(6, &[(1, 0, 1, Verdict::Undecided)]), "decides nothing"),
-        (look(6, &[(1, 1, 1, Verdict::Same)]), "decides nothing"),
-        (look(6, &[(1, 0, 1, Verdict::Same), (0, 0, 1, Verdict::Same)]), "decided before"),
-        (look(6, &[(0, 1, 0, Verdict::Faster)]), "decided before"),
-        (look(6, &[(2, 1, 0, Verdict::Faster), (2, 0, 1, Verdict::Slower)]), "decided before"),
+        (interim(4, &[]), "after 4 blocks"),
+        (interim(3, &[]), "after 4 blocks"),
+        (interim(6, &[(4, 0, 1, Verdict::Same)]), "not there"),
+        (interim(6, &[(1, 0, 3, Verdict::Same)]), "not there"),
+        (interim(6, &[(1, 0, 1, Verdict::Undecided)]), "decides nothing"),
+        (interim(6, &[(1, 1, 1, Verdict::Same)]), "decides nothing"),
+        (interim(6, &[(1, 0, 1, Verdict::Same), (0, 0, 1, Verdict::Same)]), "decided before"),
+        (interim(6, &[(0, 1, 0, Verdict::Faster)]), "decided before"),
+        (interim(6, &[(2, 1, 0, Verdict::Faster), (2, 0, 1, Verdict::Slower)]), "decided before"),
     ] {
         let error = store.put_look(run, &wrong).unwrap_err();
         assert!(matches!(error, StoreError::BadLook { .. }), "{error:?}");
@@ -164,7 +168,7 @@ fn a_look_must_follow_the_one_before() {
     }
     assert_eq!(store.looks(run).unwrap(), [first], "nothing is stored half");
     for error in [
-        store.put_look(RunId(9), &look(4, &[])).unwrap_err(),
+        store.put_look(RunId(9), &interim(4, &[])).unwrap_err(),
         store.looks(RunId(9)).unwrap_err(),
         store.set_stop(RunId(9), Stop { blocks: 1, why: StopWhy::Cap }).unwrap_err(),
         store.stop(RunId(9)).unwrap_err(),

@@ -44,10 +44,10 @@ impl Made {
 
     fn with(uid: &str, host: &str, boot: &str, seconds: impl Fn(usize, u32) -> f64) -> Self {
         let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
-        Self::of(contenders, uid, host, boot, seconds)
+        Self::from_contenders(contenders, uid, host, boot, seconds)
     }
 
-    fn of(
+    fn from_contenders(
         contenders: Vec<Contender>,
         uid: &str,
         host: &str,
@@ -97,7 +97,7 @@ impl Made {
 
     /// Reads plan and records again after a change.
     fn read(&mut self) {
-        self.scores = self.records.iter().map(TrialScore::of).collect();
+        self.scores = self.records.iter().map(TrialScore::from_record).collect();
         self.facts = facts(&self.header, &self.records);
     }
 
@@ -257,7 +257,7 @@ fn a_cold_start_is_cold_in_the_first_phase() {
     let made = ["a", "b", "c"].map(|name| {
         let contenders =
             vec![of("ext4", Cache::ColdStart), of("xfs", Cache::Cold), of("btrfs", Cache::Warm)];
-        let mut made = Made::of(contenders, name, name, "boot", |_, _| 1.0);
+        let mut made = Made::from_contenders(contenders, name, name, "boot", |_, _| 1.0);
         made.header.plan.verdict.as_mut().unwrap().pairs = Pairs::All;
         for record in &mut made.records {
             let contender = &made.header.plan.contenders;

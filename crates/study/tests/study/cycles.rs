@@ -47,7 +47,7 @@ fn every_figure_is_a_cycles_and_undisturbed() {
     // 60 s of busy processors of 600 s.
     assert!((row.cpu.share().unwrap() - 0.1).abs() < 1e-9);
     let point = points(&header.plan, &records)[0].points[0].clone();
-    let score = TrialScore::of(&records[0]).phases[0].clone();
+    let score = TrialScore::from_record(&records[0]).phases[0].clone();
     assert_eq!(point.returned_ns, score.returned_ns);
     assert_eq!((point.durable_ns, point.drained_ns), (score.durable_ns, score.drained_ns));
     assert_eq!(point.device_written_bytes, score.written_bytes);
@@ -170,7 +170,7 @@ fn a_cycle_that_met_the_load_of_another_is_in_no_plain_figure() {
     let work = row.effect.as_ref().unwrap().work.unwrap();
     assert!((work.factor - 2.0).abs() < 1e-9, "{work:?}");
     // What verdicts and tables compare is of the first cycle alone.
-    let score = TrialScore::of(&records[0]).phases[0].clone();
+    let score = TrialScore::from_record(&records[0]).phases[0].clone();
     assert_eq!(score.returned_ns, 150 * SECOND_NS);
     assert_eq!(score.written_bytes, Some(CYCLE_WRITTEN_BYTES));
     assert_eq!(points(&header.plan, &records)[0].points[0].cycles, Some(1));

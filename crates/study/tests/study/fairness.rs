@@ -21,7 +21,7 @@ fn sample(names: &[&str]) -> (RunHeader, Vec<TrialRecord>) {
     (header, records)
 }
 
-fn of(header: &RunHeader, records: &[TrialRecord]) -> Fairness {
+fn fairness_of(header: &RunHeader, records: &[TrialRecord]) -> Fairness {
     fairness(header, &[session("b", 0)], records)
 }
 
@@ -50,7 +50,7 @@ fn option(key: &str, value: &str) -> BTreeMap<String, String> {
 #[test]
 fn equal_arms_have_no_difference_at_all() {
     let (header, records) = sample(&["ext4", "ext4"]);
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     assert_eq!(view.differences, []);
     assert_eq!((view.contenders.len(), view.caches.len(), view.devices.len()), (2, 6, 0));
     assert!(view.contenders.iter().all(|one| one.varied.is_empty()));
@@ -60,7 +60,7 @@ fn equal_arms_have_no_difference_at_all() {
 #[test]
 fn without_records_there_is_nothing_but_the_host_and_the_factors() {
     let (header, _) = sample(&["ext4", "xfs"]);
-    let view = of(&header, &[]);
+    let view = fairness_of(&header, &[]);
     assert!(view.contenders.is_empty() && view.caches.is_empty() && view.devices.is_empty());
     let what: Vec<_> = view.differences.iter().map(|one| one.what.as_str()).collect();
     assert_eq!(what, ["file system"]);
@@ -85,7 +85,7 @@ fn what_nobody_asked_for_is_not_under_test() {
         record.filesystem.features = option("filesystem_features", "extent");
         record.device.insert("scheduler".to_owned(), "none".to_owned());
     });
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     let told = |what: &str| {
         let found = find(&view, what).unwrap_or_else(|| panic!("{what}: {:?}", view.differences));
         (found.under_test, values(found))
@@ -121,7 +121,7 @@ fn what_follows_from_a_factor_is_under_test() {
             .into();
         record.filesystem.mounted_options = Some("rw,relatime,logbufs=8".to_owned());
     });
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     assert!(view.differences.iter().all(|one| one.under_test), "{:?}", view.differences);
     let what: Vec<_> = view.differences.iter().map(|one| one.what.as_str()).collect();
     assert_eq!(
@@ -169,7 +169,7 @@ fn defaults_of_different_file_systems_came_only_with_them() {
             ("meta.crc", "1"),
         ]);
     });
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     let inode = find(&view, "inode size").unwrap();
     assert_eq!((inode.under_test, values(inode)), (false, vec!["256 B", "256 B", "512 B"]));
     let journal = find(&view, "journal").unwrap();
@@ -209,7 +209,7 @@ fn names_serials_and_paths_are_left_out() {
         }
     }
     records[1].filesystem.mkfs_argv = vec!["/images/secret.img".to_owned()];
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     let text = format!("{view:?}");
     assert!(!text.contains("secret"), "{text}");
     assert_eq!(view.contenders[0].mkfs, "mkfs -q DEVICE");
@@ -240,7 +240,7 @@ fn steal_and_boots_are_of_the_whole_run() {
     assert!(steal.contains("at worst 20.0 % (trial 2, "), "{steal}");
     assert_eq!(view.disturbances[0].code, "several-sessions");
     records.truncate(1);
-    assert_eq!(fact(&of(&header, &records).host, "steal"), Some("none in 3 phases"));
+    assert_eq!(fact(&fairness_of(&header, &records).host, "steal"), Some("none in 3 phases"));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn caches_are_proved_a_phase_and_contender() {
     records[2].phases[0].cache.why = "pages were left".to_owned();
     records[3].phases.clear();
     records[3].outcome = Outcome::Interrupted;
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     let told: Vec<_> = view
         .caches
         .iter()
@@ -293,7 +293,7 @@ fn trials_that_never_mounted_are_no_contender_as_made() {
         remedy: Some("wait".to_owned()),
         measure: None,
     });
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     let made: Vec<_> = view.contenders.iter().map(|c| (c.label.as_str(), &c.mounted)).collect();
     assert_eq!(made, [("ext4#0", &Some("rw,relatime".to_owned())), ("jfs#2", &None)]);
     assert!(find(&view, "mount option relatime").is_none(), "not known is no difference");
@@ -309,7 +309,7 @@ fn what_lives_in_memory_lies_on_no_device() {
         record.device.insert("backing_fs".to_owned(), "xfs".to_owned());
     }
     set(&mut records, &header, 1, |record| record.device.clear());
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     let device = find(&view, "device").unwrap();
     assert_eq!(values(device), ["a directory on xfs", "memory alone"]);
     assert!(device.under_test, "by its nature");
@@ -319,7 +319,7 @@ fn what_lives_in_memory_lies_on_no_device() {
 fn sixty_contenders_are_compared() {
     let names: Vec<String> = (0..60).map(|at| format!("fs{at}")).collect();
     let (header, records) = sample(&names.iter().map(String::as_str).collect::<Vec<_>>());
-    let view = of(&header, &records);
+    let view = fairness_of(&header, &records);
     assert_eq!(view.contenders.len(), 60);
     assert!(view.differences.iter().all(|one| one.values.len() == 60 && one.under_test));
     assert_eq!(view.differences.len(), 3, "file system, program, driver");

@@ -357,7 +357,7 @@ fn what_was_asked_is_answered_by_its_verdict() {
         let jitter_ns = (block % 3) * 1_000_000;
         record.phases[0].clocks.durable_ns = Some(factor * (SECOND_NS + jitter_ns));
     }
-    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let verdicts = fsarena_verdict::verdicts(&header, &scores, None, &[]).unwrap();
     let view = heat(&study(&header, RunState::Done, &[], &records), Some(&verdicts)).unwrap();
     assert_eq!(view.reference, "xfs", "the baseline");

@@ -30,9 +30,9 @@ impl Page<'_> {
         self.unfold()?;
         let mut faults = self.too_wide()?;
         faults.extend(self.chart_faults()?);
-        let said = self.said();
-        faults.extend(said.console.iter().map(|words| format!("console: {words}")));
-        faults.extend(said.requests.iter().map(|url| format!("fetched: {url}")));
+        let messages = self.messages();
+        faults.extend(messages.console.iter().map(|words| format!("console: {words}")));
+        faults.extend(messages.requests.iter().map(|url| format!("fetched: {url}")));
         Ok(faults)
     }
 

@@ -17,7 +17,7 @@ pub use axe::{AXE, AXE_SHA256, AXE_VERSION, Violation};
 pub use chromium::{Browser, find};
 pub use error::Error;
 pub use looks::{Chart, Folded};
-pub use page::{Page, Said, View};
+pub use page::{Page, PageMessages, View};
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -48,7 +48,7 @@ impl View {
 
 /// What the browser has reported about a page.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Said {
+pub struct PageMessages {
     /// Messages on the console, exceptions, and entries of the browser's log.
     pub console: Vec<String>,
     /// Addresses that were asked for, besides the file itself and what lies inside it (`data:`,
@@ -160,32 +160,34 @@ impl<'b> Page<'b> {
 
     /// What the browser has reported since the page was opened, or since it was last asked.
     #[must_use]
-    pub fn said(&self) -> Said {
-        let mut said = Said::default();
+    pub fn messages(&self) -> PageMessages {
+        let mut messages = PageMessages::default();
         for event in self.browser.events(&self.session) {
             let params = &event["params"];
             match event["method"].as_str().unwrap_or_default() {
-                "Runtime.consoleAPICalled" => said.console.push(console(params)),
+                "Runtime.consoleAPICalled" => messages.console.push(console(params)),
                 "Runtime.exceptionThrown" => {
                     let details = &params["exceptionDetails"];
                     let thrown = details["exception"]["description"].as_str();
                     let words = thrown.or(details["text"].as_str()).unwrap_or_default();
-                    said.console.push(format!("exception: {words}"));
+                    messages.console.push(format!("exception: {words}"));
                 }
                 "Log.entryAdded" => {
                     let entry = &params["entry"];
                     let words = entry["text"].as_str().unwrap_or_default();
-                    said.console.push(format!("log: {words} {}", plain(&entry["url"])));
+                    messages.console.push(format!("log: {words} {}", plain(&entry["url"])));
                 }
-                "Network.requestWillBeSent" => said.requests.push(plain(&params["request"]["url"])),
-                "Network.webSocketCreated" => said.requests.push(plain(&params["url"])),
+                "Network.requestWillBeSent" => {
+                    messages.requests.push(plain(&params["request"]["url"]))
+                }
+                "Network.webSocketCreated" => messages.requests.push(plain(&params["url"])),
                 _ => {}
             }
         }
         let inside =
             |url: &String| *url == self.url || url.starts_with("data:") || url.starts_with("blob:");
-        said.requests.retain(|url| !inside(url));
-        said
+        messages.requests.retain(|url| !inside(url));
+        messages
     }
 
     /// A picture of the whole page, or of its upper part where it is very long, as PNG.

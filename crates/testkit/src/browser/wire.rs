@@ -117,9 +117,9 @@ impl Wire {
     }
 
     fn ended(&self, asked: &str) -> Error {
-        let said = std::fs::read(&self.stderr).unwrap_or_default();
-        let said = &said[said.len().saturating_sub(LAST_WORDS)..];
-        let last_words = String::from_utf8_lossy(said).trim().to_owned();
+        let messages = std::fs::read(&self.stderr).unwrap_or_default();
+        let messages = &messages[messages.len().saturating_sub(LAST_WORDS)..];
+        let last_words = String::from_utf8_lossy(messages).trim().to_owned();
         Error::Ended { asked: asked.to_owned(), last_words }
     }
 }

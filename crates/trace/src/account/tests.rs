@@ -30,16 +30,16 @@ fn written(first_bytes: u64, again_bytes: u64) -> Written {
     Written { first_bytes, again_bytes }
 }
 
-fn flagging() -> Places {
-    Places { flags_metadata: true, ..Places::default() }
+fn flagging() -> FsLayout {
+    FsLayout { flags_metadata: true, ..FsLayout::default() }
 }
 
 #[test]
 fn each_part_by_its_rule() {
-    let places = Places {
+    let layout = FsLayout {
         journal: vec![range(100 * KIB, 10 * KIB)],
         metadata: vec![range(0, 4 * KIB)],
-        said_by: "dumpe2fs".to_owned(),
+        reported_by: "dumpe2fs".to_owned(),
         notes: vec!["said".to_owned()],
         ..flagging()
     };
@@ -61,7 +61,7 @@ fn each_part_by_its_rule() {
         Request { kind: Kind::Read, ..write(63, 0, KIB) },
         write(64, 0, 0),
     ];
-    let account = account(&trace(requests), &places, &[map], &[], 22 * KIB);
+    let account = account(&trace(requests), &layout, &[map], &[], 22 * KIB);
     assert_eq!(account.spans.len(), 1);
     let span = &account.spans[0];
     let expected = [
@@ -86,7 +86,7 @@ fn sectors_written_again_are_told_apart_within_a_span() {
     requests.extend((10..20).map(|ns| write(ns, 0, 4 * KIB)));
     requests.push(write(30, 512, 512));
     let cuts = [Cut { cycle: 2, monotonic_ns: 25 }, Cut { cycle: 1, monotonic_ns: 5 }];
-    let account = account(&trace(requests), &Places::default(), &[map], &cuts, 0);
+    let account = account(&trace(requests), &FsLayout::default(), &[map], &cuts, 0);
     let cycles: Vec<u32> = account.spans.iter().map(|span| span.cycle).collect();
     assert_eq!(cycles, [0, 1, 2], "what is before the first cut has a span of its own");
     assert_eq!(account.spans[0].parts, [(Part::Data, written(512, 0))].into());
@@ -98,7 +98,7 @@ fn sectors_written_again_are_told_apart_within_a_span() {
 #[test]
 fn a_span_without_writes_is_there_and_one_before_the_cuts_is_not() {
     let cuts = [1, 2].map(|cycle| Cut { cycle, monotonic_ns: u64::from(cycle) * 10 });
-    let account = account(&trace(vec![write(12, 0, 512)]), &Places::default(), &[], &cuts, 512);
+    let account = account(&trace(vec![write(12, 0, 512)]), &FsLayout::default(), &[], &cuts, 512);
     let writes: Vec<(u32, u64)> = account.spans.iter().map(|s| (s.cycle, s.writes)).collect();
     assert_eq!(writes, [(1, 1), (2, 0)]);
     assert_eq!(account.spans[0].parts, [(Part::Unknown, written(512, 0))].into());
@@ -141,7 +141,7 @@ fn addresses_of_chunks_become_those_of_every_copy() {
         length_bytes: 8 * KIB,
         copies_bytes: copies_bytes.to_vec(),
     };
-    let places = Places {
+    let layout = FsLayout {
         chunks: vec![chunk(1 << 30, &[0, 64 * KIB]), chunk((1 << 30) + 8 * KIB, &[32 * KIB])],
         ..flagging()
     };
@@ -149,7 +149,7 @@ fn addresses_of_chunks_become_those_of_every_copy() {
     // before its last block does.
     let file = extent((1 << 30) + 4 * KIB, 8 * KIB, 8 * KIB - 100);
     let requests = [4 * KIB, 68 * KIB, 32 * KIB, 0].map(|start| write(1, start, 4 * KIB));
-    let account = account(&trace(requests.into()), &places, &[map(9, vec![file])], &[], 0);
+    let account = account(&trace(requests.into()), &layout, &[map(9, vec![file])], &[], 0);
     let expected = [
         (Part::Data, written(12 * KIB - 100, 0)),
         (Part::Rounding, written(100, 0)),
@@ -219,7 +219,7 @@ fn any_map() -> impl Strategy<Value = Map> {
     (0u64..50, prop::collection::vec(any_extent(), 0..6)).prop_map(|(ns, e)| map(ns, e))
 }
 
-fn any_places() -> impl Strategy<Value = Places> {
+fn any_places() -> impl Strategy<Value = FsLayout> {
     let ranges = || prop::collection::vec(any_range(), 0..3);
     let chunk = (any_place(), any_place(), prop::collection::vec(any_place(), 0..3));
     let chunk = chunk.prop_map(|(logical_bytes, length_bytes, copies_bytes)| Chunk {
@@ -228,12 +228,12 @@ fn any_places() -> impl Strategy<Value = Places> {
         copies_bytes,
     });
     (ranges(), ranges(), any::<bool>(), prop::collection::vec(chunk, 0..3)).prop_map(
-        |(journal, metadata, flags_metadata, chunks)| Places {
+        |(journal, metadata, flags_metadata, chunks)| FsLayout {
             journal,
             metadata,
             flags_metadata,
             chunks,
-            ..Places::default()
+            ..FsLayout::default()
         },
     )
 }
@@ -242,7 +242,7 @@ proptest! {
     #[test]
     fn parts_sum_up_to_what_was_written(
         requests in prop::collection::vec(any_request(), 0..20),
-        places in any_places(),
+        layout in any_places(),
         maps in prop::collection::vec(any_map(), 0..4),
         cuts in prop::collection::vec((0u32..4, 0u64..50), 0..4),
     ) {
@@ -258,7 +258,7 @@ proptest! {
         };
         let expected = requests.iter().map(bytes).fold(0, u64::saturating_add);
         let trace = trace(requests);
-        let one = account(&trace, &places, &maps, &cuts, 0);
+        let one = account(&trace, &layout, &maps, &cuts, 0);
         let sum = one.parts().values().map(|w| w.bytes()).fold(0, u64::saturating_add);
         if small {
             prop_assert_eq!(sum, expected);
@@ -268,7 +268,7 @@ proptest! {
         let moments: std::collections::BTreeSet<u64> =
             maps.iter().map(|m| m.monotonic_ns).collect();
         if moments.len() == maps.len() {
-            prop_assert_eq!(&one, &account(&trace, &places, &turned, &cuts, 0));
+            prop_assert_eq!(&one, &account(&trace, &layout, &turned, &cuts, 0));
         }
     }
 
@@ -280,7 +280,7 @@ proptest! {
             requests.iter().map(|(at, count)| write(0, at * 512, count * 512)).collect();
         let sectors: std::collections::BTreeSet<u64> =
             requests.iter().flat_map(|(at, count)| *at..at + count).collect();
-        let account = account(&trace(writes), &Places::default(), &[], &[], 0);
+        let account = account(&trace(writes), &FsLayout::default(), &[], &[], 0);
         let first: u64 = account.parts().values().map(|w| w.first_bytes).sum();
         prop_assert_eq!(first, sectors.len() as u64 * 512);
     }

@@ -4,5 +4,5 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests, with their helpers")]
 
 mod cases;
+mod fixture;
 mod sessions;
-mod stage;

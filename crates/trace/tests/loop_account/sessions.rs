@@ -1,7 +1,7 @@
 //! Sessions that go wrong, and what they leave.
 
-use crate::stage::{Stage, device, number, written_bytes};
-use fsarena_model::account::{Part, Places};
+use crate::fixture::{TraceFixture, device, number, written_bytes};
+use fsarena_model::account::{FsLayout, Part};
 use fsarena_trace::{BlockDevice, Kind, Session, TraceError, Tracefs, account};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
@@ -10,57 +10,58 @@ const MIB: u64 = 1 << 20;
 
 #[test]
 fn loop_an_instance_is_ours_alone_and_is_removed() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(4 * MIB);
+    let Some(fixture) = TraceFixture::enter() else { return };
+    let claimed = fixture.claim(4 * MIB);
     let number = number(&device(&claimed));
-    let start = |device| Session::start(&stage.tracefs, &stage.name(), device, 1 << 20);
+    let start = |device| Session::start(&fixture.tracefs, &fixture.name(), device, 1 << 20);
     let first = start(number).unwrap();
-    assert_eq!(stage.instances(), [stage.name()]);
+    assert_eq!(fixture.instances(), [fixture.name()]);
     let error = start(number).unwrap_err();
     assert!(matches!(error, TraceError::Exists { .. }), "{error}");
-    assert_eq!(stage.instances(), [stage.name()], "that of the other one stays");
+    assert_eq!(fixture.instances(), [fixture.name()], "that of the other one stays");
     drop(first);
-    assert_eq!(stage.instances(), Vec::<String>::new());
+    assert_eq!(fixture.instances(), Vec::<String>::new());
     let error = start(BlockDevice { major: 4000, minor: 1 }).unwrap_err();
     assert!(matches!(error, TraceError::NoDevice { .. }), "{error}");
-    assert_eq!(stage.instances(), Vec::<String>::new());
+    assert_eq!(fixture.instances(), Vec::<String>::new());
     // What kill -9 leaves.
-    fs::create_dir(stage.tracefs.path().join("instances").join(stage.name())).unwrap();
-    let removed = stage.tracefs.remove_instance(&stage.name()).unwrap().unwrap();
-    assert!(removed.ends_with(&format!("/instances/{}", stage.name())), "{removed}");
-    assert_eq!(stage.tracefs.remove_instance(&stage.name()).unwrap(), None);
-    assert_eq!(stage.instances(), Vec::<String>::new());
+    fs::create_dir(fixture.tracefs.path().join("instances").join(fixture.name())).unwrap();
+    let removed = fixture.tracefs.remove_instance(&fixture.name()).unwrap().unwrap();
+    assert!(removed.ends_with(&format!("/instances/{}", fixture.name())), "{removed}");
+    assert_eq!(fixture.tracefs.remove_instance(&fixture.name()).unwrap(), None);
+    assert_eq!(fixture.instances(), Vec::<String>::new());
     claimed.release().unwrap();
 }
 
 /// A machine on which it is mounted nowhere, whether or not this one is.
 #[test]
 fn loop_a_tracefs_at_no_place_is_that_of_all_and_lasts_as_long_as_its_session() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(4 * MIB);
+    let Some(fixture) = TraceFixture::enter() else { return };
+    let claimed = fixture.claim(4 * MIB);
     let number = number(&device(&claimed));
     let mounts = || fs::read_to_string("/proc/self/mountinfo").unwrap();
     let before = mounts();
     let own = Tracefs::open("").unwrap();
     assert!(own.path().starts_with("/proc/self/fd"), "{}", own.path().display());
-    let session = Session::start(&own, &stage.name(), number, 1 << 20).unwrap();
-    let error = Session::start(&own, &stage.name(), number, 1 << 20).unwrap_err().to_string();
-    let named = format!("tracefs/instances/{}: there is such", stage.name());
+    let session = Session::start(&own, &fixture.name(), number, 1 << 20).unwrap();
+    let error = Session::start(&own, &fixture.name(), number, 1 << 20).unwrap_err().to_string();
+    let named = format!("tracefs/instances/{}: there is such", fixture.name());
     assert!(error.starts_with(&named), "{error}");
     drop(own);
-    assert_eq!(stage.instances(), [stage.name()], "seen in the other mount");
+    assert_eq!(fixture.instances(), [fixture.name()], "seen in the other mount");
     assert_eq!(mounts(), before);
     session.stop().unwrap();
-    assert_eq!(stage.instances(), Vec::<String>::new());
+    assert_eq!(fixture.instances(), Vec::<String>::new());
     claimed.release().unwrap();
 }
 
 #[test]
 fn loop_a_device_that_vanishes_ends_no_session_and_leaves_no_instance() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(4 * MIB);
+    let Some(fixture) = TraceFixture::enter() else { return };
+    let claimed = fixture.claim(4 * MIB);
     let path = device(&claimed);
-    let session = Session::start(&stage.tracefs, &stage.name(), number(&path), 1 << 20).unwrap();
+    let session =
+        Session::start(&fixture.tracefs, &fixture.name(), number(&path), 1 << 20).unwrap();
     let file = File::options().write(true).open(&path).unwrap();
     file.write_all_at(&[7; 8192], 4096).unwrap();
     file.sync_all().unwrap();
@@ -75,7 +76,7 @@ fn loop_a_device_that_vanishes_ends_no_session_and_leaves_no_instance() {
         .collect();
     assert_eq!(writes.iter().map(|(_, length)| length).sum::<u64>(), 8192, "{writes:?}");
     assert_eq!(writes[0].0, 4096);
-    assert_eq!(stage.instances(), Vec::<String>::new());
+    assert_eq!(fixture.instances(), Vec::<String>::new());
 }
 
 /// Writes single sectors past the page cache, so that each is a request.
@@ -92,12 +93,12 @@ fn many_writes(path: &std::path::Path, count: u64) {
 
 #[test]
 fn loop_a_session_counts_what_the_device_counts() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(4 * MIB);
+    let Some(fixture) = TraceFixture::enter() else { return };
+    let claimed = fixture.claim(4 * MIB);
     let path = device(&claimed);
     let before = written_bytes(&path);
     // The least buffer is emptied while the work goes on.
-    let session = Session::start(&stage.tracefs, &stage.name(), number(&path), 0).unwrap();
+    let session = Session::start(&fixture.tracefs, &fixture.name(), number(&path), 0).unwrap();
     many_writes(&path, 10_000);
     let zeroout = fsarena_process::cmd::find("blkdiscard").is_some_and(|tool| {
         let limit = std::time::Duration::from_secs(20);
@@ -106,7 +107,7 @@ fn loop_a_session_counts_what_the_device_counts() {
     });
     let total_bytes = written_bytes(&path) - before;
     let trace = session.stop().unwrap();
-    let account = account(&trace, &Places::default(), &[], &[], total_bytes);
+    let account = account(&trace, &FsLayout::default(), &[], &[], total_bytes);
     println!("{} requests, {} lost", trace.requests.len(), trace.lost_events);
     let seen = account.parts().get(&Part::Unknown).copied().unwrap_or_default().bytes();
     assert_eq!(account.lost_events, 0);
@@ -136,14 +137,14 @@ impl Drop for Zram {
 
 #[test]
 fn loop_a_device_without_requests_is_traced_by_its_bios() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = TraceFixture::enter() else { return };
     let zram = match Zram::add() {
         Ok(zram) => zram,
         Err(error) => return println!("not run: no zram: {error}"),
     };
     let path = std::path::Path::new("/dev").join(&zram.0);
     let before = written_bytes(&path);
-    let session = Session::start(&stage.tracefs, &stage.name(), number(&path), 0).unwrap();
+    let session = Session::start(&fixture.tracefs, &fixture.name(), number(&path), 0).unwrap();
     let file = File::options().write(true).open(&path).unwrap();
     file.write_all_at(&vec![7; 3 << 20], 8192).unwrap();
     file.sync_all().unwrap();

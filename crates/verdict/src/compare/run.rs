@@ -10,7 +10,7 @@ use fsarena_model::host::Host;
 use fsarena_model::job::Origin;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{Look, Metric, Question, Stop};
+use fsarena_model::verdict::{InterimAnalysis, Metric, Question, Stop};
 use fsarena_model::work::Workload;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ pub struct RunOf<'a> {
     /// How its blocks ended.
     pub stop: Option<Stop>,
     /// Its looks, as stored.
-    pub looks: &'a [Look],
+    pub looks: &'a [InterimAnalysis],
     /// What else is known of it: see [`super::facts`].
     pub facts: Facts,
 }

@@ -4,7 +4,7 @@
 //! nothing between two calls but look at the next of them. Where the description says that a file
 //! is longer than the buffer, it is written in as many calls.
 
-use crate::overhead::errand::ask;
+use crate::overhead::child_job::run_self;
 use anyhow::{Context as _, Result, ensure};
 use fsarena_corpus::{EntryKind, Tree, builtin};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -94,7 +94,7 @@ impl Make {
     /// # Errors
     /// When it cannot be started, fails, or answers something else.
     pub(super) fn send(&self, root: &Path) -> Result<Made> {
-        ask(CHILD, &Self { root: root.to_owned(), ..self.clone() })
+        run_self(CHILD, &Self { root: root.to_owned(), ..self.clone() })
     }
 
     fn run(&self) -> Result<Made> {
@@ -104,7 +104,7 @@ impl Make {
         }
         let root = File::open(&self.root).with_context(|| self.root.display().to_string())?;
         let entries = tree.entries().len() as u64;
-        let calls = Calls::of(&tree, self.way)?;
+        let calls = Calls::for_tree(&tree, self.way)?;
         let cpu_before = cpu_time();
         let begun = Instant::now();
         match self.way {
@@ -128,7 +128,7 @@ impl Make {
 ///
 /// # Errors
 /// When a call fails.
-pub(in crate::overhead) fn carry_out(text: &str) -> Result<()> {
+pub(in crate::overhead) fn run_child(text: &str) -> Result<()> {
     let make: Make =
         serde_json::from_str(text).context("--corpus-child is for this task's own use")?;
     println!("{}", serde_json::to_string(&make.run()?)?);
@@ -178,7 +178,7 @@ struct Call {
 
 impl Calls {
     /// The calls for `tree`; none where the corpus makes it.
-    fn of(tree: &Tree, way: Way) -> Result<Self> {
+    fn for_tree(tree: &Tree, way: Way) -> Result<Self> {
         let mut calls = Vec::new();
         for entry in tree.entries().filter(|_| !matches!(way, Way::Ours { .. })) {
             let name = match way {

@@ -80,7 +80,7 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
     let findings = doctor_findings(&plan, &place.image_dir);
     if !args.silent {
         let (width, style) = (context::width(), context::style());
-        context::say_text(&fsarena_report::doctor_lines(&findings, width, style));
+        context::print_text(&fsarena_report::doctor_lines(&findings, width, style));
     }
     let mut header = header(&experiment, plan, place, findings);
     if overrides.seed.is_none() && experiment.run.seed.is_none() {

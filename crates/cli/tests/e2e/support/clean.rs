@@ -2,7 +2,7 @@
 
 use super::devices::{queue_of, zrams};
 use super::trace::traces_of;
-use super::{Scene, processes_of};
+use super::{TestEnv, processes_of};
 use fsarena_model::run::RunState;
 use fsarena_store::Store;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The kernel lets go of a loop device and of a dead process a moment later.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// What a machine has that no scene is the owner of.
+/// What a machine has that no test environment is the owner of.
 pub struct Machine {
     zrams: BTreeSet<String>,
     queues: BTreeMap<String, BTreeMap<&'static str, String>>,
@@ -46,13 +46,13 @@ fn settings(name: &str) -> BTreeMap<&'static str, String> {
 }
 
 /// No process, mount, loop device, cgroup, instance of tracing, directory, image or journal of this
-/// scene, and a database without a RUN at work or half a record.
+/// test environment, and a database without a RUN at work or half a record.
 #[track_caller]
-pub fn assert_nothing_left(scene: &Scene) {
-    let uids = uids_after_check(scene);
+pub fn assert_nothing_left(env: &TestEnv) {
+    let uids = uids_after_check(env);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let left = left(scene, &uids);
+        let left = left(env, &uids);
         if left.is_empty() {
             return;
         }
@@ -61,11 +61,11 @@ pub fn assert_nothing_left(scene: &Scene) {
     }
 }
 
-fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
+fn left(env: &TestEnv, uids: &[String]) -> Vec<String> {
     let mut left: Vec<String> =
-        processes_of(scene).iter().map(|pid| format!("process {pid:?}")).collect();
+        processes_of(env).iter().map(|pid| format!("process {pid:?}")).collect();
     let mine = |text: &str| {
-        text.contains(&scene.dir().display().to_string())
+        text.contains(&env.dir().display().to_string())
             || uids.iter().any(|uid| text.contains(&format!("fsarena-{uid}")))
     };
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -84,13 +84,14 @@ fn left(scene: &Scene, uids: &[String]) -> Vec<String> {
         }
     }
     left.extend(traces_of(uids).iter().map(|name| format!("instance of tracing {name}")));
-    left.extend(children(&scene.images()).iter().map(|path| path.display().to_string()));
-    left.extend(below_named(scene.dir()));
-    left.extend(scene.before.iter().flat_map(Machine::differences));
+    left.extend(children(&env.images()).iter().map(|path| path.display().to_string()));
+    left.extend(below_named(env.dir()));
+    left.extend(env.before.iter().flat_map(Machine::differences));
     left
 }
 
-/// Everything of a run in the scene's own directories: journals, mount points, work directories.
+/// Everything of a run in the test environment's own directories: journals, mount points, work
+/// directories.
 fn below_named(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for path in children(dir) {
@@ -114,14 +115,14 @@ fn is_report(path: &Path) -> bool {
         && databases.iter().any(|file| file.extension().is_some_and(|ending| ending == "db"))
 }
 
-/// Ids of the RUNs in the scene's database, which must be whole. A database that the test has
-/// broken on purpose has none.
+/// Ids of the RUNs in the test environment's database, which must be whole. A database that the
+/// test has broken on purpose has none.
 #[track_caller]
-fn uids_after_check(scene: &Scene) -> Vec<String> {
-    if !scene.db().exists() {
+fn uids_after_check(env: &TestEnv) -> Vec<String> {
+    if !env.db().exists() {
         return Vec::new();
     }
-    let Ok(store) = Store::open_read_only(&scene.db()) else { return Vec::new() };
+    let Ok(store) = Store::open_read_only(&env.db()) else { return Vec::new() };
     let runs = store.runs().unwrap();
     for run in &runs {
         assert_ne!(run.state, RunState::Running, "RUN {} is said to be at work", run.id);
@@ -129,7 +130,7 @@ fn uids_after_check(scene: &Scene) -> Vec<String> {
         assert_eq!(records.len(), run.trials_done as usize, "half a record in RUN {}", run.id);
         assert!(run.state != RunState::Done || run.note.is_none(), "{:?}", run.note);
     }
-    let journal = scene.db().with_extension("db-journal");
+    let journal = env.db().with_extension("db-journal");
     assert!(!journal.exists(), "{} was not rolled back", journal.display());
     runs.into_iter().map(|run| run.uid).collect()
 }

@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 /// Others use loop devices too, and let go of them.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A loop device over an image, attached until it is dropped. Its image lies outside of the scene,
-/// so that it may stay attached while the test looks whether fsarena has left something.
+/// A loop device over an image, attached until it is dropped. Its image lies outside of the test
+/// environment, so that it may stay attached while the test looks whether fsarena has left
+/// something.
 pub struct Disk {
     dir: tempfile::TempDir,
     device: Option<String>,

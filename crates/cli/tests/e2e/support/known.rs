@@ -1,7 +1,7 @@
 //! Experiments whose differences are known: each contender sleeps so long in each phase, and next
 //! to that the work is nothing, however busy the machine is.
 
-use super::Scene;
+use super::TestEnv;
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunState, Slot};
 use fsarena_model::verdict::Stop;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// SAME cannot be shown within it: 0.01 % of some ms is less than any call takes.
 pub const NEVER_SAME: &str = "margin = \"0.01%\"";
 
-impl Scene {
+impl TestEnv {
     /// An experiment of a few files on `fs`; `run` and `factors` end their tables.
     ///
     /// Compared up to `returned`: a syncfs waits for whatever else the machine writes. No block is

@@ -1,6 +1,6 @@
 //! A run that is under way: caught in the middle of a timed phase, signalled, killed.
 
-use super::{LIMIT, Outputs, Ran, Scene, wait};
+use super::{LIMIT, Outputs, Ran, TestEnv, wait};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 /// A started program, in a process group of its own.
 pub struct Live<'a> {
-    scene: &'a Scene,
+    env: &'a TestEnv,
     child: Child,
     files: Outputs,
 }
 
-impl Scene {
+impl TestEnv {
     /// Starts the program and does not wait.
     pub fn start(&self, args: &[&str]) -> Live<'_> {
         self.start_command(self.command(args))
@@ -24,7 +24,7 @@ impl Scene {
     pub fn start_command(&self, mut command: Command) -> Live<'_> {
         let files = self.redirect(&mut command);
         let child = command.stdin(Stdio::null()).process_group(0).spawn().unwrap();
-        Live { scene: self, child, files }
+        Live { env: self, child, files }
     }
 
     /// An experiment of two blocks of one timed phase, `create`, that lasts long enough to be
@@ -72,7 +72,7 @@ impl Live<'_> {
     /// Waits until the image is there and not yet whole.
     #[track_caller]
     pub fn image_begun(&mut self) {
-        let images = self.scene.images();
+        let images = self.env.images();
         self.poll("image", |_| fs::read_dir(&images).ok()?.next()?.ok());
     }
 
@@ -88,26 +88,26 @@ impl Live<'_> {
 
     /// Sends a signal to the program and all that belongs to it, the youngest first.
     pub fn signal_tree(&self, signal: Signal) {
-        for pid in processes_of(self.scene).into_iter().rev() {
+        for pid in processes_of(self.env).into_iter().rev() {
             // Gone already is as good.
             let _ = kill_process(pid, signal);
         }
     }
 
-    /// `kill -9` of the program, its executor, its worker and all else in this scene.
+    /// `kill -9` of the program, its executor, its worker and all else in this test environment.
     pub fn kill_tree(&self) {
-        for pid in processes_of(self.scene) {
+        for pid in processes_of(self.env) {
             kill_dash_nine(pid);
         }
     }
 
     /// The executors (outer, then inner where there are two).
     pub fn executors(&self) -> Vec<Pid> {
-        processes_of(self.scene).into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
+        processes_of(self.env).into_iter().filter(|pid| runs_as(*pid, "executor")).collect()
     }
 
     pub fn worker(&self) -> Option<Pid> {
-        processes_of(self.scene).into_iter().find(|pid| runs_as(*pid, "worker"))
+        processes_of(self.env).into_iter().find(|pid| runs_as(*pid, "worker"))
     }
 
     /// Waits for its end.
@@ -147,9 +147,9 @@ impl Drop for Live<'_> {
     }
 }
 
-/// All processes that were started in `scene`, oldest first; they inherit its state directory.
-pub fn processes_of(scene: &Scene) -> Vec<Pid> {
-    let mark = format!("FSARENA_STATE_DIR={}\0", scene.state().display());
+/// All processes that were started in `env`, oldest first; they inherit its state directory.
+pub fn processes_of(env: &TestEnv) -> Vec<Pid> {
+    let mark = format!("FSARENA_STATE_DIR={}\0", env.state().display());
     let mark = mark.as_bytes();
     let mut found: Vec<i32> = fs::read_dir("/proc")
         .unwrap()

@@ -1,4 +1,4 @@
-//! What the tests share: a scene of their own, the program in it, and what it said.
+//! What the tests share: a test environment of their own, the program in it, and what it said.
 
 mod clean;
 pub mod devices;
@@ -14,7 +14,7 @@ pub use known::{Course, NEVER_SAME, store_by_hand};
 pub use live::{Live, kill_dash_nine, processes_of};
 pub use pause::{Paused, image_in};
 pub use trace::has_tracing;
-pub use work::{FEW_INODES, of, phase};
+pub use work::{FEW_INODES, phase, record_of};
 
 use fsarena_filesystems::{Availability, availability, driver};
 use fsarena_model::record::TrialRecord;
@@ -35,7 +35,7 @@ pub const LIMIT: Duration = Duration::from_secs(120);
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The world of one test: state, database and images in a directory that goes with it.
-pub struct Scene {
+pub struct TestEnv {
     dir: tempfile::TempDir,
     outputs: AtomicUsize,
     /// What `assert_nothing_left` compares, for tests that make devices or set queues.
@@ -43,7 +43,7 @@ pub struct Scene {
     _turn: Option<MutexGuard<'static, ()>>,
 }
 
-impl Scene {
+impl TestEnv {
     /// One that may stand beside others.
     pub fn new() -> Self {
         // Not where tests lie, which a user without rights may not reach; and on a disk.
@@ -66,17 +66,17 @@ impl Scene {
             println!("not run: {reason}");
             return None;
         }
-        let mut scene = Self::new();
-        scene._turn = Some(turn);
-        Some(scene)
+        let mut env = Self::new();
+        env._turn = Some(turn);
+        Some(env)
     }
 
-    /// As [`Scene::privileged`]; `assert_nothing_left` then looks at zram devices and the settings
-    /// of queues as well.
+    /// As [`TestEnv::privileged`]; `assert_nothing_left` then looks at zram devices and the
+    /// settings of queues as well.
     pub fn with_devices(fs: &[&str]) -> Option<Self> {
-        let mut scene = Self::privileged(fs)?;
-        scene.before = Some(Machine::now());
-        Some(scene)
+        let mut env = Self::privileged(fs)?;
+        env.before = Some(Machine::now());
+        Some(env)
     }
 
     pub fn dir(&self) -> &Path {
@@ -113,12 +113,12 @@ impl Scene {
         path.display().to_string()
     }
 
-    /// The program with everything it writes in this scene.
+    /// The program with everything it writes in this test environment.
     pub fn command(&self, args: &[&str]) -> Command {
         self.command_of(PROGRAM, args)
     }
 
-    /// As [`Scene::command`], for another program that starts ours.
+    /// As [`TestEnv::command`], for another program that starts ours.
     pub fn command_of(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.dir());
@@ -136,7 +136,7 @@ impl Scene {
         self.finish(self.command(args))
     }
 
-    /// Runs `run` with what most tests want: one block, and its images in the scene.
+    /// Runs `run` with what most tests want: one block, and its images in the test environment.
     pub fn run_once(&self, args: &[&str]) -> Ran {
         self.run(&[&["run", "--runs", "1", "--seed", "1"], args].concat())
     }
@@ -168,7 +168,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for TestEnv {
     fn drop(&mut self) {
         // After a failed test: what still runs is ours, and the program itself tidies up.
         for pid in processes_of(self) {

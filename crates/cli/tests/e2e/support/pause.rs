@@ -1,6 +1,6 @@
 //! A trial that waits before one of its steps, so that a test can do something to it.
 
-use super::{Live, Ran, Scene};
+use super::{Live, Ran, TestEnv};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,11 +8,11 @@ use std::process::Command;
 /// A run whose executor waits before a step.
 pub struct Paused<'a> {
     live: Live<'a>,
-    scene: &'a Scene,
+    env: &'a TestEnv,
     go_on: PathBuf,
 }
 
-impl Scene {
+impl TestEnv {
     /// Starts the program and waits until its executor is about to begin `step`: `reset`, or with
     /// a phase `measure read`.
     #[track_caller]
@@ -20,7 +20,7 @@ impl Scene {
         self.pause_command(self.command(args), step)
     }
 
-    /// As [`Scene::pause`], for a command that starts the program.
+    /// As [`TestEnv::pause`], for a command that starts the program.
     #[track_caller]
     pub fn pause_command(&self, mut command: Command, step: &str) -> Paused<'_> {
         let go_on = self.path("go-on");
@@ -28,7 +28,7 @@ impl Scene {
         command.env("FSARENA_FAULT", format!("pause:{step}:{}", go_on.display()));
         let mut live = self.start_command(command);
         live.wait_for("asks for a pause");
-        Paused { live, scene: self, go_on }
+        Paused { live, env: self, go_on }
     }
 }
 
@@ -36,7 +36,7 @@ impl<'a> Paused<'a> {
     /// The root of the mounted file system, reached through the executor's mount namespace.
     #[track_caller]
     pub fn root(&self) -> PathBuf {
-        let place = self.scene.dir().display().to_string();
+        let place = self.env.dir().display().to_string();
         let found = self.live.executors().into_iter().rev().find_map(|pid| {
             let proc = format!("/proc/{}", pid.as_raw_nonzero());
             let mounts = fs::read_to_string(format!("{proc}/mountinfo")).ok()?;

@@ -1,12 +1,12 @@
 //! Real work: records of jobs, and trees that must stay as they are.
 
-use super::Scene;
+use super::TestEnv;
 use fsarena_model::record::{CacheState, Drained, Outcome, PhaseRecord, TrialRecord, Window};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-impl Scene {
+impl TestEnv {
     /// The records of RUN number `run`, each of them done and with all contents right, where they
     /// were checked.
     #[track_caller]

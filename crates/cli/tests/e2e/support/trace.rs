@@ -1,12 +1,12 @@
-//! The kernel's tracing: whether it is to be had, and what of a scene is in it.
+//! The kernel's tracing: whether it is to be had, and what of a test environment is in it.
 
-use super::Scene;
+use super::TestEnv;
 use fsarena_devices::mountinfo;
 use fsarena_trace::{TraceError, Tracefs};
 use std::fs;
 
-impl Scene {
-    /// Instances of tracing of this scene's RUNs.
+impl TestEnv {
+    /// Instances of tracing of this test environment's RUNs.
     pub fn traces(&self) -> Vec<String> {
         let uids: Vec<String> = self.runs().into_iter().map(|run| run.uid).collect();
         traces_of(&uids)

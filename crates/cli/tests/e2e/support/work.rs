@@ -1,6 +1,6 @@
 //! Experiments of tests, and whether what was measured is what was planned.
 
-use super::Scene;
+use super::TestEnv;
 use fsarena_model::cycle::CyclesRecord;
 use fsarena_model::record::{Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunHeader;
@@ -12,7 +12,7 @@ pub const FEW_INODES: &str = "\n[[filesystem]]\nname = \"few\"\n\
      create = \"mke2fs -t ext4 -q -F -i 65536 -E nodiscard,lazy_itable_init=0 {dev}\"\n\
      mount = \"mount -t ext4 {dev} {mnt}\"\nprograms = [\"mke2fs\"]\n";
 
-impl Scene {
+impl TestEnv {
     /// An experiment of one block without a time series; `factors` ends its table, `more` follows.
     pub fn experiment(&self, factors: &str, more: &str) -> String {
         let text = format!(
@@ -79,7 +79,7 @@ fn phase_as_planned(measured: &PhaseRecord, planned: &Phase, dataset: &Dataset) 
 
 /// The record of the trial of `workload`; there is one.
 #[track_caller]
-pub fn of<'a>(records: &'a [TrialRecord], workload: &str) -> &'a TrialRecord {
+pub fn record_of<'a>(records: &'a [TrialRecord], workload: &str) -> &'a TrialRecord {
     let mut found = records.iter().filter(|record| record.key.workload == workload);
     let record = found.next().unwrap_or_else(|| panic!("no trial of {workload}"));
     assert!(found.next().is_none(), "several trials of {workload}");

@@ -170,7 +170,7 @@ fn a_reason_is_told_once() {
     let errors = [
         look_at(&wrong_sum).unwrap_err(),
         look_at(&gzip[..gzip.len() - 9]).unwrap_err(),
-        look(&dir.path().join("none")).unwrap_err(),
+        inspect(&dir.path().join("none")).unwrap_err(),
     ];
     for error in errors {
         let text = error.to_string();

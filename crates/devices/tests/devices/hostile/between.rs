@@ -1,6 +1,6 @@
 //! Devices that change between vetting and mkfs: the last look refuses them.
 
-use super::scene::{Build, MIB, NotRun, Scene, detach, hash, put, run, shell};
+use super::fixture::{Build, HostileFixture, MIB, NotRun, detach, hash, put, run, shell};
 use super::states::{HELD, State, consent, recheck_refuses, roots, vet, vetted_ext4};
 use fsarena_devices::inventory::{Roots, check_path, recheck};
 use fsarena_devices::vet::VettedDevice;
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 fn after(
     name: &str,
     reason: &'static str,
-    change: impl Fn(&mut Scene, &VettedDevice, &Path) -> Build<()> + 'static,
+    change: impl Fn(&mut HostileFixture, &VettedDevice, &Path) -> Build<()> + 'static,
 ) -> State {
-    State::new(name, move |scene| {
-        let (vetted, image) = vetted_ext4(scene)?;
+    State::new(name, move |fixture| {
+        let (vetted, image) = vetted_ext4(fixture)?;
         drop(vetted.recheck(&roots()).expect("nothing has changed yet"));
-        change(scene, &vetted, &image)?;
+        change(fixture, &vetted, &image)?;
         recheck_refuses(&vetted, &[&image], reason);
         Ok(())
     })
@@ -41,14 +41,14 @@ fn another_device() -> Vec<State> {
                 Ok(())
             },
         ),
-        after("another image on the same device", "diskseq", |scene, vetted, _| {
-            let other = scene.image("other", 16 * MIB);
+        after("another image on the same device", "diskseq", |fixture, vetted, _| {
+            let other = fixture.image("other", 16 * MIB);
             detach(vetted.path());
-            scene.attach_to(vetted.path(), &other)
+            fixture.attach_to(vetted.path(), &other)
         }),
-        after("the same image attached again", "diskseq", |scene, vetted, image| {
+        after("the same image attached again", "diskseq", |fixture, vetted, image| {
             detach(vetted.path());
-            scene.attach_to(vetted.path(), image)
+            fixture.attach_to(vetted.path(), image)
         }),
         after("grown", "size in bytes was 16777216 and is 33554432", |_, vetted, image| {
             File::options().write(true).open(image).unwrap().set_len(32 * MIB).unwrap();
@@ -64,8 +64,8 @@ fn another_device() -> Vec<State> {
         State::new("symbolic link swapped", link_swapped),
         State::new("node replaced by a link to another device", node_replaced),
         State::new("another file system made meanwhile", made_meanwhile),
-        State::new("partition table written meanwhile", |scene| {
-            let (vetted, image) = vetted_ext4(scene)?;
+        State::new("partition table written meanwhile", |fixture| {
+            let (vetted, image) = vetted_ext4(fixture)?;
             put(vetted.path(), 510, b"\x55\xaa");
             shell("echo ',8M' | sfdisk -q --label dos --wipe never --force $1", &[vetted.path()])?;
             let error = vetted.recheck(&roots()).expect_err("let through").to_string();
@@ -73,26 +73,26 @@ fn another_device() -> Vec<State> {
             drop(image);
             Ok(())
         }),
-        State::new("partition vetted, then deleted and made elsewhere", |scene| {
-            let image = scene.image("image", 48 * MIB);
-            let disk = scene.attach(&image, &["--partscan"])?;
-            let part = scene.add_partition(&disk, 1, 2048, 20 * 2048)?;
+        State::new("partition vetted, then deleted and made elsewhere", |fixture| {
+            let image = fixture.image("image", 48 * MIB);
+            let disk = fixture.attach(&image, &["--partscan"])?;
+            let part = fixture.add_partition(&disk, 1, 2048, 20 * 2048)?;
             let vetted = vet(&part, &[consent(&part, &[])]).unwrap();
             run("delpart", &[disk.to_str().unwrap(), "1"])?;
-            scene.add_partition(&disk, 1, 4096, 20 * 2048)?;
+            fixture.add_partition(&disk, 1, 4096, 20 * 2048)?;
             recheck_refuses(&vetted, &[&image], "is not the device that was vetted");
             Ok(())
         }),
     ]
 }
 
-fn link_swapped(scene: &mut Scene) -> Build<()> {
-    let (vetted, image) = vetted_ext4(scene)?;
-    let link = scene.path("link");
+fn link_swapped(fixture: &mut HostileFixture) -> Build<()> {
+    let (vetted, image) = vetted_ext4(fixture)?;
+    let link = fixture.path("link");
     symlink(vetted.path(), &link).unwrap();
     let by_link = vet(&link, &[consent(&link, &["ext4"])]).unwrap();
-    let other_image = scene.image("other", 16 * MIB);
-    let other = scene.attach(&other_image, &[])?;
+    let other_image = fixture.image("other", 16 * MIB);
+    let other = fixture.attach(&other_image, &[])?;
     fs::remove_file(&link).unwrap();
     symlink(&other, &link).unwrap();
     assert_eq!(by_link.path(), vetted.path(), "the link matters no more");
@@ -107,12 +107,12 @@ fn link_swapped(scene: &mut Scene) -> Build<()> {
 }
 
 /// Somebody exchanges the node itself; here one outside `/dev` takes its place.
-fn node_replaced(scene: &mut Scene) -> Build<()> {
-    let (vetted, image) = vetted_ext4(scene)?;
-    let other_image = scene.image("other", 16 * MIB);
-    let other = scene.attach(&other_image, &[])?;
+fn node_replaced(fixture: &mut HostileFixture) -> Build<()> {
+    let (vetted, image) = vetted_ext4(fixture)?;
+    let other_image = fixture.image("other", 16 * MIB);
+    let other = fixture.attach(&other_image, &[])?;
     let mut identity = vetted.identity().clone();
-    identity.path = scene.path("node");
+    identity.path = fixture.path("node");
     symlink(&other, &identity.path).unwrap();
     let error = recheck(&identity, &roots()).expect_err("let through").to_string();
     assert!(error.contains("its device number was"), "{error}");
@@ -126,8 +126,8 @@ fn node_replaced(scene: &mut Scene) -> Build<()> {
     Ok(())
 }
 
-fn made_meanwhile(scene: &mut Scene) -> Build<()> {
-    let (vetted, image) = vetted_ext4(scene)?;
+fn made_meanwhile(fixture: &mut HostileFixture) -> Build<()> {
+    let (vetted, image) = vetted_ext4(fixture)?;
     shell("wipefs -q -a $1; mkswap $1", &[vetted.path()])?;
     let before = hash(vetted.path(), &image);
     let error = vetted.recheck(&roots()).expect_err("let through").to_string();
@@ -138,52 +138,52 @@ fn made_meanwhile(scene: &mut Scene) -> Build<()> {
 
 fn in_use_by_now() -> Vec<State> {
     vec![
-        after("mounted meanwhile", "in use: mounted at", |scene, vetted, _| {
-            let mnt = scene.new_dir("mnt");
-            scene.mount(vetted.path(), &mnt, &["-o", "ro"])
+        after("mounted meanwhile", "in use: mounted at", |fixture, vetted, _| {
+            let mnt = fixture.new_dir("mnt");
+            fixture.mount(vetted.path(), &mnt, &["-o", "ro"])
         }),
-        after("mounted meanwhile in another namespace", "sees it)", |scene, vetted, _| {
-            let mnt = scene.new_dir("mnt");
-            scene.background(&format!(
+        after("mounted meanwhile in another namespace", "sees it)", |fixture, vetted, _| {
+            let mnt = fixture.new_dir("mnt");
+            fixture.background(&format!(
                 "exec unshare --mount --propagation private sh -c \
                  'mount -n -o ro {} {} && echo ready && exec sleep 300'",
                 vetted.path().display(),
                 mnt.display()
             ))
         }),
-        after("swap meanwhile", "in use as swap", |scene, vetted, _| {
+        after("swap meanwhile", "in use as swap", |fixture, vetted, _| {
             shell("wipefs -q -a $1; mkswap $1", &[vetted.path()])?;
-            scene.swap_on(vetted.path())
+            fixture.swap_on(vetted.path())
         }),
-        after("a loop device lies on it meanwhile", "lies on it", |scene, vetted, _| {
-            scene.attach(vetted.path(), &[]).map(drop)
+        after("a loop device lies on it meanwhile", "lies on it", |fixture, vetted, _| {
+            fixture.attach(vetted.path(), &[]).map(drop)
         }),
-        after("its image attached twice meanwhile", "has the same", |scene, _, image| {
-            scene.attach(image, &[]).map(drop)
+        after("its image attached twice meanwhile", "has the same", |fixture, _, image| {
+            fixture.attach(image, &[]).map(drop)
         }),
-        after("held exclusively meanwhile", "exclusively", |scene, vetted, _| {
+        after("held exclusively meanwhile", "exclusively", |fixture, vetted, _| {
             let held = File::options().read(true).custom_flags(libc::O_EXCL).open(vetted.path());
-            scene.keep_open(held.map_err(|error| NotRun(error.to_string()))?);
+            fixture.keep_open(held.map_err(|error| NotRun(error.to_string()))?);
             Ok(())
         }),
-        after("open in another process meanwhile", "has it open", |scene, vetted, _| {
+        after("open in another process meanwhile", "has it open", |fixture, vetted, _| {
             let device = vetted.path().display();
-            scene.background(&format!("exec 3<{device}; echo ready; exec sleep 300"))
+            fixture.background(&format!("exec 3<{device}; echo ready; exec sleep 300"))
         }),
-        State::new("partition mounted meanwhile, whole disk", |scene| {
-            let image = scene.image("image", 32 * MIB);
-            let disk = scene.attach(&image, &["--partscan"])?;
+        State::new("partition mounted meanwhile, whole disk", |fixture| {
+            let image = fixture.image("image", 32 * MIB);
+            let disk = fixture.attach(&image, &["--partscan"])?;
             let vetted = vet(&disk, &[consent(&disk, &[])]).unwrap();
-            let part = scene.add_partition(&disk, 1, 2048, 24 * 2048)?;
+            let part = fixture.add_partition(&disk, 1, 2048, 24 * 2048)?;
             run("mke2fs", &["-q", "-F", "-t", "ext2", part.to_str().unwrap()])?;
-            let mnt = scene.new_dir("mnt");
-            scene.mount(&part, &mnt, &["-o", "ro"])?;
+            let mnt = fixture.new_dir("mnt");
+            fixture.mount(&part, &mnt, &["-o", "ro"])?;
             recheck_refuses(&vetted, &[&image], "its partition ");
             Ok(())
         }),
         State::new("added to a mounted btrfs meanwhile", added_to_btrfs),
-        State::new("zram made anew meanwhile", |scene| {
-            let device = scene.zram("32M")?;
+        State::new("zram made anew meanwhile", |fixture| {
+            let device = fixture.zram("32M")?;
             let vetted = vet(&device, &[consent(&device, &[])]).unwrap();
             let dir = PathBuf::from("/sys/block").join(device.file_name().unwrap());
             fs::write(dir.join("reset"), "1").unwrap();
@@ -197,24 +197,24 @@ fn in_use_by_now() -> Vec<State> {
 /// What one witness does not see, another does.
 fn seen_by_one_alone() -> Vec<State> {
     vec![
-        State::new("mounted meanwhile, seen by the list of the kernel alone", |scene| {
-            let (vetted, image) = vetted_ext4(scene)?;
-            let blind = blind(scene);
+        State::new("mounted meanwhile, seen by the list of the kernel alone", |fixture| {
+            let (vetted, image) = vetted_ext4(fixture)?;
+            let blind = blind(fixture);
             drop(recheck(vetted.identity(), &blind).expect("nothing has changed yet"));
-            let mnt = scene.new_dir("mnt");
-            scene.mount(vetted.path(), &mnt, &["-o", "ro"])?;
+            let mnt = fixture.new_dir("mnt");
+            fixture.mount(vetted.path(), &mnt, &["-o", "ro"])?;
             refused_blindly(&vetted, &image, &blind, "has a mounted file system (ext4)");
             Ok(())
         }),
-        State::new("mounted meanwhile, seen by the exclusive open alone", |scene| {
-            let image = scene.path("image");
+        State::new("mounted meanwhile, seen by the exclusive open alone", |fixture| {
+            let image = fixture.path("image");
             let script = "head -c 20M /dev/urandom > $1.f; mksquashfs $1.f $1 -quiet";
             shell(script, &[&image])?;
-            let device = scene.attach(&image, &[])?;
+            let device = fixture.attach(&image, &[])?;
             let vetted = vet(&device, &[consent(&device, &["squashfs"])]).unwrap();
-            let blind = blind(scene);
-            let mnt = scene.new_dir("mnt");
-            scene.mount(&device, &mnt, &[])?;
+            let blind = blind(fixture);
+            let mnt = fixture.new_dir("mnt");
+            fixture.mount(&device, &mnt, &[])?;
             refused_blindly(&vetted, &image, &blind, HELD);
             Ok(())
         }),
@@ -222,11 +222,11 @@ fn seen_by_one_alone() -> Vec<State> {
 }
 
 /// As from inside a process namespace, whose `/proc` shows nobody else's mounts.
-fn blind(scene: &Scene) -> Roots {
-    let process = scene.new_dir("proc").join("1");
+fn blind(fixture: &HostileFixture) -> Roots {
+    let process = fixture.new_dir("proc").join("1");
     fs::create_dir(&process).unwrap();
     fs::write(process.join("mountinfo"), "22 1 0:99 / / rw - tmpfs none rw\n").unwrap();
-    Roots { proc: scene.path("proc"), ..roots() }
+    Roots { proc: fixture.path("proc"), ..roots() }
 }
 
 fn refused_blindly(vetted: &VettedDevice, image: &Path, blind: &Roots, reason: &str) {
@@ -236,15 +236,15 @@ fn refused_blindly(vetted: &VettedDevice, image: &Path, blind: &Roots, reason: &
     assert_eq!(hash(vetted.path(), image), before);
 }
 
-fn added_to_btrfs(scene: &mut Scene) -> Build<()> {
-    let one = scene.image("one", 120 * MIB);
-    let two = scene.image("two", 120 * MIB);
-    let first = scene.attach(&one, &[])?;
-    let second = scene.attach(&two, &[])?;
+fn added_to_btrfs(fixture: &mut HostileFixture) -> Build<()> {
+    let one = fixture.image("one", 120 * MIB);
+    let two = fixture.image("two", 120 * MIB);
+    let first = fixture.attach(&one, &[])?;
+    let second = fixture.attach(&two, &[])?;
     let vetted = vet(&second, &[consent(&second, &[])]).unwrap();
     run("mkfs.btrfs", &["-q", first.to_str().unwrap()])?;
-    let mnt = scene.new_dir("mnt");
-    scene.mount(&first, &mnt, &[])?;
+    let mnt = fixture.new_dir("mnt");
+    fixture.mount(&first, &mnt, &[])?;
     let [second, mnt] = [&second, &mnt].map(|path| path.to_str().unwrap());
     run("btrfs", &["device", "add", "--nodiscard", second, mnt])?;
     recheck_refuses(&vetted, &[&two], "a part of the btrfs");
@@ -255,8 +255,8 @@ fn added_to_btrfs(scene: &mut Scene) -> Build<()> {
 fn identity() -> Vec<State> {
     let edited =
         |name: &str, reason: &'static str, edit: fn(&mut fsarena_model::device::DeviceIdentity)| {
-            State::new(name, move |scene| {
-                let (vetted, image) = vetted_ext4(scene)?;
+            State::new(name, move |fixture| {
+                let (vetted, image) = vetted_ext4(fixture)?;
                 let mut identity = vetted.identity().clone();
                 edit(&mut identity);
                 let before = hash(vetted.path(), &image);

@@ -1,6 +1,6 @@
 //! Signatures written by hand, where the program that makes them needs a kernel we do not have.
 
-use super::scene::put;
+use super::fixture::put;
 use std::path::Path;
 
 /// CRC-32 of LVM: its own first value, no inversion at the end.

@@ -12,9 +12,9 @@
 mod between;
 mod bytes;
 mod fake_trees;
+mod fixture;
 mod in_use;
 mod no_device;
 mod positive;
-mod scene;
 mod signatures;
 mod states;

@@ -1,6 +1,6 @@
 //! Paths that are no block device, and devices that can never be a target.
 
-use super::scene::{Build, MIB, NotRun, Scene, hash, run};
+use super::fixture::{Build, HostileFixture, MIB, NotRun, hash, run};
 use super::states::{State, consent, never, roots, vet};
 use fsarena_devices::vet::vet_block;
 use std::fs;
@@ -27,60 +27,60 @@ pub fn states() -> Vec<State> {
 
 fn other_paths() -> Vec<State> {
     vec![
-        State::new("missing", |scene| {
-            refused(&scene.path("nothing"), "No such file");
+        State::new("missing", |fixture| {
+            refused(&fixture.path("nothing"), "No such file");
             Ok(())
         }),
         State::new("relative path", |_| {
             refused(Path::new("dev/vda"), "no absolute path");
             Ok(())
         }),
-        State::new("regular file", |scene| {
-            let image = scene.image("image", MIB);
+        State::new("regular file", |fixture| {
+            let image = fixture.image("image", MIB);
             let before = hash(&image, &image);
             refused(&image, "--on loop:SIZE");
             assert_eq!(hash(&image, &image), before);
             Ok(())
         }),
-        State::new("directory", |scene| {
-            refused(&scene.new_dir("dir"), "is a directory");
+        State::new("directory", |fixture| {
+            refused(&fixture.new_dir("dir"), "is a directory");
             Ok(())
         }),
         State::new("character device", |_| {
             refused(Path::new("/dev/zero"), "is a character device");
             Ok(())
         }),
-        State::new("FIFO", |scene| {
-            let path = scene.path("fifo");
+        State::new("FIFO", |fixture| {
+            let path = fixture.path("fifo");
             run("mkfifo", &[&path])?;
             refused(&path, "is a FIFO");
             Ok(())
         }),
-        State::new("socket", |scene| {
-            let path = scene.path("socket");
+        State::new("socket", |fixture| {
+            let path = fixture.path("socket");
             let _listener = UnixListener::bind(&path).unwrap();
             refused(&path, "is a socket");
             Ok(())
         }),
-        State::new("symbolic links in a circle", |scene| {
-            symlink(scene.path("b"), scene.path("a")).unwrap();
-            symlink(scene.path("a"), scene.path("b")).unwrap();
-            refused(&scene.path("a"), "symbolic links");
+        State::new("symbolic links in a circle", |fixture| {
+            symlink(fixture.path("b"), fixture.path("a")).unwrap();
+            symlink(fixture.path("a"), fixture.path("b")).unwrap();
+            refused(&fixture.path("a"), "symbolic links");
             Ok(())
         }),
-        State::new("symbolic link to nothing", |scene| {
-            symlink("/dev/fsarena-nothing", scene.path("a")).unwrap();
-            refused(&scene.path("a"), "No such file");
+        State::new("symbolic link to nothing", |fixture| {
+            symlink("/dev/fsarena-nothing", fixture.path("a")).unwrap();
+            refused(&fixture.path("a"), "No such file");
             Ok(())
         }),
-        State::new("node of a device that is not there", |scene| {
-            let path = scene.path("node");
+        State::new("node of a device that is not there", |fixture| {
+            let path = fixture.path("node");
             run("mknod", &[path.to_str().unwrap(), "b", "240", "77"])?;
             refused(&path, "lists no block device 240:77");
             Ok(())
         }),
-        State::new("name with a newline", |scene| {
-            let path = scene.path("new\nline");
+        State::new("name with a newline", |fixture| {
+            let path = fixture.path("new\nline");
             run("mknod", &[path.to_str().unwrap(), "b", "7", "0"])?;
             let refusal = vet(&path, &[]).expect_err("accepted").to_string();
             assert!(refusal.contains("not plain UTF-8"), "{refusal}");
@@ -93,15 +93,15 @@ fn impossible() -> Vec<State> {
     vec![
         State::new("read-only loop", read_only_loop),
         State::new("set read-only", set_read_only),
-        State::new("size of zero", |scene| {
-            let image = scene.image("image", 0);
-            let device = scene.attach(&image, &[])?;
+        State::new("size of zero", |fixture| {
+            let image = fixture.image("image", 0);
+            let device = fixture.attach(&image, &[])?;
             never(&device, &[&image], "size of zero");
             Ok(())
         }),
-        State::new("too small", |scene| {
-            let image = scene.image("image", 16 * MIB - 512);
-            let device = scene.attach(&image, &[])?;
+        State::new("too small", |fixture| {
+            let image = fixture.image("image", 16 * MIB - 512);
+            let device = fixture.attach(&image, &[])?;
             never(&device, &[&image], "the least that is of use");
             Ok(())
         }),
@@ -110,23 +110,23 @@ fn impossible() -> Vec<State> {
     ]
 }
 
-fn read_only_loop(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
-    let device = scene.attach(&image, &["--read-only"])?;
+fn read_only_loop(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
+    let device = fixture.attach(&image, &["--read-only"])?;
     never(&device, &[&image], "can only be read");
     Ok(())
 }
 
-fn set_read_only(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
-    let device = scene.attach(&image, &[])?;
+fn set_read_only(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
+    let device = fixture.attach(&image, &[])?;
     run("blockdev", &["--setro", device.to_str().unwrap()])?;
     never(&device, &[&image], "can only be read");
     Ok(())
 }
 
 /// Only looked at: this is the real disk of the machine.
-fn root_device(_scene: &mut Scene) -> Build<()> {
+fn root_device(_scene: &mut HostileFixture) -> Build<()> {
     let mounts = fsarena_devices::mountinfo::current().unwrap();
     let root = mounts.iter().find(|entry| entry.mount_point == Path::new("/"));
     let Some(source) = root.map(|entry| entry.source.as_str()) else {
@@ -148,19 +148,19 @@ fn root_device(_scene: &mut Scene) -> Build<()> {
 }
 
 /// Its image lies on a device under another loop device: both are below the database.
-fn database(scene: &mut Scene) -> Build<()> {
-    let outer = scene.image("outer", 48 * MIB);
+fn database(fixture: &mut HostileFixture) -> Build<()> {
+    let outer = fixture.image("outer", 48 * MIB);
     run("mke2fs", &["-q", "-F", "-t", "ext2", outer.to_str().unwrap()])?;
-    let below = scene.attach(&outer, &[])?;
-    let at = scene.new_dir("outer-mnt");
+    let below = fixture.attach(&outer, &[])?;
+    let at = fixture.new_dir("outer-mnt");
     // Nor may times of access be written while it is looked at.
-    scene.mount(&below, &at, &["-o", "noatime"])?;
+    fixture.mount(&below, &at, &["-o", "noatime"])?;
     let inner = at.join("inner");
     fs::File::create_new(&inner).unwrap().set_len(32 * MIB).unwrap();
     run("mke2fs", &["-q", "-F", "-t", "ext2", inner.to_str().unwrap()])?;
-    let above = scene.attach(&inner, &[])?;
-    let mnt = scene.new_dir("inner-mnt");
-    scene.mount(&above, &mnt, &["-o", "ro"])?;
+    let above = fixture.attach(&inner, &[])?;
+    let mnt = fixture.new_dir("inner-mnt");
+    fixture.mount(&above, &mnt, &["-o", "ro"])?;
     // Nothing of ours may be on its way when the image is hashed.
     run("sync", &["--file-system", at.to_str().unwrap()])?;
     let db = mnt.join("not/made/yet.db");

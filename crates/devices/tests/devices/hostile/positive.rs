@@ -1,6 +1,6 @@
 //! What is allowed with consent although it looks odd.
 
-use super::scene::{Build, MIB, Scene, run, shell};
+use super::fixture::{Build, HostileFixture, MIB, run, shell};
 use super::states::{State, consent, only_with, roots, vet};
 use fsarena_devices::inventory::{Verdict, check_path, identify, survey};
 use std::os::unix::fs::symlink;
@@ -15,59 +15,59 @@ pub fn states() -> Vec<State> {
     ]
 }
 
-fn by_links(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
-    let device = scene.attach(&image, &[])?;
-    symlink(&device, scene.path("one")).unwrap();
-    symlink(scene.path("one"), scene.path("two")).unwrap();
-    let vetted = vet(&scene.path("two"), &[consent(&scene.path("one"), &[])]).unwrap();
+fn by_links(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
+    let device = fixture.attach(&image, &[])?;
+    symlink(&device, fixture.path("one")).unwrap();
+    symlink(fixture.path("one"), fixture.path("two")).unwrap();
+    let vetted = vet(&fixture.path("two"), &[consent(&fixture.path("one"), &[])]).unwrap();
     assert_eq!(vetted.path(), device);
-    check_path(vetted.identity(), &scene.path("two")).unwrap();
+    check_path(vetted.identity(), &fixture.path("two")).unwrap();
     assert_eq!(identify(&device, &roots()).unwrap(), *vetted.identity());
     assert_eq!(vetted.identity().hardware["backing_file"], image.to_str().unwrap());
     Ok(())
 }
 
-fn node_elsewhere(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
-    let device = scene.attach(&image, &[])?;
+fn node_elsewhere(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
+    let device = fixture.attach(&image, &[])?;
     let number = device.to_str().unwrap().trim_start_matches("/dev/loop").to_owned();
-    let node = scene.path("node");
+    let node = fixture.path("node");
     run("mknod", &[node.to_str().unwrap(), "b", "7", &number])?;
     let vetted = vet(&node, &[consent(&device, &[])]).unwrap();
     assert_eq!(vetted.path(), device, "programs get the kernel's own node");
     Ok(())
 }
 
-fn sibling(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 48 * MIB);
+fn sibling(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 48 * MIB);
     shell("echo 'label: dos\n2048,20M\n,20M' | sfdisk -q $1", &[&image])?;
-    let device = scene.attach(&image, &["--partscan"])?;
-    let one = scene.add_partition(&device, 1, 2048, 20 * 2048)?;
-    let two = scene.add_partition(&device, 2, 2048 + 20 * 2048, 20 * 2048)?;
+    let device = fixture.attach(&image, &["--partscan"])?;
+    let one = fixture.add_partition(&device, 1, 2048, 20 * 2048)?;
+    let two = fixture.add_partition(&device, 2, 2048 + 20 * 2048, 20 * 2048)?;
     run("mke2fs", &["-q", "-F", "-t", "ext2", one.to_str().unwrap()])?;
-    let mnt = scene.new_dir("mnt");
-    scene.mount(&one, &mnt, &[])?;
+    let mnt = fixture.new_dir("mnt");
+    fixture.mount(&one, &mnt, &[])?;
     only_with(&two, &image, &[]);
     Ok(())
 }
 
-fn zram(scene: &mut Scene) -> Build<()> {
-    let device = scene.zram("32M")?;
+fn zram(fixture: &mut HostileFixture) -> Build<()> {
+    let device = fixture.zram("32M")?;
     run("mke2fs", &["-q", "-F", "-t", "ext4", device.to_str().unwrap()])?;
     only_with(&device, &device, &["ext4"]);
     Ok(())
 }
 
-fn survey_agrees(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
+fn survey_agrees(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
     run("mkswap", &[&image])?;
-    let device = scene.attach(&image, &[])?;
+    let device = fixture.attach(&image, &[])?;
     let rows = survey(&roots()).unwrap();
     let row = rows.iter().find(|row| row.identity.path == device).unwrap();
     let option = format!("--wipe {}=swap", device.display());
     assert_eq!(row.verdict, Verdict::WithConsent { option }, "{row:?}");
-    scene.swap_on(&device)?;
+    fixture.swap_on(&device)?;
     let rows = survey(&roots()).unwrap();
     let row = rows.iter().find(|row| row.identity.path == device).unwrap();
     assert!(row.in_use.iter().any(|reason| reason.contains("swap")), "{row:?}");

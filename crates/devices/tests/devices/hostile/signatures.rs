@@ -2,7 +2,7 @@
 //! consent, accepted with it, unchanged by both.
 
 use super::bytes;
-use super::scene::{Build, MIB, Scene, output, run, shell};
+use super::fixture::{Build, HostileFixture, MIB, output, run, shell};
 use super::states::{State, listed, never, only_with};
 use std::path::Path;
 
@@ -111,35 +111,35 @@ const BY_HAND: &[ByHand] = &[
 pub fn states() -> Vec<State> {
     let mut states = Vec::new();
     for (name, size_mib, script, exact) in MADE {
-        states.push(State::new(name, move |scene| made(scene, *size_mib, script, exact)));
+        states.push(State::new(name, move |fixture| made(fixture, *size_mib, script, exact)));
     }
     for (name, write, exact) in BY_HAND {
-        states.push(State::new(name, move |scene| {
-            let image = scene.image("image", 16 * MIB);
+        states.push(State::new(name, move |fixture| {
+            let image = fixture.image("image", 16 * MIB);
             write(&image, 16 * MIB);
-            let device = scene.attach(&image, &[])?;
+            let device = fixture.attach(&image, &[])?;
             only_with(&device, &image, exact);
             Ok(())
         }));
     }
     states.push(State::new("bcache", bcache));
-    states.push(State::new("gpt copy at the end alone", |scene| {
-        damaged_gpt(scene, bytes::gpt_backup, &["gpt"])
+    states.push(State::new("gpt copy at the end alone", |fixture| {
+        damaged_gpt(fixture, bytes::gpt_backup, &["gpt"])
     }));
-    states.push(State::new("protective MBR alone", |scene| {
-        damaged_gpt(scene, bytes::gpt_pmbr, &["PMBR"])
+    states.push(State::new("protective MBR alone", |fixture| {
+        damaged_gpt(fixture, bytes::gpt_pmbr, &["PMBR"])
     }));
     states.push(State::new("btrfs over what remains of ext4", two_file_systems));
     states.push(State::new("a partition with ext4 in a gpt", in_a_partition));
     states
 }
 
-fn made(scene: &mut Scene, size_mib: u64, script: &str, exact: &[&str]) -> Build<()> {
-    let image = scene.image("image", size_mib * MIB);
+fn made(fixture: &mut HostileFixture, size_mib: u64, script: &str, exact: &[&str]) -> Build<()> {
+    let image = fixture.image("image", size_mib * MIB);
     shell(script, &[&image])?;
     // Some programs write no more than they need.
     std::fs::File::options().write(true).open(&image).unwrap().set_len(size_mib * MIB).unwrap();
-    let device = scene.attach(&image, &[])?;
+    let device = fixture.attach(&image, &[])?;
     // Versions of libblkid differ in whether a boot sector is also a partition table.
     let there = listed(&device);
     let exact = exact.iter().filter_map(|name| match name.strip_suffix('?') {
@@ -150,42 +150,42 @@ fn made(scene: &mut Scene, size_mib: u64, script: &str, exact: &[&str]) -> Build
     Ok(())
 }
 
-fn bcache(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
-    let device = scene.attach(&image, &[])?;
+fn bcache(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
+    let device = fixture.attach(&image, &[])?;
     run("make-bcache", &["-B", device.to_str().unwrap()])?;
     only_with(&device, &image, &["bcache"]);
     Ok(())
 }
 
-fn damaged_gpt(scene: &mut Scene, damage: fn(&Path, u64), exact: &[&str]) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
+fn damaged_gpt(fixture: &mut HostileFixture, damage: fn(&Path, u64), exact: &[&str]) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
     shell("echo 'label: gpt\n,8M' | sfdisk -q $1", &[&image])?;
     damage(&image, 16 * MIB);
-    let device = scene.attach(&image, &[])?;
+    let device = fixture.attach(&image, &[])?;
     only_with(&device, &image, exact);
     Ok(())
 }
 
 /// What blkid cannot decide is not for the user to decide here either.
-fn two_file_systems(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 16 * MIB);
-    let other = scene.image("other", 16 * MIB);
+fn two_file_systems(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 16 * MIB);
+    let other = fixture.image("other", 16 * MIB);
     run("mke2fs", &["-q", "-F", "-t", "ext4", image.to_str().unwrap()])?;
     run("mkfs.btrfs", &["-q", "-M", other.to_str().unwrap()])?;
     bytes::btrfs_superblock(&image, &other);
-    let device = scene.attach(&image, &[])?;
+    let device = fixture.attach(&image, &[])?;
     let text = output("wipefs", &["--noheadings", "--output", "TYPE", device.to_str().unwrap()])?;
     assert!(text.contains("ext4") && text.contains("btrfs"), "{text}");
     never(&device, &[&image], "ambivalent");
     Ok(())
 }
 
-fn in_a_partition(scene: &mut Scene) -> Build<()> {
-    let image = scene.image("image", 40 * MIB);
+fn in_a_partition(fixture: &mut HostileFixture) -> Build<()> {
+    let image = fixture.image("image", 40 * MIB);
     shell("echo 'label: gpt\n2048,36M' | sfdisk -q $1", &[&image])?;
-    let device = scene.attach(&image, &["--partscan"])?;
-    let part = scene.add_partition(&device, 1, 2048, 36 * 2048)?;
+    let device = fixture.attach(&image, &["--partscan"])?;
+    let part = fixture.add_partition(&device, 1, 2048, 36 * 2048)?;
     run("mke2fs", &["-q", "-F", "-t", "ext4", part.to_str().unwrap()])?;
     let vetted = only_with(&part, &image, &["ext4"]);
     assert_eq!(vetted.identity().hardware["partition"], "1");

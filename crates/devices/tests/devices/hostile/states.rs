@@ -1,6 +1,6 @@
 //! The table of states and the one test that runs through it.
 
-use super::scene::{Build, NotRun, Scene, hash, output};
+use super::fixture::{Build, HostileFixture, NotRun, hash, output};
 use super::{between, in_use, no_device, positive, signatures};
 use fsarena_devices::Refusal;
 use fsarena_devices::inventory::{Roots, recheck};
@@ -30,10 +30,10 @@ pub struct State {
     pub play: Play,
 }
 
-type Play = Box<dyn Fn(&mut Scene) -> Build<()>>;
+type Play = Box<dyn Fn(&mut HostileFixture) -> Build<()>>;
 
 impl State {
-    pub fn new(name: &str, play: impl Fn(&mut Scene) -> Build<()> + 'static) -> Self {
+    pub fn new(name: &str, play: impl Fn(&mut HostileFixture) -> Build<()> + 'static) -> Self {
         Self { name: name.to_owned(), play: Box::new(play) }
     }
 }
@@ -61,8 +61,8 @@ fn loop_alone_no_hostile_state_is_accepted_and_none_is_changed() {
     for (group, states) in tables {
         for state in states.into_iter().filter(|state| state.name.contains(&wanted)) {
             let at = Instant::now();
-            let mut scene = Scene::new();
-            match catch_unwind(AssertUnwindSafe(|| (state.play)(&mut scene))) {
+            let mut fixture = HostileFixture::new();
+            match catch_unwind(AssertUnwindSafe(|| (state.play)(&mut fixture))) {
                 Ok(Ok(())) => {
                     ran += 1;
                     println!("{group}: {}: ok, {} ms", state.name, at.elapsed().as_millis());
@@ -275,10 +275,10 @@ pub fn recheck_refuses(vetted: &VettedDevice, images: &[&Path], reason: &str) {
 }
 
 /// An attached image with an ext4, vetted with consent.
-pub fn vetted_ext4(scene: &mut Scene) -> Build<(VettedDevice, PathBuf)> {
-    let image = scene.image("image", 16 << 20);
-    super::scene::run("mke2fs", &["-q", "-F", "-t", "ext4", image.to_str().unwrap()])?;
-    let device = scene.attach(&image, &["--partscan"])?;
+pub fn vetted_ext4(fixture: &mut HostileFixture) -> Build<(VettedDevice, PathBuf)> {
+    let image = fixture.image("image", 16 << 20);
+    super::fixture::run("mke2fs", &["-q", "-F", "-t", "ext4", image.to_str().unwrap()])?;
+    let device = fixture.attach(&image, &["--partscan"])?;
     let vetted = vet(&device, &[consent(&device, &["ext4"])]);
     Ok((vetted.unwrap_or_else(|refusal| panic!("{refusal}")), image))
 }

@@ -1,6 +1,6 @@
 //! Each file system through its whole life, discards, caches, and file systems made of commands.
 
-use super::stage::{Stage, device, formatted, mounted, ready};
+use super::fixture::{LoopFixture, device, formatted, mounted, ready};
 use fsarena_devices::claim::{claim_directory, claim_memory};
 use fsarena_devices::format::format;
 use fsarena_devices::mount::mount;
@@ -19,10 +19,10 @@ const SIZE: u64 = 320 << 20;
 
 #[test]
 fn loop_every_file_system_lives_and_leaves_nothing() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     for name in ON_DEVICES {
         let Some(driver) = ready(name) else { continue };
-        let claimed = stage.claim(SIZE);
+        let claimed = fixture.claim(SIZE);
         let target = claimed.target();
         println!("{name}: {:?} {:?}", claimed.facts(), claimed.notices());
         let level = FsLevel { mount: vec!["noatime".into()], ..FsLevel::plain(name) };
@@ -30,11 +30,11 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
         for _ in 0..2 {
             let made = formatted(&claimed, &*driver, &level, Discard::None);
             assert!(made.mkfs_ns() > 0 && made.mkfs_argv()[0].contains("mk"));
-            let extents = extents_of(&stage.image());
+            let extents = extents_of(&fixture.image());
             assert!(!extents.contains("unwritten"), "{name}: {extents}");
             let features = driver.effective_features(device(&target)).unwrap();
             assert!(features.len() > 4, "{name}: {features:?}");
-            let tree = mounted(&made, &stage);
+            let tree = mounted(&made, &fixture);
             assert_eq!(tree.fstype(), name);
             let options: Vec<&str> = tree.options().split(',').collect();
             assert!(options.contains(&"noatime"), "{name}: {}", tree.options());
@@ -49,13 +49,13 @@ fn loop_every_file_system_lives_and_leaves_nothing() {
                 fs::write(tree.path().join("after-thaw"), b"x").unwrap();
             }
             assert!(tree.unmount().unwrap() > 0);
-            let again = mounted(&made, &stage);
+            let again = mounted(&made, &fixture);
             assert_eq!(fs::read(again.path().join("file")).unwrap(), b"contents");
             again.unmount().unwrap();
         }
         assert_eq!(claimed.facts()["logical_sector_bytes"], "512");
         claimed.release().unwrap();
-        stage.assert_nothing_left();
+        fixture.assert_nothing_left();
     }
 }
 
@@ -69,24 +69,24 @@ fn extents_of(image: &Path) -> String {
 
 #[test]
 fn loop_images_are_punched_only_where_discard_is_on() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let mut shrunk = Vec::new();
     let mut tried = 0;
     for name in ON_DEVICES {
         let Some(driver) = ready(name) else { continue };
         tried += 1;
-        let claimed = stage.claim(SIZE);
-        assert!(image::allocated_bytes(&stage.image()).unwrap() >= SIZE);
+        let claimed = fixture.claim(SIZE);
+        assert!(image::allocated_bytes(&fixture.image()).unwrap() >= SIZE);
         for discard in [Discard::None, Discard::On] {
             let made = formatted(&claimed, &*driver, &FsLevel::plain(name), discard);
-            let tree = mounted(&made, &stage);
+            let tree = mounted(&made, &fixture);
             let file = tree.path().join("file");
             fs::write(&file, vec![7; 32 << 20]).unwrap();
             settle::syncfs(tree.path()).unwrap();
             fs::remove_file(&file).unwrap();
             settle::syncfs(tree.path()).unwrap();
             tree.unmount().unwrap();
-            let now = image::allocated_bytes(&stage.image()).unwrap();
+            let now = image::allocated_bytes(&fixture.image()).unwrap();
             match discard {
                 // A block of the backing file system's own extents may come and go.
                 Discard::None => assert!(now >= SIZE, "{name} has punched the image: {now}"),
@@ -96,7 +96,7 @@ fn loop_images_are_punched_only_where_discard_is_on() {
         }
         claimed.release().unwrap();
     }
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
     println!("shrunk with discard: {shrunk:?}");
     if tried > 0 && shrunk.is_empty() {
         println!("not run: the loop device takes no discards here, so Discard::On shows nothing");
@@ -105,12 +105,12 @@ fn loop_images_are_punched_only_where_discard_is_on() {
 
 #[test]
 fn loop_caches_are_emptied_and_the_proof_sees_it() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(driver) = ready("ext4") else { return };
-    let claimed = stage.claim(64 << 20);
+    let claimed = fixture.claim(64 << 20);
     let target = claimed.target();
     let made = formatted(&claimed, &*driver, &FsLevel::plain("ext4"), Discard::None);
-    let tree = mounted(&made, &stage);
+    let tree = mounted(&made, &fixture);
     fs::write(tree.path().join("file"), vec![1; 1 << 20]).unwrap();
     tree.unmount().unwrap();
     // The device keeps metadata in the cache over an unmount.
@@ -120,20 +120,20 @@ fn loop_caches_are_emptied_and_the_proof_sees_it() {
         pages => {
             assert!(pages.unwrap() > 0);
             cache::flush_device(device(&target)).unwrap();
-            cache::evict_file(&stage.image()).unwrap();
+            cache::evict_file(&fixture.image()).unwrap();
             cache::drop_caches().unwrap();
             assert_eq!(cache::resident_pages(device(&target)).unwrap(), 0);
-            assert_eq!(cache::resident_pages(&stage.image()).unwrap(), 0);
+            assert_eq!(cache::resident_pages(&fixture.image()).unwrap(), 0);
         }
     }
     drop(made);
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_an_image_in_memory_is_said_to_be_memory() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Ok(dir) = vet::vet_image_dir(Path::new("/dev/shm"), 16 << 20) else {
         println!("not run: no /dev/shm");
         return;
@@ -152,26 +152,26 @@ fn loop_an_image_in_memory_is_said_to_be_memory() {
     assert!(notices.iter().any(|notice| notice.text.contains("memory, not a disk")), "{notices:?}");
     claimed.release().unwrap();
     assert!(!dir.image_path(&name).exists());
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_tmpfs_has_its_limit_and_a_directory_is_only_emptied() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let tmpfs = driver(&FsLevel::plain("tmpfs")).unwrap();
     let claimed = claim_memory(4 << 20).unwrap();
     let made = formatted(&claimed, &*tmpfs, &FsLevel::plain("tmpfs"), Discard::None);
-    let tree = mounted(&made, &stage);
+    let tree = mounted(&made, &fixture);
     assert_eq!(tree.fstype(), "tmpfs");
     assert!(tree.options().contains("size=4096k"), "{}", tree.options());
     let error = fs::write(tree.path().join("file"), vec![1; 8 << 20]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::StorageFull);
     tree.unmount().unwrap();
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 
-    fs::write(stage.dir().join("theirs"), "kept").unwrap();
-    let vetted = vet::vet_directory(stage.dir()).unwrap();
+    fs::write(fixture.dir().join("theirs"), "kept").unwrap();
+    let vetted = vet::vet_directory(fixture.dir()).unwrap();
     let claimed = claim_directory(&vetted, "fsarena-dir").unwrap();
     let plain = driver(&FsLevel::plain("directory")).unwrap();
     let level = FsLevel::plain("directory");
@@ -181,15 +181,15 @@ fn loop_tmpfs_has_its_limit_and_a_directory_is_only_emptied() {
     fs::write(tree.path().join("sub/file"), "x").unwrap();
     assert_eq!(tree.unmount().unwrap(), 0);
     format(&claimed.target(), &*plain, &level, Discard::None).unwrap();
-    assert_eq!(fs::read_dir(stage.dir().join("fsarena-dir")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(fixture.dir().join("fsarena-dir")).unwrap().count(), 0);
     claimed.release().unwrap();
-    assert!(!stage.dir().join("fsarena-dir").exists());
-    assert_eq!(fs::read_to_string(stage.dir().join("theirs")).unwrap(), "kept");
+    assert!(!fixture.dir().join("fsarena-dir").exists());
+    assert_eq!(fs::read_to_string(fixture.dir().join("theirs")).unwrap(), "kept");
 }
 
 #[test]
 fn fuse_external_fuse2fs_mounts_writes_reads_and_unmounts() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let commands = ExternalFs {
         create: Some("mke2fs -q -F -t ext4 -b 4096 -E nodiscard {dev}".into()),
         mount: "fuse2fs {dev} {mnt} -o fakeroot".into(),
@@ -208,10 +208,10 @@ fn fuse_external_fuse2fs_mounts_writes_reads_and_unmounts() {
         println!("not run: no fuse2fs or no /dev/fuse: {ready:?}");
         return;
     }
-    let claimed = stage.claim(64 << 20);
+    let claimed = fixture.claim(64 << 20);
     let made = formatted(&claimed, &*driver, &level, Discard::None);
     for round in 0..3 {
-        let tree = mounted(&made, &stage);
+        let tree = mounted(&made, &fixture);
         assert!(tree.fstype().starts_with("fuse"), "{}", tree.fstype());
         let file = tree.path().join("file");
         if round > 0 {
@@ -223,5 +223,5 @@ fn fuse_external_fuse2fs_mounts_writes_reads_and_unmounts() {
     }
     drop(made);
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

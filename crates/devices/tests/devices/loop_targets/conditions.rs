@@ -1,6 +1,6 @@
 //! The state of a device before mkfs, and the settings of its queue.
 
-use super::stage::{Stage, device, formatted, ready};
+use super::fixture::{LoopFixture, device, formatted, ready};
 use fsarena_devices::inventory::Roots;
 use fsarena_devices::ssd::{Doing, Precondition, Steadiness};
 use fsarena_devices::{TargetError, cache, image, queue, ssd};
@@ -25,10 +25,10 @@ fn small() -> Precondition {
 
 #[test]
 fn loop_preconditioning_writes_all_of_the_device_and_is_recorded() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(32 * MIB);
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let claimed = fixture.claim(32 * MIB);
     let target = claimed.target();
-    let before = fs::read(stage.image()).unwrap();
+    let before = fs::read(fixture.image()).unwrap();
     let mut rounds = 0;
     let done = ssd::apply(&target, SsdPolicy::Precondition, &small(), &mut |doing| {
         if let Doing::Round { number, .. } = doing {
@@ -46,7 +46,7 @@ fn loop_preconditioning_writes_all_of_the_device_and_is_recorded() {
     assert_eq!(rounds_ops_per_s.len(), usize::try_from(rounds).unwrap());
     assert!(steady && rounds == 3, "the limits are wide");
     assert!(rounds_ops_per_s.iter().all(|rate| *rate > 0.0));
-    let after = fs::read(stage.image()).unwrap();
+    let after = fs::read(fixture.image()).unwrap();
     let same = before.chunks(4096).zip(after.chunks(4096)).filter(|(a, b)| a == b).count();
     assert_eq!(same, 0, "blocks that were not written over");
     // A stop is heard, and the device is free again afterwards.
@@ -59,37 +59,37 @@ fn loop_preconditioning_writes_all_of_the_device_and_is_recorded() {
         formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
     }
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_a_discard_punches_the_image_and_reads_as_zeros() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(32 * MIB);
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let claimed = fixture.claim(32 * MIB);
     let target = claimed.target();
     let mut quiet = |_| ControlFlow::Continue(());
-    let full = image::allocated_bytes(&stage.image()).unwrap();
+    let full = image::allocated_bytes(&fixture.image()).unwrap();
     match ssd::apply(&target, SsdPolicy::Blkdiscard, &Precondition::default(), &mut quiet) {
         Ok(done) => {
             let Some(Conditioning::Discarded { discarded_bytes, .. }) = done else { panic!() };
             assert_eq!(discarded_bytes, 32 * MIB);
-            assert!(image::allocated_bytes(&stage.image()).unwrap() < full);
+            assert!(image::allocated_bytes(&fixture.image()).unwrap() < full);
             cache::flush_device(device(&target)).unwrap();
             assert!(fs::read(device(&target)).unwrap().iter().all(|byte| *byte == 0));
         }
         Err(error) => println!("not run: {error}; {:?}", error.remedy()),
     }
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_conditioning_never_touches_a_mounted_device() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let claimed = stage.claim(32 * MIB);
+    let claimed = fixture.claim(32 * MIB);
     let made = formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
-    let tree = super::stage::mounted(&made, &stage);
+    let tree = super::fixture::mounted(&made, &fixture);
     let mut quiet = |_| ControlFlow::Continue(());
     for policy in [SsdPolicy::Blkdiscard, SsdPolicy::Precondition] {
         let error = ssd::apply(&claimed.target(), policy, &small(), &mut quiet).unwrap_err();
@@ -99,13 +99,13 @@ fn loop_conditioning_never_touches_a_mounted_device() {
     tree.unmount().unwrap();
     drop(made);
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_settings_of_the_queue_are_set_and_put_back() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(8 * MIB);
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let claimed = fixture.claim(8 * MIB);
     let target = claimed.target();
     let node = device(&target);
     let sys = Path::new("/sys");
@@ -147,5 +147,5 @@ fn loop_settings_of_the_queue_are_set_and_put_back() {
     let odd = QueueLevel { scheduler: Some("cfq".to_owned()), ..QueueLevel::default() };
     let text = queue::plan(&roots, &name, &odd.files()).unwrap_err().to_string();
     assert!(text.contains("it offers"), "{text}");
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

@@ -1,8 +1,8 @@
 //! Devices that are another one, or hold something else, by the next step of a trial: nothing is
 //! mounted, read, written or destroyed then.
 
+use super::fixture::{LoopFixture, device, formatted, mounted, ready};
 use super::real::{Disk, SIZE, taken};
-use super::stage::{Stage, device, formatted, mounted, ready};
 use fsarena_devices::format::format;
 use fsarena_devices::mount::mount;
 use fsarena_devices::mountinfo;
@@ -21,8 +21,8 @@ fn shell(script: &str) -> String {
 }
 
 /// An ext4 of somebody else's, in a file.
-fn foreign(stage: &Stage) -> PathBuf {
-    let file = stage.dir().join("theirs");
+fn foreign(fixture: &LoopFixture) -> PathBuf {
+    let file = fixture.dir().join("theirs");
     fs::File::create(&file).unwrap().set_len(SIZE).unwrap();
     shell(&format!("mke2fs -q -F -t ext4 {}", file.display()));
     file
@@ -37,30 +37,30 @@ fn exchange(node: &Path, file: &Path) {
     ));
 }
 
-fn not_mounted(stage: &Stage) {
-    let mnt = stage.mnt();
+fn not_mounted(fixture: &LoopFixture) {
+    let mnt = fixture.mnt();
     assert!(mountinfo::at(&mnt).unwrap().is_none(), "mounted all the same");
 }
 
 #[test]
 fn loop_another_medium_under_the_same_node_is_not_mounted_nor_read() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let Some(disk) = Disk::attach(&stage.dir().join("disk")) else {
+    let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
         return println!("not run: no losetup");
     };
-    let claimed = taken(&stage, &disk.node, "");
+    let claimed = taken(&fixture, &disk.node, "");
     let level = FsLevel::plain("ext4");
     let made = format(&claimed.target(), &*ext4, &level, Discard::None).unwrap();
     assert!(made.features(&*ext4).unwrap().len() > 4);
     // A chill: what was mounted once is mounted again.
-    mounted(&made, &stage).unmount().unwrap();
-    let theirs = foreign(&stage);
+    mounted(&made, &fixture).unmount().unwrap();
+    let theirs = foreign(&fixture);
     let before = fs::read(&theirs).unwrap();
     exchange(&disk.node, &theirs);
-    let text = mount(&made, &stage.mnt()).unwrap_err().to_string();
+    let text = mount(&made, &fixture.mnt()).unwrap_err().to_string();
     assert!(text.contains("is not the device that was vetted"), "{text}");
-    not_mounted(&stage);
+    not_mounted(&fixture);
     assert!(made.features(&*ext4).is_err());
     assert!(format(&claimed.target(), &*ext4, &level, Discard::None).is_err());
     drop(made);
@@ -68,28 +68,28 @@ fn loop_another_medium_under_the_same_node_is_not_mounted_nor_read() {
     assert!(fs::read(&theirs).unwrap() == before, "the file of somebody else was changed");
     claimed.release().unwrap();
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_another_image_under_our_node_is_not_mounted() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let claimed = stage.claim(SIZE);
+    let claimed = fixture.claim(SIZE);
     let made = formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
     let node = device(&claimed.target()).to_owned();
     claimed.release().unwrap();
-    let theirs = foreign(&stage);
+    let theirs = foreign(&fixture);
     let before = fs::read(&theirs).unwrap();
     exchange(&node, &theirs);
     let disk = Disk { node };
-    let text = mount(&made, &stage.mnt()).unwrap_err().to_string();
+    let text = mount(&made, &fixture.mnt()).unwrap_err().to_string();
     assert!(text.contains("is not the loop device of"), "{text}");
-    not_mounted(&stage);
+    not_mounted(&fixture);
     drop(made);
     drop(disk);
     assert!(fs::read(&theirs).unwrap() == before, "the file of somebody else was changed");
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 /// A file system of commands: `destroy` leaves a mark.
@@ -110,14 +110,14 @@ fn commands(mark: &Path) -> FsLevel {
 
 #[test]
 fn loop_nothing_is_destroyed_on_another_medium() {
-    let Some(stage) = Stage::enter() else { return };
-    let Some(disk) = Disk::attach(&stage.dir().join("disk")) else {
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
         return println!("not run: no losetup");
     };
-    let mark = stage.dir().join("mark");
+    let mark = fixture.dir().join("mark");
     let level = commands(&mark);
     let external = driver(&level).unwrap();
-    let claimed = taken(&stage, &disk.node, "");
+    let claimed = taken(&fixture, &disk.node, "");
     let target = claimed.target();
     // What is left of it is nothing strange for the next one.
     drop(format(&target, &*external, &level, Discard::None).unwrap());
@@ -125,7 +125,7 @@ fn loop_nothing_is_destroyed_on_another_medium() {
     assert_eq!(shell(&format!("wipefs --noheadings {}", disk.node.display())), "");
     fs::remove_file(&mark).unwrap();
     let made = format(&target, &*external, &level, Discard::None).unwrap();
-    let theirs = foreign(&stage);
+    let theirs = foreign(&fixture);
     let before = fs::read(&theirs).unwrap();
     exchange(&disk.node, &theirs);
     let error = made.destroy().unwrap_err();
@@ -136,18 +136,18 @@ fn loop_nothing_is_destroyed_on_another_medium() {
     assert!(fs::read(&theirs).unwrap() == before, "the file of somebody else was changed");
     claimed.release().unwrap();
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 /// Faster than the last look: between it and the mount.
 #[test]
 fn loop_what_was_exchanged_while_it_was_mounted_is_unmounted_again() {
-    let Some(stage) = Stage::enter() else { return };
-    let Some(disk) = Disk::attach(&stage.dir().join("disk")) else {
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
         return println!("not run: no losetup");
     };
-    let theirs = foreign(&stage);
-    let mut level = commands(&stage.dir().join("mark"));
+    let theirs = foreign(&fixture);
+    let mut level = commands(&fixture.dir().join("mark"));
     let commands = level.external.as_mut().unwrap();
     commands.create = None;
     commands.mount = format!(
@@ -156,27 +156,27 @@ fn loop_what_was_exchanged_while_it_was_mounted_is_unmounted_again() {
         theirs.display()
     );
     let external = driver(&level).unwrap();
-    let claimed = taken(&stage, &disk.node, "");
+    let claimed = taken(&fixture, &disk.node, "");
     let made = format(&claimed.target(), &*external, &level, Discard::None).unwrap();
-    let text = mount(&made, &stage.mnt()).unwrap_err().to_string();
+    let text = mount(&made, &fixture.mnt()).unwrap_err().to_string();
     assert!(text.contains("is not the device that was vetted"), "{text}");
-    not_mounted(&stage);
+    not_mounted(&fixture);
     drop(made);
-    assert!(!stage.dir().join("mark").exists(), "destroyed all the same");
+    assert!(!fixture.dir().join("mark").exists(), "destroyed all the same");
     claimed.release().unwrap();
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_what_has_come_onto_a_device_between_two_trials_is_not_written_over() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let file = stage.dir().join("disk");
+    let file = fixture.dir().join("disk");
     let Some(disk) = Disk::attach(&file) else { return println!("not run: no losetup") };
     let node = disk.node.display();
     shell(&format!("mkswap -q {node}"));
-    let claimed = taken(&stage, &disk.node, "=swap");
+    let claimed = taken(&fixture, &disk.node, "=swap");
     let (target, level) = (claimed.target(), FsLevel::plain("ext4"));
     let make = || format(&target, &*ext4, &level, Discard::None);
     let condition = || {
@@ -199,14 +199,14 @@ fn loop_what_has_come_onto_a_device_between_two_trials_is_not_written_over() {
     assert!(fs::read(&file).unwrap() == before, "it was written");
     claimed.release().unwrap();
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_the_parts_of_a_disk_go_with_their_table() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let Some(disk) = Disk::attach(&stage.dir().join("disk")) else {
+    let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
         return println!("not run: no losetup");
     };
     let node = disk.node.display();
@@ -217,31 +217,31 @@ fn loop_the_parts_of_a_disk_go_with_their_table() {
         dir.flatten().filter(|entry| entry.path().join("partition").exists()).count()
     };
     assert_eq!(parts(), 2);
-    let claimed = taken(&stage, &disk.node, "");
+    let claimed = taken(&fixture, &disk.node, "");
     assert_eq!(parts(), 2, "a claim changes nothing");
     let level = FsLevel::plain("ext4");
     let made = format(&claimed.target(), &*ext4, &level, Discard::None).unwrap();
     assert_eq!(parts(), 0);
-    mounted(&made, &stage).unmount().unwrap();
+    mounted(&made, &fixture).unmount().unwrap();
     claimed.release().unwrap();
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_a_device_over_a_file_in_memory_is_memory() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let memory = Path::new("/dev/shm");
-    if mountinfo::of_path(memory).unwrap().is_none_or(|entry| entry.fstype != "tmpfs") {
+    if mountinfo::find_for_path(memory).unwrap().is_none_or(|entry| entry.fstype != "tmpfs") {
         return println!("not run: /dev/shm is no tmpfs");
     }
     let file = tempfile::Builder::new().prefix("fsarena-test-").tempfile_in(memory).unwrap();
     let Some(disk) = Disk::attach(file.path()) else { return println!("not run: no losetup") };
-    let claimed = taken(&stage, &disk.node, "");
+    let claimed = taken(&fixture, &disk.node, "");
     assert_eq!(claimed.facts()["in_memory"], "true");
     assert_eq!(claimed.facts()["backing_fs"], "tmpfs");
     assert_eq!(claimed.target().backing_file(), Some(file.path()));
     claimed.release().unwrap();
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

@@ -1,7 +1,7 @@
 //! A process that is killed in the middle, and the recovery after it. The process is this test
 //! program again, running one test that does nothing unless it is told where.
 
-use super::stage::{Stage, formatted, mounted, ready};
+use super::fixture::{LoopFixture, formatted, mounted, ready};
 use fsarena_devices::claim::claim_image;
 use fsarena_devices::mount::mount;
 use fsarena_devices::{leftovers, loopdev, mountinfo, settle, vet};
@@ -45,20 +45,20 @@ fn loop_victim() {
     std::thread::sleep(Duration::from_secs(60));
 }
 
-fn victim(stage: &Stage, fs: &str, how: &[&str]) -> Child {
+fn victim(fixture: &LoopFixture, fs: &str, how: &[&str]) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
         .args(["--exact", "loop_targets::killed::loop_victim"])
-        .env(DIR, stage.dir())
+        .env(DIR, fixture.dir())
         .env(FS, fs);
     command.envs(how.iter().map(|name| (name, "1")));
     let mut child = command.stdout(Stdio::null()).spawn().unwrap();
     let deadline = Instant::now() + Duration::from_secs(60);
-    while !stage.dir().join("mounted").exists() {
+    while !fixture.dir().join("mounted").exists() {
         assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "no victim");
         std::thread::sleep(Duration::from_millis(10));
     }
-    std::fs::remove_file(stage.dir().join("mounted")).unwrap();
+    std::fs::remove_file(fixture.dir().join("mounted")).unwrap();
     child
 }
 
@@ -69,95 +69,95 @@ fn kill(mut child: Child) {
 
 #[test]
 fn loop_kill_is_recovered_from_and_recovery_is_idempotent() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     for name in ["ext2", "ext3", "ext4", "xfs", "btrfs"] {
         let Some(_) = ready(name) else { continue };
-        kill(victim(&stage, name, &[]));
+        kill(victim(&fixture, name, &[]));
         // The mount keeps the device.
-        assert_eq!(leftovers::loop_devices_of(&stage.image()).unwrap().len(), 1);
-        assert!(leftovers::remove_dir(stage.dir()).is_err(), "something is mounted below");
-        assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
-        leftovers::detach_loops_of(&stage.image()).unwrap();
-        assert!(leftovers::remove_image(&stage.image()).unwrap());
-        stage.assert_nothing_left();
-        assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 0);
-        assert!(leftovers::detach_loops_of(&stage.image()).unwrap().is_empty());
-        assert!(!leftovers::remove_image(&stage.image()).unwrap());
+        assert_eq!(leftovers::loop_devices_of(&fixture.image()).unwrap().len(), 1);
+        assert!(leftovers::remove_dir(fixture.dir()).is_err(), "something is mounted below");
+        assert_eq!(leftovers::unmount_below(fixture.dir()).unwrap(), 1);
+        leftovers::detach_loops_of(&fixture.image()).unwrap();
+        assert!(leftovers::remove_image(&fixture.image()).unwrap());
+        fixture.assert_nothing_left();
+        assert_eq!(leftovers::unmount_below(fixture.dir()).unwrap(), 0);
+        assert!(leftovers::detach_loops_of(&fixture.image()).unwrap().is_empty());
+        assert!(!leftovers::remove_image(&fixture.image()).unwrap());
     }
 }
 
 #[test]
 fn loop_kill_in_private_mounts_takes_mount_and_device_away() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     for name in ["ext4", "xfs", "btrfs"] {
         let Some(_) = ready(name) else { continue };
-        let child = victim(&stage, name, &[PRIVATE]);
-        assert!(mountinfo::at(&stage.mnt()).unwrap().is_none(), "not seen from outside");
-        let device = leftovers::loop_devices_of(&stage.image()).unwrap().remove(0);
+        let child = victim(&fixture, name, &[PRIVATE]);
+        assert!(mountinfo::at(&fixture.mnt()).unwrap().is_none(), "not seen from outside");
+        let device = leftovers::loop_devices_of(&fixture.image()).unwrap().remove(0);
         kill(child);
         let deadline = Instant::now() + Duration::from_secs(10);
-        while loopdev::backing_file(&device) == Some(stage.image()) {
+        while loopdev::backing_file(&device) == Some(fixture.image()) {
             assert!(Instant::now() < deadline, "autoclear has not detached it");
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(leftovers::remove_image(&stage.image()).unwrap());
-        stage.assert_nothing_left();
+        assert!(leftovers::remove_image(&fixture.image()).unwrap());
+        fixture.assert_nothing_left();
     }
 }
 
 #[test]
 fn loop_a_mount_left_frozen_is_thawed_by_recovery() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let claimed = stage.claim(64 << 20);
+    let claimed = fixture.claim(64 << 20);
     let made = formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
-    mounted(&made, &stage).keep();
+    mounted(&made, &fixture).keep();
     if !Path::new(FSFREEZE).exists() {
         println!("not run: no fsfreeze to leave it frozen with");
     } else {
-        let status = Command::new(FSFREEZE).arg("--freeze").arg(stage.mnt()).status().unwrap();
+        let status = Command::new(FSFREEZE).arg("--freeze").arg(fixture.mnt()).status().unwrap();
         assert!(status.success());
     }
-    assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
-    assert!(settle::thaw(stage.dir()).is_ok_and(|was| !was), "nothing is frozen");
+    assert_eq!(leftovers::unmount_below(fixture.dir()).unwrap(), 1);
+    assert!(settle::thaw(fixture.dir()).is_ok_and(|was| !was), "nothing is frozen");
     drop(made);
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 /// Killed between freezing and thawing in private mounts: no mount is left to thaw it by.
 #[test]
 fn loop_a_hidden_frozen_file_system_lets_go_of_its_device() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     if !Path::new(FSFREEZE).exists() {
         println!("not run: no fsfreeze to leave it frozen with");
         return;
     }
     for name in ["ext4", "xfs", "btrfs"] {
         let Some(_) = ready(name) else { continue };
-        kill(victim(&stage, name, &[PRIVATE, FROZEN]));
+        kill(victim(&fixture, name, &[PRIVATE, FROZEN]));
         std::thread::sleep(Duration::from_millis(200));
-        assert_eq!(leftovers::loop_devices_of(&stage.image()).unwrap().len(), 1, "{name}");
-        leftovers::detach_loops_of(&stage.image()).unwrap();
-        assert!(leftovers::remove_image(&stage.image()).unwrap());
-        stage.assert_nothing_left();
+        assert_eq!(leftovers::loop_devices_of(&fixture.image()).unwrap().len(), 1, "{name}");
+        leftovers::detach_loops_of(&fixture.image()).unwrap();
+        assert!(leftovers::remove_image(&fixture.image()).unwrap());
+        fixture.assert_nothing_left();
     }
 }
 
 #[test]
 fn loop_what_is_kept_stays_until_it_is_unmounted() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let mut claimed = stage.claim(64 << 20);
+    let mut claimed = fixture.claim(64 << 20);
     let made = formatted(&claimed, &*ext4, &FsLevel::plain("ext4"), Discard::None);
-    mounted(&made, &stage).keep();
+    mounted(&made, &fixture).keep();
     claimed.keep();
     claimed.release().unwrap();
-    assert!(stage.image().exists() && mountinfo::at(&stage.mnt()).unwrap().is_some());
-    assert_eq!(leftovers::unmount_below(stage.dir()).unwrap(), 1);
-    leftovers::detach_loops_of(&stage.image()).unwrap();
-    leftovers::remove_image(&stage.image()).unwrap();
-    stage.assert_nothing_left();
+    assert!(fixture.image().exists() && mountinfo::at(&fixture.mnt()).unwrap().is_some());
+    assert_eq!(leftovers::unmount_below(fixture.dir()).unwrap(), 1);
+    leftovers::detach_loops_of(&fixture.image()).unwrap();
+    leftovers::remove_image(&fixture.image()).unwrap();
+    fixture.assert_nothing_left();
 }
 
 const PIDS: &str = "FSARENA_TEST_PIDS";
@@ -189,7 +189,7 @@ fn loop_pid_namespace_member() {
 
 #[test]
 fn loop_daemons_die_with_their_pid_namespace() {
-    let Some(_stage) = Stage::enter() else { return };
+    let Some(_stage) = LoopFixture::enter() else { return };
     let mut parent = Command::new(std::env::current_exe().unwrap());
     parent.args(["--exact", "loop_targets::killed::loop_pid_namespace_member"]).env(PIDS, "parent");
     assert!(parent.stdout(Stdio::null()).status().unwrap().success());
@@ -204,8 +204,8 @@ fn loop_daemons_die_with_their_pid_namespace() {
 fn loop_a_mount_point_that_is_not_utf8_does_not_open_the_way_to_removal() {
     use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
     use std::os::unix::ffi::OsStrExt as _;
-    let Some(stage) = Stage::enter() else { return };
-    let ours = stage.dir().join("fsarena-dir");
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let ours = fixture.dir().join("fsarena-dir");
     let odd = ours.join(std::ffi::OsStr::from_bytes(b"caf\xe9 \xff"));
     std::fs::create_dir_all(&odd).unwrap();
     mount("fsarena", &odd, "tmpfs", MountFlags::empty(), None).unwrap();

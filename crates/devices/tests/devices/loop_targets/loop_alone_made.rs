@@ -1,6 +1,6 @@
 //! Devices that the kernel makes for a claim: what this machine has is claimed, used and removed.
 
-use super::stage::{Stage, device, mounted, ready};
+use super::fixture::{LoopFixture, device, mounted, ready};
 use fsarena_devices::TargetError;
 use fsarena_devices::claim::{self, Claimed, Hooks, Made, Order, claim, device_availability};
 use fsarena_devices::format::format;
@@ -37,11 +37,14 @@ impl Hooks for Noted {
     }
 }
 
-fn claimed(stage: &Stage, level: &DeviceLevel) -> Result<(Claimed, Vec<Made>), TargetError> {
+fn claimed(
+    fixture: &LoopFixture,
+    level: &DeviceLevel,
+) -> Result<(Claimed, Vec<Made>), TargetError> {
     let mut noted = Noted::default();
     let mut order = Order {
         name: "fsarena-image",
-        image_dir: stage.dir(),
+        image_dir: fixture.dir(),
         memory_dir: Path::new("/dev/shm"),
         vetted: None,
         hooks: &mut noted,
@@ -74,7 +77,7 @@ fn identity(target: &TargetSpec) -> DeviceIdentity {
 
 #[test]
 fn loop_devices_of_the_kernel_live_and_leave_nothing() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let levels = [
         DeviceLevel::Zram { size_bytes: SIZE },
         DeviceLevel::Brd { size_bytes: SIZE },
@@ -82,7 +85,7 @@ fn loop_devices_of_the_kernel_live_and_leave_nothing() {
     ];
     for level in levels {
         let Some(ext4) = ready("ext4").filter(|_| has(level.kind())) else { continue };
-        let (claimed, made) = match claimed(&stage, &level) {
+        let (claimed, made) = match claimed(&fixture, &level) {
             Err(error) if level.kind() == "brd" => {
                 println!("not run: brd: {error}");
                 continue;
@@ -100,7 +103,7 @@ fn loop_devices_of_the_kernel_live_and_leave_nothing() {
         assert_eq!(claimed.facts()["in_memory"], "true");
         for _ in 0..2 {
             let made = format(&target, &*ext4, &FsLevel::plain("ext4"), Discard::None).unwrap();
-            let tree = mounted(&made, &stage);
+            let tree = mounted(&made, &fixture);
             fs::write(tree.path().join("file"), vec![7; 1 << 20]).unwrap();
             // Neither mkfs nor recovery touches it while it is mounted.
             assert!(format(&target, &*ext4, &FsLevel::plain("ext4"), Discard::None).is_err());
@@ -122,17 +125,17 @@ fn loop_devices_of_the_kernel_live_and_leave_nothing() {
         claimed.release().unwrap();
         assert!(level.kind() == "brd" || !is_there(&was), "{} is still there", was.name);
     }
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_every_file_system_lives_on_sectors_of_a_page() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     if !has("zram") {
         return;
     }
     let level = DeviceLevel::Zram { size_bytes: 320 << 20 };
-    let (claimed, _) = match claimed(&stage, &level) {
+    let (claimed, _) = match claimed(&fixture, &level) {
         Err(error) => return println!("not run: {error}"),
         Ok(claimed) => claimed,
     };
@@ -148,20 +151,20 @@ fn loop_every_file_system_lives_on_sectors_of_a_page() {
         let made = format(&target, &*driver, &level, Discard::None).unwrap();
         driver.effective_features(device(&target)).unwrap();
         if ready(name).is_some() {
-            let tree = mounted(&made, &stage);
+            let tree = mounted(&made, &fixture);
             fs::write(tree.path().join("file"), vec![7; 1 << 20]).unwrap();
             tree.unmount().unwrap();
         }
     }
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_a_zram_of_a_dead_run_is_removed_and_no_other() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4").filter(|_| has("zram")) else { return };
-    let (claimed, made) = claimed(&stage, &DeviceLevel::Zram { size_bytes: SIZE }).unwrap();
+    let (claimed, made) = claimed(&fixture, &DeviceLevel::Zram { size_bytes: SIZE }).unwrap();
     let target = claimed.target();
     let [Made::Device(noted)] = &made[..] else { panic!("{made:?}") };
     assert_eq!(*noted, identity(&target), "what was written down is what was made");
@@ -175,7 +178,7 @@ fn loop_a_zram_of_a_dead_run_is_removed_and_no_other() {
     let disk = DeviceIdentity { name: "sda".to_owned(), ..noted.clone() };
     assert!(claim::remove_made(&disk).is_err());
     // Mounted by somebody, it is not taken away under them.
-    let tree = mounted(&formatted, &stage);
+    let tree = mounted(&formatted, &fixture);
     let error = claim::remove_made(noted).unwrap_err();
     assert_eq!(error.errno(), Some(16), "EBUSY: {error}");
     tree.unmount().unwrap();
@@ -189,7 +192,7 @@ fn loop_a_zram_of_a_dead_run_is_removed_and_no_other() {
     assert!(claim::remove_made(noted).unwrap());
     assert!(!claim::remove_made(noted).unwrap(), "a second time there is nothing to do");
     assert!(!is_there(noted));
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 const VICTIM: &str = "FSARENA_TEST_ZRAM_VICTIM";
@@ -240,7 +243,7 @@ fn loop_zram_victim() {
 
 #[test]
 fn loop_a_zram_outlives_a_kill_and_is_found_again_by_the_journal() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     if ready("ext4").is_none() || !has("zram") {
         return;
     }
@@ -248,34 +251,34 @@ fn loop_a_zram_outlives_a_kill_and_is_found_again_by_the_journal() {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "loop_targets::loop_alone_made::loop_zram_victim"])
             .env(VICTIM, when)
-            .env("FSARENA_TEST_VICTIM_DIR", stage.dir())
+            .env("FSARENA_TEST_VICTIM_DIR", fixture.dir())
             .stdout(std::process::Stdio::null())
             .spawn()
             .unwrap();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        while !stage.dir().join(when).exists() {
+        while !fixture.dir().join(when).exists() {
             let alive = child.try_wait().unwrap().is_none();
             assert!(alive && std::time::Instant::now() < deadline, "no victim");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        let text = fs::read_to_string(stage.dir().join("noted")).unwrap();
+        let text = fs::read_to_string(fixture.dir().join("noted")).unwrap();
         let noted: DeviceIdentity = serde_json::from_str(&text).unwrap();
         assert!(is_there(&noted), "{when}: it outlives its process");
         assert!(claim::remove_made(&noted).unwrap(), "{when}");
         assert!(!claim::remove_made(&noted).unwrap());
         assert!(!is_there(&noted));
-        fs::remove_file(stage.dir().join("noted")).unwrap();
+        fs::remove_file(fixture.dir().join("noted")).unwrap();
     }
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_a_zram_that_changed_is_not_formatted() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4").filter(|_| has("zram")) else { return };
-    let (claimed, _) = claimed(&stage, &DeviceLevel::Zram { size_bytes: SIZE }).unwrap();
+    let (claimed, _) = claimed(&fixture, &DeviceLevel::Zram { size_bytes: SIZE }).unwrap();
     let TargetSpec::Block { device, size_bytes, in_memory, .. } = claimed.target() else {
         panic!()
     };
@@ -302,15 +305,15 @@ fn loop_a_zram_that_changed_is_not_formatted() {
         format(&changed, &*ext4, &FsLevel::plain("ext4"), Discard::None).unwrap_err().to_string();
     assert!(text.contains("diskseq"), "{text}");
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_a_level_is_claimed_through_one_door() {
-    let Some(stage) = Stage::enter() else { return };
-    let (claimed, made) = claimed(&stage, &DeviceLevel::Loop { size_bytes: 1 << 20 }).unwrap();
-    assert_eq!(made, [Made::Image(stage.image())]);
-    assert_eq!(claimed.target().image(), Some(&*stage.image()));
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let (claimed, made) = claimed(&fixture, &DeviceLevel::Loop { size_bytes: 1 << 20 }).unwrap();
+    assert_eq!(made, [Made::Image(fixture.image())]);
+    assert_eq!(claimed.target().image(), Some(&*fixture.image()));
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

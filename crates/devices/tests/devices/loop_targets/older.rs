@@ -1,7 +1,7 @@
 //! File systems that this kernel may not have: their tools make them on a loop device, and what was
 //! made is read back.
 
-use super::stage::{Stage, device};
+use super::fixture::{LoopFixture, device};
 use fsarena_devices::format::format;
 use fsarena_filesystems::{Availability, availability, driver};
 use fsarena_model::contender::{Discard, FsLevel};
@@ -49,7 +49,7 @@ const VARIANTS: [Variant; 13] = [
 
 #[test]
 fn loop_tools_of_file_systems_without_a_kernel_make_what_is_read_back() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     for (name, mib, options, read_back) in VARIANTS {
         let driver = driver(&FsLevel::plain(name)).unwrap();
         if let Some(need) = driver.tools().iter().find(|need| cmd::find(&need.program).is_none()) {
@@ -60,7 +60,7 @@ fn loop_tools_of_file_systems_without_a_kernel_make_what_is_read_back() {
             mkfs: options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             ..FsLevel::plain(name)
         };
-        let claimed = stage.claim(mib << 20);
+        let claimed = fixture.claim(mib << 20);
         let target = claimed.target();
         for discard in [Discard::None, Discard::On] {
             let made = format(&target, &*driver, &level, discard).unwrap();
@@ -73,7 +73,7 @@ fn loop_tools_of_file_systems_without_a_kernel_make_what_is_read_back() {
         assert!(driver.version().is_some_and(|text| text.contains('.')), "{name}");
         claimed.release().unwrap();
     }
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A block device of the user's, from vetting to release; a loop device stands for a disk.
 
-use super::stage::{Stage, mounted, ready};
+use super::fixture::{LoopFixture, mounted, ready};
 use fsarena_devices::claim::{Claimed, Hooks, Made, Order, claim};
 use fsarena_devices::format::format;
 use fsarena_devices::inventory::Roots;
@@ -61,13 +61,13 @@ impl Hooks for Silent {
 }
 
 /// What was given up, taken.
-pub fn taken(stage: &Stage, node: &Path, consent: &str) -> Claimed {
+pub fn taken(fixture: &LoopFixture, node: &Path, consent: &str) -> Claimed {
     let consent = [WipeConsent::parse(&format!("{}{consent}", node.display())).unwrap()];
     let vetted = vet_block(node, &consent, &[], &Roots::default()).unwrap();
     let mut order = Order {
         name: "fsarena-image",
-        image_dir: stage.dir(),
-        memory_dir: stage.dir(),
+        image_dir: fixture.dir(),
+        memory_dir: fixture.dir(),
         vetted: Some(&vetted),
         hooks: &mut Silent,
     };
@@ -76,9 +76,9 @@ pub fn taken(stage: &Stage, node: &Path, consent: &str) -> Claimed {
 
 #[test]
 fn loop_a_device_that_was_given_up_is_used_and_left() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     let Some(ext4) = ready("ext4") else { return };
-    let file = stage.dir().join("disk");
+    let file = fixture.dir().join("disk");
     let Some(disk) = Disk::attach(&file) else { return println!("not run: no losetup") };
     let consent = [WipeConsent::parse(disk.node.to_str().unwrap()).unwrap()];
     let roots = Roots::default();
@@ -86,8 +86,8 @@ fn loop_a_device_that_was_given_up_is_used_and_left() {
     let vetted = vet_block(&disk.node, &consent, &[], &roots).unwrap();
     let order = |vetted| Order {
         name: "fsarena-image",
-        image_dir: stage.dir(),
-        memory_dir: stage.dir(),
+        image_dir: fixture.dir(),
+        memory_dir: fixture.dir(),
         vetted,
         hooks: Box::leak(Box::new(Silent)),
     };
@@ -119,7 +119,7 @@ fn loop_a_device_that_was_given_up_is_used_and_left() {
     assert!(text.contains("another run of fsarena"), "{text}");
     for _ in 0..2 {
         let made = format(&target, &*ext4, &FsLevel::plain("ext4"), Discard::None).unwrap();
-        let tree = mounted(&made, &stage);
+        let tree = mounted(&made, &fixture);
         fs::write(tree.path().join("file"), "x").unwrap();
         assert!(format(&target, &*ext4, &FsLevel::plain("ext4"), Discard::None).is_err());
         tree.unmount().unwrap();
@@ -127,5 +127,5 @@ fn loop_a_device_that_was_given_up_is_used_and_left() {
     claimed.release().unwrap();
     assert_eq!(loopdev::backing_file(&disk.node).as_deref(), Some(&*file), "still the user's");
     drop(disk);
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

@@ -1,6 +1,6 @@
 //! What the rules refuse, the tools or this kernel refuse too: a rule is no opinion of ours.
 
-use super::stage::{Stage, device, ready};
+use super::fixture::{LoopFixture, device, ready};
 use fsarena_filesystems::Kernel;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::spec::TargetSpec;
@@ -49,8 +49,8 @@ const REFUSED: [Refused; 16] = [
 ];
 
 /// Whether the command makes a file system that this kernel mounts.
-fn is_had(command: &str, fstype: &str, stage: &Stage, target: &TargetSpec) -> bool {
-    let (device, mnt) = (device(target).display(), stage.mnt());
+fn is_had(command: &str, fstype: &str, fixture: &LoopFixture, target: &TargetSpec) -> bool {
+    let (device, mnt) = (device(target).display(), fixture.mnt());
     let mnt = mnt.display();
     let script = format!("{command} {device} && mount -t {fstype} {device} {mnt} && umount {mnt}");
     Command::new("sh").args(["-c", &script]).output().unwrap().status.success()
@@ -58,8 +58,8 @@ fn is_had(command: &str, fstype: &str, stage: &Stage, target: &TargetSpec) -> bo
 
 #[test]
 fn loop_what_the_rules_refuse_the_tools_refuse() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(SIZE_BYTES);
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let claimed = fixture.claim(SIZE_BYTES);
     let target = claimed.target();
     for (name, mkfs, options) in REFUSED {
         let Some(driver) = ready(name) else { continue };
@@ -71,17 +71,17 @@ fn loop_what_the_rules_refuse_the_tools_refuse() {
         assert!(rule.is_err(), "{level} is allowed");
         let program = if name == "ext4" { EXT4 } else { "mkfs.xfs -q -f" };
         let command = format!("{program} {options}");
-        assert!(!is_had(&command, name, &stage, &target), "{command} works: {rule:?}");
+        assert!(!is_had(&command, name, &fixture, &target), "{command} works: {rule:?}");
     }
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 /// What depends on the kernel: the rule says the same as mount(2).
 #[test]
 fn loop_the_kernel_says_what_its_rules_say() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(SIZE_BYTES);
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let claimed = fixture.claim(SIZE_BYTES);
     let target = claimed.target();
     let kernel = Kernel::running(Path::new("/proc"));
     for (name, key, value, command) in [
@@ -94,11 +94,11 @@ fn loop_the_kernel_says_what_its_rules_say() {
         let mkfs = [(key.to_owned(), value.to_owned())].into();
         let level = FsLevel { mkfs, ..FsLevel::plain(name) };
         let takes = driver.kernel_takes(&level, &kernel);
-        let is_had = is_had(command, name, &stage, &target);
+        let is_had = is_had(command, name, &fixture, &target);
         // An older kernel may have been taught the same, and an experiment be switched on.
         assert!(is_had || takes.is_err(), "{level} on {kernel:?}: {takes:?}");
         println!("{level} on {kernel:?}: {is_had}, {takes:?}");
     }
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

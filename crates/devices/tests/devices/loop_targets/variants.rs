@@ -1,7 +1,7 @@
 //! Options other than the defaults, on the real tools: what the rules allow is accepted, down to
 //! the smallest device, and is found again in the file system.
 
-use super::stage::{Stage, device, formatted, mounted, ready};
+use super::fixture::{LoopFixture, device, formatted, mounted, ready};
 use fsarena_devices::claim::Claimed;
 use fsarena_filesystems::FileSystem;
 use fsarena_model::capacity::Predicted;
@@ -64,13 +64,13 @@ fn as_predicted(driver: &dyn FileSystem, level: &FsLevel, size_bytes: u64, mount
     assert_eq!(room.predicted.is_off(&found), None, "{level}");
 }
 
-fn try_level(stage: &Stage, claimed: &Claimed, level: &FsLevel, read_back: (&str, &str)) {
+fn try_level(fixture: &LoopFixture, claimed: &Claimed, level: &FsLevel, read_back: (&str, &str)) {
     let Some(driver) = ready(&level.name) else { return };
     let made = formatted(claimed, &*driver, level, Discard::None);
     let target = claimed.target();
     let features = driver.effective_features(device(&target)).unwrap();
     assert_eq!(features.get(read_back.0).map(String::as_str), Some(read_back.1), "{level}");
-    let tree = mounted(&made, stage);
+    let tree = mounted(&made, fixture);
     let size_bytes = match &target {
         TargetSpec::Block { size_bytes, .. } => *size_bytes,
         other => panic!("no device: {other:?}"),
@@ -87,23 +87,23 @@ fn try_level(stage: &Stage, claimed: &Claimed, level: &FsLevel, read_back: (&str
 
 #[test]
 fn loop_options_that_the_rules_allow_are_taken_and_read_back() {
-    let Some(stage) = Stage::enter() else { return };
-    let claimed = stage.claim(400 << 20);
+    let Some(fixture) = LoopFixture::enter() else { return };
+    let claimed = fixture.claim(400 << 20);
     for (name, mkfs, mount, read_back) in VARIANTS {
         let level = FsLevel {
             mkfs: mkfs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
             mount: mount.iter().map(|option| (*option).to_owned()).collect(),
             ..FsLevel::plain(name)
         };
-        try_level(&stage, &claimed, &level, read_back);
+        try_level(&fixture, &claimed, &level, read_back);
     }
     claimed.release().unwrap();
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }
 
 #[test]
 fn loop_the_smallest_device_of_each_rule_works() {
-    let Some(stage) = Stage::enter() else { return };
+    let Some(fixture) = LoopFixture::enter() else { return };
     for (name, mib, read_back) in [
         ("ext2", 4, ("block_size", "4096")),
         ("ext3", 16, ("block_size", "4096")),
@@ -111,9 +111,9 @@ fn loop_the_smallest_device_of_each_rule_works() {
         ("xfs", 300, ("data.bsize", "4096")),
         ("btrfs", 109, ("nodesize", "16384")),
     ] {
-        let claimed = stage.claim(mib << 20);
-        try_level(&stage, &claimed, &FsLevel::plain(name), read_back);
+        let claimed = fixture.claim(mib << 20);
+        try_level(&fixture, &claimed, &FsLevel::plain(name), read_back);
         claimed.release().unwrap();
     }
-    stage.assert_nothing_left();
+    fixture.assert_nothing_left();
 }

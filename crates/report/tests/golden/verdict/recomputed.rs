@@ -29,17 +29,17 @@ fn run() -> (RunHeader, Vec<TrialRecord>) {
     (header, all)
 }
 
-fn said(header: &RunHeader, records: &[TrialRecord]) -> Verdicts {
-    let scores: Vec<TrialScore> = records.iter().map(TrialScore::of).collect();
+fn recomputed(header: &RunHeader, records: &[TrialRecord]) -> Verdicts {
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     verdicts(header, &scores, None, &[]).unwrap()
 }
 
 #[test]
 fn records_in_any_order_print_the_same_bytes() {
     let (header, mut records) = run();
-    let first = said(&header, &records);
+    let first = recomputed(&header, &records);
     records.reverse();
-    let second = said(&header, &records);
+    let second = recomputed(&header, &records);
     assert_eq!(verdict_json(&first).to_string(), verdict_json(&second).to_string());
     assert_eq!(shown(&first, 80), shown(&second, 80));
     let headline = verdict_headline(&first);

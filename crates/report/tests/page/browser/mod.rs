@@ -115,7 +115,7 @@ fn browser_sorts_every_table() {
     for table in 0..tables {
         assert_eq!(page.sorting_faults(&format!("#sorted-{table}")).unwrap(), NONE);
     }
-    assert_eq!(page.said().console, NONE);
+    assert_eq!(page.messages().console, NONE);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn browser_shows_the_same_without_the_script() {
     }
     assert!(without.contains(HOSTILE_TITLE));
     assert_eq!(page.evaluate("document.querySelectorAll('button').length").unwrap(), 0);
-    assert_eq!(page.said(), fsarena_testkit::browser::Said::default());
+    assert_eq!(page.messages(), fsarena_testkit::browser::PageMessages::default());
     keep("without-script.png", &page.picture().unwrap()).unwrap();
 }
 
@@ -215,5 +215,5 @@ fn browser_takes_names_for_text() {
     assert_eq!(page.evaluate(scripts).unwrap(), 1, "our own");
     let text = page.text().unwrap();
     assert!(text.contains(HOSTILE) && text.contains(HOSTILE_TITLE));
-    assert_eq!(page.said(), fsarena_testkit::browser::Said::default());
+    assert_eq!(page.messages(), fsarena_testkit::browser::PageMessages::default());
 }

@@ -68,7 +68,7 @@ pub fn verdicts(
                 LookInput { sample, same_allowed: !shapes_differ(&columns[a], &columns[b]) }
             })
             .collect();
-        let found = family.look(&looks, alpha, margin.ln_1p());
+        let found = family.analyse(&looks, alpha, margin.ln_1p());
         for (pair, found) in open.into_iter().zip(found) {
             said[pair] = found.decision;
         }

@@ -10,7 +10,7 @@ const SIGMA: f64 = 0.03;
 const MARGIN: f64 = 0.02;
 
 /// What is said of two contenders that differ by `effect` (a logarithm), tape by tape.
-fn said(
+fn decisions(
     seed: u64,
     noise: Noise,
     sigma: f64,
@@ -28,12 +28,12 @@ fn said(
         .collect()
 }
 
-fn differences(said: &[Option<Decision>]) -> Rate {
-    Rate::count(said.iter().map(|&said| is_difference(said)))
+fn differences(decisions: &[Option<Decision>]) -> Rate {
+    Rate::count(decisions.iter().map(|&decisions| is_difference(decisions)))
 }
 
-fn sames(said: &[Option<Decision>]) -> Rate {
-    Rate::count(said.iter().map(|&said| said == Some(Decision::Same)))
+fn sames(decisions: &[Option<Decision>]) -> Rate {
+    Rate::count(decisions.iter().map(|&decisions| decisions == Some(Decision::Same)))
 }
 
 /// What the noise allows: 5 % where it is normal, one point more elsewhere.
@@ -45,9 +45,10 @@ fn allowed(noise: Noise) -> f64 {
 #[test]
 fn one_configuration_against_itself() {
     for noise in Noise::ALL {
-        let said = said(32, noise, SIGMA, 0.0, |_| schedule(32, None));
-        sames(&said).show(&format!("{noise:?}, cap 32, SAME"));
-        differences(&said).at_most(allowed(noise), &format!("{noise:?}, cap 32, false verdicts"));
+        let decisions = decisions(32, noise, SIGMA, 0.0, |_| schedule(32, None));
+        sames(&decisions).show(&format!("{noise:?}, cap 32, SAME"));
+        differences(&decisions)
+            .at_most(allowed(noise), &format!("{noise:?}, cap 32, false verdicts"));
     }
 }
 
@@ -56,9 +57,9 @@ fn one_configuration_against_itself() {
 fn every_cap_keeps_the_promise() {
     for cap in CAPS {
         for noise in [Noise::Normal, Noise::Spikes, Noise::TwoPoint] {
-            let said = said(u64::from(cap), noise, SIGMA, 0.0, |_| schedule(cap, None));
+            let decisions = decisions(u64::from(cap), noise, SIGMA, 0.0, |_| schedule(cap, None));
             let what = format!("{noise:?}, cap {cap}, false verdicts");
-            differences(&said).at_most(allowed(noise), &what);
+            differences(&decisions).at_most(allowed(noise), &what);
         }
     }
 }
@@ -68,9 +69,9 @@ fn every_cap_keeps_the_promise() {
 fn exactly_the_margin_apart() {
     for noise in Noise::ALL {
         for (sigma, percent) in [(0.01, 1), (SIGMA, 3)] {
-            let said = said(7, noise, sigma, MARGIN.ln_1p(), |_| schedule(32, None));
+            let decisions = decisions(7, noise, sigma, MARGIN.ln_1p(), |_| schedule(32, None));
             let what = format!("{noise:?}, sigma {percent} %, false SAME at the margin");
-            sames(&said).at_most(5.0, &what);
+            sames(&decisions).at_most(5.0, &what);
         }
     }
 }
@@ -81,9 +82,9 @@ fn exactly_the_margin_apart() {
 fn one_look_alone() {
     for blocks in [3, 5, 10, 12] {
         for noise in Noise::ALL {
-            let said = said(11, noise, SIGMA, 0.0, |_| vec![(blocks, FIXED_ALPHA)]);
+            let decisions = decisions(11, noise, SIGMA, 0.0, |_| vec![(blocks, FIXED_ALPHA)]);
             let what = format!("{noise:?}, one look after {blocks}, false verdicts");
-            let rate = differences(&said);
+            let rate = differences(&decisions);
             rate.at_most(6.0, &what);
             assert!(rate.exact().0 <= 5.0, "{what}: {rate}");
         }
@@ -95,9 +96,9 @@ fn one_look_alone() {
 fn a_budget_may_end_anywhere() {
     for noise in Noise::ALL {
         let random = |draw: &mut Draw| schedule(32, Some(2 + draw.below(31) as u32));
-        let said = said(13, noise, SIGMA, 0.0, random);
+        let decisions = decisions(13, noise, SIGMA, 0.0, random);
         let what = format!("{noise:?}, cap 32 and a budget, false verdicts");
-        differences(&said).at_most(allowed(noise), &what);
+        differences(&decisions).at_most(allowed(noise), &what);
     }
 }
 
@@ -106,9 +107,9 @@ fn a_budget_may_end_anywhere() {
 fn a_budget_may_end_early() {
     for blocks in 2..=7 {
         for noise in [Noise::Normal, Noise::TwoPoint] {
-            let said = said(19, noise, SIGMA, 0.0, |_| schedule(32, Some(blocks)));
+            let decisions = decisions(19, noise, SIGMA, 0.0, |_| schedule(32, Some(blocks)));
             let what = format!("{noise:?}, budget for {blocks} blocks, false verdicts");
-            differences(&said).at_most(allowed(noise), &what);
+            differences(&decisions).at_most(allowed(noise), &what);
         }
     }
 }
@@ -117,8 +118,9 @@ fn a_budget_may_end_early() {
 #[test]
 fn what_is_there_is_found() {
     for noise in Noise::ALL {
-        let said = said(17, noise, SIGMA, 0.10f64.ln_1p(), |_| schedule(32, None));
-        let right = Rate::count(said.iter().map(|&said| said == Some(Decision::More)));
+        let decisions = decisions(17, noise, SIGMA, 0.10f64.ln_1p(), |_| schedule(32, None));
+        let right =
+            Rate::count(decisions.iter().map(|&decisions| decisions == Some(Decision::More)));
         right.show(&format!("{noise:?}, 10 % slower, found"));
         assert!(right.percent() >= 99.0, "{noise:?}: {right}");
     }

@@ -1,4 +1,4 @@
-//! A scene: images, loop devices, mounts and processes of one state, undone in reverse order.
+//! A fixture: images, loop devices, mounts and processes of one state, undone in reverse order.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -18,18 +18,18 @@ enum Undo {
     /// Only while it still lies over this file: others may have it by now.
     Detach(PathBuf, String),
     Kill(Child),
-    Close(#[expect(dead_code, reason = "held open until the scene ends")] File),
+    Close(#[expect(dead_code, reason = "held open until the fixture ends")] File),
     RemoveZram(u32),
 }
 
-pub struct Scene {
+pub struct HostileFixture {
     dir: tempfile::TempDir,
     undo: Vec<Undo>,
 }
 
 pub const MIB: u64 = 1 << 20;
 
-impl Scene {
+impl HostileFixture {
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("fsarena-test-").tempdir_in(place()).unwrap();
         Self { dir, undo: Vec::new() }
@@ -166,7 +166,7 @@ impl Scene {
     }
 }
 
-impl Drop for Scene {
+impl Drop for HostileFixture {
     fn drop(&mut self) {
         while let Some(undo) = self.undo.pop() {
             match undo {

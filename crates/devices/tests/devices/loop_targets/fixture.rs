@@ -14,12 +14,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The only test that runs, with its directory.
-pub struct Stage {
+pub struct LoopFixture {
     _turn: MutexGuard<'static, ()>,
     dir: tempfile::TempDir,
 }
 
-impl Stage {
+impl LoopFixture {
     /// Waits for its turn; `None` with a printed reason where it cannot run.
     pub fn enter() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
@@ -98,6 +98,6 @@ pub fn formatted(
     format(&claimed.target(), driver, level, discard).unwrap()
 }
 
-pub fn mounted(formatted: &Formatted, stage: &Stage) -> Mounted {
-    mount(formatted, &stage.mnt()).unwrap()
+pub fn mounted(formatted: &Formatted, fixture: &LoopFixture) -> Mounted {
+    mount(formatted, &fixture.mnt()).unwrap()
 }

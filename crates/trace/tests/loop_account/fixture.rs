@@ -22,13 +22,13 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 pub const BUFFER_BYTES: u64 = 8 << 20;
 
 /// The only test that runs, with a directory and tracefs.
-pub struct Stage {
+pub struct TraceFixture {
     _turn: MutexGuard<'static, ()>,
     dir: tempfile::TempDir,
     pub tracefs: Tracefs,
 }
 
-impl Stage {
+impl TraceFixture {
     /// Waits for its turn; `None` with a printed reason where it cannot run.
     pub fn enter() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
@@ -108,11 +108,11 @@ impl Stage {
         mounted.unmount().unwrap();
         let total_bytes = written_bytes(&device) - before;
         let trace = session.stop().unwrap();
-        let places = driver.layout(&device).unwrap();
+        let layout = driver.layout(&device).unwrap();
         drop(formatted);
         claimed.release().unwrap();
         assert_eq!(self.instances(), Vec::<String>::new());
-        let account = account(&trace, &places, &[map], &[], total_bytes);
+        let account = account(&trace, &layout, &[map], &[], total_bytes);
         println!("{}: {account:#?}", level.name);
         assert_eq!(account.lost_events, 0);
         Some(account)

@@ -16,7 +16,7 @@ use std::process::Command;
 
 /// Phases over one dataset.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Errand {
+pub(super) struct ChildJob {
     /// Directory that the dataset lies in.
     pub(super) root: PathBuf,
     pub(super) dataset: Dataset,
@@ -25,17 +25,17 @@ pub(super) struct Errand {
     pub(super) times: u32,
 }
 
-/// What came of an errand.
+/// What came of a child job.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Answer {
-    pub(super) phases: Vec<Ran>,
+pub(super) struct ChildResult {
+    pub(super) phases: Vec<PhaseResult>,
     /// Most memory that the process ever had (`VmHWM` of proc_pid_status(5)), bytes.
     pub(super) peak_bytes: u64,
 }
 
 /// What came of one phase, all its runs together.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(super) struct Ran {
+pub(super) struct PhaseResult {
     pub(super) ops: u64,
     /// From the start to the last end.
     pub(super) elapsed_ns: u64,
@@ -45,14 +45,14 @@ pub(super) struct Ran {
     pub(super) cpu_ns: u64,
 }
 
-impl Ran {
+impl PhaseResult {
     pub(super) fn sample(&self) -> Sample {
         let ops = self.ops.max(1) as f64;
         Sample { ns_per_op: self.elapsed_ns as f64 / ops, cpu_ns_per_op: self.cpu_ns as f64 / ops }
     }
 }
 
-impl Errand {
+impl ChildJob {
     /// Phases that are run once.
     pub(super) fn new(root: &Path, dataset: Dataset, phases: Vec<Phase>) -> Self {
         Self { root: root.to_owned(), dataset, phases, times: 1 }
@@ -62,8 +62,8 @@ impl Errand {
     ///
     /// # Errors
     /// When it cannot be started, fails, or answers something else.
-    pub(super) fn send(&self) -> Result<Answer> {
-        let answer: Answer = ask("--child", self)?;
+    pub(super) fn send(&self) -> Result<ChildResult> {
+        let answer: ChildResult = run_self("--child", self)?;
         ensure!(answer.phases.len() == self.phases.len(), "the child reports other phases");
         Ok(answer)
     }
@@ -71,12 +71,12 @@ impl Errand {
     /// One sample a phase.
     ///
     /// # Errors
-    /// As [`Errand::send`].
+    /// As [`ChildJob::send`].
     pub(super) fn samples(&self) -> Result<Vec<Sample>> {
-        Ok(self.send()?.phases.iter().map(Ran::sample).collect())
+        Ok(self.send()?.phases.iter().map(PhaseResult::sample).collect())
     }
 
-    fn run(&self) -> Result<Answer> {
+    fn run(&self) -> Result<ChildResult> {
         let root = Root::enter(&self.root)?;
         let seed = Seed::from_number(self.dataset.files);
         let mut state = DatasetState::default();
@@ -88,18 +88,18 @@ impl Errand {
             if phase.op.creates() && phase.io.backend != Backend::Null {
                 make_dirs(&root, &self.dataset)?;
             }
-            let mut ran = Ran { ops: 0, elapsed_ns: 0, durable_ns: 0, cpu_ns: 0 };
+            let mut ran = PhaseResult { ops: 0, elapsed_ns: 0, durable_ns: 0, cpu_ns: 0 };
             for _ in 0..self.times {
                 ran.add(&prepared.run_on(&root))?;
             }
             phases.push(ran);
             state = phase.leaves(state);
         }
-        Ok(Answer { phases, peak_bytes: peak_bytes()? })
+        Ok(ChildResult { phases, peak_bytes: peak_bytes()? })
     }
 }
 
-impl Ran {
+impl PhaseResult {
     /// Adds a run. Its latencies were gathered over all runs.
     fn add(&mut self, report: &WorkerReport) -> Result<()> {
         if let Some(error) = &report.error {
@@ -120,7 +120,7 @@ impl Ran {
 ///
 /// # Errors
 /// When it cannot be started, fails, or answers something else.
-pub(super) fn ask<A: DeserializeOwned>(flag: &str, what: &impl Serialize) -> Result<A> {
+pub(super) fn run_self<A: DeserializeOwned>(flag: &str, what: &impl Serialize) -> Result<A> {
     let output = Command::new(std::env::current_exe()?)
         .args(["overhead", flag])
         .arg(serde_json::to_string(what)?)
@@ -134,10 +134,10 @@ pub(super) fn ask<A: DeserializeOwned>(flag: &str, what: &impl Serialize) -> Res
 ///
 /// # Errors
 /// When a phase cannot be prepared or fails.
-pub(super) fn carry_out(text: &str) -> Result<()> {
-    let errand: Errand =
+pub(super) fn run_child(text: &str) -> Result<()> {
+    let child_job: ChildJob =
         serde_json::from_str(text).context("--child is for this task's own use")?;
-    println!("{}", serde_json::to_string(&errand.run()?)?);
+    println!("{}", serde_json::to_string(&child_job.run()?)?);
     Ok(())
 }
 
@@ -166,14 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn an_errand_may_be_run_several_times() {
+    fn a_child_job_may_be_run_several_times() {
         let io = Io { backend: Backend::Null, ..Io::default() };
         let phase = Phase { io, ..Phase::new("stat", Op::Stat, 4096) };
         let dataset = Dataset::uniform(50, 256, 2);
-        let errand = Errand { times: 3, ..Errand::new(Path::new("/"), dataset, vec![phase]) };
-        let text = serde_json::to_string(&errand).unwrap();
-        let errand: Errand = serde_json::from_str(&text).unwrap();
-        let answer = errand.run().unwrap();
+        let child_job =
+            ChildJob { times: 3, ..ChildJob::new(Path::new("/"), dataset, vec![phase]) };
+        let text = serde_json::to_string(&child_job).unwrap();
+        let child_job: ChildJob = serde_json::from_str(&text).unwrap();
+        let answer = child_job.run().unwrap();
         assert_eq!(answer.phases[0].ops, 150);
         assert!(answer.phases[0].sample().ns_per_op > 0.0 && answer.peak_bytes > 0);
     }
