@@ -43,6 +43,8 @@ pub enum Caches {
 pub enum Shape {
     /// Tests in rows, file systems in columns, cells `rate / CPU load`.
     Rates {
+        /// The tests, in the order of the rows.
+        tests: Vec<Test>,
         /// The published values.
         rows: Vec<RateRow>,
     },

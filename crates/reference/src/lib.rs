@@ -22,7 +22,7 @@ mod y2010;
 pub use article::{Article, BlockRow, Caches, Finding, RateRow, Shape};
 pub use figures::Holds;
 pub use read::BadReference;
-pub use table::{Cell, Line, Table, Test};
+pub use table::{Cell, Line, Table, Test, rate_text};
 
 use article::Contents;
 

@@ -3,20 +3,47 @@
 use crate::figures::Interval;
 use serde::Serialize;
 
-/// A column of a table of seconds.
+/// A test of an article: a column of a table of seconds, or a row of one of rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Test {
     /// Name in the data, and title of the experiment's row that repeats it.
     pub name: &'static str,
-    /// Heading of the column.
     pub heading: &'static str,
+    /// `s`, `KB/s` (1024 bytes) or `files/s`.
+    pub unit: &'static str,
+}
+
+impl Test {
+    pub(crate) const fn seconds(name: &'static str, heading: &'static str) -> Self {
+        Self { name, heading, unit: "s" }
+    }
+
+    /// The heading, with a unit that is not that of the whole table.
+    #[must_use]
+    pub fn head(&self) -> String {
+        match self.unit {
+            "s" => self.heading.to_owned(),
+            unit => format!("{}, {unit}", self.heading),
+        }
+    }
+}
+
+/// A rate with the CPU load of the whole machine, `127.03 / 95.83`; files per second without
+/// decimals, as published.
+#[must_use]
+pub fn rate_text(unit: &str, value: f64, cpu_percent: Option<f64>) -> String {
+    let value = if unit == "files/s" { format!("{value:.0}") } else { format!("{value:.2}") };
+    let cpu = cpu_percent.map_or_else(|| "-".to_owned(), |cpu| format!("{cpu:.2}"));
+    let cpu =
+        if cpu.contains('.') { cpu.trim_end_matches('0').trim_end_matches('.') } else { &cpu };
+    format!("{value} / {cpu}")
 }
 
 /// A table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Table {
     pub title: String,
-    /// `s`, `MB/s`, or empty for ratios.
+    /// `s`, `mm:ss`, `MB/s`, `rate`, or empty for ratios.
     pub unit: &'static str,
     /// Headings of the columns.
     pub columns: Vec<String>,

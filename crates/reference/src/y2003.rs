@@ -2,6 +2,7 @@
 
 use crate::article::{Contents, RateRow, Shape};
 use crate::read::{BadReference, read};
+use crate::table::{Cell, Table, Test, rate_text};
 
 const DATA: &str = include_str!("../../../reference/2003-linux-vs-freebsd.csv");
 const HEADER: &str = "phase,unit,filesystem,os,value,cpu_percent";
@@ -19,9 +20,49 @@ pub(crate) fn contents() -> Result<Contents, BadReference> {
             cpu_percent: line.number(5)?,
         })
     };
-    let rows = lines.iter().map(row).collect::<Result<_, _>>()?;
-    let shape = Shape::Rates { rows };
-    Ok(Contents { comments, tables: Vec::new(), findings: Vec::new(), shape })
+    let rows: Vec<RateRow> = lines.iter().map(row).collect::<Result<_, _>>()?;
+    let tables = vec![printed(&rows)];
+    let shape = Shape::Rates { tests: TESTS.to_vec(), rows };
+    Ok(Contents { comments, tables, findings: Vec::new(), shape })
+}
+
+const TESTS: [Test; 7] = [
+    rate("write 5000 files of 256 B", "KB/s"),
+    rate("write 50000 files of 256 B", "KB/s"),
+    rate("write one file of 1500 MB", "KB/s"),
+    rate("read 50000 files of 256 B in order", "KB/s"),
+    rate("read one file of 1500 MB", "KB/s"),
+    rate("read 50000 files of 256 B in random order", "KB/s"),
+    rate("delete 50000 files of 256 B", "files/s"),
+];
+
+const fn rate(name: &'static str, unit: &'static str) -> Test {
+    Test { name, heading: name, unit }
+}
+
+/// Tests in rows, file systems in columns.
+fn printed(rows: &[RateRow]) -> Table {
+    let mut columns: Vec<(&str, &str)> = Vec::new();
+    for row in rows {
+        if !columns.contains(&(&row.filesystem, &row.os)) {
+            columns.push((&row.filesystem, &row.os));
+        }
+    }
+    let heads = columns.iter().map(|(name, os)| format!("{name} ({os})")).collect();
+    let mut table = Table::new("Rates / CPU load, %, as printed", "rate", heads)
+        .note("KB = 1024 bytes. CPU load: the whole machine is 100 %.");
+    for test in TESTS {
+        let own = |row: &&RateRow, at: (&str, &str)| {
+            row.phase == test.name && (row.filesystem.as_str(), row.os.as_str()) == at
+        };
+        let cell = |&at: &(&str, &str)| {
+            rows.iter().find(|row| own(row, at)).map_or_else(Cell::default, |row| {
+                Cell::printed(row.value, rate_text(&row.unit, row.value, Some(row.cpu_percent)))
+            })
+        };
+        table.row(test.head(), columns.iter().map(cell).collect());
+    }
+    table
 }
 
 #[cfg(test)]
@@ -33,7 +74,19 @@ mod tests {
     fn the_article_is_whole() {
         let contents = contents().unwrap();
         assert_eq!(contents.comments.len(), 3);
-        let Shape::Rates { rows } = contents.shape else { panic!("another shape") };
+        let table = &contents.tables[0];
+        let cell = |row: usize, column: usize| table.rows[row].cells[column].text.as_str();
+        assert_eq!((table.rows.len(), table.columns[0].as_str()), (7, "ext3 (Linux)"));
+        assert_eq!(
+            (cell(0, 0), cell(0, 1), cell(6, 0)),
+            ("127.03 / 95.83", "1041.67 / 99.3", "14620 / 95.32")
+        );
+        let Shape::Rates { tests, rows } = contents.shape else { panic!("another shape") };
+        assert!(
+            rows.iter().all(|row| tests
+                .iter()
+                .any(|test| test.name == row.phase && test.unit == row.unit))
+        );
         assert_eq!(rows.len(), 56);
         let phases: BTreeSet<_> = rows.iter().map(|row| (&row.phase, &row.unit)).collect();
         let columns: BTreeSet<_> = rows.iter().map(|row| (&row.filesystem, &row.os)).collect();

@@ -11,12 +11,12 @@ const HEADER: &str = "machine,os,disk,filesystem,data_copy_s,data_delete_s,ports
                       ports_copy_s,ports_delete_s,big_file_copy_s";
 
 const TESTS: [Test; 6] = [
-    Test { name: "data_copy_s", heading: "Data copy" },
-    Test { name: "data_delete_s", heading: "Data delete" },
-    Test { name: "ports_untar_s", heading: "Ports untar" },
-    Test { name: "ports_copy_s", heading: "Ports copy" },
-    Test { name: "ports_delete_s", heading: "Ports delete" },
-    Test { name: "big_file_copy_s", heading: "Big file copy" },
+    Test::seconds("data_copy_s", "Data copy"),
+    Test::seconds("data_delete_s", "Data delete"),
+    Test::seconds("ports_untar_s", "Ports untar"),
+    Test::seconds("ports_copy_s", "Ports copy"),
+    Test::seconds("ports_delete_s", "Ports delete"),
+    Test::seconds("big_file_copy_s", "Big file copy"),
 ];
 
 // Places in that list.

@@ -11,11 +11,11 @@ const HEADER: &str = "journal,device,flac_copy_s,portage_copy_s,avi_copy_s,iso_c
                       portage_delete_s";
 
 const TESTS: [Test; 5] = [
-    Test { name: "flac_copy_s", heading: "Flac copied" },
-    Test { name: "portage_copy_s", heading: "Portage copied" },
-    Test { name: "avi_copy_s", heading: "Avi copied" },
-    Test { name: "iso_copy_s", heading: "Iso copied" },
-    Test { name: "portage_delete_s", heading: "Portage deleted" },
+    Test::seconds("flac_copy_s", "Flac copied"),
+    Test::seconds("portage_copy_s", "Portage copied"),
+    Test::seconds("avi_copy_s", "Avi copied"),
+    Test::seconds("iso_copy_s", "Iso copied"),
+    Test::seconds("portage_delete_s", "Portage deleted"),
 ];
 
 // Places in that list.

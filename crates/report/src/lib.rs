@@ -44,10 +44,7 @@ mod table;
 mod text;
 mod verdict;
 
-pub use article::{
-    ArticleCell, ArticleRow, Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow, article,
-    article_2003, articles, beside, in_shape_of,
-};
+pub use article::{OwnPhase, OwnRun, article, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use context::{Repeats, Run};
 pub use csv::csv;

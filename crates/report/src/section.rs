@@ -46,6 +46,7 @@ pub(crate) enum Block {
     Chart(Svg, String),
     /// Drawings next to each other where there is room.
     Charts(Vec<(Svg, String)>),
+    Text(String),
     /// What has to be known with the figures.
     Note(String),
     /// What a reader must not overlook.

@@ -170,6 +170,11 @@ pub(crate) struct Table {
     pub(crate) is_sortable: bool,
     /// Whether text and Markdown show a row as a column: of few rows with many figures each.
     pub(crate) is_turned: bool,
+    /// Whether text and Markdown show the caption above it.
+    pub(crate) is_titled: bool,
+    /// How many columns stay together where text goes on in a further table; 0 where it leaves
+    /// columns out instead.
+    pub(crate) group: usize,
 }
 
 impl Table {
@@ -191,6 +196,28 @@ impl Table {
     /// Shown in text and Markdown with a column for each row.
     pub(crate) fn turned(self) -> Self {
         Self { is_turned: true, ..self }
+    }
+
+    /// With its caption above it, in text and Markdown too.
+    pub(crate) fn titled(self, caption: impl Into<String>) -> Self {
+        Self { is_titled: true, ..self.caption(caption) }
+    }
+
+    /// Text goes on in a further table where there is no room, `group` columns together.
+    pub(crate) fn in_groups(self, group: usize) -> Self {
+        Self { group, ..self }
+    }
+
+    /// Rows as columns: the headings of the columns become those of the rows.
+    pub(crate) fn transposed(&self) -> Self {
+        let mut columns = vec![Column::text("")];
+        columns.extend(self.rows.iter().map(|row| Column::figure(row[0].text.as_str()).narrow()));
+        let mut other = Self { columns, rows: Vec::new(), is_turned: false, ..self.clone() };
+        for (at, column) in self.columns.iter().enumerate().skip(1) {
+            let cells = self.rows.iter().map(|row| row[at].clone());
+            other.row(std::iter::once(Cell::text(column.head_with_unit())).chain(cells));
+        }
+        other
     }
 
     /// Adds a row; missing cells at its end are empty.

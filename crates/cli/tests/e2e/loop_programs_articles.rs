@@ -91,7 +91,7 @@ fn all_against_all_of_2008() {
         "music / wav2ogg",
         "In memory / on disk",
         "tmpfs / ext4",
-        "Ours, otherwise than the article:",
+        "Ours, otherwise than the article",
         "of its bytes",
     ];
     let records = carried_out(&env, &args, &words);

@@ -13,11 +13,11 @@ const RATIO_DATA: &str = include_str!("../../../../reference/2008-ratios.csv");
 const RATIO_HEADER: &str = "comparison,context,untar,tar+bzip2,tar+gzip,wav2flac,wav2ogg";
 
 pub(super) const TESTS: [Test; 5] = [
-    Test { name: "untar", heading: "untar" },
-    Test { name: "tar+bzip2", heading: "tar+bzip2" },
-    Test { name: "tar+gzip", heading: "tar+gzip" },
-    Test { name: "wav2flac", heading: "wav2flac" },
-    Test { name: "wav2ogg", heading: "wav2ogg" },
+    Test::seconds("untar", "untar"),
+    Test::seconds("tar+bzip2", "tar+bzip2"),
+    Test::seconds("tar+gzip", "tar+gzip"),
+    Test::seconds("wav2flac", "wav2flac"),
+    Test::seconds("wav2ogg", "wav2ogg"),
 ];
 
 /// Processors and distributions (32 and 64 bits) in the order of the columns.

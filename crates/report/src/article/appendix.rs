@@ -1,76 +1,53 @@
 //! Every trial of ours, as the appendix of 2008 lists every run: a row a block, a column a
 //! contender, and the median that stands in the tables.
 
-use super::layout::{Values, tables};
 use super::measured::contenders;
-use super::seconds::{By, Ours};
-use crate::article::model::OwnRun;
-use crate::footnotes::Footnotes;
+use super::model::OwnRun;
+use super::ours::{By, Ours};
 use crate::format::bare_seconds;
-use crate::style::Style;
-use crate::text::heading;
-use crate::text::wrap;
+use crate::section::Block;
+use crate::table::{Cell, Column, Table};
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{CacheState, Outcome, TrialRecord};
-use fsarena_reference::Test;
+use std::collections::BTreeSet;
 
 /// All trials of all machines, in the order of their blocks.
-pub(super) fn every_trial(ours: &Ours<'_>, width: usize, style: Style) -> String {
-    let mut out = String::new();
-    let mut footnotes = Footnotes::default();
-    for (at, run) in ours.runs.iter().enumerate() {
-        let title = format!(
-            "Appendix: every trial, seconds by `returned`, RUN {}{}",
-            run.study.uid,
-            ours.tag(at)
-        );
-        out.push_str(&heading(&title, width, style));
-        let (mut titles, mut columns): (Vec<String>, Vec<Values>) = (Vec::new(), columns(run));
-        for (test, phase) in &ours.tests {
-            let Some(phase) = phase else { continue };
-            for block in blocks(run, &phase.workload) {
-                titles.push(format!("{}, block {}", test.heading, block + 1));
-                for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
-                    let record = find(run, &phase.workload, *index, block);
-                    column.cells.push(trial(record, &phase.phase, &mut footnotes));
-                }
-            }
-            titles.push(median_title(test));
-            for ((index, _), column) in contenders(run.study).iter().zip(&mut columns) {
-                column.cells.push(ours.cell(
-                    run,
-                    Some(phase),
-                    *index,
-                    By::Returned,
-                    &mut footnotes,
-                ));
-            }
+pub(super) fn every_trial(ours: &Ours<'_>) -> Vec<Block> {
+    let tables = ours.runs.iter().enumerate().map(|(at, run)| {
+        let (uid, tag) = (&run.study.uid, ours.tag(at));
+        let title = format!("Appendix: every trial, seconds by `returned`, RUN {uid}{tag}");
+        Block::Table(table(ours, run).titled(title))
+    });
+    let note = Block::Note("- is a trial that is not there.".to_owned());
+    tables.chain([note]).collect()
+}
+
+fn table(ours: &Ours<'_>, run: &OwnRun<'_>) -> Table {
+    let own = contenders(run.study);
+    let heads = own.iter().map(|(_, label)| Column::figure(label.as_str()).narrow());
+    let columns: Vec<Column> = std::iter::once(Column::text("")).chain(heads).collect();
+    let mut table = Table::new(columns).in_groups(1);
+    for test in &ours.tests {
+        let (test_heading, Some(phase)) = (test.0.heading, test.1) else { continue };
+        for block in blocks(run, &phase.workload) {
+            let title = Cell::text(format!("{test_heading}, block {}", block + 1));
+            let cells = own.iter().map(|(contender, _)| {
+                trial(find(run, &phase.workload, *contender, block), &phase.phase)
+            });
+            table.row(std::iter::once(title).chain(cells));
         }
-        out.push_str(&tables(&titles, &columns, width));
+        let title = Cell::text(format!("{test_heading}, median"));
+        let cells = own.iter().map(|(contender, _)| ours.cell(run, test, *contender, By::Returned));
+        table.row(std::iter::once(title).chain(cells));
     }
-    out.push_str(&footnotes.render(width));
-    out.push_str(&wrap("", "- is a trial that is not there.", width));
-    out
-}
-
-fn median_title(test: &Test) -> String {
-    format!("{}, median", test.heading)
-}
-
-fn columns(run: &OwnRun<'_>) -> Vec<Values> {
-    let empty = |(_, head): (usize, String)| Values { head, cells: Vec::new() };
-    contenders(run.study).into_iter().map(empty).collect()
+    table
 }
 
 /// The blocks in which a workload is planned.
-fn blocks(run: &OwnRun<'_>, workload: &str) -> Vec<u32> {
+fn blocks(run: &OwnRun<'_>, workload: &str) -> BTreeSet<u32> {
     let plan = &run.header.plan;
     let named = |at: usize| plan.workloads.get(at).is_some_and(|w| w.name == workload);
-    let mut blocks: Vec<u32> =
-        plan.schedule.iter().filter(|slot| named(slot.workload)).map(|slot| slot.block).collect();
-    blocks.sort_unstable();
-    blocks.dedup();
-    blocks
+    plan.schedule.iter().filter(|slot| named(slot.workload)).map(|slot| slot.block).collect()
 }
 
 fn find<'a>(
@@ -86,16 +63,15 @@ fn find<'a>(
     })
 }
 
-fn trial(record: Option<&TrialRecord>, phase: &str, footnotes: &mut Footnotes) -> String {
-    let Some(record) = record else { return "-".to_owned() };
+fn trial(record: Option<&TrialRecord>, phase: &str) -> Cell {
+    let Some(record) = record else { return Cell::none() };
     let Some(found) = record.phases.iter().find(|found| found.name == phase) else {
-        let ended = match record.outcome {
+        return Cell::text(match record.outcome {
             Outcome::Done => "-",
             Outcome::NotRun { .. } => "not run",
             Outcome::Failed { .. } => "failed",
             Outcome::Interrupted => "interrupted",
-        };
-        return ended.to_owned();
+        });
     };
     let mut notes = Vec::new();
     if !found.is_complete() {
@@ -107,5 +83,5 @@ fn trial(record: Option<&TrialRecord>, phase: &str, footnotes: &mut Footnotes) -
     if found.cache.asked == Cache::Cold && found.cache.state == CacheState::Warm {
         notes.push(format!("warm, though cold was asked for: {}", found.cache.why));
     }
-    footnotes.annotate(bare_seconds(found.clocks.returned_ns), notes)
+    Cell::text(bare_seconds(found.clocks.returned_ns)).notes(notes)
 }

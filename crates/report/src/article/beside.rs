@@ -1,73 +1,31 @@
-//! An article and one RUN of ours as plain tables and values, for documents that lay them out
-//! themselves.
+//! An article and one RUN of ours as tables and values, for a section of the page.
 
-use super::model::{Beside, PlainTable};
-use super::seconds::Ours;
-use super::{blocks, rates};
-use crate::article::model::{OwnPhase, OwnRun};
-use fsarena_reference::{Article, Shape, Table};
+use super::model::{Beside, OwnPhase, OwnRun};
+use super::{blocks, ours::Ours, published};
+use fsarena_reference::{Article, Shape};
 
 /// An article beside a RUN that repeats it.
-#[must_use]
-pub fn beside(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) -> Beside {
-    let tests = match &article.shape {
-        Shape::Rates { rows } => {
-            let rows = rates::rows(rows, phases);
-            let (printed, ours) = rates::plain(&rows, run.study);
-            return Beside {
-                printed: vec![printed],
-                ours,
-                tests: rates::then_and_now(&rows, run.study),
-                legend: rates::legend(Some(run.study)),
-                inference: Vec::new(),
-            };
-        }
-        Shape::Cycles { rows, inference } => {
-            return Beside {
-                printed: article.tables.iter().map(plain).collect(),
-                ours: blocks::plain(&run),
-                tests: blocks::then_and_now(rows, &run),
-                legend: blocks::LEGEND.to_owned(),
-                inference: blocks::suggestions(inference, &[run]),
-            };
-        }
-        Shape::Contenders { tests } | Shape::Machines { tests } => tests,
-    };
+pub(crate) fn beside(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) -> Beside {
+    let printed = published::tables(article);
     let runs = [run];
-    let ours = Ours::new(article, tests, phases, &runs);
-    // The seconds of all that was compared, with tests in columns or in rows.
-    let all = article.tables.iter().find(|table| {
-        let in_columns = tests.iter().map(|test| test.heading).eq(table.columns.iter());
-        let in_rows = tests.iter().map(|test| test.name).eq(table.rows.iter().map(|row| &row.head));
-        matches!(table.unit, "s" | "mm:ss") && (in_columns || (in_rows && !is_of_repeats(table)))
-    });
-    Beside {
-        printed: article.tables.iter().map(plain).collect(),
-        ours: ours.plain(),
-        tests: ours.then_and_now(all),
-        legend: ours.legend(),
-        inference: Vec::new(),
-    }
-}
-
-/// Whether the columns of a table are runs of one thing.
-fn is_of_repeats(table: &Table) -> bool {
-    table.columns.iter().any(|column| column.starts_with("run "))
-}
-
-fn plain(table: &Table) -> PlainTable {
-    let text = |cell: &fsarena_reference::Cell| {
-        if cell.text.is_empty() { "-".to_owned() } else { cell.text.clone() }
-    };
-    PlainTable {
-        title: table.title.clone(),
-        columns: table.columns.clone(),
-        rows: table
-            .rows
-            .iter()
-            .map(|row| (row.head.clone(), row.cells.iter().map(text).collect()))
-            .collect(),
-        footnotes: table.notes.clone(),
+    match &article.shape {
+        Shape::Cycles { rows, inference } => Beside {
+            printed,
+            ours: blocks::table(&run).into_iter().collect(),
+            tests: blocks::then_and_now(rows, &run),
+            legend: blocks::LEGEND.to_owned(),
+            inference: blocks::suggestions(inference, &runs),
+        },
+        Shape::Rates { tests, .. } | Shape::Contenders { tests } | Shape::Machines { tests } => {
+            let ours = Ours::new(article, tests, phases, &runs);
+            Beside {
+                printed,
+                ours: ours.tables(),
+                tests: ours.then_and_now(),
+                legend: ours.legend(),
+                inference: Vec::new(),
+            }
+        }
     }
 }
 
@@ -75,6 +33,8 @@ fn plain(table: &Table) -> PlainTable {
 mod tests {
     use super::super::model::ThenAndNow;
     use super::*;
+    use crate::pictures::sample::Sample;
+    use crate::section::Block;
     use fsarena_model::record::{CacheState, MemoryRecord, Outcome, TrialRecord};
     use fsarena_model::run::RunState;
     use fsarena_study::study;
@@ -112,8 +72,9 @@ mod tests {
         // 5,000 files of 256 B in half a second by `returned`.
         assert_eq!(test.now, [(0, "ext4".into(), 2500.0), (1, "xfs".into(), 2500.0)]);
         assert!(test.more_is_better && beside.tests[1].now.is_empty());
-        assert_eq!((beside.printed[0].rows.len(), beside.ours.len()), (7, 2));
-        assert!(beside.ours[0].title.contains("`returned`"), "{}", beside.ours[0].title);
+        assert!(matches!(&beside.printed[0], Block::Table(table) if table.rows.len() == 7));
+        assert_eq!(beside.ours.len(), 2);
+        assert!(beside.ours[0].caption.contains("`returned`"), "{}", beside.ours[0].caption);
     }
 
     #[test]
@@ -127,8 +88,25 @@ mod tests {
             assert_eq!(first.now[0].2, 0.5, "{year}");
             assert!(!first.more_is_better);
             assert!(beside.tests.iter().all(|test| !test.then.is_empty()), "{year}");
-            assert_eq!(beside.ours[0].rows[0].1[0].split(' ').next(), Some("0.500"), "{year}");
+            assert_eq!(beside.ours[0].rows[0][1].text, "0.500", "{year}");
         }
+    }
+
+    #[test]
+    fn cycles_of_2007_have_three_figures_to_compare() {
+        let sample = Sample::periodic();
+        let run = sample.run();
+        let own = OwnRun { header: run.header, records: run.records, study: run.study, notes: &[] };
+        let beside = beside(&fsarena_reference::study(2007).unwrap(), &[], own);
+        let tests: Vec<(&str, usize, usize)> = beside
+            .tests
+            .iter()
+            .map(|test| (test.title.as_str(), test.then.len(), test.now.len()))
+            .collect();
+        assert_eq!(tests, [("Work time", 6, 6), ("Disk busy", 6, 6), ("Written", 6, 6)]);
+        let tables = beside.printed.iter().filter(|block| matches!(block, Block::Table(_)));
+        assert_eq!((tables.count(), beside.ours[0].rows.len()), (3, 12));
+        assert!(beside.inference[0].contains("inference"), "{:?}", beside.inference);
     }
 
     #[test]

@@ -1,120 +1,120 @@
 //! Values of ours in the shape of the article of 2007: sizes of blocks in rows, the work of a
 //! cycle, load and rate in columns; and what they suggest for the question that it left open.
 
-use super::layout::{Values, tables};
-use crate::article::model::OwnRun;
-use crate::article::model::{PlainTable, ThenAndNow};
+use super::model::{OwnRun, ThenAndNow};
 use crate::format::{bare_seconds, digits};
-use crate::style::Style;
-use crate::text::heading;
-use crate::text::{clean, wrap};
+use crate::table::{Cell, Column, Table};
+use crate::text::clean;
 use fsarena_model::record::Effective;
 use fsarena_model::units::{Bytes, three_digits};
 use fsarena_reference::BlockRow;
-use fsarena_study::{AccountMeans, AccountPart, AccountRow, CycleFigures};
-
-const COLUMNS: [&str; 6] =
-    ["block", "fragment or cluster", "work time, s", "disk busy, %", "written, MB/s", "MB a cycle"];
+use fsarena_study::{AccountMeans, AccountPart, AccountRow, CycleFigures, CyclesRow};
 
 /// From so many times the rounding as written on rounding as allocated is told apart in words.
 const ALLOCATED_MORE: f64 = 3.0;
 
-/// Our RUNs, one a machine, in one table.
-pub(super) fn ours(runs: &[OwnRun<'_>], width: usize, style: Style) -> String {
-    let mut out = String::new();
-    for run in runs {
-        let rows = rows(run);
-        if rows.is_empty() {
-            continue;
-        }
-        out.push_str(&heading(&title(run), width, style));
-        let titles: Vec<String> = rows.iter().map(|row| row.head.clone()).collect();
-        let column = |(at, head): (usize, &&str)| Values {
-            head: (*head).to_owned(),
-            cells: rows.iter().map(|row| row.cells()[at].clone()).collect(),
-        };
-        let columns: Vec<Values> = COLUMNS.iter().enumerate().map(column).collect();
-        out.push_str(&tables(&titles, &columns, width));
-    }
-    if !out.is_empty() {
-        out.push_str(&wrap("", LEGEND, width));
-    }
-    out
-}
+pub(super) const INFERENCE: &str =
+    "What this suggests for the article's question about UFS (inference, not measurement)";
 
 pub(super) const LEGEND: &str = "Ours: medians over trials, each by the mean of its cycles; work time by `returned`, as in the \
      article; load and rate over the whole period. MB are 10^6 bytes.";
+
+/// A figure of a cycle.
+struct Figure {
+    head: &'static str,
+    unit: &'static str,
+    /// Value of the article, where it has one.
+    then: Option<fn(&BlockRow) -> f64>,
+    now: fn(&CycleFigures) -> Option<f64>,
+    text: fn(f64) -> String,
+}
+
+const FIGURES: [Figure; 4] = [
+    Figure {
+        head: "work time",
+        unit: "s",
+        then: Some(|row| row.work_time_s),
+        now: |found| Some(found.work?.median_ns as f64 / 1e9),
+        text: |work_s| bare_seconds((work_s * 1e9).round() as u64),
+    },
+    Figure {
+        head: "disk busy",
+        unit: "%",
+        then: Some(|row| row.busy_percent),
+        now: |found| Some(found.busy_share?.median * 100.0),
+        text: |percent| format!("{percent:.1}"),
+    },
+    Figure {
+        head: "written",
+        unit: "MB/s",
+        then: Some(|row| row.write_mb_per_s),
+        now: |found| Some(found.written_bytes_per_s?.median / 1e6),
+        text: three_digits,
+    },
+    Figure {
+        head: "a cycle",
+        unit: "MB",
+        then: None,
+        now: |found| Some(found.written_bytes?.median / 1e6),
+        text: three_digits,
+    },
+];
+
+fn rows<'a>(run: &OwnRun<'a>) -> impl Iterator<Item = &'a CyclesRow> + use<'a> {
+    run.study.cycles.iter().flat_map(|view| &view.rows)
+}
+
+/// The table of one machine: a row a contender, and one for its disturbed cycles.
+pub(super) fn table(run: &OwnRun<'_>) -> Option<Table> {
+    let mut columns = vec![Column::text("")];
+    columns.extend(["block", "fragment or cluster"].map(|head| Column::figure(head).narrow()));
+    columns.extend(FIGURES.iter().map(|own| Column::figure(own.head).unit(own.unit).narrow()));
+    let mut table = Table::new(columns).titled(title(run)).in_groups(1);
+    for row in rows(run) {
+        for (figures, disturbed) in [(&row.plain, ""), (&row.disturbed, ", disturbed")] {
+            let Some(found) = figures else { continue };
+            let (block, cluster) = sizes(run, row.contender);
+            let label = Cell::contender(row.contender, format!("{}{disturbed}", row.label));
+            let size = |size: Option<String>| size.map_or_else(Cell::none, Cell::text);
+            let figure = |own: &Figure| {
+                Cell::maybe((own.now)(found).map(|value| ((own.text)(value), value)))
+            };
+            let sizes = [label, size(block), size(cluster)];
+            table.row(sizes.into_iter().chain(FIGURES.iter().map(figure)));
+        }
+    }
+    (!table.is_empty()).then_some(table)
+}
 
 fn title(run: &OwnRun<'_>) -> String {
     let scale = match run.study.scale {
         scale if (scale - 1.0).abs() < 1e-12 => String::new(),
         scale => format!(", scaled by {scale}"),
     };
-    let periods: Vec<f64> =
-        run.study.cycles.iter().map(|view| view.cycle.period_ns as f64 / 1e9).collect();
-    let period =
-        periods.first().map_or_else(String::new, |s| format!(", a cycle of {} s", digits(*s)));
+    let period = run.study.cycles.first().map_or_else(String::new, |view| {
+        format!(", a cycle of {} s", digits(view.cycle.period_ns as f64 / 1e9))
+    });
     format!("This machine: {}{period}{scale}", clean(&run.study.machine))
 }
 
-/// A contender, or its disturbed cycles.
-struct OwnRow {
-    contender: usize,
-    head: String,
-    disturbed: bool,
-    block: Option<String>,
-    cluster: Option<String>,
-    work_s: Option<f64>,
-    busy_percent: Option<f64>,
-    mb_per_s: Option<f64>,
-    cycle_mb: Option<f64>,
-}
-
-impl OwnRow {
-    fn cells(&self) -> [String; COLUMNS.len()] {
-        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        let work = self.work_s.map(|work_s| bare_seconds((work_s * 1e9).round() as u64));
-        [
-            or_dash(self.block.clone()),
-            or_dash(self.cluster.clone()),
-            or_dash(work),
-            or_dash(self.busy_percent.map(|busy| format!("{busy:.1}"))),
-            or_dash(self.mb_per_s.map(three_digits)),
-            or_dash(self.cycle_mb.map(three_digits)),
-        ]
-    }
-}
-
-fn rows(run: &OwnRun<'_>) -> Vec<OwnRow> {
-    let views = run.study.cycles.iter();
-    let mut rows = Vec::new();
-    for row in views.flat_map(|view| &view.rows) {
-        for (figures, disturbed) in [(&row.plain, false), (&row.disturbed, true)] {
-            let Some(found) = figures else { continue };
-            let (block, cluster) = sizes(run, row.contender);
-            rows.push(own_row((row.contender, &row.label), disturbed, (block, cluster), found));
-        }
-    }
-    rows
-}
-
-fn own_row(
-    (contender, label): (usize, &str),
-    disturbed: bool,
-    (block, cluster): (Option<String>, Option<String>),
-    found: &CycleFigures,
-) -> OwnRow {
-    OwnRow {
-        contender,
-        head: if disturbed { format!("{label}, disturbed") } else { label.to_owned() },
-        disturbed,
-        block,
-        cluster,
-        work_s: found.work.map(|spread| spread.median_ns as f64 / 1e9),
-        busy_percent: found.busy_share.map(|spread| spread.median * 100.0),
-        mb_per_s: found.written_bytes_per_s.map(|spread| spread.median / 1e6),
-        cycle_mb: found.written_bytes.map(|spread| spread.median / 1e6),
-    }
+/// Work time, load and rate, then and now, of undisturbed cycles.
+pub(super) fn then_and_now(published: &[BlockRow], run: &OwnRun<'_>) -> Vec<ThenAndNow> {
+    let test = |own: &Figure| {
+        let then = own.then?;
+        let printed = published.iter().filter(|row| !row.disturbed);
+        let ours = rows(run).filter_map(|row| {
+            Some((row.contender, row.label.clone(), (own.now)(row.plain.as_ref()?)?))
+        });
+        Some(ThenAndNow {
+            title: format!("{}{}", own.head[..1].to_uppercase(), &own.head[1..]),
+            unit: own.unit.to_owned(),
+            more_is_better: false,
+            then: printed.map(|row| (format!("UFS {}", row.head()), then(row))).collect(),
+            now: ours.collect(),
+            left_out: Vec::new(),
+        })
+    };
+    FIGURES.iter().filter_map(test).collect()
 }
 
 /// Sizes of block and cluster of a contender: as read back from the file system, else as asked for.
@@ -141,69 +141,8 @@ fn sizes(run: &OwnRun<'_>, contender: usize) -> (Option<String>, Option<String>)
     (block.clone().map(plain), cluster.or(block).map(plain))
 }
 
-/// The table of one machine.
-pub(super) fn plain(run: &OwnRun<'_>) -> Vec<PlainTable> {
-    let rows = rows(run);
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    vec![PlainTable {
-        title: "by block and fragment or cluster".to_owned(),
-        columns: COLUMNS.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(|row| (row.head.clone(), row.cells().to_vec())).collect(),
-        footnotes: Vec::new(),
-    }]
-}
-
-/// Work time, load and rate, then and now, of undisturbed cycles.
-pub(super) fn then_and_now(published: &[BlockRow], run: &OwnRun<'_>) -> Vec<ThenAndNow> {
-    type Then = fn(&BlockRow) -> f64;
-    type Now = fn(&OwnRow) -> Option<f64>;
-    let tests: [(&str, &str, Then, Now); 3] = [
-        ("Work time", "s", |row| row.work_time_s, |row| row.work_s),
-        ("Disk busy", "%", |row| row.busy_percent, |row| row.busy_percent),
-        ("Written", "MB/s", |row| row.write_mb_per_s, |row| row.mb_per_s),
-    ];
-    let rows = rows(run);
-    let test = |&(title, unit, then, now): &(&str, &str, Then, Now)| ThenAndNow {
-        title: title.to_owned(),
-        unit: unit.to_owned(),
-        more_is_better: false,
-        then: published
-            .iter()
-            .filter(|row| !row.disturbed)
-            .map(|row| (format!("UFS {}", row.head()), then(row)))
-            .collect(),
-        now: rows
-            .iter()
-            .filter(|row| !row.disturbed)
-            .filter_map(|row| Some((row.contender, row.head.clone(), now(row)?)))
-            .collect(),
-        left_out: Vec::new(),
-    };
-    tests.iter().map(test).collect()
-}
-
-/// What the article's own numbers and the accounts of ours suggest for its question; marked as
+/// What the article's own numbers and the accounts of ours suggest for its question, a line each;
 /// inference.
-pub(super) fn inference(
-    published: &[String],
-    runs: &[OwnRun<'_>],
-    width: usize,
-    style: Style,
-) -> String {
-    let mut out = heading(
-        "What this suggests for the article's question about UFS (inference, not measurement)",
-        width,
-        style,
-    );
-    for text in suggestions(published, runs) {
-        out.push_str(&wrap("  - ", &text, width));
-    }
-    out
-}
-
-/// The same, a line each.
 pub(super) fn suggestions(published: &[String], runs: &[OwnRun<'_>]) -> Vec<String> {
     let mut said = published.to_vec();
     let before = said.len();

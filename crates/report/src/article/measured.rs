@@ -1,8 +1,9 @@
 //! A contender's value of ours in a table of an article: which of its groups of trials is shown
 //! for it, and what has to be said with it.
 
-use crate::footnotes::{Footnotes, not_cold, not_limited, wrong_contents};
+use crate::footnotes::{not_cold, not_limited, wrong_contents};
 use crate::format::count;
+use crate::table::Cell;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
 use fsarena_reference::Caches;
@@ -108,16 +109,16 @@ impl Ratios {
 
 /// A contender's cell: `value` of the group that is shown for it, with its footnotes.
 pub(super) fn cell(
-    (study, table): (&Study, &PhaseTable),
+    study: &Study,
+    table: &PhaseTable,
     contender: usize,
     conditions: Conditions,
-    footnotes: &mut Footnotes,
-    value: impl Fn(&PhaseRow) -> String,
-) -> String {
+    value: impl Fn(&PhaseRow) -> Cell,
+) -> Cell {
     let groups = Groups::new(table, contender, conditions);
-    let Some(shown) = groups.shown else { return absent(table, contender).to_owned() };
-    let text = if shown.n == 0 { "failed".to_owned() } else { value(shown) };
-    footnotes.annotate(text, groups.notes(study, table, conditions))
+    let Some(shown) = groups.shown else { return Cell::text(absent(table, contender)) };
+    let cell = if shown.n == 0 { Cell::text("failed") } else { value(shown) };
+    cell.notes(groups.notes(study, table, conditions))
 }
 
 /// Why a contender has nothing to show.

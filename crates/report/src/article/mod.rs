@@ -8,22 +8,21 @@
 mod appendix;
 mod beside;
 mod blocks;
-mod layout;
 mod measured;
 mod model;
+mod ours;
 mod published;
-mod rates;
-mod seconds;
 
-pub use beside::beside;
-pub use model::{Beside, OwnPhase, OwnRun, PlainTable, ThenAndNow};
+pub(crate) use beside::beside;
+pub(crate) use model::{Beside, ThenAndNow};
+pub use model::{OwnPhase, OwnRun};
+pub(crate) use published::findings_table;
 
-pub use rates::{ArticleCell, ArticleRow, article_2003};
-
+use crate::render::text::section;
+use crate::section::{Block, Owner, Section};
 use crate::style::{MIN_WIDTH, Style};
 use crate::text::{clean, wrap};
 use fsarena_reference::{Article, Shape};
-use model::otherwise;
 
 /// An article: its tables, what they give when computed again and what becomes of its conclusions;
 /// then the RUNs of ours, one a machine.
@@ -36,18 +35,18 @@ pub fn article(
     style: Style,
 ) -> String {
     let width = width.max(MIN_WIDTH);
-    if let Shape::Rates { rows } = &article.shape {
-        let out = rates::all(&rates::rows(rows, phases), runs, width, style);
-        return out + &otherwise(runs, width);
+    let mut out = section(&Section::new(published::tables(article)), width, style);
+    let findings = published::findings(article, width, style);
+    if !findings.is_empty() {
+        out.push_str(&format!("\n{findings}"));
     }
-    let mut out = published::tables(article, width, style);
-    out.push_str(&published::findings(article, width, style));
     if !runs.is_empty() {
-        out.push('\n');
-        out.push_str(&measured_tables(article, phases, runs, width, style));
+        out.push_str(&format!("\n{}", in_shape_of(article, phases, runs, width, style)));
     }
     if let Shape::Cycles { inference, .. } = &article.shape {
-        out.push_str(&format!("\n{}", blocks::inference(inference, runs, width, style)));
+        let owner = Owner { label: blocks::INFERENCE.to_owned(), contender: None };
+        let list = Block::List(Some(owner), blocks::suggestions(inference, runs));
+        out.push_str(&format!("\n{}", section(&Section::new(vec![list]), width, style)));
     }
     out
 }
@@ -61,42 +60,28 @@ pub fn in_shape_of(
     width: usize,
     style: Style,
 ) -> String {
-    let width = width.max(MIN_WIDTH);
-    match &article.shape {
-        Shape::Rates { rows } => {
-            let out = rates::ours(&rates::rows(rows, phases), runs, width, style);
-            out + &otherwise(runs, width)
-        }
-        _ => measured_tables(article, phases, runs, width, style),
-    }
-}
-
-fn measured_tables(
-    article: &Article,
-    phases: &[OwnPhase],
-    runs: &[OwnRun<'_>],
-    width: usize,
-    style: Style,
-) -> String {
-    let (tests, machines) = match &article.shape {
-        Shape::Contenders { tests } => (tests, false),
-        Shape::Machines { tests } => (tests, true),
+    let mut own = match &article.shape {
         Shape::Cycles { .. } => {
-            return blocks::ours(runs, width, style) + &otherwise(runs, width);
+            let tables = runs.iter().filter_map(blocks::table).map(Block::Table);
+            Section::new(tables.collect()).legend(blocks::LEGEND)
         }
-        Shape::Rates { .. } => return String::new(),
+        Shape::Rates { tests, .. } | Shape::Contenders { tests } | Shape::Machines { tests } => {
+            let ours = ours::Ours::new(article, tests, phases, runs);
+            let mut blocks = ours.blocks();
+            if ours.has_machines() {
+                blocks.extend(appendix::every_trial(&ours));
+            }
+            Section::new(blocks)
+        }
     };
-    let ours = seconds::Ours::new(article, tests, phases, runs);
-    let mut out = if machines {
-        ours.side_by_side(width, style)
-    } else {
-        ours.one_after_the_other(width, style)
-    };
-    if machines {
-        out.push('\n');
-        out.push_str(&appendix::every_trial(&ours, width, style));
+    let mut notes: Vec<String> = runs.iter().flat_map(|run| run.notes).cloned().collect();
+    if !notes.is_empty() {
+        let mut known = std::collections::HashSet::new();
+        notes.retain(|note| known.insert(note.clone()));
+        own.blocks.push(Block::Heading("Ours, otherwise than the article".to_owned()));
+        own.blocks.push(Block::List(None, notes));
     }
-    out
+    section(&own, width, style)
 }
 
 /// The studies that are known (`reference` without a year).

@@ -1,6 +1,7 @@
 //! What an article and our RUNs are, set next to each other: plain data for those that lay it out.
 
-use crate::text::{clean, wrap};
+use crate::section::Block;
+use crate::table::Table;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::RunHeader;
 use fsarena_study::Study;
@@ -30,55 +31,41 @@ pub struct OwnRun<'a> {
 }
 
 /// An article beside a RUN of ours.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Beside {
-    /// The tables of the article, and those computed from them.
-    pub printed: Vec<PlainTable>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Beside {
+    /// The tables of the article and those computed from them, with their notes.
+    pub(crate) printed: Vec<Block>,
     /// Ours: by `returned`, as the articles, and by the compared clock where that is another one.
-    pub ours: Vec<PlainTable>,
+    pub(crate) ours: Vec<Table>,
     /// The same by test, as values.
-    pub tests: Vec<ThenAndNow>,
+    pub(crate) tests: Vec<ThenAndNow>,
     /// What the figures of ours are.
-    pub legend: String,
+    pub(crate) legend: String,
     /// What both suggest for a question that the article left open; inference, not measurement.
-    pub inference: Vec<String>,
-}
-
-/// A table whose cells are text.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PlainTable {
-    /// What it shows, with its unit.
-    pub title: String,
-    /// Headings of the columns but the first.
-    pub columns: Vec<String>,
-    /// Heading of each row and its cells, as many as columns; `-` where there is nothing.
-    pub rows: Vec<(String, Vec<String>)>,
-    /// What the footnotes of its cells say, and what else has to be said below it.
-    pub footnotes: Vec<String>,
+    pub(crate) inference: Vec<String>,
 }
 
 /// A test of an article, then and now: rates or seconds as its table has them.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ThenAndNow {
+pub(crate) struct ThenAndNow {
     /// The test.
-    pub title: String,
+    pub(crate) title: String,
     /// `KB/s`, `files/s`, `s`.
-    pub unit: String,
+    pub(crate) unit: String,
     /// Rates; else seconds.
-    pub more_is_better: bool,
+    pub(crate) more_is_better: bool,
     /// What the article has, by the heading there.
-    pub then: Vec<(String, f64)>,
+    pub(crate) then: Vec<(String, f64)>,
     /// Index into the plan's contenders, label and value by `returned`: of those that were measured
     /// as asked, in all trials and under the same conditions, so that ratios may be taken.
-    pub now: Vec<(usize, String, f64)>,
+    pub(crate) now: Vec<(usize, String, f64)>,
     /// Labels of the others that have a value, and in what each was measured otherwise.
-    pub left_out: Vec<(String, String)>,
+    pub(crate) left_out: Vec<(String, String)>,
 }
 
 impl ThenAndNow {
     /// The best value of the article and the best of ours: what ratios within each are to.
-    #[must_use]
-    pub fn best(&self) -> (Option<f64>, Option<f64>) {
+    pub(crate) fn best(&self) -> (Option<f64>, Option<f64>) {
         let best = |values: Vec<f64>| {
             let usable = values.into_iter().filter(|value| value.is_finite() && *value > 0.0);
             usable.reduce(if self.more_is_better { f64::max } else { f64::min })
@@ -90,27 +77,11 @@ impl ThenAndNow {
 
 impl Beside {
     /// What stands in the tables but in no ratio: test, label and why, a line each.
-    #[must_use]
-    pub fn left_out(&self) -> Vec<String> {
+    pub(crate) fn left_out(&self) -> Vec<String> {
         let of = |test: &ThenAndNow| {
             let line = |(label, why): &(String, String)| format!("{}: {label}: {why}", test.title);
             test.left_out.iter().map(line).collect::<Vec<_>>()
         };
         self.tests.iter().flat_map(of).collect()
     }
-}
-
-/// In what the experiments of these RUNs do otherwise than the article, each once.
-pub(super) fn otherwise(runs: &[OwnRun<'_>], width: usize) -> String {
-    let mut notes: Vec<&str> = Vec::new();
-    for note in runs.iter().flat_map(|run| run.notes) {
-        if !notes.contains(&note.as_str()) {
-            notes.push(note);
-        }
-    }
-    if notes.is_empty() {
-        return String::new();
-    }
-    let lines = notes.iter().map(|note| wrap("  - ", &clean(note), width));
-    format!("\nOurs, otherwise than the article:\n{}", lines.collect::<String>())
 }

@@ -1,34 +1,33 @@
 //! The tables of an article and those computed from them, and what becomes of its conclusions.
 
-use super::layout::{self, Values};
+use crate::section::Block;
 use crate::style::Style;
-use crate::text::heading;
-use crate::text::{bold, wrap};
-use fsarena_reference::{Article, Holds, Table};
+use crate::table::{Cell, Column, Table};
+use crate::text::{bold, heading, wrap};
+use fsarena_reference::{Article, Holds};
 
 /// All its tables, each with its notes.
-pub(super) fn tables(article: &Article, width: usize, style: Style) -> String {
-    let table =
-        |table: &Table| format!("{}{}", heading(&table.title, width, style), body(table, width));
-    article.tables.iter().map(table).collect()
+pub(super) fn tables(article: &Article) -> Vec<Block> {
+    let blocks = |printed: &fsarena_reference::Table| {
+        let notes = printed.notes.iter().cloned().map(Block::Note);
+        std::iter::once(Block::Table(table(printed))).chain(notes).collect::<Vec<_>>()
+    };
+    article.tables.iter().flat_map(blocks).collect()
 }
 
-fn body(table: &Table, width: usize) -> String {
-    let titles: Vec<String> = table.rows.iter().map(|row| row.head.clone()).collect();
-    let column = |(at, head): (usize, &String)| {
-        let cell = |row: &fsarena_reference::Line| match row.cells.get(at) {
-            Some(cell) if !cell.text.is_empty() => cell.text.clone(),
-            _ => "-".to_owned(),
-        };
-        Values { head: head.clone(), cells: table.rows.iter().map(cell).collect() }
-    };
-    let columns: Vec<Values> = table.columns.iter().enumerate().map(column).collect();
-    let mut out = layout::tables(&titles, &columns, width);
-    for note in &table.notes {
-        out.push_str(&wrap("", note, width));
-        out.push('\n');
+/// A table of an article, printed or computed.
+fn table(printed: &fsarena_reference::Table) -> Table {
+    let heads = printed.columns.iter().map(|head| Column::figure(head.as_str()).narrow());
+    let columns: Vec<Column> = std::iter::once(Column::text("")).chain(heads).collect();
+    let mut table = Table::new(columns).titled(printed.title.as_str()).in_groups(1);
+    for row in &printed.rows {
+        let cells = row.cells.iter().map(|cell| match cell.text.as_str() {
+            "" => Cell::none(),
+            text => Cell::text(text),
+        });
+        table.row(std::iter::once(Cell::text(row.head.as_str())).chain(cells));
     }
-    out
+    table
 }
 
 /// What it concludes, each with what becomes of it and why.
@@ -45,12 +44,8 @@ pub(super) fn findings(article: &Article, width: usize, style: Style) -> String 
     );
     let mut out = heading(&title, width, style);
     for found in &article.findings {
-        let mark = match found.holds {
-            Holds::Holds => "HOLDS  ",
-            Holds::Falls => "FALLS  ",
-            Holds::CannotBeTold => "CANNOT BE TOLD  ",
-        };
-        let text = wrap(mark, &format!("{}.", found.claim), width);
+        let mark = format!("{}  ", found.holds.name().to_uppercase());
+        let text = wrap(&mark, &format!("{}.", found.claim), width);
         // Only the lines of the claim are bold, and whole lines only, so that wrapping is the same.
         for line in text.lines() {
             out.push_str(&bold(line, style.colour && found.holds == Holds::Falls));
@@ -59,4 +54,18 @@ pub(super) fn findings(article: &Article, width: usize, style: Style) -> String 
         out.push_str(&wrap("    ", &format!("{}.", found.why), width));
     }
     out
+}
+
+/// The same as a table.
+pub(crate) fn findings_table(article: &Article) -> Table {
+    let columns = ["what it concludes", "holds?", "why"].map(Column::text);
+    let mut table = Table::new(columns).caption("Its conclusions, held against its own numbers");
+    for found in &article.findings {
+        let word = match found.holds {
+            Holds::Falls => "FALLS",
+            holds => holds.name(),
+        };
+        table.row([found.claim, word, &found.why]);
+    }
+    table
 }

@@ -33,6 +33,7 @@ fn block(block: &Block) -> Markup {
         Block::Charts(all) => html! {
             div.pair { @for (svg, caption) in all { (figure(svg, caption)) } }
         },
+        Block::Text(text) => html! { p { (text) } },
         Block::Note(text) => note(text),
         Block::Warning(text) => warning(text),
         Block::Missing(text) => missing(text),

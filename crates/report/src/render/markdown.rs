@@ -2,7 +2,7 @@
 //! a tag or a row of its own.
 
 use crate::footnotes::Footnotes;
-use crate::render::text::{annotated, turned};
+use crate::render::text::annotated;
 use crate::section::{Block, Section};
 use crate::table::{Align, Column, Table};
 use crate::text::{clean, escaped};
@@ -25,7 +25,7 @@ fn blocks(out: &mut String, all: &[Block]) {
                 let _ = write!(out, "\n### {}\n", escaped(title));
             }
             Block::Table(own) => table_with_notes(out, own),
-            Block::Note(text) | Block::Missing(text) => {
+            Block::Text(text) | Block::Note(text) | Block::Missing(text) => {
                 let _ = write!(out, "\n{}\n", escaped(text));
             }
             Block::Warning(text) => {
@@ -45,6 +45,9 @@ pub(crate) fn table_with_notes(out: &mut String, table: &Table) {
     if table.is_empty() {
         return;
     }
+    if table.is_titled {
+        let _ = write!(out, "\n### {}\n", escaped(&table.caption));
+    }
     let mut footnotes = Footnotes::default();
     let plain = annotated(table, &mut footnotes);
     let _ = write!(out, "\n{}", self::table(&plain));
@@ -54,7 +57,7 @@ pub(crate) fn table_with_notes(out: &mut String, table: &Table) {
 /// The table alone.
 pub(crate) fn table(table: &Table) -> String {
     if table.is_turned {
-        return self::table(&Table { is_turned: false, ..turned(table) });
+        return self::table(&table.transposed());
     }
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let shown = |text: &str| match clean(text) {

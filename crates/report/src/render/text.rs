@@ -4,7 +4,7 @@
 use crate::footnotes::Footnotes;
 use crate::section::{Block, Section};
 use crate::style::{MIN_WIDTH, Style};
-use crate::table::{Align, Cell, Column, Table};
+use crate::table::{Align, Column, Table};
 use crate::text::{bold, clean, heading, titled_list, width_of, wrap};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, TableStyle,
@@ -58,8 +58,11 @@ fn needs_gap(before: &Block, block: &Block) -> bool {
 fn block(block: &Block, width: usize, style: Style) -> String {
     match block {
         Block::Heading(title) => heading(title, width, style),
+        Block::Table(own) if own.is_titled && !own.is_empty() => {
+            heading(&own.caption, width, style) + &table_with_notes(own, width)
+        }
         Block::Table(own) => table_with_notes(own, width),
-        Block::Note(text) | Block::Missing(text) => wrap("", text, width),
+        Block::Text(text) | Block::Note(text) | Block::Missing(text) => wrap("", text, width),
         Block::Warning(text) => {
             let lines = wrap("", &format!("WARNING: {text}"), width);
             lines.lines().map(|line| format!("{}\n", bold(line, style.colour))).collect()
@@ -94,27 +97,16 @@ pub(crate) fn annotated(table: &Table, footnotes: &mut Footnotes) -> Table {
 /// The table alone as lines of at most `width` columns, each ending in a line break.
 pub(crate) fn table(table: &Table, width: usize) -> String {
     let width = width.max(MIN_WIDTH);
-    if table.is_turned {
-        return in_parts(&turned(table), 1, width);
+    match table.group {
+        _ if table.is_turned => in_parts(&table.transposed(), 1, width),
+        0 => lines(table, width),
+        group => in_parts(table, group, width),
     }
-    lines(table, width)
-}
-
-/// Rows as columns: the headings of the columns become those of the rows.
-pub(crate) fn turned(table: &Table) -> Table {
-    let mut columns = vec![Column::text("")];
-    columns.extend(table.rows.iter().map(|row| Column::figure(row[0].text.as_str()).narrow()));
-    let mut other = Table::new(columns);
-    for (at, column) in table.columns.iter().enumerate().skip(1) {
-        let cells = table.rows.iter().map(|row| row[at].clone());
-        other.row(std::iter::once(Cell::text(column.head_with_unit())).chain(cells));
-    }
-    other
 }
 
 /// The columns behind the first in as few tables as fit, about as many in each; those that belong
 /// together, `group` at a time, stay so where they fit.
-pub(crate) fn in_parts(table: &Table, group: usize, width: usize) -> String {
+fn in_parts(table: &Table, group: usize, width: usize) -> String {
     let count = table.columns.len().saturating_sub(1);
     let widest = (1..=count).map(|at| {
         let head = clean(&table.columns[at].head);

@@ -1,58 +1,71 @@
 //! Section 3, then and now: an article's table and chart beside this machine's. Only for
 //! experiments that repeat an article.
 
-use crate::article::{Beside, OwnRun, PlainTable, beside};
-use crate::context::Repeats;
-use crate::context::SectionContext;
+use crate::article::{Beside, OwnRun, beside, findings_table};
+use crate::context::{Repeats, SectionContext};
 use crate::pictures;
-use crate::render::html as parts;
 use crate::section::{Block, Section};
-use crate::table::{Cell, Column, Table};
-use fsarena_chart::Svg;
-use fsarena_reference::Holds;
-use maud::{Markup, html};
+
+const CHART: &str = "Each value as a ratio to the best of its own time: hatched as published, \
+                     filled on this machine, by returned as the articles measured. What has the \
+                     same name then and now has the same colour.";
 
 /// The section of one RUN; empty where its experiment repeats no article.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let Some(repeats) = context.run.article else { return Section::none() };
     let beside = views(context, repeats);
-    let article = repeats.article;
-    let chart = pictures::then_and_now(context, article.year, &beside);
+    let Repeats { article, notes, .. } = repeats;
+    let list = |all: &[String]| Block::List(None, all.to_vec());
+    let fold = |summary: &str, blocks| Block::Fold(summary.to_owned(), blocks);
+    let mut blocks = vec![Block::Text(article.title.to_owned())];
+    if !article.comments.is_empty() {
+        blocks.push(fold("What the article measured, and on what", vec![list(&article.comments)]));
+    }
+    blocks.push(Block::Text(format!("This machine: {}.", context.run.study.machine)));
+    blocks.push(Block::Note(
+        "Hardware, kernels and file systems are not those of the article: absolute rates and \
+         times of then and of now are not compared. What can be set side by side is how far \
+         the contenders lay apart, as ratios within each."
+            .to_owned(),
+    ));
+    blocks.push(match pictures::then_and_now(context, article.year, &beside) {
+        Some(chart) => Block::Chart(chart.draw(), CHART.to_owned()),
+        None => Block::Missing(none(&beside).to_owned()),
+    });
     let left_out = beside.left_out();
-    let body = html! {
-        p { (article.title) }
-        @if !article.comments.is_empty() {
-            (parts::fold("What the article measured, and on what", &parts::list(&article.comments)))
-        }
-        p { "This machine: " (context.run.study.machine) "." }
-        (parts::note(
-            "Hardware, kernels and file systems are not those of the article: absolute rates and \
-             times of then and of now are not compared. What can be set side by side is how far \
-             the contenders lay apart, as ratios within each."
-        ))
-        @match &chart {
-            Some(chart) => (parts::figure(&chart.draw(), CHART)),
-            None => (parts::missing(none(&beside))),
-        }
-        @if !left_out.is_empty() {
-            (parts::fold("In the tables, but in no ratio: not measured as the others",
-                &parts::list(&left_out)))
-        }
-        (tables(article.year, &beside))
-        (parts::note(&beside.legend))
-        @if !repeats.notes.is_empty() {
-            (parts::heading("Ours, otherwise than the article"))
-            (parts::list(repeats.notes))
-        }
-        @if !beside.inference.is_empty() {
-            (parts::heading(
-                "What this suggests for the question that it left open: inference, not measurement"
-            ))
-            (parts::list(&beside.inference))
-        }
-        (findings(repeats))
-    };
-    Section::new(vec![Block::Page(body, charts(context))])
+    if !left_out.is_empty() {
+        let summary = "In the tables, but in no ratio: not measured as the others";
+        blocks.push(fold(summary, vec![list(&left_out)]));
+    }
+    // The first table and its notes, ours, then what else was printed.
+    let is_table = |block: &Block| matches!(block, Block::Table(_));
+    let mut printed = beside.printed;
+    let after = printed.iter().skip(1).position(is_table).map_or(printed.len(), |at| at + 1);
+    let others = printed.split_off(after);
+    blocks.extend(printed);
+    blocks.extend(beside.ours.into_iter().map(Block::Table));
+    if !others.is_empty() {
+        let summary =
+            format!("The other tables of {}, and what is computed from them", article.year);
+        blocks.push(fold(&summary, others));
+    }
+    blocks.push(Block::Note(beside.legend));
+    if !notes.is_empty() {
+        blocks.push(Block::Heading("Ours, otherwise than the article".to_owned()));
+        blocks.push(list(notes));
+    }
+    if !beside.inference.is_empty() {
+        blocks.push(Block::Heading(
+            "What this suggests for the question that it left open: inference, not measurement"
+                .to_owned(),
+        ));
+        blocks.push(list(&beside.inference));
+    }
+    if !article.findings.is_empty() {
+        let table = Block::Table(findings_table(article));
+        blocks.push(fold("What becomes of its conclusions", vec![table]));
+    }
+    Section::new(blocks)
 }
 
 /// Why there is no chart.
@@ -64,18 +77,6 @@ fn none(beside: &Beside) -> &'static str {
     }
 }
 
-/// Its charts.
-fn charts(context: &SectionContext<'_>) -> Vec<Svg> {
-    let Some(repeats) = context.run.article else { return Vec::new() };
-    let beside = views(context, repeats);
-    let chart = pictures::then_and_now(context, repeats.article.year, &beside);
-    chart.map(|chart| chart.draw()).into_iter().collect()
-}
-
-const CHART: &str = "Each value as a ratio to the best of its own time: hatched as published, \
-                     filled on this machine, by returned as the articles measured. What has the \
-                     same name then and now has the same colour.";
-
 fn views(context: &SectionContext<'_>, repeats: Repeats<'_>) -> Beside {
     let Repeats { article, phases, notes } = repeats;
     let run = context.run;
@@ -83,62 +84,11 @@ fn views(context: &SectionContext<'_>, repeats: Repeats<'_>) -> Beside {
     beside(article, phases, own)
 }
 
-/// The first table of the article with ours below it; what else it printed is folded.
-fn tables(year: u16, beside: &Beside) -> Markup {
-    let (first, others) = match beside.printed.as_slice() {
-        [] => (None, &[][..]),
-        [first, others @ ..] => (Some(first), others),
-    };
-    html! {
-        @if let Some(first) = first { (plain(&format!("{year}: {}", first.title), first)) }
-        @for own in &beside.ours { (plain(&format!("This machine: {}", own.title), own)) }
-        @if !others.is_empty() {
-            (parts::fold(
-                &format!("The other tables of {year}, and what is computed from them"),
-                &html! { @for table in others { (plain(&table.title, table)) } }
-            ))
-        }
-    }
-}
-
-fn plain(caption: &str, plain: &PlainTable) -> Markup {
-    let mut columns = vec![Column::text("")];
-    columns.extend(plain.columns.iter().map(|head| Column::figure(head.as_str())));
-    let mut table = Table::new(columns).caption(caption);
-    for (head, cells) in &plain.rows {
-        table.row(std::iter::once(head).chain(cells).map(|text| Cell::text(text.as_str())));
-    }
-    html! {
-        (table)
-        @for mark in &plain.footnotes { (parts::note(mark)) }
-    }
-}
-
-/// What becomes of the article's conclusions under its own numbers.
-fn findings(repeats: Repeats<'_>) -> Markup {
-    let findings = &repeats.article.findings;
-    let columns =
-        vec![Column::text("what it concludes"), Column::text("holds?"), Column::text("why")];
-    let mut table = Table::new(columns).caption("Its conclusions, held against its own numbers");
-    for found in findings {
-        let word = match found.holds {
-            Holds::Holds => "holds",
-            Holds::Falls => "FALLS",
-            Holds::CannotBeTold => "cannot be told",
-        };
-        table.row(vec![Cell::text(found.claim), Cell::text(word), Cell::text(&found.why)]);
-    }
-    if table.is_empty() {
-        return html! {};
-    }
-    parts::fold("What becomes of its conclusions", &html! { (table) })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::article::OwnPhase;
-    use crate::pictures::sample::{Sample, html_of};
+    use crate::pictures::sample::{Sample, charts_of, html_of};
     use fsarena_testkit::records;
 
     #[test]
@@ -176,7 +126,7 @@ mod tests {
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         assert_eq!(html_of(&build(&context)), "");
-        assert!(charts(&context).is_empty());
+        assert!(charts_of(&build(&context)).is_empty());
     }
 
     #[test]
@@ -185,7 +135,7 @@ mod tests {
         let article = fsarena_reference::study(2010).expect("is known");
         let run = sample.repeating(Some(Repeats { article: &article, phases: &[], notes: &[] }));
         let context = SectionContext::new(0, &run);
-        assert!(charts(&context).is_empty());
+        assert!(charts_of(&build(&context)).is_empty());
         let page = html_of(&build(&context));
         assert!(page.contains("None of its tests has a figure"), "{page}");
         assert!(page.contains("Flac copied"), "the printed table is there");

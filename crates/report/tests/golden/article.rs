@@ -7,7 +7,8 @@ use crate::plain;
 use fsarena_model::record::{CacheState, MemoryRecord, TrialRecord};
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::work::VerifyReport;
-use fsarena_report::{ArticleCell, ArticleRow, article_2003};
+use fsarena_reference::{Article, Shape};
+use fsarena_report::{OwnRun, article};
 use fsarena_study::study;
 use fsarena_testkit::records::{self, contender, small_files};
 
@@ -28,42 +29,38 @@ fn limited(file_systems: &[&str], blocks: u32) -> (RunHeader, Vec<TrialRecord>) 
     (header, records)
 }
 
-pub(crate) fn article_rows() -> Vec<ArticleRow> {
-    let columns = [
-        ("ext3", "Linux", 127.03, 95.83, 14620.0, 95.32),
-        ("reiserfs", "Linux", 1041.67, 99.3, 4188.0, 91.87),
-        ("jfs", "Linux", 518.67, 48.54, 1916.0, 28.36),
-        ("xfs", "Linux", 372.02, 76.79, 1430.0, 64.4),
-        ("UFS1", "FreeBSD", 135.71, 31.78, 595.0, 17.65),
-        ("UFS1+SoftUpdates", "FreeBSD", 650.41, 93.49, 10175.0, 93.64),
-    ];
-    let row = |title: &str, unit: &str, phase: &str, delete: bool| ArticleRow {
-        title: title.to_owned(),
-        unit: unit.to_owned(),
-        ours: Some(("small-files".to_owned(), phase.to_owned())),
-        cells: columns
-            .iter()
-            .map(|&(column, os, kb, kb_cpu, files, files_cpu)| ArticleCell {
-                column: column.to_owned(),
-                os: os.to_owned(),
-                value: if delete { files } else { kb },
-                cpu_percent: if delete { files_cpu } else { kb_cpu },
-            })
-            .collect(),
-    };
-    vec![
-        row("write 5000 files of 256 B", "KB/s", "create", false),
-        row("delete 50000 files of 256 B", "files/s", "delete", true),
-    ]
+/// The article of 2003 with these tests alone.
+pub(crate) fn of_2003(tests: &[&str]) -> Article {
+    let mut article = fsarena_reference::study(2003).unwrap();
+    article.tables[0].rows.retain(|row| tests.iter().any(|test| row.head.starts_with(test)));
+    let Shape::Rates { tests: own, .. } = &mut article.shape else { panic!("another shape") };
+    own.retain(|test| tests.contains(&test.name));
+    article
+}
+
+const WRITE: &str = "write 5000 files of 256 B";
+const DELETE: &str = "delete 50000 files of 256 B";
+
+/// These tests next to ours, whose creation and deletion repeat the first and the second.
+fn beside(
+    tests: [&str; 2],
+    header: &RunHeader,
+    records: &[TrialRecord],
+    state: RunState,
+) -> String {
+    let study = study(header, state, &[], records);
+    let run = OwnRun { header, records, study: &study, notes: &[] };
+    let width = if tests.contains(&"") { 120 } else { 80 };
+    article(&of_2003(&tests), &seconds::phases(tests), &[run], width, plain())
 }
 
 #[test]
 fn article_80() {
     let (header, mut records) = limited(&["ext4", "xfs"], 1);
     records.truncate(1);
-    let study = study(&header, RunState::Interrupted, &[], &records);
-    insta::assert_snapshot!(article_2003(&article_rows(), Some(&study), 80, plain()), @r"
-    The article of 2003: rate / CPU load, %
+    let text = beside([WRITE, DELETE], &header, &records, RunState::Interrupted);
+    insta::assert_snapshot!(text, @r"
+    Rates / CPU load, %, as printed
                                         ext3 (Linux)        reiserfs     jfs (Linux)
                                                              (Linux)
     --------------------------------------------------------------------------------
@@ -79,24 +76,33 @@ fn article_80() {
     delete 50000 files of 256 B,       1430 / 64.4     595 / 17.65     10175 / 93.64
     files/s
 
-    This machine, RUN 0123456789abcdef, by `returned` (as the article)
+                                          UFS2 (FreeBSD)  UFS2+SoftUpdates
+                                                                 (FreeBSD)
+    ----------------------------------------------------------------------
+    write 5000 files of 256 B, KB/s       126.98 / 30.79       640.00 / 98
+    delete 50000 files of 256 B, files/s      588 / 18.5      9846 / 93.24
+    KB = 1024 bytes. CPU load: the whole machine is 100 %.
+
+    As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the
+    article)
                                                   ext4  xfs
     -------------------------------------------------------
     write 5000 files of 256 B, KB/s       2500.00 / 25    -
     delete 50000 files of 256 B, files/s    10000 / 25    -
 
-    This machine, RUN 0123456789abcdef, by `durable`
+    As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `durable`
                                                   ext4  xfs
     -------------------------------------------------------
     write 5000 files of 256 B, KB/s       1250.00 / 25    -
     delete 50000 files of 256 B, files/s     5000 / 25    -
 
-    KB = 1024 bytes. CPU load: the whole machine is 100 %. Ours: medians over
-    trials, CPU from start to `durable` in both tables (- where the phase was too
-    short for a figure). Without a mark: cold, of all planned trials, in 64 MiB of
-    memory.
+    How the figures of ours are read
+    Ours: medians over trials, CPU from start to `durable` in all tables (- where
+    the phase was too short for a figure). Without a mark: cold, of all planned
+    trials, in 64 MiB of memory.
     ");
-    insta::assert_snapshot!("article_160", article_2003(&article_rows(), None, 160, plain()));
+    let alone = article(&of_2003(&[WRITE, DELETE]), &[], &[], 160, plain());
+    insta::assert_snapshot!("article_160", alone);
 }
 
 /// Blocks of ext4, xfs, jfs, btrfs and tmpfs.
@@ -132,11 +138,10 @@ fn values_under_other_conditions_are_marked() {
             _ => {}
         }
     }
-    let study = study(&header, RunState::Done, &[], &records);
-    let text = article_2003(&article_rows()[..1], Some(&study), 120, plain());
-    let ours = text.split_once("This machine").unwrap().1;
+    let text = beside([WRITE, ""], &header, &records, RunState::Done);
+    let ours = text.split_once("As in 2003").unwrap().1;
     insta::assert_snapshot!(ours, @r"
-    , RUN 0123456789abcdef, by `returned` (as the article)
+    : RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the article)
                                                  ext4               xfs                   jfs
     -----------------------------------------------------------------------------------------
     write 5000 files of 256 B, KB/s  2500.00 / 25 [a]  2500.00 / 25 [b]  2500.00 / 25 [c] [d]
@@ -144,16 +149,6 @@ fn values_under_other_conditions_are_marked() {
                                           btrfs                    tmpfs
     --------------------------------------------------------------------
     write 5000 files of 256 B, KB/s  failed [e]  2500000.00 / 25 [f] [g]
-
-    This machine, RUN 0123456789abcdef, by `durable`
-                                                 ext4               xfs                   jfs
-    -----------------------------------------------------------------------------------------
-    write 5000 files of 256 B, KB/s  1250.00 / 25 [a]  1250.00 / 25 [b]  1250.00 / 25 [c] [d]
-
-                                          btrfs                 tmpfs
-    -----------------------------------------------------------------
-    write 5000 files of 256 B, KB/s  failed [e]  1250.00 / 25 [f] [g]
-
     [a] 2 of 3 planned trials; not among them: 1 warm, though cold was asked for: the mount left 812 resident pages
     [b] memory not limited to 64 MiB: no cgroup controller for memory
     [c] 2 of 3 planned trials
@@ -162,8 +157,25 @@ fn values_under_other_conditions_are_marked() {
     [f] warm by nature: it lives in memory
     [g] memory not limited, as asked
 
-    KB = 1024 bytes. CPU load: the whole machine is 100 %. Ours: medians over trials, CPU from start to `durable` in both
-    tables (- where the phase was too short for a figure). Without a mark: cold, of all planned trials, in 64 MiB of memory.
+    As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `durable`
+                                                 ext4               xfs                   jfs
+    -----------------------------------------------------------------------------------------
+    write 5000 files of 256 B, KB/s  1250.00 / 25 [a]  1250.00 / 25 [b]  1250.00 / 25 [c] [d]
+
+                                          btrfs                 tmpfs
+    -----------------------------------------------------------------
+    write 5000 files of 256 B, KB/s  failed [e]  1250.00 / 25 [f] [g]
+    [a] 2 of 3 planned trials; not among them: 1 warm, though cold was asked for: the mount left 812 resident pages
+    [b] memory not limited to 64 MiB: no cgroup controller for memory
+    [c] 2 of 3 planned trials
+    [d] WRONG CONTENTS after 1 trial: in no figure
+    [e] WRONG CONTENTS after 3 trials: in no figure
+    [f] warm by nature: it lives in memory
+    [g] memory not limited, as asked
+
+    How the figures of ours are read
+    Ours: medians over trials, CPU from start to `durable` in all tables (- where the phase was too short for a figure).
+    Without a mark: cold, of all planned trials, in 64 MiB of memory.
     ");
 }
 
@@ -175,8 +187,7 @@ fn a_contender_is_shown_by_its_trials_under_the_conditions_of_the_article() {
         record.phases[0].clocks.returned_ns /= 1000;
     };
     let shown = |records: &[TrialRecord]| {
-        let study = study(&header, RunState::Done, &[], records);
-        let text = article_2003(&article_rows()[..1], Some(&study), 120, plain());
+        let text = beside([WRITE, ""], &header, records, RunState::Done);
         let (before, _) = text.split_once("by `durable`").unwrap();
         let line = before.lines().rfind(|line| line.starts_with("write")).unwrap();
         line.split_once("KB/s").unwrap().1.trim().to_owned()

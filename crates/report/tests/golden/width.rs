@@ -1,12 +1,13 @@
 //! No line of any table is wider than asked.
 
-use crate::article::article_rows;
+use crate::article::of_2003;
 use crate::{devices, engine, plain, sample};
 use fsarena_model::device::Conditioning;
 use fsarena_model::job::JobKind;
 use fsarena_model::run::RunState;
 use fsarena_report::{
-    PlanCost, article_2003, devices_table, ledger_tables, phase_tables, plan_table, raw_values,
+    OwnPhase, OwnRun, PlanCost, article, devices_table, ledger_tables, phase_tables, plan_table,
+    raw_values,
 };
 use fsarena_study::study;
 use fsarena_testkit::records::{self, SECOND_NS};
@@ -118,10 +119,12 @@ proptest! {
         fits(&plan_table(&header.plan, &PlanCost::default(), width, plain()), width)?;
         fits_engine(&label, &reason, factor, width)?;
         fits_real_work(&label, &reason, factor, width)?;
-        let mut rows = article_rows();
-        rows[0].title.clone_from(&label);
-        rows[0].cells[0].column.clone_from(&reason);
-        rows[0].ours = Some((label, "create".to_owned()));
-        fits(&article_2003(&rows, Some(&study), width, plain()), width)?;
+        let mut known = of_2003(&["write 5000 files of 256 B"]);
+        known.tables[0].columns[0].clone_from(&reason);
+        known.tables[0].rows[0].head.clone_from(&label);
+        let title = "write 5000 files of 256 B".to_owned();
+        let phases = [OwnPhase { title, workload: label, phase: "create".to_owned() }];
+        let run = OwnRun { header: &header, records: &records, study: &study, notes: &[] };
+        fits(&article(&known, &phases, &[run], width, plain()), width)?;
     }
 }

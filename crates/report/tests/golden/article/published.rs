@@ -35,7 +35,6 @@ fn file_operations_of_2005() {
     PATA / SATA, same machine            1.56 (1.52-1.60)  1.57 (1.50-1.64)  2.02 (1.93-2.11)
     Pentium 4 / AMD64, same PATA disk    1.50 (1.48-1.52)  1.01 (0.98-1.04)  1.03 (1.00-1.06)
     4200 rpm / 7200 rpm, both Pentium 4  1.33 (1.32-1.34)  2.04 (1.99-2.09)  1.11 (1.08-1.14)
-
     Bounds: a value is the mean of three readings, each off by less than one second, printed in whole seconds; it can be off
     by 1.5 s. How far the three runs lay apart is not published.
 
@@ -50,7 +49,6 @@ fn file_operations_of_2005() {
     40 GB 7200 rpm, UFS2, FreeBSD 5.2.1 i386
     Pentium 4 2.66 GHz notebook, 4200 rpm, UFS,    3.03 (3.01-3.05)  0.53 (0.52-0.53)  0.37 (0.36-0.37)     6.03 (5.95-6.11)
     DragonFlyBSD
-
     From the stated sizes, 830, 124 and 693 MB of 10^6 bytes. A copy reads as much from the same disk.
 
     What becomes of its conclusions: 3 hold, 1 fall, 3 cannot be told
@@ -124,7 +122,6 @@ fn all_against_all_of_2008_where_it_is_narrow() {
     tar+gzip     8.0 → 8.3          9.0          7.0    9.0 → 8.7
     wav2flac   26.0 → 26.3         27.0  30.5 → 30.3  29.5 → 30.7
     wav2ogg           56.0  56.0 → 55.7  37.5 → 37.7  38.0 → 37.7
-
     27 of 36 printed means are not means of all three runs; 36 of 36 are (first +
     last) / 2.
     ");
@@ -151,7 +148,6 @@ fn ssd_and_journal_of_2010() {
     -----------------------------------------------------------------
     writeback / ordered, both SSD  1.00 (0.78-1.29)  1.67 (1.29-2.20)
     HDD / SSD, both ordered        2.38 (2.00-2.86)  0.67 (0.43-1.00)
-
     Bounds: a length by whole seconds is off by less than one second. How often a test was repeated, and
     how far the repeats lay apart, is not published.
 
@@ -167,7 +163,6 @@ fn ssd_and_journal_of_2010() {
     Ordered, SSD    54.0 (53.1-54.8)  73.2 (65.1-83.7)
     Writeback, SSD  54.8 (54.0-55.7)  73.2 (65.1-83.7)
     Ordered, HDD    32.7 (32.4-33.0)  30.8 (29.3-32.6)
-
     From the stated sizes, 357, 229, 3,400 and 586 MB of 10^6 bytes. A copy reads as much from the same
     device.
 

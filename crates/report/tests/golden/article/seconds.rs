@@ -70,6 +70,7 @@ fn contenders_in_rows_beside_the_article() {
     ext4 data=ordered      13.0        -       -       -     13.0
     ext4 data=writeback    14.0        -       -       -     14.0
 
+    How the figures of ours are read
     Ours: medians over trials. Without a mark: cold, of all planned trials.
     ");
 }
@@ -91,7 +92,8 @@ fn scaled_datasets_and_one_clock_are_said() {
     ----------------------------------------------
     ext4  5.50    5.50      -      -       -     -
 
-    Ours: medians over trials. Without a mark: cold, of all planned trials. Datasets are scaled by 0.1: these seconds are
+    How the figures of ours are read
+    Ours: medians over trials. Without a mark: cold, of all planned trials. Datasets are scaled by 0.1: these figures are
     not to be compared with the article's, only with each other.
     ");
 }
@@ -165,62 +167,72 @@ fn machines_stand_side_by_side_with_ratios() {
                                   (2)        (1)        (2)       (1)       (2)
     ---------------------------------------------------------------------------
     tmpfs              6.50      6.00          -          -         -         -
-    ext3           7.00 [a]  6.50 [e]          -          -         -         -
-    xfs    6.00 [b] [c] [d]         -          -          -         -         -
+    ext3           7.00 [a]  6.50 [b]          -          -         -         -
+    xfs    6.00 [d] [e] [f]         -          -          -         -         -
 
                wav2flac (1)  wav2flac (2)  wav2ogg  wav2ogg
                                                (1)      (2)
     -------------------------------------------------------
     tmpfs              6.50          6.00        -        -
-    ext3           7.00 [f]  6.50 [f] [e]        -        -
-    xfs    6.00 [b] [c] [d]             -        -        -
+    ext3           7.00 [c]  6.50 [c] [b]        -        -
+    xfs    6.00 [d] [e] [f]             -        -        -
+    [a] 2 of 3 planned trials
+    [b] memory 64 MiB by cgroup v2
+    [c] warm, though cold was asked for: 812 pages were left
+    [d] cold, as asked
+    [e] 1 of 3 planned trials
+    [f] WRONG CONTENTS after 1 trial: in no figure
 
     As in 2008: 2 machines, seconds by `durable`
                   untar (1)     untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip
                                   (2)        (1)        (2)       (1)       (2)
     ---------------------------------------------------------------------------
     tmpfs              14.0      13.0          -          -         -         -
-    ext3           15.0 [a]  14.0 [e]          -          -         -         -
-    xfs    13.0 [b] [c] [d]         -          -          -         -         -
+    ext3           15.0 [a]  14.0 [b]          -          -         -         -
+    xfs    13.0 [d] [e] [f]         -          -          -         -         -
 
                wav2flac (1)  wav2flac (2)  wav2ogg  wav2ogg
                                                (1)      (2)
     -------------------------------------------------------
     tmpfs              14.0          13.0        -        -
-    ext3           15.0 [f]  14.0 [f] [e]        -        -
-    xfs    13.0 [b] [c] [d]             -        -        -
+    ext3           15.0 [c]  14.0 [c] [b]        -        -
+    xfs    13.0 [d] [e] [f]             -        -        -
+    [a] 2 of 3 planned trials
+    [b] memory 64 MiB by cgroup v2
+    [c] warm, though cold was asked for: 812 pages were left
+    [d] cold, as asked
+    [e] 1 of 3 planned trials
+    [f] WRONG CONTENTS after 1 trial: in no figure
 
     In memory / on disk, ratios of medians by `returned`
                      untar  untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip  wav2flac  wav2flac  wav2ogg  wav2ogg
                        (1)    (2)        (1)        (2)       (1)       (2)       (1)       (2)      (1)      (2)
     -------------------------------------------------------------------------------------------------------------
-    tmpfs / ext3  0.93 [a]  - [h]          -          -         -         -  0.93 [f]     - [h]        -        -
-    tmpfs / xfs      - [g]      -          -          -         -         -     - [g]         -        -        -
+    tmpfs / ext3  0.93 [a]  - [b]          -          -         -         -  0.93 [c]     - [b]        -        -
+    tmpfs / xfs      - [d]      -          -          -         -         -     - [d]         -        -        -
+    [a] 2 of 3 planned trials
+    [b] not divided: not in the same memory
+    [c] warm, though cold was asked for: 812 pages were left
+    [d] not divided: one is warm, the other cold
 
     In memory / on disk, ratios of medians by `durable`
                      untar  untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip  wav2flac  wav2flac  wav2ogg  wav2ogg
                        (1)    (2)        (1)        (2)       (1)       (2)       (1)       (2)      (1)      (2)
     -------------------------------------------------------------------------------------------------------------
-    tmpfs / ext3  0.93 [a]  - [h]          -          -         -         -  0.93 [f]     - [h]        -        -
-    tmpfs / xfs      - [g]      -          -          -         -         -     - [g]         -        -        -
-
+    tmpfs / ext3  0.93 [a]  - [b]          -          -         -         -  0.93 [c]     - [b]        -        -
+    tmpfs / xfs      - [d]      -          -          -         -         -     - [d]         -        -        -
     [a] 2 of 3 planned trials
-    [b] cold, as asked
-    [c] 1 of 3 planned trials
-    [d] WRONG CONTENTS after 1 trial: in no figure
-    [e] memory 64 MiB by cgroup v2
-    [f] warm, though cold was asked for: 812 pages were left
-    [g] not divided: one is warm, the other cold
-    [h] not divided: not in the same memory
+    [b] not divided: not in the same memory
+    [c] warm, though cold was asked for: 812 pages were left
+    [d] not divided: one is warm, the other cold
 
-    (1) Linux, 2 × Duron, RUN 0123456789abcdef
-    (2) Linux, 2 × CPUs, RUN fedcba9876543210
+    Machines
+    - (1) Linux, 2 × Duron, RUN 0123456789abcdef
+    - (2) Linux, 2 × CPUs, RUN fedcba9876543210
 
-    Ours: medians over trials. Without a mark: warm, or in memory, of all planned trials. Datasets (2) are scaled by 0.5: these seconds are not
+    How the figures of ours are read
+    Ours: medians over trials. Without a mark: warm, or in memory, of all planned trials. Datasets (2) are scaled by 0.5: these figures are not
     to be compared with the article's, and machines of different scale not even with each other.
-
-    Ours, otherwise than the article:
-      - root does the work
     ");
 }
 
@@ -252,13 +264,13 @@ fn what_a_cold_start_leaves_warm_is_said_so() {
                          copy
     -------------------------
     ext4      -       -     -
-
     [a] warm by the experiment: cold only at the start
 
+    How the figures of ours are read
     Ours: medians over trials. Without a mark: cold, of all planned trials.
 
-    Ours, otherwise than the article:
-      - cp -a instead of cp -r
+    Ours, otherwise than the article
+    - cp -a instead of cp -r
     ");
 }
 
@@ -278,19 +290,6 @@ fn every_trial_stands_in_the_appendix() {
     wav2flac, block 2   6.50  7.00 [g]          7.50 [b]
     wav2flac, block 3   8.00  8.50 [g]            failed
     wav2flac, median    6.50  7.00 [g]  6.00 [d] [e] [f]
-
-    Appendix: every trial, seconds by `returned`, RUN fedcba9876543210 (2)
-                       tmpfs          ext3
-    --------------------------------------
-    untar, block 1      5.00          5.50
-    untar, block 2      6.00          6.50
-    untar, block 3      7.00          7.50
-    untar, median       6.00      6.50 [h]
-    wav2flac, block 1   5.00      5.50 [g]
-    wav2flac, block 2   6.00      6.50 [g]
-    wav2flac, block 3   7.00      7.50 [g]
-    wav2flac, median    6.00  6.50 [g] [h]
-
     [a] partial: ended before the end of the work, in no figure
     [b] WRONG CONTENTS: in no figure
     [c] 2 of 3 planned trials
@@ -298,24 +297,39 @@ fn every_trial_stands_in_the_appendix() {
     [e] 1 of 3 planned trials
     [f] WRONG CONTENTS after 1 trial: in no figure
     [g] warm, though cold was asked for: 812 pages were left
-    [h] memory 64 MiB by cgroup v2
+
+    Appendix: every trial, seconds by `returned`, RUN fedcba9876543210 (2)
+                       tmpfs          ext3
+    --------------------------------------
+    untar, block 1      5.00          5.50
+    untar, block 2      6.00          6.50
+    untar, block 3      7.00          7.50
+    untar, median       6.00      6.50 [a]
+    wav2flac, block 1   5.00      5.50 [b]
+    wav2flac, block 2   6.00      6.50 [b]
+    wav2flac, block 3   7.00      7.50 [b]
+    wav2flac, median    6.00  6.50 [b] [a]
+    [a] memory 64 MiB by cgroup v2
+    [b] warm, though cold was asked for: 812 pages were left
     - is a trial that is not there.
+
+    Ours, otherwise than the article
+    - root does the work
     ");
 }
 
 #[test]
-fn rates_of_several_machines_come_one_after_the_other() {
+fn rates_of_several_machines_have_a_column_each() {
     let (header, records) = sample(&["ext4"]);
     let study = done(&header, &records);
     let run = OwnRun { header: &header, records: &records, study: &study, notes: &[] };
     let found = fsarena_reference::study(2003).unwrap();
     let phases = phases(["write 5000 files of 256 B", "delete 50000 files of 256 B"]);
     let text = article(&found, &phases, &[run, run], 160, plain());
-    let by: Vec<&str> = text.lines().filter(|line| line.contains("RUN 0123")).collect();
-    assert_eq!(by.len(), 4, "two clocks of two machines: {by:?}");
-    assert!(by[2].starts_with("Machine 2, Linux"), "{by:?}");
+    assert_eq!(text.matches("As in 2003: 2 machines").count(), 2, "two clocks: {text}");
+    assert!(text.contains("ext4 (1)  ") && text.contains("- (2) Linux"), "{text}");
     let alone = in_shape_of(&found, &phases, &[run], 160, plain());
-    assert!(alone.starts_with("As the article of 2003: this machine, RUN 0123"), "{alone}");
+    assert!(alone.starts_with("As in 2003: RUN 0123"), "{alone}");
     assert!(!alone.contains("reiserfs"), "what is printed is left out: {alone}");
 }
 
