@@ -1,6 +1,8 @@
 //! Btrfs, made by mkfs.btrfs with every default written out.
 
-use super::options::{Rule, ToolOutput, device_uuid, key_value, output_of, version_of};
+use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo, Switch};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
+use super::options::{Rule, ToolOutput, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
@@ -14,40 +16,33 @@ pub(super) struct Btrfs;
 /// mkfs.btrfs refuses anything smaller, with metadata in two copies and data in one.
 const LEAST_BYTES: u64 = 114_294_784;
 
-const PROFILES: [&str; 2] = ["single", "dup"];
-const CHECKSUMS: [&str; 4] = ["crc32c", "xxhash", "sha256", "blake2"];
-const FEATURES: &str = "extref,skinny-metadata,no-holes";
+const TREE: [&str; 2] = ["^free-space-tree", "free-space-tree"];
 
-const OPTIONS: [(&str, &str); 6] = [
-    ("nodesize", "bytes of a tree node: 4096 to 65536; 16384"),
-    ("sectorsize", "bytes of a data block; 4096, which every kernel can mount"),
-    ("metadata_profile", "copies of metadata: dup (default) or single"),
-    ("data_profile", "copies of data: single (default) or dup"),
-    ("checksum", "crc32c (default), xxhash, sha256 or blake2"),
-    ("free_space_tree", "1 (default) or 0"),
-];
-
-struct MkfsValues<'a> {
-    nodesize: u64,
-    sectorsize: u64,
-    metadata: &'a str,
-    data: &'a str,
-    checksum: &'a str,
-    free_space_tree: bool,
-}
-
-fn mkfs_values(level: &FsLevel) -> Result<MkfsValues<'_>, IllegalLevel> {
-    let rule = Rule { fs: "btrfs" };
-    let sectorsize = rule.power_of_two(level, "sectorsize", 4096, 65536, 4096)?;
-    Ok(MkfsValues {
-        nodesize: rule.power_of_two(level, "nodesize", sectorsize, 65536, 16384)?,
-        sectorsize,
-        metadata: rule.one_of(level, "metadata_profile", &PROFILES, "dup")?,
-        data: rule.one_of(level, "data_profile", &PROFILES, "single")?,
-        checksum: rule.one_of(level, "checksum", &CHECKSUMS, "crc32c")?,
-        free_space_tree: rule.flag(level, "free_space_tree", true)?,
-    })
-}
+static MKFS: Mkfs = Mkfs {
+    command: "mkfs.btrfs -f -q [{keep}] -n {nodesize} -s {sectorsize} -m {metadata_profile} \
+              -d {data_profile} --checksum {checksum} -O extref,skinny-metadata,no-holes \
+              -R {free_space_tree} -U {uuid} {device}",
+    options: &[
+        MkfsOption::new(
+            "sectorsize",
+            "bytes of a data block, of which every kernel mounts 4096",
+            PowerOfTwo(4096, 65536, 4096),
+        ),
+        MkfsOption::new(
+            "nodesize",
+            "bytes of a tree node: sectorsize to 65536; 16384",
+            Computed(|r| r.power_of_two(r.values.number("sectorsize"), 65536, 16384).map(Some)),
+        ),
+        MkfsOption::new("metadata_profile", "copies of metadata", OneOf(&["dup", "single"])),
+        MkfsOption::new("data_profile", "copies of data", OneOf(&["single", "dup"])),
+        MkfsOption::new(
+            "checksum",
+            "of data and metadata",
+            OneOf(&["crc32c", "xxhash", "sha256", "blake2"]),
+        ),
+        MkfsOption::new("free_space_tree", "free space in a tree", Switch(true, TREE)),
+    ],
+};
 
 /// Compressions of the mount option, with their levels; the kernel leaves it silently where one is
 /// out of range, and the plan does not.
@@ -112,13 +107,16 @@ impl FileSystem for Btrfs {
         ToolNeed::all(&["mkfs.btrfs", "btrfs"], "btrfs-progs")
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
+    }
+
+    fn least_bytes(&self, values: &MkfsValues) -> u64 {
+        if values.word("data_profile") == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES }
+    }
+
+    fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        rule.known(level, &OPTIONS)?;
-        let values = mkfs_values(level)?;
-        let least = if values.data == "dup" { 2 * LEAST_BYTES } else { LEAST_BYTES };
-        rule.least_size(device_bytes, least)?;
-        rule.mount_words(level)?;
         compression(&rule, level)?;
         let plain = level.mount.iter().any(|option| matches!(&**option, "nodatacow" | "nodatasum"));
         let packed = level.mount.iter().find(|option| key_value(option).0.starts_with("compress"));
@@ -129,32 +127,6 @@ impl FileSystem for Btrfs {
             ));
         }
         Ok(())
-    }
-
-    fn mkfs_argv(
-        &self,
-        level: &FsLevel,
-        discard: Discard,
-        device: &Path,
-        _device_bytes: u64,
-    ) -> Vec<String> {
-        let Ok(values) = mkfs_values(level) else { return Vec::new() };
-        let mut argv: Vec<String> = ["mkfs.btrfs", "-f", "-q"].map(str::to_owned).into();
-        if discard.is_none() {
-            argv.push("-K".to_owned());
-        }
-        let tree = if values.free_space_tree { "free-space-tree" } else { "^free-space-tree" };
-        let mut add = |flag: &str, value: &str| argv.extend([flag.to_owned(), value.to_owned()]);
-        add("-n", &values.nodesize.to_string());
-        add("-s", &values.sectorsize.to_string());
-        add("-m", values.metadata);
-        add("-d", values.data);
-        add("--checksum", values.checksum);
-        add("-O", FEATURES);
-        add("-R", tree);
-        add("-U", &device_uuid(device));
-        argv.push(device.display().to_string());
-        argv
     }
 
     fn mount_options(&self, level: &FsLevel, discard: Discard, _: Option<u64>) -> Vec<String> {
@@ -187,21 +159,22 @@ impl FileSystem for Btrfs {
             let (key, word) = key_value(option);
             matches!(key, "compress" | "compress-force") && !matches!(word, Some("no" | "none"))
         });
-        let block_bytes = mkfs_values(level).map_or(4096, |values| values.sectorsize);
+        let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("sectorsize"));
         ContentRule { block_bytes, inline_max_bytes: inline, compresses }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        let values = mkfs_values(level).ok()?;
-        if values.data == "dup" {
+        let values = self.mkfs_values(level, None).ok()?;
+        if values.word("data_profile") == "dup" {
             return None;
         }
-        let copies = if values.metadata == "dup" { 2 } else { 1 };
-        let free_bytes = device_bytes.saturating_sub(chunks_bytes(values.metadata, device_bytes));
+        let metadata = values.word("metadata_profile");
+        let copies = if metadata == "dup" { 2 } else { 1 };
+        let free_bytes = device_bytes.saturating_sub(chunks_bytes(metadata, device_bytes));
         Some(Capacity {
             predicted: Predicted { free_bytes, inodes: None },
             kept_for_root_bytes: 0,
-            unit_bytes: values.sectorsize,
+            unit_bytes: values.number("sectorsize"),
             inline_max_bytes: 0,
             inode_bytes: copies * FILE_BYTES,
             dir_unit_bytes: copies * 4096,
@@ -211,7 +184,7 @@ impl FileSystem for Btrfs {
 
     /// Sectors beyond a page are an experiment of the kernel's.
     fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
-        let sector = mkfs_values(level).map_or(0, |values| values.sectorsize);
+        let sector = self.mkfs_values(level, None).map_or(0, |v| v.number("sectorsize"));
         if sector <= kernel.page_bytes {
             return Ok(());
         }
@@ -240,10 +213,6 @@ impl FileSystem for Btrfs {
 
     fn freezes(&self) -> bool {
         true
-    }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Backing, ContentRule, FileSystem, IllegalLevel, ToolNeed, options::Rule};
 use fsarena_model::contender::{Discard, FsLevel};
-use std::path::Path;
 
 /// The directory driver.
 pub(super) struct Directory;
@@ -37,10 +36,6 @@ impl FileSystem for Directory {
             ));
         }
         Ok(())
-    }
-
-    fn mkfs_argv(&self, _: &FsLevel, _: Discard, _: &Path, _: u64) -> Vec<String> {
-        Vec::new()
     }
 
     fn mount_options(&self, _: &FsLevel, _: Discard, _: Option<u64>) -> Vec<String> {

@@ -1,6 +1,8 @@
 //! What a driver is: the trait of all file systems, and what its methods speak of.
 
 use super::error::{FsError, IllegalLevel};
+use super::mkfs::{Mkfs, MkfsValues};
+use super::options::Rule;
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{Discard, FsLevel};
@@ -130,11 +132,53 @@ pub trait FileSystem: Send + Sync {
     /// Programs that it needs.
     fn tools(&self) -> Vec<ToolNeed>;
 
+    /// How it is made: the command, and the options that a user can give.
+    fn mkfs(&self) -> &'static Mkfs {
+        &Mkfs { command: "", options: &[] }
+    }
+
+    /// The options of mkfs at this level, with the defaults for a device of this size. Pure.
+    ///
+    /// # Errors
+    /// Names the rule and the remedy.
+    fn mkfs_values(
+        &self,
+        level: &FsLevel,
+        device_bytes: Option<u64>,
+    ) -> Result<MkfsValues, IllegalLevel> {
+        MkfsValues::read(self.name(), self.mkfs().options, level, device_bytes)
+    }
+
+    /// The smallest device that mkfs takes, bytes. Pure.
+    fn least_bytes(&self, values: &MkfsValues) -> u64 {
+        let _ = values;
+        0
+    }
+
+    /// Whether it can be mounted with the options of the level. Pure.
+    ///
+    /// # Errors
+    /// Names the rule and the remedy.
+    fn check_mount(&self, level: &FsLevel, values: &MkfsValues) -> Result<(), IllegalLevel> {
+        let _ = (level, values);
+        Ok(())
+    }
+
     /// Whether the level can be had on a device of this size. Pure.
     ///
     /// # Errors
     /// Names the rule and the remedy.
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel>;
+    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        let given = self.mkfs().options.iter().filter(|option| option.help().is_some());
+        rule.known(level, &given.map(|option| option.name).collect::<Vec<_>>())?;
+        if let Ok(values) = self.mkfs_values(level, None) {
+            rule.least_size(device_bytes, self.least_bytes(&values))?;
+        }
+        let values = self.mkfs_values(level, device_bytes)?;
+        rule.mount_words(level)?;
+        self.check_mount(level, &values)
+    }
 
     /// The command that makes it, every option written out, the program's name first; empty where
     /// there is nothing to make. Pure. The sizes of journals and allocation groups depend on that
@@ -145,7 +189,10 @@ pub trait FileSystem: Send + Sync {
         discard: Discard,
         device: &Path,
         device_bytes: u64,
-    ) -> Vec<String>;
+    ) -> Vec<String> {
+        let values = self.mkfs_values(level, Some(device_bytes));
+        values.map_or_else(|_| Vec::new(), |v| v.argv(self.mkfs().command, discard, device))
+    }
 
     /// The options it is mounted with, one each: those of the level and those that the discard
     /// policy and the size ask for. Pure.
@@ -273,11 +320,6 @@ pub trait FileSystem: Send + Sync {
 
     /// Variables that mkfs gets in its environment.
     fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
-    }
-
-    /// Names of our mkfs options (keys of [`FsLevel::mkfs`]), each with one line of explanation.
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 }

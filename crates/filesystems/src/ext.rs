@@ -5,11 +5,13 @@
 //! and hash seed are the same each time: they seed the order of names in hashed directories, which
 //! would else differ from trial to trial.
 
+use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
-use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::contender::FsLevel;
 use geometry::{Geometry, Shape, TooManyInodes};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -71,116 +73,133 @@ pub(super) const EXT4: Ext = Ext {
     ],
 };
 
-const UUID: &str = "f5a2e4a0-0000-4000-8000-000000000001";
-const HASH_SEED: &str = "f5a2e4a0-0000-4000-8000-000000000002";
-
-const OPTIONS: [(&str, &str); 8] = [
-    ("block_size", "bytes of a block: 1024, 2048 or 4096 (default)"),
-    ("cluster_size", "bytes of a cluster of blocks, 2 blocks to 128 MiB (ext4: bigalloc); none"),
-    ("inode_size", "bytes of an inode: 128, 256 (default) to the block size"),
-    (
-        "inode_ratio",
-        "bytes of the device for each inode, 1024 to 64 MiB; 16384, under 512 MiB 4096, with \
-         clusters more where a group would have too many",
-    ),
-    ("journal_size", "bytes of the journal; by default as mke2fs chooses for the size"),
-    ("features", "comma-separated additions to the features, ^name takes one away"),
-    ("reserved_percent", "blocks kept for root, in percent; 5"),
-    ("flex_bg_size", "block groups whose metadata lies together; 16 (ext4)"),
-];
-
-/// The values of a level, checked.
-struct MkfsValues {
-    block: u64,
-    cluster: Option<u64>,
-    inode: u64,
-    ratio: u64,
-    journal_mib: Option<u64>,
-    reserved: u64,
-    flex: Option<u64>,
-    features: Vec<String>,
-    shape: Shape,
-}
+static MKFS: Mkfs = Mkfs {
+    command: "mke2fs -t {fs} -T default -F -q -b {block_size} [-C {cluster_size}] \
+              -I {inode_size} -i {inode_ratio} -m {reserved_percent} -e continue \
+              -O none,{features} [-J size={journal_size:M}] [-G {flex_bg_size}] \
+              -U f5a2e4a0-0000-4000-8000-000000000001 \
+              -E {discard},lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0,\
+              hash_seed=f5a2e4a0-0000-4000-8000-000000000002 {device}",
+    options: &[
+        MkfsOption::new(
+            "features",
+            "comma-separated additions to the features, ^name takes one away",
+            Text(features),
+        ),
+        MkfsOption::new("block_size", "bytes of a block", PowerOfTwo(1024, 4096, 4096)),
+        MkfsOption::new(
+            "inode_size",
+            "bytes of an inode: 128, 256 (default) to the block size",
+            Computed(|r| r.power_of_two(128, r.values.number("block_size"), 256).map(Some)),
+        ),
+        MkfsOption::new(
+            "cluster_size",
+            "bytes of a cluster of blocks, 2 blocks to 128 MiB (ext4: bigalloc); none",
+            Computed(cluster),
+        ),
+        MkfsOption::new(
+            "journal_size",
+            "bytes of the journal; by default as mke2fs chooses for the size",
+            Computed(journal),
+        ),
+        MkfsOption::new("reserved_percent", "percent of blocks kept for root", Number(0, 50, 5)),
+        MkfsOption::new(
+            "inode_ratio",
+            "bytes of the device for each inode, 1024 to 64 MiB; 16384, under 512 MiB 4096, with \
+             clusters more where a group would have too many",
+            Computed(ratio),
+        ),
+        MkfsOption::new(
+            "flex_bg_size",
+            "block groups whose metadata lies together; 16 (ext4)",
+            Computed(flex_groups),
+        ),
+    ],
+};
 
 /// Features under which the layout is not the one that is known here.
 const OTHER_LAYOUT: [&str; 4] = ["meta_bg", "sparse_super2", "mmp", "journal_dev"];
 
-impl Ext {
-    fn mkfs_values(
-        &self,
-        level: &FsLevel,
-        device: Option<u64>,
-    ) -> Result<MkfsValues, IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        let device = device.unwrap_or(u64::MAX);
-        let features = self.features(level)?;
-        let has = |name: &str| features.iter().any(|feature| feature == name);
-        let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
-        let inode = rule.power_of_two(level, "inode_size", 128, block, 256)?;
-        let cluster = self.cluster(level, block, &features)?;
-        let journal_mib = self.journal(level, device, block, has("has_journal"))?;
-        let shape = Shape {
-            device,
-            block,
-            cluster: cluster.unwrap_or(block),
-            inode,
-            ratio: 0,
-            journal: journal_mib.unwrap_or(0) << 20,
-            reserved_percent: rule.number(level, "reserved_percent", 0, 50, 5)?,
-            wide: has("64bit"),
-            resizes: has("resize_inode"),
-            sparse: has("sparse_super"),
-            extents: has("extent") || has("extents"),
-        };
-        let shape = Shape { ratio: self.ratio(level, &shape)?, ..shape };
-        if device != u64::MAX {
-            self.journal_fits(&shape)?;
+/// What decides the layout, by the options that have been read.
+fn shape(values: &MkfsValues) -> Shape {
+    let has = |name: &str| values.lists("features", name);
+    let block = values.number("block_size");
+    Shape {
+        device: values.device_bytes,
+        block,
+        cluster: values.optional("cluster_size").unwrap_or(block),
+        inode: values.number("inode_size"),
+        ratio: values.number("inode_ratio"),
+        journal: values.number("journal_size"),
+        reserved_percent: values.number("reserved_percent"),
+        wide: has("64bit"),
+        resizes: has("resize_inode"),
+        sparse: has("sparse_super"),
+        extents: has("extent") || has("extents"),
+    }
+}
+
+fn features(reader: &OptionReader<'_>) -> Result<String, IllegalLevel> {
+    let ours = [EXT2, EXT3, EXT4].into_iter().find(|ext| ext.name == reader.rule.fs);
+    let mut all: Vec<&str> = ours.map_or_else(Vec::new, |ext| ext.features.to_vec());
+    let words = reader.text().into_iter().flat_map(|text| text.split(','));
+    for word in words.map(str::trim) {
+        let name = word.strip_prefix('^').unwrap_or(word);
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(reader.rule.broken(
+                format!("features: {word:?} is not the name of a feature"),
+                "such as features = \"inline_data,^64bit\"",
+            ));
         }
-        let flex = rule.power_of_two(level, "flex_bg_size", 1, 1 << 20, 16)?;
-        if level.mkfs.contains_key("flex_bg_size") && !has("flex_bg") {
-            return Err(
-                rule.broken("flex_bg_size needs the feature flex_bg", "use ext4, or leave it out")
-            );
+        all.retain(|feature| *feature != name);
+        // It comes with the cluster size, and only once.
+        let with_cluster = name == "bigalloc" && reader.gives("cluster_size");
+        if !word.starts_with('^') && !with_cluster {
+            all.push(name);
         }
-        Ok(MkfsValues {
-            block,
-            cluster,
-            inode,
-            ratio: shape.ratio,
-            journal_mib,
-            reserved: shape.reserved_percent,
-            flex: has("flex_bg").then_some(flex),
-            features,
-            shape,
-        })
+    }
+    if reader.gives("cluster_size") {
+        all.push("bigalloc");
+    }
+    Ok(all.join(","))
+}
+
+/// Block groups whose metadata lies together, where they can.
+fn flex_groups(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let groups = reader.power_of_two(1, 1 << 20, 16)?;
+    let has = reader.values.lists("features", "flex_bg");
+    if reader.text().is_some() && !has {
+        let rule = "flex_bg_size needs the feature flex_bg";
+        return Err(reader.rule.broken(rule, "use ext4, or leave it out"));
+    }
+    Ok(has.then_some(groups))
+}
+
+impl FileSystem for Ext {
+    fn name(&self) -> &str {
+        self.name
     }
 
-    fn features(&self, level: &FsLevel) -> Result<Vec<String>, IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        let mut all: Vec<String> = self.features.iter().map(|name| (*name).to_owned()).collect();
-        let Some(text) = level.mkfs.get("features") else { return Ok(all) };
-        for word in text.split(',').map(str::trim) {
-            let name = word.strip_prefix('^').unwrap_or(word);
-            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-            if name.is_empty() || !name.chars().all(plain) {
-                return Err(rule.broken(
-                    format!("features: {word:?} is not the name of a feature"),
-                    "such as features = \"inline_data,^64bit\"",
-                ));
-            }
-            all.retain(|feature| feature != name);
-            // It comes with the cluster size, and only once.
-            let with_cluster = name == "bigalloc" && level.mkfs.contains_key("cluster_size");
-            if !word.starts_with('^') && !with_cluster {
-                all.push(name.to_owned());
-            }
-        }
-        Ok(all)
+    fn summary(&self) -> &str {
+        self.summary
     }
 
-    fn check_mount(&self, level: &FsLevel, journal: bool) -> Result<(), IllegalLevel> {
+    fn tools(&self) -> Vec<ToolNeed> {
+        ToolNeed::all(&["mke2fs", "dumpe2fs"], "e2fsprogs")
+    }
+
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
+    }
+
+    fn least_bytes(&self, values: &MkfsValues) -> u64 {
+        if values.lists("features", "has_journal") { 16 << 20 } else { 1 << 20 }
+    }
+
+    fn check_mount(&self, level: &FsLevel, values: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name };
-        rule.mount_words(level)?;
+        let journal = values.lists("features", "has_journal");
         for option in &level.mount {
             let (key, value) = key_value(option);
             let needs_journal =
@@ -207,71 +226,6 @@ impl Ext {
         }
         Ok(())
     }
-}
-
-impl FileSystem for Ext {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn summary(&self) -> &str {
-        self.summary
-    }
-
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mke2fs", "dumpe2fs"], "e2fsprogs")
-    }
-
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        rule.known(level, &OPTIONS)?;
-        let journal = self.features(level)?.iter().any(|feature| feature == "has_journal");
-        rule.least_size(device_bytes, if journal { 16 << 20 } else { 1 << 20 })?;
-        self.mkfs_values(level, device_bytes)?;
-        self.check_mount(level, journal)
-    }
-
-    fn mkfs_argv(
-        &self,
-        level: &FsLevel,
-        discard: Discard,
-        device: &Path,
-        device_bytes: u64,
-    ) -> Vec<String> {
-        let Ok(values) = self.mkfs_values(level, Some(device_bytes)) else {
-            return Vec::new();
-        };
-        let discard = if discard.is_none() { "nodiscard" } else { "discard" };
-        let mut argv: Vec<String> =
-            ["mke2fs", "-t", self.name, "-T", "default", "-F", "-q"].map(str::to_owned).into();
-        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", values.block.to_string());
-        if let Some(cluster) = values.cluster {
-            add("-C", cluster.to_string());
-        }
-        add("-I", values.inode.to_string());
-        add("-i", values.ratio.to_string());
-        add("-m", values.reserved.to_string());
-        add("-e", "continue".to_owned());
-        let bigalloc = if values.cluster.is_some() { ",bigalloc" } else { "" };
-        add("-O", format!("none,{}{bigalloc}", values.features.join(",")));
-        if let Some(mib) = values.journal_mib {
-            add("-J", format!("size={mib}"));
-        }
-        if let Some(flex) = values.flex {
-            add("-G", flex.to_string());
-        }
-        add("-U", UUID.to_owned());
-        add(
-            "-E",
-            format!(
-                "{discard},lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0,\
-                 hash_seed={HASH_SEED}"
-            ),
-        );
-        argv.push(device.display().to_string());
-        argv
-    }
 
     fn mkfs_env(&self) -> &'static [(&'static str, &'static str)] {
         // A file that is not there stands for the built-in one.
@@ -292,29 +246,30 @@ impl FileSystem for Ext {
 
     fn content(&self, level: &FsLevel) -> ContentRule {
         let values = self.mkfs_values(level, None).ok();
-        let inline = values.as_ref().is_some_and(|w| w.features.iter().any(|f| f == "inline_data"));
+        let inline = values.as_ref().filter(|values| values.lists("features", "inline_data"));
         ContentRule {
-            block_bytes: values.as_ref().map_or(4096, |values| values.block),
-            inline_max_bytes: if inline { values.map_or(0, |values| values.inode) } else { 0 },
+            block_bytes: values.as_ref().map_or(4096, |values| values.number("block_size")),
+            inline_max_bytes: inline.map_or(0, |values| values.number("inode_size")),
             compresses: false,
         }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         let values = self.mkfs_values(level, Some(device_bytes)).ok()?;
-        if values.features.iter().any(|feature| OTHER_LAYOUT.contains(&&**feature)) {
+        if OTHER_LAYOUT.iter().any(|feature| values.lists("features", feature)) {
             return None;
         }
-        let geometry = Geometry::new(&values.shape).ok()?;
+        let shape = shape(&values);
+        let geometry = Geometry::new(&shape).ok()?;
         let free_bytes =
-            geometry.free.saturating_sub(geometry.reserved + geometry.held_back) * values.block;
+            geometry.free.saturating_sub(geometry.reserved + geometry.held_back) * shape.block;
         Some(Capacity {
             predicted: Predicted { free_bytes, inodes: Some(geometry.inodes()) },
-            kept_for_root_bytes: geometry.reserved * values.block,
-            unit_bytes: values.cluster.unwrap_or(values.block),
+            kept_for_root_bytes: geometry.reserved * shape.block,
+            unit_bytes: shape.cluster,
             inline_max_bytes: 0,
             inode_bytes: 0,
-            dir_unit_bytes: values.cluster.unwrap_or(values.block),
+            dir_unit_bytes: shape.cluster,
             moves_on_write: false,
         })
     }
@@ -342,10 +297,6 @@ impl FileSystem for Ext {
         let name = device.file_name()?;
         let by_ext4 = sys_root.join("fs/ext4").join(name).exists();
         (self.name != "ext4" && by_ext4).then(|| "ext4".to_owned())
-    }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
     }
 }
 
@@ -400,149 +351,140 @@ const MOST_RATIO_BYTES: u64 = 64 << 20;
 /// Largest journal of mke2fs, blocks.
 const MOST_JOURNAL_BLOCKS: u64 = 10_240_000;
 
-impl Ext {
-    /// The cluster size, where there are clusters.
-    fn cluster(
-        &self,
-        level: &FsLevel,
-        block: u64,
-        features: &[String],
-    ) -> Result<Option<u64>, IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        let has = |names: &[&str]| features.iter().any(|feature| names.contains(&&**feature));
-        if !level.mkfs.contains_key("cluster_size") {
-            if has(&["bigalloc"]) {
-                return Err(rule.broken(
-                    "the feature bigalloc without a cluster_size",
-                    "say mkfs.cluster_size=64K; the feature comes with it",
-                ));
-            }
-            return Ok(None);
-        }
-        if self.name != "ext4" {
+/// The cluster size, where there are clusters.
+fn cluster(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let (rule, values) = (&reader.rule, reader.values);
+    let has = |names: &[&str]| names.iter().any(|name| values.lists("features", name));
+    if reader.text().is_none() {
+        if has(&["bigalloc"]) {
             return Err(rule.broken(
-                "cluster_size: clusters (the feature bigalloc) are only for ext4, and the kernel \
-                 mounts no ext2 or ext3 with them",
-                "use ext4, or leave it out",
+                "the feature bigalloc without a cluster_size",
+                "say mkfs.cluster_size=64K; the feature comes with it",
             ));
         }
-        if !has(&["extent", "extents"]) {
-            return Err(rule.broken(
-                "cluster_size: clusters (the feature bigalloc) need the feature extent",
-                "leave ^extent out of features",
-            ));
-        }
-        let cluster = rule.bytes(level, "cluster_size", 0)?;
-        if !cluster.is_power_of_two() || !(2 * block..=MOST_CLUSTER_BYTES).contains(&cluster) {
-            return Err(rule.broken(
-                format!(
-                    "cluster_size = {cluster} is not a power of two from two blocks ({}) to {} \
-                     (mke2fs makes no journal in larger ones)",
-                    2 * block,
-                    MOST_CLUSTER_BYTES
-                ),
-                "such as 16384, 65536 or 262144",
-            ));
-        }
-        Ok(Some(cluster))
+        return Ok(None);
     }
+    if rule.fs != "ext4" {
+        return Err(rule.broken(
+            "cluster_size: clusters (the feature bigalloc) are only for ext4, and the kernel \
+             mounts no ext2 or ext3 with them",
+            "use ext4, or leave it out",
+        ));
+    }
+    if !has(&["extent", "extents"]) {
+        return Err(rule.broken(
+            "cluster_size: clusters (the feature bigalloc) need the feature extent",
+            "leave ^extent out of features",
+        ));
+    }
+    let cluster = reader.bytes(0)?;
+    let least = 2 * values.number("block_size");
+    if !cluster.is_power_of_two() || !(least..=MOST_CLUSTER_BYTES).contains(&cluster) {
+        return Err(rule.broken(
+            format!(
+                "cluster_size = {cluster} is not a power of two from two blocks ({least}) to \
+                 {MOST_CLUSTER_BYTES} (mke2fs makes no journal in larger ones)"
+            ),
+            "such as 16384, 65536 or 262144",
+        ));
+    }
+    Ok(Some(cluster))
+}
 
-    /// Bytes for each inode, as written or as the size of the device and of the clusters ask for.
-    fn ratio(&self, level: &FsLevel, shape: &Shape) -> Result<u64, IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        let too_many = |ratio: u64| {
-            let geometry = Geometry::new(&Shape { ratio, ..*shape });
-            geometry.err().filter(|_| shape.device != u64::MAX)
-        };
-        if !level.mkfs.contains_key("inode_ratio") {
-            let least = if shape.device < 512 << 20 { 4096 } else { 16384 };
-            let ratios = std::iter::successors(Some(least), |ratio| Some(ratio * 2));
-            let mut ratios = ratios.take_while(|ratio| *ratio <= MOST_RATIO_BYTES);
-            return Ok(ratios.find(|ratio| too_many(*ratio).is_none()).unwrap_or(MOST_RATIO_BYTES));
-        }
-        let ratio = rule.bytes(level, "inode_ratio", 0)?;
+/// Bytes for each inode, as written or as the size of the device and of the clusters ask for.
+fn ratio(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let (rule, shape) = (&reader.rule, shape(reader.values));
+    let too_many = |ratio: u64| {
+        let geometry = Geometry::new(&Shape { ratio, ..shape });
+        geometry.err().filter(|_| shape.device != u64::MAX)
+    };
+    let ratio = if reader.text().is_none() {
+        let least = if shape.device < 512 << 20 { 4096 } else { 16384 };
+        let ratios = std::iter::successors(Some(least), |ratio| Some(ratio * 2));
+        let mut ratios = ratios.take_while(|ratio| *ratio <= MOST_RATIO_BYTES);
+        ratios.find(|ratio| too_many(*ratio).is_none()).unwrap_or(MOST_RATIO_BYTES)
+    } else {
+        let ratio = reader.bytes(0)?;
         if !(1024..=MOST_RATIO_BYTES).contains(&ratio) {
             return Err(rule.broken(
                 format!("inode_ratio = {ratio} is not between 1024 and 64 MiB"),
                 "such as 16384",
             ));
         }
-        match too_many(ratio) {
-            None => Ok(ratio),
-            Some(TooManyInodes { inodes_per_group, most }) => Err(rule.broken(
+        if let Some(TooManyInodes { inodes_per_group, most }) = too_many(ratio) {
+            return Err(rule.broken(
                 format!(
                     "inode_ratio = {ratio} with clusters of {} asks for {inodes_per_group} inodes \
                      in each group of blocks, and the bitmap of one has {most} bits",
                     shape.cluster
                 ),
                 format!("use inode_ratio = {} or more", ratio * inodes_per_group.div_ceil(most)),
-            )),
-        }
-    }
-
-    /// mke2fs: a journal takes at most half of what is free before it.
-    fn journal_fits(&self, shape: &Shape) -> Result<(), IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        let free = Geometry::new(shape).map_or(0, |geometry| geometry.free_before_journal);
-        if free > 0 && shape.journal / shape.block <= free / 2 {
-            return Ok(());
-        }
-        if free == 0 {
-            return Err(rule.broken(
-                format!(
-                    "inodes of {} bytes for each {} bytes of the device take all of it",
-                    shape.inode, shape.ratio
-                ),
-                "use a larger inode_ratio or a smaller inode_size",
             ));
         }
-        Err(rule.broken(
+        ratio
+    };
+    if shape.device != u64::MAX {
+        journal_fits(rule, &Shape { ratio, ..shape })?;
+    }
+    Ok(Some(ratio))
+}
+
+/// mke2fs: a journal takes at most half of what is free before it.
+fn journal_fits(rule: &Rule<'_>, shape: &Shape) -> Result<(), IllegalLevel> {
+    let free = Geometry::new(shape).map_or(0, |geometry| geometry.free_before_journal);
+    if free > 0 && shape.journal / shape.block <= free / 2 {
+        return Ok(());
+    }
+    if free == 0 {
+        return Err(rule.broken(
             format!(
-                "a journal of {} bytes takes more than half of the device's {} free ones",
-                shape.journal,
-                free * shape.block
+                "inodes of {} bytes for each {} bytes of the device take all of it",
+                shape.inode, shape.ratio
+            ),
+            "use a larger inode_ratio or a smaller inode_size",
+        ));
+    }
+    Err(rule.broken(
+        format!(
+            "a journal of {} bytes takes more than half of the device's {} free ones",
+            shape.journal,
+            free * shape.block
+        ),
+        "use a larger device or a smaller journal_size",
+    ))
+}
+
+/// Bytes of the journal, where there is one.
+fn journal(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let (rule, values) = (&reader.rule, reader.values);
+    if !values.lists("features", "has_journal") {
+        if reader.text().is_some() {
+            return Err(rule.broken(
+                "journal_size: this file system has no journal",
+                "use ext3 or ext4, or leave it out",
+            ));
+        }
+        return Ok(None);
+    }
+    let (device, block) = (values.device_bytes, values.number("block_size"));
+    let bytes = reader.bytes(default_journal(device, block))?;
+    let least = 1024 * block;
+    if bytes < least || !bytes.is_multiple_of(1 << 20) {
+        return Err(rule.broken(
+            format!("journal_size = {bytes} is not a whole number of MiB from {least} up"),
+            "a journal has 1024 blocks at least",
+        ));
+    }
+    if bytes / block > MOST_JOURNAL_BLOCKS || bytes > device / 2 {
+        return Err(rule.broken(
+            format!(
+                "a journal of {bytes} bytes takes more than half of the device, or has more \
+                 than {MOST_JOURNAL_BLOCKS} blocks"
             ),
             "use a larger device or a smaller journal_size",
-        ))
+        ));
     }
-
-    /// The journal in MiB, where there is one.
-    fn journal(
-        &self,
-        level: &FsLevel,
-        device: u64,
-        block: u64,
-        has: bool,
-    ) -> Result<Option<u64>, IllegalLevel> {
-        let rule = Rule { fs: self.name };
-        if !has {
-            if level.mkfs.contains_key("journal_size") {
-                return Err(rule.broken(
-                    "journal_size: this file system has no journal",
-                    "use ext3 or ext4, or leave it out",
-                ));
-            }
-            return Ok(None);
-        }
-        let bytes = rule.bytes(level, "journal_size", default_journal(device, block))?;
-        let least = 1024 * block;
-        if bytes < least || !bytes.is_multiple_of(1 << 20) {
-            return Err(rule.broken(
-                format!("journal_size = {bytes} is not a whole number of MiB from {least} up"),
-                "a journal has 1024 blocks at least",
-            ));
-        }
-        if bytes / block > MOST_JOURNAL_BLOCKS || bytes > device / 2 {
-            return Err(rule.broken(
-                format!(
-                    "a journal of {bytes} bytes takes more than half of the device, or has more \
-                     than {MOST_JOURNAL_BLOCKS} blocks"
-                ),
-                "use a larger device or a smaller journal_size",
-            ));
-        }
-        Ok(Some(bytes >> 20))
-    }
+    Ok(Some(bytes))
 }
 
 /// The size that mke2fs itself would choose (`ext2fs_default_journal_size`), bytes.

@@ -4,9 +4,11 @@
 //! The share of over-provisioned segments is chosen by mkfs from the size where no option names it,
 //! and is read back. Heap-based allocation is off, the default of mkfs since 1.9.
 
-use super::options::{Rule, device_uuid, key_value, output_of, version_of};
+use super::mkfs::ValueRule::{Computed, Number, Text};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
+use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
-use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -36,48 +38,38 @@ const FEATURES: [(&str, bool); 11] = [
     ("compression", true),
 ];
 
-const OPTIONS: [(&str, &str); 4] = [
-    ("features", "comma-separated features of mkfs.f2fs -O; none"),
-    ("overprovision_percent", "segments kept for the cleaner; by default as mkfs.f2fs chooses"),
-    ("segments_per_section", "segments of 2 MiB cleaned together: 1 (default) to 16"),
-    ("sections_per_zone", "sections that each log is kept apart by: 1 (default) to 16"),
-];
+static MKFS: Mkfs = Mkfs {
+    // -r: the same number in the first checkpoint each time.
+    command: "mkfs.f2fs -f -q -r -t {discards} [-O {features}] [-o {overprovision_percent}] \
+              -s {segments_per_section} -z {sections_per_zone} -R 0:0 -U {uuid} {device}",
+    options: &[
+        MkfsOption::new(
+            "features",
+            "comma-separated features of mkfs.f2fs -O; none",
+            Text(features),
+        ),
+        MkfsOption::new(
+            "overprovision_percent",
+            "percent of segments kept for the cleaner; by default as mkfs.f2fs chooses",
+            Computed(|r| r.optional(|| r.number(1, 60, 5))),
+        ),
+        MkfsOption::new(
+            "segments_per_section",
+            "segments of 2 MiB cleaned together",
+            Number(1, 16, 1),
+        ),
+        MkfsOption::new(
+            "sections_per_zone",
+            "sections that each log is kept apart by",
+            Number(1, 16, 1),
+        ),
+    ],
+};
 
-struct MkfsValues {
-    features: Vec<String>,
-    overprovision: Option<u64>,
-    section: u64,
-    zone: u64,
-}
-
-impl MkfsValues {
-    /// What mkfs.f2fs asks for. A small share of over-provisioned segments needs a large device:
-    /// the cleaner keeps twice its inverse in segments, and six more (`get_best_overprovision`).
-    fn least_bytes(&self) -> u64 {
-        let reserved = self.overprovision.map_or(0, |percent| 2 * (100 / percent + 1) + 6);
-        let one = ((reserved << 21) + (32 << 20)).max(LEAST_BYTES);
-        one * self.section * self.zone
-    }
-}
-
-fn mkfs_values(level: &FsLevel) -> Result<MkfsValues, IllegalLevel> {
-    let rule = Rule { fs: "f2fs" };
-    let overprovision = match level.mkfs.contains_key("overprovision_percent") {
-        true => Some(rule.number(level, "overprovision_percent", 1, 60, 5)?),
-        false => None,
-    };
-    Ok(MkfsValues {
-        features: features(level)?,
-        overprovision,
-        section: rule.number(level, "segments_per_section", 1, 16, 1)?,
-        zone: rule.number(level, "sections_per_zone", 1, 16, 1)?,
-    })
-}
-
-fn features(level: &FsLevel) -> Result<Vec<String>, IllegalLevel> {
-    let rule = Rule { fs: "f2fs" };
-    let Some(text) = level.mkfs.get("features") else { return Ok(Vec::new()) };
-    let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
+fn features(reader: &OptionReader<'_>) -> Result<String, IllegalLevel> {
+    let rule = &reader.rule;
+    let Some(text) = reader.text() else { return Ok(String::new()) };
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
     for word in &words {
         let Some((_, needs_extra)) = FEATURES.iter().find(|(name, _)| name == word) else {
             let known: Vec<&str> = FEATURES.iter().map(|(name, _)| *name).collect();
@@ -86,14 +78,14 @@ fn features(level: &FsLevel) -> Result<Vec<String>, IllegalLevel> {
                 format!("known: {}", known.join(", ")),
             ));
         };
-        if *needs_extra && !words.iter().any(|other| other == "extra_attr") {
+        if *needs_extra && !words.contains(&"extra_attr") {
             return Err(rule.broken(
                 format!("features: {word} needs extra_attr"),
                 format!("write features = \"extra_attr,{text}\""),
             ));
         }
     }
-    Ok(words)
+    Ok(words.join(","))
 }
 
 impl FileSystem for F2fs {
@@ -109,15 +101,24 @@ impl FileSystem for F2fs {
         ToolNeed::all(&["mkfs.f2fs", "dump.f2fs"], "f2fs-tools")
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
+    }
+
+    /// What mkfs.f2fs asks for. A small share of over-provisioned segments needs a large device:
+    /// the cleaner keeps twice its inverse in segments, and six more (`get_best_overprovision`).
+    fn least_bytes(&self, values: &MkfsValues) -> u64 {
+        let percent = values.optional("overprovision_percent");
+        let reserved = percent.map_or(0, |percent| 2 * (100 / percent + 1) + 6);
+        let one = ((reserved << 21) + (32 << 20)).max(LEAST_BYTES);
+        one * values.number("segments_per_section") * values.number("sections_per_zone")
+    }
+
+    fn check_mount(&self, level: &FsLevel, values: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        rule.known(level, &OPTIONS)?;
-        let values = mkfs_values(level)?;
-        rule.least_size(device_bytes, values.least_bytes())?;
-        rule.mount_words(level)?;
         let packs = level.mount.iter().find(|option| key_value(option).0.starts_with("compress"));
         if let Some(option) = packs
-            && !values.features.iter().any(|feature| feature == "compression")
+            && !values.lists("features", "compression")
         {
             return Err(rule.broken(
                 format!("mount option {option} needs the feature compression"),
@@ -125,33 +126,6 @@ impl FileSystem for F2fs {
             ));
         }
         Ok(())
-    }
-
-    fn mkfs_argv(
-        &self,
-        level: &FsLevel,
-        discard: Discard,
-        device: &Path,
-        _device_bytes: u64,
-    ) -> Vec<String> {
-        let Ok(values) = mkfs_values(level) else { return Vec::new() };
-        let trim = if discard.is_none() { "0" } else { "1" };
-        // -r: the same number in the first checkpoint each time.
-        let mut argv: Vec<String> =
-            ["mkfs.f2fs", "-f", "-q", "-r", "-t", trim].map(str::to_owned).into();
-        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        if !values.features.is_empty() {
-            add("-O", values.features.join(","));
-        }
-        if let Some(percent) = values.overprovision {
-            add("-o", percent.to_string());
-        }
-        add("-s", values.section.to_string());
-        add("-z", values.zone.to_string());
-        add("-R", "0:0".to_owned());
-        add("-U", device_uuid(device));
-        argv.push(device.display().to_string());
-        argv
     }
 
     fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
@@ -177,10 +151,6 @@ impl FileSystem for F2fs {
 
     fn freezes(&self) -> bool {
         true
-    }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
     }
 }
 
@@ -229,6 +199,7 @@ fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::contender::Discard;
 
     const DUMP: &str = "\
 Info: superblock features = 2928 :  extra_attr inode_checksum compression

@@ -1,9 +1,11 @@
 //! JFS, made by jfs_mkfs (jfsutils), written by its manual page and
 //! Documentation/admin-guide/jfs.rst.
 
-use super::options::{Rule, output_of, version_of};
+use super::mkfs::ValueRule::{Computed, Switch};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
+use super::options::{output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
-use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -15,30 +17,30 @@ const LEAST_BYTES: u64 = 16 << 20;
 /// Largest inline log, MiB.
 const LOG_MAX_MIB: u64 = 128;
 
-const OPTIONS: [(&str, &str); 2] = [
-    ("log_size", "bytes of the log, whole MiB; 0.4 % of the device, as jfs_mkfs chooses"),
-    ("case_insensitive", "1: names as OS/2 compares them; 0"),
-];
+static MKFS: Mkfs = Mkfs {
+    command: "jfs_mkfs -q [{case_insensitive}] -s {log_size:M} -L fsarena {device}",
+    options: &[
+        MkfsOption::new(
+            "log_size",
+            "bytes of the log, whole MiB; 0.4 % of the device, as jfs_mkfs chooses",
+            Computed(log_size),
+        ),
+        MkfsOption::new("case_insensitive", "compare names as OS/2", Switch(false, ["", "-O"])),
+    ],
+};
 
-struct MkfsValues {
-    log_mib: u64,
-    case_insensitive: bool,
-}
-
-fn mkfs_values(level: &FsLevel, device_bytes: Option<u64>) -> Result<MkfsValues, IllegalLevel> {
-    let rule = Rule { fs: "jfs" };
-    let device = device_bytes.unwrap_or(u64::MAX);
+fn log_size(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let device = reader.values.device_bytes;
     let default_mib = (device / 250).div_ceil(1 << 20).clamp(1, LOG_MAX_MIB);
-    let log = rule.bytes(level, "log_size", default_mib << 20)?;
+    let log = reader.bytes(default_mib << 20)?;
     let most = (LOG_MAX_MIB << 20).min((device / 10).max(1 << 20));
     if !log.is_multiple_of(1 << 20) || log == 0 || log > most {
-        return Err(rule.broken(
+        return Err(reader.rule.broken(
             format!("log_size = {log} is not a whole number of MiB from 1 MiB to {most} bytes"),
             format!("a log has {LOG_MAX_MIB} MiB and a tenth of the device at most"),
         ));
     }
-    let case_insensitive = rule.flag(level, "case_insensitive", false)?;
-    Ok(MkfsValues { log_mib: log >> 20, case_insensitive })
+    Ok(Some(log))
 }
 
 impl FileSystem for Jfs {
@@ -54,31 +56,13 @@ impl FileSystem for Jfs {
         ToolNeed::all(&["jfs_mkfs", "jfs_tune"], "jfsutils")
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
-        let rule = Rule { fs: self.name() };
-        rule.known(level, &OPTIONS)?;
-        rule.least_size(device_bytes, LEAST_BYTES)?;
-        mkfs_values(level, device_bytes)?;
-        rule.mount_words(level)
+    /// jfs_mkfs never discards.
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
     }
 
-    /// jfs_mkfs never discards.
-    fn mkfs_argv(
-        &self,
-        level: &FsLevel,
-        _discard: Discard,
-        device: &Path,
-        device_bytes: u64,
-    ) -> Vec<String> {
-        let Ok(values) = mkfs_values(level, Some(device_bytes)) else { return Vec::new() };
-        let mut argv: Vec<String> = ["jfs_mkfs", "-q"].map(str::to_owned).into();
-        if values.case_insensitive {
-            argv.push("-O".to_owned());
-        }
-        argv.extend(["-s".to_owned(), values.log_mib.to_string()]);
-        argv.extend(["-L", "fsarena"].map(str::to_owned));
-        argv.push(device.display().to_string());
-        argv
+    fn least_bytes(&self, _: &MkfsValues) -> u64 {
+        LEAST_BYTES
     }
 
     fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
@@ -98,10 +82,6 @@ impl FileSystem for Jfs {
 
     fn freezes(&self) -> bool {
         true
-    }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
     }
 }
 
@@ -138,6 +118,7 @@ fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::contender::Discard;
 
     const TUNE: &str = "\
 jfs_tune version 1.1.15, 04-Mar-2011

@@ -14,6 +14,7 @@ mod ext;
 pub mod external;
 mod f2fs;
 mod jfs;
+mod mkfs;
 mod nilfs2;
 mod options;
 mod reiserfs;
@@ -24,6 +25,7 @@ pub use availability::{Availability, availability, availability_with, has_module
 pub use driver::{Backing, ContentRule, FileSystem, Kernel, MountPlan, ToolNeed};
 pub use error::{FsError, IllegalLevel, UnknownFs};
 use external::External;
+pub use mkfs::{Mkfs, MkfsOption, MkfsValues};
 
 use fsarena_model::contender::FsLevel;
 

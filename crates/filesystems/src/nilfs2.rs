@@ -5,9 +5,11 @@
 //! which works whenever it likes. Space of overwritten and deleted files is therefore not given
 //! back during a trial.
 
+use super::mkfs::ValueRule::{Number, PowerOfTwo, Switch};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
 use super::options::{Rule, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
-use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -17,29 +19,22 @@ pub(super) struct Nilfs2;
 /// Segments that mkfs.nilfs2 insists on: 8 reserved ones and 8 for the user.
 const LEAST_SEGMENTS: u64 = 16;
 
-const OPTIONS: [(&str, &str); 4] = [
-    ("block_size", "bytes of a block: 1024, 2048 or 4096 (default)"),
-    ("blocks_per_segment", "blocks of a segment, a power of two from 16; 2048"),
-    ("reserved_percent", "segments kept for the cleaner, in percent; 5"),
-    ("block_count", "1: count blocks in each checkpoint; 0"),
-];
+const FEATURES: [&str; 2] = ["none", "none,block_count"];
 
-struct MkfsValues {
-    block: u64,
-    segment: u64,
-    reserved: u64,
-    block_count: bool,
-}
-
-fn mkfs_values(level: &FsLevel) -> Result<MkfsValues, IllegalLevel> {
-    let rule = Rule { fs: "nilfs2" };
-    Ok(MkfsValues {
-        block: rule.power_of_two(level, "block_size", 1024, 4096, 4096)?,
-        segment: rule.power_of_two(level, "blocks_per_segment", 16, 1 << 20, 2048)?,
-        reserved: rule.number(level, "reserved_percent", 1, 50, 5)?,
-        block_count: rule.flag(level, "block_count", false)?,
-    })
-}
+static MKFS: Mkfs = Mkfs {
+    command: "mkfs.nilfs2 -f -q [{keep}] -b {block_size} -B {blocks_per_segment} \
+              -m {reserved_percent} -O {block_count} {device}",
+    options: &[
+        MkfsOption::new("block_size", "bytes of a block", PowerOfTwo(1024, 4096, 4096)),
+        MkfsOption::new("blocks_per_segment", "blocks of a segment", PowerOfTwo(16, 1 << 20, 2048)),
+        MkfsOption::new(
+            "reserved_percent",
+            "percent of segments kept for the cleaner",
+            Number(1, 50, 5),
+        ),
+        MkfsOption::new("block_count", "count blocks in each checkpoint", Switch(false, FEATURES)),
+    ],
+};
 
 impl FileSystem for Nilfs2 {
     fn name(&self) -> &'static str {
@@ -54,13 +49,17 @@ impl FileSystem for Nilfs2 {
         ToolNeed::all(&["mkfs.nilfs2", "nilfs-tune"], "nilfs-tools")
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
+    }
+
+    fn least_bytes(&self, values: &MkfsValues) -> u64 {
+        let block = values.number("block_size");
+        LEAST_SEGMENTS * values.number("blocks_per_segment") * block + block
+    }
+
+    fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        rule.known(level, &OPTIONS)?;
-        let values = mkfs_values(level)?;
-        let least = LEAST_SEGMENTS * values.segment * values.block + values.block;
-        rule.least_size(device_bytes, least)?;
-        rule.mount_words(level)?;
         if let Some(option) = level.mount.iter().find(|option| key_value(option).0 == "cp") {
             return Err(rule.broken(
                 format!("mount option {option} mounts a snapshot, which cannot be written"),
@@ -68,28 +67,6 @@ impl FileSystem for Nilfs2 {
             ));
         }
         Ok(())
-    }
-
-    fn mkfs_argv(
-        &self,
-        level: &FsLevel,
-        discard: Discard,
-        device: &Path,
-        _device_bytes: u64,
-    ) -> Vec<String> {
-        let Ok(values) = mkfs_values(level) else { return Vec::new() };
-        let mut argv: Vec<String> = ["mkfs.nilfs2", "-f", "-q"].map(str::to_owned).into();
-        if discard.is_none() {
-            argv.push("-K".to_owned());
-        }
-        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", values.block.to_string());
-        add("-B", values.segment.to_string());
-        add("-m", values.reserved.to_string());
-        let features = if values.block_count { "none,block_count" } else { "none" };
-        add("-O", features.to_owned());
-        argv.push(device.display().to_string());
-        argv
     }
 
     fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
@@ -101,16 +78,12 @@ impl FileSystem for Nilfs2 {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        let block_bytes = mkfs_values(level).map_or(4096, |values| values.block);
+        let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
         ContentRule { block_bytes, inline_max_bytes: 0, compresses: false }
     }
 
     fn freezes(&self) -> bool {
         true
-    }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
     }
 }
 
@@ -152,6 +125,7 @@ fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::contender::Discard;
 
     fn level(mkfs: &[(&str, &str)], mount: &[&str]) -> FsLevel {
         FsLevel {

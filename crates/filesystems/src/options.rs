@@ -45,16 +45,11 @@ impl Rule<'_> {
     }
 
     /// Every mkfs option must be one of `known`.
-    pub fn known(
-        &self,
-        level: &FsLevel,
-        known: &[(&'static str, &'static str)],
-    ) -> Result<(), IllegalLevel> {
+    pub fn known(&self, level: &FsLevel, names: &[&str]) -> Result<(), IllegalLevel> {
         for key in level.mkfs.keys() {
-            if known.iter().any(|(name, _)| name == key) {
+            if names.contains(&&**key) {
                 continue;
             }
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
             let near = nearest(key, names.iter().copied())
                 .map(|near| format!("did you mean {near}? "))
                 .unwrap_or_default();
@@ -89,74 +84,6 @@ impl Rule<'_> {
             }
         }
         Ok(())
-    }
-
-    /// A size in bytes that must be a power of two within the limits.
-    pub fn power_of_two(
-        &self,
-        level: &FsLevel,
-        key: &str,
-        least: u64,
-        most: u64,
-        default: u64,
-    ) -> Result<u64, IllegalLevel> {
-        let value = self.bytes(level, key, default)?;
-        if value.is_power_of_two() && (least..=most).contains(&value) {
-            return Ok(value);
-        }
-        Err(self.broken(
-            format!("{key} = {value} is not a power of two from {least} to {most}"),
-            format!("the default is {default}"),
-        ))
-    }
-
-    /// A size in bytes.
-    pub fn bytes(&self, level: &FsLevel, key: &str, default: u64) -> Result<u64, IllegalLevel> {
-        let Some(text) = level.mkfs.get(key) else { return Ok(default) };
-        text.parse::<Bytes>()
-            .map(|bytes| bytes.0)
-            .map_err(|error| self.broken(format!("{key}: {error}"), format!("such as {default}")))
-    }
-
-    /// A whole number within limits.
-    pub fn number(
-        &self,
-        level: &FsLevel,
-        key: &str,
-        least: u64,
-        most: u64,
-        default: u64,
-    ) -> Result<u64, IllegalLevel> {
-        let Some(text) = level.mkfs.get(key) else { return Ok(default) };
-        text.parse().ok().filter(|value| (least..=most).contains(value)).ok_or_else(|| {
-            self.broken(
-                format!("{key} = {text} is not a whole number from {least} to {most}"),
-                format!("the default is {default}"),
-            )
-        })
-    }
-
-    /// `0` or `1`.
-    pub fn flag(&self, level: &FsLevel, key: &str, default: bool) -> Result<bool, IllegalLevel> {
-        self.number(level, key, 0, 1, u64::from(default)).map(|value| value == 1)
-    }
-
-    /// One word of a list.
-    pub fn one_of<'l>(
-        &self,
-        level: &'l FsLevel,
-        key: &str,
-        words: &[&str],
-        default: &'l str,
-    ) -> Result<&'l str, IllegalLevel> {
-        let value = level.mkfs.get(key).map_or(default, String::as_str);
-        if words.contains(&value) {
-            return Ok(value);
-        }
-        Err(self.broken(
-            format!("{key} = {value} is not known"),
-            format!("use one of {}", words.join(", ")),
-        ))
     }
 
     /// The device must have at least this size.

@@ -3,7 +3,9 @@
 //!
 //! Neither mkreiserfs nor its driver in the kernel discards: the discard level makes no difference.
 
-use super::options::{Rule, device_uuid, output_of, version_of};
+use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
+use super::options::{Rule, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
@@ -12,33 +14,37 @@ use std::path::Path;
 /// The ReiserFS driver.
 pub(super) struct ReiserFs;
 
-const HASHES: [&str; 3] = ["r5", "tea", "rupasov"];
 /// Files up to this size may have their tail, or all they hold, in the tree.
 const TAIL_BYTES: u64 = 16 << 10;
 
-const OPTIONS: [(&str, &str); 3] = [
-    ("block_size", "bytes of a block: 1024, 2048 or 4096 (default)"),
-    ("hash", "order of names: r5 (default), tea or rupasov"),
-    ("journal_blocks", "blocks of the journal, 513 to 32749 (less for small blocks); 8193"),
-];
+static MKFS: Mkfs = Mkfs {
+    // -f -f: also on a whole disk, and without a question.
+    command: "mkreiserfs -q -f -f --format 3.6 -b {block_size} -s {journal_blocks} \
+              -t {transaction_blocks} -h {hash} -u {uuid} {device}",
+    options: &[
+        MkfsOption::new("block_size", "bytes of a block", PowerOfTwo(1024, 4096, 4096)),
+        MkfsOption::new("hash", "order of names", OneOf(&["r5", "tea", "rupasov"])),
+        MkfsOption::new(
+            "journal_blocks",
+            "blocks of the journal, 513 to 32749 (less for small blocks); 8193",
+            Computed(journal_blocks),
+        ),
+        MkfsOption::new("transaction_blocks", "", Computed(transaction_blocks)),
+    ],
+};
 
-struct MkfsValues<'a> {
-    block: u64,
-    hash: &'a str,
-    journal: u64,
+/// The journal lies between the superblock at 64 KiB and the second bitmap, which a bitmap of one
+/// block for each bit is away.
+fn journal_blocks(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let block = reader.values.number("block_size");
+    let most = (8 * block - 65_536 / block - 2).min(32_749);
+    reader.number(513, most, most.min(8193)).map(Some)
 }
 
-fn mkfs_values(level: &FsLevel) -> Result<MkfsValues<'_>, IllegalLevel> {
-    let rule = Rule { fs: "reiserfs" };
-    let block = rule.power_of_two(level, "block_size", 1024, 4096, 4096)?;
-    // It lies between the superblock at 64 KiB and the second bitmap, which a bitmap of one block
-    // for each bit is away.
-    let most = (8 * block - 65_536 / block - 2).min(32_749);
-    Ok(MkfsValues {
-        block,
-        hash: rule.one_of(level, "hash", &HASHES, "r5")?,
-        journal: rule.number(level, "journal_blocks", 513, most, most.min(8193))?,
-    })
+/// At most half of the journal, and 1024 blocks of 4096 bytes or as many as that in smaller ones.
+fn transaction_blocks(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let most = 1024 * reader.values.number("block_size") / 4096;
+    Ok(Some((reader.values.number("journal_blocks") / 2).min(most).max(256)))
 }
 
 impl FileSystem for ReiserFs {
@@ -54,13 +60,17 @@ impl FileSystem for ReiserFs {
         ToolNeed::all(&["mkreiserfs", "debugreiserfs"], "reiserfsprogs")
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
+    }
+
+    /// The journal, the blocks before it, and room for a tree.
+    fn least_bytes(&self, values: &MkfsValues) -> u64 {
+        (values.number("journal_blocks") + 1024) * values.number("block_size")
+    }
+
+    fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        rule.known(level, &OPTIONS)?;
-        let values = mkfs_values(level)?;
-        // The journal, the blocks before it, and room for a tree.
-        rule.least_size(device_bytes, (values.journal + 1024) * values.block)?;
-        rule.mount_words(level)?;
         if let Some(option) = level.mount.iter().find(|option| option.starts_with("jdev")) {
             return Err(rule.broken(
                 format!("mount option {option} cannot be used here"),
@@ -68,23 +78,6 @@ impl FileSystem for ReiserFs {
             ));
         }
         Ok(())
-    }
-
-    fn mkfs_argv(&self, level: &FsLevel, _: Discard, device: &Path, _: u64) -> Vec<String> {
-        let Ok(values) = mkfs_values(level) else { return Vec::new() };
-        // -f -f: also on a whole disk, and without a question.
-        let mut argv: Vec<String> =
-            ["mkreiserfs", "-q", "-f", "-f", "--format", "3.6"].map(str::to_owned).into();
-        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", values.block.to_string());
-        add("-s", values.journal.to_string());
-        // At most half of the journal, and 1024 blocks of 4096 bytes or as many as that in smaller
-        // ones.
-        add("-t", (values.journal / 2).min(1024 * values.block / 4096).max(256).to_string());
-        add("-h", values.hash.to_owned());
-        add("-u", device_uuid(device));
-        argv.push(device.display().to_string());
-        argv
     }
 
     fn mount_options(&self, level: &FsLevel, _: Discard, _: Option<u64>) -> Vec<String> {
@@ -101,17 +94,13 @@ impl FileSystem for ReiserFs {
 
     fn content(&self, level: &FsLevel) -> ContentRule {
         let plain = level.mount.iter().any(|option| option == "notail");
-        let block_bytes = mkfs_values(level).map_or(4096, |values| values.block);
+        let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
         let inline_max_bytes = if plain { 0 } else { TAIL_BYTES };
         ContentRule { block_bytes, inline_max_bytes, compresses: false }
     }
 
     fn freezes(&self) -> bool {
         true
-    }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
     }
 }
 

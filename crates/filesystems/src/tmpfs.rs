@@ -1,9 +1,9 @@
 //! tmpfs: memory, without a device. Warm by nature.
 
+use super::mkfs::MkfsValues;
 use super::options::{Rule, key_value};
 use super::{Backing, ContentRule, FileSystem, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
-use std::path::Path;
 
 /// The tmpfs driver.
 pub(super) struct Tmpfs;
@@ -29,10 +29,8 @@ impl FileSystem for Tmpfs {
         Vec::new()
     }
 
-    fn check(&self, level: &FsLevel, _device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+    fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        rule.known(level, &[])?;
-        rule.mount_words(level)?;
         if let Some(option) =
             level.mount.iter().find(|option| matches!(key_value(option).0, "size" | "nr_blocks"))
         {
@@ -51,10 +49,6 @@ impl FileSystem for Tmpfs {
             ));
         }
         Ok(())
-    }
-
-    fn mkfs_argv(&self, _: &FsLevel, _: Discard, _: &Path, _: u64) -> Vec<String> {
-        Vec::new()
     }
 
     fn mount_options(&self, level: &FsLevel, _: Discard, size: Option<u64>) -> Vec<String> {

@@ -1,10 +1,12 @@
 //! XFS, made by mkfs.xfs with every default written out.
 
-use super::options::{Rule, ToolOutput, device_uuid, output_of, version_of};
+use super::mkfs::ValueRule::{Computed, Flag, PowerOfTwo};
+use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
+use super::options::{Rule, ToolOutput, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use fsarena_model::account::{FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
-use fsarena_model::contender::{Discard, FsLevel};
+use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,86 +16,120 @@ pub(super) struct Xfs;
 /// mkfs.xfs refuses anything smaller.
 const LEAST_BYTES: u64 = 300 << 20;
 
-const OPTIONS: [(&str, &str); 12] = [
-    (
-        "block_size",
-        "bytes of a block: 1024 to 65536, 4096 (default); above a page of memory since Linux 6.12",
-    ),
-    ("sector_size", "bytes of a sector, 512 to the block size and 32768; that of the device"),
-    ("inode_size", "bytes of an inode: 512 (default), 1024 or 2048; at most half a block"),
-    ("agcount", "allocation groups of 64 MiB or more; 4, more above 4 TiB"),
-    (
-        "log_size",
-        "bytes of the log: 64 MiB (with rmapbt and reflink in blocks of 32768 82 MiB, of 65536 \
-         161 MiB) to 2038 MiB and 1048576 blocks; 1/2048 of the device",
-    ),
-    ("finobt", "index of free inodes: 1 (default) or 0"),
-    ("rmapbt", "reverse mapping: 0 (default) or 1"),
-    ("reflink", "shared extents: 1 (default) or 0"),
-    ("bigtime", "times after 2038: 1 (default) or 0"),
-    ("inobtcount", "counters of inode indexes: 1 (default) or 0"),
-    ("sparse", "inode chunks with holes: 1 (default) or 0"),
-    ("dir_block_size", "bytes of a directory block: the block size to 65536; 4096 (default)"),
-];
+static MKFS: Mkfs = Mkfs {
+    command: "mkfs.xfs -f -q [{keep}] -b size={block_size} [-s size={sector_size}] \
+              -m crc=1,finobt={finobt},rmapbt={rmapbt},reflink={reflink},bigtime={bigtime},\
+              inobtcount={inobtcount},uuid={uuid} -d agcount={agcount},noalign \
+              -i size={inode_size},sparse={sparse},maxpct=25 \
+              -l internal,size={log_size},version=2,lazy-count=1 \
+              -n version=2,size={dir_block_size},ftype=1 {device}",
+    options: &[
+        MkfsOption::new(
+            "block_size",
+            "bytes of a block (above a page of memory since Linux 6.12)",
+            PowerOfTwo(1024, 65536, 4096),
+        ),
+        // Absent: the physical sector of the device, which mkfs.xfs knows and this does not.
+        MkfsOption::new(
+            "sector_size",
+            "bytes of a sector, 512 to the block size and 32768; that of the device",
+            Computed(|r| {
+                let most = r.values.number("block_size").min(MOST_SECTOR_BYTES);
+                r.optional(|| r.power_of_two(512, most, 512))
+            }),
+        ),
+        MkfsOption::new(
+            "inode_size",
+            "bytes of an inode: 512 (default), 1024 or 2048; at most half a block",
+            Computed(|r| {
+                let most = 2048.min(r.values.number("block_size") / 2);
+                r.power_of_two(512, most, 512).map(Some)
+            }),
+        ),
+        MkfsOption::new("rmapbt", "reverse mapping", Flag(false)),
+        MkfsOption::new("reflink", "shared extents", Flag(true)),
+        MkfsOption::new(
+            "log_size",
+            "bytes of the log: 64 MiB (with rmapbt and reflink in blocks of 32768 82 MiB, of \
+             65536 161 MiB) to 2038 MiB and 1048576 blocks; 1/2048 of the device",
+            Computed(log_size),
+        ),
+        MkfsOption::new(
+            "agcount",
+            "allocation groups of 64 MiB or more; 4, more above 4 TiB",
+            Computed(group_count),
+        ),
+        MkfsOption::new("finobt", "index of free inodes", Flag(true)),
+        MkfsOption::new(
+            "inobtcount",
+            "counters of inode indexes: as finobt (default), or 0",
+            Computed(|r| {
+                let finobt = r.values.number("finobt");
+                let counters = r.number(0, 1, finobt)?;
+                let legal = (counters <= finobt).then_some(Some(counters));
+                legal.ok_or_else(|| {
+                    r.rule.broken("inobtcount = 1 needs finobt = 1", "set finobt = 1")
+                })
+            }),
+        ),
+        MkfsOption::new("bigtime", "times after 2038", Flag(true)),
+        MkfsOption::new("sparse", "inode chunks with holes", Flag(true)),
+        MkfsOption::new(
+            "dir_block_size",
+            "bytes of a directory block: the block size to 65536; 4096 (default)",
+            Computed(|r| {
+                let block = r.values.number("block_size");
+                r.power_of_two(block, 65536, block.max(4096)).map(Some)
+            }),
+        ),
+    ],
+};
 
 /// Most blocks of a log (`XFS_MAX_LOG_BLOCKS`).
 const MOST_LOG_BLOCKS: u64 = 1 << 20;
 /// Largest sector (`XFS_MAX_SECTORSIZE`).
 const MOST_SECTOR_BYTES: u64 = 32768;
 
-struct MkfsValues {
-    block: u64,
-    /// Absent: the physical sector of the device, which mkfs.xfs knows and this does not.
-    sector: Option<u64>,
-    inode: u64,
-    agcount: u64,
-    log: u64,
-    finobt: bool,
-    rmapbt: bool,
-    reflink: bool,
-    bigtime: bool,
-    inobtcount: bool,
-    sparse: bool,
-    dir_block: u64,
-}
-
-fn mkfs_values(level: &FsLevel, device: Option<u64>) -> Result<MkfsValues, IllegalLevel> {
-    let rule = Rule { fs: "xfs" };
-    let device = device.unwrap_or(u64::MAX);
-    let block = rule.power_of_two(level, "block_size", 1024, 65536, 4096)?;
-    let (rmapbt, reflink) =
-        (rule.flag(level, "rmapbt", false)?, rule.flag(level, "reflink", true)?);
+fn log_size(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let (values, device) = (reader.values, reader.values.device_bytes);
+    let block = values.number("block_size");
     // What mkfs.xfs 6.1.0 asks for on 2 GiB and more; it is the largest transaction that counts.
-    let least = match (rmapbt && reflink, block) {
-        (true, 32768) => 82 << 20,
-        (true, 65536) => 161 << 20,
+    let least = match (values.number("rmapbt") * values.number("reflink"), block) {
+        (1, 32768) => 82 << 20,
+        (1, 65536) => 161 << 20,
         _ => 64 << 20,
     };
     let most = (2038 << 20).min(MOST_LOG_BLOCKS * block);
-    let log_default = (device / 2048).clamp(least, most).next_multiple_of(1 << 20);
-    let log = rule.bytes(level, "log_size", log_default)?;
-    if !(least..=most).contains(&log) || !log.is_multiple_of(block) || log > device / 4 {
-        return Err(rule.broken(
-            format!(
-                "log_size = {log} is not a whole number of blocks of {block} from {} MiB to {} MiB \
-                 and at most a quarter of the device",
-                least >> 20,
-                most >> 20
-            ),
-            format!("the default is {log_default}"),
-        ));
+    let default = (device / 2048).clamp(least, most).next_multiple_of(1 << 20);
+    let log = reader.bytes(default)?;
+    if (least..=most).contains(&log) && log.is_multiple_of(block) && log <= device / 4 {
+        return Ok(Some(log));
     }
-    let agcount_default = device.div_ceil(1 << 40).max(4);
-    let agcount = rule.number(level, "agcount", 1, 1_000_000, agcount_default)?;
+    Err(reader.rule.broken(
+        format!(
+            "log_size = {log} is not a whole number of blocks of {block} from {} MiB to {} MiB \
+             and at most a quarter of the device",
+            least >> 20,
+            most >> 20
+        ),
+        format!("the default is {default}"),
+    ))
+}
+
+fn group_count(reader: &OptionReader<'_>) -> Result<Option<u64>, IllegalLevel> {
+    let device = reader.values.device_bytes;
+    let default = device.div_ceil(1 << 40).max(4);
+    let agcount = reader.number(1, 1_000_000, default)?;
     if agcount < 2 || device / agcount < 64 << 20 {
-        return Err(rule.broken(
+        return Err(reader.rule.broken(
             format!("agcount = {agcount} is under 2, or its groups are smaller than 64 MiB"),
-            format!("the default is {agcount_default}"),
+            format!("the default is {default}"),
         ));
     }
     // The log lies in one group, with the headers of the group before it.
+    let log = reader.values.number("log_size");
     if log + (1 << 20) > device / agcount {
-        return Err(rule.broken(
+        return Err(reader.rule.broken(
             format!(
                 "log_size = {log} and 1 MiB more do not fit into one of agcount = {agcount} groups \
                  of {} bytes",
@@ -102,34 +138,7 @@ fn mkfs_values(level: &FsLevel, device: Option<u64>) -> Result<MkfsValues, Illeg
             "use a smaller log_size, a smaller agcount or a larger device",
         ));
     }
-    let finobt = rule.flag(level, "finobt", true)?;
-    let inobtcount = rule.flag(level, "inobtcount", finobt)?;
-    if inobtcount && !finobt {
-        return Err(rule.broken("inobtcount = 1 needs finobt = 1", "set finobt = 1"));
-    }
-    Ok(MkfsValues {
-        block,
-        sector: match level.mkfs.contains_key("sector_size") {
-            true => Some(rule.power_of_two(
-                level,
-                "sector_size",
-                512,
-                block.min(MOST_SECTOR_BYTES),
-                512,
-            )?),
-            false => None,
-        },
-        inode: rule.power_of_two(level, "inode_size", 512, 2048.min(block / 2), 512)?,
-        agcount,
-        log,
-        finobt,
-        rmapbt,
-        reflink,
-        bigtime: rule.flag(level, "bigtime", true)?,
-        inobtcount,
-        sparse: rule.flag(level, "sparse", true)?,
-        dir_block: rule.power_of_two(level, "dir_block_size", block, 65536, block.max(4096))?,
-    })
+    Ok(Some(agcount))
 }
 
 impl FileSystem for Xfs {
@@ -145,50 +154,12 @@ impl FileSystem for Xfs {
         ToolNeed::all(&["mkfs.xfs", "xfs_db"], "xfsprogs")
     }
 
-    fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
-        let rule = Rule { fs: self.name() };
-        rule.known(level, &OPTIONS)?;
-        rule.least_size(device_bytes, LEAST_BYTES)?;
-        mkfs_values(level, device_bytes)?;
-        rule.mount_words(level)
+    fn mkfs(&self) -> &'static Mkfs {
+        &MKFS
     }
 
-    fn mkfs_argv(
-        &self,
-        level: &FsLevel,
-        discard: Discard,
-        device: &Path,
-        device_bytes: u64,
-    ) -> Vec<String> {
-        let Ok(values) = mkfs_values(level, Some(device_bytes)) else { return Vec::new() };
-        let mut argv: Vec<String> = ["mkfs.xfs", "-f", "-q"].map(str::to_owned).into();
-        if discard.is_none() {
-            argv.push("-K".to_owned());
-        }
-        let bit = u8::from;
-        let mut add = |flag: &str, value: String| argv.extend([flag.to_owned(), value]);
-        add("-b", format!("size={}", values.block));
-        if let Some(bytes) = values.sector {
-            add("-s", format!("size={bytes}"));
-        }
-        add(
-            "-m",
-            format!(
-                "crc=1,finobt={},rmapbt={},reflink={},bigtime={},inobtcount={},uuid={}",
-                bit(values.finobt),
-                bit(values.rmapbt),
-                bit(values.reflink),
-                bit(values.bigtime),
-                bit(values.inobtcount),
-                device_uuid(device)
-            ),
-        );
-        add("-d", format!("agcount={},noalign", values.agcount));
-        add("-i", format!("size={},sparse={},maxpct=25", values.inode, bit(values.sparse)));
-        add("-l", format!("internal,size={},version=2,lazy-count=1", values.log));
-        add("-n", format!("version=2,size={},ftype=1", values.dir_block));
-        argv.push(device.display().to_string());
-        argv
+    fn least_bytes(&self, _: &MkfsValues) -> u64 {
+        LEAST_BYTES
     }
 
     /// Through xfs_db, which reads the device whether it is mounted or not, and writes nothing.
@@ -205,17 +176,18 @@ impl FileSystem for Xfs {
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
-        let block = mkfs_values(level, None).map_or(4096, |values| values.block);
+        let block = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
         ContentRule { block_bytes: block, inline_max_bytes: 0, compresses: false }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
-        mkfs_values(level, Some(device_bytes)).ok().map(|values| capacity(&values, device_bytes))
+        let values = self.mkfs_values(level, Some(device_bytes)).ok()?;
+        Some(capacity(&values))
     }
 
     /// Blocks beyond a page came with large folios in Linux 6.12.
     fn kernel_takes(&self, level: &FsLevel, kernel: &Kernel) -> Result<(), IllegalLevel> {
-        let block = mkfs_values(level, None).map_or(0, |values| values.block);
+        let block = self.mkfs_values(level, None).map_or(0, |v| v.number("block_size"));
         if block <= kernel.page_bytes || kernel.is_at_least(6, 12) {
             return Ok(());
         }
@@ -242,10 +214,6 @@ impl FileSystem for Xfs {
     fn freezes(&self) -> bool {
         true
     }
-
-    fn mkfs_options(&self) -> &'static [(&'static str, &'static str)] {
-        &OPTIONS
-    }
 }
 
 /// Head of a block of a tree with checksums.
@@ -263,19 +231,20 @@ const TAKEN_INODES: u64 = 3;
 /// the blocks that its trees of shared extents and of free inodes (and of reverse mappings) may
 /// need (`xfs_ag_resv_init`, `xfs_btree_calc_size` in fs/xfs/libxfs), the whole a pool of 8192
 /// blocks or a twentieth (`xfs_default_resblks`).
-fn capacity(values: &MkfsValues, device: u64) -> Capacity {
-    let block = values.block;
-    let blocks = device / block;
-    let group = blocks / values.agcount;
-    let log = values.log / block;
+fn capacity(values: &MkfsValues) -> Capacity {
+    let (block, inode) = (values.number("block_size"), values.number("inode_size"));
+    let groups = values.number("agcount");
+    let blocks = values.device_bytes / block;
+    let group = blocks / groups;
+    let log = values.number("log_size") / block;
     let mut kept = (blocks / 20).min(POOL_BLOCKS);
-    for number in 0..values.agcount {
+    for number in 0..groups {
         // The log lies in the middle one.
-        let space = if number == values.agcount / 2 { group.saturating_sub(log) } else { group };
+        let space = if number == groups / 2 { group.saturating_sub(log) } else { group };
         kept += reserved(values, group, space) + ASIDE_BLOCKS;
     }
     let free = blocks.saturating_sub(log + kept);
-    let in_block = block / values.inode;
+    let in_block = block / inode;
     let most = blocks * INODES_PERCENT / 100 * in_block;
     let inodes = most.min(free * in_block).saturating_sub(TAKEN_INODES);
     Capacity {
@@ -283,25 +252,26 @@ fn capacity(values: &MkfsValues, device: u64) -> Capacity {
         kept_for_root_bytes: 0,
         unit_bytes: block,
         inline_max_bytes: 0,
-        inode_bytes: values.inode,
-        dir_unit_bytes: values.dir_block,
+        inode_bytes: inode,
+        dir_unit_bytes: values.number("dir_block_size"),
         moves_on_write: false,
     }
 }
 
 /// Blocks that one group keeps for its trees.
 fn reserved(values: &MkfsValues, group: u64, space: u64) -> u64 {
+    let block = values.number("block_size");
     let tree = |record_bytes: u64, pointer_bytes: u64, records: u64| {
-        tree_blocks(values.block, record_bytes, pointer_bytes, records)
+        tree_blocks(block, record_bytes, pointer_bytes, records)
     };
     let mut blocks = 0;
-    if values.reflink {
+    if values.number("reflink") == 1 {
         blocks += tree(12, 8, space);
     }
-    if values.finobt {
-        blocks += tree(16, 8, group * (values.block / values.inode) / 64);
+    if values.number("finobt") == 1 {
+        blocks += tree(16, 8, group * (block / values.number("inode_size")) / 64);
     }
-    if values.rmapbt {
+    if values.number("rmapbt") == 1 {
         blocks += tree(24, 44, space).max(group / 100);
     }
     blocks
@@ -411,6 +381,7 @@ fn pairs(text: &str) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::contender::Discard;
 
     const INFO: &str = "\
 meta-data=/dev/loop0             isize=512    agcount=4, agsize=32768 blks
@@ -545,7 +516,7 @@ realtime =none                   extsz=4096   blocks=0, rtextents=0
         for (options, mib, free_bytes, inodes) in real {
             let mkfs = options.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
             let level = FsLevel { mkfs, ..FsLevel::plain("xfs") };
-            let room = capacity(&mkfs_values(&level, Some(mib << 20)).unwrap(), mib << 20);
+            let room = Xfs.capacity(&level, mib << 20).unwrap();
             let found = Predicted { free_bytes, inodes: Some(inodes) };
             let (got, real) = (room.predicted.free_bytes, free_bytes);
             assert!(got.abs_diff(real) * 200 < real, "{got} of {real}: {options:?}");

@@ -101,8 +101,9 @@ fn list(costs: &[ExperimentLine]) -> String {
     text.push_str("\nFile systems (--fs NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…]):\n");
     for driver in fsarena_filesystems::builtin() {
         let _ = writeln!(text, "  {:<26}{}", driver.name(), driver.summary());
-        for (key, explanation) in driver.mkfs_options() {
-            let _ = writeln!(text, "    {:<24}{explanation}", format!("mkfs.{key}"));
+        for option in driver.mkfs().options {
+            let Some(help) = option.help() else { continue };
+            let _ = writeln!(text, "    {:<24}{help}", format!("mkfs.{}", option.name));
         }
     }
     text

@@ -1,6 +1,7 @@
 //! Rules, commands and parsers of ext2, ext3 and ext4.
 
 use super::*;
+use fsarena_model::contender::Discard;
 
 const DUMP: &str = "\
 Filesystem volume name:   <none>
