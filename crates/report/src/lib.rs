@@ -9,7 +9,6 @@ pub mod article;
 mod bars;
 mod command;
 mod context;
-mod csv;
 mod datasets;
 mod devices;
 mod doctor;
@@ -47,7 +46,6 @@ mod verdict;
 pub use article::{OwnPhase, OwnRun, article, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use context::{Repeats, Run};
-pub use csv::csv;
 pub use datasets::{
     ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
 };
@@ -64,7 +62,7 @@ pub use merged::{MergedLine, merged_table};
 pub use notes::{closing_notes, run_heading};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
-pub use raw::raw_values;
+pub use raw::{csv, raw_values};
 pub use sections::sections_text;
 pub use sections::watched::{watched_pair_tables, watched_tables};
 pub use style::{Detail, MIN_WIDTH, Style};

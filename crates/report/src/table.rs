@@ -175,6 +175,8 @@ pub(crate) struct Table {
     /// How many columns stay together where text goes on in a further table; 0 where it leaves
     /// columns out instead.
     pub(crate) group: usize,
+    /// Further columns that stand in each of these tables, behind the first.
+    pub(crate) lead: usize,
 }
 
 impl Table {
@@ -206,6 +208,11 @@ impl Table {
     /// Text goes on in a further table where there is no room, `group` columns together.
     pub(crate) fn in_groups(self, group: usize) -> Self {
         Self { group, ..self }
+    }
+
+    /// The first `count` columns stand in each of these tables.
+    pub(crate) fn leading(self, count: usize) -> Self {
+        Self { lead: count.saturating_sub(1), ..self }
     }
 
     /// Rows as columns: the headings of the columns become those of the rows.

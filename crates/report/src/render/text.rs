@@ -15,7 +15,7 @@ use comfy_table::{
 const GAP: usize = 2;
 /// A column of words is not wrapped to less.
 const MIN_TEXT: usize = 10;
-/// Columns that the headings of rows take, at least, where columns go on in a further table.
+/// Columns that the headings of rows take, at most, where columns go on in a further table.
 const TITLE_COLUMNS: usize = 24;
 
 /// A section without its own title: its blocks, then how it is read.
@@ -104,23 +104,29 @@ pub(crate) fn table(table: &Table, width: usize) -> String {
     }
 }
 
-/// The columns behind the first in as few tables as fit, about as many in each; those that belong
-/// together, `group` at a time, stay so where they fit.
+/// The columns behind the leading ones in as few tables as fit, about as many in each; those that
+/// belong together, `group` at a time, stay so where they fit.
 fn in_parts(table: &Table, group: usize, width: usize) -> String {
-    let count = table.columns.len().saturating_sub(1);
-    let widest = (1..=count).map(|at| {
-        let head = clean(&table.columns[at].head);
-        let cells = table.rows.iter().map(|row| row[at].text.as_str());
-        head.split_whitespace().chain(cells).map(width_of).max().unwrap_or(0) + 2
-    });
-    let most = ((width - TITLE_COLUMNS) / widest.max().unwrap_or(1)).max(1);
-    let group = if group <= most { group.max(1) } else { 1 };
-    let groups = count.div_ceil(group);
-    let parts = groups.div_ceil(most / group).max(1);
-    let each = groups.div_ceil(parts).max(1) * group;
-    let numbers: Vec<usize> = (1..=count).collect();
+    let lead = (table.lead + 1).min(table.columns.len());
+    let columns = |own: &[usize]| own.iter().map(|&at| natural(table, at) + GAP).sum::<usize>();
+    let title = natural(table, 0).min(TITLE_COLUMNS);
+    let room = width - title - columns(&(1..lead).collect::<Vec<_>>());
+    let numbers: Vec<usize> = (lead..table.columns.len()).collect();
+    let fits = |own: &[usize]| columns(own) <= room;
+    let group = if numbers.chunks(group).all(fits) { group } else { 1 };
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for own in numbers.chunks(group) {
+        match parts.last_mut() {
+            Some(last) if fits(&[last.as_slice(), own].concat()) => last.extend(own),
+            _ => parts.push(own.to_vec()),
+        }
+    }
+    let each = numbers.len().div_ceil(group).div_ceil(parts.len().max(1)).max(1) * group;
+    if numbers.chunks(each).all(fits) {
+        parts = numbers.chunks(each).map(<[usize]>::to_vec).collect();
+    }
     let part = |own: &[usize]| {
-        let all = || std::iter::once(0).chain(own.iter().copied());
+        let all = || (0..lead).chain(own.iter().copied());
         let columns: Vec<Column> = all().map(|at| table.columns[at].clone()).collect();
         let mut part = Table::new(columns);
         for row in &table.rows {
@@ -128,7 +134,7 @@ fn in_parts(table: &Table, group: usize, width: usize) -> String {
         }
         lines(&part, width)
     };
-    let parts: Vec<String> = numbers.chunks(each).map(part).collect();
+    let parts: Vec<String> = parts.iter().map(|own| part(own)).collect();
     parts.join("\n")
 }
 

@@ -3,7 +3,6 @@
 
 mod data;
 mod method;
-mod raw;
 mod repeat;
 
 use crate::context::SectionContext;
@@ -20,13 +19,30 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let points = points(&run.header.plan, run.records);
     let many = data::many(&points);
     let body = html! {
-        (raw::section(&points, many))
+        (raw(context, &points, many))
         (closing_notes(context))
         (repeat::section(context))
         @if !context.is_watched() { (method::section(context)) }
         (files(context, &points, many))
     };
     Section::new(vec![Block::Page(body, Vec::new())])
+}
+
+/// The values of every trial, folded.
+fn raw(context: &SectionContext<'_>, points: &[PhasePoints], many: usize) -> Markup {
+    html! {
+        (parts::heading("Every raw value of every trial"))
+        @if many == 0 {
+            (parts::missing("No trial has a timed phase that came to its end."))
+        } @else if many > MOST_POINTS {
+            p {
+                "These are " (count(many, "phase")) " of trials, too many for tables: they are in "
+                "the CSV below."
+            }
+        } @else {
+            (parts::blocks(&crate::raw::raw_page(context, points)))
+        }
+    }
 }
 
 /// What failed, what was not run, notices.

@@ -142,13 +142,10 @@ fn values_under_other_conditions_are_marked() {
     let ours = text.split_once("As in 2003").unwrap().1;
     insta::assert_snapshot!(ours, @r"
     : RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the article)
-                                                 ext4               xfs                   jfs
-    -----------------------------------------------------------------------------------------
-    write 5000 files of 256 B, KB/s  2500.00 / 25 [a]  2500.00 / 25 [b]  2500.00 / 25 [c] [d]
-
-                                          btrfs                    tmpfs
-    --------------------------------------------------------------------
-    write 5000 files of 256 B, KB/s  failed [e]  2500000.00 / 25 [f] [g]
+                                           ext4               xfs                   jfs       btrfs                    tmpfs
+    ------------------------------------------------------------------------------------------------------------------------
+    write 5000 files of 256    2500.00 / 25 [a]  2500.00 / 25 [b]  2500.00 / 25 [c] [d]  failed [e]  2500000.00 / 25 [f] [g]
+    B, KB/s
     [a] 2 of 3 planned trials; not among them: 1 warm, though cold was asked for: the mount left 812 resident pages
     [b] memory not limited to 64 MiB: no cgroup controller for memory
     [c] 2 of 3 planned trials
@@ -158,13 +155,10 @@ fn values_under_other_conditions_are_marked() {
     [g] memory not limited, as asked
 
     As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `durable`
-                                                 ext4               xfs                   jfs
-    -----------------------------------------------------------------------------------------
-    write 5000 files of 256 B, KB/s  1250.00 / 25 [a]  1250.00 / 25 [b]  1250.00 / 25 [c] [d]
-
-                                          btrfs                 tmpfs
-    -----------------------------------------------------------------
-    write 5000 files of 256 B, KB/s  failed [e]  1250.00 / 25 [f] [g]
+                                              ext4               xfs                   jfs       btrfs                 tmpfs
+    ------------------------------------------------------------------------------------------------------------------------
+    write 5000 files of 256 B,    1250.00 / 25 [a]  1250.00 / 25 [b]  1250.00 / 25 [c] [d]  failed [e]  1250.00 / 25 [f] [g]
+    KB/s
     [a] 2 of 3 planned trials; not among them: 1 warm, though cold was asked for: the mount left 812 resident pages
     [b] memory not limited to 64 MiB: no cgroup controller for memory
     [c] 2 of 3 planned trials

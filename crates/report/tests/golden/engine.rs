@@ -178,16 +178,37 @@ fn fio_says_its_own_time_80() {
     xfs      10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
     ");
     insta::assert_snapshot!(raw_values(&header, &records, 100, plain()), @r"
-    fio-job / randread
-    trial  block  file system     returned        durable        drained  cache    ops    own clock
-    -----------------------------------------------------------------------------------------------
-        1      1  ext4         500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
-        2      1  xfs          500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
-        3      2  ext4         500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
-        4      2  xfs          500,000,000  1,000,000,000  1,250,000,000   cold  1,000  300,000,000
+    fio-job / randread: raw values
+    contender  trial  block  cache    returned,    durable, ns    drained, ns    ops
+                                             ns
+    --------------------------------------------------------------------------------
+    ext4           1      1  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
+    xfs            2      1  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
+    ext4           3      2  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
+    xfs            4      2  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
 
-    Times in ns from the phase's first clock read; device bytes: written to the device up to the next
-    unmount; partial: the phase ended early, and is in no figure. Everything else: --json.
+    contender  trial     asked,     asked    cpu       worker   worker  device
+                          bytes  written,  share     user, ns  system,   read,
+                                    bytes                           ns   bytes
+    --------------------------------------------------------------------------
+    ext4           1  4,096,000         0  0.250  100,000,000        0   4,096
+    xfs            2  4,096,000         0  0.250  100,000,000        0   4,096
+    ext4           3  4,096,000         0  0.250  100,000,000        0   4,096
+    xfs            4  4,096,000         0  0.250  100,000,000        0   4,096
+
+    contender  trial      device    p50,    p99,    max, ns   own clock,
+                        written,      ns      ns                      ns
+                           bytes
+    --------------------------------------------------------------------
+    ext4           1  12,288,000  10,111  10,111  1,048,583  300,000,000
+    xfs            2  12,288,000  10,111  10,111  1,048,583  300,000,000
+    ext4           3  12,288,000  10,111  10,111  1,048,583  300,000,000
+    xfs            4  12,288,000  10,111  10,111  1,048,583  300,000,000
+
+    In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of
+    contents that the work read and wrote. Shares are of 1; CPU: of the whole machine up to durable.
+    Worker: processor time of the program and all it starts, or of the engine. Device: read up to
+    durable, written up to the next unmount. Everything else: --json.
     ");
 }
 

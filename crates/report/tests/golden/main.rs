@@ -130,21 +130,78 @@ fn sample_study() -> Study {
 fn raw_80() {
     let (header, records) = sample();
     insta::assert_snapshot!(raw_values(&header, &records[..6], 80, plain()), @r"
-    small-files / create
-    trial  file system                        returned        durable        drained
+    small-files / create: raw values
+    contender                              trial  block  cache             returned,
+                                                                                  ns
     --------------------------------------------------------------------------------
-        1  ext4#1                          500,000,000  1,000,000,000  1,250,000,000
-        2  ext4#2                          500,000,000  1,010,000,000  1,250,000,000
-        3  ext4 data=writeback,noatime,co  500,000,000  1,020,000,000    not drained
-           mmit=600 on a file system with
-           a very long label
-        4  xfs                             500,000,000  1,030,000,000  1,250,000,000
-        5  tmpfs                             5,000,000     10,400,000      no device
-        6  btrfs (partial)                 500,000,000  1,050,000,000  1,250,000,000
+    ext4#1                                     1      1  cold            500,000,000
+    ext4#2                                     2      1  cold            500,000,000
+    ext4                                       3      1  cold            500,000,000
+    data=writeback,noatime,commit=600 on
+    a file system with a very long label
+    [a]
+    xfs [b]                                    4      1  cold            500,000,000
+    tmpfs                                      5      1  warm by nature    5,000,000
+    btrfs [c]                                  6      1  cold            500,000,000
 
-    Times in ns from the phase's first clock read; device bytes: written to the
-    device up to the next unmount; partial: the phase ended early, and is in no
-    figure. Everything else: --json.
+    contender                  trial    durable, ns    drained, ns    ops     asked,
+                                                                               bytes
+    --------------------------------------------------------------------------------
+    ext4#1                         1  1,000,000,000  1,250,000,000  5,000  1,280,000
+    ext4#2                         2  1,010,000,000  1,250,000,000  5,000  1,280,000
+    ext4 data=writeback,noati      3  1,020,000,000              -  5,000  1,280,000
+    me,commit=600 on a file
+    system with a very long
+    label [a]
+    xfs [b]                        4  1,030,000,000  1,250,000,000  5,000  1,280,000
+    tmpfs                          5     10,400,000              -  5,000  1,280,000
+    btrfs [c]                      6  1,050,000,000  1,250,000,000     22  1,280,000
+
+    contender                  trial      asked    cpu       worker   worker  device
+                                       written,  share     user, ns  system,   read,
+                                          bytes                           ns   bytes
+    --------------------------------------------------------------------------------
+    ext4#1                         1  1,280,000  0.250  100,000,000        0   4,096
+    ext4#2                         2  1,280,000  0.250  100,000,000        0   4,096
+    ext4 data=writeback,noati      3  1,280,000  0.250  100,000,000        0   4,096
+    me,commit=600 on a file
+    system with a very long
+    label [a]
+    xfs [b]                        4  1,280,000  0.250  100,000,000        0   4,096
+    tmpfs                          5  1,280,000      -  100,000,000        0       -
+    btrfs [c]                      6  1,280,000  0.250  100,000,000        0   4,096
+
+    contender                        trial     device          write    p50,    p99,
+                                             written,  amplification      ns      ns
+                                                bytes
+    --------------------------------------------------------------------------------
+    ext4#1                               1  3,840,000           3.00  10,111  10,111
+    ext4#2                               2  3,840,000           3.00  10,111  10,111
+    ext4 data=writeback,noatime,com      3  3,840,000           3.00  10,111  10,111
+    mit=600 on a file system with a
+    very long label [a]
+    xfs [b]                              4  3,840,000           3.00  10,111  10,111
+    tmpfs                                5          -              -  10,111  10,111
+    btrfs [c]                            6  3,840,000           3.00  10,111  10,111
+
+    contender                                                       trial    max, ns
+    --------------------------------------------------------------------------------
+    ext4#1                                                              1  1,048,583
+    ext4#2                                                              2  1,048,583
+    ext4 data=writeback,noatime,commit=600 on a file system with a      3  1,048,583
+    very long label [a]
+    xfs [b]                                                             4  1,048,583
+    tmpfs                                                               5  1,048,583
+    btrfs [c]                                                           6  1,048,583
+    [a] not drained: no idle 200 ms within 60 s
+    [b] in no figure: wrong contents: 1 of 5000 files
+    [c] in no figure: ended early: write f00000017: No space left on device
+
+    In the order in which they were run. Times are from the phase's first clock
+    read. Asked: bytes of contents that the work read and wrote. Shares are of 1;
+    CPU: of the whole machine up to durable. Worker: processor time of the program
+    and all it starts, or of the engine. Device: read up to durable, written up to
+    the next unmount. Everything else: --json.
     ");
 }
 

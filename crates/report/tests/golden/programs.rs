@@ -363,40 +363,55 @@ fn raw_100() {
     let text = raw_values(&header, &records, 100, plain());
     let start = text.find("tree / archive").unwrap();
     insta::assert_snapshot!(text[start..], @r"
-    tree / archive: archive bzip2 (tar) of copy
-    trial  block  file system     returned        durable        drained           cache    own clock
-    -------------------------------------------------------------------------------------------------
-        1      1  ext4         500,000,000  4,000,000,000  1,250,000,000            warm  400,000,000
-        2      1  tmpfs         50,000,000    205,000,000      no device  warm by nature  400,000,000
-        3      2  ext4         500,000,000  4,200,000,000  1,250,000,000            warm  400,000,000
-        4      2  tmpfs         50,000,000    215,000,000      no device  warm by nature  400,000,000
-    trial  file system  entries       asked      of it         user  system   read     written
-                                               written
-    ------------------------------------------------------------------------------------------
-        1  ext4           1,110  24,000,000  4,000,000  100,000,000       0  4,096  72,000,000
-        2  tmpfs          1,110  24,000,000  4,000,000  100,000,000       0      -           -
-        3  ext4           1,110  24,000,000  4,000,000  100,000,000       0  4,096  72,000,000
-        4  tmpfs          1,110  24,000,000  4,000,000  100,000,000       0      -           -
+    tree / archive: raw values, archive bzip2 (tar) of copy
+    contender  trial  block  cache             returned,    durable, ns    drained, ns
+                                                      ns
+    ----------------------------------------------------------------------------------
+    ext4           1      1  warm            500,000,000  4,000,000,000  1,250,000,000
+    tmpfs          2      1  warm by nature   50,000,000    205,000,000              -
+    ext4           3      2  warm            500,000,000  4,200,000,000  1,250,000,000
+    tmpfs          4      2  warm by nature   50,000,000    215,000,000              -
 
-    tree / delete: delete (rm) of copy
-    trial  block  file system     returned        durable        drained           cache    own clock
-    -------------------------------------------------------------------------------------------------
-        1      1  ext4         500,000,000  5,000,000,000  1,250,000,000            warm  400,000,000
-        2      1  tmpfs         50,000,000    255,000,000      no device  warm by nature  400,000,000
-        3      2  ext4         500,000,000  5,200,000,000  1,250,000,000            warm  400,000,000
-        4      2  tmpfs         50,000,000    265,000,000      no device  warm by nature  400,000,000
-    trial  file system  entries  asked    of it         user  system   read  written
-                                        written
-    --------------------------------------------------------------------------------
-        1  ext4           1,110      0        0  100,000,000       0  4,096        0
-        2  tmpfs          1,110      0        0  100,000,000       0      -        -
-        3  ext4           1,110      0        0  100,000,000       0  4,096        0
-        4  tmpfs          1,110      0        0  100,000,000       0      -        -
+    contender  trial    ops      asked,      asked    cpu       worker
+                                  bytes   written,  share     user, ns
+                                             bytes
+    ------------------------------------------------------------------
+    ext4           1  1,110  24,000,000  4,000,000  0.250  100,000,000
+    tmpfs          2  1,110  24,000,000  4,000,000  0.250  100,000,000
+    ext4           3  1,110  24,000,000  4,000,000  0.250  100,000,000
+    tmpfs          4  1,110  24,000,000  4,000,000  0.250  100,000,000
 
-    Times in ns from the phase's first clock read; device bytes, written: to the device up to the next
-    unmount; read: from it up to `durable`; asked: bytes of contents that the work read and wrote, of
-    these written; user, system: processor time in ns of the program and all it starts, or of the
-    engine; partial: the phase ended early, and is in no figure. Everything else: --json.
+    contender  trial   worker  device      device          write   own clock,
+                      system,   read,    written,  amplification           ns
+                           ns   bytes       bytes
+    -------------------------------------------------------------------------
+    ext4           1        0   4,096  72,000,000           18.0  400,000,000
+    tmpfs          2        0       -           -              -  400,000,000
+    ext4           3        0   4,096  72,000,000           18.0  400,000,000
+    tmpfs          4        0       -           -              -  400,000,000
+
+    tree / delete: raw values, delete (rm) of copy
+    contender  trial  block  cache             returned,    durable, ns    drained, ns    ops  asked,
+                                                      ns                                        bytes
+    -------------------------------------------------------------------------------------------------
+    ext4           1      1  warm            500,000,000  5,000,000,000  1,250,000,000  1,110       0
+    tmpfs          2      1  warm by nature   50,000,000    255,000,000              -  1,110       0
+    ext4           3      2  warm            500,000,000  5,200,000,000  1,250,000,000  1,110       0
+    tmpfs          4      2  warm by nature   50,000,000    265,000,000              -  1,110       0
+
+    contender  trial     asked    cpu       worker   worker  device    device   own clock,
+                      written,  share     user, ns  system,   read,  written,           ns
+                         bytes                           ns   bytes     bytes
+    --------------------------------------------------------------------------------------
+    ext4           1         0  0.250  100,000,000        0   4,096         0  400,000,000
+    tmpfs          2         0  0.250  100,000,000        0       -         -  400,000,000
+    ext4           3         0  0.250  100,000,000        0   4,096         0  400,000,000
+    tmpfs          4         0  0.250  100,000,000        0       -         -  400,000,000
+
+    In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of
+    contents that the work read and wrote. Shares are of 1; CPU: of the whole machine up to durable.
+    Worker: processor time of the program and all it starts, or of the engine. Device: read up to
+    durable, written up to the next unmount. Everything else: --json.
     ");
 }
 

@@ -163,19 +163,12 @@ fn machines_stand_side_by_side_with_ratios() {
     let (tables, _) = text.split_once("\n\nAppendix").unwrap();
     insta::assert_snapshot!(tables, @r"
     As in 2008: 2 machines, seconds by `returned` (as the article)
-                  untar (1)     untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip
-                                  (2)        (1)        (2)       (1)       (2)
-    ---------------------------------------------------------------------------
-    tmpfs              6.50      6.00          -          -         -         -
-    ext3           7.00 [a]  6.50 [b]          -          -         -         -
-    xfs    6.00 [d] [e] [f]         -          -          -         -         -
-
-               wav2flac (1)  wav2flac (2)  wav2ogg  wav2ogg
-                                               (1)      (2)
-    -------------------------------------------------------
-    tmpfs              6.50          6.00        -        -
-    ext3           7.00 [c]  6.50 [c] [b]        -        -
-    xfs    6.00 [d] [e] [f]             -        -        -
+                  untar (1)     untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip      wav2flac (1)  wav2flac (2)  wav2ogg  wav2ogg
+                                  (2)        (1)        (2)       (1)       (2)                                      (1)      (2)
+    -----------------------------------------------------------------------------------------------------------------------------
+    tmpfs              6.50      6.00          -          -         -         -              6.50          6.00        -        -
+    ext3           7.00 [a]  6.50 [b]          -          -         -         -          7.00 [c]  6.50 [c] [b]        -        -
+    xfs    6.00 [d] [e] [f]         -          -          -         -         -  6.00 [d] [e] [f]             -        -        -
     [a] 2 of 3 planned trials
     [b] memory 64 MiB by cgroup v2
     [c] warm, though cold was asked for: 812 pages were left
@@ -184,19 +177,12 @@ fn machines_stand_side_by_side_with_ratios() {
     [f] WRONG CONTENTS after 1 trial: in no figure
 
     As in 2008: 2 machines, seconds by `durable`
-                  untar (1)     untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip
-                                  (2)        (1)        (2)       (1)       (2)
-    ---------------------------------------------------------------------------
-    tmpfs              14.0      13.0          -          -         -         -
-    ext3           15.0 [a]  14.0 [b]          -          -         -         -
-    xfs    13.0 [d] [e] [f]         -          -          -         -         -
-
-               wav2flac (1)  wav2flac (2)  wav2ogg  wav2ogg
-                                               (1)      (2)
-    -------------------------------------------------------
-    tmpfs              14.0          13.0        -        -
-    ext3           15.0 [c]  14.0 [c] [b]        -        -
-    xfs    13.0 [d] [e] [f]             -        -        -
+                  untar (1)     untar  tar+bzip2  tar+bzip2  tar+gzip  tar+gzip      wav2flac (1)  wav2flac (2)  wav2ogg  wav2ogg
+                                  (2)        (1)        (2)       (1)       (2)                                      (1)      (2)
+    -----------------------------------------------------------------------------------------------------------------------------
+    tmpfs              14.0      13.0          -          -         -         -              14.0          13.0        -        -
+    ext3           15.0 [a]  14.0 [b]          -          -         -         -          15.0 [c]  14.0 [c] [b]        -        -
+    xfs    13.0 [d] [e] [f]         -          -          -         -         -  13.0 [d] [e] [f]             -        -        -
     [a] 2 of 3 planned trials
     [b] memory 64 MiB by cgroup v2
     [c] warm, though cold was asked for: 812 pages were left
@@ -254,16 +240,11 @@ fn what_a_cold_start_leaves_warm_is_said_so() {
     let by_durable = &text[text.rfind("As in 2005").unwrap()..];
     insta::assert_snapshot!(by_durable, @r"
     As in 2005: RUN 0123456789abcdef, seconds by `durable`
-          Data      Data  Ports
-          copy    delete  untar
-    ---------------------------
-    ext4  12.0  12.0 [a]      -
-
-          Ports   Ports   Big
-           copy  delete  file
-                         copy
-    -------------------------
-    ext4      -       -     -
+          Data      Data  Ports  Ports   Ports   Big
+          copy    delete  untar   copy  delete  file
+                                                copy
+    ------------------------------------------------
+    ext4  12.0  12.0 [a]      -      -       -     -
     [a] warm by the experiment: cold only at the start
 
     How the figures of ours are read
