@@ -9,6 +9,7 @@ use crate::render::text;
 use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Cell, Column, Table};
 use crate::text::{bold, wrap};
+use fsarena_model::factor::{self, Factor};
 use fsarena_model::record::Window;
 use fsarena_study::{PhaseTable, SpreadNs, Study};
 
@@ -32,7 +33,7 @@ pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
     for (title, table) in [
         ("Space after the last phase", space(study)),
         ("Devices before mkfs", conditioning(study)),
-        ("Queues of the devices", queues(study)),
+        ("Settings of queues and kernel", queues(study)),
     ] {
         out.push_str(&titled(title, &table, width, style));
     }
@@ -154,25 +155,24 @@ pub(crate) fn conditioning(study: &Study) -> Table {
     table
 }
 
-/// How the queues of the devices were set.
+/// How the settings that are factors were, a column each that any trial has.
 pub(crate) fn queues(study: &Study) -> Table {
-    let mut table = Table::new([
-        Column::text("contender"),
-        Column::text("scheduler"),
-        Column::figure("read-ahead"),
-        Column::text("write cache"),
-        Column::figure("n"),
-    ])
-    .caption("Queues of the devices, as they were");
-    let known = |text: &Option<String>| text.as_deref().map_or_else(Cell::none, Cell::text);
+    let is_known = |factor: &&'static dyn Factor| {
+        study.queues.iter().any(|row| row.settings.contains_key(factor.key()))
+    };
+    let factors: Vec<_> = factor::all().into_iter().filter(is_known).collect();
+    let mut columns = vec![Column::text("contender")];
+    columns.extend(factors.iter().map(|factor| Column::text(factor.head())));
+    columns.push(Column::figure("n"));
+    let mut table = Table::new(columns).caption("Settings of queues and kernel, as they were");
     for row in &study.queues {
-        table.row([
-            Cell::text(row.label.as_str()),
-            known(&row.scheduler),
-            size(row.read_ahead_bytes),
-            known(&row.write_cache),
-            Cell::count(row.trials),
-        ]);
+        let mut cells = vec![Cell::text(row.label.as_str())];
+        let known = |factor: &&dyn Factor| row.settings.get(factor.key());
+        cells.extend(
+            factors.iter().map(|one| known(one).map_or_else(Cell::none, |text| Cell::text(text))),
+        );
+        cells.push(Cell::count(row.trials));
+        table.row(cells);
     }
     table
 }

@@ -53,19 +53,18 @@ CREATE TABLE contender (
                                         'directory', 'elsewhere')),
     device_size_bytes INTEGER,
     device_path       TEXT,
-    memory_bytes      INTEGER,
-    cache             TEXT    NOT NULL CHECK (cache IN ('cold', 'warm', 'cold-start')),
-    discard           TEXT    NOT NULL CHECK (discard IN ('none', 'on')),
-    ssd               TEXT    NOT NULL CHECK (ssd IN ('none', 'blkdiscard', 'precondition')),
-    scheduler         TEXT,
-    read_ahead_bytes  INTEGER,
-    write_cache       TEXT    CHECK (write_cache IN ('write-back', 'write-through')),
-    reflink           TEXT    NOT NULL CHECK (reflink IN ('never', 'auto', 'always')),
-    handicap_ns       INTEGER NOT NULL,
     UNIQUE (run_id, position),
     UNIQUE (run_id, identity)
 ) STRICT;
 CREATE INDEX contender_by_identity ON contender (identity);
+
+-- One row a factor that the program knew: a further factor needs no column.
+CREATE TABLE level (
+    contender_id INTEGER NOT NULL REFERENCES contender (id) ON DELETE CASCADE,
+    factor       TEXT    NOT NULL,
+    value        TEXT    NOT NULL,
+    PRIMARY KEY (contender_id, factor)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session (
     run_id          INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
@@ -239,6 +238,8 @@ CREATE TRIGGER look_never_changes BEFORE UPDATE ON look
 BEGIN SELECT RAISE(ABORT, 'a look never changes'); END;
 CREATE TRIGGER decision_never_changes BEFORE UPDATE ON decision
 BEGIN SELECT RAISE(ABORT, 'a decision never changes'); END;
+CREATE TRIGGER level_never_changes BEFORE UPDATE ON level
+BEGIN SELECT RAISE(ABORT, 'a plan never changes'); END;
 CREATE TRIGGER plan_never_changes
 BEFORE UPDATE OF uid, experiment, title, created_unix_ns, hostname, raw, raw_sha256 ON run
 BEGIN SELECT RAISE(ABORT, 'a plan never changes'); END;
@@ -413,19 +414,21 @@ FROM score JOIN trial ON trial.id = score.trial_id,
 -- words of the glossary.
 CREATE VIEW measured AS
 SELECT run.id AS run, run.experiment, run.hostname AS host, slot.sequence AS trial, trial.attempt,
-       slot.block, contender.label AS contender, contender.fs, contender.device, contender.reflink,
+       slot.block, contender.label AS contender, contender.fs, contender.device,
+       shared.value AS reflink,
        workload.name AS workload, workload.source, phase.name AS phase, phase.op, phase.job,
        phase.job_by, phase.bs_bytes, phase.backend, phase.direct, phase.iodepth, phase.fsync,
        phase.threads, phase.sharing, trial.outcome, phase.returned_ns, phase.durable_ns,
        phase.drained_ns, phase.drained, phase.first_done_ns, phase.last_done_ns, phase.ops,
        phase.asked_bytes, phase.asked_written_bytes, phase.cache_state, phase.memory, phase.error,
-       phase.id AS phase_id
+       phase.id AS phase_id, contender.id AS contender_id
 FROM phase
 JOIN trial ON trial.id = phase.trial_id
 JOIN slot ON slot.id = trial.slot_id
 JOIN run ON run.id = slot.run_id
 JOIN contender ON contender.id = slot.contender_id
 JOIN workload ON workload.id = slot.workload_id
+LEFT JOIN level AS shared ON shared.contender_id = contender.id AND shared.factor = 'reflink'
 WHERE trial.attempt = (SELECT max(attempt) FROM trial AS other WHERE other.slot_id = slot.id);
 
 -- For people with an SQL prompt: one row a pair that was decided, with names instead of numbers.

@@ -1,6 +1,5 @@
 //! Values of the model as SQLite keeps them, and back.
 
-use fsarena_model::contender::Cache;
 use fsarena_model::record::{CacheState, Drained};
 use rusqlite::Row;
 use rusqlite::types::Type;
@@ -46,15 +45,6 @@ pub(crate) fn sha256(text: &str) -> String {
         let _ = write!(hex, "{byte:02x}");
     }
     hex
-}
-
-/// Name in the schema.
-pub(crate) fn cache_name(cache: Cache) -> &'static str {
-    match cache {
-        Cache::Cold => "cold",
-        Cache::Warm => "warm",
-        Cache::ColdStart => "cold-start",
-    }
 }
 
 /// Name in the schema.

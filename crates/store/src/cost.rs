@@ -49,11 +49,19 @@ pub struct OverheadRow {
 /// Records that are looked at: machines and kernels change, old figures mislead.
 const LATEST_TRIALS: u32 = 400;
 
+/// The latest trials that ended well, of RUNs that were not merged, of contenders that the engine
+/// measured without a delay injected into them.
+const LATEST: &str = "FROM trial JOIN slot ON slot.id = trial.slot_id
+    JOIN contender ON contender.id = slot.contender_id JOIN run ON run.id = slot.run_id
+    WHERE trial.outcome = 'done' AND NOT run.merged AND contender.device <> 'elsewhere'
+    AND NOT EXISTS (SELECT 1 FROM level WHERE level.contender_id = contender.id
+                    AND level.factor = 'handicap' AND level.value <> '0ms')
+    ORDER BY trial.id DESC LIMIT ?";
+
 type Values = (Vec<f64>, Vec<f64>);
 
 impl Store {
-    /// Costs measured by the latest trials that ended well, of RUNs that were not merged and of
-    /// contenders without a handicap. The time of an op is that of phases of one thread with
+    /// Costs measured by the latest trials. The time of an op is that of phases of one thread with
     /// blocking, buffered calls and no fsync: others say nothing about them.
     ///
     /// # Errors
@@ -64,7 +72,7 @@ impl Store {
 
     fn op_costs(&self) -> Result<Vec<CostRow>, StoreError> {
         let rows: Vec<(String, String, String, f64, f64, f64)> = self.sql(|c| {
-            c.prepare(
+            c.prepare(&format!(
                 "SELECT contender.fs, contender.device, phase.op, phase.durable_ns, phase.ops,
                  phase.asked_bytes FROM phase JOIN trial ON trial.id = phase.trial_id
                  JOIN slot ON slot.id = trial.slot_id
@@ -72,11 +80,8 @@ impl Store {
                  WHERE phase.threads = 1 AND phase.backend = 'sync' AND phase.direct = 0
                  AND phase.fsync IN ('none', 'end') AND phase.error IS NULL
                  AND phase.durable_ns > 0 AND phase.ops > 0 AND phase.trial_id IN
-                 (SELECT trial.id FROM trial JOIN slot ON slot.id = trial.slot_id
-                 JOIN contender ON contender.id = slot.contender_id
-                 JOIN run ON run.id = slot.run_id WHERE outcome = 'done' AND NOT run.merged
-                 AND contender.handicap_ns = 0 AND contender.device <> 'elsewhere' ORDER BY trial.id DESC LIMIT ?)",
-            )?
+                 (SELECT trial.id {LATEST})"
+            ))?
             .query_map([LATEST_TRIALS], |r| {
                 let number = |at| r.get::<_, i64>(at).map(|value| value as f64);
                 Ok((r.get(0)?, r.get(1)?, r.get(2)?, number(3)?, number(4)?, number(5)?))
@@ -102,17 +107,12 @@ impl Store {
 
     fn overheads(&self) -> Result<Vec<OverheadRow>, StoreError> {
         let rows: Vec<(String, String, f64)> = self.sql(|c| {
-            c.prepare(
+            c.prepare(&format!(
                 "SELECT contender.fs, contender.device, trial.elapsed_ns -
                  coalesce((SELECT sum(durable_ns) FROM phase WHERE trial_id = trial.id), 0) -
                  coalesce((SELECT sum(elapsed_ns) FROM step WHERE trial_id = trial.id
-                 AND step IN ('prepare', 'stage', 'hook', 'verify')), 0)
-                 FROM trial JOIN slot ON slot.id = trial.slot_id
-                 JOIN contender ON contender.id = slot.contender_id
-                 JOIN run ON run.id = slot.run_id
-                 WHERE trial.outcome = 'done' AND NOT run.merged AND contender.handicap_ns = 0 AND contender.device <> 'elsewhere'
-                 ORDER BY trial.id DESC LIMIT ?",
-            )?
+                 AND step IN ('prepare', 'stage', 'hook', 'verify')), 0) {LATEST}"
+            ))?
             .query_map([LATEST_TRIALS], |r| Ok((r.get(0)?, r.get(1)?, r.get::<_, i64>(2)? as f64)))?
             .collect()
         })?;

@@ -1,10 +1,10 @@
 //! Writing: plans and states, each in one transaction. Records have a module of their own.
 
-use crate::columns::{cache_name, int, int_if, json, sha256};
+use crate::columns::{int, int_if, json, sha256};
 use crate::verdict::insert_questions;
 use crate::{Owner, RunId, Store, StoreError};
-use fsarena_model::contender::{DeviceLevel, Discard};
-use fsarena_model::device::WriteCache;
+use fsarena_model::contender::DeviceLevel;
+use fsarena_model::factor;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::verdict::{Pairs, VerdictPlan};
@@ -169,10 +169,10 @@ fn insert_run(
 fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite::Result<Vec<i64>> {
     let mut insert = t.prepare(
         "INSERT INTO contender (run_id, position, identity, label, replicate, fs, device,
-         device_size_bytes, device_path, memory_bytes, cache, discard, ssd, scheduler,
-         read_ahead_bytes, write_cache, reflink, handicap_ns)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+         device_size_bytes, device_path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
+    let mut level =
+        t.prepare("INSERT INTO level (contender_id, factor, value) VALUES (?, ?, ?)")?;
     let mut ids = Vec::with_capacity(plan.contenders.len());
     for (position, contender) in plan.contenders.iter().enumerate() {
         let levels = &contender.levels;
@@ -192,20 +192,12 @@ fn insert_contenders(t: &Transaction<'_>, run: i64, plan: &RunPlan) -> rusqlite:
             levels.device.kind(),
             int_if(levels.device.size_bytes()),
             path,
-            int_if(levels.memory_bytes),
-            cache_name(levels.cache),
-            match levels.discard {
-                Discard::None => "none",
-                Discard::On => "on",
-            },
-            levels.ssd.name(),
-            levels.queue.scheduler,
-            int_if(levels.queue.read_ahead_bytes),
-            levels.queue.write_cache.map(WriteCache::name),
-            levels.reflink.name(),
-            int(levels.handicap_ns),
         ])?;
-        ids.push(t.last_insert_rowid());
+        let id = t.last_insert_rowid();
+        for (factor, value) in factor::levels_of(levels) {
+            level.execute(params![id, factor, value])?;
+        }
+        ids.push(id);
     }
     Ok(ids)
 }

@@ -10,6 +10,7 @@ use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::units::Bytes;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What the SSD policy of a contender did, over all its trials.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -93,17 +94,16 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
     }
 }
 
-/// Settings of the queue in trials of a contender, as read from the device.
+/// Settings of queue and kernel in trials of a contender, as they were read back.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueueRow {
     pub label: String,
-    /// I/O scheduler.
-    pub scheduler: Option<String>,
+    /// In words, by the key of the factor that each is a level of.
+    #[serde(flatten)]
+    pub settings: BTreeMap<&'static str, String>,
     /// Largest read-ahead, bytes.
     pub read_ahead_bytes: Option<u64>,
-    /// `write back` or `write through`.
-    pub write_cache: Option<String>,
     /// Trials with these settings.
     pub trials: usize,
 }
@@ -116,31 +116,22 @@ pub(crate) fn queues(plan: &RunPlan, records: &[TrialRecord]) -> Vec<QueueRow> {
     let own = Contenders::new(plan).split(&all);
     for (contender, own) in plan.contenders.iter().zip(own) {
         for record in own {
-            let found = QueueRow { trials: 0, ..queue(contender.label.clone(), record) };
-            if found.scheduler.is_none() && found.read_ahead_bytes.is_none() {
+            let settings = factor::in_force(&record.device);
+            if settings.is_empty() {
                 continue;
             }
-            let same = |row: &QueueRow| QueueRow { trials: 0, ..row.clone() } == found;
-            let at = rows.iter().position(same).unwrap_or_else(|| {
-                rows.push(found.clone());
-                rows.len() - 1
-            });
-            rows[at].trials += 1;
+            let label = &contender.label;
+            let same = |row: &&mut QueueRow| row.label == *label && row.settings == settings;
+            if let Some(row) = rows.iter_mut().find(same) {
+                row.trials += 1;
+                continue;
+            }
+            let kib = record.device.get("read_ahead_kib").and_then(|text| text.parse().ok());
+            let read_ahead_bytes = kib.map(|kib: u64| kib.saturating_mul(1024));
+            rows.push(QueueRow { label: label.clone(), settings, read_ahead_bytes, trials: 1 });
         }
     }
     rows
-}
-
-fn queue(label: String, record: &TrialRecord) -> QueueRow {
-    let fact = |name: &str| record.device.get(name).cloned();
-    let kib = fact("read_ahead_kib").and_then(|text| text.parse::<u64>().ok());
-    QueueRow {
-        label,
-        scheduler: fact("scheduler"),
-        read_ahead_bytes: kib.map(|kib| kib.saturating_mul(1024)),
-        write_cache: fact("write_cache"),
-        trials: 1,
-    }
 }
 
 /// What has to be said of the device of a trial: a state that is not as asked.

@@ -34,7 +34,7 @@ pub struct Study {
     pub devices: Vec<String>,
     /// What the SSD policies did before mkfs.
     pub conditioning: Vec<ConditioningRow>,
-    /// How the queues of the devices were set.
+    /// How queues and kernel were set.
     pub queues: Vec<QueueRow>,
     /// Uninterrupted pieces that it was done in; 0 where that is not stored.
     pub sessions: usize,

@@ -45,7 +45,7 @@ fn settings_on_an_image() {
     let args = [&on[..], &queue_args("write-through"), &SMALL].concat();
     env.run(&args).good().says(&["scheduler=mq-deadline", "read_ahead=512K"]);
     four(&env.records(1), "write through");
-    let words = ["Queues of the devices", "mq-deadline", "512 KiB", "write through"];
+    let words = ["Settings of queues and kernel", "mq-deadline", "512 KiB", "write through"];
     env.run(&["show", "1", "--raw"]).good().says(&words);
     assert_nothing_left(&env);
 }

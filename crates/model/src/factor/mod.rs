@@ -87,6 +87,19 @@ pub fn queue_settings(levels: &Levels) -> Vec<(&'static str, String)> {
     settings(levels).into_iter().filter_map(queue).collect()
 }
 
+/// What the settings that are factors were in a trial, in words, by the key of the factor: from
+/// the facts that its record has of the device.
+#[must_use]
+pub fn in_force(facts: &BTreeMap<String, String>) -> BTreeMap<&'static str, String> {
+    let read = |factor: &'static dyn Factor| {
+        let setting = factor.setting(factor.example().trim_matches('"'))?;
+        let text = setting.with_unit(facts.get(&setting.fact_key())?);
+        let words = factor.parse(&text).map(|level| factor.words(&level));
+        Some((factor.key(), words.unwrap_or(text)))
+    };
+    all().into_iter().filter_map(read).collect()
+}
+
 /// Everything that contenders can differ in, each with its value for every contender: device and
 /// file system, its options, and the factors.
 #[must_use]

@@ -22,6 +22,9 @@ impl Factor for NrRequests {
     fn title(&self) -> &'static str {
         "number of requests in the queue"
     }
+    fn head(&self) -> &'static str {
+        "requests"
+    }
     fn help(&self) -> &'static str {
         "Requests that the queue of the device holds, such as 32; restored after each trial"
     }

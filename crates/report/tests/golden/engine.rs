@@ -244,12 +244,12 @@ fn ledger_of_devices_80() {
     ext4       precondition     2 GiB      25     2,000     yes  25m20s  2
     xfs        precondition     2 GiB      25     2,000  1 of 2  25m20s  2
 
-    Queues of the devices
-    contender  scheduler  read-ahead  write cache  n
-    ------------------------------------------------
-    ext4       kyber         128 KiB  write back   1
-    ext4       none          128 KiB  write back   1
-    xfs        kyber         128 KiB  write back   2
+    Settings of queues and kernel
+    contender  I/O scheduler  read-ahead  write cache  n
+    ----------------------------------------------------
+    ext4       kyber          128 KiB     write back   1
+    ext4       none           128 KiB     write back   1
+    xfs        kyber          128 KiB     write back   2
 
     latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9
     1,000. device: bytes read and written from the phase's start to `durable`, to

@@ -162,6 +162,8 @@ fn belongings(path: &Path, run: RunId) -> Vec<String> {
          LEFT JOIN workload ON workload.id = workload_id WHERE not_run.run_id = {run}
          UNION ALL SELECT concat_ws(' ', label, kind, name, value) FROM contender_option
          JOIN contender ON contender.id = contender_id WHERE run_id = {run}
+         UNION ALL SELECT concat_ws(' ', label, factor, value) FROM level
+         JOIN contender ON contender.id = contender_id WHERE run_id = {run}
          UNION ALL SELECT concat_ws(' ', sequence, label, workload.name) FROM slot
          JOIN contender ON contender.id = contender_id
          JOIN workload ON workload.id = workload_id WHERE slot.run_id = {run}
@@ -212,7 +214,7 @@ fn every_table_comes_along() {
     raw.pragma_update(None, "foreign_keys", true).unwrap();
     raw.execute("DELETE FROM run WHERE id = 1", []).unwrap();
     let (ours, of_theirs) = (contents(&ours), contents(&theirs));
-    assert_eq!(of_theirs.len(), 12);
+    assert_eq!(of_theirs.len(), 13);
     for (table, rows) in &of_theirs {
         assert!(!rows.is_empty(), "the sample has nothing in table {table}");
         assert_eq!(&ours[table], rows, "{table}");

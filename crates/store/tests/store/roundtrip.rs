@@ -4,13 +4,14 @@
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::dataset::Distribution;
 use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
+use fsarena_model::factor::{self, ActsOn, Factor, LevelError};
 use fsarena_model::job::Reflink;
 use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::work::{Op, OpError, VerifyReport};
 use fsarena_store::{Owner, RunId, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, big_file, contender, small_files};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -314,6 +315,55 @@ fn the_whole_engine_and_real_devices_come_back() {
     assert_eq!(number(work), 2255);
 }
 
+/// A factor that nothing here knows by name, as a later one will be.
+struct Kernel;
+
+impl Factor for Kernel {
+    fn key(&self) -> &'static str {
+        "kernel_of_test"
+    }
+    fn help(&self) -> &'static str {
+        "A kernel."
+    }
+    fn example(&self) -> &'static str {
+        "\"6.12\""
+    }
+    fn default_level(&self) -> &'static str {
+        "host"
+    }
+    fn parse(&self, text: &str) -> Result<String, LevelError> {
+        Ok(text.to_owned())
+    }
+    fn acts_on(&self) -> ActsOn {
+        ActsOn::Place
+    }
+}
+
+#[test]
+fn a_further_factor_is_a_row_and_no_column() {
+    factor::register(&Kernel);
+    let (_dir, store) = new();
+    let mut other = contender("ext4 6.12", "ext4", 1);
+    Kernel.set(&mut other.levels, "6.12");
+    let contenders = vec![contender("ext4", "ext4", 1), other];
+    let header = records::header(contenders, vec![small_files()], 1);
+    store.create_run(&header, &owner()).unwrap();
+    let raw = rusqlite::Connection::open(store.path()).unwrap();
+    for (at, contender) in header.plan.contenders.iter().enumerate() {
+        let sql = "SELECT factor, value FROM level JOIN contender ON contender.id = contender_id
+                   WHERE position = ?";
+        let mut rows = raw.prepare(sql).unwrap();
+        let rows = rows.query_map([at as i64], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let stored: BTreeMap<String, String> = rows.collect::<Result<_, _>>().unwrap();
+        let factors = factor::all();
+        assert_eq!(stored.len(), factors.len());
+        for factor in factors {
+            assert_eq!(stored[factor.key()], factor.get(&contender.levels));
+        }
+        assert_eq!(stored[Kernel.key()], ["host", "6.12"][at]);
+    }
+}
+
 #[test]
 fn what_was_interrupted_is_done_again() {
     let (_dir, store) = new();
@@ -430,7 +480,10 @@ fn work_of_programs_comes_back() {
     };
     for (cache, reflink) in [("cold-start", "never"), ("warm", "auto"), ("cold", "always")] {
         let sql = format!(
-            "SELECT label FROM contender WHERE cache = '{cache}' AND reflink = '{reflink}'"
+            "SELECT label FROM contender JOIN level AS one ON one.contender_id = contender.id
+             JOIN level AS two ON two.contender_id = contender.id
+             WHERE one.factor = 'cache' AND one.value = '{cache}'
+             AND two.factor = 'reflink' AND two.value = '{reflink}'"
         );
         assert_eq!(rows(&sql).len(), 1, "{cache} {reflink}");
     }

@@ -75,8 +75,9 @@ fn what_is_asked_is_in_columns_before_the_first_block() {
         "3 big-file write p99 durable 1",
     ];
     assert_eq!(rows(&store, sql), expected);
-    let sql = "SELECT label || ' ' || handicap_ns FROM contender ORDER BY position";
-    assert_eq!(rows(&store, sql), ["ext4 0", "xfs 0", "late 30000000"]);
+    let sql = "SELECT label || ' ' || value FROM contender JOIN level ON contender_id = id
+               WHERE factor = 'handicap' ORDER BY position";
+    assert_eq!(rows(&store, sql), ["ext4 0ms", "xfs 0ms", "late 30ms"]);
 }
 
 #[test]
