@@ -22,7 +22,6 @@ pub mod fault;
 mod filesystem;
 mod limit;
 mod measure;
-mod orphans;
 mod place;
 mod real;
 mod reliever;

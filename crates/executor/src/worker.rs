@@ -3,9 +3,9 @@
 //! The worker is this same binary with the argument `worker`. It dies with the executor
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
-use crate::orphans::OrphanReaper;
 use crate::stop::Stop;
 use fsarena_model::work::{WorkerSays, WorkerSpec};
+use fsarena_process::orphans::OrphanReaper;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use std::io::{BufRead as _, BufReader, Write as _};

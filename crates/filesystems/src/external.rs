@@ -3,7 +3,7 @@
 //! The commands run through `sh -c`; `{dev}`, `{mnt}` and `{size}` (bytes) are filled in as quoted
 //! words. Whoever runs an experiment has seen and confirmed them before.
 
-use super::options::{Rule, first_line};
+use super::options::Rule;
 use super::{Backing, ContentRule, FileSystem, FsError, IllegalLevel, MountPlan, ToolNeed};
 use fsarena_model::braces;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
@@ -192,7 +192,7 @@ impl FileSystem for External {
 
     fn version(&self) -> Option<String> {
         let ran = cmd::shell(self.commands.version.as_ref()?, Duration::from_secs(20)).ok()?;
-        first_line(&ran.stdout, &ran.stderr)
+        cmd::first_line(&ran.stdout, &ran.stderr)
     }
 
     /// Nothing is known of it: no claim is made that contents must be read.

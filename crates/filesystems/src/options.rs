@@ -180,13 +180,7 @@ pub(crate) fn output_of(
 pub(super) fn version_of(program: &str, args: &[&str]) -> Option<String> {
     let tool = cmd::find(program)?;
     let ran = cmd::run(&tool.path, args, READ_LIMIT).ok()?;
-    first_line(&ran.stdout, &ran.stderr)
-}
-
-/// First line that says something.
-pub(super) fn first_line(stdout: &str, stderr: &str) -> Option<String> {
-    let mut lines = stdout.lines().chain(stderr.lines()).map(str::trim);
-    lines.find(|line| !line.is_empty()).map(str::to_owned)
+    cmd::first_line(&ran.stdout, &ran.stderr)
 }
 
 /// The output of one program, read.

@@ -4,20 +4,21 @@
 //! Output goes to anonymous memory files, not pipes: a daemon that a command leaves behind may
 //! hold them open for as long as it likes. A program dies with the thread that started it.
 
+use crate::child::end_with_parent;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// Output kept of one stream, bytes; what is beyond it is cut off.
-const OUTPUT_MAX_BYTES: u64 = 4 << 20;
+/// Output read of one stream, bytes; a fio job of 1000 clones prints about 8 MB.
+const OUTPUT_MAX_BYTES: u64 = 256 << 20;
 /// How often it is asked whether to stop.
 const STOP_PERIOD: Duration = Duration::from_millis(100);
 
@@ -66,7 +67,9 @@ impl SearchPath {
     }
 }
 
-fn is_executable(path: &Path) -> bool {
+/// Whether a file of this path may be executed by somebody.
+#[must_use]
+pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
@@ -211,26 +214,14 @@ fn run_command(
     timeout: Duration,
     stop: Option<&dyn Fn() -> bool>,
 ) -> Result<Ran, CmdError> {
-    let start_error = |source: io::Error| CmdError::Start { command: shown.clone(), source };
-    let mut out = captured("fsarena-stdout").map_err(start_error)?;
-    let mut err = captured("fsarena-stderr").map_err(start_error)?;
-    command
-        .env("LC_ALL", "C")
-        .env("PATH", SearchPath::from_env().joined())
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(out.try_clone().map_err(start_error)?)
-        .stderr(err.try_clone().map_err(start_error)?)
-        .process_group(0);
-    die_with_parent(&mut command);
-    let started = Instant::now();
-    let child = command.spawn().map_err(start_error)?;
-    let ended = wait(child, timeout, stop).map_err(start_error)?;
-    let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let stdout = text_of(&mut out).map_err(start_error)?;
-    let stderr = text_of(&mut err).map_err(start_error)?;
+    command.env("LC_ALL", "C").env("PATH", SearchPath::from_env().joined());
+    let captured = match capture(&mut command, "", Some(timeout), stop) {
+        Ok(captured) => captured,
+        Err(source) => return Err(CmdError::Start { command: shown, source }),
+    };
+    let Captured { end, stdout, stderr, elapsed_ns } = captured;
     let last_lines = last_lines(if stderr.trim().is_empty() { &stdout } else { &stderr });
-    match ended {
+    match end {
         End::Stopped => Err(CmdError::Stopped { command: shown }),
         End::TimedOut => Err(CmdError::TimedOut { command: shown, limit: timeout, last_lines }),
         End::Ended(status) if status.success() => Ok(Ran { status, stdout, stderr, elapsed_ns }),
@@ -243,56 +234,133 @@ fn run_command(
     }
 }
 
-/// Asks the kernel to kill the child when the starting thread dies.
-fn die_with_parent(command: &mut Command) {
-    let parent = std::process::id();
-    // SAFETY: the closure runs between fork and exec and makes only two system calls, prctl(2)
-    // and getppid(2): no allocation, no lock.
-    unsafe {
-        command.pre_exec(move || {
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            let alive = rustix::process::getppid()
-                .is_some_and(|pid| pid.as_raw_nonzero().get().cast_unsigned() == parent);
-            if alive { Ok(()) } else { Err(io::Error::from_raw_os_error(libc::ESRCH)) }
-        });
+/// Standard streams of a program, in anonymous memory.
+#[derive(Debug)]
+pub struct Streams {
+    input: File,
+    output: File,
+    errors: File,
+}
+
+impl Streams {
+    /// With `input` on standard input.
+    ///
+    /// # Errors
+    /// When there is no memory for them.
+    pub fn new(input: &str) -> io::Result<Self> {
+        let memory = |name: &str| -> io::Result<File> {
+            Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
+        };
+        let mut given = memory("fsarena-stdin")?;
+        given.write_all(input.as_bytes())?;
+        given.rewind()?;
+        let (output, errors) = (memory("fsarena-stdout")?, memory("fsarena-stderr")?);
+        Ok(Self { input: given, output, errors })
+    }
+
+    /// Gives them to `command`.
+    ///
+    /// # Errors
+    /// When there are no descriptors left.
+    pub fn attach(&self, command: &mut Command) -> io::Result<()> {
+        command.stdin(self.input.try_clone()?);
+        command.stdout(self.output.try_clone()?);
+        command.stderr(self.errors.try_clone()?);
+        Ok(())
+    }
+
+    /// What was printed on standard output and standard error; bytes that are not UTF-8 are
+    /// replaced.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn read(&mut self) -> io::Result<(String, String)> {
+        let text = |file: &mut File| -> io::Result<String> {
+            let mut bytes = Vec::new();
+            file.rewind()?;
+            file.take(OUTPUT_MAX_BYTES).read_to_end(&mut bytes)?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        Ok((text(&mut self.output)?, text(&mut self.errors)?))
     }
 }
 
-fn captured(name: &str) -> io::Result<File> {
-    Ok(File::from(memfd_create(name, MemfdFlags::CLOEXEC)?))
-}
-
-fn text_of(file: &mut File) -> io::Result<String> {
-    file.seek(SeekFrom::Start(0))?;
-    let mut bytes = Vec::new();
-    file.take(OUTPUT_MAX_BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// How a program came to its end.
-enum End {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// By itself.
     Ended(ExitStatus),
+    /// It took too long and was killed.
     TimedOut,
+    /// The caller asked to stop, and it was killed.
     Stopped,
 }
 
+/// A program that has ended, and what it printed.
+#[derive(Debug)]
+pub struct Captured {
+    /// How it ended.
+    pub end: End,
+    /// Standard output; bytes that are not UTF-8 are replaced.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+    /// From just before the start to the end.
+    pub elapsed_ns: u64,
+}
+
+impl Captured {
+    /// Whether it ended by itself, with exit code 0.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        matches!(self.end, End::Ended(status) if status.success())
+    }
+}
+
+/// Runs `command` as it is, in `/`, with `input` on standard input; it is killed with its process
+/// group when `limit` has passed, when `stop` says so, or when the calling thread dies.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub fn capture(
+    command: &mut Command,
+    input: &str,
+    limit: Option<Duration>,
+    stop: Option<&dyn Fn() -> bool>,
+) -> io::Result<Captured> {
+    let mut streams = Streams::new(input)?;
+    streams.attach(command)?;
+    command.current_dir("/").process_group(0);
+    end_with_parent(command, Signal::KILL);
+    let started = Instant::now();
+    let child = command.spawn()?;
+    let end = wait(child, limit, stop)?;
+    let elapsed_ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let (stdout, stderr) = streams.read()?;
+    Ok(Captured { end, stdout, stderr, elapsed_ns })
+}
+
 /// Waits for the end; the whole group is killed when the limit has passed, or `stop` says so.
-fn wait(mut child: Child, timeout: Duration, stop: Option<&dyn Fn() -> bool>) -> io::Result<End> {
+fn wait(
+    mut child: Child,
+    limit: Option<Duration>,
+    stop: Option<&dyn Fn() -> bool>,
+) -> io::Result<End> {
     let pid = Pid::from_child(&child);
     let fd = pidfd_open(pid, PidfdFlags::empty())?;
-    let deadline = Instant::now() + timeout;
+    let deadline = limit.map(|limit| Instant::now() + limit);
     loop {
         let stopped = stop.is_some_and(|stop| stop());
-        let left = deadline.saturating_duration_since(Instant::now());
-        if stopped || left.is_zero() {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if stopped || left.is_some_and(|left| left.is_zero()) {
             let _ = kill_process_group(pid, Signal::KILL);
             child.kill()?;
             child.wait()?;
             return Ok(if stopped { End::Stopped } else { End::TimedOut });
         }
-        let pause = if stop.is_some() { left.min(STOP_PERIOD) } else { left };
-        let limit = Timespec::try_from(pause).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], Some(&limit)) {
+        let pause = left.into_iter().chain(stop.map(|_| STOP_PERIOD)).min();
+        let pause = pause.map(Timespec::try_from).transpose().map_err(io::Error::other)?;
+        match poll(&mut [PollFd::new(&fd, PollFlags::IN)], pause.as_ref()) {
             Ok(0) | Err(rustix::io::Errno::INTR) => {}
             Ok(_) => return child.wait().map(End::Ended),
             Err(error) => return Err(error.into()),
@@ -300,7 +368,16 @@ fn wait(mut child: Child, timeout: Duration, stop: Option<&dyn Fn() -> bool>) ->
     }
 }
 
-fn ended_text(status: ExitStatus) -> String {
+/// The first line that says something, of standard output or else of standard error.
+#[must_use]
+pub fn first_line(stdout: &str, stderr: &str) -> Option<String> {
+    let mut lines = stdout.lines().chain(stderr.lines()).map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// `exit code 1`, `killed by signal 9`.
+#[must_use]
+pub fn ended_text(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),

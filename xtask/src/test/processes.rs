@@ -6,14 +6,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use fsarena_process::cmd;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
@@ -179,7 +180,8 @@ impl Session {
         let mut spoken = Instant::now();
         let end = loop {
             match job.child.try_wait() {
-                Ok(Some(status)) => break judged(status),
+                Ok(Some(status)) if status.success() => break End::Good,
+                Ok(Some(status)) => break End::Bad(cmd::ended_text(status)),
                 Ok(None) => {}
                 Err(error) => break End::Stopped(format!("cannot be waited for: {error}")),
             }
@@ -228,22 +230,9 @@ impl Drop for Job {
     }
 }
 
-fn judged(status: ExitStatus) -> End {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => End::Good,
-        (Some(code), _) => End::Bad(format!("exit code {code}")),
-        (None, signal) => End::Bad(format!("killed by signal {}", signal.unwrap_or_default())),
-    }
-}
-
 /// The absolute path of a program, looked for where a root shell would find it.
 pub fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let system = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path)
-        .chain(system)
-        .map(|dir| dir.join(program))
-        .find(|path| path.is_file())
+    cmd::find(program).map(|tool| tool.path)
 }
 
 #[cfg(test)]

@@ -99,7 +99,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The worker starts programs, fio among them, and reads what they print.
     ("worker", &["corpus", "engine", "foreign", "model", "process"]),
     // `overhead` measures the engine and the sampler and estimates ratios.
-    ("xtask", &["corpus", "engine", "filesystems", "metrics", "model", "stats"]),
+    ("xtask", &["corpus", "engine", "filesystems", "metrics", "model", "process", "stats"]),
 ];
 
 /// Any crate may have these for its tests, and for nothing else.

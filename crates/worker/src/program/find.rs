@@ -6,8 +6,8 @@
 
 use fsarena_model::job::{Job, PROGRAM_PATH, package_of};
 use fsarena_model::work::Tool;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use fsarena_process::cmd::is_executable;
+use std::path::PathBuf;
 
 /// A program that is not installed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -87,15 +87,11 @@ pub(super) fn find(
     })
 }
 
-fn is_executable(path: &Path) -> bool {
-    let meta = path.metadata();
-    meta.is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fsarena_model::job::{Command, Compression, JobKind};
+    use std::path::Path;
 
     #[test]
     fn what_is_missing_is_named_with_its_package() {

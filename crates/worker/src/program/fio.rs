@@ -25,9 +25,7 @@
 
 use super::ProgramError;
 use super::find::{Program, find};
-use super::lifetime::kill_orphans;
 use super::lifetime::{environment, start_in_root};
-use super::output::{Streams, run_for_output};
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
 use fsarena_engine::job::InjectedDelay;
@@ -36,6 +34,8 @@ use fsarena_engine::resources::Usage;
 use fsarena_foreign::fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
+use fsarena_process::cmd::{Streams, capture};
+use fsarena_process::orphans::kill_orphans;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io;
@@ -82,9 +82,8 @@ impl FioRun {
         }
         let program = find_fio()?;
         let failed = |source| ProgramError::Run { program: program.path.clone(), source };
-        let asked = run_for_output(&mut command(&program, &["--version".to_owned()]), "")
-            .map_err(failed)?;
-        let version = asked.output.trim().to_owned();
+        let mut ask = command(&program, &["--version".to_owned()]);
+        let version = capture(&mut ask, "", None, None).map_err(failed)?.stdout.trim().to_owned();
         if version_of(&version).is_none_or(|major| major < OLDEST_MAJOR) {
             let (program, oldest) = (program.path, OLDEST_MAJOR);
             return Err(ProgramError::Version { program, printed: version, oldest });
@@ -94,9 +93,9 @@ impl FioRun {
             None => None,
             Some(run) => {
                 let mut check = command(&program, &run.check_args);
-                let printed = run_for_output(&mut check, &run.job_file).map_err(failed)?;
-                if !printed.status.success() {
-                    let printed = first_lines(&format!("{}\n{}", printed.errors, printed.output));
+                let printed = capture(&mut check, &run.job_file, None, None).map_err(failed)?;
+                if !printed.succeeded() {
+                    let printed = first_lines(&format!("{}\n{}", printed.stderr, printed.stdout));
                     return Err(ProgramError::NotTaken { printed });
                 }
                 let streams = Streams::new(&run.job_file).map_err(failed)?;

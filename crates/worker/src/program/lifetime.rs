@@ -1,29 +1,32 @@
 //! Start and end of programs that do work: started in the root with a fixed environment and bound
-//! to the life of this process, waited for while their standard error is read, and their orphans
-//! killed.
+//! to the life of this process, waited for while their standard error is read; and their versions,
+//! asked for before the clock runs.
 //!
 //! Standard error is a pipe that is emptied while the program runs, of which the last part is
 //! kept: a program that floods it neither waits for a reader nor fills memory.
 
+use super::find::Program;
 use fsarena_engine::Root;
 use fsarena_model::job::PROGRAM_PATH;
 use fsarena_process::child::{end_with_parent, start_in};
+use fsarena_process::cmd::{capture, first_line};
+use fsarena_process::orphans;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open, waitpid,
-};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 /// Of standard error, kept, bytes.
 const KEPT_BYTES: usize = 64 << 10;
 /// Parts that are taken when all is over: more than any pipe holds.
 const MOST_AT_THE_END: usize = 64;
-/// Most generations of processes that are looked for; one that forks faster is given up.
-const ROUNDS: usize = 1000;
+
+/// How long a program may think about its version.
+const VERSION_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a program sees: nothing of the user's changes what it does.
 pub(super) fn environment(command: &mut Command) -> &mut Command {
@@ -31,12 +34,27 @@ pub(super) fn environment(command: &mut Command) -> &mut Command {
 }
 
 /// Lets `command` start in the root, and be sent `at_death` when this process dies. Descendants of
-/// it that outlive their parent become children of this process ([`kill_orphans`]).
+/// it that outlive their parent become children of this process ([`orphans`]).
 pub(super) fn start_in_root(command: &mut Command, root: &Root, at_death: Signal) {
     start_in(command, root.dir().as_fd());
     end_with_parent(command, at_death);
-    // Where it cannot be had, orphans go to another process, and nothing is ended then.
-    let _ = rustix::process::set_child_subreaper(Some(getpid()));
+    orphans::adopt();
+}
+
+/// The first line that a program prints of its version; empty where it prints none. Not asked with
+/// the root under test as the working directory, and a program that does not answer is ended: it
+/// must not hold a trial up.
+pub(super) fn version(found: &Program) -> String {
+    version_within(found, VERSION_LIMIT).unwrap_or_default()
+}
+
+fn version_within(found: &Program, limit: Duration) -> io::Result<String> {
+    let mut command = Command::new(&found.path);
+    environment(&mut command).arg("--version");
+    let printed = capture(&mut command, "", Some(limit), None)?;
+    // bzip2 tells it on standard error. A dash knows no such option, and says so there.
+    let line = printed.succeeded().then(|| first_line(&printed.stdout, &printed.stderr));
+    Ok(line.flatten().unwrap_or_default())
 }
 
 /// Standard error of one or several programs, of which the end is kept.
@@ -142,40 +160,11 @@ pub(super) fn errno_in(text: &str) -> i32 {
     KNOWN.iter().find(|(words, _)| text.contains(words)).map_or(0, |(_, e)| e.raw_os_error())
 }
 
-/// Kills every child of this process for which `is_ours`, and those that become its children by
-/// that; how many were still running. To be called when the program itself was waited for.
-///
-/// A process that this user may not end (one of another user's) is left.
-pub(super) fn kill_orphans(is_ours: impl Fn(Pid) -> bool) -> u64 {
-    let mut ended = 0;
-    let mut left: Vec<Pid> = Vec::new();
-    for _ in 0..ROUNDS {
-        let mut next = children().into_iter().filter(|pid| !left.contains(pid) && is_ours(*pid));
-        let Some(pid) = next.next() else { break };
-        if kill_process(pid, Signal::KILL).is_err() {
-            left.push(pid);
-            continue;
-        }
-        // One that had ended by itself has another status.
-        let status = waitpid(Some(pid), WaitOptions::empty()).ok().flatten().map(|(_, s)| s);
-        let killed =
-            |status: WaitStatus| status.terminating_signal() == Some(Signal::KILL.as_raw());
-        ended += u64::from(status.is_some_and(killed));
-    }
-    ended
-}
-
-/// Children of this process: those that its first thread started, and orphans that came to it.
-pub(super) fn children() -> Vec<Pid> {
-    let pid = rustix::process::getpid().as_raw_pid();
-    let list = std::fs::read_to_string(format!("/proc/self/task/{pid}/children"));
-    let list = list.unwrap_or_default();
-    list.split_whitespace().filter_map(|pid| pid.parse().ok()).filter_map(Pid::from_raw).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::Instant;
 
     #[test]
     fn the_last_lines_are_kept_whole_as_far_as_they_fit() {
@@ -208,5 +197,45 @@ mod tests {
         assert_eq!(stderr_tail.last_lines(27), "complaint / complaint / end");
         assert!(stderr_tail.kept.len() <= KEPT_BYTES && stderr_tail.kept.len() > KEPT_BYTES / 2);
         assert!(stderr_tail.kept.capacity() <= 4 * KEPT_BYTES, "{}", stderr_tail.kept.capacity());
+    }
+
+    fn script(dir: &tempfile::TempDir, text: &str) -> Program {
+        let path = dir.path().join("program");
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        Program { name: "program".to_owned(), path }
+    }
+
+    /// Another thread that forks holds the script open for writing for a moment (`ETXTBSY`).
+    fn version_of_script(found: &Program, limit: Duration) -> String {
+        for _ in 0..100 {
+            match version_within(found, limit) {
+                Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                other => return other.unwrap(),
+            }
+        }
+        panic!("the script stays busy");
+    }
+
+    #[test]
+    fn a_version_is_the_first_line_that_is_printed() {
+        let dir = tempfile::tempdir().unwrap();
+        let soon = Duration::from_secs(10);
+        let printed = |text: &str| version_of_script(&script(&dir, text), soon);
+        assert_eq!(printed("echo; echo \" 7 for $1 \"; echo more"), "7 for --version");
+        assert_eq!(printed("echo version 7 >&2"), "version 7");
+        assert_eq!(printed("echo unknown option >&2; exit 2"), "", "a complaint is no version");
+        assert_eq!(printed("cat; pwd"), "/", "nothing on standard input, and not in a tree");
+        assert_eq!(version(&Program { name: "x".to_owned(), path: "/nowhere/x".into() }), "");
+    }
+
+    #[test]
+    fn a_program_that_does_not_answer_is_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let start = Instant::now();
+        assert_eq!(version_of_script(&script(&dir, "sleep 100"), Duration::from_millis(100)), "");
+        assert!(start.elapsed() < Duration::from_secs(50));
     }
 }

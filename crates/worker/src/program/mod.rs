@@ -4,8 +4,7 @@
 //! | module | what |
 //! |---|---|
 //! | `find` | where programs are: a fixed list of directories, links followed for the record |
-//! | `output` | versions, and what fio thinks of a job, before the clock |
-//! | `lifetime` | start in the root, waiting, the end of standard error, killing orphans |
+//! | `lifetime` | versions, start in the root, waiting, the end of standard error |
 //! | `fio` | [`FioRun`] |
 //! | `work` | [`JobRun`]: cp, rm, tar, flac, oggenc, make, a shell; one file a kind |
 //!
@@ -15,7 +14,6 @@
 mod find;
 mod fio;
 mod lifetime;
-mod output;
 mod work;
 
 pub use find::{Missing, find_programs};

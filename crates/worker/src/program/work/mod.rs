@@ -27,8 +27,7 @@ mod runs;
 
 use super::ProgramError;
 use super::find::{Program, find_all};
-use super::lifetime::{StderrTail, children, kill_orphans};
-use super::output::version;
+use super::lifetime::{StderrTail, version};
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
 use fsarena_engine::job::InjectedDelay;
@@ -36,6 +35,7 @@ use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_model::job::{By, JobKind};
 use fsarena_model::work::{JobTask, ProgramReport, Tool, WorkerReport};
+use fsarena_process::orphans::OrphanReaper;
 use kinds::{Amounts, Invocations, Work, absolute, work_of};
 pub use runs::HookRun;
 use runs::{Failure, ProgramRuns};
@@ -98,7 +98,7 @@ impl JobRun {
         let product = task.job.product(&task.name).filter(|_| work.fills_directory());
         let mut program_runs = ProgramRuns::new(program, root, work.at_death(), &mut stderr_tail);
         program_runs.ready(&invocations);
-        let before = children();
+        let orphans = OrphanReaper::mark();
         let used_before = Usage::children();
         let start_ns = monotonic_ns();
         let made = product.map_or(Ok(()), |product| make_product(product, root));
@@ -107,7 +107,7 @@ impl JobRun {
             delay.sleep();
         }
         let returned_ns = monotonic_ns();
-        let ended_in_background = kill_orphans(|pid| !before.contains(&pid));
+        let ended_in_background = orphans.end();
         let synced = rustix::fs::syncfs(root.dir());
         let durable_ns = monotonic_ns();
         let usage = Usage::children().since(&used_before);

@@ -2,9 +2,7 @@
 //! user's that are not timed, with `{mnt}` and `{data}` filled in.
 
 use super::super::find::{Program, find, usual_dirs};
-use super::super::lifetime::{
-    StderrTail, children, environment, errno_in, kill_orphans, start_in_root,
-};
+use super::super::lifetime::{StderrTail, environment, errno_in, start_in_root};
 use super::kinds::{Args, Invocations, absolute, filled};
 use super::products::wavs;
 use crate::program::ProgramError;
@@ -12,6 +10,7 @@ use fsarena_engine::Root;
 use fsarena_model::job::package_of;
 use fsarena_model::work::{JobTask, OpError};
 use fsarena_process::child::set_umask;
+use fsarena_process::orphans::OrphanReaper;
 use rustix::io::Errno;
 use rustix::process::Signal;
 use std::io;
@@ -215,11 +214,11 @@ impl HookRun {
     /// # Errors
     /// When it fails: its exit code or signal, and the end of its standard error.
     pub fn run(mut self, root: &Root) -> Result<(), OpError> {
-        let before = children();
+        let orphans = OrphanReaper::mark();
         let mut program_runs =
             ProgramRuns::new(&self.shell, root, Signal::KILL, &mut self.stderr_tail);
         let outcome = program_runs.once(&self.args);
-        kill_orphans(|pid| !before.contains(&pid));
+        orphans.end();
         outcome.map_err(|failure| failure.report("hook", "sh", 0, &mut self.stderr_tail))
     }
 }
