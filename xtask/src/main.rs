@@ -1,10 +1,10 @@
-//! Chores of the workspace, run as `cargo xtask NAME`.
+//! Maintenance commands of the workspace, run as `cargo xtask NAME`.
 //!
 //! They live in Rust beside the code they check, so that a fresh machine needs nothing but a
 //! toolchain and so that the checks themselves have tests. Nothing here is part of the program
 //! that users get.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout, clippy::print_stderr)] // A chore talks to whoever runs it.
+#![allow(clippy::print_stdout, clippy::print_stderr)] // A command talks to whoever runs it.
 
 mod dist;
 mod overhead;

@@ -10,7 +10,6 @@ mod child_job;
 mod corpus;
 mod fio;
 mod image;
-mod million;
 mod null;
 mod options;
 mod pairs;
@@ -37,7 +36,6 @@ const SECTIONS: &[Section] = &[
     uring::SECTION,
     scale::SECTION,
     corpus::SECTION,
-    million::SECTION,
 ];
 
 /// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).
@@ -45,12 +43,11 @@ const SECTIONS: &[Section] = &[
 /// # Errors
 /// Wrong arguments, a side that cannot be built or run, or a figure that is missed.
 pub fn run(args: &[String]) -> Result<()> {
-    let (in_namespace, args) = match args {
+    match args {
         [flag, child_job] if flag == "--child" => return child_job::run_child(child_job),
         [flag, make] if flag == corpus::CHILD => return corpus::run_child(make),
-        [flag, rest @ ..] if flag == image::OWN_MOUNTS => (true, rest),
-        all => (false, all),
-    };
+        _ => {}
+    }
     let from_env = std::env::var_os("FSARENA_RAWLOOP").map(PathBuf::from);
     let options = match Options::parse(args, from_env)? {
         Asked::Help => {
@@ -60,14 +57,11 @@ pub fn run(args: &[String]) -> Result<()> {
         Asked::Run(options) => options,
     };
     options.check_names(SECTIONS.iter().map(|one| one.name))?;
-    let wanted = |one: &&Section| options.wants(one.name, one.usual);
+    let wanted = |one: &&Section| options.wants(one.name);
     let sections: Vec<&Section> = SECTIONS.iter().filter(wanted).collect();
     let judged = |section: &Section| !options.smoke && (section.judged)(&options);
     if cfg!(debug_assertions) && sections.iter().any(|section| judged(section)) {
         return in_release(args);
-    }
-    if !in_namespace && sections.iter().any(|section| image::may_mount(section.name)) {
-        image::enter_own_mounts(args);
     }
     pairs::heed_signals()?;
     match rustix::process::setpriority_process(None, -20) {

@@ -17,7 +17,6 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use processes::Session;
-pub use processes::find;
 use steps::StepContext;
 use tally::{NotRun, Outcome, Tally};
 

@@ -29,14 +29,13 @@ const RULES: &[Rule] = &[
     Rule { name: "sorted-dependencies", check: manifests::sorted },
     Rule { name: "workspace-dependencies", check: manifests::inherited },
     Rule { name: "lints", check: manifests::lints },
-    Rule { name: "unsafe-code", check: code::unsafe_code },
     Rule { name: "processes", check: code::processes },
     Rule { name: "module-docs", check: code::module_docs },
-    Rule { name: "unwrap", check: code::unwraps },
+    Rule { name: "vague-names", check: code::vague_names },
     Rule { name: "unfinished", check: code::unfinished },
     Rule { name: "columns", check: layout::columns },
     Rule { name: "file-length", check: layout::file_length },
-    Rule { name: "drawers", check: layout::drawers },
+    Rule { name: "catch-all-modules", check: layout::catch_all_modules },
     Rule { name: "module-circles", check: circles::circles },
     Rule { name: "dead-files", check: modules::dead_files },
     Rule { name: "changelog", check: prose::changelog },
@@ -97,8 +96,11 @@ mod tests {
         let tree =
             Tree::fake(&[("crates/plan/src/util.rs", "//! Things that fit nowhere else.\n")]);
         let (text, faults) = report(&tree);
-        let line = text.lines().find(|line| line.contains("drawers")).expect("one drawer");
-        assert!(line.starts_with("crates/plan/src/util.rs:1: broken drawers: "), "{line}");
+        let line = text.lines().find(|line| line.contains("catch-all")).expect("one finding");
+        assert!(
+            line.starts_with("crates/plan/src/util.rs:1: broken catch-all-modules: "),
+            "{line}"
+        );
         assert!(faults >= 1);
     }
 

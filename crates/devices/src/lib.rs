@@ -7,6 +7,7 @@
 //! here has `fsarena` in its name or is recognised by what the kernel numbers once, and nothing
 //! else is ever removed. A block device of the user's is written only as [`inventory`] has found it
 //! to be the one that was given up. This crate never measures and never prints.
+#![expect(unsafe_code, reason = "ioctls of block devices")]
 
 pub mod cache;
 pub mod claim;

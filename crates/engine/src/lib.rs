@@ -27,6 +27,7 @@
 //! | [`outcome`], [`resources`] | failures in words, processor time; the worker uses both |
 //!
 //! This crate knows nothing of experiments, records, reports or programs, and starts no process.
+#![expect(unsafe_code, reason = "system calls, mappings and rings between two clock reads")]
 
 pub mod backend;
 pub mod buffer;

@@ -10,6 +10,7 @@
 //!
 //! This crate only reads. It must not derive rates or percentages (they are computed from stored
 //! records), write to any kernel file, or start a process. [`disturb`] alone judges; it is pure.
+#![expect(unsafe_code, reason = "pinning memory of the sampler")]
 
 mod block;
 mod boot;

@@ -1,5 +1,6 @@
 //! Reading allocates nothing once the files are open. Alone in its file: its allocator counts.
 #![allow(clippy::unwrap_used)]
+#![expect(unsafe_code, reason = "an allocator that counts")]
 
 use fsarena_metrics::{Roots, Samples, Snapshot, Sources, Watch};
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -19,7 +19,7 @@ pub(super) use make::{CHILD, run_child};
 use make::{Dataset, Made, Make, Way};
 use std::path::Path;
 
-pub(super) const SECTION: Section = Section { name: "corpus", usual: true, judged, run };
+pub(super) const SECTION: Section = Section { name: "corpus", judged, run };
 
 const USUAL_PAIRS: u32 = 31;
 const JUDGED_PAIRS: u32 = 21;
@@ -57,7 +57,7 @@ fn run(options: &Options) -> Result<Verdict> {
         tmpfs.compare(tree, judged, &mut verdict)?;
     }
     let image_bytes = IMAGE_BYTES_LEAST + options.corpus_files * IMAGE_BYTES_A_FILE;
-    match Mounted::new("ext4", &options.dir, image_bytes)? {
+    match Mounted::new(&options.dir, image_bytes)? {
         Ok(mounted) => {
             let name = "ext4 on a loop device";
             let ext4 = TreeLocation { name, options, mounted: Some(mounted.path()) };

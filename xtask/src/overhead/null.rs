@@ -11,7 +11,7 @@ use anyhow::Result;
 use fsarena_engine::calibrate::{HarnessCost, clock_facts, harness_cost};
 use fsarena_model::work::{Dataset, Op, Order};
 
-pub(super) const SECTION: Section = Section { name: "null", usual: true, judged, run };
+pub(super) const SECTION: Section = Section { name: "null", judged, run };
 
 /// Smallest rate of a thread without latencies.
 const OPS_PER_SECOND: f64 = 20e6;

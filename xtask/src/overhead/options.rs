@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(super) const USAGE: &str = "\
 usage: cargo xtask overhead [SECTION…] [options]
 
-sections; without names all but million:
+sections; without names all:
   small     one thread of small files against a bare loop on tmpfs; the sampler
   threads   two threads against two bare loops on tmpfs
   null      no calls at all: what the engine itself costs, with and without latencies
@@ -15,13 +15,10 @@ sections; without names all but million:
   scale     ten million files against a hundred thousand, without calls: memory and cost of an op
   corpus    contents of datasets: how fast they are made; trees of files against bare loops, on
             tmpfs and on ext4 on a loop device (root)
-  million   a million real files on xfs on a loop device: created, listed, deleted (root; some
-            minutes and 6 GB in --image-dir; its times are shown, not judged)
 
   --reference PATH    another source of the bare loop, compiled with cc -O2; or env FSARENA_RAWLOOP
                       [xtask/reference/rawloop.c]
   --dir DIR           a directory on tmpfs [/dev/shm]
-  --image-dir DIR     where the image of `million` lies [the system's temporary directory]
   --pairs N           interleaved pairs of each comparison
                       [small 101, threads 41, uring 21, scale 11, corpus 31;
                       judged from 21, 21, 11, 11, 21]
@@ -32,7 +29,6 @@ sections; without names all but million:
   --uring-mib N       file on tmpfs; on the loop device it is half of that; judged from 1024 [1024]
   --scale-files N     the larger of the two numbers; judged from 10000000 [10000000]
   --corpus-files N    files of each tree; judged from 20000 [20000]
-  --million-files N   [1000000]
   --foreign SHARE     a pair counts when other programs took at most this share of one processor
                       meanwhile; a large number: any pair counts [0.3]
   --patience SEC      how long each comparison goes on for enough such pairs [900]
@@ -56,11 +52,10 @@ pub(super) enum Asked {
 /// The command line, with defaults filled in.
 #[derive(Debug)]
 pub(super) struct Options {
-    /// Names of sections; none: the usual ones.
+    /// Names of sections; none: all.
     sections: Vec<String>,
     pub(super) reference: Option<PathBuf>,
     pub(super) dir: PathBuf,
-    pub(super) image_dir: PathBuf,
     /// Pairs, where the sections' own numbers are not wanted.
     pairs: Option<u32>,
     pub(super) files: u64,
@@ -69,7 +64,6 @@ pub(super) struct Options {
     pub(super) uring_mib: u64,
     pub(super) scale_files: u64,
     pub(super) corpus_files: u64,
-    pub(super) million_files: u64,
     pub(super) foreign: f64,
     pub(super) patience: Duration,
     pub(super) smoke: bool,
@@ -85,7 +79,6 @@ impl Options {
             sections: vec![],
             reference: from_env,
             dir: PathBuf::from("/dev/shm"),
-            image_dir: std::env::temp_dir(),
             pairs: None,
             files: JUDGED_FILES,
             big_mib: 500,
@@ -93,7 +86,6 @@ impl Options {
             uring_mib: 1024,
             scale_files: 10_000_000,
             corpus_files: CORPUS_JUDGED_FILES,
-            million_files: 1_000_000,
             foreign: 0.3,
             patience: Duration::from_secs(900),
             smoke: false,
@@ -125,7 +117,6 @@ impl Options {
         match flag {
             "--reference" => self.reference = Some(PathBuf::from(value)),
             "--dir" => self.dir = PathBuf::from(value),
-            "--image-dir" => self.image_dir = PathBuf::from(value),
             "--pairs" => self.pairs = Some(count()?.max(1)),
             "--files" => self.files = number()?.max(2),
             "--big-mib" => self.big_mib = number()?,
@@ -133,7 +124,6 @@ impl Options {
             "--uring-mib" => self.uring_mib = number()?.max(2),
             "--scale-files" => self.scale_files = number()?.max(1),
             "--corpus-files" => self.corpus_files = number()?.clamp(1, CORPUS_FILES_MOST),
-            "--million-files" => self.million_files = number()?.max(1),
             "--foreign" => {
                 self.foreign = value.parse().with_context(|| format!("{flag} {value}"))?
             }
@@ -153,15 +143,11 @@ impl Options {
         self.uring_mib = 16;
         self.scale_files = 200_000;
         self.corpus_files = 300;
-        self.million_files = 2000;
     }
 
-    /// Whether a section was named, or runs anyway. The smoke test leaves none out.
-    pub(super) fn wants(&self, name: &str, usual: bool) -> bool {
-        match self.sections.as_slice() {
-            [] => usual || self.smoke,
-            named => named.iter().any(|wanted| wanted == name),
-        }
+    /// Whether a section was named, or none was.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        self.sections.is_empty() || self.sections.iter().any(|wanted| wanted == name)
     }
 
     /// Refuses the name of a section that there is not.
@@ -198,11 +184,7 @@ mod tests {
 
     fn wanted(args: &[&str]) -> Vec<&'static str> {
         let options = options(args, None).unwrap();
-        SECTIONS
-            .iter()
-            .filter(|one| options.wants(one.name, one.usual))
-            .map(|one| one.name)
-            .collect()
+        SECTIONS.iter().filter(|one| options.wants(one.name)).map(|one| one.name).collect()
     }
 
     fn judged(args: &[&str]) -> Vec<&'static str> {
@@ -221,23 +203,21 @@ mod tests {
     }
 
     #[test]
-    fn a_million_files_are_made_on_demand_only() {
-        assert_eq!(wanted(&[]), ["small", "threads", "null", "uring", "scale", "corpus"]);
-        assert_eq!(wanted(&["million"]), ["million"]);
+    fn sections_run_that_are_named_or_all() {
         assert_eq!(wanted(&["uring", "--pairs", "3", "null"]), ["null", "uring"]);
         assert_eq!(wanted(&["--smoke"]).len(), SECTIONS.len());
     }
 
     #[test]
     fn few_pairs_or_files_are_not_judged() {
-        let all = ["small", "threads", "null", "uring", "scale", "corpus", "million"];
+        let all = ["small", "threads", "null", "uring", "scale", "corpus"];
         assert_eq!(judged(&[]), all);
-        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "scale", "million"]);
-        assert_eq!(judged(&["--pairs", "3"]), ["null", "million"]);
-        assert_eq!(judged(&["--files", "2000"]), ["uring", "scale", "corpus", "million"]);
+        assert_eq!(judged(&["--pairs", "11"]), ["null", "uring", "scale"]);
+        assert_eq!(judged(&["--pairs", "3"]), ["null"]);
+        assert_eq!(judged(&["--files", "2000"]), ["uring", "scale", "corpus"]);
         let few = judged(&["--corpus-files", "2000"]);
-        assert_eq!(few, ["small", "threads", "null", "uring", "scale", "million"]);
-        let few = ["--scale-files", "100000", "--uring-mib", "8", "--million-files", "9"];
+        assert_eq!(few, ["small", "threads", "null", "uring", "scale"]);
+        let few = ["--scale-files", "100000", "--uring-mib", "8"];
         assert_eq!(judged(&few), ["small", "threads", "null", "corpus"]);
         assert_eq!(judged(&["--smoke"]), [""; 0]);
     }

@@ -13,7 +13,7 @@ use anyhow::Result;
 use fsarena_model::work::{Backend, Dataset, Io, Order, Phase};
 use std::path::Path;
 
-pub(super) const SECTION: Section = Section { name: "scale", usual: true, judged, run };
+pub(super) const SECTION: Section = Section { name: "scale", judged, run };
 
 const USUAL_PAIRS: u32 = 11;
 const JUDGED_PAIRS: u32 = 11;

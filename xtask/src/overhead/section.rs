@@ -8,8 +8,6 @@ pub(super) const MIB: u64 = 1 << 20;
 /// A part of the benchmark, with figures of its own.
 pub(super) struct Section {
     pub(super) name: &'static str,
-    /// Whether it runs without being named.
-    pub(super) usual: bool,
     /// Whether its figures mean something with these options.
     pub(super) judged: fn(&Options) -> bool,
     pub(super) run: fn(&Options) -> Result<Verdict>,

@@ -10,7 +10,7 @@ use super::table::{Centre, Compared, Comparison};
 use anyhow::Result;
 use fsarena_model::work::{Dataset, Op, Phase};
 
-pub(super) const SECTION: Section = Section { name: "small", usual: true, judged, run };
+pub(super) const SECTION: Section = Section { name: "small", judged, run };
 
 pub(super) const FILE_BYTES: u64 = 256;
 pub(super) const DIRS: u64 = 100;

@@ -15,7 +15,7 @@ use anyhow::Result;
 use fsarena_model::work::{Dataset, Io, Phase, Sharing};
 use std::path::Path;
 
-pub(super) const SECTION: Section = Section { name: "threads", usual: true, judged, run };
+pub(super) const SECTION: Section = Section { name: "threads", judged, run };
 
 const THREADS: u32 = 2;
 const USUAL_PAIRS: u32 = 41;

@@ -18,7 +18,7 @@ use anyhow::Result;
 use fsarena_model::work::{Backend, Dataset, Io, Op, Phase};
 use std::path::Path;
 
-pub(super) const SECTION: Section = Section { name: "uring", usual: true, judged, run };
+pub(super) const SECTION: Section = Section { name: "uring", judged, run };
 
 const USUAL_PAIRS: u32 = 21;
 const JUDGED_PAIRS: u32 = 11;
@@ -59,7 +59,7 @@ fn run(options: &Options) -> Result<Verdict> {
     location.compare(pace, needs, &mut verdict)?;
     drop(tmpfs);
     let mib = options.uring_mib / 2;
-    match Mounted::new("ext4", &options.dir, (mib + SPARE_MIB) * MIB)? {
+    match Mounted::new(&options.dir, (mib + SPARE_MIB) * MIB)? {
         Ok(mounted) => {
             let name = "ext4 on a loop device";
             let location = FileLocation { name, dir: mounted.path(), mib, direct: true };

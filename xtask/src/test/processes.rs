@@ -230,11 +230,6 @@ impl Drop for Job {
     }
 }
 
-/// The absolute path of a program, looked for where a root shell would find it.
-pub fn find(program: &str) -> Option<PathBuf> {
-    cmd::find(program).map(|tool| tool.path)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,11 +283,5 @@ mod tests {
         });
         assert!(waited, "{grandchild} still runs");
         assert!(session.over().is_some());
-    }
-
-    #[test]
-    fn finds_programs_by_absolute_path() {
-        assert!(find("sh").is_some_and(|path| path.is_absolute()));
-        assert_eq!(find("no-such-program"), None);
     }
 }

@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
-use super::processes::{Call, End, Session, find};
+use super::processes::{Call, End, Session};
 use super::tally::{NotRun, Outcome};
+use fsarena_process::cmd::find;
 
 /// A program the tests start and the Debian package that brings it.
 type Need = (String, String);

@@ -10,9 +10,10 @@ use super::doc_examples;
 use super::leftovers::LeftoverSearch;
 use super::libtest;
 use super::parallel::{self, Program, Single};
-use super::processes::{Call, End, Ended, Job, Session, find};
+use super::processes::{Call, End, Ended, Job, Session};
 use super::setup;
 use super::tally::{NotRun, Outcome};
+use fsarena_process::cmd::find;
 
 /// The kernel lets go of a loop device a moment after its last user.
 const LEFTOVERS_PATIENCE: Duration = Duration::from_secs(5);
@@ -228,7 +229,7 @@ pub fn deny(context: &mut StepContext) -> Outcome {
 /// A copy on the PATH, or the one an earlier run has built.
 fn find_deny(session: &Session) -> Option<PathBuf> {
     let own = session.root.join("target/tools/bin/cargo-deny");
-    find("cargo-deny").or_else(|| own.is_file().then_some(own))
+    find("cargo-deny").map(|tool| tool.path).or_else(|| own.is_file().then_some(own))
 }
 
 /// Builds cargo-deny beside the other steps and behind them in priority.

@@ -1,15 +1,12 @@
-//! Rules about Rust code: unsafe, processes, module docs, unwraps, unfinished work.
+//! Rules about Rust code: processes, module docs, names, unfinished work. What clippy and rustc
+//! refuse by themselves (unwrap, unsafe, `todo!`) is in `[workspace.lints]`.
 
 use super::lines::{self, Line};
 use super::modules;
-use super::tree::{Finding, Tree, parent};
-
-/// Crates that need raw kernel interfaces; there clippy asks for a SAFETY comment on each block.
-const MAY_BE_UNSAFE: &[&str] =
-    &["crates/engine/", "crates/devices/", "crates/process/", "crates/metrics/"];
+use super::tree::{Finding, Tree};
 
 /// Where processes are started: external tools; workload programs (fio); the worker; the executor;
-/// chores; and what only tests use.
+/// maintenance commands; and what only tests use.
 const MAY_SPAWN: &[&str] = &[
     "crates/process/",
     "crates/executor/",
@@ -19,31 +16,13 @@ const MAY_SPAWN: &[&str] = &[
     "xtask/",
 ];
 
+/// No function is called so.
+const VAGUE_FUNCTIONS: &[&str] = &["of", "look", "said", "told", "heard"];
+/// No type is called so.
+const VAGUE_TYPES: &[&str] = &["Place", "Said", "Wanted", "Look"];
+
 /// Shorter than this, a module's first line says nothing that its name does not.
 const SHORTEST_DOC_CHARS: usize = 20;
-
-/// `#![forbid(unsafe_code)]` at the root of every crate but three, and no `unsafe` outside them.
-pub fn unsafe_code(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (path, text) in tree.ending(".rs").filter(|(path, _)| !is_below(path, MAY_BE_UNSAFE)) {
-        let root = ["src/lib.rs", "src/main.rs"].iter().any(|end| path.ends_with(end))
-            || parent(path).ends_with("src/bin");
-        let lines = lines::cut(text);
-        if root && !lines.iter().any(|line| line.code.trim() == "#![forbid(unsafe_code)]") {
-            let text = "the crate root lacks `#![forbid(unsafe_code)]`; unsafe code belongs into \
-                        engine, devices, process or metrics";
-            findings.push(Finding::new(path, 1, text));
-        }
-        for (number, line) in numbered(&lines) {
-            if has_word(&line.code, "unsafe") {
-                let text = "`unsafe` is allowed in engine, devices, process and metrics only; move \
-                            it there";
-                findings.push(Finding::new(path, number, text));
-            }
-        }
-    }
-    findings
-}
 
 /// Processes are started in few places, so that few places have to end them.
 pub fn processes(tree: &Tree) -> Vec<Finding> {
@@ -98,21 +77,31 @@ pub fn module_docs(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// `unwrap` is for tests; elsewhere the reason why it cannot fail is written down.
-pub fn unwraps(tree: &Tree) -> Vec<Finding> {
+/// Names that so many things had that a search for them found nothing.
+pub fn vague_names(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, lines) in program_files(tree) {
-        for (number, line) in numbered(&lines).filter(|(_, line)| !line.in_test) {
-            if line.code.contains(".unwrap()") || line.code.contains("::unwrap(") {
-                let text = "`unwrap` outside tests; return the error, or `expect` with the reason";
-                findings.push(Finding::new(path, number, text));
-            }
+    for (path, text) in tree.ending(".rs") {
+        for (number, line) in numbered(&lines::cut(text)) {
+            let code = line.code.trim_start();
+            let function = named(code, &["fn"], VAGUE_FUNCTIONS);
+            let kind = named(code, &["struct", "enum", "type", "trait"], VAGUE_TYPES);
+            let Some(name) = function.or(kind) else { continue };
+            let text = format!("`{name}` says nothing; give it a noun or a verb of its own");
+            findings.push(Finding::new(path, number, text));
         }
     }
     findings
 }
 
-/// Nothing is left for later in the code: neither stubs, nor notes to self, nor sleeping tests.
+/// The one of `names` that an item of one of `kinds` is given in `code`.
+fn named(code: &str, kinds: &[&str], names: &[&'static str]) -> Option<&'static str> {
+    let mut words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.by_ref().find(|word| kinds.contains(word))?;
+    let name = words.next()?;
+    names.iter().copied().find(|vague| *vague == name)
+}
+
+/// Nothing is left for later in the code: neither notes to self, nor sleeping tests.
 pub fn unfinished(tree: &Tree) -> Vec<Finding> {
     const NOTES: &[&str] = &["FIXME", "TODO", "XXX"];
     const SLEEPING: &str = "a test that never runs; let it print `not run: reason` and return, or \
@@ -120,11 +109,6 @@ pub fn unfinished(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, text) in tree.ending(".rs") {
         for (number, line) in numbered(&lines::cut(text)) {
-            for stub in ["todo!", "unimplemented!"].iter().filter(|stub| line.code.contains(**stub))
-            {
-                let text = format!("`{stub}` in committed code; write it or leave the item out");
-                findings.push(Finding::new(path, number, text));
-            }
             for note in NOTES.iter().filter(|note| has_word(&line.comment, note)) {
                 let text = format!("`{note}` in a comment; do it now or open an issue");
                 findings.push(Finding::new(path, number, text));
@@ -184,18 +168,6 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_is_kept_in_three_crates() {
-        let check = |path, text| lines_of(unsafe_code, path, text);
-        assert_eq!(check("crates/plan/src/lib.rs", "#![forbid(unsafe_code)]\n"), NONE);
-        assert_eq!(check("crates/plan/src/lib.rs", "//! Doc of a crate.\n"), [1]);
-        assert_eq!(check("crates/plan/src/lib.rs", "// #![forbid(unsafe_code)]\n"), [1]);
-        assert_eq!(check("crates/plan/src/bin/x.rs", "fn main() {}\n"), [1]);
-        assert_eq!(check("crates/plan/src/a.rs", "// unsafe\nlet s = \"unsafe\";\n"), NONE);
-        assert_eq!(check("crates/plan/tests/a.rs", "fn a() {\n unsafe { b() }\n}\n"), [2]);
-        assert_eq!(check("crates/engine/src/lib.rs", "unsafe fn a() {}\n"), NONE);
-    }
-
-    #[test]
     fn processes_start_in_few_places() {
         let check = |path, text| lines_of(processes, path, text);
         let import = "use std::process::Command;\n";
@@ -234,22 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn unwrap_is_for_tests() {
-        let check = |path, text| lines_of(unwraps, path, text);
-        assert_eq!(check("crates/plan/src/a.rs", "let x = y.unwrap();\n"), [1]);
-        assert_eq!(check("crates/plan/src/a.rs", "let x = Option::unwrap(y);\n"), [1]);
-        assert_eq!(check("crates/plan/src/a.rs", "let x = y.unwrap_or(1); // .unwrap()\n"), NONE);
-        assert_eq!(
-            check("crates/plan/src/a.rs", "#[cfg(test)]\nmod t {\n  a.unwrap();\n}\nb.unwrap();\n"),
-            [5]
-        );
-        assert_eq!(check("crates/plan/tests/a.rs", "let x = y.unwrap();\n"), NONE);
+    fn vague_names_are_refused() {
+        let check = |text| lines_of(vague_names, "crates/plan/src/a.rs", text);
+        assert_eq!(check("fn of(x: u8) {}\npub(crate) fn said<T>() {}\n"), [1, 2]);
+        assert_eq!(check("    pub const fn look(&self) {}\n"), [1]);
+        assert_eq!(check("pub struct Place {\n}\nenum Look {}\ntype Said = u8;\n"), [1, 3, 4]);
+        assert_eq!(check("fn of_user() {}\nlet of = 1;\nstruct Looks;\n// fn of()\n"), NONE);
     }
 
     #[test]
     fn nothing_is_left_for_later() {
         let check = |path, text| lines_of(unfinished, path, text);
-        assert_eq!(check("crates/plan/src/a.rs", "fn a() { todo!() }\n"), [1]);
         assert_eq!(
             check("crates/plan/src/a.rs", "// FIXME: later\n#[ignore = \"slow\"]\n"),
             [1, 2]

@@ -8,7 +8,7 @@ const COLUMNS: usize = 100;
 /// A file longer than this must be cut into modules.
 const LINES_MAX: usize = 800;
 /// Names that say nothing about the contents, so that everything ends up inside.
-const DRAWERS: &[&str] = &["util", "utils", "misc", "common", "helper", "helpers", "stuff"];
+const CATCH_ALL: &[&str] = &["util", "utils", "misc", "common", "helper", "helpers", "stuff"];
 
 /// Lines of at most 100 characters.
 ///
@@ -52,13 +52,13 @@ pub fn file_length(tree: &Tree) -> Vec<Finding> {
 }
 
 /// No module or directory named after nothing.
-pub fn drawers(tree: &Tree) -> Vec<Finding> {
+pub fn catch_all_modules(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for path in tree.paths().filter(|path| path.ends_with(".rs")) {
         let mut names = path.split('/').map(|part| part.trim_end_matches(".rs"));
-        let drawer = names.find(|name| DRAWERS.contains(name));
-        if let Some(drawer) = drawer {
-            let text = format!("`{drawer}` is a drawer; name the module after what is in it");
+        let catch_all = names.find(|name| CATCH_ALL.contains(name));
+        if let Some(name) = catch_all {
+            let text = format!("`{name}` catches all; name the module after what is in it");
             findings.push(Finding::new(path, 1, text));
         }
     }
@@ -100,11 +100,11 @@ mod tests {
     }
 
     #[test]
-    fn drawers_are_found_by_their_name() {
-        assert_eq!(check(drawers, "crates/plan/src/util.rs", ""), [1]);
-        assert_eq!(check(drawers, "crates/common/src/lib.rs", ""), [1]);
-        assert_eq!(check(drawers, "crates/plan/tests/helpers/mod.rs", ""), [1]);
-        assert_eq!(check(drawers, "crates/plan/src/utilisation.rs", ""), NONE);
-        assert_eq!(check(drawers, "docs/common.md", ""), NONE);
+    fn catch_all_modules_are_found_by_their_name() {
+        assert_eq!(check(catch_all_modules, "crates/plan/src/util.rs", ""), [1]);
+        assert_eq!(check(catch_all_modules, "crates/common/src/lib.rs", ""), [1]);
+        assert_eq!(check(catch_all_modules, "crates/plan/tests/helpers/mod.rs", ""), [1]);
+        assert_eq!(check(catch_all_modules, "crates/plan/src/utilisation.rs", ""), NONE);
+        assert_eq!(check(catch_all_modules, "docs/common.md", ""), NONE);
     }
 }

@@ -1,4 +1,5 @@
 //! Big files by memory copies: contents, and pages that cannot be had.
+#![expect(unsafe_code, reason = "madvise on pages of the test")]
 
 use crate::alone;
 use crate::full::{SmallTmpfs, descriptors};

@@ -1,4 +1,5 @@
 //! An allocator that counts how often this thread has called it.
+#![expect(unsafe_code, reason = "an allocator that counts")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

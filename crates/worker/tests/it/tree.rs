@@ -2,7 +2,7 @@
 
 use crate::temp_dir;
 use crate::trees::{
-    Wanted, compared, differences, done, facts, make, program, small, source, task,
+    NewEntry, compared, differences, done, facts, make, program, small, source, task,
 };
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::work::JobTask;
@@ -135,7 +135,10 @@ fn a_file_packed_twice_is_the_later_one() {
 #[test]
 fn sparse_members_are_refused() {
     let dir = temp_dir();
-    make(&dir.path().join("data"), &[(0, b"f".to_vec(), Wanted::Sparse { blocks: vec![0, 1, 0] })]);
+    make(
+        &dir.path().join("data"),
+        &[(0, b"f".to_vec(), NewEntry::Sparse { blocks: vec![0, 1, 0] })],
+    );
     for format in ["gnu", "pax"] {
         let format = format!("--format={format}");
         let args = ["-cSf", "data.tar", &format, "-C", "data", "./f"];
@@ -206,16 +209,16 @@ fn name() -> impl Strategy<Value = Vec<u8>> {
         .prop_filter("a name of its own", |name| name != b"." && name != b"..")
 }
 
-fn wanted() -> impl Strategy<Value = Wanted> {
+fn wanted() -> impl Strategy<Value = NewEntry> {
     let mode = prop_oneof![Just(0o644), Just(0o600), Just(0o755), Just(0o4711), Just(0o666)];
     prop_oneof![
-        prop_oneof![Just(0o755), Just(0o700), Just(0o2750)].prop_map(|mode| Wanted::Dir { mode }),
+        prop_oneof![Just(0o755), Just(0o700), Just(0o2750)].prop_map(|mode| NewEntry::Dir { mode }),
         (proptest::collection::vec(any::<u8>(), 0..6000), mode)
-            .prop_map(|(bytes, mode)| Wanted::File { bytes, mode }),
-        proptest::collection::vec(0..3_u8, 1..6).prop_map(|blocks| Wanted::Sparse { blocks }),
+            .prop_map(|(bytes, mode)| NewEntry::File { bytes, mode }),
+        proptest::collection::vec(0..3_u8, 1..6).prop_map(|blocks| NewEntry::Sparse { blocks }),
         // Within the folder, so that an archive of it can be unpacked.
-        name().prop_map(|target| Wanted::Symlink { target }),
-        any::<usize>().prop_map(|of| Wanted::Further { of }),
+        name().prop_map(|target| NewEntry::Symlink { target }),
+        any::<usize>().prop_map(|of| NewEntry::Further { of }),
     ]
 }
 

@@ -129,7 +129,7 @@ pub fn differences(one: &Path, other: &Path) -> Vec<String> {
 
 /// An entry to be made; parents and link targets are numbers of earlier ones.
 #[derive(Debug, Clone)]
-pub enum Wanted {
+pub enum NewEntry {
     Dir { mode: u32 },
     File { bytes: Vec<u8>, mode: u32 },
     Sparse { blocks: Vec<u8> },
@@ -138,7 +138,7 @@ pub enum Wanted {
 }
 
 /// Makes a tree at `top`; entries whose name is taken are left out.
-pub fn make(top: &Path, wanted: &[(usize, Vec<u8>, Wanted)]) {
+pub fn make(top: &Path, wanted: &[(usize, Vec<u8>, NewEntry)]) {
     std::fs::create_dir(top).unwrap();
     let (mut dirs, mut files) = (vec![top.to_owned()], Vec::<PathBuf>::new());
     let mut late = vec![];
@@ -148,17 +148,17 @@ pub fn make(top: &Path, wanted: &[(usize, Vec<u8>, Wanted)]) {
             continue;
         }
         match wanted {
-            Wanted::Dir { mode } => {
+            NewEntry::Dir { mode } => {
                 std::fs::create_dir(&path).unwrap();
                 late.push((path.clone(), *mode));
                 dirs.push(path.clone());
             }
-            Wanted::File { bytes, mode } => {
+            NewEntry::File { bytes, mode } => {
                 std::fs::write(&path, bytes).unwrap();
                 std::fs::set_permissions(&path, PermissionsExt::from_mode(*mode)).unwrap();
                 files.push(path.clone());
             }
-            Wanted::Sparse { blocks } => {
+            NewEntry::Sparse { blocks } => {
                 let file = std::fs::File::create(&path).unwrap();
                 for (block, &byte) in blocks.iter().enumerate().filter(|(_, byte)| **byte > 0) {
                     file.write_all_at(&[byte; 4096], block as u64 * 16384).unwrap();
@@ -166,10 +166,10 @@ pub fn make(top: &Path, wanted: &[(usize, Vec<u8>, Wanted)]) {
                 file.set_len(blocks.len() as u64 * 16384 + 5).unwrap();
                 files.push(path.clone());
             }
-            Wanted::Symlink { target } => {
+            NewEntry::Symlink { target } => {
                 std::os::unix::fs::symlink(OsStr::from_bytes(target), &path).unwrap();
             }
-            Wanted::Further { of } => match files.get(of % files.len().max(1)) {
+            NewEntry::Further { of } => match files.get(of % files.len().max(1)) {
                 Some(first) => std::fs::hard_link(first, &path).unwrap(),
                 None => continue,
             },
@@ -191,19 +191,19 @@ pub fn set_time(path: &Path, tv_sec: i64, tv_nsec: i64) {
 
 /// A small tree with one of everything; the number of its entries.
 pub fn small(top: &Path) -> u64 {
-    let file = |bytes: &[u8], mode| Wanted::File { bytes: bytes.to_vec(), mode };
+    let file = |bytes: &[u8], mode| NewEntry::File { bytes: bytes.to_vec(), mode };
     let entries = [
-        (0, b"dir".to_vec(), Wanted::Dir { mode: 0o755 }),
+        (0, b"dir".to_vec(), NewEntry::Dir { mode: 0o755 }),
         (0, b"file".to_vec(), file(b"contents", 0o644)),
         (1, b"in dir".to_vec(), file(&[7; 300_000], 0o600)),
         (1, b"empty".to_vec(), file(b"", 0o444)),
-        (1, b"inner".to_vec(), Wanted::Dir { mode: 0o555 }),
+        (1, b"inner".to_vec(), NewEntry::Dir { mode: 0o555 }),
         (0, b"bytes \xff\xfe".to_vec(), file(b"x", 0o4755)),
-        (0, b"link".to_vec(), Wanted::Symlink { target: b"dir/in dir".to_vec() }),
-        (1, b"loop".to_vec(), Wanted::Symlink { target: b"loop".to_vec() }),
-        (1, b"second".to_vec(), Wanted::Further { of: 0 }),
-        (0, b"holes".to_vec(), Wanted::Sparse { blocks: vec![0, 1, 0, 2, 0] }),
-        (0, b"hole".to_vec(), Wanted::Sparse { blocks: vec![0, 0] }),
+        (0, b"link".to_vec(), NewEntry::Symlink { target: b"dir/in dir".to_vec() }),
+        (1, b"loop".to_vec(), NewEntry::Symlink { target: b"loop".to_vec() }),
+        (1, b"second".to_vec(), NewEntry::Further { of: 0 }),
+        (0, b"holes".to_vec(), NewEntry::Sparse { blocks: vec![0, 1, 0, 2, 0] }),
+        (0, b"hole".to_vec(), NewEntry::Sparse { blocks: vec![0, 0] }),
     ];
     make(top, &entries);
     let xattr = rustix::fs::XattrFlags::empty();
