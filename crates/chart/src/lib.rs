@@ -32,7 +32,6 @@ mod scale;
 mod sheet;
 mod stacks;
 mod style;
-mod svg;
 mod text;
 mod traces;
 
@@ -44,9 +43,9 @@ pub use heat::{Cell, Heat, Proof};
 pub use ink::Standing;
 pub use levels::{Level, Levels};
 pub use ratios::{Ratio, Ratios};
+pub use sheet::{HUES, Svg};
 pub use stacks::{Segment, Stack, Stacks};
 pub use style::STYLE;
-pub use svg::{HUES, Svg};
 pub use traces::{Panel, Span, Trace, Traces};
 
 /// What every chart has.

@@ -2,7 +2,7 @@
 
 use crate::article::OwnPhase;
 use crate::section::Block;
-use crate::style::{Detail, Style};
+use crate::text::{Detail, Style};
 use fsarena_chart::Svg;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::TrialRecord;

@@ -3,8 +3,8 @@
 
 use crate::format::grouped;
 use crate::render::text;
-use crate::style::Style;
 use crate::table::{Column, Table};
+use crate::text::Style;
 use crate::text::{bold, wrap};
 use fsarena_model::job::Contents;
 use serde::Serialize;

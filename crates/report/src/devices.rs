@@ -3,9 +3,9 @@
 
 use crate::format::bytes;
 use crate::render::text;
-use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Column, Table};
 use crate::text::bold;
+use crate::text::{MIN_WIDTH, Style};
 use serde::Serialize;
 
 /// One block device.

@@ -3,8 +3,8 @@
 
 use crate::format::{count, seconds};
 use crate::render::text;
-use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Column, Table};
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, width_of, wrap};
 use fsarena_model::finding::{Finding, Weight};
 use fsarena_model::noise::{Noise, NoiseClass, Smallest};

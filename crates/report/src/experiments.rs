@@ -2,8 +2,8 @@
 
 use crate::format::{bytes, ns};
 use crate::render::text;
-use crate::style::Style;
 use crate::table::{Column, Table};
+use crate::text::Style;
 use crate::text::{bold, wrap};
 
 /// An experiment with its expected cost.

@@ -7,9 +7,9 @@ mod sides;
 pub use sides::sides_tables;
 
 use crate::render::text;
-use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Column, Table};
 use crate::text::wrap;
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{Claim, blocks, claim, level, margin, metric, percent};
 use crate::verdict::text::{ratio, ratio_and_interval, ratio_within};

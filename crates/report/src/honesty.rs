@@ -2,8 +2,8 @@
 
 use crate::format::{clock, count, grouped};
 use crate::render::text;
-use crate::style::Style;
 use crate::table::{Column, Table};
+use crate::text::Style;
 use crate::text::{bold, wrap};
 use fsarena_honesty::{FALSE_PER_THOUSAND, Replayed, RuleFigures, TapeFacts};
 use fsarena_model::units::{Nanos, three_digits};

@@ -4,7 +4,7 @@
 use crate::footnotes::{not_cold, not_limited, wrong_contents};
 use crate::format::{count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
-use crate::style::Style;
+use crate::text::Style;
 use crate::text::{bold, clean, wrap};
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;

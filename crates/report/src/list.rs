@@ -2,8 +2,8 @@
 
 use crate::format::{state, utc};
 use crate::render::text;
-use crate::style::Style;
 use crate::table::{Column, Table};
+use crate::text::Style;
 use crate::text::bold;
 use fsarena_model::run::RunState;
 use serde::Serialize;

@@ -10,7 +10,7 @@ use crate::notes::{closing_lists, heading_lines, sampling};
 use crate::phases;
 use crate::render::markdown::{list, table as table_text, table_with_notes};
 use crate::sections;
-use crate::style::Style;
+use crate::text::Style;
 use crate::text::{clean, escaped};
 use crate::verdict::verdict_headline;
 use crate::verdict::{answers, question, suite};

@@ -3,8 +3,8 @@
 use crate::format::utc;
 use crate::list::RunLine;
 use crate::render::text;
-use crate::style::Style;
 use crate::table::{Column, Table};
+use crate::text::Style;
 use crate::text::bold;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 //! disturbances, contents and the cost of sampling.
 
 use crate::format::{bytes, count, grouped, state, utc};
-use crate::style::{MIN_WIDTH, Style};
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, wrap};
 use fsarena_model::run::RunState;
 use fsarena_study::{PartialPhase, ProgramUse, Study, VerifyTotal};

@@ -8,9 +8,9 @@ use crate::labels::{
 use crate::latency::{latency_grid, matters, quantiles};
 use crate::notes::{closing_notes, run_heading};
 use crate::render::text;
-use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Cell, Column, Table};
 use crate::text::wrap;
+use crate::text::{MIN_WIDTH, Style};
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study};
 

@@ -10,8 +10,8 @@ use crate::format::{cache, count, grouped, three};
 use crate::io_summary::describe_job;
 use crate::render;
 use crate::section::{Block, Section};
-use crate::style::Style;
 use crate::table::{Cell, Column, Table};
+use crate::text::Style;
 use fsarena_model::contender::Contender;
 use fsarena_model::record::{CacheState, Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunHeader;
@@ -206,7 +206,7 @@ pub fn csv(header: &RunHeader, points: &[PhasePoints]) -> String {
             table.row(values().map(|(.., get)| Cell::exact(get(&own).exact())));
         }
     }
-    render::csv::table(&table)
+    render::csv(&table)
 }
 
 const LEGEND: &str = "In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of \

@@ -20,8 +20,8 @@ pub(crate) mod text;
 pub(crate) use json::round;
 pub use json::verdict_json;
 
-use crate::style::Detail;
-use crate::style::{MIN_WIDTH, Style};
+use crate::text::Detail;
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{heading, wrap};
 use fsarena_verdict::{QuestionView, Verdicts};
 

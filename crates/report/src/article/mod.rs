@@ -20,7 +20,7 @@ pub(crate) use published::findings_table;
 
 use crate::render::text::section;
 use crate::section::{Block, Owner, Section};
-use crate::style::{MIN_WIDTH, Style};
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{clean, wrap};
 use fsarena_reference::{Article, Shape};
 

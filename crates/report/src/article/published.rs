@@ -1,8 +1,8 @@
 //! The tables of an article and those computed from them, and what becomes of its conclusions.
 
 use crate::section::Block;
-use crate::style::Style;
 use crate::table::{Cell, Column, Table};
+use crate::text::Style;
 use crate::text::{bold, heading, wrap};
 use fsarena_reference::{Article, Holds};
 

@@ -2,9 +2,9 @@
 
 use super::{Ends, SAME_INTERVAL, bare, decisive, units};
 use crate::render::text;
-use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Column, Table};
 use crate::text::wrap;
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{Claim, claim, level, margin, metric, value};
 use fsarena_model::verdict::Verdict;

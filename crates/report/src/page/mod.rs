@@ -1,22 +1,230 @@
-//! The report: one HTML page that needs no network, complete without its script.
+//! The report: one HTML page that needs no network, complete without its script: head, style sheet,
+//! script, the table of contents, and the sections in their order.
 //!
-//! Views come from `fsarena-study`, sentences from the rest of this crate, drawings from
-//! `fsarena-chart`; what is laid out here is computed in none of these again. Every inserted string
-//! is escaped by the templates (`maud`); what a RUN says is text, never markup.
-
-mod frame;
+//! The page is the same bytes for the same RUNs and the same program: nothing here asks for the
+//! time, and nothing is loaded from anywhere. Views come from `fsarena-study`, sentences from the
+//! rest of this crate, drawings from `fsarena-chart`; what is laid out here is computed in none of
+//! these again. Every inserted string is escaped by the templates (`maud`); what a RUN says is
+//! text, never markup.
 
 use crate::context::Run;
+use crate::context::{SectionContext, is_watched, measured_by};
+use crate::format::{count, utc};
+use crate::render::html as parts;
+use crate::section::Section;
+use crate::sections::{self, SectionKind};
 use fsarena_chart::Svg;
+use fsarena_model::run::RunState;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+const SHEET: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+/// Nothing is fetched: what style and script there is stands in the page.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
 /// The page of one or several RUNs.
 #[must_use]
 pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
-    frame::page(runs, program_version).into_string()
+    let contexts: Vec<SectionContext<'_>> =
+        runs.iter().enumerate().map(|(at, run)| SectionContext::new(at, run)).collect();
+    let bodies: Vec<Body> = contexts.iter().map(Body::new).collect();
+    let whole = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="generator" content={ "fsarena " (program_version) };
+                title { (title(runs)) " – fsarena report" }
+                style { (PreEscaped(fsarena_chart::STYLE)) (PreEscaped(SHEET)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the answer" }
+                div.frame {
+                    (head(runs))
+                    div.columns {
+                        (contents(&contexts, &bodies))
+                        main id="main" tabindex="-1" {
+                            @for (context, body) in contexts.iter().zip(&bodies) {
+                                (body.whole(context, runs.len() == 1))
+                            }
+                            @if runs.is_empty() { (parts::missing("No RUN was given.")) }
+                        }
+                    }
+                    (foot(runs, program_version))
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    whole.into_string()
 }
 
 /// Every chart of the page, in its order; ids are unique over all RUNs.
 #[must_use]
 pub fn charts(runs: &[Run<'_>]) -> Vec<Svg> {
-    frame::charts(runs)
+    let contexts = runs.iter().enumerate().map(|(at, run)| SectionContext::new(at, run));
+    let sections = contexts.flat_map(|context| sections::made_for(&context));
+    sections
+        .flat_map(|(_, section)| section.charts().into_iter().cloned().collect::<Vec<_>>())
+        .collect()
+}
+
+/// The title of one RUN; of several, how many there are.
+fn title(runs: &[Run<'_>]) -> String {
+    match runs {
+        [run] if !run.header.title.is_empty() => run.header.title.clone(),
+        [run] => run.header.experiment.clone(),
+        runs => count(runs.len(), "RUN"),
+    }
+}
+
+fn head(runs: &[Run<'_>]) -> Markup {
+    html! {
+        header {
+            p.kind { "fsarena report" }
+            h1 { (title(runs)) }
+            @if let [run] = runs { p.lead { (when_and_state(run)) } }
+            @if runs.len() > 1 {
+                p.lead { "Each RUN stands by itself. `fsarena compare` compares them." }
+            }
+        }
+    }
+}
+
+/// `quick, RUN 3fa55e3d, 2026-11-22 13:20 UTC, done, 48 trials`.
+fn when_and_state(run: &Run<'_>) -> String {
+    let study = run.study;
+    let trials = if study.trials_recorded == study.trials_planned {
+        count(study.trials_planned, "trial")
+    } else {
+        format!("{} of {}", study.trials_recorded, count(study.trials_planned, "trial"))
+    };
+    let (experiment, uid) = (&study.experiment, short(&study.uid));
+    let when = utc(study.created_unix_ns);
+    format!("{experiment}, RUN {uid}, {when}, {}, {trials}", study.state.name())
+}
+
+/// The digits that a RUN is called by.
+fn short(uid: &str) -> &str {
+    uid.get(..8).unwrap_or(uid)
+}
+
+/// The sections of a RUN; those that have nothing to show are left out, and out of the contents.
+struct Body(Vec<(&'static SectionKind, Section)>);
+
+impl Body {
+    fn new(context: &SectionContext<'_>) -> Self {
+        Self(sections::made_for(context))
+    }
+
+    fn whole(&self, context: &SectionContext<'_>, is_alone: bool) -> Markup {
+        let id = context.prefix.as_str();
+        html! {
+            article id=(id) aria-labelledby={ (id) "-title" } {
+                h2 id={ (id) "-title" } { "RUN " (short(&context.run.study.uid)) }
+                (facts(context.run, is_alone))
+                (state(context.run))
+                @for (kind, section) in &self.0 {
+                    (parts::section(&format!("{id}-{}", kind.id), kind.title, section))
+                }
+            }
+        }
+    }
+}
+
+/// Which RUN this is; alone on the page, its title stands at the head already.
+fn facts(run: &Run<'_>, is_alone: bool) -> Markup {
+    let study = run.study;
+    let title = if is_alone { String::new() } else { study.title.clone() };
+    let mut facts: Vec<(&str, String)> = vec![
+        ("Experiment", study.experiment.clone()),
+        ("Title", title),
+        ("Started", utc(study.created_unix_ns)),
+        ("State", study.state.name().to_owned()),
+        ("Trials", format!("{} of {}", study.trials_recorded, study.trials_planned)),
+    ];
+    if study.sessions > 1 {
+        let pieces = count(study.sessions, "piece");
+        facts.push(("Done in", format!("{pieces}, {}", count(study.boots, "boot"))));
+    }
+    if (study.scale - 1.0).abs() > 1e-12 {
+        facts.push(("Datasets", format!("scaled by {}", study.scale)));
+    }
+    facts.push(("Machine", study.machine.clone()));
+    facts.extend(study.devices.iter().map(|line| ("Device", line.clone())));
+    let own = format!("fsarena {}", run.header.program_version);
+    match measured_by(&run.header.plan) {
+        Some(_) if is_watched(&run.header.plan) => facts.push(("Watched by", own)),
+        None => facts.push(("Measured by", own)),
+        Some(program) => {
+            facts.extend([("Measured by", program.to_owned()), ("Brought in by", own)]);
+        }
+    }
+    let has_value = |(_, value): &(&str, String)| !value.is_empty();
+    let facts: Vec<(&str, String)> = facts.into_iter().filter(has_value).collect();
+    parts::facts(&facts)
+}
+
+/// What has to be known of a RUN that did not come to its end.
+fn state(run: &Run<'_>) -> Markup {
+    let study = run.study;
+    let (done, planned) = (study.trials_recorded, count(study.trials_planned, "trial"));
+    let why = match study.state {
+        RunState::Done => return html! {},
+        RunState::Running => "is not at its end, or its process died without a word",
+        RunState::Interrupted => "was interrupted",
+        RunState::Failed => "could not go on",
+    };
+    let figures = match done {
+        0 => "there are no figures".to_owned(),
+        _ => format!("the figures are of the {done} of {planned} that were recorded"),
+    };
+    parts::warning(&format!("This RUN {why}: {figures}."))
+}
+
+fn contents(contexts: &[SectionContext<'_>], bodies: &[Body]) -> Markup {
+    let entry = |context: &SectionContext<'_>, body: &Body| {
+        html! {
+            @for (kind, _) in &body.0 {
+                li { a href={ "#" (context.prefix) "-" (kind.id) } { (kind.title) } }
+            }
+        }
+    };
+    let each = || contexts.iter().zip(bodies);
+    html! {
+        nav.contents aria-label="Contents" {
+            ol {
+                @if contexts.len() == 1 {
+                    @for (context, body) in each() { (entry(context, body)) }
+                } @else {
+                    @for (context, body) in each() { li {
+                        a href={ "#" (context.prefix) } { "RUN " (short(&context.run.study.uid)) }
+                        ol { (entry(context, body)) }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+fn foot(runs: &[Run<'_>], program_version: &str) -> Markup {
+    let mut methods: Vec<u32> =
+        runs.iter().filter_map(|run| run.verdicts).map(|verdicts| verdicts.method).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    let methods: Vec<String> = methods.iter().map(u32::to_string).collect();
+    html! {
+        footer {
+            p {
+                "Written by fsarena " (program_version)
+                @if !methods.is_empty() { ", method of verdicts " (methods.join(", ")) }
+                ". One file; it loads nothing. That a difference is not shown is never called “no \
+                 difference” here."
+            }
+        }
+    }
 }

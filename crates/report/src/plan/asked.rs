@@ -2,7 +2,7 @@
 
 use super::cost::{PlanCost, label, nanos};
 use crate::format::{count, ns};
-use crate::style::Style;
+use crate::text::Style;
 use crate::text::{bold, wrap};
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{Pairs, Question, Rule, VerdictPlan};

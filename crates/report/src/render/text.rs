@@ -3,8 +3,8 @@
 
 use crate::footnotes::Footnotes;
 use crate::section::{Block, Section};
-use crate::style::{MIN_WIDTH, Style};
 use crate::table::{Align, Column, Table};
+use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, heading, titled_list, width_of, wrap};
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, ContentLineStyle, LineStyle, TableStyle,

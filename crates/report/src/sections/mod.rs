@@ -17,7 +17,7 @@ pub(crate) mod watched;
 use crate::context::{Run, SectionContext};
 use crate::render;
 use crate::section::Section;
-use crate::style::{Detail, Style};
+use crate::text::{Detail, Style};
 
 /// A section before it is made.
 pub(crate) struct SectionKind {

@@ -1,19 +1,19 @@
 //! Section 2, speed and its price: bars with intervals and raw points, the heat map, CPU, device
 //! traffic, latencies, the three clocks.
 
-mod tables;
-
 use crate::context::SectionContext;
 use crate::format::count;
 use crate::labels::phase_title;
 use crate::pictures;
 use crate::render::html as parts;
 use crate::section::{Block, Section};
+use crate::table::Table;
 use crate::verdict::answers::listed;
 use crate::verdict::text::level;
+use crate::{job, ledger, phases};
 use fsarena_chart::Svg;
 use fsarena_model::verdict::Metric;
-use fsarena_study::{HeatView, PhaseCurves, PhasePoints, PhaseTable};
+use fsarena_study::{HeatView, PhaseCurves, PhasePoints, PhaseTable, Study};
 use fsarena_verdict::Verdicts;
 use maud::{Markup, html};
 
@@ -55,8 +55,8 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
         }
         @if let Some((heat, caption)) = &views.heat { (parts::figure(heat, caption)) }
         @for work in by_workload(&study.tables) { (workload(context, &work, &views)) }
-        (tables::space(study))
-        (tables::tool_overhead(study))
+        (space(study))
+        (tool_overhead(study))
         (safety())
     };
     Section::new(vec![Block::Page(body, charts(context))])
@@ -120,7 +120,7 @@ fn phase(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Mar
     html! {
         h5 { (phase_title(table)) }
         (parts::figure(&drawn.times, &times_caption(context, table)))
-        (tables::figures(context, table))
+        (figures(context, table))
         div.pair {
             @if let Some(clocks) = &drawn.clocks { (parts::figure(clocks, CLOCKS)) }
             @for chart in &drawn.latency { (parts::figure(chart, LATENCY)) }
@@ -212,6 +212,48 @@ fn times_caption(context: &SectionContext<'_>, table: &PhaseTable) -> String {
         text.push_str(&format!(" The word beside a bar is the verdict against {label}."));
     }
     text
+}
+
+/// The figures of a phase and, below them, why contenders have none.
+fn figures(context: &SectionContext<'_>, table: &PhaseTable) -> Markup {
+    let tables = phases::phase_grids(context.run.study, table, context.style);
+    let traffic = ledger::traffic(table);
+    let all = tables.into_iter().chain([traffic]).map(Table::without_empty_columns);
+    let why = |absent| pictures::why_absent(context, table, absent);
+    let absent = table.absent.iter().map(|one| format!("{}: {}", one.label, why(one)));
+    html! {
+        @for own in all { (own) }
+        (parts::list(&absent.collect::<Vec<_>>()))
+    }
+}
+
+/// Space after the last phase and how long the unmount took.
+fn space(study: &Study) -> Markup {
+    let table = ledger::space(study);
+    html! {
+        (parts::heading("Space and unmount"))
+        @if table.is_empty() {
+            (parts::missing("No trial has a reading of space."))
+        } @else {
+            (table)
+            (parts::note(
+                "amp.: growth of used space per byte stored; a dash where nothing is left stored. \
+                 Unmount: the last one of a trial."
+            ))
+        }
+    }
+}
+
+/// The same work by a program and by the engine; nothing where no two workloads have both.
+fn tool_overhead(study: &Study) -> Markup {
+    let table = job::tool_overhead(study);
+    html! {
+        @if !table.is_empty() {
+            (parts::heading(job::TOOL_OVERHEAD))
+            (table)
+            @for line in job::tool_overhead_notes(study) { (parts::note(&line)) }
+        }
+    }
 }
 
 fn safety() -> Markup {

@@ -6,8 +6,8 @@ use crate::format::bytes;
 use crate::labels::sweep_title;
 use crate::pictures;
 use crate::section::{Block, Section};
-use crate::style::Detail;
 use crate::table::{Cell, Column, Table};
+use crate::text::Detail;
 use fsarena_study::sweep::{SweepCurve, SweepLevel, SweepPoint};
 use fsarena_study::{SweepMeasure, SweepView};
 

@@ -3,7 +3,7 @@
 
 use super::multipliers;
 use super::{legend, pairs, plain, question, rule};
-use crate::style::Detail;
+use crate::text::Detail;
 use fsarena_model::verdict::Verdict;
 use fsarena_verdict::factors::FactorView;
 use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};

@@ -2,7 +2,7 @@
 
 use super::pairs::is_early;
 use super::question::{is_of_fewer, shows_letters};
-use crate::style::Detail;
+use crate::text::Detail;
 use crate::verdict::text::{level, listed, margin};
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_verdict::watchers::{Finding, FindingKind};

@@ -1,6 +1,6 @@
 //! What differences are due to: multipliers first, then what they depend on, shares last.
 
-use crate::style::Style;
+use crate::text::Style;
 use crate::text::wrap;
 use crate::text::{heading, titled_list};
 use crate::verdict::text::{blocks, percent, probability, ratio_and_interval};

@@ -1,6 +1,6 @@
 //! Pairs in words: each line stands by itself, with its blocks, interval and margin.
 
-use crate::style::Detail;
+use crate::text::Detail;
 use crate::verdict::text::{Claim, about, blocks, claim, margin, ratio};
 use fsarena_model::verdict::{Rule, Verdict};
 use fsarena_verdict::{Forecast, ForecastFor, PairView, QuestionView, Verdicts};

@@ -1,6 +1,6 @@
 //! By which rule it was decided: looks, cap, margin, budget, blocks, how it ended.
 
-use crate::style::Style;
+use crate::text::Style;
 use crate::text::titled_list;
 use crate::text::{bold, wrap};
 use crate::verdict::text::{blocks, listed, margin};

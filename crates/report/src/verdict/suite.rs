@@ -2,8 +2,8 @@
 
 use crate::format::count;
 use crate::render::text;
-use crate::style::Style;
 use crate::table::{Cell, Column, Table};
+use crate::text::Style;
 use crate::text::heading;
 use crate::text::wrap;
 use crate::verdict::text::ratio_and_interval;

@@ -5,7 +5,7 @@ use super::pictures::ratios;
 use crate::context::SectionContext;
 use crate::format::count;
 use crate::render::html as parts;
-use crate::style::Style;
+use crate::text::Style;
 use crate::verdict::answers;
 use crate::verdict::question::ranking;
 use crate::verdict::text::metric;

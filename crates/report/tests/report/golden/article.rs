@@ -1,0 +1,195 @@
+//! The table of the article, and this machine's values beside it.
+
+mod published;
+pub(crate) mod seconds;
+
+use crate::golden::plain;
+use fsarena_model::record::{CacheState, MemoryRecord, TrialRecord};
+use fsarena_model::run::{RunHeader, RunState};
+use fsarena_model::work::VerifyReport;
+use fsarena_reference::{Article, Shape};
+use fsarena_report::{OwnRun, article};
+use fsarena_study::study;
+use fsarena_testkit::records::{self, contender, small_files};
+
+/// A plan on these file systems and its trials, all cold and limited to 64 MiB.
+fn limited(file_systems: &[&str], blocks: u32) -> (RunHeader, Vec<TrialRecord>) {
+    let contenders = file_systems.iter().map(|fs| contender(fs, fs, 1)).collect();
+    let header = records::header(contenders, vec![small_files()], blocks);
+    let mut records: Vec<TrialRecord> =
+        (0..header.plan.schedule.len() as u32).map(|at| records::record(&header, at)).collect();
+    for phase in records.iter_mut().flat_map(|record| &mut record.phases) {
+        phase.memory = MemoryRecord::Limited {
+            limit_bytes: 64 << 20,
+            by: "cgroup v2".to_owned(),
+            peak_bytes: None,
+            syncs: 2,
+        };
+    }
+    (header, records)
+}
+
+/// The article of 2003 with these tests alone.
+pub(crate) fn of_2003(tests: &[&str]) -> Article {
+    let mut article = fsarena_reference::study(2003).unwrap();
+    article.tables[0].rows.retain(|row| tests.iter().any(|test| row.head.starts_with(test)));
+    let Shape::Rates { tests: own, .. } = &mut article.shape else { panic!("another shape") };
+    own.retain(|test| tests.contains(&test.name));
+    article
+}
+
+const WRITE: &str = "write 5000 files of 256 B";
+const DELETE: &str = "delete 50000 files of 256 B";
+
+/// These tests next to ours, whose creation and deletion repeat the first and the second.
+fn beside(
+    tests: [&str; 2],
+    header: &RunHeader,
+    records: &[TrialRecord],
+    state: RunState,
+) -> String {
+    let study = study(header, state, &[], records);
+    let run = OwnRun { header, records, study: &study, notes: &[] };
+    let width = if tests.contains(&"") { 120 } else { 80 };
+    article(&of_2003(&tests), &seconds::phases(tests), &[run], width, plain())
+}
+
+#[test]
+fn article_80() {
+    let (header, mut records) = limited(&["ext4", "xfs"], 1);
+    records.truncate(1);
+    let text = beside([WRITE, DELETE], &header, &records, RunState::Interrupted);
+    insta::assert_snapshot!(text, @r"
+    Rates / CPU load, %, as printed
+                                        ext3 (Linux)        reiserfs     jfs (Linux)
+                                                             (Linux)
+    --------------------------------------------------------------------------------
+    write 5000 files of 256 B, KB/s   127.03 / 95.83  1041.67 / 99.3  518.67 / 48.54
+    delete 50000 files of 256 B,       14620 / 95.32    4188 / 91.87    1916 / 28.36
+    files/s
+
+                                       xfs (Linux)  UFS1 (FreeBSD)  UFS1+SoftUpdates
+                                                                           (FreeBSD)
+    --------------------------------------------------------------------------------
+    write 5000 files of 256 B,      372.02 / 76.79  135.71 / 31.78    650.41 / 93.49
+    KB/s
+    delete 50000 files of 256 B,       1430 / 64.4     595 / 17.65     10175 / 93.64
+    files/s
+
+                                          UFS2 (FreeBSD)  UFS2+SoftUpdates
+                                                                 (FreeBSD)
+    ----------------------------------------------------------------------
+    write 5000 files of 256 B, KB/s       126.98 / 30.79       640.00 / 98
+    delete 50000 files of 256 B, files/s      588 / 18.5      9846 / 93.24
+    KB = 1024 bytes. CPU load: the whole machine is 100 %.
+
+    As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the
+    article)
+                                                  ext4  xfs
+    -------------------------------------------------------
+    write 5000 files of 256 B, KB/s       2500.00 / 25    -
+    delete 50000 files of 256 B, files/s    10000 / 25    -
+
+    As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `durable`
+                                                  ext4  xfs
+    -------------------------------------------------------
+    write 5000 files of 256 B, KB/s       1250.00 / 25    -
+    delete 50000 files of 256 B, files/s     5000 / 25    -
+
+    How the figures of ours are read
+    Ours: medians over trials, CPU from start to `durable` in all tables (- where
+    the phase was too short for a figure). Without a mark: cold, of all planned
+    trials, in 64 MiB of memory.
+    ");
+    let alone = article(&of_2003(&[WRITE, DELETE]), &[], &[], 160, plain());
+    insta::assert_snapshot!("article_160", alone);
+}
+
+/// Blocks of ext4, xfs, jfs, btrfs and tmpfs.
+#[test]
+fn values_under_other_conditions_are_marked() {
+    let (header, mut records) = limited(&["ext4", "xfs", "jfs", "btrfs", "tmpfs"], 3);
+    for (at, record) in records.iter_mut().enumerate() {
+        let warm = |record: &mut TrialRecord, state, why: &str| {
+            record.phases[0].cache.state = state;
+            record.phases[0].cache.why = why.to_owned();
+            record.phases[0].clocks.returned_ns /= 1000;
+        };
+        match at % 5 {
+            0 if at > 5 => warm(record, CacheState::Warm, "the mount left 812 resident pages"),
+            1 => {
+                let reason = "no cgroup controller for memory".to_owned();
+                let memory = MemoryRecord::NotLimited { limit_bytes: 64 << 20, reason };
+                record.phases[0].memory = memory;
+            }
+            2 => {
+                let bad_files = u64::from(at == 2);
+                let examples = Vec::new();
+                record.verify = Some(VerifyReport { files: 1, bytes: 256, bad_files, examples });
+            }
+            3 => {
+                let examples = Vec::new();
+                record.verify = Some(VerifyReport { files: 1, bytes: 256, bad_files: 1, examples });
+            }
+            4 => {
+                warm(record, CacheState::WarmByNature, "it lives in memory");
+                record.phases[0].memory = MemoryRecord::Whole;
+            }
+            _ => {}
+        }
+    }
+    let text = beside([WRITE, ""], &header, &records, RunState::Done);
+    let ours = text.split_once("As in 2003").unwrap().1;
+    insta::assert_snapshot!(ours, @r"
+    : RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the article)
+                                           ext4               xfs                   jfs       btrfs                    tmpfs
+    ------------------------------------------------------------------------------------------------------------------------
+    write 5000 files of 256    2500.00 / 25 [a]  2500.00 / 25 [b]  2500.00 / 25 [c] [d]  failed [e]  2500000.00 / 25 [f] [g]
+    B, KB/s
+    [a] 2 of 3 planned trials; not among them: 1 warm, though cold was asked for: the mount left 812 resident pages
+    [b] memory not limited to 64 MiB: no cgroup controller for memory
+    [c] 2 of 3 planned trials
+    [d] WRONG CONTENTS after 1 trial: in no figure
+    [e] WRONG CONTENTS after 3 trials: in no figure
+    [f] warm by nature: it lives in memory
+    [g] memory not limited, as asked
+
+    As in 2003: RUN 0123456789abcdef, rates / CPU load, %, by `durable`
+                                              ext4               xfs                   jfs       btrfs                 tmpfs
+    ------------------------------------------------------------------------------------------------------------------------
+    write 5000 files of 256 B,    1250.00 / 25 [a]  1250.00 / 25 [b]  1250.00 / 25 [c] [d]  failed [e]  1250.00 / 25 [f] [g]
+    KB/s
+    [a] 2 of 3 planned trials; not among them: 1 warm, though cold was asked for: the mount left 812 resident pages
+    [b] memory not limited to 64 MiB: no cgroup controller for memory
+    [c] 2 of 3 planned trials
+    [d] WRONG CONTENTS after 1 trial: in no figure
+    [e] WRONG CONTENTS after 3 trials: in no figure
+    [f] warm by nature: it lives in memory
+    [g] memory not limited, as asked
+
+    How the figures of ours are read
+    Ours: medians over trials, CPU from start to `durable` in all tables (- where the phase was too short for a figure).
+    Without a mark: cold, of all planned trials, in 64 MiB of memory.
+    ");
+}
+
+#[test]
+fn a_contender_is_shown_by_its_trials_under_the_conditions_of_the_article() {
+    let (header, mut records) = limited(&["ext4"], 3);
+    let warm = |record: &mut TrialRecord| {
+        record.phases[0].cache.state = CacheState::Warm;
+        record.phases[0].clocks.returned_ns /= 1000;
+    };
+    let shown = |records: &[TrialRecord]| {
+        let text = beside([WRITE, ""], &header, records, RunState::Done);
+        let (before, _) = text.split_once("by `durable`").unwrap();
+        let line = before.lines().rfind(|line| line.starts_with("write")).unwrap();
+        line.split_once("KB/s").unwrap().1.trim().to_owned()
+    };
+    assert_eq!(shown(&records), "2500.00 / 25", "all as the article had it: no mark");
+    warm(&mut records[0]);
+    warm(&mut records[1]);
+    assert_eq!(shown(&records), "2500.00 / 25 [a]", "the only cold trial, not the two warm ones");
+    warm(&mut records[2]);
+    assert_eq!(shown(&records), "2500000.00 / 25 [a]", "nothing else to show, and it is said");
+}

@@ -1,0 +1,192 @@
+//! A plan with verdicts: what is asked, when it is looked at, and what it costs at least and at
+//! most.
+
+use crate::golden::plain;
+use crate::golden::width::fits;
+use fsarena_model::contender::Cache;
+use fsarena_model::run::{Clock, RunPlan};
+use fsarena_model::verdict::{Limits, Metric, Pairs, Question, Rule, VerdictPlan};
+use fsarena_report::{PlanCost, PlanCostRow, plan_table};
+use fsarena_testkit::records::{self, contender, small_files};
+use proptest::prelude::*;
+
+/// Four contenders, of which tmpfs is warm.
+fn sample(rule: Rule) -> RunPlan {
+    let names = ["ext4", "xfs", "btrfs", "tmpfs"];
+    let mut contenders = names.map(|name| contender(name, name, 1)).to_vec();
+    contenders[3].levels.cache = Cache::Warm;
+    let header = records::header(contenders, vec![small_files()], rule.blocks());
+    let verdict = VerdictPlan {
+        limits: Limits { steal_share: Some(0.2) },
+        ..records::asked(&header.plan, rule)
+    };
+    RunPlan { verdict: Some(verdict), ..header.plan }
+}
+
+fn cost(plan: &RunPlan) -> PlanCost {
+    let rule = plan.verdict.as_ref().unwrap().rule;
+    let (least, most) = (rule.least_blocks() as usize, rule.blocks() as usize);
+    let row = |contender| PlanCostRow {
+        contender,
+        workload: 0,
+        trials: most,
+        least_trials: least,
+        expected_s: Some(2.5 * most as f64),
+        written_bytes: (most as u64) << 30,
+        source: "earlier records".to_owned(),
+    };
+    PlanCost {
+        rows: (0..plan.contenders.len()).map(row).collect(),
+        total_s: 10.0 * most as f64,
+        least_s: 10.0 * least as f64,
+        written_bytes: (most as u64) << 32,
+        least_written_bytes: (least as u64) << 32,
+        image_bytes: 1 << 30,
+        source: "Times from: earlier records".to_owned(),
+        needs: Vec::new(),
+    }
+}
+
+/// All but the table of contenders.
+fn shown(plan: &RunPlan, width: usize) -> String {
+    let text = plan_table(plan, &cost(plan), width, plain());
+    text[text.find("Verdicts").unwrap()..].to_owned()
+}
+
+#[test]
+fn a_plan_with_looks_80() {
+    let mut plan = sample(Rule::Looks { cap: 32 });
+    plan.contenders[1].levels.handicap_ns = 30_000_000;
+    let verdict = plan.verdict.as_mut().unwrap();
+    verdict.budget_ns = Some(1_800_000_000_000);
+    verdict.spare_blocks = 4;
+    let text = plan_table(&plan, &cost(&plan), 80, plain());
+    insta::assert_snapshot!(text, @r"
+    Contenders
+    contender  file system  on             cache  memory  handicap  discard
+    -----------------------------------------------------------------------
+    ext4       ext4         loop of 1 GiB  cold   whole   none         none
+    xfs        xfs          loop of 1 GiB  cold   whole   30.0 ms      none
+    btrfs      btrfs        loop of 1 GiB  cold   whole   none         none
+    tmpfs      tmpfs        loop of 1 GiB  warm   whole   none         none
+
+    Verdicts
+      - at most 32 blocks, looks after 4, 6, 8, 12, 16, 24, 32; contenders stop
+        early once decided
+      - 3 questions, 9 pairs in all: small-files:create, small-files:read-random,
+        small-files:delete
+      - headline: small-files:create
+      - margin 5 %: SAME means a ratio within 0.952 and 1.050
+      - budget 30m00s: no block is begun that is not expected to end within it
+      - a block is run again where a hypervisor took over 20 % of the machine during
+        a timed phase; 4 spare blocks for that
+
+    Trials
+    workload     contender  trials    time    time  written  known from
+                                     after   after    after
+                                         4      32       32
+    ------------------------------------------------------------------------
+    small-files  ext4         4-32  10.0 s  80.0 s   32 GiB  earlier records
+    small-files  xfs          4-32  10.0 s  80.0 s   32 GiB  earlier records
+    small-files  btrfs        4-32  10.0 s  80.0 s   32 GiB  earlier records
+    small-files  tmpfs        4-32  10.0 s  80.0 s   32 GiB  earlier records
+
+    16 trials in 4 blocks, if all is decided at the first look: expected 40.0 s, 16
+    GiB written; at most 128 trials in 32 blocks: 5m20s, 128 GiB; images take 1 GiB
+    at one time. Times from: earlier records. Nothing has been touched.
+    ");
+}
+
+#[test]
+fn a_plan_with_a_baseline_and_a_short_budget_100() {
+    let mut plan = sample(Rule::Looks { cap: 8 });
+    let verdict = plan.verdict.as_mut().unwrap();
+    verdict.budget_ns = Some(30_000_000_000);
+    verdict.spare_blocks = 2;
+    verdict.pairs = Pairs::Baseline { contender: 1 };
+    verdict.margin = 0.125;
+    verdict.questions.truncate(1);
+    let ask = |metric, clock| Question { workload: 0, phase: "create".to_owned(), metric, clock };
+    verdict.questions.push(ask(Metric::Time, Clock::Returned));
+    verdict.questions.push(ask(Metric::Cpu, Clock::Durable));
+    verdict.headline = Some(2);
+    insta::assert_snapshot!(shown(&plan, 100), @r"
+    Verdicts
+      - at most 8 blocks, looks after 4, 6, 8; contenders stop early once decided
+      - 3 questions, 6 pairs with the baseline xfs in all: small-files:create,
+        small-files:create:time:returned, small-files:create:cpu
+      - headline: small-files:create:cpu
+      - margin 12.5 %: SAME means a ratio within 0.889 and 1.125
+      - budget 30.0 s: no block is begun that is not expected to end within it; the first look is
+        expected later, after 40.0 s
+      - a block is run again where a hypervisor took over 20 % of the machine during a timed phase; 2
+        spare blocks for that
+
+    Trials
+    workload     contender  trials    time    time  written  known from
+                                     after   after  after 8
+                                         4       8
+    ------------------------------------------------------------------------
+    small-files  ext4          4-8  10.0 s  20.0 s    8 GiB  earlier records
+    small-files  xfs           4-8  10.0 s  20.0 s    8 GiB  earlier records
+    small-files  btrfs         4-8  10.0 s  20.0 s    8 GiB  earlier records
+    small-files  tmpfs         4-8  10.0 s  20.0 s    8 GiB  earlier records
+
+    16 trials in 4 blocks, if all is decided at the first look: expected 40.0 s, 16 GiB written; at most
+    32 trials in 8 blocks: 80.0 s, 32 GiB; images take 1 GiB at one time. Times from: earlier records.
+    Nothing has been touched.
+    ");
+}
+
+#[test]
+fn a_plan_of_a_fixed_number_80() {
+    insta::assert_snapshot!(shown(&sample(Rule::Fixed { blocks: 5 }), 80), @r"
+    Verdicts
+      - 5 blocks, one look after the last
+      - 3 questions, 9 pairs in all: small-files:create, small-files:read-random,
+        small-files:delete
+      - headline: small-files:create
+      - margin 5 %: SAME means a ratio within 0.952 and 1.050
+
+    Trials
+    workload     contender  trials  expected time  written  known from
+    -----------------------------------------------------------------------
+    small-files  ext4            5         12.5 s    5 GiB  earlier records
+    small-files  xfs             5         12.5 s    5 GiB  earlier records
+    small-files  btrfs           5         12.5 s    5 GiB  earlier records
+    small-files  tmpfs           5         12.5 s    5 GiB  earlier records
+
+    20 trials in 5 blocks: expected 50.0 s, 20 GiB written; images take 1 GiB at one
+    time. Times from: earlier records. Nothing has been touched.
+    ");
+    let mut alone = sample(Rule::Fixed { blocks: 3 });
+    alone.contenders.truncate(1);
+    alone.schedule.retain(|slot| slot.contender == 0);
+    insta::assert_snapshot!(shown(&alone, 80), @r"
+    Verdicts
+      - 3 blocks; nothing here can be compared with another
+
+    Trials
+    workload     contender  trials  expected time  written  known from
+    -----------------------------------------------------------------------
+    small-files  ext4            3         7.50 s    3 GiB  earlier records
+
+    3 trials in 3 blocks: expected 30.0 s, 12 GiB written; images take 1 GiB at one
+    time. Times from: earlier records. Nothing has been touched.
+    ");
+}
+
+proptest! {
+    #[test]
+    fn no_plan_is_wider_than_asked(
+        label in "\\PC{0,60}",
+        name in "\\PC{0,60}",
+        width in 80usize..160,
+    ) {
+        let mut plan = sample(Rule::Looks { cap: 96 });
+        plan.contenders[0].label.clone_from(&label);
+        plan.workloads[0].name = name;
+        plan.verdict.as_mut().unwrap().pairs = Pairs::Baseline { contender: 0 };
+        fits(&plan_table(&plan, &cost(&plan), width, plain()), width)?;
+    }
+}
