@@ -89,7 +89,7 @@ pub enum Command {
     Selftest(SelftestArgs),
     /// Print the documentation.
     Doc(DocArgs),
-    /// Print the JSON Schema of a document that fsarena writes.
+    /// Print the JSON Schema of experiments, or of a document that fsarena writes.
     Schema(SchemaArgs),
     /// Print a completion script for a shell.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
@@ -192,8 +192,11 @@ pub struct DocArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  fsarena schema\n  fsarena schema run > run.schema.json")]
+#[command(
+    after_help = "Examples:\n  fsarena schema\n  fsarena schema experiment > experiment.schema.json\n  \
+                        fsarena schema run > run.schema.json"
+)]
 pub struct SchemaArgs {
-    /// The kind of document. Without it, all kinds are listed.
+    /// `experiment`, or the kind of document. Without it, all kinds are listed.
     pub kind: Option<String>,
 }

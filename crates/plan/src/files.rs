@@ -2,7 +2,7 @@
 //! caller. Relative names are looked for in the directory of the file.
 
 use crate::error::PlanError;
-use crate::tree::Node;
+use crate::span::At;
 use fsarena_corpus::CorpusError;
 use fsarena_corpus::own::{Own, TopLevel};
 use std::io;
@@ -57,24 +57,22 @@ impl<'r> Files<'r> {
         Path::new(self.file).parent().unwrap_or(Path::new("")).join(written)
     }
 
-    /// Name for errors and text of the file that `node` names (such as `example`); `here` says how
-    /// the same is written in place.
+    /// Name for errors and text of a file that the experiment names; `here` says how the same is
+    /// written in place.
     pub(crate) fn text_of(
         &self,
-        node: &Node<'_>,
-        example: &str,
+        At { value: written, place }: &At<String>,
         here: &str,
     ) -> Result<(String, String), PlanError> {
-        let written = node.text(example)?;
         let Some(read) = self.read else {
             let what = format!("{written:?} is another file, and only this one is read");
-            return Err(node.error(what, here));
+            return Err(PlanError::new(place, what, here));
         };
         let path = self.path(written);
         let shown = path.display().to_string();
         let text = read(&path).map_err(|error| {
             let what = format!("{shown} cannot be read: {error}");
-            node.error(what, "the name is relative to the experiment's file")
+            PlanError::new(place, what, "the name is relative to the experiment's file")
         })?;
         Ok((shown, text))
     }

@@ -6,7 +6,7 @@
 
 use crate::error::PlanError;
 use crate::span::{At, Span};
-use crate::text;
+use crate::words::word;
 use fsarena_model::clock::Clock;
 use fsarena_model::job::By;
 use fsarena_model::phase::{Phase, Workload};
@@ -39,12 +39,11 @@ pub(crate) fn parse_pattern(text: &str, place: &Span) -> Result<QuestionPattern,
     if !(2..=4).contains(&parts.len()) || parts.iter().any(|part| part.is_empty()) {
         return Err(PlanError::new(place, format!("{text:?} is no question"), EXAMPLE));
     }
-    let metrics = Metric::ALL.map(|metric| (metric.name(), metric));
     let metric = match parts.get(2) {
-        Some(name) => text::word(name, place, "metric", &metrics)?,
+        Some(name) => word(name, place)?,
         None => Metric::Time,
     };
-    let clock = parts.get(3).map(|name| text::clock(name, place)).transpose()?;
+    let clock = parts.get(3).map(|name| word(name, place)).transpose()?;
     if clock.is_some() && metric != Metric::Time {
         let what = format!("{text:?}: only the metric `time` takes a clock");
         return Err(PlanError::new(place, what, format!("end it with :{}", metric.name())));

@@ -6,72 +6,117 @@ use crate::overrides::Overrides;
 use crate::question::{self, QuestionPattern};
 use crate::span::{At, Span};
 use crate::text;
-use crate::tree::{Node, Table};
+use crate::values::{Budget, Get as _, List, Period, Read, Share, Within, Word, texts};
+use crate::words::word;
+use fsarena_model::clock::Clock;
+use fsarena_model::run::RateStyle;
 use fsarena_model::verdict::{CAPS, Rule};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Most blocks of a RUN.
 const MAX_BLOCKS: u64 = 1000;
-const KEYS: [&str; 14] = [
-    "blocks",
-    "cap",
-    "seed",
-    "compare",
-    "sample_period",
-    "verify",
-    "account",
-    "rate",
-    "margin",
-    "budget",
-    "baseline",
-    "ask",
-    "headline",
-    "steal_limit",
-];
-const QUESTION: &str = "\"small-files:create\"";
-
-/// Reads `[run]`.
-///
-/// # Errors
-/// The first key or value that is wrong, with its place.
-pub(crate) fn read(table: &Table<'_>) -> Result<RunSettings, PlanError> {
-    table.only(&KEYS)?;
-    let mut run = RunSettings { rule: rule(table)?, ..RunSettings::default() };
-    if let Some(node) = table.get("seed") {
-        run.seed = Some(node.integer(0..=i64::MAX as u64, "2003")?);
-    }
-    if let Some(node) = table.get("compare") {
-        run.compare = text::clock(node.text("\"durable\"")?, &node.place)?;
-    }
-    if let Some(node) = table.get("sample_period") {
-        run.sample_period_ns = text::period(node.text("\"100 ms\"")?, &node.place)?;
-    }
-    if let Some(node) = table.get("verify") {
-        run.verify = node.flag()?;
-    }
-    if let Some(node) = table.get("account") {
-        run.account = node.flag()?;
-    }
-    if let Some(node) = table.get("rate") {
-        run.rate = text::rate(node.text("\"auto\"")?, &node.place)?;
-    }
-    verdicts(table, &mut run.verdicts)?;
-    Ok(run)
+/// `[run]`: how it is run.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Keys {
+    /// A fixed number of blocks, in place of `cap`.
+    #[schemars(example = 3)]
+    blocks: Option<Within<1, MAX_BLOCKS>>,
+    /// Maximum number of blocks; decided on the way: 8, 12, 16, 24, 32, 48, 64 or 96.
+    #[schemars(example = 32)]
+    cap: Option<At<Within<0, { u32::MAX as u64 }>>>,
+    /// Fixes the order of trials, of random reads and the contents.
+    #[schemars(example = 2003)]
+    seed: Option<Within<0, { i64::MAX as u64 }>>,
+    /// The clock that is compared.
+    #[schemars(example = &"durable")]
+    compare: Option<Word<Clock>>,
+    /// Period of the time series; 0 ms for none.
+    #[schemars(example = &"100 ms")]
+    sample_period: Option<Read<Period>>,
+    /// Read all contents again and compare, before a deletion or at the end.
+    verify: Option<bool>,
+    /// Trace the block requests of each timed phase, to account for every written byte.
+    account: Option<bool>,
+    /// How rates are shown.
+    #[schemars(example = &"auto")]
+    rate: Option<Word<RateStyle>>,
+    /// What still counts as the same, above 0 and up to 100 %.
+    #[schemars(example = &"5%")]
+    margin: Option<At<Share>>,
+    /// No block is begun that is not expected to end within it.
+    #[schemars(example = &"30 min")]
+    budget: Option<Read<Budget>>,
+    /// The contender that all others are compared with: its label, or as written in `fs`.
+    #[schemars(example = &"ext4")]
+    baseline: Option<At<String>>,
+    /// What is to be decided: WORKLOAD:PHASE, perhaps with :cpu, :written, :p99 or :time:CLOCK.
+    #[schemars(example = &"small-files:create")]
+    ask: Option<List<At<Read<Question>>>>,
+    /// The question whose answer comes first.
+    #[schemars(example = &"small-files:create")]
+    headline: Option<At<Read<Question>>>,
+    /// A block is run again where a hypervisor took more of the machine's time; none for never.
+    #[schemars(example = &"20%")]
+    steal_limit: Option<At<Share>>,
 }
 
-fn rule(table: &Table<'_>) -> Result<Option<Rule>, PlanError> {
-    let (blocks, cap) = (table.get("blocks"), table.get("cap"));
-    if let (Some(_), Some(node)) = (&blocks, &cap) {
-        let remedy = "keep `blocks` for a fixed number, or `cap` for as many as it takes";
-        return Err(node.error("`run.blocks` and `run.cap` together", remedy));
+texts! {
+    /// What is asked.
+    Question: QuestionPattern = question::parse_pattern;
+}
+
+/// The settings that the keys of `[run]` make.
+///
+/// # Errors
+/// The first value that is wrong, with its place.
+pub(crate) fn settings(keys: Keys) -> Result<RunSettings, PlanError> {
+    let plain = RunSettings::default();
+    let at = |one: At<Read<Question>>| At::new(one.value.0, &one.place);
+    let mut verdicts = VerdictSettings {
+        budget_ns: keys.budget.map(|budget| budget.0),
+        baseline: keys.baseline.map(|at| At::new(at.value.trim().to_owned(), &at.place)),
+        ask: keys.ask.into_iter().flat_map(|asked| asked.0).map(at).collect(),
+        headline: keys.headline.map(at),
+        ..plain.verdicts
+    };
+    if let Some(margin) = &keys.margin {
+        verdicts.margin = share(margin, "margin")?;
     }
-    if let Some(node) = blocks {
-        let blocks = node.integer(1..=MAX_BLOCKS, "3")?;
-        let blocks = u32::try_from(blocks).expect("the range is within u32");
-        return Ok(Some(Rule::Fixed { blocks }));
+    if let Some(limit) = &keys.steal_limit {
+        verdicts.steal_share = match &limit.value {
+            Share::Text(text) if text == "none" => None,
+            _ => Some(share(limit, "steal limit")?),
+        };
     }
-    let Some(node) = cap else { return Ok(None) };
-    let cap = node.integer(0..=u64::from(u32::MAX), "32")?;
-    capped(u32::try_from(cap).expect("the range is within u32"), &node.place).map(Some)
+    let rule = match (keys.blocks, keys.cap) {
+        (Some(_), Some(cap)) => {
+            let remedy = "keep `blocks` for a fixed number, or `cap` for as many as it takes";
+            return Err(PlanError::new(&cap.place, "`run.blocks` and `run.cap` together", remedy));
+        }
+        (Some(blocks), None) => Some(Rule::Fixed { blocks: blocks.get() }),
+        (None, Some(cap)) => Some(capped(cap.value.get(), &cap.place)?),
+        (None, None) => None,
+    };
+    Ok(RunSettings {
+        rule,
+        seed: keys.seed.map(|seed| seed.0),
+        compare: keys.compare.map_or(plain.compare, |clock| clock.0),
+        sample_period_ns: keys.sample_period.map_or(plain.sample_period_ns, |period| period.0),
+        verify: keys.verify.unwrap_or(plain.verify),
+        account: keys.account.unwrap_or(plain.account),
+        rate: keys.rate.map_or(plain.rate, |rate| rate.0),
+        verdicts,
+    })
+}
+
+/// A share of `kind` as text (`"5%"`) or as a number (`0.05`).
+fn share(written: &At<Share>, kind: &str) -> Result<f64, PlanError> {
+    match &written.value {
+        Share::Text(text) => text::share(text, &written.place, kind),
+        Share::Number(number) => text::share_of(*number, &written.place, kind),
+    }
 }
 
 /// A rule with looks; only some caps have levels for them.
@@ -82,44 +127,6 @@ fn capped(cap: u32, place: &Span) -> Result<Rule, PlanError> {
     let caps = CAPS.map(|cap| cap.to_string()).join(", ");
     let what = format!("at most {cap} blocks");
     Err(PlanError::new(place, what, format!("a cap is one of {caps}")))
-}
-
-fn verdicts(table: &Table<'_>, settings: &mut VerdictSettings) -> Result<(), PlanError> {
-    if let Some(node) = table.get("margin") {
-        settings.margin = share(&node, "\"5%\"", "margin")?;
-    }
-    if let Some(node) = table.get("budget") {
-        settings.budget_ns = Some(text::budget(node.text("\"30 min\"")?, &node.place)?);
-    }
-    if let Some(node) = table.get("baseline") {
-        settings.baseline = Some(At::new(node.text("\"ext4\"")?.trim().to_owned(), &node.place));
-    }
-    if let Some(node) = table.get("ask") {
-        let read = |node: &Node<'_>| question(node);
-        settings.ask = node.list(QUESTION)?.iter().map(read).collect::<Result<_, _>>()?;
-    }
-    if let Some(node) = table.get("headline") {
-        settings.headline = Some(question(&node)?);
-    }
-    if let Some(node) = table.get("steal_limit") {
-        settings.steal_share = match node.text("\"20%\"") {
-            Ok("none") => None,
-            _ => Some(share(&node, "\"20%\"", "steal limit")?),
-        };
-    }
-    Ok(())
-}
-
-fn question(node: &Node<'_>) -> Result<At<QuestionPattern>, PlanError> {
-    Ok(At::new(question::parse_pattern(node.text(QUESTION)?, &node.place)?, &node.place))
-}
-
-/// A share as text (`"5%"`) or as a number (`0.05`).
-fn share(node: &Node<'_>, example: &str, kind: &str) -> Result<f64, PlanError> {
-    match node.text(example) {
-        Ok(written) => text::share(written, &node.place, kind),
-        Err(_) => text::share_of(node.decimal(example)?, &node.place, kind),
-    }
 }
 
 /// Puts the options of `overrides` over the keys.
@@ -157,13 +164,13 @@ pub(crate) fn apply(run: &mut RunSettings, overrides: &Overrides) -> Result<(), 
     run.verify |= overrides.verify;
     run.account |= overrides.account;
     if let Some(text) = &overrides.compare {
-        run.compare = text::clock(text, &Span::Option("--compare"))?;
+        run.compare = word(text, &Span::Option("--compare"))?;
     }
     if let Some(text) = &overrides.sample_period {
         run.sample_period_ns = text::period(text, &Span::Option("--sample-period"))?;
     }
     if let Some(text) = &overrides.rate {
-        run.rate = text::rate(text, &Span::Option("--rate"))?;
+        run.rate = word(text, &Span::Option("--rate"))?;
     }
     apply_verdicts(&mut run.verdicts, overrides)
 }

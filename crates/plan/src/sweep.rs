@@ -7,7 +7,7 @@
 use crate::error::PlanError;
 use crate::span::{At, Span};
 use crate::text::{bytes, push_level};
-use crate::tree::Node;
+use crate::values::Scalar;
 use fsarena_model::units::size_text;
 
 /// Most levels of one range.
@@ -42,16 +42,15 @@ pub(crate) fn levels(value: &str, place: &Span) -> Result<Vec<String>, PlanError
 }
 
 /// The values of an mkfs option; a range is as many levels, all in one place.
-pub(crate) fn axis(node: &Node<'_>) -> Result<Vec<At<Option<String>>>, PlanError> {
+pub(crate) fn axis(values: &[At<Scalar>]) -> Result<Vec<At<Option<String>>>, PlanError> {
     let mut all = Vec::new();
-    for element in node.list("4096")? {
-        let value = element.scalar("4096")?;
+    for At { value: Scalar(value), place } in values {
         if value.is_empty() {
-            return Err(element.error("an empty mkfs option", "write \"default\""));
+            return Err(PlanError::new(place, "an empty mkfs option", "write \"default\""));
         }
-        for level in levels(&value, &element.place)? {
+        for level in levels(value, place)? {
             let level = Some(level).filter(|level| level != "default");
-            push_level(&mut all, level, &element.place)?;
+            push_level(&mut all, level, place)?;
         }
     }
     Ok(all)

@@ -5,10 +5,8 @@
 
 use crate::error::PlanError;
 use crate::span::{At, Span};
-use fsarena_model::clock::Clock;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor::{Factor, LevelError};
-use fsarena_model::run::RateStyle;
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
 use std::path::PathBuf;
 
@@ -44,31 +42,6 @@ pub(crate) fn level(factor: &dyn Factor, text: &str, place: &Span) -> Result<Str
         LevelError::Unknown { kind, known } => PlanError::unknown(place, kind, text, &known),
         LevelError::Refused { what, remedy } => PlanError::new(place, what, remedy),
     })
-}
-
-/// One of a few words.
-pub(crate) fn word<T: Copy>(
-    text: &str,
-    place: &Span,
-    kind: &str,
-    words: &[(&str, T)],
-) -> Result<T, PlanError> {
-    words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-        PlanError::unknown(place, kind, text, &known)
-    })
-}
-
-/// A clock.
-pub(crate) fn clock(text: &str, place: &Span) -> Result<Clock, PlanError> {
-    let clocks = [Clock::Returned, Clock::Durable, Clock::Drained];
-    word(text, place, "clock", &clocks.map(|clock| (clock.name(), clock)))
-}
-
-/// A style of rates.
-pub(crate) fn rate(text: &str, place: &Span) -> Result<RateStyle, PlanError> {
-    let styles = [("auto", RateStyle::Auto), ("article-2003", RateStyle::Article2003)];
-    word(text, place, "rate style", &styles)
 }
 
 /// A share of `kind` as text: `5%` or `0.05`; above 0, up to 100 %.

@@ -23,40 +23,43 @@ use crate::embedded::{self, Builtin};
 use crate::error::PlanError;
 use crate::files::Files;
 use crate::span::{At, Span};
-use crate::tree::{Node, Source, Table};
+use crate::tree::{Hint, Source, Table, keys};
+use crate::values::table_of;
 use fsarena_model::op::BlockSize;
 use fsarena_model::phase::{Phase, Workload};
-use head::{block_size, missing, names};
+use head::{block_size, names};
 use io::{Keys, Spans};
-
-const KEYS: [&str; 7] = ["use", "name", "title", "bs", "phases", "fio", "fio_file"];
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 /// Reads a workload: written out, a built-in with some keys replaced, a fio job file, or real work.
 pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>, PlanError> {
-    table.only(&[&KEYS[..], &real::KEYS[..], &dataset::KEYS[..], &io::KEYS[..]].concat())?;
-    if table.get("fio").or(table.get("fio_file")).is_some() {
-        return fio::read(table, files);
+    let of_engine = [keys::<dataset::Keys>(), keys::<io::Keys>()].concat();
+    table.only(&[keys::<head::Keys>(), keys::<real::Keys>(), &of_engine].concat())?;
+    let head: head::Keys = table.read()?;
+    if head.fio.is_some() || head.fio_file.is_some() {
+        return fio::read(table, &head, files);
     }
-    let base = table.get("use").map(|node| used(&node)).transpose()?;
+    let base = head.base.as_ref().map(|base| named(&base.value, &base.place)).transpose()?;
     if let Some(base) = &base
         && table.entries().len() == 1
     {
         return Ok(At::new(base.clone(), &table.place));
     }
-    if table.get("dataset").is_some() || base.as_ref().is_some_and(|base| base.source.is_some()) {
-        return real::read(table, base.as_ref(), files);
+    if table.has("dataset") || base.as_ref().is_some_and(|base| base.source.is_some()) {
+        return real::read(table, &head, base.as_ref(), files);
     }
     if let Some(node) = table.get("source") {
         let what = "`source` says where a dataset is, and there is none";
         return Err(node.error(what, "add dataset = \"mixed-830m\""));
     }
-    let (name, title) = names(table, base.as_ref())?;
-    let dataset = dataset::read(table, base.as_ref().map(|base| &base.dataset))?;
+    let (name, title) = names(table, &head, base.as_ref())?;
+    let set: dataset::Keys = table.read()?;
+    let dataset = dataset::dataset(table, &set, base.as_ref().map(|base| &base.dataset))?;
     if base.is_none() && dataset.files == 0 && dataset.dirs == 0 {
-        return Err(missing(table, "files", "files = 10_000"));
+        return Err(table.missing("files", "files = 10_000"));
     }
-    let io = Keys::read(table)?;
-    let bs = table.get("bs").map(|node| block_size(&node, BlockSize::Call)).transpose()?;
+    let io: Keys = table.read()?;
+    let bs = head.bs.as_ref().map(|bs| block_size(bs, BlockSize::Call)).transpose()?;
     let phases = match (table.get("phases"), &base) {
         (Some(node), _) => {
             phases::read(&node, &phases::Defaults { bs_bytes: bs, io: &io, files: dataset.files })?
@@ -66,17 +69,17 @@ pub(crate) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>,
             base.phases.iter().map(|phase| changed(phase, bs, &io, files, table)).collect()
         }
         (None, None) => {
-            return Err(missing(table, "phases", "phases = [\"create\", \"read\", \"delete\"]"));
+            return Err(table.missing("phases", "phases = [\"create\", \"read\", \"delete\"]"));
         }
     };
     let (phases, mut spans): (Vec<Phase>, Vec<Spans>) = phases.into_iter().unzip();
-    if let Some(node) = table.get("bs") {
+    if let Some(bs) = &head.bs {
         let own = spans.iter_mut().filter(|spans| *spans.key("bs") == spans.phase);
-        own.for_each(|spans| spans.put("bs", &node.place));
+        own.for_each(|spans| spans.put("bs", &bs.place));
     }
-    let workload = Workload { name: name.value, title, dataset, phases, fio: None, source: None };
+    let workload = Workload { name, title, dataset, phases, fio: None, source: None };
     whole(table, &workload)?;
-    io.all_taken(&spans)?;
+    Keys::all_taken(table, &spans)?;
     for (number, spans) in spans.iter().enumerate() {
         mixes::check(&workload, number, spans)?;
     }
@@ -118,17 +121,32 @@ fn whole(table: &Table<'_>, workload: &Workload) -> Result<(), PlanError> {
         return Ok(());
     }
     if workload.dataset.files == 0 {
-        return Err(missing(table, "files", "files = 10_000"));
+        return Err(table.missing("files", "files = 10_000"));
     }
-    if table.get("size").is_none() && table.get("use").is_none() {
-        return Err(missing(table, "size", "size = \"4 KiB\""));
+    if !table.has("size") && !table.has("use") {
+        return Err(table.missing("size", "size = \"4 KiB\""));
     }
     Ok(())
 }
 
-fn used(node: &Node<'_>) -> Result<Workload, PlanError> {
-    let name = node.text("\"small-files\"")?;
-    named(name, &node.place)
+/// The schema of `[[workload]]`.
+pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    let one = table_of(&[
+        generator.subschema_for::<head::Keys>(),
+        generator.subschema_for::<dataset::Keys>(),
+        generator.subschema_for::<io::Keys>(),
+        generator.subschema_for::<real::Keys>(),
+    ]);
+    json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+}
+
+/// The schema of `phases`: words, and tables of the engine or of real work.
+fn phases_schema(generator: &mut SchemaGenerator) -> Schema {
+    let words = [phases::words(), jobs::WORDS.map(str::to_owned).into()].concat();
+    let word = json_schema!({ "enum": words });
+    let one = [word, phases::schema(generator), jobs::schema(generator)];
+    let list = json_schema!({ "type": "array", "items": { "anyOf": one }, "minItems": 1 });
+    json_schema!({ "anyOf": [&one[0], &one[1], &one[2], list] })
 }
 
 /// The workload of this name, read.
@@ -142,7 +160,7 @@ pub fn builtin(name: &str) -> Option<Workload> {
 }
 
 pub(crate) fn read_builtin(builtin: &Builtin) -> Result<Workload, PlanError> {
-    let source = Source { file: builtin.name, text: builtin.text };
+    let source = Source { file: builtin.name, text: builtin.text, hint: |_| Hint::default() };
     let document = source.parse()?;
     let files = Files::none(builtin.name);
     Ok(read(&source.root(&document), &files)?.value)

@@ -1,5 +1,6 @@
 //! `fsarena schema`: the JSON Schemas of the documents that fsarena writes, as published in
-//! `docs/schemas`. A test of `fsarena-report` holds these equal to what the types say.
+//! `docs/schemas`, and of the experiments that it reads. A test of `fsarena-report` holds the
+//! former equal to what the types say; the latter is computed from the types that read it.
 
 use crate::args::SchemaArgs;
 use crate::context::{self, Usage};
@@ -28,16 +29,26 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "report",
 ];
 
+/// The kind of files that are read.
+const EXPERIMENT: &str = "experiment";
+
 /// Prints one schema, or the kinds that there are.
 pub fn run(args: &SchemaArgs) -> Result<ExitCode> {
     let Some(asked) = &args.kind else {
-        let lines = KINDS.iter().map(|(kind, from)| format!("{kind:15}fsarena {from}\n"));
+        let read = [(EXPERIMENT, "run FILE: for editors, what an experiment may say")];
+        let lines = read.iter().chain(&KINDS);
+        let lines = lines.map(|(kind, from)| format!("{kind:17}fsarena {from}\n"));
         context::print(&lines.collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     };
+    if asked == EXPERIMENT {
+        let schema = serde_json::to_string_pretty(&fsarena_plan::experiment_schema())?;
+        context::print(&format!("{schema}\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let Some((_, text)) = SCHEMAS.iter().find(|(kind, _)| kind == asked) else {
-        let kinds: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
-        let kinds = kinds.join(", ");
+        let kinds = KINDS.iter().map(|(kind, _)| *kind);
+        let kinds = [EXPERIMENT].into_iter().chain(kinds).collect::<Vec<&str>>().join(", ");
         return Err(Usage(format!("{asked}: there is no such schema; there are {kinds}")).into());
     };
     context::print(text)?;

@@ -1,13 +1,16 @@
 //! The keys of a `cycle` phase: a periodic application, and a second load during it.
 
 use crate::error::PlanError;
-use crate::text;
+use crate::span::At;
 use crate::tree::{Node, Table};
-use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares, UpdateKind};
+use crate::values::{Duration, Get, List, Read, Size, Within, Word};
+use crate::words::words;
+use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};
 use fsarena_model::units::{Bytes, Nanos};
-
-/// Keys of a cycle phase in addition to `name`, `op` and `bs`.
-pub(super) const KEYS: [&str; 6] = ["period", "cycles", "updates", "overrun", "shares", "disturb"];
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
 
 /// Where nothing else is said, as the application of 2007 did it.
 const PERIOD_NS: u64 = 300_000_000_000;
@@ -40,130 +43,205 @@ pub(super) fn plain(files: u64) -> Cycle {
     }
 }
 
-/// Reads the keys from a table that may hold others.
-pub(super) fn read(table: &Table<'_>, files: u64) -> Result<Cycle, PlanError> {
+/// Keys of a cycle phase in addition to `name`, `op` and `bs`.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Keys {
+    /// From the start of a cycle to that of the next, 10 ms to 24 h.
+    #[schemars(example = &"300 s")]
+    period: Option<At<Read<Duration>>>,
+    /// How many.
+    #[schemars(example = 3)]
+    cycles: Option<Within<1, MAX_CYCLES>>,
+    /// Files of a cycle.
+    #[schemars(example = 40_000)]
+    updates: Option<At<Within<1, { MAX_FILES * 10 }>>>,
+    /// What happens where work outlasts the period.
+    #[schemars(example = &"overlap")]
+    overrun: Option<Word<Overrun>>,
+    /// What is done, by weight.
+    #[schemars(example = json!({ "in-place": 50, "replace": 50 }))]
+    shares: Option<At<ShareKeys>>,
+    /// A second load during the cycles.
+    #[schemars(schema_with = "disturb_schema")]
+    #[serde(rename = "disturb")]
+    _disturb: Option<IgnoredAny>,
+}
+
+type Weight = Within<0, MAX_WEIGHT>;
+type Numbers = List<At<Within<1, MAX_CYCLES>>>;
+
+/// Ways of updating a file, with their weights.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+struct ShareKeys {
+    in_place: Weight,
+    truncate: Weight,
+    replace: Weight,
+    recreate: Weight,
+    temporary: Weight,
+}
+
+#[derive(Deserialize)]
+struct LoadKey {
+    load: Word<LoadKind>,
+}
+
+/// Files are made in each disturbed cycle.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CreateKeys {
+    #[serde(rename = "load")]
+    #[schemars(example = &"create")]
+    _load: Word<LoadKind>,
+    #[schemars(example = 1000)]
+    files: Option<Within<1, MAX_FILES>>,
+    /// Of each file.
+    #[schemars(example = &"4 KiB")]
+    size: Option<At<Size>>,
+    /// Files a second; 0 is as fast as it goes.
+    #[schemars(example = 100)]
+    rate: Option<Within<0, MAX_FILES>>,
+    /// The disturbed cycles, counted from 1.
+    #[schemars(example = json!([2]))]
+    #[serde(default)]
+    cycles: Numbers,
+}
+
+/// One file is written or read from its start on, again and again.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct StreamKeys {
+    load: Word<LoadKind>,
+    #[schemars(example = &"64 MiB")]
+    size: Option<At<Size>>,
+    /// One call.
+    #[schemars(example = &"1 MiB")]
+    bs: Option<At<Size>>,
+    /// Bytes a second; 0 is as fast as it goes.
+    #[schemars(example = &"10 MiB")]
+    rate: Option<At<Size>>,
+    /// The disturbed cycles, counted from 1.
+    #[schemars(example = json!([2]))]
+    #[serde(default)]
+    cycles: Numbers,
+}
+
+fn disturb_schema(generator: &mut SchemaGenerator) -> Schema {
+    let create = generator.subschema_for::<CreateKeys>();
+    let stream = generator.subschema_for::<StreamKeys>();
+    json_schema!({ "anyOf": [create, stream] })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum LoadKind {
+    Create,
+    Write,
+    Read,
+}
+
+words! {
+    LoadKind: "load" =
+        [("create", LoadKind::Create), ("write", LoadKind::Write), ("read", LoadKind::Read)];
+}
+
+/// The cycles that these keys make, over so many files.
+pub(super) fn cycle(table: &Table<'_>, files: u64) -> Result<Cycle, PlanError> {
+    let keys: Keys = table.read()?;
     let mut cycle = plain(files);
-    if let Some(node) = table.get("period") {
-        cycle.period_ns = period(&node)?;
+    if let Some(At { value: Read(period), place }) = keys.period {
+        if !(Cycle::PERIOD_MIN_NS..=Cycle::PERIOD_MAX_NS).contains(&period) {
+            let what = format!("a period of {}", Nanos(period));
+            return Err(PlanError::new(&place, what, "use 10 ms to 24 h"));
+        }
+        cycle.period_ns = period;
     }
-    if let Some(node) = table.get("cycles") {
-        cycle.cycles = small(node.integer(1..=MAX_CYCLES, "3")?);
+    if let Some(cycles) = keys.cycles {
+        cycle.cycles = cycles.get();
     }
-    if let Some(node) = table.get("updates") {
-        cycle.updates = node.integer(1..=MAX_FILES * 10, "40_000")?;
-        if cycle.updates > files {
-            let what = format!("a cycle of {} updates over {files} files", cycle.updates);
-            return Err(node.error(what, "use as many files, or fewer updates: each is of one"));
+    if let Some(At { value: Within(updates), place }) = keys.updates {
+        if updates > files {
+            let what = format!("a cycle of {updates} updates over {files} files");
+            let remedy = "use as many files, or fewer updates: each is of one";
+            return Err(PlanError::new(&place, what, remedy));
+        }
+        cycle.updates = updates;
+    }
+    cycle.overrun = keys.overrun.map_or(cycle.overrun, |overrun| overrun.0);
+    if let Some(At { value: keys, place }) = keys.shares {
+        cycle.shares = Shares {
+            in_place: keys.in_place.get(),
+            truncate: keys.truncate.get(),
+            replace: keys.replace.get(),
+            recreate: keys.recreate.get(),
+            temporary: keys.temporary.get(),
+        };
+        if cycle.shares.weights() == [0; 5] {
+            let remedy = "give at least one a weight: in-place = 1";
+            return Err(PlanError::new(&place, "shares of nothing", remedy));
         }
     }
-    if let Some(node) = table.get("overrun") {
-        let written = node.text("\"overlap\"")?;
-        cycle.overrun = text::word(written, &node.place, "kind of overrun", &Overrun::ALL)?;
-    }
-    if let Some(node) = table.get("shares") {
-        cycle.shares = shares(&node)?;
-    }
-    if let Some(node) = table.get("disturb") {
-        cycle.disturb = Some(disturb(&node, cycle.cycles)?);
-    }
+    let load = table.get("disturb").map(|node| disturb(&node, cycle.cycles));
+    cycle.disturb = load.transpose()?;
     Ok(cycle)
 }
 
-fn small(number: u64) -> u32 {
-    u32::try_from(number).expect("the limits are within u32")
-}
-
-fn period(node: &Node<'_>) -> Result<u64, PlanError> {
-    let period = text::nanos(node.text("\"300 s\"")?, &node.place)?;
-    if (Cycle::PERIOD_MIN_NS..=Cycle::PERIOD_MAX_NS).contains(&period) {
-        return Ok(period);
-    }
-    let what = format!("a period of {}", Nanos(period));
-    Err(node.error(what, "use 10 ms to 24 h"))
-}
-
-fn shares(node: &Node<'_>) -> Result<Shares, PlanError> {
-    let table = node.table("{ in-place = 50, replace = 50 }")?;
-    let names = UpdateKind::ALL.map(|kind| kind.0);
-    table.only(&names)?;
-    let weight = |name: &str| -> Result<u32, PlanError> {
-        let Some(node) = table.get(name) else { return Ok(0) };
-        Ok(small(node.integer(0..=MAX_WEIGHT, "25")?))
-    };
-    let [in_place, truncate, replace, recreate, temporary] = names;
-    let shares = Shares {
-        in_place: weight(in_place)?,
-        truncate: weight(truncate)?,
-        replace: weight(replace)?,
-        recreate: weight(recreate)?,
-        temporary: weight(temporary)?,
-    };
-    if shares.weights() == [0; 5] {
-        return Err(node.error("shares of nothing", "give at least one a weight: in-place = 1"));
-    }
-    Ok(shares)
-}
-
 fn disturb(node: &Node<'_>, cycles: u32) -> Result<Disturb, PlanError> {
-    let table = node.table("{ load = \"create\", files = 1000 }")?;
-    let kind = table.need("load", "load = \"create\", \"write\" or \"read\"")?;
-    let loads = [("create", true), ("write", false), ("read", false)];
-    let written = kind.text("\"create\"")?;
-    let creates = text::word(written, &kind.place, "load", &loads)?;
-    let load = if creates {
-        table.only(&["load", "files", "size", "rate", "cycles"])?;
-        create(&table)?
-    } else {
-        table.only(&["load", "size", "bs", "rate", "cycles"])?;
-        stream(&table, written == "write")?
+    let (load, disturbed) = match node.read::<LoadKey>()?.load.0 {
+        LoadKind::Create => {
+            let keys: CreateKeys = node.read()?;
+            let files = keys.files.map_or(DISTURB_FILES, |files| files.0);
+            let size_bytes = size(keys.size.as_ref(), "size", 0, DISTURB_FILE_BYTES)?;
+            let rate = keys.rate.map_or(0, |rate| rate.0);
+            (Load::Create { files, size_bytes, rate }, keys.cycles)
+        }
+        LoadKind::Write | LoadKind::Read => stream(node.read()?)?,
     };
-    let disturbed = table.get("cycles").map_or(Ok(Vec::new()), |node| numbers(&node, cycles))?;
-    Ok(Disturb { load, cycles: disturbed })
+    Ok(Disturb { load, cycles: numbers(disturbed, cycles)? })
 }
 
-fn create(table: &Table<'_>) -> Result<Load, PlanError> {
-    let files = table.get("files");
-    let files = files.map_or(Ok(DISTURB_FILES), |n| n.integer(1..=MAX_FILES, "1000"))?;
-    let size_bytes = size(table, "size", 0, DISTURB_FILE_BYTES)?;
-    let rate = table.get("rate").map_or(Ok(0), |node| node.integer(0..=MAX_FILES, "100"))?;
-    Ok(Load::Create { files, size_bytes, rate })
-}
-
-fn stream(table: &Table<'_>, writes: bool) -> Result<Load, PlanError> {
-    let size_bytes = size(table, "size", 1, DISTURB_BYTES)?;
-    let bs_bytes = size(table, "bs", 1, DISTURB_BS_BYTES.min(size_bytes))?;
-    if let Some(node) = table.get("bs")
+fn stream(keys: StreamKeys) -> Result<(Load, Numbers), PlanError> {
+    let size_bytes = size(keys.size.as_ref(), "size", 1, DISTURB_BYTES)?;
+    let bs_bytes = size(keys.bs.as_ref(), "bs", 1, DISTURB_BS_BYTES.min(size_bytes))?;
+    if let Some(bs) = &keys.bs
         && bs_bytes > size_bytes.min(MAX_CALL_BYTES)
     {
         let what = format!("calls of {} in a file of {}", Bytes(bs_bytes), Bytes(size_bytes));
-        return Err(node.error(what, "use a smaller bs: up to the size and 1 GiB"));
+        return Err(PlanError::new(&bs.place, what, "use a smaller bs: up to the size and 1 GiB"));
     }
-    let rate_bytes = size(table, "rate", 0, 0)?;
-    Ok(if writes {
-        Load::Write { size_bytes, bs_bytes, rate_bytes }
-    } else {
-        Load::Read { size_bytes, bs_bytes, rate_bytes }
-    })
+    let rate_bytes = size(keys.rate.as_ref(), "rate", 0, 0)?;
+    let load = match keys.load.0 {
+        LoadKind::Read => Load::Read { size_bytes, bs_bytes, rate_bytes },
+        _ => Load::Write { size_bytes, bs_bytes, rate_bytes },
+    };
+    Ok((load, keys.cycles))
 }
 
 /// A number of bytes from `least` up.
-fn size(table: &Table<'_>, key: &str, least: u64, absent: u64) -> Result<u64, PlanError> {
-    let Some(node) = table.get(key) else { return Ok(absent) };
-    let size = text::bytes(&node.scalar("\"4 KiB\"")?, &node.place)?;
-    if (least..=MAX_BYTES).contains(&size) {
-        return Ok(size);
+fn size(written: Option<&At<Size>>, key: &str, least: u64, absent: u64) -> Result<u64, PlanError> {
+    let Some(At { value: Size(size), place }) = written else { return Ok(absent) };
+    if (least..=MAX_BYTES).contains(size) {
+        return Ok(*size);
     }
-    let what = format!("`{key}` of {}", Bytes(size));
-    Err(node.error(what, format!("use {least} B to {}", Bytes(MAX_BYTES))))
+    let what = format!("`{key}` of {}", Bytes(*size));
+    Err(PlanError::new(place, what, format!("use {least} B to {}", Bytes(MAX_BYTES))))
 }
 
 /// Numbers of cycles, in order.
-fn numbers(node: &Node<'_>, cycles: u32) -> Result<Vec<u32>, PlanError> {
-    let mut numbers = Vec::new();
-    for element in node.list("[2]")? {
-        let number = small(element.integer(1..=u64::from(cycles), "2")?);
+fn numbers(written: Numbers, cycles: u32) -> Result<Vec<u32>, PlanError> {
+    let mut numbers: Vec<u32> = Vec::new();
+    for At { value, place } in written.0 {
+        let number = value.get();
+        if number > cycles {
+            let what = format!("`workload.phases.disturb.cycles` is {number}");
+            let remedy = format!("it has to be from 1 to {cycles}");
+            return Err(PlanError::new(&place, what, remedy));
+        }
         if numbers.contains(&number) {
-            return Err(element.error(format!("cycle {number} twice"), "keep one of them"));
+            return Err(PlanError::new(
+                &place,
+                format!("cycle {number} twice"),
+                "keep one of them",
+            ));
         }
         numbers.push(number);
     }

@@ -3,12 +3,16 @@
 use super::cycle;
 use super::mixes::is_busy;
 use crate::error::PlanError;
-use crate::text;
-use crate::tree::{Node, Table};
-use fsarena_model::dataset::Distribution;
-use fsarena_model::dataset::{Dataset, MAX_DEPTH, NAME_BYTES};
+use crate::span::At;
+use crate::tree::Table;
+use crate::values::{Either, Get as _, List, Size, Within};
+use fsarena_model::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::units::Bytes;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::cmp::Ordering;
 
 /// Names of files have eight digits at most.
 pub(crate) const MAX_FILES: u64 = 100_000_000;
@@ -21,8 +25,70 @@ const MAX_VALUES: usize = 256;
 const MAX_WEIGHT: u64 = 1_000_000;
 const MAX_SIGMA: f64 = 10.0;
 
-/// Keys of the dataset.
-pub(super) const KEYS: [&str; 6] = ["files", "size", "dirs", "per_dir", "depth", "name_length"];
+/// Which files there are.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Keys {
+    /// How many files.
+    #[schemars(example = 10_000)]
+    pub(super) files: Option<Within<1, MAX_FILES>>,
+    /// Of each file: one size, or a distribution.
+    #[schemars(example = &"4 KiB")]
+    pub(super) size: Option<At<OneOf<Size>>>,
+    /// How many directories they are spread over.
+    #[schemars(example = 100)]
+    dirs: Option<At<Within<0, MAX_DIRS>>>,
+    /// Files of each directory, in place of `files`: a number, or a distribution.
+    #[schemars(example = 100)]
+    per_dir: Option<At<OneOf<Within<0, MAX_FILES>>>>,
+    /// Levels of directories.
+    #[schemars(example = 3)]
+    depth: Option<At<Within<1, { MAX_DEPTH as u64 }>>>,
+    /// Of each name of a file, bytes.
+    #[schemars(example = 32)]
+    name_length: Option<At<NameLength>>,
+}
+
+type NameLength = Within<{ *NAME_BYTES.start() as u64 }, { *NAME_BYTES.end() as u64 }>;
+/// One value, or a distribution.
+type OneOf<T> = Either<T, Distributed<T>>;
+
+/// One of these distributions.
+#[derive(Clone, Deserialize, JsonSchema, Debug)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Distributed<T> {
+    lognormal: Option<Lognormal<T>>,
+    uniform: Option<Uniform<T>>,
+    /// Values and their weights.
+    #[schemars(example = json!([["4 KiB", 3], ["1 MiB", 1]]))]
+    weighted: Option<At<List<Weighted<T>>>>,
+}
+
+/// Half of the values are no larger than the median; larger ones than `max` become that.
+#[derive(Clone, Deserialize, JsonSchema, Debug)]
+#[serde(deny_unknown_fields)]
+struct Lognormal<T> {
+    /// half of the values are no larger
+    median: At<T>,
+    /// Deviation of the natural logarithm.
+    #[schemars(example = 2.0)]
+    sigma: At<f64>,
+    min: Option<T>,
+    /// larger values become this
+    max: T,
+}
+
+#[derive(Clone, Deserialize, JsonSchema, Debug)]
+#[serde(deny_unknown_fields)]
+struct Uniform<T> {
+    /// the smallest value
+    min: T,
+    /// the largest value
+    max: At<T>,
+}
+
+#[derive(Clone, Deserialize, JsonSchema, Debug)]
+#[serde(expecting = "a value and its weight")]
+struct Weighted<T>(At<T>, Within<1, MAX_WEIGHT>);
 
 /// A value of a key that takes one value or a distribution.
 enum Values {
@@ -32,71 +98,70 @@ enum Values {
 
 /// Reads the dataset; what is not said is as in `base`. Without `files` and `per_dir` it holds
 /// directories alone (0 files), which only some phases take.
-pub(super) fn read(table: &Table<'_>, base: Option<&Dataset>) -> Result<Dataset, PlanError> {
+pub(super) fn dataset(
+    table: &Table<'_>,
+    keys: &Keys,
+    base: Option<&Dataset>,
+) -> Result<Dataset, PlanError> {
     let mut set = base.cloned().unwrap_or_default();
-    sizes(table, &mut set)?;
+    if let Some(size) = &keys.size {
+        (set.size_bytes, set.sizes) = match values(size, &file_size)? {
+            Values::One(size_bytes) => (size_bytes, None),
+            Values::Many(sizes) => (sizes.max(), Some(sizes)),
+        };
+    }
     let old_dirs = set.dirs;
-    if let Some(node) = table.get("dirs") {
-        set.dirs = node.integer(0..=MAX_DIRS, "100")?;
+    set.dirs = keys.dirs.as_ref().map_or(set.dirs, |dirs| dirs.value.0);
+    counts(keys, &mut set)?;
+    match &keys.dirs {
+        Some(dirs) if set.files > 0 && set.dirs > set.files => {
+            let what = format!("{} directories for {} files", set.dirs, set.files);
+            return Err(PlanError::new(&dirs.place, what, "use no more directories than files"));
+        }
+        None if set.files > 0 => set.dirs = old_dirs.min(set.files),
+        _ => {}
     }
-    counts(table, &mut set)?;
-    if table.get("dirs").is_none() && set.files > 0 {
-        set.dirs = old_dirs.min(set.files);
-    }
-    if let Some(node) = table.get("dirs").filter(|_| set.files > 0 && set.dirs > set.files) {
-        let what = format!("{} directories for {} files", set.dirs, set.files);
-        return Err(node.error(what, "use no more directories than files"));
-    }
-    if let Some(node) = table.get("depth") {
-        let depth = node.integer(1..=u64::from(MAX_DEPTH), "3")?;
-        if depth > 1 && set.dirs == 0 {
-            return Err(node.error("levels of directories without directories", "add dirs = 100"));
+    if let Some(depth) = &keys.depth {
+        if depth.value.0 > 1 && set.dirs == 0 {
+            let what = "levels of directories without directories";
+            return Err(PlanError::new(&depth.place, what, "add dirs = 100"));
         }
         // 1 is what absence means: one dataset, one description.
-        set.depth = if depth > 1 { u32::try_from(depth).expect("up to 64") } else { 0 };
+        set.depth = if depth.value.0 > 1 { depth.value.get() } else { 0 };
     }
-    name_length(table, &mut set)?;
+    name_length(table, keys, &mut set)?;
     Ok(set)
 }
 
-fn sizes(table: &Table<'_>, set: &mut Dataset) -> Result<(), PlanError> {
-    let Some(node) = table.get("size") else { return Ok(()) };
-    let values = values(&node, &|node| {
-        let size = text::bytes(&node.scalar("\"4 KiB\"")?, &node.place)?;
-        if size > MAX_SIZE_BYTES {
-            let what = format!("a file of {} is too large", Bytes(size));
-            return Err(node.error(what, format!("use up to {}", Bytes(MAX_SIZE_BYTES))));
-        }
-        Ok(size)
-    })?;
-    (set.size_bytes, set.sizes) = match values {
-        Values::One(size_bytes) => (size_bytes, None),
-        Values::Many(sizes) => (sizes.max(), Some(sizes)),
-    };
-    Ok(())
+fn file_size(At { value: Size(size), place }: &At<Size>) -> Result<u64, PlanError> {
+    if *size <= MAX_SIZE_BYTES {
+        return Ok(*size);
+    }
+    let what = format!("a file of {} is too large", Bytes(*size));
+    Err(PlanError::new(place, what, format!("use up to {}", Bytes(MAX_SIZE_BYTES))))
 }
 
 /// `files`, or what `dirs` and `per_dir` make together.
-fn counts(table: &Table<'_>, set: &mut Dataset) -> Result<(), PlanError> {
-    if let Some(node) = table.get("files") {
-        if let Some(per_dir) = table.get("per_dir") {
+fn counts(keys: &Keys, set: &mut Dataset) -> Result<(), PlanError> {
+    if let Some(files) = keys.files {
+        if let Some(per_dir) = &keys.per_dir {
             let what = "`files` and `per_dir` both say how many files there are";
-            return Err(per_dir.error(what, "keep one of them"));
+            return Err(PlanError::new(&per_dir.place, what, "keep one of them"));
         }
-        set.files = node.integer(1..=MAX_FILES, "10_000")?;
+        set.files = files.0;
         set.per_dir = None;
         return Ok(());
     }
-    let Some(node) = table.get("per_dir") else {
+    let Some(written) = &keys.per_dir else {
         if let Some(per_dir) = &set.per_dir {
             set.files = Dataset::files_of(set.dirs, per_dir);
         }
         return Ok(());
     };
-    let values = values(&node, &|node| node.integer(0..=MAX_FILES, "100"))?;
+    let values = values(written, &|count| Ok(count.value.0))?;
     if set.dirs == 0 {
         let what = "`per_dir` without directories";
-        return Err(node.error(what, "say how many there are: dirs = 100"));
+        return Err(PlanError::new(&written.place, what, "say how many there are: dirs = 100"));
     }
     (set.files, set.per_dir) = match values {
         Values::One(files) => (files.saturating_mul(set.dirs), None),
@@ -107,17 +172,15 @@ fn counts(table: &Table<'_>, set: &mut Dataset) -> Result<(), PlanError> {
     };
     if !(1..=MAX_FILES).contains(&set.files) {
         let what = format!("{} directories hold {} files in all", set.dirs, set.files);
-        return Err(node.error(what, format!("make it 1 to {MAX_FILES}")));
+        return Err(PlanError::new(&written.place, what, format!("make it 1 to {MAX_FILES}")));
     }
     Ok(())
 }
 
-fn name_length(table: &Table<'_>, set: &mut Dataset) -> Result<(), PlanError> {
-    if let Some(node) = table.get("name_length") {
-        let range = u64::from(*NAME_BYTES.start())..=u64::from(*NAME_BYTES.end());
-        let length = u32::try_from(node.integer(range, "32")?).expect("up to 255");
+fn name_length(table: &Table<'_>, keys: &Keys, set: &mut Dataset) -> Result<(), PlanError> {
+    if let Some(length) = &keys.name_length {
         let plain = Dataset::default().file_name_bytes();
-        set.name_bytes = Some(length).filter(|length| *length != plain);
+        set.name_bytes = Some(length.value.get()).filter(|length| *length != plain);
     }
     if set.files <= most_files(set) {
         return Ok(());
@@ -129,8 +192,8 @@ fn name_length(table: &Table<'_>, set: &mut Dataset) -> Result<(), PlanError> {
         set.files
     );
     let needed = (set.files - 1).checked_ilog10().unwrap_or(0) + 2;
-    let place = table.get("name_length").map_or(table.place.clone(), |node| node.place);
-    Err(PlanError::new(&place, what, format!("use name_length = {needed} or more")))
+    let place = keys.name_length.as_ref().map_or(&table.place, |length| &length.place);
+    Err(PlanError::new(place, what, format!("use name_length = {needed} or more")))
 }
 
 /// Files that names of this length tell apart.
@@ -143,86 +206,74 @@ pub(crate) fn longest_path_bytes(set: &Dataset) -> u64 {
     u64::from(set.levels()) * "d00000/".len() as u64 + u64::from(set.file_name_bytes())
 }
 
-/// One value, or a table with one distribution.
-fn values(
-    node: &Node<'_>,
-    value: &dyn Fn(&Node<'_>) -> Result<u64, PlanError>,
+/// One value, or one distribution of values.
+fn values<T: Clone>(
+    written: &At<OneOf<T>>,
+    value: &dyn Fn(&At<T>) -> Result<u64, PlanError>,
 ) -> Result<Values, PlanError> {
-    if !node.is_table() {
-        return Ok(Values::One(value(node)?));
+    let at = |one: &T| value(&At::new(one.clone(), &written.place));
+    let table = match &written.value {
+        Either::Plain(one) => return at(one).map(Values::One),
+        Either::Table(table) => table,
+    };
+    match (&table.lognormal, &table.uniform, &table.weighted) {
+        (Some(keys), None, None) => {
+            let min = keys.min.as_ref().map_or(Ok(0), at)?;
+            lognormal(&keys.median, value(&keys.median)?, &keys.sigma, (min, at(&keys.max)?))
+        }
+        (None, Some(keys), None) => {
+            let (min, max) = (at(&keys.min)?, value(&keys.max)?);
+            match min.cmp(&max) {
+                Ordering::Greater => {
+                    let what = format!("max {max} is below min {min}");
+                    Err(PlanError::new(&keys.max.place, what, "exchange them"))
+                }
+                Ordering::Equal => Ok(Values::One(min)),
+                Ordering::Less => Ok(Values::Many(Distribution::Uniform { min, max })),
+            }
+        }
+        (None, None, Some(pairs)) => weighted(pairs, value),
+        _ => {
+            let remedy = "write one of lognormal, uniform, weighted";
+            Err(PlanError::new(&written.place, "not one distribution", remedy))
+        }
     }
-    let table = node.table("{ uniform = { min = 1, max = 9 } }")?;
-    table.only(&["lognormal", "uniform", "weighted"])?;
-    let entries = table.entries();
-    let [(key, inner)] = entries.as_slice() else {
-        let remedy = "write one of lognormal, uniform, weighted";
-        return Err(node.error("not one distribution", remedy));
-    };
-    let values = match key.value {
-        "lognormal" => lognormal(&inner.table("{ median, sigma, min, max }")?, value)?,
-        "uniform" => uniform(&inner.table("{ min, max }")?, value)?,
-        _ => weighted(inner, value)?,
-    };
-    Ok(values)
 }
 
-fn uniform(
-    table: &Table<'_>,
-    value: &dyn Fn(&Node<'_>) -> Result<u64, PlanError>,
+fn lognormal<T>(
+    written: &At<T>,
+    median: u64,
+    sigma: &At<f64>,
+    (min, max): (u64, u64),
 ) -> Result<Values, PlanError> {
-    table.only(&["min", "max"])?;
-    let min = value(&table.need("min", "min, the smallest value")?)?;
-    let node = table.need("max", "max, the largest value")?;
-    let max = value(&node)?;
-    if min > max {
-        return Err(node.error(format!("max {max} is below min {min}"), "exchange them"));
-    }
-    Ok(if min == max { Values::One(min) } else { Values::Many(Distribution::Uniform { min, max }) })
-}
-
-fn lognormal(
-    table: &Table<'_>,
-    value: &dyn Fn(&Node<'_>) -> Result<u64, PlanError>,
-) -> Result<Values, PlanError> {
-    table.only(&["median", "sigma", "min", "max"])?;
-    let node = table.need("median", "median: half of the values are no larger")?;
-    let median = value(&node)?;
-    let min = table.get("min").map_or(Ok(0), |node| value(&node))?;
-    let max = value(&table.need("max", "max: larger values become this")?)?;
     if median == 0 || !(min..=max).contains(&median) {
         let what = format!("a median of {median} is not within {min} and {max}");
-        return Err(node.error(what, "make it at least 1 and put it between min and max"));
+        let remedy = "make it at least 1 and put it between min and max";
+        return Err(PlanError::new(&written.place, what, remedy));
     }
-    let node = table.need("sigma", "sigma = 2.0, the deviation of the natural logarithm")?;
-    let sigma = node.decimal("2.0")?;
-    if !(sigma > 0.0 && sigma <= MAX_SIGMA) {
-        let what = format!("a sigma of {sigma}");
-        return Err(node.error(what, format!("use a number above 0, up to {MAX_SIGMA}")));
+    let At { value: sigma, place } = sigma;
+    if !(*sigma > 0.0 && *sigma <= MAX_SIGMA) {
+        let remedy = format!("use a number above 0, up to {MAX_SIGMA}");
+        return Err(PlanError::new(place, format!("a sigma of {sigma}"), remedy));
     }
-    Ok(Values::Many(Distribution::Lognormal { median, sigma, min, max }))
+    Ok(Values::Many(Distribution::Lognormal { median, sigma: *sigma, min, max }))
 }
 
-fn weighted(
-    node: &Node<'_>,
-    value: &dyn Fn(&Node<'_>) -> Result<u64, PlanError>,
+fn weighted<T>(
+    pairs: &At<List<Weighted<T>>>,
+    value: &dyn Fn(&At<T>) -> Result<u64, PlanError>,
 ) -> Result<Values, PlanError> {
-    const EXAMPLE: &str = "[[\"4 KiB\", 3], [\"1 MiB\", 1]]";
     let mut values: Vec<(u64, u32)> = Vec::new();
-    for pair in node.list(EXAMPLE)? {
-        let parts = pair.list(EXAMPLE)?;
-        let [first, weight] = parts.as_slice() else {
-            return Err(pair.error("not a value and its weight", format!("write {EXAMPLE}")));
-        };
-        let weight = u32::try_from(weight.integer(1..=MAX_WEIGHT, "3")?).expect("up to a million");
+    for Weighted(first, weight) in &pairs.value.0 {
         let first_value = value(first)?;
         if values.iter().any(|known| known.0 == first_value) {
-            return Err(first.error("a value twice", "add their weights up"));
+            return Err(PlanError::new(&first.place, "a value twice", "add their weights up"));
         }
-        values.push((first_value, weight));
+        values.push((first_value, weight.get()));
     }
     if values.len() > MAX_VALUES {
         let what = format!("{} values are too many", values.len());
-        return Err(node.error(what, format!("use up to {MAX_VALUES}")));
+        return Err(PlanError::new(&pairs.place, what, format!("use up to {MAX_VALUES}")));
     }
     Ok(match values.as_slice() {
         [(one, _)] => Values::One(*one),

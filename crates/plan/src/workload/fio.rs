@@ -7,7 +7,7 @@ use super::head;
 use crate::error::PlanError;
 use crate::files::Files;
 use crate::span::{At, Span};
-use crate::tree::{Node, Table};
+use crate::tree::Table;
 use fsarena_foreign::fio::{FioError, JobFile};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::op::Op;
@@ -19,36 +19,32 @@ const FIO_BS_BYTES: u64 = 4096;
 const MAX_NAME_BYTES: usize = 64;
 
 /// Reads a workload with `fio` or `fio_file`.
-pub(super) fn read(table: &Table<'_>, files: &Files<'_>) -> Result<At<Workload>, PlanError> {
+pub(super) fn read(
+    table: &Table<'_>,
+    keys: &head::Keys,
+    files: &Files<'_>,
+) -> Result<At<Workload>, PlanError> {
     let known = ["name", "title", "fio", "fio_file"];
     if let Some((key, _)) = table.entries().into_iter().find(|(k, _)| !known.contains(&k.value)) {
         let what = format!("`{}` in a workload that fio does", key.value);
         return Err(PlanError::new(&key.place, what, "say it in the job file"));
     }
-    let name = head::name(table)?;
-    let title = match table.get("title") {
-        Some(node) => node.text("\"what the jobs do\"")?.to_owned(),
-        None => name.value.clone(),
-    };
-    let workload = match (table.get("fio"), table.get("fio_file")) {
-        (Some(_), Some(node)) => {
-            return Err(node.error("`fio` and `fio_file` both give the jobs", "keep one of them"));
+    let (name, title) = head::names(table, keys, None)?;
+    let workload = match (&keys.fio, &keys.fio_file) {
+        (Some(_), Some(at)) => {
+            let what = "`fio` and `fio_file` both give the jobs";
+            return Err(PlanError::new(&at.place, what, "keep one of them"));
         }
-        (_, Some(node)) => from_named_file(&node, files)?,
-        (Some(node), None) => {
-            let text = node.text("\"\"\"…\"\"\", the text of a job file")?;
-            workload(text, "the job file").map_err(|error| within(&error, &node.place))?
+        (_, Some(at)) => {
+            let (shown, text) = files.text_of(at, "write its text here: fio = \"\"\"…\"\"\"")?;
+            workload(&text, &shown).map_err(|error| in_file(&error))?
+        }
+        (Some(at), None) => {
+            workload(&at.value, "the job file").map_err(|error| within(&error, &at.place))?
         }
         (None, None) => unreachable!("one of them brought us here"),
     };
-    let workload = Workload { name: name.value, title, ..workload };
-    Ok(At::new(workload, &table.place))
-}
-
-fn from_named_file(node: &Node<'_>, files: &Files<'_>) -> Result<Workload, PlanError> {
-    let here = "write its text here: fio = \"\"\"…\"\"\"";
-    let (shown, text) = files.text_of(node, "\"jobs.fio\"", here)?;
-    workload(&text, &shown).map_err(|error| in_file(&error))
+    Ok(At::new(Workload { name, title, ..workload }, &table.place))
 }
 
 /// The workload of a job file that was named on the command line.

@@ -1,13 +1,16 @@
-//! The keys that every kind of workload has: `name`, `title`, `bs`.
+//! The keys that every kind of workload has: `use`, `name`, `title`, `bs`, `phases`.
 
 use crate::embedded;
 use crate::error::PlanError;
 use crate::span::At;
-use crate::text;
-use crate::tree::{Node, Table};
+use crate::tree::Table;
+use crate::values::{Read, Size, WorkloadName};
 use fsarena_model::op::BlockSize;
 use fsarena_model::phase::Workload;
 use fsarena_model::units::Bytes;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// Largest read or write call: one buffer of the worker.
 const MAX_BS_BYTES: u64 = 1 << 30;
@@ -16,38 +19,56 @@ const MAX_LENGTH_BYTES: u64 = 1 << 50;
 /// Largest value of an extended attribute (XATTR_SIZE_MAX of limits.h).
 const MAX_VALUE_BYTES: u64 = 64 << 10;
 
+/// A workload: one of the program, one written out, a fio job file, or programs on a dataset.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Keys {
+    /// A workload of the program, whose keys the others here replace.
+    #[schemars(example = &"small-files")]
+    #[serde(rename = "use")]
+    pub(super) base: Option<At<String>>,
+    /// A name of its own; not with `use` alone.
+    #[schemars(example = &"my-files")]
+    pub(super) name: Option<At<Read<WorkloadName>>>,
+    /// One line for people.
+    #[schemars(example = &"many small files")]
+    pub(super) title: Option<String>,
+    /// Size of one read or write call.
+    #[schemars(example = &"1 MiB")]
+    pub(super) bs: Option<At<Size>>,
+    /// What is done, in order.
+    #[serde(rename = "phases")]
+    #[schemars(schema_with = "super::phases_schema")]
+    _phases: Option<IgnoredAny>,
+    /// Text of a fio job file.
+    #[schemars(example = &"[read]\nrw=read\nsize=64m\n")]
+    pub(super) fio: Option<At<String>>,
+    /// Name of a fio job file, relative to this one.
+    #[schemars(example = &"jobs.fio")]
+    pub(super) fio_file: Option<At<String>>,
+}
+
 /// Name and title.
 pub(super) fn names(
     table: &Table<'_>,
+    keys: &Keys,
     base: Option<&Workload>,
-) -> Result<(At<String>, String), PlanError> {
-    let name = name(table)?;
-    if embedded::workload_names().contains(&name.value.as_str()) && base.is_some() {
+) -> Result<(String, String), PlanError> {
+    let Some(At { value: Read(name), place }) = &keys.name else {
+        return Err(table.missing("name", "a name of its own: name = \"my-files\""));
+    };
+    if embedded::workload_names().contains(&name.as_str()) && base.is_some() {
         return Err(PlanError::new(
-            &name.place,
-            format!("{:?} is the built-in workload itself", name.value),
+            place,
+            format!("{name:?} is the built-in workload itself"),
             "a changed workload needs a name of its own",
         ));
     }
-    let title = match table.get("title") {
-        Some(node) => node.text("\"many small files\"")?.to_owned(),
-        None => base.map_or_else(|| name.value.clone(), |base| base.title.clone()),
-    };
-    Ok((name, title))
+    let title = keys.title.clone().or_else(|| base.map(|base| base.title.clone()));
+    Ok((name.clone(), title.unwrap_or_else(|| name.clone())))
 }
 
-pub(super) fn missing(table: &Table<'_>, key: &str, example: &str) -> PlanError {
-    table.need(key, example).err().expect("the key is not there")
-}
-
-pub(super) fn name(table: &Table<'_>) -> Result<At<String>, PlanError> {
-    let node = table.need("name", "a name of its own: name = \"my-files\"")?;
-    let name = text::name(node.text("\"my-files\"")?, &node.place, "a workload")?;
-    Ok(At::new(name, &node.place))
-}
-
-pub(super) fn block_size(node: &Node<'_>, meaning: BlockSize) -> Result<u64, PlanError> {
-    let bs = text::bytes(&node.scalar("\"1 MiB\"")?, &node.place)?;
+pub(super) fn block_size(written: &At<Size>, meaning: BlockSize) -> Result<u64, PlanError> {
+    let bs = written.value.0;
     let (what, least, most) = match meaning {
         BlockSize::Call => ("calls", 1, MAX_BS_BYTES),
         BlockSize::Length => ("files", 0, MAX_LENGTH_BYTES),
@@ -55,7 +76,8 @@ pub(super) fn block_size(node: &Node<'_>, meaning: BlockSize) -> Result<u64, Pla
     };
     if !(least..=most).contains(&bs) {
         let what = format!("{what} of {} are out of range", Bytes(bs));
-        return Err(node.error(what, format!("use {least} B to {}", Bytes(most))));
+        let remedy = format!("use {least} B to {}", Bytes(most));
+        return Err(PlanError::new(&written.place, what, remedy));
     }
     Ok(bs)
 }

@@ -6,15 +6,14 @@
 
 use crate::error::PlanError;
 use crate::span::{At, Span};
-use crate::text;
-use crate::tree::{Node, Table};
+use crate::tree::{Table, keys};
+use crate::values::{Get, Within, Word};
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};
 use fsarena_model::op::Op;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Keys of a phase or a workload.
-pub(super) const KEYS: [&str; 8] =
-    ["backend", "direct", "iodepth", "fsync", "threads", "sharing", "ops", "rwmixread"];
 /// Most threads of a phase.
 const MAX_THREADS: u64 = 1024;
 /// Most ops in flight in a thread: entries of a ring, far below the kernel's 32768.
@@ -46,47 +45,35 @@ impl Spans {
     }
 }
 
-/// The keys as written in one table.
-#[derive(Default)]
+/// How the calls of a phase are made; in a workload, for all phases that can take it.
+#[derive(Default, Deserialize, JsonSchema)]
 pub(super) struct Keys {
-    backend: Option<At<Backend>>,
+    /// How the kernel is asked.
+    #[schemars(example = &"sync")]
+    backend: Option<At<Word<Backend>>>,
+    /// Without the page cache (O_DIRECT).
     direct: Option<At<bool>>,
-    iodepth: Option<At<u32>>,
-    fsync: Option<At<Fsync>>,
-    threads: Option<At<u32>>,
-    sharing: Option<At<Sharing>>,
-    ops: Option<At<u64>>,
-    rwmixread: Option<At<u32>>,
+    /// Ops in flight in each thread, with io_uring.
+    #[schemars(example = 32)]
+    iodepth: Option<At<Within<1, MAX_IODEPTH>>>,
+    /// When what was written is made durable.
+    #[schemars(example = &"file")]
+    fsync: Option<At<Word<Fsync>>>,
+    /// Threads that do the phase together.
+    #[schemars(example = 4)]
+    threads: Option<At<Within<1, MAX_THREADS>>>,
+    /// Whether threads have directories and files of their own.
+    #[schemars(example = &"shared")]
+    sharing: Option<At<Word<Sharing>>>,
+    /// How many ops a random phase does.
+    #[schemars(example = 10_000)]
+    ops: Option<At<Within<1, MAX_OPS>>>,
+    /// Reads of randrw, percent.
+    #[schemars(example = 70)]
+    rwmixread: Option<At<Within<0, 100>>>,
 }
 
 impl Keys {
-    /// Reads them from a table that may hold others.
-    pub(super) fn read(table: &Table<'_>) -> Result<Self, PlanError> {
-        let number = |node: &Node<'_>, most: u64, example: &str| {
-            let number = node.integer(1..=most, example)?;
-            Ok(u32::try_from(number).expect("the limits are within u32"))
-        };
-        Ok(Self {
-            backend: key(table, "backend", |node| {
-                text::word(node.text("\"sync\"")?, &node.place, "backend", &Backend::ALL)
-            })?,
-            direct: key(table, "direct", |node| node.flag())?,
-            iodepth: key(table, "iodepth", |node| number(node, MAX_IODEPTH, "32"))?,
-            fsync: key(table, "fsync", |node| {
-                text::word(node.text("\"file\"")?, &node.place, "fsync policy", &Fsync::ALL)
-            })?,
-            threads: key(table, "threads", |node| number(node, MAX_THREADS, "4"))?,
-            sharing: key(table, "sharing", |node| {
-                text::word(node.text("\"shared\"")?, &node.place, "sharing", &Sharing::ALL)
-            })?,
-            ops: key(table, "ops", |node| node.integer(1..=MAX_OPS, "10_000"))?,
-            rwmixread: key(table, "rwmixread", |node| {
-                let share = node.integer(0..=100, "70")?;
-                Ok(u32::try_from(share).expect("up to 100"))
-            })?,
-        })
-    }
-
     /// Puts the values into `io`, whose backend is decided: those that an op can take of the
     /// workload's defaults, all of a phase's own.
     fn put(&self, op: Op, own: bool, io: &mut Io, spans: &mut Spans) {
@@ -107,36 +94,18 @@ impl Keys {
         put.key("sharing", &self.sharing, &mut io.sharing, |to| {
             to == Sharing::Own || takes_shared(op)
         });
-        let ops = self.ops.as_ref().map(|ops| At::new(Some(ops.value), &ops.place));
-        put.key("ops", &ops, &mut io.ops, |_| op.is_random());
+        put.key("ops", &self.ops, &mut io.ops, |_| op.is_random());
         put.key("rwmixread", &self.rwmixread, &mut io.rwmixread_percent, |_| op == Op::RandRw);
     }
 
-    /// The keys that are written, with their spans.
-    fn written(&self) -> Vec<(&'static str, &Span)> {
-        fn place<T>(key: Option<&At<T>>) -> Option<&Span> {
-            key.map(|at| &at.place)
-        }
-        let spans = [
-            place(self.backend.as_ref()),
-            place(self.direct.as_ref()),
-            place(self.iodepth.as_ref()),
-            place(self.fsync.as_ref()),
-            place(self.threads.as_ref()),
-            place(self.sharing.as_ref()),
-            place(self.ops.as_ref()),
-            place(self.rwmixread.as_ref()),
-        ];
-        KEYS.into_iter().zip(spans).filter_map(|(key, place)| Some((key, place?))).collect()
-    }
-
     /// Refuses defaults that no phase took.
-    pub(super) fn all_taken(&self, spans: &[Spans]) -> Result<(), PlanError> {
-        for (key, place) in self.written() {
+    pub(super) fn all_taken(table: &Table<'_>, spans: &[Spans]) -> Result<(), PlanError> {
+        for key in keys::<Self>() {
+            let Some(node) = table.get(key) else { continue };
             if spans.iter().any(|phase| phase.keys.contains_key(key)) {
                 continue;
             }
-            let remedy = match key {
+            let remedy = match *key {
                 "iodepth" => "it needs backend = \"io_uring\"",
                 "ops" => "it is for randread, randwrite and randrw",
                 "rwmixread" => "it is for randrw",
@@ -148,7 +117,7 @@ impl Keys {
                 "backend" => "mmap is for big files and random ops; io_uring cannot list",
                 _ => "leave it out",
             };
-            return Err(PlanError::new(place, format!("no phase can take `{key}`"), remedy));
+            return Err(node.error(format!("no phase can take `{key}`"), remedy));
         }
         Ok(())
     }
@@ -156,9 +125,9 @@ impl Keys {
 
 /// How the calls of a phase are made, beginning with `io`.
 pub(super) fn resolve(op: Op, mut io: Io, defaults: &Keys, own: &Keys, spans: &mut Spans) -> Io {
-    let default = defaults.backend.as_ref().filter(|to| takes_backend(op, to.value));
+    let default = defaults.backend.as_ref().filter(|to| takes_backend(op, to.value.0));
     if let Some(backend) = own.backend.as_ref().or(default) {
-        io.backend = backend.value;
+        io.backend = backend.value.0;
         spans.put("backend", &backend.place);
     }
     defaults.put(op, false, &mut io, spans);
@@ -172,28 +141,21 @@ struct Put<'p> {
 }
 
 impl Put<'_> {
-    fn key<T: Copy>(
+    fn key<W: Get<T>, T: Copy>(
         &mut self,
         key: &'static str,
-        written: &Option<At<T>>,
+        written: &Option<At<W>>,
         to: &mut T,
         takes: impl Fn(T) -> bool,
     ) {
         if let Some(written) = written
-            && (self.own || takes(written.value))
+            && let value = written.value.get()
+            && (self.own || takes(value))
         {
-            *to = written.value;
+            *to = value;
             self.spans.put(key, &written.place);
         }
     }
-}
-
-fn key<T>(
-    table: &Table<'_>,
-    key: &str,
-    read: impl Fn(&Node<'_>) -> Result<T, PlanError>,
-) -> Result<Option<At<T>>, PlanError> {
-    table.get(key).map(|node| Ok(At::new(read(&node)?, &node.place))).transpose()
 }
 
 /// Whether an op can be done by a backend.

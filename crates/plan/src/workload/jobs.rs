@@ -8,12 +8,14 @@ use super::source::{has_file, is_own};
 use crate::artifacts::{Artifact, Artifacts};
 use crate::error::PlanError;
 use crate::span::{At, Span};
-use crate::text;
 use crate::tree::{Node, Table};
+use crate::values::{Get as _, List, PhaseName, Read, Within, Word, table_of};
 use fsarena_corpus::own::TopLevel;
 use fsarena_model::braces;
 use fsarena_model::job::{By, Command, Compression, DATA, Job, JobKind, Source, SourcePlace};
 use fsarena_model::phase::{Phase, Workload};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 
 /// What can be done.
 pub(super) const WORDS: [&str; 8] =
@@ -40,7 +42,7 @@ pub(super) struct Draft {
 
 /// Reads the phases.
 pub(super) fn read(node: &Node<'_>) -> Result<Vec<Draft>, PlanError> {
-    let nodes = node.list("\"copy\"")?;
+    let nodes = node.list()?;
     if nodes.len() > MAX_PHASES {
         let what = format!("{} phases are too many", nodes.len());
         return Err(node.error(what, format!("use up to {MAX_PHASES}")));
@@ -74,54 +76,77 @@ pub(super) fn of_base(base: &Workload, place: &Span) -> Vec<Draft> {
     base.phases.iter().filter_map(draft).collect()
 }
 
+/// A phase as a table; which keys it takes, its op says.
+#[derive(Default, Deserialize, JsonSchema)]
+struct Keys {
+    /// What is done.
+    #[schemars(schema_with = "op_schema")]
+    op: Option<At<String>>,
+    /// Unique in the workload; what the phase makes has this name. Where absent: the op.
+    #[schemars(example = &"copy-again")]
+    name: Option<Read<PhaseName>>,
+    /// What it works on: data, or the name of an earlier phase that made something.
+    #[schemars(example = &"data")]
+    of: Option<At<String>>,
+    /// Who does it: the usual program, or the engine.
+    #[schemars(example = &"engine")]
+    by: Option<At<Word<By>>>,
+    /// false: done, but not measured.
+    timed: Option<bool>,
+    /// Of untar and archive.
+    #[schemars(example = &"gzip")]
+    compression: Option<At<Word<Compression>>>,
+    /// Of compile: compilers at once.
+    #[schemars(example = 2)]
+    jobs: Option<Within<1, MAX_JOBS>>,
+    /// Of a command: what is timed; {mnt} and {data} are filled in.
+    #[schemars(example = &"grep -r foo {data} > {mnt}/out")]
+    run: Option<At<String>>,
+    /// Of a command: run before it, not timed.
+    prepare: Option<At<String>>,
+    /// Of a command: run after it, not timed.
+    cleanup: Option<At<String>>,
+    /// Of a command: names of programs that have to be there.
+    #[schemars(example = &"grep")]
+    programs: Option<List<At<String>>>,
+}
+
+fn op_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": WORDS })
+}
+
+/// The schema of a phase as a table.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    table_of(&[generator.subschema_for::<Keys>()])
+}
+
 fn draft(node: &Node<'_>) -> Result<Draft, PlanError> {
-    if !node.is_table() {
-        let word = node.text("\"copy\"")?;
-        let kind = kind(word, node, None)?;
-        let (place, name) = (node.place.clone(), word.to_owned());
-        let by = By::Program;
-        return Ok(Draft { place, name, kind, compression: None, by, of: None, timed: true });
+    let place = node.place.clone();
+    let Some(table) = node.as_table() else {
+        let name: String = node.read()?;
+        let kind = kind(&name, &place, Keys::default(), node)?;
+        let (compression, by, of, timed) = (None, By::Program, None, true);
+        return Ok(Draft { place, name, kind, compression, by, of, timed });
+    };
+    let mut keys: Keys = table.read()?;
+    let Some(op) = keys.op.take() else { return Err(table.missing("op", "op = \"copy\"")) };
+    let name = keys.name.take().map_or_else(|| op.value.clone(), |name| name.0);
+    let compression = keys.compression.take().map(|at| At::new(at.value.0, &at.place));
+    let (by, of, timed) = (keys.by.take(), keys.of.take(), keys.timed.unwrap_or(true));
+    let kind = kind(&op.value, &op.place, keys, node)?;
+    table.only(keys_of(&kind))?;
+    let able = matches!(kind, JobKind::Copy | JobKind::Delete | JobKind::Untar { .. });
+    if let Some(by) = by.as_ref().filter(|by| by.value.0 == By::Engine && !able) {
+        let what = format!("the engine has no `{}`", op.value);
+        let remedy = "it does copy, delete and untar; leave `by` out";
+        return Err(PlanError::new(&by.place, what, remedy));
     }
-    let table = node.table("{ op = \"copy\" }")?;
-    let op_node = table.need("op", "op = \"copy\"")?;
-    let op = op_node.text("\"copy\"")?;
-    let kind = kind(op, &op_node, Some(&table))?;
-    table.only(keys(&kind))?;
-    let name = match table.get("name") {
-        Some(node) => text::name(node.text("\"copy-again\"")?, &node.place, "a phase")?,
-        None => op.to_owned(),
-    };
-    let compression = match table.get("compression") {
-        None => None,
-        Some(node) => {
-            let all = Compression::ALL.map(|known| (known.name(), known));
-            let kind = text::word(node.text("\"gzip\"")?, &node.place, "compression", &all)?;
-            Some(At::new(kind, &node.place))
-        }
-    };
-    let by = match table.get("by") {
-        None => By::Program,
-        Some(node) => {
-            let who = [("program", By::Program), ("engine", By::Engine)];
-            let by = text::word(node.text("\"engine\"")?, &node.place, "worker", &who)?;
-            let able = matches!(kind, JobKind::Copy | JobKind::Delete | JobKind::Untar { .. });
-            if by == By::Engine && !able {
-                let what = format!("the engine has no `{op}`");
-                return Err(node.error(what, "it does copy, delete and untar; leave `by` out"));
-            }
-            by
-        }
-    };
-    let of = match table.get("of") {
-        None => None,
-        Some(node) => Some(At::new(node.text("\"data\"")?.to_owned(), &node.place)),
-    };
-    let timed = table.get("timed").map_or(Ok(true), |node| node.flag())?;
-    Ok(Draft { place: node.place.clone(), name, kind, compression, by, of, timed })
+    let by = by.map_or(By::Program, |by| by.value.0);
+    Ok(Draft { place, name, kind, compression, by, of, timed })
 }
 
 /// Keys of a phase of a kind.
-fn keys(kind: &JobKind) -> &'static [&'static str] {
+fn keys_of(kind: &JobKind) -> &'static [&'static str] {
     match kind {
         JobKind::Copy | JobKind::Delete => &["op", "name", "of", "by", "timed"],
         JobKind::Untar { .. } | JobKind::Archive { .. } => {
@@ -134,7 +159,7 @@ fn keys(kind: &JobKind) -> &'static [&'static str] {
 }
 
 /// What is done; a table brings what a word cannot say.
-fn kind(op: &str, node: &Node<'_>, table: Option<&Table<'_>>) -> Result<JobKind, PlanError> {
+fn kind(op: &str, place: &Span, keys: Keys, node: &Node<'_>) -> Result<JobKind, PlanError> {
     let compression = Compression::Gzip;
     Ok(match op {
         "copy" => JobKind::Copy,
@@ -143,72 +168,59 @@ fn kind(op: &str, node: &Node<'_>, table: Option<&Table<'_>>) -> Result<JobKind,
         "archive" => JobKind::Archive { compression },
         "flac" => JobKind::Flac,
         "ogg" => JobKind::Ogg,
-        "compile" => {
-            let jobs = table.and_then(|table| table.get("jobs"));
-            let jobs = jobs.map_or(Ok(1), |node| node.integer(1..=MAX_JOBS, "2"))?;
-            JobKind::Compile { jobs: u32::try_from(jobs).expect("up to MAX_JOBS") }
-        }
-        "command" => match table {
-            Some(table) => JobKind::Command(command(table)?),
-            None => {
-                let what = "a command as a word does not say what is run";
-                return Err(node.error(what, "write { op = \"command\", run = \"…\" }"));
-            }
-        },
+        "compile" => JobKind::Compile { jobs: keys.jobs.map_or(1, |jobs| jobs.get()) },
+        "command" => JobKind::Command(command(keys, node)?),
         other if fsarena_model::op::Op::ALL.iter().any(|op| op.name() == other) => {
             let what = format!("{other:?} is done by the engine on files of its own");
             let remedy = "leave `dataset` out and say `files` and `size`, in a workload of its own";
-            return Err(node.error(what, remedy));
+            return Err(PlanError::new(place, what, remedy));
         }
-        other => return Err(PlanError::unknown(&node.place, "phase", other, &WORDS)),
+        other => return Err(PlanError::unknown(place, "phase", other, &WORDS)),
     })
 }
 
-fn command(table: &Table<'_>) -> Result<Command, PlanError> {
-    let text = |node: Node<'_>| -> Result<String, PlanError> {
-        let text = node.text("\"grep -r foo {data} > {mnt}/out\"")?;
-        placeholders(text, &node)?;
-        Ok(text.to_owned())
+fn command(keys: Keys, node: &Node<'_>) -> Result<Command, PlanError> {
+    let Some(run) = keys.run else {
+        let what = "a command as a word does not say what is run";
+        let word = || node.error(what, "write { op = \"command\", run = \"…\" }");
+        let missing = |table: Table<'_>| table.missing("run", "run = \"grep -r foo {data}\"");
+        return Err(node.as_table().map_or_else(word, missing));
     };
-    let run = text(table.need("run", "run = \"grep -r foo {data}\"")?)?;
-    let programs = match table.get("programs") {
-        None => Vec::new(),
-        Some(node) => {
-            let all = node.list("\"grep\"")?;
-            all.iter().map(program).collect::<Result<_, _>>()?
-        }
-    };
+    let hook = |at: Option<At<String>>| at.map(filled_in).transpose();
+    let programs = keys.programs.into_iter().flat_map(|programs| programs.0);
     Ok(Command {
-        run,
-        prepare: table.get("prepare").map(text).transpose()?,
-        cleanup: table.get("cleanup").map(text).transpose()?,
-        programs,
+        run: filled_in(run)?,
+        programs: programs.map(program).collect::<Result<_, _>>()?,
+        prepare: hook(keys.prepare)?,
+        cleanup: hook(keys.cleanup)?,
     })
 }
 
 /// The name of a program: looked up in the usual directories, so it is no path.
-fn program(node: &Node<'_>) -> Result<String, PlanError> {
-    let name = node.text("\"grep\"")?;
+fn program(At { value: name, place }: At<String>) -> Result<String, PlanError> {
     let odd = |c: char| c == '/' || c.is_whitespace() || c.is_control();
     if name.is_empty() || name.starts_with('-') || name.contains(odd) {
-        return Err(node.error(format!("{name:?} is no name of a program"), "write it like grep"));
+        let what = format!("{name:?} is no name of a program");
+        return Err(PlanError::new(&place, what, "write it like grep"));
     }
-    Ok(name.to_owned())
+    Ok(name)
 }
 
-fn placeholders(command: &str, node: &Node<'_>) -> Result<(), PlanError> {
+/// A command, all of whose braces will be filled in.
+fn filled_in(At { value: command, place }: At<String>) -> Result<String, PlanError> {
     if command.trim().is_empty() {
-        return Err(node.error("an empty command", "leave the key out"));
+        return Err(PlanError::new(&place, "an empty command", "leave the key out"));
     }
     if command.len() > MAX_COMMAND_BYTES || command.contains('\0') {
         let what = "a command that no shell takes as one argument";
-        return Err(node.error(what, "put it into a script and run that"));
+        return Err(PlanError::new(&place, what, "put it into a script and run that"));
     }
-    braces::check_command(command).map_err(|unfilled| {
+    braces::check_command(&command).map_err(|unfilled| {
         let remedy =
             "use {mnt} or {data}; ${NAME} is a variable of the shell, {{ and }} are braces";
-        node.error(format!("{} is not filled in", unfilled.word), remedy)
-    })
+        PlanError::new(&place, format!("{} is not filled in", unfilled.word), remedy)
+    })?;
+    Ok(command)
 }
 
 /// Gives every phase what it works on, and the source its form: an archive where it is unpacked.

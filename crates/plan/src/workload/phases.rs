@@ -1,22 +1,26 @@
 //! The list of phases: words and tables.
 
 use super::head::block_size;
-use super::io::{self, Keys, Spans};
+use super::io::{self, Spans};
 use super::{cycle, jobs, sequence};
 use crate::error::PlanError;
-use crate::text;
-use crate::tree::{Node, Table};
+use crate::span::{At, Span};
+use crate::tree::{Node, Table, keys};
+use crate::values::{PhaseName, Read, Size, Word, table_of};
+use crate::words::word;
 use fsarena_model::io::Io;
 use fsarena_model::op::{BlockSize, Op};
 use fsarena_model::phase::{Order, Phase};
 use fsarena_model::state::Effect;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
 
 const MAX_PHASES: usize = 32;
 
 /// What the workload says for phases that do not say it themselves.
 pub(super) struct Defaults<'k> {
     pub(super) bs_bytes: Option<u64>,
-    pub(super) io: &'k Keys,
+    pub(super) io: &'k io::Keys,
     /// Files of the dataset.
     pub(super) files: u64,
 }
@@ -33,7 +37,7 @@ pub(super) fn read(
     node: &Node<'_>,
     defaults: &Defaults<'_>,
 ) -> Result<Vec<(Phase, Spans)>, PlanError> {
-    let nodes = node.list("\"create\"")?;
+    let nodes = node.list()?;
     if nodes.len() > MAX_PHASES {
         let what = format!("{} phases are too many", nodes.len());
         return Err(node.error(what, format!("use up to {MAX_PHASES}")));
@@ -53,64 +57,96 @@ pub(super) fn read(
     Ok(phases.into_iter().zip(spans).collect())
 }
 
-fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), PlanError> {
-    let mut spans = Spans::all(&node.place);
-    if !node.is_table() {
-        let (op, order) = word(node)?;
-        let name = node.text("\"read-random\"")?;
-        let io = io::resolve(op, Io::default(), defaults.io, &Keys::default(), &mut spans);
-        let cycle = (op == Op::Cycle).then(|| cycle::plain(defaults.files));
-        let phase = Phase { order, io, cycle, ..Phase::new(name, op, defaults.bs_bytes(op)) };
-        return Ok((phase, spans));
-    }
-    let table = node.table("{ op = \"read\" }")?;
-    table.only(&[&["name", "op", "bs"], &ORDERED[..], &io::KEYS[..], &cycle::KEYS[..]].concat())?;
-    let op_node = table.need("op", "op = \"read\"")?;
-    let ops = Op::ALL.map(|op| (op.name(), op));
-    let written = op_node.text("\"read\"")?;
-    needs_dataset(written, &op_node)?;
-    let op = text::word(written, &op_node.place, "op", &ops)?;
-    for_this_op(op, &table)?;
-    let order = match table.get("order") {
-        None => Order::Sequential,
-        Some(node) => {
-            let orders = [("sequential", Order::Sequential), ("random", Order::Random)];
-            let order = text::word(node.text("\"random\"")?, &node.place, "order", &orders)?;
-            if order == Order::Random && !op.info().ordered {
-                return Err(node.error(no_order(op), "leave `order` out"));
-            }
-            order
-        }
-    };
-    let name = match table.get("name") {
-        Some(node) => text::name(node.text("\"read-again\"")?, &node.place, "a phase")?,
-        None if order == Order::Random => format!("{}-random", op.name()),
-        None => op.name().to_owned(),
-    };
-    let bs_bytes = match table.get("bs") {
-        Some(node) => {
-            spans.put("bs", &node.place);
-            block_size(&node, op.info().bs.0)?
-        }
-        None => defaults.bs_bytes(op),
-    };
-    let timed = table.get("timed").map_or(Ok(true), |node| node.flag())?;
-    let io = io::resolve(op, Io::default(), defaults.io, &Keys::read(&table)?, &mut spans);
-    let cycle = match op {
-        Op::Cycle => Some(cycle::read(&table, defaults.files)?),
-        _ => None,
-    };
-    Ok((Phase { order, timed, io, cycle, ..Phase::new(&name, op, bs_bytes) }, spans))
+/// A phase as a table; what it says of calls and of cycles is read apart.
+#[derive(Deserialize, JsonSchema)]
+struct Keys {
+    /// Unique in the workload; where absent: the op.
+    #[schemars(example = &"read-again")]
+    name: Option<Read<PhaseName>>,
+    /// What is done.
+    #[schemars(with = "Word<Op>", example = &"read")]
+    op: At<String>,
+    /// Size of one call, or what the op takes in its place.
+    #[schemars(example = &"1 MiB")]
+    bs: Option<At<Size>>,
 }
 
 /// Keys of phases that go over the dataset once.
-const ORDERED: [&str; 2] = ["order", "timed"];
+#[derive(Deserialize, JsonSchema)]
+struct Once {
+    /// Order of files or blocks.
+    #[schemars(example = &"random")]
+    order: Option<At<Word<Order>>>,
+    /// false: done, but not measured.
+    timed: Option<bool>,
+}
+
+fn phase(node: &Node<'_>, defaults: &Defaults<'_>) -> Result<(Phase, Spans), PlanError> {
+    let mut spans = Spans::all(&node.place);
+    let Some(table) = node.as_table() else {
+        let name: String = node.read()?;
+        let (op, order) = word_phase(&name, node)?;
+        let io = io::resolve(op, Io::default(), defaults.io, &io::Keys::default(), &mut spans);
+        let cycle = (op == Op::Cycle).then(|| cycle::plain(defaults.files));
+        let phase = Phase { order, io, cycle, ..Phase::new(&name, op, defaults.bs_bytes(op)) };
+        return Ok((phase, spans));
+    };
+    table.only(
+        &[keys::<Keys>(), keys::<Once>(), keys::<io::Keys>(), keys::<cycle::Keys>()].concat(),
+    )?;
+    let (written, once): (Keys, Once) = (table.read()?, table.read()?);
+    needs_dataset(&written.op.value, &written.op.place)?;
+    let op: Op = word(&written.op.value, &written.op.place)?;
+    for_this_op(op, &table)?;
+    let order = match &once.order {
+        Some(order) if order.value.0 == Order::Random && !op.info().ordered => {
+            return Err(PlanError::new(&order.place, no_order(op), "leave `order` out"));
+        }
+        order => order.as_ref().map_or(Order::Sequential, |order| order.value.0),
+    };
+    let name = match written.name {
+        Some(Read(name)) => name,
+        None if order == Order::Random => format!("{}-random", op.name()),
+        None => op.name().to_owned(),
+    };
+    let bs_bytes = match &written.bs {
+        Some(bs) => {
+            spans.put("bs", &bs.place);
+            block_size(bs, op.info().bs.0)?
+        }
+        None => defaults.bs_bytes(op),
+    };
+    let io = io::resolve(op, Io::default(), defaults.io, &table.read()?, &mut spans);
+    let cycle = match op {
+        Op::Cycle => Some(cycle::cycle(&table, defaults.files)?),
+        _ => None,
+    };
+    let timed = once.timed.unwrap_or(true);
+    Ok((Phase { order, timed, io, cycle, ..Phase::new(&name, op, bs_bytes) }, spans))
+}
+
+/// The schema of a phase as a table.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    table_of(&[
+        generator.subschema_for::<Keys>(),
+        generator.subschema_for::<Once>(),
+        generator.subschema_for::<io::Keys>(),
+        generator.subschema_for::<cycle::Keys>(),
+    ])
+}
+
+/// The phases that a word may be.
+pub(super) fn words() -> Vec<String> {
+    let ordered = Op::ALL.into_iter().filter(|op| op.info().ordered);
+    let random = ordered.map(|op| format!("{}-random", op.name()));
+    Op::ALL.iter().map(|op| op.name().to_owned()).chain(random).collect()
+}
 
 /// Refuses keys that are for cycles alone, or that cycles cannot take.
 fn for_this_op(op: Op, table: &Table<'_>) -> Result<(), PlanError> {
     for (key, _) in table.entries() {
-        let of_cycles = cycle::KEYS.contains(&key.value);
-        let of_others = ORDERED.contains(&key.value) || io::KEYS.contains(&key.value);
+        let of_cycles = keys::<cycle::Keys>().contains(&key.value);
+        let of_others = [keys::<Once>(), keys::<io::Keys>()].concat().contains(&key.value);
         if op != Op::Cycle && of_cycles {
             let what = format!("`{}` with `{}`: it is for `cycle`", key.value, op.name());
             return Err(PlanError::new(&key.place, what, "leave it out, or use op = \"cycle\""));
@@ -129,8 +165,7 @@ fn for_this_op(op: Op, table: &Table<'_>) -> Result<(), PlanError> {
 }
 
 /// A phase as a word: an op, with `-random` after it for random order.
-fn word(node: &Node<'_>) -> Result<(Op, Order), PlanError> {
-    let written = node.text("\"read-random\"")?;
+fn word_phase(written: &str, node: &Node<'_>) -> Result<(Op, Order), PlanError> {
     let named = |name: &str| Op::ALL.into_iter().find(|known| known.name() == name);
     if let Some(op) = named(written) {
         return Ok((op, Order::Sequential));
@@ -139,21 +174,19 @@ fn word(node: &Node<'_>) -> Result<(Op, Order), PlanError> {
     if let Some(op) = base.filter(|op| op.info().ordered) {
         return Ok((op, Order::Random));
     }
-    needs_dataset(written, node)?;
-    let mut known: Vec<String> = Op::ALL.iter().map(|op| op.name().to_owned()).collect();
-    let ordered = Op::ALL.into_iter().filter(|op| op.info().ordered);
-    known.extend(ordered.map(|op| format!("{}-random", op.name())));
-    Err(PlanError::unknown(&node.place, "phase", written, &known))
+    needs_dataset(written, &node.place)?;
+    Err(PlanError::unknown(&node.place, "phase", written, &words()))
 }
 
 /// Refuses real work where there is no dataset to do it with.
-fn needs_dataset(written: &str, node: &Node<'_>) -> Result<(), PlanError> {
+fn needs_dataset(written: &str, place: &Span) -> Result<(), PlanError> {
     let engine = Op::ALL.into_iter().any(|op| op.name() == written);
     if engine || !jobs::WORDS.contains(&written) {
         return Ok(());
     }
     let what = format!("`{written}` is done with a dataset, and there is none");
-    Err(node.error(what, "say dataset = \"mixed-830m\" in place of `files` and `size`"))
+    let remedy = "say dataset = \"mixed-830m\" in place of `files` and `size`";
+    Err(PlanError::new(place, what, remedy))
 }
 
 fn no_order(op: Op) -> String {

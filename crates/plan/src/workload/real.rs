@@ -1,46 +1,59 @@
 //! Workloads of real work: a dataset, and what programs or the engine do with it.
 
-use super::head::{missing, names};
+use super::head::{self, names};
 use super::source::is_own;
 use super::{dataset, io, jobs, source};
 use crate::error::PlanError;
 use crate::files::Files;
 use crate::span::At;
-use crate::tree::Table;
-use fsarena_model::job::Source;
+use crate::tree::{Table, keys};
+use crate::values::Word;
+use fsarena_model::job::{Source, SourcePlace};
 use fsarena_model::phase::{Phase, Workload};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
-/// Keys of real work alone.
-pub(super) const KEYS: [&str; 2] = ["dataset", "source"];
+/// What programs work on, and where it is.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Keys {
+    /// What it is done with: a dataset of the program, one described, or your own.
+    #[serde(rename = "dataset")]
+    #[schemars(schema_with = "source::schema")]
+    _dataset: Option<IgnoredAny>,
+    /// Where the data is: on the file system under test, elsewhere, or in memory.
+    #[schemars(example = &"same")]
+    source: Option<Word<SourcePlace>>,
+}
 
 /// Reads a workload with `dataset`, or with `use` of one that has it.
 pub(super) fn read(
     table: &Table<'_>,
+    head: &head::Keys,
     base: Option<&Workload>,
     files: &Files<'_>,
 ) -> Result<At<Workload>, PlanError> {
     no_other_keys(table)?;
-    let (name, title) = names(table, base)?;
+    let (name, title) = names(table, head, base)?;
+    let keys: Keys = table.read()?;
     let base_source = base.and_then(|base| base.source.as_ref());
     let (mut source, top) = match (table.get("dataset"), base_source) {
         (Some(node), _) => source::read(&node, files)?,
         (None, Some(source)) => (source.clone(), None),
         (None, None) => unreachable!("one of them brought us here"),
     };
-    source.place = match table.get("source") {
-        Some(node) => source::place(&node)?,
-        None => base_source.map(|base| base.place).unwrap_or_default(),
-    };
+    let base_place = || base_source.map(|base| base.place).unwrap_or_default();
+    source.place = keys.source.map_or_else(base_place, |place| place.0);
     let drafts = match (table.get("phases"), base.filter(|base| base.source.is_some())) {
         (Some(node), _) => jobs::read(&node)?,
         (None, Some(base)) => jobs::of_base(base, &table.place),
-        (None, None) => return Err(missing(table, "phases", "phases = [\"copy\"]")),
+        (None, None) => return Err(table.missing("phases", "phases = [\"copy\"]")),
     };
-    if table.get("phases").is_some() || table.get("dataset").is_some() {
+    if table.has("phases") || table.has("dataset") {
         source.archive = source.archive.filter(|_| is_own(&source));
     }
     let phases = jobs::resolve(&drafts, &mut source, top)?;
-    Ok(At::new(whole(name.value, title, source, phases), &table.place))
+    Ok(At::new(whole(name, title, source, phases), &table.place))
 }
 
 fn whole(name: String, title: String, source: Source, phases: Vec<Phase>) -> Workload {
@@ -50,9 +63,9 @@ fn whole(name: String, title: String, source: Source, phases: Vec<Phase>) -> Wor
 
 /// Refuses keys of the engine's own files and calls.
 fn no_other_keys(table: &Table<'_>) -> Result<(), PlanError> {
-    let engine = |key: &str| dataset::KEYS.contains(&key) || io::KEYS.contains(&key) || key == "bs";
+    let engine = [keys::<dataset::Keys>(), keys::<io::Keys>(), &["bs"]].concat();
     for (key, _) in table.entries() {
-        if engine(key.value) {
+        if engine.contains(&key.value) {
             let what =
                 format!("`{}` is of work that the engine does on files of its own", key.value);
             let remedy =

@@ -4,12 +4,14 @@ use super::dataset::{MAX_DIRS, MAX_FILES};
 use crate::error::PlanError;
 use crate::files::{Files, Surveyed};
 use crate::span::{At, Span};
-use crate::text;
-use crate::tree::{Node, Table};
+use crate::tree::Node;
+use crate::values::{Either, Size, Within};
 use fsarena_corpus::own::{Own, TopLevel};
 use fsarena_corpus::{CorpusError, Description};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::job::{Contents, Origin, Source, SourcePlace};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -18,7 +20,29 @@ const MAX_SMALL_BYTES: u64 = 1 << 30;
 /// Size and number a directory of `small`, where these are not said.
 const SMALL_BYTES: u64 = 256;
 const SMALL_PER_DIR: u64 = 100;
-const EXAMPLE: &str = "\"mixed-830m\", or { from = \"DIR or archive\" }";
+
+/// A dataset that is no built-in one: one of `small`, `file`, `description` and `from`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Keys {
+    /// So many small files.
+    #[schemars(example = 10_000)]
+    small: Option<Within<1, MAX_FILES>>,
+    /// Of each small file.
+    #[schemars(example = &"1 KiB")]
+    size: Option<At<Size>>,
+    /// That small files are spread over.
+    #[schemars(example = 50)]
+    dirs: Option<At<Within<1, MAX_DIRS>>>,
+    /// Name of the file of a description, relative to this one.
+    #[schemars(example = &"my-tree.toml")]
+    file: Option<At<String>>,
+    /// Text of a description.
+    description: Option<At<String>>,
+    /// A directory or tar archive of your own.
+    #[schemars(example = &"/srv/our/tree")]
+    from: Option<At<String>>,
+}
 
 /// Reads `dataset`. What is the user's own is an archive or a tree as it was found, with what is
 /// directly in it; of what is made, the phases decide later.
@@ -26,38 +50,50 @@ pub(super) fn read(
     node: &Node<'_>,
     files: &Files<'_>,
 ) -> Result<(Source, Option<TopLevel>), PlanError> {
-    if !node.is_table() {
-        return named(node).map(|source| (source, None));
-    }
-    let table = node.table(EXAMPLE)?;
-    table.only(&["small", "size", "dirs", "file", "description", "from"])?;
-    let kinds = ["small", "file", "description", "from"];
-    let given: Vec<&str> = kinds.into_iter().filter(|key| table.get(key).is_some()).collect();
-    let [kind] = given[..] else {
-        let remedy = "write one of small, file, description, from";
-        return Err(node.error("not one dataset", remedy));
+    let keys = match node.read::<Either<String, Keys>>()? {
+        Either::Plain(name) => return Ok((named(&name, node)?, None)),
+        Either::Table(keys) => keys,
     };
-    if let Some(other) = table.get("size").or(table.get("dirs")).filter(|_| kind != "small") {
-        let what = format!("`size` and `dirs` belong to `small`, not to `{kind}`");
-        return Err(other.error(what, "leave them out"));
-    }
-    let node = table.need(kind, EXAMPLE)?;
-    let source = match kind {
-        "small" => small(&table, &node)?,
-        "file" => from_file(&node, files)?,
-        "from" => return own(&node, files).map(|(source, top)| (source, Some(top))),
+    let belongs_to_small = |kind: &str| match (&keys.size, &keys.dirs) {
+        (Some(At { place, .. }), _) | (None, Some(At { place, .. })) => {
+            let what = format!("`size` and `dirs` belong to `small`, not to `{kind}`");
+            Err(PlanError::new(place, what, "leave them out"))
+        }
+        (None, None) => Ok(()),
+    };
+    let source = match (keys.small, &keys.file, &keys.description, &keys.from) {
+        (Some(files), None, None, None) => small(files.0, &keys)?,
+        (None, Some(file), None, None) => {
+            belongs_to_small("file")?;
+            from_file(file, files)?
+        }
+        (None, None, Some(text), None) => {
+            belongs_to_small("description")?;
+            let read = Description::parse(&text.value, "the description");
+            made(&read.map_err(|error| within(&error, &text.place))?)
+        }
+        (None, None, None, Some(from)) => {
+            belongs_to_small("from")?;
+            return own(from, files).map(|(source, top)| (source, Some(top)));
+        }
         _ => {
-            let text = node.text("\"\"\"…\"\"\", the description of a dataset")?;
-            let read = Description::parse(text, "the description");
-            made(&read.map_err(|error| within(&error, &node.place))?)
+            let remedy = "write one of small, file, description, from";
+            return Err(node.error("not one dataset", remedy));
         }
     };
     Ok((source, None))
 }
 
+/// The schema of `dataset`.
+pub(super) fn schema(generator: &mut SchemaGenerator) -> Schema {
+    let table = generator.subschema_for::<Keys>();
+    let names = fsarena_corpus::names();
+    let name = json_schema!({ "type": "string", "examples": names });
+    json_schema!({ "anyOf": [name, table], "examples": ["mixed-830m"] })
+}
+
 /// A built-in dataset.
-fn named(node: &Node<'_>) -> Result<Source, PlanError> {
-    let name = node.text(EXAMPLE)?;
+fn named(name: &str, node: &Node<'_>) -> Result<Source, PlanError> {
     if let Some(description) = fsarena_corpus::builtin(name) {
         return Ok(made(&description));
     }
@@ -68,13 +104,6 @@ fn named(node: &Node<'_>) -> Result<Source, PlanError> {
     let mut known = fsarena_corpus::names();
     known.push("small-N");
     Err(PlanError::unknown(&node.place, "dataset", name, &known))
-}
-
-/// Reads `source`: where the data is.
-pub(super) fn place(node: &Node<'_>) -> Result<SourcePlace, PlanError> {
-    let places = [SourcePlace::Same, SourcePlace::Other, SourcePlace::Memory];
-    let places = places.map(|place| (place.name(), place));
-    text::word(node.text("\"same\"")?, &node.place, "place of the source", &places)
 }
 
 /// Whether it is data of the user's.
@@ -107,54 +136,59 @@ fn contents(description: &Description) -> Contents {
     contents
 }
 
-fn small(table: &Table<'_>, node: &Node<'_>) -> Result<Source, PlanError> {
-    let files = node.integer(1..=MAX_FILES, "10_000")?;
-    let size = match table.get("size") {
-        None => SMALL_BYTES,
-        Some(node) => {
-            let size = text::bytes(&node.scalar("\"1 KiB\"")?, &node.place)?;
-            if size > MAX_SMALL_BYTES {
-                let what = "small files of more than 1 GiB";
-                return Err(node.error(what, "describe the dataset in a file: { file = … }"));
-            }
-            size
+fn small(files: u64, keys: &Keys) -> Result<Source, PlanError> {
+    let size = match &keys.size {
+        Some(At { value: Size(size), place }) if *size > MAX_SMALL_BYTES => {
+            let remedy = "describe the dataset in a file: { file = … }";
+            return Err(PlanError::new(place, "small files of more than 1 GiB", remedy));
         }
+        size => size.as_ref().map_or(SMALL_BYTES, |size| size.value.0),
     };
-    let dirs = match table.get("dirs") {
+    let dirs = match &keys.dirs {
+        Some(At { value: Within(dirs), place }) if *dirs > files => {
+            let what = format!("`workload.dataset.dirs` is {dirs}");
+            return Err(PlanError::new(place, what, format!("it has to be from 1 to {files}")));
+        }
+        Some(dirs) => dirs.value.0,
         None => (files / SMALL_PER_DIR).clamp(1, MAX_DIRS),
-        Some(node) => node.integer(1..=MAX_DIRS.min(files), "50")?,
     };
     Ok(made(&fsarena_corpus::small(files, size, dirs)))
 }
 
-fn from_file(node: &Node<'_>, files: &Files<'_>) -> Result<Source, PlanError> {
+fn from_file(file: &At<String>, files: &Files<'_>) -> Result<Source, PlanError> {
     let here = "write its text here: { description = \"\"\"…\"\"\" }";
-    let (shown, text) = files.text_of(node, "\"my-tree.toml\"", here)?;
+    let (shown, text) = files.text_of(file, here)?;
     let description =
-        Description::parse(&text, &shown).map_err(|error| in_file(&error, &node.place))?;
+        Description::parse(&text, &shown).map_err(|error| in_file(&error, &file.place))?;
     Ok(made(&description))
 }
 
 /// The user's own tree or archive.
-fn own(node: &Node<'_>, files: &Files<'_>) -> Result<(Source, TopLevel), PlanError> {
-    let written = node.text("\"/srv/our/tree\"")?;
+fn own(
+    At { value: written, place }: &At<String>,
+    files: &Files<'_>,
+) -> Result<(Source, TopLevel), PlanError> {
     let Some(survey) = files.survey else {
         let what = format!("{written:?} is a path of yours, and only this file is read here");
-        return Err(node.error(what, "run it as a file: fsarena run FILE"));
+        return Err(PlanError::new(place, what, "run it as a file: fsarena run FILE"));
     };
     let path = files.path(written);
-    let found = survey(&path).map_err(|error| unusable(&error, &node.place))?;
+    let found = survey(&path).map_err(|error| unusable(&error, place))?;
     let Surveyed { path, own, top } = found;
     let Some(name) = path.to_str().filter(|_| path.is_absolute()).map(str::to_owned) else {
         let what = format!("the path {} cannot be recorded: it is not UTF-8", path.display());
-        return Err(node.error(what, "move it to a path in UTF-8 (names below it are free)"));
+        return Err(PlanError::new(
+            place,
+            what,
+            "move it to a path in UTF-8 (names below it are free)",
+        ));
     };
     let (archive, contents) = match own {
         Own::Tree(contents) => (None, contents),
         Own::Archive(compression, contents) => (Some(compression), contents),
     };
     if contents.entries() == 0 {
-        return Err(node.error(format!("{name} is empty"), "give one that holds files"));
+        return Err(PlanError::new(place, format!("{name} is empty"), "give one that holds files"));
     }
     let origin = Origin::Own { path };
     Ok((Source { name, origin, place: SourcePlace::default(), archive, contents }, top))

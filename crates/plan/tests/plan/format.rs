@@ -11,7 +11,7 @@ use fsarena_plan::{Overrides, builtin, expand, parse};
 
 const TEXT: &str = include_str!("../../FORMAT.md");
 
-fn blocks() -> Vec<String> {
+pub fn blocks() -> Vec<String> {
     TEXT.split("```toml\n")
         .skip(1)
         .map(|rest| rest.split("```").next().expect("a block ends").to_owned())
@@ -19,7 +19,7 @@ fn blocks() -> Vec<String> {
 }
 
 /// An example that shows a part gets the rest put around it.
-fn whole(block: &str) -> String {
+pub fn whole(block: &str) -> String {
     let mut text = String::new();
     if !block.contains("schema =") {
         text.push_str("schema = 1\nname = \"example\"\n");

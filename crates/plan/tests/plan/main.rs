@@ -12,6 +12,7 @@ mod programs_errors;
 mod programs_trial;
 mod rules;
 mod schedule;
+mod schema;
 mod sweeps;
 mod trial;
 mod verdict_errors;

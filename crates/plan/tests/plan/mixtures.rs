@@ -67,8 +67,8 @@ fn of_datasets() {
       it has to be from 1 to 1000000
     t.toml:9:34: a value twice
       add their weights up
-    t.toml:9:22: not a value and its weight
-      write [["4 KiB", 3], ["1 MiB", 1]]
+    t.toml:9:22: `workload.size.weighted` is text, but has to be a value and its weight
+      write it like [["4 KiB", 3], ["1 MiB", 1]]
     t.toml:9:21: `workload.size.weighted` is an empty list
       give it a value, such as [["4 KiB", 3], ["1 MiB", 1]]
     t.toml:9:8: a file of 17 TiB is too large
@@ -400,7 +400,7 @@ fn of_fio() {
     t.toml:8:12: "x.fio" is another file, and only this one is read
       write its text here: fio = """…"""
     t.toml:8:7: `workload.fio` is a number, but has to be text
-      write it like """…""", the text of a job file
+      write it like """…"""
     t.toml:8:7: line 4 of the job file: filename=/dev/sda names a device or path outside the trial
       write a name relative to the file system under test, such as data.0
     t.toml:8:7: line 1 of the job file: [a] does not say how much it works on
