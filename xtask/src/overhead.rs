@@ -14,9 +14,7 @@ mod null;
 mod options;
 mod pairs;
 mod reference;
-mod sampler;
 mod scale;
-mod section;
 mod small;
 mod table;
 mod threads;
@@ -24,7 +22,7 @@ mod uring;
 
 use anyhow::{Context as _, Result, ensure};
 use options::{Asked, Options};
-use section::{Section, Verdict};
+use options::{Section, Verdict};
 use std::path::PathBuf;
 use std::process::Command;
 

@@ -5,7 +5,7 @@
 //! one running program.
 
 use crate::source::{Metric, Registration};
-use crate::{block, cgroup, meminfo, pressure, stat, vmstat, worker};
+use crate::{block, cgroup, load, meminfo, stat, vmstat, worker};
 use std::sync::LazyLock;
 
 /// All sources.
@@ -15,7 +15,7 @@ pub(crate) const SOURCES: &[Registration] = &[
     worker::SOURCE,
     vmstat::SOURCE,
     meminfo::SOURCE,
-    pressure::SOURCE,
+    load::SOURCE,
     cgroup::SOURCE,
 ];
 

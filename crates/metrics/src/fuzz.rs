@@ -1,7 +1,7 @@
 //! Every parser on arbitrary bytes, and on bytes that almost are what it expects: a parser may
 //! refuse, it must not panic.
 
-use crate::{block, cgroup, pressure, read_file, stat, vmstat, worker};
+use crate::{block, cgroup, load, read_file, stat, vmstat, worker};
 use proptest::prelude::*;
 
 fn all_parsers(bytes: &[u8]) {
@@ -9,7 +9,7 @@ fn all_parsers(bytes: &[u8]) {
     let _ = stat::parse(bytes, 100, &mut values);
     let _ = stat::parse(bytes, 0, &mut values);
     let _ = vmstat::parse(bytes, &mut values);
-    let _ = pressure::parse(bytes, &mut values);
+    let _ = load::parse(bytes, &mut values);
     let _ = block::parse(bytes, &mut values);
     let _ = cgroup::parse_number(bytes, &mut values[0]);
     let _ = worker::fields(bytes, [10, 12, 14, 15, 24]);

@@ -13,7 +13,6 @@
 #![expect(unsafe_code, reason = "pinning memory of the sampler")]
 
 mod block;
-mod boot;
 pub mod catalog;
 mod cgroup;
 pub mod delta;
@@ -25,9 +24,7 @@ mod fuzz;
 mod host;
 mod load;
 mod meminfo;
-mod pressure;
 mod read_file;
-mod roots;
 mod sampler;
 mod samples;
 mod source;
@@ -37,14 +34,14 @@ mod vmstat;
 mod worker;
 
 pub use block::{BlockStat, block_stat};
-pub use boot::{boot_id, page_reporting_active, process_start_ticks};
 pub use catalog::catalog;
 pub use delta::delta;
 pub use error::MetricError;
 pub use host::{available_bytes, host, processors};
+pub use host::{boot_id, page_reporting_active, process_start_ticks};
 pub use load::{Load, load_and_pressure};
-pub use roots::{Roots, Watch};
 pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};
+pub use source::{Roots, Watch};
 pub use sources::{Snapshot, Sources, monotonic_ns, process_cpu_ns, thread_cpu_ns};

@@ -10,8 +10,8 @@ mod speed;
 
 use super::image::Mounted;
 use super::options::{CORPUS_JUDGED_FILES, Options};
+use super::options::{MIB, Section, Verdict};
 use super::pairs::{Pace, Sample, Side, stage, warm};
-use super::section::{MIB, Section, Verdict};
 use super::table::{Centre, Compared, Comparison};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::builtin;

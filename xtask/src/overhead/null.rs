@@ -5,7 +5,7 @@
 //! have names of many parts.
 
 use super::options::{JUDGED_FILES, Options};
-use super::section::{MIB, Section, Verdict};
+use super::options::{MIB, Section, Verdict};
 use super::small::{BLOCK_BYTES, DIRS, FILE_BYTES, OPS};
 use anyhow::Result;
 use fsarena_engine::calibrate::{HarnessCost, clock_facts, harness_cost};

@@ -1,8 +1,8 @@
 //! The reference: a bare loop of system calls in C, compiled here, run in a process of its own.
 
 use super::options::Options;
+use super::options::Verdict;
 use super::pairs::Sample;
-use super::section::Verdict;
 use anyhow::{Context as _, Result, ensure};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

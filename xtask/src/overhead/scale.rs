@@ -5,8 +5,8 @@
 
 use super::child_job::ChildJob;
 use super::options::Options;
+use super::options::{MIB, Section, Verdict};
 use super::pairs::{Pace, Side};
-use super::section::{MIB, Section, Verdict};
 use super::small::{BLOCK_BYTES, FILE_BYTES, OPS};
 use super::table::{Centre, Compared, Comparison};
 use anyhow::Result;

@@ -1,14 +1,14 @@
 //! One thread of small files against a bare loop of system calls, on tmpfs.
 
 use super::child_job::ChildJob;
-use super::options::{JUDGED_FILES, Options};
+use super::options::{JUDGED_FILES, MIB, Options, Section, Verdict};
 use super::pairs::{Pace, Pairs, Side, stage};
 use super::reference::Reference;
-use super::sampler;
-use super::section::{MIB, Section, Verdict};
 use super::table::{Centre, Compared, Comparison};
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use fsarena_metrics::{Roots, Sampler, Sources, Watch};
 use fsarena_model::work::{Dataset, Op, Phase};
+use std::time::Duration;
 
 pub(super) const SECTION: Section = Section { name: "small", judged, run };
 
@@ -43,8 +43,8 @@ fn judged(options: &Options) -> bool {
 fn run(options: &Options) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     let judged = judged(options) && !options.smoke;
-    let share = sampler::measure(if judged { 10 } else { 1 })?;
-    if share >= sampler::SHARE_MAX {
+    let share = measure_sampler(if judged { 10 } else { 1 })?;
+    if share >= SHARE_MAX {
         verdict.missed.push("sampler".to_owned());
     }
     let Some(reference) = Reference::build(options, "small", &mut verdict)? else {
@@ -116,4 +116,36 @@ impl Sides<'_> {
             self.ops.iter().map(|(_, name)| printed.sample(name)).collect()
         })
     }
+}
+
+/// Largest share of one processor at [`PERIOD`].
+const SHARE_MAX: f64 = 0.005;
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// Samples for `seconds` with everything there is to read for a process on this machine, prints the
+/// cost, and returns the share of one processor.
+fn measure_sampler(seconds: u64) -> Result<f64> {
+    let device = std::fs::read_dir("/sys/block").ok().and_then(|mut list| list.next()?.ok());
+    let watch = Watch {
+        device: device.map(|entry| entry.file_name().to_string_lossy().into_owned()),
+        memory_cgroup: None,
+        worker_pid: Some(std::process::id()),
+    };
+    let sources = Sources::open(&Roots::default(), &watch)?;
+    let period_ns = u64::try_from(PERIOD.as_nanos()).context("the period")?;
+    let sampler = Sampler::start(sources, period_ns)?;
+    std::thread::sleep(Duration::from_secs(seconds));
+    let (_, cost) = sampler.stop()?;
+    let share = cost.share().context("the sampler ran for no time")?;
+    println!(
+        "sampler at {} ms: {} samples in {seconds} s, {:.0} µs each, {:.3} % of one processor \
+         (at most {} %), {} deadlines missed",
+        PERIOD.as_millis(),
+        cost.samples,
+        cost.cpu_ns as f64 / cost.samples.max(1) as f64 / 1e3,
+        share * 100.0,
+        SHARE_MAX * 100.0,
+        cost.missed_deadlines
+    );
+    Ok(share)
 }

@@ -6,9 +6,9 @@
 
 use super::child_job::ChildJob;
 use super::options::{JUDGED_FILES, Options};
+use super::options::{Section, Verdict};
 use super::pairs::{Pace, Sample, Side, stage};
 use super::reference::{Printed, Reference};
-use super::section::{Section, Verdict};
 use super::small::{BLOCK_BYTES, DIRS, FILE_BYTES, OPS};
 use super::table::{Centre, Compared, Comparison};
 use anyhow::Result;

@@ -5,7 +5,7 @@
 //! see the same number. A second test closes the gap before the first call and after the last: a
 //! phase of many ops calls the allocator exactly as often as one of few.
 
-use crate::support::counting::calls;
+use crate::calls;
 use crate::support::{Asking, seed};
 use fsarena_engine::backend::sync::Sync;
 use fsarena_engine::root::make_dirs;

@@ -1,7 +1,6 @@
 //! A backend that asks before each call and then makes the real one; and shorthands for phases.
 #![allow(dead_code, clippy::unwrap_used)] // each test file uses its part of this
 
-pub mod counting;
 pub mod cycles;
 
 use fsarena_engine::backend::Backend;

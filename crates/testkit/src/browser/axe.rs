@@ -2,8 +2,8 @@
 //!
 //! The script is a copy of the published one, see `vendor/axe-core`; a test holds its checksum.
 
-use crate::browser::error::Error;
 use crate::browser::page::Page;
+use crate::browser::wire::Error;
 use serde_json::Value;
 
 /// axe-core as published on npm.

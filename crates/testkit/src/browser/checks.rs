@@ -1,7 +1,7 @@
 //! What no page may have, whatever it shows: each fault in one line, so that a test lists them all.
 
-use crate::browser::error::Error;
 use crate::browser::page::Page;
+use crate::browser::wire::Error;
 use std::cmp::Ordering;
 
 impl Page<'_> {

@@ -1,8 +1,8 @@
 //! Keys and the mouse, as the browser gets them from a person.
 
-use crate::browser::error::Error;
 use crate::browser::page::Page;
 use crate::browser::page::SETTLED;
+use crate::browser::wire::Error;
 use serde_json::{Value, json};
 
 /// What has the focus, in words that tell it from others.

@@ -1,7 +1,7 @@
 //! What a person sees: width, charts and their marks, folded parts, tables and their order.
 
-use crate::browser::error::Error;
 use crate::browser::page::Page;
+use crate::browser::wire::Error;
 use serde_json::Value;
 
 /// A chart as it stands in the page.

@@ -7,7 +7,6 @@
 mod axe;
 mod checks;
 mod chromium;
-mod error;
 mod input;
 mod looks;
 mod page;
@@ -15,9 +14,9 @@ mod wire;
 
 pub use axe::{AXE, AXE_SHA256, AXE_VERSION, Violation};
 pub use chromium::{Browser, find};
-pub use error::Error;
 pub use looks::{Chart, Folded};
 pub use page::{Page, PageMessages, View};
+pub use wire::Error;
 
 use std::io;
 use std::path::{Path, PathBuf};

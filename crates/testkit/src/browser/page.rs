@@ -1,7 +1,7 @@
 //! A page: opened under given conditions, asked, photographed, printed.
 
 use crate::browser::chromium::Browser;
-use crate::browser::error::Error;
+use crate::browser::wire::Error;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};

@@ -1,7 +1,10 @@
 //! Devices of the test's own, which stand for those of a user: loop devices over images that
 //! fsarena did not make, and what the machine has beside them.
 
+use super::TestEnv;
 use super::{sh, tool};
+use fsarena_devices::mountinfo;
+use fsarena_trace::{TraceError, Tracefs};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -189,4 +192,39 @@ impl Drop for Mounted {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg(&self.0).output();
     }
+}
+
+impl TestEnv {
+    /// Instances of tracing of this test environment's RUNs.
+    pub fn traces(&self) -> Vec<String> {
+        let uids: Vec<String> = self.runs().into_iter().map(|run| run.uid).collect();
+        traces_of(&uids)
+    }
+}
+
+/// Instances of tracing of these RUNs; none where this user may not see, and so not make, any.
+pub fn traces_of(uids: &[String]) -> Vec<String> {
+    let Ok(tracefs) = open() else { return Vec::new() };
+    let all = fs::read_dir(tracefs.path().join("instances")).into_iter().flatten().flatten();
+    let names = all.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| uids.iter().any(|uid| name.contains(uid.as_str()))).collect()
+}
+
+/// Whether block requests can be traced; prints the reason where they cannot.
+pub fn has_tracing() -> bool {
+    match open() {
+        Ok(tracefs) if tracefs.path().join("events/block").exists() => true,
+        Ok(_) => {
+            println!("not run: this kernel has no block tracepoints");
+            false
+        }
+        Err(error) => {
+            println!("not run: {error}");
+            false
+        }
+    }
+}
+
+fn open() -> Result<Tracefs, TraceError> {
+    Tracefs::open(&mountinfo::text().unwrap())
 }

@@ -6,14 +6,13 @@ mod known;
 mod live;
 mod pause;
 pub mod real;
-mod trace;
 mod work;
 
 pub use clean::{Machine, assert_nothing_left};
+pub use devices::has_tracing;
 pub use known::{Course, NEVER_SAME, store_by_hand};
 pub use live::{Live, kill_dash_nine, processes_of};
 pub use pause::{Paused, image_in};
-pub use trace::has_tracing;
 pub use work::{FEW_INODES, phase, record_of};
 
 use fsarena_filesystems::{Availability, availability, driver};
