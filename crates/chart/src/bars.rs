@@ -17,7 +17,6 @@ pub struct Bars {
     pub bars: Vec<Bar>,
 }
 
-/// A bar.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Bar {
     /// Contender.

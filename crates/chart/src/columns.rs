@@ -45,7 +45,6 @@ pub struct ColumnsOf {
     pub columns: Vec<Column>,
 }
 
-/// A column.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Column {
     /// What stands below it: `3`.

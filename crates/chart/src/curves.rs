@@ -23,7 +23,6 @@ pub struct Curves {
     pub curves: Vec<Curve>,
 }
 
-/// A curve.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Curve {
     /// Contender.

@@ -27,12 +27,10 @@ pub struct Groups {
     pub groups: Vec<Group>,
 }
 
-/// A group.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Group {
     /// What the group is of.
     pub label: String,
-    /// Its bars.
     pub parts: Vec<Part>,
 }
 

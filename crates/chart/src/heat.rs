@@ -45,7 +45,6 @@ pub struct Heat {
     pub legend: String,
 }
 
-/// A cell.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Cell {
     /// The ratio; absent where there is none.

@@ -41,11 +41,9 @@ inks! {
     Stripes = "stripes",
     /// Dots over a bar.
     Dots = "dots",
-    /// An interval.
     Whisker = "whisker",
     /// A raw value.
     Point = "point",
-    /// An estimate.
     Middle = "middle",
     /// Beyond the end of the axis.
     Beyond = "beyond",
@@ -112,7 +110,6 @@ mod tests {
 /// How a level stands to the best one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Standing {
-    /// It is the best.
     Best,
     /// Shown to be as good.
     Same,

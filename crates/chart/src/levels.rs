@@ -39,7 +39,6 @@ pub struct Levels {
     pub same: String,
 }
 
-/// A level.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Level {
     /// Where it lies.

@@ -20,14 +20,12 @@ pub struct Ratios {
     pub rows: Vec<Ratio>,
 }
 
-/// A row.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ratio {
     /// Contender.
     pub key: Key,
     /// Estimate; absent where there is none.
     pub ratio: Option<Spot>,
-    /// Its interval.
     pub interval: Option<(f64, f64)>,
     /// The verdict's word, or why there is none.
     pub word: String,

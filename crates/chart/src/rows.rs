@@ -104,7 +104,6 @@ pub(crate) struct Words {
     pub(crate) note: String,
 }
 
-/// The layout.
 pub(crate) struct Rows {
     title: Vec<String>,
     /// Where the first row begins.
@@ -174,7 +173,6 @@ impl Rows {
         (self.top - 2.0, self.end(self.count) + 2.0)
     }
 
-    /// The middle of a row.
     pub(crate) fn middle(&self, row: usize) -> f64 {
         self.end(row) + self.row / 2.0
     }
@@ -193,7 +191,6 @@ impl Rows {
         }
     }
 
-    /// The words of a row.
     pub(crate) fn words(&self, sheet: &Sheet<'_>, row: usize, words: &Words) {
         let y = self.middle(row) + 4.0;
         label(sheet, y, self.room, &words.label);

@@ -112,7 +112,6 @@ impl<'a> Sheet<'a> {
         self.draw(&PathElement::new(points, ink));
     }
 
-    /// A dot.
     pub(crate) fn dot(&self, at: (f64, f64), radius: f64, ink: Ink) {
         self.draw(&Circle::new(place(at), fine(radius), ink.filled()));
     }

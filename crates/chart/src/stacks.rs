@@ -26,7 +26,6 @@ pub struct Stacks {
     pub stacks: Vec<Stack>,
 }
 
-/// A bar.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stack {
     /// Contender.
@@ -39,7 +38,6 @@ pub struct Stack {
     pub note: String,
 }
 
-/// A segment.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Segment {
     /// Place in `names`.

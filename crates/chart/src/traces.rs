@@ -35,12 +35,10 @@ pub struct Panel {
     pub traces: Vec<Trace>,
 }
 
-/// A line.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
     /// Its name in the legend; empty where the panel has one line alone.
     pub label: String,
-    /// Hue.
     pub hue: usize,
     /// Time in s and value, in order of time; a gap where the value is absent.
     pub points: Vec<(f64, Option<f64>)>,

@@ -151,14 +151,11 @@ impl Spread {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected a template of names, or a list of them")]
 pub(crate) enum Names {
-    /// One.
     One(String),
-    /// Several.
     Several(Vec<String>),
 }
 
 impl Names {
-    /// The templates.
     pub(crate) fn templates(&self) -> &[String] {
         match self {
             Self::One(template) => std::slice::from_ref(template),
@@ -185,7 +182,6 @@ impl Mode {
         *self == Self::Plain
     }
 
-    /// Its bits.
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Plain => 0o644,

@@ -33,7 +33,6 @@ pub enum CorpusError {
         call: &'static str,
         /// The path it was for, as far as it can be shown.
         path: String,
-        /// The error.
         error: io::Error,
     },
     /// An archive could not be written.
@@ -41,7 +40,6 @@ pub enum CorpusError {
     Pack {
         /// The member at which it failed.
         path: String,
-        /// The error.
         error: io::Error,
     },
     /// What the user gave cannot be a dataset.
@@ -61,7 +59,6 @@ pub enum CorpusError {
         counted(*members)
     )]
     Damaged {
-        /// The archive.
         path: PathBuf,
         /// Members that could be read before it.
         members: u64,

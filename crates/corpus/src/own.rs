@@ -26,7 +26,6 @@ const HEAD_BYTES: usize = 512;
 /// What the user gave.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Own {
-    /// A directory.
     Tree(Contents),
     /// An archive of tar; `archive_bytes` is set.
     Archive(Compression, Contents),

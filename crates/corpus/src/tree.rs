@@ -67,11 +67,9 @@ pub struct Entry<'a> {
 /// What an entry is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EntryKind {
-    /// A directory.
     Dir,
     /// A regular file.
     File {
-        /// Its size, bytes.
         size_bytes: u64,
     },
 }

@@ -56,7 +56,6 @@ impl Formatted {
         self.mkfs_ns
     }
 
-    /// The target.
     #[must_use]
     pub fn target(&self) -> &TargetSpec {
         &self.target

@@ -53,7 +53,6 @@ pub enum FreezeError {
     Unsupported {
         /// Mount point.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },
@@ -65,7 +64,6 @@ pub enum FreezeError {
     StillFrozen {
         /// Mount point.
         path: PathBuf,
-        /// Why.
         #[source]
         source: io::Error,
     },

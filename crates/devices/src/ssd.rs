@@ -58,7 +58,6 @@ pub struct Precondition {
     pub round_bytes: Option<u64>,
     /// When the rounds are steady.
     pub steadiness: Steadiness,
-    /// Most rounds.
     pub most_rounds: u32,
     /// Where the random writes begin their sequence.
     pub seed: u64,
@@ -90,7 +89,6 @@ pub enum Doing {
         /// Bytes in all.
         total_bytes: u64,
     },
-    /// It is filled.
     Fill {
         /// Bytes so far.
         done_bytes: u64,

@@ -20,7 +20,6 @@ pub struct SysctlChange {
     pub ours: String,
     /// The file that was in force before: this one, or the one that the kernel zeroes with it.
     pub before: PathBuf,
-    /// Its value.
     pub original: String,
 }
 

@@ -29,7 +29,6 @@ pub struct Piece {
     pub path: PathBuf,
     /// What sort it is.
     pub kind: DeviceKind,
-    /// Its size, bytes.
     pub size_bytes: u64,
     /// Number of the medium, where the kernel counts them; a partition has that of its disk.
     pub diskseq: Option<u64>,

@@ -7,7 +7,6 @@ use fsarena_model::finding::{Finding, Weight};
 /// Name of the machine as a place.
 pub(crate) const HOST: &str = "host";
 
-/// One check.
 pub(crate) struct Check {
     /// Its name, as in [`Finding::code`].
     pub code: &'static str,
@@ -17,7 +16,6 @@ pub(crate) struct Check {
 
 /// Whom a check concerns; a function that gives `None` has nothing to say of this one.
 pub(crate) enum Scope {
-    /// The machine.
     Host(fn(&SystemSnapshot) -> Option<CheckResult>),
     /// Each block device from the target down.
     Device(fn(&SystemSnapshot, &Layer) -> Option<CheckResult>),

@@ -88,7 +88,6 @@ pub fn host_with(code: &str, files: &[(&str, &str)], sample: Sample) -> (String,
     )
 }
 
-/// Weight and reading.
 pub fn weight_and_reading(result: CheckResult) -> (String, String) {
     (result.weight.word().to_owned(), result.reading)
 }

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// One block device on the way down.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
-    /// The device.
     pub device: BlockDevice,
     /// Its directory in sysfs.
     pub dir: PathBuf,

@@ -19,9 +19,7 @@ pub(crate) struct Sample {
 /// Traffic of a device in the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Traffic {
-    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
 }
 

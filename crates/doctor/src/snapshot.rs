@@ -24,7 +24,6 @@ pub(crate) struct SystemSnapshot {
     pub mounts: Result<Vec<MountEntry>, String>,
     /// Devices, the named ones before those below them.
     pub layers: Vec<Layer>,
-    /// Directories.
     pub directories: Vec<Directory>,
     /// The load over a short window.
     pub sample: Sample,
@@ -35,7 +34,6 @@ pub(crate) struct SystemSnapshot {
 /// A directory with its file system.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
-    /// Its path.
     pub path: PathBuf,
     /// The mount that it lies on.
     pub mount: MountEntry,
@@ -48,7 +46,6 @@ pub(crate) struct Directory {
 /// Room on a file system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Room {
-    /// All of it, bytes.
     pub all_bytes: u64,
     /// For this user, bytes.
     pub free_bytes: u64,

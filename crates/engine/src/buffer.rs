@@ -41,7 +41,6 @@ impl Pages {
         Ok(pages)
     }
 
-    /// The bytes.
     #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         // SAFETY: the mapping holds at least `len` initialised (zeroed) bytes and lives as long as

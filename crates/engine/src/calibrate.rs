@@ -18,7 +18,6 @@ use fsarena_model::work::{Dataset, Op, Order, Phase};
 pub struct HarnessCost {
     /// With the latency of every op recorded.
     pub with_latency_ns: f64,
-    /// Without.
     pub without_latency_ns: f64,
 }
 

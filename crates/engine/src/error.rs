@@ -12,18 +12,12 @@ use std::path::PathBuf;
 pub enum EngineError {
     /// The root cannot be opened.
     #[error("dataset root {path}: cannot open it as a directory: {source}")]
-    Root {
-        /// The root.
-        path: PathBuf,
-        /// Why.
-        source: Errno,
-    },
+    Root { path: PathBuf, source: Errno },
     /// A directory of the dataset cannot be made.
     #[error("directory {name} of the dataset: cannot make it: {source}")]
     MakeDir {
         /// Its name below the root.
         name: String,
-        /// Why.
         source: Errno,
     },
     /// The names do not hold the numbers.
@@ -31,14 +25,10 @@ pub enum EngineError {
     Names(#[from] NameError),
     /// A call of no bytes.
     #[error("phase {phase}: bs_bytes is 0; give the bytes of one call, such as 1048576")]
-    NoBlockSize {
-        /// The phase.
-        phase: String,
-    },
+    NoBlockSize { phase: String },
     /// Settings that cannot go together.
     #[error("phase {phase}: {what}; {remedy}")]
     Mix {
-        /// The phase.
         phase: String,
         /// What is wrong.
         what: String,
@@ -47,18 +37,12 @@ pub enum EngineError {
     },
     /// io_uring cannot do the phase here.
     #[error("phase {phase}: {source}")]
-    Uring {
-        /// The phase.
-        phase: String,
-        /// Why.
-        source: UringError,
-    },
+    Uring { phase: String, source: UringError },
     /// No memory for buffers.
     #[error("buffers for calls of {bs_bytes} bytes: {source}; use a smaller block size")]
     Memory {
         /// Bytes of one call.
         bs_bytes: u64,
-        /// Why.
         source: Errno,
     },
 }

@@ -14,11 +14,9 @@ use rustix::time::{ClockId, Timespec};
 /// A phase over a dataset, as it is ordered.
 #[derive(Debug, Clone)]
 pub struct Job<'a> {
-    /// The files.
     pub dataset: &'a Dataset,
     /// What earlier phases have made of them.
     pub state: DatasetState,
-    /// The phase.
     pub phase: &'a Phase,
     /// Where its random order comes from.
     pub seed: Seed,

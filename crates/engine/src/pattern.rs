@@ -44,7 +44,6 @@ impl FileOrder for Sequential {
 /// Files at a distance, or by a permutation made before the phase.
 #[derive(Debug, Clone, Copy)]
 pub struct Permuted<'a> {
-    /// The files.
     pub files: FileShare,
     /// Their order; `None`: by number.
     pub order: Option<&'a [u32]>,

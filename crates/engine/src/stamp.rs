@@ -45,11 +45,9 @@ const OFFSET_WORD: usize = 24;
 /// A decoded stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stamp {
-    /// Layout.
     pub layout: u16,
     /// Version of the file.
     pub version: u16,
-    /// Tag of the dataset.
     pub dataset_tag: u64,
     /// Number of the file.
     pub file: u64,

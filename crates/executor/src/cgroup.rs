@@ -108,7 +108,6 @@ pub struct MemoryCgroup {
 }
 
 impl MemoryCgroup {
-    /// Its directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

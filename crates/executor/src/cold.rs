@@ -23,10 +23,7 @@ pub enum Need {
     /// Some metadata; how much depends on the file system.
     Metadata,
     /// At least this much data.
-    Data {
-        /// Bytes.
-        bytes: u64,
-    },
+    Data { bytes: u64 },
 }
 
 /// What the cache of a source was made before a phase that reads it.

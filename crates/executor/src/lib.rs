@@ -47,7 +47,6 @@ use serde::{Deserialize, Serialize};
 pub enum ExecutorSays {
     /// A step begins.
     Step {
-        /// Its name.
         step: String,
         /// Its phase, where it has one.
         phase: Option<String>,

@@ -32,12 +32,7 @@ pub enum PlaceError {
     },
     /// The inner process could not be started.
     #[error("{program}: cannot be started: {source}")]
-    Start {
-        /// The binary.
-        program: String,
-        /// Why.
-        source: io::Error,
-    },
+    Start { program: String, source: io::Error },
     /// Standard input or output failed.
     #[error("the executor's standard input or output: {0}")]
     Talk(#[from] io::Error),

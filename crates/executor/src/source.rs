@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 
 /// Of a tree, so many files are looked at.
 const LOOKED_AT: usize = 1000;
-/// Bytes of one read.
 const READ_BYTES: usize = 1 << 20;
 
 /// The cache of the source of a trial.

@@ -18,12 +18,7 @@ use std::time::Duration;
 pub enum WorkerFailure {
     /// It could not be started.
     #[error("the worker {program} could not be started: {source}")]
-    Start {
-        /// The binary.
-        program: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    Start { program: String, source: std::io::Error },
     /// It ended or said something that is not of the protocol.
     #[error("the worker ended without a result ({0})")]
     Ended(String),

@@ -11,12 +11,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// First two numbers of its release, such as (6, 12); absent where they are not known.
     pub version: Option<(u32, u32)>,
-    /// Its page, bytes.
     pub page_bytes: u64,
 }
 
@@ -58,14 +56,12 @@ pub enum Backing {
 /// A program that a driver needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ToolNeed {
-    /// Its name.
     pub program: String,
     /// Debian package that brings it, where known.
     pub package: Option<String>,
 }
 
 impl ToolNeed {
-    /// Programs of one package.
     pub(super) fn all(programs: &[&str], package: &str) -> Vec<Self> {
         let need = |program: &&str| Self {
             program: (*program).to_owned(),
@@ -100,7 +96,6 @@ pub enum MountPlan {
     },
     /// By commands, in which everything but the mount point is filled in.
     Commands {
-        /// Mounts.
         mount: String,
         /// Unmounts; umount2(2) where absent.
         unmount: Option<String>,
@@ -111,7 +106,6 @@ pub enum MountPlan {
     Nothing,
 }
 
-/// One file system.
 pub trait FileSystem: Send + Sync {
     /// Its name in experiments: `ext4`.
     fn name(&self) -> &str;

@@ -22,7 +22,6 @@ pub struct IllegalLevel {
     known.join(", ")
 )]
 pub struct UnknownFs {
-    /// The name.
     pub name: String,
     /// All that are known.
     pub known: Vec<String>,
@@ -38,19 +37,13 @@ pub enum FsError {
         "{program} is not installed{}",
         package.as_ref().map(|name| format!("; install the package {name}")).unwrap_or_default()
     )]
-    MissingTool {
-        /// The program.
-        program: String,
-        /// Its package.
-        package: Option<String>,
-    },
+    MissingTool { program: String, package: Option<String> },
     /// A program failed.
     #[error(transparent)]
     Command(#[from] CmdError),
     /// What a program wrote was not understood.
     #[error("{tool}: output not understood: {problem}; is its version too new for this program?")]
     Malformed {
-        /// The program.
         tool: &'static str,
         /// What was missing or odd.
         problem: String,
@@ -58,7 +51,6 @@ pub enum FsError {
     /// A command of an external file system names something that is not filled in.
     #[error("command \"{command}\": {placeholder} has no value; known: {{dev}}, {{mnt}}, {{size}}")]
     Placeholder {
-        /// The command.
         command: String,
         /// The word in braces.
         placeholder: String,

@@ -17,7 +17,6 @@ pub struct Mkfs {
     pub options: &'static [MkfsOption],
 }
 
-/// One option of mkfs.
 pub struct MkfsOption {
     /// Key of [`FsLevel::mkfs`]; also the word in braces of the driver's command.
     pub name: &'static str,

@@ -94,7 +94,6 @@ pub struct EffectFigures {
 }
 
 impl EffectFigures {
-    /// Plays.
     #[must_use]
     pub fn plays(&self) -> usize {
         self.faster + self.slower + self.same + self.undecided

@@ -54,13 +54,11 @@ const METRICS: &[Metric] = &[
 pub struct BlockStat {
     /// Reads completed.
     pub reads: u64,
-    /// Bytes read.
     pub read_bytes: u64,
     /// Sum of the times of reads; wraps after 49.7 days.
     pub read_ns: u64,
     /// Writes completed.
     pub writes: u64,
-    /// Bytes written.
     pub written_bytes: u64,
     /// Sum of the times of writes; wraps after 49.7 days.
     pub write_ns: u64,

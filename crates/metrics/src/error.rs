@@ -11,7 +11,6 @@ pub enum MetricError {
     Read {
         /// File.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// A file does not have the form that the kernel documents.
@@ -35,19 +34,13 @@ pub enum MetricError {
     /// The block device has no counters.
     #[error("{}: no such file; is {device} a block device of this machine?", path.display())]
     NoDevice {
-        /// Device.
         device: String,
         /// File looked for.
         path: PathBuf,
     },
     /// The block device does not count.
     #[error("{device} does not count its requests; switch it on: echo 1 > {}", path.display())]
-    CountingOff {
-        /// Device.
-        device: String,
-        /// The switch.
-        path: PathBuf,
-    },
+    CountingOff { device: String, path: PathBuf },
     /// The sampling thread could not be started.
     #[error("cannot start the sampling thread: {0}")]
     Thread(io::Error),

@@ -3,7 +3,6 @@
 use crate::error::MetricError;
 use std::path::PathBuf;
 
-/// One metric.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Metric {
     /// Name in records, such as `device.read_bytes`.
@@ -42,7 +41,6 @@ impl Metric {
         Self { name, unit, kind: Kind::Cumulative(Decrease::Reset), doc }
     }
 
-    /// A level.
     pub(crate) const fn gauge(name: &'static str, unit: &'static str, doc: &'static str) -> Self {
         Self { name, unit, kind: Kind::Gauge, doc }
     }
@@ -61,7 +59,6 @@ pub(crate) trait Source: Send {
     fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError>;
 }
 
-/// An open source.
 pub(crate) type Opened = Result<Box<dyn Source>, MetricError>;
 
 /// A source and its metrics.

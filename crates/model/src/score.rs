@@ -42,7 +42,6 @@ pub struct TrialScore {
 /// A timed phase, in numbers. Of cycles each but `p99_ns` is the mean of those that are compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhaseScore {
-    /// Its name.
     pub name: String,
     /// Whether it ran to its end.
     pub is_complete: bool,
@@ -52,7 +51,6 @@ pub struct PhaseScore {
     pub durable_ns: Option<u64>,
     /// Everything is where it shall lie; of what has no device, when it is durable.
     pub drained_ns: Option<u64>,
-    /// State of the cache.
     pub cache: CacheState,
     /// Memory limit.
     pub memory: MemoryKind,

@@ -127,7 +127,6 @@ pub enum CmdError {
     TimedOut {
         /// Program and arguments.
         command: String,
-        /// The limit.
         limit: Duration,
         /// Last lines of what it said.
         last_lines: String,

@@ -39,7 +39,6 @@ pub fn rate_text(unit: &str, value: f64, cpu_percent: Option<f64>) -> String {
     format!("{value} / {cpu}")
 }
 
-/// A table.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Table {
     pub title: String,

@@ -83,7 +83,6 @@ impl PrintedRows {
     }
 }
 
-/// The study.
 pub(crate) fn contents() -> Result<Contents, BadReference> {
     let (comments, rows) = read(DATA, HEADER)?;
     let places = rows.iter().map(PrintedRow::from_row).collect::<Result<Vec<_>, _>>()?;

@@ -10,7 +10,6 @@ use crate::read::BadReference;
 use crate::table::{Cell, Table};
 use data::{FILES, MB, Rows};
 
-/// The study.
 pub(crate) fn contents() -> Result<Contents, BadReference> {
     let (comments, rows) = Rows::read()?;
     let tables = vec![printed(&rows), cycles(&rows), rounding(&rows)];

@@ -9,7 +9,6 @@ use crate::read::BadReference;
 use crate::table::{Cell, Table};
 use data::{CPUS, DISTRIBUTIONS, Data, FILE_SYSTEMS, Pair, Series, TESTS};
 
-/// The study.
 pub(crate) fn contents() -> Result<Contents, BadReference> {
     let (comments, data) = Data::read()?;
     let (tables, findings) = (tables(&data), findings::findings(&data));

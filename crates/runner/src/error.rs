@@ -20,12 +20,7 @@ pub enum RunError {
         "the database {} lies in {}, which is under test; name another with --db",
         database.display(), target.display()
     )]
-    DatabaseUnderTest {
-        /// The database.
-        database: PathBuf,
-        /// The target.
-        target: PathBuf,
-    },
+    DatabaseUnderTest { database: PathBuf, target: PathBuf },
     /// What lies under the targets has changed since the trials that are done.
     #[error("the rest of the RUN would not be comparable: {changes}; begin a new RUN instead")]
     Changed {
@@ -46,12 +41,7 @@ pub enum RunError {
         "{label} was measured by {program} and cannot be run by fsarena; plan it anew with `fsarena \
          run`"
     )]
-    Imported {
-        /// The contender.
-        label: String,
-        /// That program.
-        program: String,
-    },
+    Imported { label: String, program: String },
     /// The journal failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -60,12 +50,7 @@ pub enum RunError {
     Store(#[from] StoreError),
     /// An executor could not be started.
     #[error("{program}: cannot be started: {source}")]
-    Start {
-        /// The binary.
-        program: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    Start { program: String, source: std::io::Error },
 }
 
 impl From<fsarena_devices::TargetError> for RunError {

@@ -33,7 +33,6 @@ pub enum Entry {
     Image(PathBuf),
     /// A directory of ours with everything in it.
     Directory(PathBuf),
-    /// A cgroup.
     Cgroup(PathBuf),
     /// An instance of the kernel's tracing, by its name.
     Trace(String),
@@ -68,7 +67,6 @@ pub struct Owner {
     pub pid: u32,
     /// Start of the process in clock ticks since boot (proc(5), field 22).
     pub start_ticks: u64,
-    /// Boot.
     pub boot_id: String,
 }
 
@@ -163,7 +161,6 @@ pub struct Orphan {
 }
 
 impl Orphan {
-    /// Whose it was.
     #[must_use]
     pub fn owner(&self) -> Option<&Owner> {
         self.entries.iter().find_map(|entry| match entry {

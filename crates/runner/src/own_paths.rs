@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 /// Where a RUN writes beside its targets; none of it may lie on a device under test.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnPaths<'a> {
-    /// The database.
     pub database: &'a Path,
     /// Directory for journals and mount points.
     pub state_dir: &'a Path,

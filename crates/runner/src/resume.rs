@@ -37,7 +37,6 @@ const UNDERNEATH: [&str; 5] =
 /// The machine as it is now.
 #[derive(Debug)]
 pub struct Now<'a> {
-    /// Host.
     pub host: &'a Host,
     /// SHA-256 of the program's file.
     pub program_sha256: &'a str,

@@ -40,7 +40,6 @@ const ORTHOGONAL: f64 = 1e-9;
 /// Share of all squares that rounding can leave.
 const ROUNDING: f64 = 1e-20;
 
-/// A factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Factor {
     /// Number of its levels.
@@ -54,7 +53,6 @@ pub struct Factor {
 pub struct FTest {
     /// Degrees of freedom of what is tested.
     pub df: usize,
-    /// F.
     pub f: f64,
     /// Probability of such an F or a larger one where there is no difference.
     pub p: f64,

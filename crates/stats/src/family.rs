@@ -41,7 +41,6 @@ pub enum Decision {
 /// A pair that is not decided yet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LookInput<'a> {
-    /// Its differences.
     pub sample: PairSample<'a>,
     /// Whether SAME may be found; not where the shapes of the two differ.
     pub same_allowed: bool,

@@ -50,7 +50,6 @@ impl Bounds {
 /// A point with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The point.
     pub point: f64,
     /// How sure it is.
     pub bounds: Bounds,

@@ -52,7 +52,6 @@ pub enum Estimator {
 /// What is known of the spread of one d.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
-    /// Variance.
     pub variance: f64,
     /// Degrees of freedom behind it.
     pub freedom: f64,

@@ -8,18 +8,10 @@ pub enum SampleError {
     Empty,
     /// A value is infinite or not a number.
     #[error("value number {index} is {value}: only finite numbers can be described")]
-    NotFinite {
-        /// Its index.
-        index: usize,
-        value: f64,
-    },
+    NotFinite { index: usize, value: f64 },
     /// A geometric mean of a number that is not positive.
     #[error("value number {index} is {value}: a geometric mean needs numbers above 0")]
-    NotPositive {
-        /// Its index.
-        index: usize,
-        value: f64,
-    },
+    NotPositive { index: usize, value: f64 },
     /// A share outside its range.
     #[error("{name} = {value}: expected a number {range}")]
     BadShare {

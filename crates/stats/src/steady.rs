@@ -40,7 +40,6 @@ pub fn mser5(values: &[f64]) -> Option<usize> {
 pub struct Shift {
     /// Number of values before it.
     pub at: usize,
-    /// Their mean.
     pub before: f64,
     /// Mean of the rest.
     pub after: f64,

@@ -11,7 +11,6 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 /// A difference with its standard error, on the scale of Student's t.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// The difference.
     pub point: f64,
     /// Its standard error; 0 where all units say the same.
     pub standard_error: f64,

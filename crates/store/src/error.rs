@@ -159,7 +159,6 @@ pub enum StoreError {
         path: PathBuf,
         run: crate::RunId,
         sequence: u32,
-        /// Its schema.
         found: u32,
         /// [`fsarena_model::RECORD_SCHEMA`].
         known: u32,

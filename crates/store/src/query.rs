@@ -17,7 +17,6 @@ pub struct RunRow {
     pub title: String,
     /// Wall clock, ns since 1970.
     pub created_unix_ns: u64,
-    /// Its state.
     pub state: RunState,
     /// Why it stands so, where something was said.
     pub note: Option<String>,

@@ -7,5 +7,4 @@ pub mod records;
 
 pub use fake_tree::FakeTree;
 
-/// One second, ns.
 pub const SECOND_NS: u64 = 1_000_000_000;

@@ -62,20 +62,13 @@ pub enum TraceError {
          with rmdir, where tracefs is mounted",
         shown(path)
     )]
-    Exists {
-        /// The instance.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The name is none.
     #[error("{name:?} is no name of a trace instance; begin it with \"fsarena-\", without \"/\"")]
-    Name {
-        /// The name.
-        name: String,
-    },
+    Name { name: String },
     /// The device is not there.
     #[error("{}: no such file; is {device} a block device of this machine?", shown(path))]
     NoDevice {
-        /// Its number.
         device: BlockDevice,
         /// Where it was looked for.
         path: PathBuf,
@@ -83,7 +76,6 @@ pub enum TraceError {
     /// It does not go together.
     #[error("{device}: {problem}; trace the whole device")]
     Device {
-        /// Its number.
         device: BlockDevice,
         /// What.
         problem: &'static str,

@@ -19,7 +19,6 @@ impl std::fmt::Display for BlockDevice {
 /// What a request does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// Reads.
     Read,
     /// Writes, also zeros that the device makes itself (`REQ_OP_WRITE_ZEROES`), which its counter
     /// counts as written.

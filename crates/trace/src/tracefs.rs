@@ -187,7 +187,6 @@ impl Drop for Instance {
 /// Which events tell of the requests of a device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Subject {
-    /// The whole device.
     pub(crate) whole: BlockDevice,
     /// First sector of the device or partition on it.
     pub(crate) start_sector: u64,

@@ -13,7 +13,6 @@ pub struct Class {
     pub time_base: TimeBase,
     /// Proved cold.
     pub cold: bool,
-    /// Memory.
     pub memory: MemoryKind,
 }
 

@@ -15,7 +15,6 @@ pub enum WatchError {
     Unseen {
         /// What was named.
         path: PathBuf,
-        /// Why.
         reason: String,
     },
     /// The file system has no device here.
@@ -30,21 +29,13 @@ pub enum WatchError {
     },
     /// There is a device without a medium.
     #[error("{}: has no medium (its size is 0); attach or insert one first", path.display())]
-    Empty {
-        /// The device.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// Counters cannot be read.
     #[error(transparent)]
     Counters(#[from] MetricError),
     /// The journal cannot be written or read.
     #[error("{}: {source}; set FSARENA_STATE_DIR to keep samples elsewhere", path.display())]
-    Journal {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Journal { path: PathBuf, source: io::Error },
     /// The terminal does not do what it is told.
     #[error("the terminal: {0}; `fsarena watch … | cat` prints plain lines")]
     Terminal(io::Error),

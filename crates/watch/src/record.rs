@@ -42,13 +42,11 @@ pub struct Terms {
     pub uid: String,
     /// Now, ns since 1970.
     pub now_unix_ns: u64,
-    /// Version of this program.
     pub program_version: String,
     /// Arguments of the command line.
     pub arguments: Vec<String>,
     /// What the user calls it.
     pub title: Option<String>,
-    /// The machine.
     pub host: Host,
     /// Period, ns.
     pub every_ns: u64,
@@ -57,13 +55,11 @@ pub struct Terms {
 /// What was seen from the first sample to the last.
 #[derive(Debug)]
 pub struct WatchSession {
-    /// The device.
     pub target: WatchTarget,
     /// Wall clock at the first sample, ns since 1970.
     pub started_unix_ns: u64,
     /// The first sample.
     pub first: Snapshot,
-    /// The last one.
     pub last: Snapshot,
     /// Those that were kept.
     pub samples: Samples,

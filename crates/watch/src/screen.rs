@@ -52,7 +52,6 @@ pub fn key(typed: &[u8]) -> Key {
 pub enum Woken {
     /// The time was up, or a signal came.
     Time,
-    /// A key.
     Key(Key),
     /// The terminal has another size.
     Resized,

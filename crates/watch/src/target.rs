@@ -26,7 +26,6 @@ pub struct WatchTarget {
     pub path: PathBuf,
     /// What sort of device it is.
     pub kind: String,
-    /// Its size, bytes.
     pub size_bytes: u64,
     /// Number of the medium, where the kernel counts them.
     pub diskseq: Option<u64>,

@@ -118,7 +118,6 @@ fn kernel_ticks(proc: &Path) -> Result<u64> {
 pub(super) struct Pairs {
     /// Those during which other programs were quiet.
     pub(super) quiet: Vec<Pair>,
-    /// The others.
     pub(super) disturbed: Vec<Pair>,
 }
 

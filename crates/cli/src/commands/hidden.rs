@@ -43,7 +43,6 @@ fn outlive_signals() -> Result<()> {
     Ok(())
 }
 
-/// One phase.
 pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
     outlive_signals()?;
     if let Some(parent) = parent {

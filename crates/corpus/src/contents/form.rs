@@ -21,10 +21,8 @@ enum Piece {
     Hash,
 }
 
-/// Digits in a hash.
 pub(super) const HASH_DIGITS: u64 = 64;
 
-/// One form.
 #[derive(Debug)]
 pub(super) struct Form(Vec<Piece>);
 

@@ -15,7 +15,6 @@ pub(super) fn slot(text: &str) -> Slot {
     slot
 }
 
-/// The text of a slot.
 pub(super) fn text(slot: &Slot) -> &str {
     std::str::from_utf8(&slot[..usize::from(slot[15])]).expect("words are ASCII")
 }

@@ -11,7 +11,6 @@ use toml::de::{DeTable, DeValue};
 const MOST: u64 = 50_000_000;
 /// Largest file, bytes: what every file system that can be compared holds.
 const LARGEST_BYTES: u64 = 1 << 43;
-/// Largest scale.
 const LARGEST_SCALE: f64 = 1000.0;
 
 /// A value that is not right.

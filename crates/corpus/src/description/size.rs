@@ -14,7 +14,6 @@ pub enum Size {
     Fixed(u64),
     /// These, in turn.
     Listed(Vec<u64>),
-    /// Drawn.
     Drawn(Distribution),
 }
 

@@ -8,7 +8,6 @@ use tar::EntryType;
 pub enum MemberKind {
     /// A regular file.
     File,
-    /// A directory.
     Dir,
     /// A symbolic link.
     Symlink,
@@ -20,7 +19,6 @@ pub enum MemberKind {
     Global,
     /// A device node.
     Device,
-    /// A FIFO.
     Fifo,
     /// Anything else, with the letter of its kind.
     Unknown(u8),

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// A directory of ours may hold copies of the user's data: it can be passed through, not listed.
 const OURS_MODE: u32 = 0o711;
 
-/// A directory.
 pub(super) struct Directory;
 
 impl Kind for Directory {

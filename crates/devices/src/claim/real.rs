@@ -115,7 +115,6 @@ fn facts_of(
     facts
 }
 
-/// The lock of the device.
 #[derive(Debug)]
 struct HeldDeviceLock(Option<DeviceLock>);
 

@@ -18,7 +18,6 @@ const IN_USE: &str = "end what uses it (unmount it, swapoff, stop the array or t
 /// For what a device is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Exclusive {
-    /// To read.
     Read,
     /// To read and write.
     Write,

@@ -56,10 +56,7 @@ pub struct SurveyRow {
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum Verdict {
     /// Not in its present state, whatever the user says.
-    Never {
-        /// Why.
-        reason: String,
-    },
+    Never { reason: String },
     /// With this option.
     WithConsent {
         /// Whole text, such as `--wipe /dev/sdb=ext4`.

@@ -49,6 +49,5 @@ pub(super) enum ThreadEvent {
     Ended(usize, Box<Ended>),
     /// The disturbance of this cycle has ended.
     Disturbed(u32, Box<DisturbReport>),
-    /// It panicked.
     Died,
 }

@@ -19,7 +19,6 @@ impl Update {
         Self((kind as u32) << FILE_BITS | file)
     }
 
-    /// The file.
     #[inline(always)]
     #[must_use]
     pub fn file(self) -> u32 {

@@ -172,7 +172,6 @@ fn read<B: Backend, R: Recorder, W: FileOrder>(
     })
 }
 
-/// stat.
 #[inline(never)]
 fn stat<B: Backend, R: Recorder, W: FileOrder>(
     context: &mut ThreadContext,

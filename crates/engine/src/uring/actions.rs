@@ -52,7 +52,6 @@ pub(super) struct NameArgs {
     pub answer: *mut types::statx,
     /// The value of an attribute, or where it is put.
     pub value: *mut u8,
-    /// Its bytes.
     pub value_bytes: u32,
 }
 

@@ -35,7 +35,6 @@ use std::ffi::CStr;
 /// One op: a file or a directory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileOp {
-    /// Its number.
     pub number: u64,
     /// Bytes that are read or written; 0 for ops on names.
     pub bytes: u64,

@@ -7,7 +7,6 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::CStr;
 
-/// An op that failed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FailedOp {
     /// Number of the op within the thread, in the order of submission.

@@ -34,7 +34,6 @@ pub struct JobFile {
 pub struct JobPhase {
     /// Name of its first job.
     pub name: String,
-    /// Its jobs.
     pub sections: Vec<String>,
     /// Of these, the jobs whose files have to be there before; empty: nothing to lay out.
     pub lay_out: Vec<String>,

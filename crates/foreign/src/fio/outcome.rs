@@ -122,7 +122,6 @@ pub struct Report {
 /// Jobs of one name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobReport {
-    /// Their name.
     pub name: String,
     /// Whether an option limits their time (`runtime`, `time_based`): then how much they did is the
     /// result, not how long it took.
@@ -172,7 +171,6 @@ fn named(output: &Output) -> Vec<&JobOut> {
     output.jobs.iter().filter(|job| !job.jobname.is_empty()).collect()
 }
 
-/// One direction of a job.
 type Pick = fn(&JobOut) -> &Direction;
 
 const READ: Pick = |job| &job.read;

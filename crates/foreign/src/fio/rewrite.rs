@@ -113,7 +113,6 @@ fn waits_within(job: &Job, sections: &[String]) -> bool {
     job.value("wait_for").is_some_and(|name| sections.iter().any(|section| section == name))
 }
 
-/// One section.
 fn write_job(text: &mut String, job: &Job, sections: &[String], lay_out: bool, randseed: u64) {
     let mut line = |words: &str| {
         text.push_str(words);

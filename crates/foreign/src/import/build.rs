@@ -34,7 +34,6 @@ pub struct Terms {
     pub uid: String,
     /// Now, ns since 1970.
     pub now_unix_ns: u64,
-    /// Version of this program.
     pub program_version: String,
     /// Arguments of the command line.
     pub arguments: Vec<String>,
@@ -45,7 +44,6 @@ pub struct Terms {
 /// A RUN that is done.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Imported {
-    /// Its plan.
     pub header: RunHeader,
     /// Its records, in the order of the schedule.
     pub records: Vec<TrialRecord>,
@@ -85,7 +83,6 @@ pub(crate) struct Trial {
 }
 
 impl Measured {
-    /// The RUN.
     pub(crate) fn imported(mut self, terms: &Terms) -> Result<Imported, ImportError> {
         if self.contenders.len() > MOST_CONTENDERS {
             let (count, most) = (self.contenders.len(), MOST_CONTENDERS);

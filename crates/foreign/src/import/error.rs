@@ -11,21 +11,17 @@ pub enum ImportError {
     /// There is nothing in the file.
     #[error("{}: is empty; {program} writes such a file with {option}", path.display())]
     Empty {
-        /// The file.
         path: PathBuf,
         /// The program whose file it should be.
         program: &'static str,
-        /// Its option.
         option: &'static str,
     },
     /// It is not a file of that program, or not a whole one.
     #[error("{}: is not what {program} writes with {option}: {detail}", path.display())]
     Foreign {
-        /// The file.
         path: PathBuf,
         /// The program whose file it should be.
         program: &'static str,
-        /// Its option.
         option: &'static str,
         /// What is wrong, with line and column where they are known.
         detail: String,
@@ -33,9 +29,7 @@ pub enum ImportError {
     /// A value that cannot be.
     #[error("{}: {place}: {detail}", path.display())]
     Value {
-        /// The file.
         path: PathBuf,
-        /// The place in it.
         place: String,
         /// What is wrong, and what to do.
         detail: String,
@@ -43,7 +37,6 @@ pub enum ImportError {
     /// Files that are not of one kind.
     #[error("{}: {detail}", path.display())]
     Differs {
-        /// The file.
         path: PathBuf,
         /// How it differs from the others, and what to do.
         detail: String,
@@ -53,7 +46,6 @@ pub enum ImportError {
     TooMany {
         /// How many.
         count: usize,
-        /// Of what.
         what: &'static str,
         /// How many there may be.
         most: usize,

@@ -26,7 +26,6 @@ impl RuleRun {
     }
 }
 
-/// One competitor.
 pub struct Rule {
     /// Its name in documents.
     pub key: &'static str,

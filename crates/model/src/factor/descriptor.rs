@@ -67,7 +67,6 @@ pub const SYSCTL_FACT: &str = "sysctl ";
 /// What a factor is asked about: a combination of levels, and what is known of its file system.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'l> {
-    /// The levels.
     pub levels: &'l Levels,
     /// Whether files of the file system can share blocks, where that is known.
     pub reflinks: Option<bool>,

@@ -14,7 +14,6 @@ pub enum LevelError {
     Unknown {
         /// What the words are, such as `cache state`.
         kind: &'static str,
-        /// The words.
         known: Vec<&'static str>,
     },
     /// Anything else.
@@ -66,7 +65,6 @@ pub(super) fn size_words(level: &str, none: &str) -> String {
     known_bytes(level).map_or_else(|| none.to_owned(), |bytes| Bytes(bytes).to_string())
 }
 
-/// A duration.
 pub(super) fn nanos(text: &str) -> Result<u64, LevelError> {
     Ok(text.parse::<Nanos>()?.0)
 }

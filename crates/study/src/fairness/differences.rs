@@ -60,7 +60,6 @@ struct Compared<'a> {
     contenders: &'a [Contender],
     /// Its file system as it was mounted first; none where it never was.
     made: Vec<Option<&'a Effective>>,
-    /// Its first trial.
     first: Vec<Option<&'a TrialRecord>>,
 }
 

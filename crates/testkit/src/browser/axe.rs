@@ -8,7 +8,6 @@ use serde_json::Value;
 
 /// axe-core as published on npm.
 pub const AXE: &str = include_str!("../../vendor/axe-core/axe.min.js");
-/// Its version.
 pub const AXE_VERSION: &str = "4.14.1";
 /// SHA-256 of `package/axe.min.js` in `axe-core-4.14.1.tgz`.
 pub const AXE_SHA256: &str = "29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c";

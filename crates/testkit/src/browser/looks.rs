@@ -7,15 +7,12 @@ use serde_json::Value;
 /// A chart as it stands in the page.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Chart {
-    /// Its id.
     pub id: String,
     /// Elements with the class `mark`.
     pub marks: usize,
     /// How many it says it has (`data-marks`).
     pub told: Option<usize>,
-    /// Its title.
     pub title: String,
-    /// Its description.
     pub description: String,
     /// It takes part in the page as a picture, or as a group of marks, that has a name.
     pub is_named: bool,
@@ -24,7 +21,6 @@ pub struct Chart {
 /// A part that a reader may fold away.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Folded {
-    /// Its summary.
     pub summary: String,
     /// Whether what it holds is shown as the page stands.
     pub shown: bool,

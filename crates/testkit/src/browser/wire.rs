@@ -127,7 +127,6 @@ impl Wire {
 /// Why the browser did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is not installed.
     #[error("chromium is not installed; install it (`apt-get install chromium` on Debian)")]
     NotInstalled,
     /// It could not be started.
@@ -149,7 +148,6 @@ pub enum Error {
         /// How long was waited, s.
         seconds: u64,
     },
-    /// It refused.
     #[error("chromium refused `{asked}`: {why}")]
     Refused {
         /// The method that was called.

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{program} is not installed (looked in {looked_in}); {}", remedy(.program, *.package))]
 pub struct Missing {
-    /// Its name.
     pub program: String,
     /// The Debian package that brings it, where it is known.
     pub package: Option<&'static str>,

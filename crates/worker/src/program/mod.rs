@@ -45,7 +45,6 @@ pub enum ProgramError {
     /// Its version is too old, or not told.
     #[error("{program} calls itself {printed:?}; fio {oldest}.0 or newer is needed")]
     Version {
-        /// Its path.
         program: PathBuf,
         /// What `fio --version` printed.
         printed: String,
@@ -60,24 +59,17 @@ pub enum ProgramError {
     },
     /// A program cannot be started, or there is no memory for its input and output.
     #[error("{program}: cannot be run: {source}")]
-    Run {
-        /// Its path.
-        program: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Run { program: PathBuf, source: io::Error },
     /// A shell command holds a word in braces that means nothing.
     #[error("command {command:?}: {source}")]
     Braces {
         /// As written.
         command: String,
-        /// Why.
         source: Unfilled,
     },
     /// A job that no program does, or that would work outside the root.
     #[error("phase {phase}: {what}; {remedy}")]
     Task {
-        /// Its name.
         phase: String,
         /// What is wrong.
         what: String,

@@ -37,7 +37,6 @@ pub(super) struct Mark {
     bytes: usize,
 }
 
-/// The names.
 #[derive(Debug)]
 pub(super) struct EntryNames {
     entries: Vec<Entry>,

@@ -13,31 +13,21 @@ use std::path::{Path, PathBuf};
 pub enum TreeError {
     /// The engine has no such job.
     #[error("phase {phase}: the engine does not do {kind}; leave it to the program")]
-    Kind {
-        /// The phase.
-        phase: String,
-        /// The job.
-        kind: &'static str,
-    },
+    Kind { phase: String, kind: &'static str },
     /// A source elsewhere that the user who does the work may not read.
     #[error(
         "phase {phase}: the user of the work may not read {path}: {closed} is closed to it; {}",
         crate::program::OPEN_IT
     )]
     Closed {
-        /// The phase.
         phase: String,
-        /// The source.
         path: PathBuf,
         /// The directory on the way, or the source itself.
         closed: PathBuf,
     },
     /// A path that no system call takes.
     #[error("{path:?}: the path has a NUL in it; rename it")]
-    Path {
-        /// The path.
-        path: PathBuf,
-    },
+    Path { path: PathBuf },
     /// No memory for buffers.
     #[error("buffers for trees: {0}; free some memory")]
     Memory(Errno),
@@ -59,9 +49,7 @@ pub enum TreeError {
         name: String,
         /// System call.
         call: &'static str,
-        /// Its path.
         path: String,
-        /// Why.
         text: String,
     },
 }

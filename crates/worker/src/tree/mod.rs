@@ -72,7 +72,6 @@ use std::path::Path;
 use std::sync::atomic::{Ordering, compiler_fence};
 use untar::Unpacker;
 
-/// The work.
 #[derive(Debug)]
 enum Work {
     Copy(Box<Copier>),

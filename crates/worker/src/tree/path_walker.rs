@@ -83,7 +83,6 @@ impl PathWalker {
     }
 }
 
-/// One step.
 fn step(dir: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<OwnedFd, CallError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || rustix::fs::openat(dir, name, flags, Mode::empty());

@@ -35,7 +35,6 @@ const CLASSES: [(&str, &str, &str); 6] = [
 pub(super) enum NoiseTarget {
     /// An image with a file system of our own.
     Image,
-    /// A directory.
     Directory(PathBuf),
 }
 
@@ -43,7 +42,6 @@ pub(super) enum NoiseTarget {
 pub(super) enum NoiseOutcome {
     /// It was interrupted, or did not begin.
     Stopped(ExitCode),
-    /// The spread.
     Noise(Noise),
 }
 

@@ -102,7 +102,6 @@ pub(super) fn ended(program: &str, status: ExitStatus) -> String {
     }
 }
 
-/// The runs of a program.
 pub(super) struct ProgramRuns<'a> {
     program: &'a Program,
     root: &'a Root,
