@@ -1,6 +1,6 @@
 //! The page cache: emptied, and looked into (cachestat(2), Linux 6.5).
 
-use crate::error::TargetError;
+use crate::TargetError;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fsync, open};
 use std::fs::File;
 use std::io;

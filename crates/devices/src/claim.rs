@@ -18,7 +18,7 @@ pub use directory::claim_directory;
 pub use image::claim_image;
 pub use kind::{Claimed, Hooks, Made, Order};
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::inventory::Roots;
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;

@@ -7,7 +7,7 @@
 //! claims of one process share. Two RUNs on parts of one disk would change its queue under each
 //! other and measure each other's work; one RUN works on one of its devices at a time.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::inventory::Roots;
 use crate::queue;
 use fsarena_model::device::DeviceIdentity;

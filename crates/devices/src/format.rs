@@ -3,7 +3,7 @@
 //! Works from a [`TargetSpec`], in whichever process holds it. Before every write to a device it is
 //! opened by `reopen`, which checks again what it is; a path alone is never trusted.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::inventory::{Roots, forget_parts};
 use crate::{cache, fiemap, image, leftovers, reopen};
 use fsarena_filesystems::{FileSystem, FsError, MountPlan, external};

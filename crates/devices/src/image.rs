@@ -4,7 +4,7 @@
 //! it is a hole, compresses away or is shared, and every mkfs gets the same sectors. It is never
 //! preallocated: a preallocated block has to be converted at its first write.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::leftovers::ours;
 use rustix::fs::{Advice, Mode, OFlags, fadvise, fcntl_getfl, fcntl_setfl, open};
 use std::fs::File;

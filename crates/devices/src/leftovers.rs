@@ -2,7 +2,7 @@
 //! has a file name that does not begin with `fsarena-`. Whether the run is dead is decided by the
 //! caller.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::mountinfo::MountEntry;
 use crate::{loopdev, mountinfo};
 use rustix::fs::{Mode, OFlags, open};

@@ -4,7 +4,7 @@
 //! where they are, so that contents without a place have none here. Links are not followed, and
 //! what is mounted below is left out. Reading the directories and inodes may read the device.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::fiemap::{
     FIEMAP_EXTENT_DATA_INLINE, FIEMAP_EXTENT_ENCODED, FIEMAP_EXTENT_NOT_ALIGNED,
     FIEMAP_EXTENT_UNKNOWN, each,

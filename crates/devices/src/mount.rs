@@ -6,7 +6,7 @@
 
 mod explain;
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::format::{COMMAND_LIMIT, Formatted};
 use crate::inventory::{ancestors, block_number};
 use crate::mountinfo::{self, MountEntry};

@@ -7,10 +7,10 @@
 //! since stays. A partition has the queue of its disk, and is given a setting only while nobody
 //! uses the rest of that disk. Nothing outside a `queue` directory is written.
 
-use crate::error::{Refusal, TargetError};
 use crate::inventory::{
     self, Allowed, BUSY_LIMIT, BlockDevice, Exclusive, Inventory, Roots, Usage,
 };
+use crate::{Refusal, TargetError};
 use fsarena_model::spec::TargetSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -6,10 +6,10 @@
 //! file system) is only touched after [`recheck_identity`]. A loop device must be backed by our
 //! image; a device that was made or is the user's must be the one that was claimed.
 
-use crate::error::{Refusal, TargetError};
 use crate::inventory::{
     self, BUSY_LIMIT, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for,
 };
+use crate::{Refusal, TargetError};
 use crate::{leftovers, loopdev};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd;

@@ -1,6 +1,6 @@
 //! Quiet: everything that was written is where it shall lie.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::File;
 use std::io;

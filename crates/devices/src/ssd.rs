@@ -17,7 +17,7 @@ mod steady;
 
 pub use steady::Steadiness;
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::image::{Aligned, set_direct, splitmix};
 use crate::reopen;
 use fsarena_model::device::{Conditioning, SsdPolicy};

@@ -5,7 +5,7 @@
 //! the value that was set is still in force. A `_bytes` limit zeroes its `_ratio` and the other way
 //! round: what was in force before is what is put back. Nothing outside `/proc/sys/vm` is written.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use fsarena_model::factor::Setting;
 use serde::{Deserialize, Serialize};
 use std::fs;

@@ -11,7 +11,7 @@ use crate::stop::Stop;
 use crate::{ExecutorSays, blank_record, parse_spec, run_trial};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
-use fsarena_process::namespace;
+use fsarena_process::child;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -73,11 +73,11 @@ fn in_place(what: &'static str) -> impl Fn(io::Error) -> PlaceError {
 /// When the inner process cannot be started.
 pub fn executor_outside(program: &Path, parent: Option<u32>) -> Result<Outside, PlaceError> {
     if let Some(parent) = parent {
-        namespace::death_signal(parent).map_err(in_place("death signal"))?;
+        child::death_signal(parent).map_err(in_place("death signal"))?;
     }
-    let made = namespace::enter_private_mounts()
+    let made = child::enter_private_mounts()
         .map_err(in_place(MOUNTS))
-        .and_then(|()| namespace::unshare_pids().map_err(in_place("process namespace")));
+        .and_then(|()| child::unshare_pids().map_err(in_place("process namespace")));
     if let Err(error) = made {
         return without(&error).map(Outside::Without).ok_or(error);
     }
@@ -128,10 +128,10 @@ pub fn executor_inside(
     namespaces: Namespaces,
 ) -> Result<(), PlaceError> {
     if namespaces == Namespaces::Own {
-        namespace::death_signal(0).map_err(in_place("death signal"))?;
-        namespace::mount_proc().map_err(in_place("mount of /proc"))?;
+        child::death_signal(0).map_err(in_place("death signal"))?;
+        child::mount_proc().map_err(in_place("mount of /proc"))?;
     } else if let Some(parent) = parent {
-        namespace::death_signal(parent).map_err(in_place("death signal"))?;
+        child::death_signal(parent).map_err(in_place("death signal"))?;
     }
     let mut input = BufReader::new(io::stdin());
     let mut line = String::new();

@@ -6,5 +6,4 @@
 
 pub mod child;
 pub mod cmd;
-pub mod namespace;
 pub mod orphans;

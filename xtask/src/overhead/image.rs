@@ -28,7 +28,7 @@ impl Mounted {
             return Ok(Err("needs root".to_owned()));
         }
         // No thread of the sections is alive here: the namespace is that of the whole task.
-        if let Err(error) = fsarena_process::namespace::enter_private_mounts() {
+        if let Err(error) = fsarena_process::child::enter_private_mounts() {
             return Ok(Err(format!("needs a mount namespace of its own: {error}")));
         }
         let needed = ["mkfs.ext4", "mount", "umount"];

@@ -46,7 +46,7 @@ fn outlive_signals() -> Result<()> {
 pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
     outlive_signals()?;
     if let Some(parent) = parent {
-        fsarena_process::namespace::death_signal(parent).context("death signal")?;
+        fsarena_process::child::death_signal(parent).context("death signal")?;
     }
     fsarena_worker::worker_main(std::io::stdin().lock(), std::io::stdout().lock())?;
     Ok(ExitCode::SUCCESS)

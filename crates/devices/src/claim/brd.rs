@@ -10,15 +10,14 @@
 //! how to clear it.
 
 use super::facts;
-use super::kind::{Claimed, Held, Kind, Order, missing, notice, wrong_level};
+use super::kind::{Claimed, Held, Kind, Order, memory_device, missing, wrong_level};
+use crate::TargetError;
 use crate::device_lock::DeviceLock;
-use crate::error::TargetError;
 use crate::inventory::{Roots, identify, recheck};
 use crate::{cache, ssd};
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
-use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_model::units::Bytes;
 use std::fs;
 use std::io;
@@ -58,7 +57,11 @@ impl Kind for Brd {
         let mut why_not = Vec::new();
         for number in numbers(&roots.sys) {
             match take(number, size_bytes, &roots) {
-                Ok(held) => return Ok(claimed(held, size_bytes)),
+                Ok(held) => {
+                    let identity = held.identity.clone();
+                    let text = "brd is memory, not a disk";
+                    return Ok(memory_device(Box::new(held), identity, "brd-memory", text));
+                }
                 Err(error) => why_not.push(error.to_string()),
             }
         }
@@ -116,28 +119,6 @@ fn all_zero(file: &fs::File, size_bytes: u64) -> io::Result<bool> {
         at += length as u64;
     }
     Ok(true)
-}
-
-fn claimed(held: HeldBrd, size_bytes: u64) -> Claimed {
-    let identity = held.identity.clone();
-    let mut facts = facts::of_queue(Path::new("/sys"), &identity.name);
-    facts.insert("in_memory".to_owned(), "true".to_owned());
-    facts.insert("size_bytes".to_owned(), size_bytes.to_string());
-    Claimed {
-        held: Box::new(held),
-        facts,
-        notices: vec![notice(
-            "brd-memory",
-            "brd is memory, not a disk",
-            "name a disk, or --on loop:SIZE on a disk, to compare disks",
-        )],
-        target: TargetSpec::Block {
-            device: identity.path.clone(),
-            size_bytes,
-            in_memory: true,
-            under: Under::Made { identity },
-        },
-    }
 }
 
 /// A RAM disk that was taken.

@@ -2,7 +2,7 @@
 
 use super::facts;
 use super::kind::{Claimed, Held, Kind, Made, Order, notice, our_name, wrong_level};
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::inventory::Roots;
 use crate::leftovers;
 use crate::vet::{VettedDirectory, vet_directory};

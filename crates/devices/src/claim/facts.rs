@@ -1,6 +1,6 @@
 //! Facts of devices and of what lies below them, for the record. What is missing is left out.
 
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::vet::available_bytes;
 use crate::{mountinfo, queue};
 use fsarena_model::units::Bytes;

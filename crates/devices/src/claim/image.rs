@@ -2,8 +2,8 @@
 
 use super::facts;
 use super::kind::{Claimed, Held, Kind, Made, Order, missing, notice, our_name, wrong_level};
+use crate::TargetError;
 use crate::device_lock::DeviceLock;
-use crate::error::TargetError;
 use crate::image::Image;
 use crate::inventory::{Roots, identify};
 use crate::loopdev::LoopDevice;

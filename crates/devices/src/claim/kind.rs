@@ -1,7 +1,7 @@
 //! What a kind of device is, and what a claim of one holds.
 
 use super::facts;
-use crate::error::TargetError;
+use crate::TargetError;
 use crate::inventory::Roots;
 use crate::queue;
 use crate::vet::VettedDevice;
@@ -9,11 +9,15 @@ use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::record::Notice;
-use fsarena_model::spec::TargetSpec;
+use fsarena_model::spec::{TargetSpec, Under};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Limit for a node to appear.
+const NODE_LIMIT: Duration = Duration::from_secs(5);
 
 /// Something that outlives this process, and what removes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -176,4 +180,37 @@ pub(super) fn notice(code: &str, text: &str, remedy: &str) -> Notice {
 /// A level of another kind; the registry never lets that happen.
 pub(super) fn wrong_level(level: &DeviceLevel) -> TargetError {
     TargetError::state(Path::new(level.kind()), "not a level of this kind of device", "")
+}
+
+/// The claim of a device of the kernel that is memory.
+pub(super) fn memory_device(
+    held: Box<dyn Held>,
+    identity: DeviceIdentity,
+    code: &str,
+    text: &str,
+) -> Claimed {
+    let mut facts = facts::of_queue(Path::new("/sys"), &identity.name);
+    facts.insert("in_memory".to_owned(), "true".to_owned());
+    facts.insert("size_bytes".to_owned(), identity.size_bytes.to_string());
+    let remedy = "name a disk, or --on loop:SIZE on a disk, to compare disks";
+    let target = TargetSpec::Block {
+        device: identity.path.clone(),
+        size_bytes: identity.size_bytes,
+        in_memory: true,
+        under: Under::Made { identity },
+    };
+    Claimed { held, facts, notices: vec![notice(code, text, remedy)], target }
+}
+
+/// Waits for the node of a device that was just made.
+pub(super) fn wait_for_node(node: &Path) -> Result<(), TargetError> {
+    let deadline = Instant::now() + NODE_LIMIT;
+    while !node.exists() {
+        if Instant::now() > deadline {
+            let remedy = "mount devtmpfs at /dev, or make the node";
+            return Err(TargetError::state(node, "its node has not appeared", remedy));
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }

@@ -5,18 +5,18 @@
 //! and a dead run's device is recognised by its name alone.
 
 use super::facts;
-use super::kind::{Claimed, Held, Kind, Made, Order, missing, notice, our_name, wrong_level};
-use crate::error::TargetError;
+use super::kind::{
+    Claimed, Held, Kind, Made, Order, memory_device, missing, our_name, wait_for_node, wrong_level,
+};
+use crate::TargetError;
 use crate::inventory::{Roots, identify};
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
-use fsarena_model::spec::{TargetSpec, Under};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Directory of the devices in configfs.
 const CONFIG: &str = "kernel/config/nullb";
@@ -24,8 +24,6 @@ const CONFIG: &str = "kernel/config/nullb";
 const NAME_MAX: usize = 31;
 /// Stands in the identity of what is not there yet.
 const MADE_BY: (&str, &str) = ("made_by", "null_blk");
-/// Limit for a node to appear.
-const LIMIT: Duration = Duration::from_secs(5);
 
 /// Devices that answer at once.
 pub(super) struct NullBlk;
@@ -72,25 +70,9 @@ impl Kind for NullBlk {
         held.make(size_bytes)?;
         let node = held.node(&roots, &name)?;
         let identity = identify(&node, &roots)?;
-        let mut facts = facts::of_queue(&roots.sys, &identity.name);
-        facts.insert("in_memory".to_owned(), "true".to_owned());
-        facts.insert("size_bytes".to_owned(), size_bytes.to_string());
-        Ok(Claimed {
-            held: Box::new(held),
-            facts,
-            notices: vec![notice(
-                "null-blk-memory",
-                "null_blk is memory that answers at once, not a disk: it shows what the file \
-                 system and the block layer cost, and nothing of any disk",
-                "name a disk, or --on loop:SIZE on a disk, to compare disks",
-            )],
-            target: TargetSpec::Block {
-                device: identity.path.clone(),
-                size_bytes: identity.size_bytes,
-                in_memory: true,
-                under: Under::Made { identity },
-            },
-        })
+        let text = "null_blk is memory that answers at once, not a disk: it shows what the file \
+                    system and the block layer cost, and nothing of any disk";
+        Ok(memory_device(Box::new(held), identity, "null-blk-memory", text))
     }
 
     fn has_made(&self, identity: &DeviceIdentity) -> bool {
@@ -162,14 +144,7 @@ impl HeldNullBlk {
             .find(|disk| roots.sys.join("block").join(disk).exists())
             .ok_or_else(|| TargetError::state(&config, "has made no disk", ""))?;
         let node = roots.dev.join(disk);
-        let deadline = Instant::now() + LIMIT;
-        while !node.exists() {
-            if Instant::now() > deadline {
-                let remedy = "mount devtmpfs at /dev";
-                return Err(TargetError::state(&node, "its node has not appeared", remedy));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for_node(&node)?;
         Ok(node)
     }
 }

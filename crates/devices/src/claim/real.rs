@@ -6,8 +6,8 @@
 
 use super::facts;
 use super::kind::{Claimed, Held, Kind, Order, wrong_level};
+use crate::TargetError;
 use crate::device_lock::DeviceLock;
-use crate::error::TargetError;
 use crate::inventory::{Roots, block_number};
 use crate::{mountinfo, queue};
 use fsarena_filesystems::Availability;

@@ -16,14 +16,15 @@
 //! cannot tell; it still cannot remove what is open, mounted or swapped to.
 
 use super::facts;
-use super::kind::{Claimed, Held, Kind, Made, Order, missing, notice, wrong_level};
+use super::kind::{
+    Claimed, Held, Kind, Made, Order, memory_device, missing, wait_for_node, wrong_level,
+};
+use crate::TargetError;
 use crate::device_lock::DeviceLock;
-use crate::error::TargetError;
 use crate::inventory::{Roots, identify};
 use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
-use fsarena_model::spec::{TargetSpec, Under};
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::{self, File};
 use std::io;
@@ -31,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const SYS: &str = "/sys";
-/// Limit for a node to appear, and for a device to be let go.
+/// Limit for a device to become free.
 const LIMIT: Duration = Duration::from_secs(5);
 const PAGE_BYTES: u64 = 4096;
 
@@ -81,26 +82,10 @@ impl Kind for Zram {
             ));
         }
         device.lock = Some(DeviceLock::take_new(&identity, &Roots::default())?);
-        let mut facts = facts::of_queue(Path::new(SYS), &identity.name);
-        facts.insert("in_memory".to_owned(), "true".to_owned());
-        facts.insert("size_bytes".to_owned(), size_bytes.to_string());
-        Ok(Claimed {
-            held: Box::new(device),
-            facts,
-            notices: vec![notice(
-                "zram-memory",
-                "zram is memory, not a disk, and compresses what is written: contents that fsarena \
-                 makes do not compress, so each page costs the attempt and is stored whole; \
-                 metadata compresses",
-                "name a disk, or --on loop:SIZE on a disk, to compare disks",
-            )],
-            target: TargetSpec::Block {
-                device: identity.path.clone(),
-                size_bytes,
-                in_memory: true,
-                under: Under::Made { identity },
-            },
-        })
+        let text = "zram is memory, not a disk, and compresses what is written: contents that \
+                    fsarena makes do not compress, so each page costs the attempt and is stored \
+                    whole; metadata compresses";
+        Ok(memory_device(Box::new(device), identity, "zram-memory", text))
     }
 
     fn has_made(&self, identity: &DeviceIdentity) -> bool {
@@ -161,15 +146,7 @@ impl HeldZram {
             TargetError::state(&path, format!("{:?} is no number of a device", text.trim()), "")
         })?;
         let this = Self { number, file: None, state: State::Empty, lock: None };
-        let node = this.node();
-        let deadline = Instant::now() + LIMIT;
-        while !node.exists() {
-            if Instant::now() > deadline {
-                let remedy = "mount devtmpfs at /dev, or make the node";
-                return Err(TargetError::state(&node, "its node has not appeared", remedy));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        wait_for_node(&this.node())?;
         Ok(this)
     }
 

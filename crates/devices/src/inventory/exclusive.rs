@@ -4,7 +4,7 @@ use super::identity::{self, Node, unread};
 use super::listing::Inventory;
 use super::openers::{Allowed, BUSY_LIMIT, BUSY_PAUSE, not_open};
 use super::{Roots, Usage, ioctl};
-use crate::error::{Refusal, TargetError};
+use crate::{Refusal, TargetError};
 use fsarena_model::device::DeviceIdentity;
 use rustix::fs::{FileType, Mode, OFlags, fstat, major, minor, open};
 use rustix::io::Errno;

@@ -2,7 +2,7 @@
 
 use super::Roots;
 use super::listing::{BlockDevice, Inventory};
-use crate::error::{Refusal, TargetError};
+use crate::{Refusal, TargetError};
 use fsarena_model::device::DeviceIdentity;
 use rustix::fs::{FileType, major, minor, stat};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::attribute::{self, Unread, is_gone};
 use super::identity;
 use super::mounts::is_pid;
 use super::roots::Roots;
-use crate::error::Refusal;
+use crate::Refusal;
 use rustix::fs::{FileType, major, minor};
 use std::fs;
 use std::path::Path;

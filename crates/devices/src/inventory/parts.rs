@@ -4,7 +4,7 @@ use super::Roots;
 use super::attribute;
 use super::listing::Inventory;
 use super::{BUSY_LIMIT, BUSY_PAUSE};
-use crate::error::TargetError;
+use crate::TargetError;
 use fsarena_model::device::DeviceIdentity;
 use std::fs::File;
 use std::io;

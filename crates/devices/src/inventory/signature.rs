@@ -2,7 +2,7 @@
 
 use super::listing::{BlockDevice, Inventory};
 use super::{magic, mounts};
-use crate::error::Refusal;
+use crate::Refusal;
 use fsarena_process::cmd::{self, CmdError, SearchPath};
 use rustix::fs::{Mode, OFlags, open};
 use serde::Deserialize;

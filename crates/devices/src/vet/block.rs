@@ -9,10 +9,10 @@
 
 use super::consent::WipeConsent;
 use crate::device_lock;
-use crate::error::{Refusal, TargetError};
 use crate::inventory::{
     self, Allowed, BUSY_LIMIT, BlockDevice, Exclusive, Inventory, Roots, Usage,
 };
+use crate::{Refusal, TargetError};
 use fsarena_model::device::DeviceIdentity;
 use fsarena_process::cmd::SearchPath;
 use std::collections::BTreeSet;

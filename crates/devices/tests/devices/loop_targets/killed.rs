@@ -7,7 +7,7 @@ use fsarena_devices::mount::mount;
 use fsarena_devices::{leftovers, loopdev, mountinfo, settle, vet};
 use fsarena_filesystems::driver;
 use fsarena_model::contender::{Discard, FsLevel};
-use fsarena_process::namespace;
+use fsarena_process::child;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ fn loop_victim() {
         return println!("not run: the child of another test");
     };
     if std::env::var_os(PRIVATE).is_some() {
-        namespace::enter_private_mounts().unwrap();
+        child::enter_private_mounts().unwrap();
     }
     let level = FsLevel::plain(&std::env::var(FS).unwrap());
     let driver = driver(&level).unwrap();
@@ -169,8 +169,8 @@ fn loop_pid_namespace_member() {
         return println!("not run: the child of another test");
     };
     if role == "parent" {
-        namespace::enter_private_mounts().unwrap();
-        namespace::unshare_pids().unwrap();
+        child::enter_private_mounts().unwrap();
+        child::unshare_pids().unwrap();
         let mut first = Command::new(std::env::current_exe().unwrap());
         first
             .args(["--exact", "loop_targets::killed::loop_pid_namespace_member"])
@@ -178,8 +178,8 @@ fn loop_pid_namespace_member() {
         assert!(first.stdout(Stdio::null()).status().unwrap().success());
         return;
     }
-    namespace::death_signal(0).unwrap();
-    namespace::mount_proc().unwrap();
+    child::death_signal(0).unwrap();
+    child::mount_proc().unwrap();
     assert_eq!(std::fs::read_link("/proc/self").unwrap(), Path::new("1"));
     assert!(leftovers::loop_devices_of(Path::new("/x/fsarena-none")).unwrap().is_empty());
     let limit = Duration::from_secs(10);
