@@ -1,6 +1,6 @@
 //! Maintenance commands of the workspace, run as `cargo xtask NAME`.
 //!
-//! They live in Rust beside the code they check, so that a fresh machine needs nothing but a
+//! They live in Rust next to the code they check, so that a fresh machine needs nothing but a
 //! toolchain and so that the checks themselves have tests. Nothing here is part of the program
 //! that users get.
 #![forbid(unsafe_code)]

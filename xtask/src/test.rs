@@ -29,7 +29,7 @@ struct Step {
     run: fn(&mut StepContext) -> Outcome,
 }
 
-/// The cheap ones first. clippy and docs run beside the machine tests, which mostly wait.
+/// The cheap ones first. clippy and docs run next to the machine tests, which mostly wait.
 /// cargo-deny is waited for as late as possible, because it may still be under construction; the
 /// benchmark runs after it, on a quiet machine; leftovers come last.
 const STEPS: &[Step] = &[

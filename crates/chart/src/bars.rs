@@ -27,7 +27,7 @@ pub struct Bar {
     pub interval: Option<(f64, f64)>,
     /// Every raw value, in the order measured.
     pub points: Vec<Spot>,
-    /// What stands beside the bar: `FASTER`, `not run`, `warm by nature`.
+    /// What stands next to the bar: `FASTER`, `not run`, `warm by nature`.
     pub note: String,
 }
 

@@ -14,7 +14,7 @@ use crate::{Axis, Head, Key, Spot, Svg};
 const TALL: f64 = 84.0;
 /// Title, plot and numbers of a panel, in units.
 const PANEL: f64 = 20.0 + TALL + 24.0;
-/// Columns of a panel up to which two panels stand beside each other.
+/// Columns of a panel up to which two panels stand next to each other.
 const NARROW: usize = 8;
 /// Room between two panels, in units.
 const APART: f64 = 14.0;

@@ -1,4 +1,4 @@
-//! Groups of bars: several values of one contender or test beside each other, such as an article's
+//! Groups of bars: several values of one contender or test next to each other, such as an article's
 //! and this machine's.
 
 use crate::ink::Ink;

@@ -121,7 +121,7 @@ fn count_up(count: usize) -> Option<f64> {
     u32::try_from(count).ok().filter(|count| *count > 0).map(f64::from)
 }
 
-/// Columns beside each other.
+/// Columns next to each other.
 struct Panel {
     start: usize,
     width: f64,

@@ -23,9 +23,9 @@ inks! {
     Title = "axis-title",
     /// A number of an axis.
     Tick = "tick",
-    /// Words beside a mark.
+    /// Words next to a mark.
     Note = "note",
-    /// A number beside a mark.
+    /// A number next to a mark.
     Value = "value",
     /// Name of a group of bars.
     Heading = "heading",

@@ -13,7 +13,7 @@ use crate::{Axis, Head, Spot, Svg};
 const TALL: f64 = 150.0;
 /// Height of the strip along the axis, in units.
 const STRIP: f64 = 7.0;
-/// Room beside the first and the last level, in units.
+/// Room next to the first and the last level, in units.
 const SIDE: f64 = 22.0;
 /// Widest name of a level, in units.
 const WORD: f64 = 90.0;

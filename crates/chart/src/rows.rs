@@ -37,7 +37,7 @@ pub(crate) fn hue(number: usize) -> String {
     format!("h{}", number % crate::HUES)
 }
 
-/// The words of a mark: whose it is, what it says, and the note beside it.
+/// The words of a mark: whose it is, what it says, and the note next to it.
 pub(crate) fn tip(label: &str, says: &str, note: &str) -> String {
     let mut tip = label.to_owned();
     // Words that already begin with the label are not told twice.

@@ -158,8 +158,8 @@ fn log_ticks(coord: &LogCoord<f64>, most: usize) -> Vec<f64> {
     within(powers.iter().flat_map(|power| between.iter().map(move |by| power * by)).collect())
 }
 
-/// A value beside its mark in three digits, followed by the unit (` s`). What is far below the unit
-/// has one of its own: a value that is not 0 never reads as 0.
+/// A value next to its mark in three digits, followed by the unit (` s`). What is far below the
+/// unit has one of its own: a value that is not 0 never reads as 0.
 pub(crate) fn figure(value: f64, unit: &str) -> String {
     let size = value.abs();
     if size == 0.0 {

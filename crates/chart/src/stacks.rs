@@ -34,7 +34,7 @@ pub struct Stack {
     pub segments: Vec<Segment>,
     /// A value that the whole is held against: a line across the bar.
     pub held_against: Option<Spot>,
-    /// What stands beside the bar: `not drained`, `no device`.
+    /// What stands next to the bar: `not drained`, `no device`.
     pub note: String,
 }
 

@@ -1,4 +1,4 @@
-//! Packs a tree into an archive, straight from its description: no tree lies on a disk.
+//! Packs a tree into an archive, straight from its description: no tree is on a disk.
 //!
 //! The archive is what `tar -c -C TREE .` makes in the format of GNU, names with `./` before them:
 //! headers have the times and permissions of the description and the user and group 0, so that the

@@ -1,4 +1,4 @@
-//! Block devices: what is there, what each is known by, who uses it, and what lies on it.
+//! Block devices: what is there, what each is known by, who uses it, and what is on it.
 //!
 //! Everything here looks and changes nothing. The roots are parameters, so that trees made by a
 //! test can be read. What cannot be read or is not understood is an error, and never an answer:

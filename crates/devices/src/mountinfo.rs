@@ -129,7 +129,7 @@ pub fn at(mount_point: &Path) -> io::Result<Option<MountEntry>> {
     Ok(current()?.into_iter().rev().find(|entry| entry.mount_point == mount_point))
 }
 
-/// The mount that an absolute path without symbolic links lies on.
+/// The mount that an absolute path without symbolic links is on.
 ///
 /// # Errors
 /// As [`current`].

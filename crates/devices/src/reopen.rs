@@ -116,14 +116,14 @@ fn over_our_image(
     ))
 }
 
-/// Makes sure that nothing has come onto a device of the user's since it was given up: what lies on
+/// Makes sure that nothing has come onto a device of the user's since it was given up: what is on
 /// it was given up, or is a file system that fsarena makes itself. `held` is the device, held.
 ///
 /// What an external file system leaves is not known by name; it is wiped when that is taken down
 /// ([`crate::format::Formatted::destroy`]).
 ///
 /// # Errors
-/// When something else lies on it, or what lies on it cannot be known.
+/// When something else is on it, or what is on it cannot be known.
 pub(crate) fn nothing_new_on(target: &TargetSpec, held: &File) -> Result<(), TargetError> {
     let TargetSpec::Block { under: Under::Real { identity, signatures, .. }, .. } = target else {
         return Ok(());

@@ -12,7 +12,7 @@ use fsarena_model::units::Bytes;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat, statfs};
 use std::path::{Path, PathBuf};
 
-/// Space that must be left free beside an image, bytes.
+/// Space that must be left free next to an image, bytes.
 pub const IMAGE_MARGIN_BYTES: u64 = 64 << 20;
 
 /// A directory in which images may be made.
@@ -57,7 +57,7 @@ impl VettedDirectory {
         &self.path
     }
 
-    /// Type of the file system it lies on, as in mountinfo.
+    /// Type of the file system it is on, as in mountinfo.
     #[must_use]
     pub fn fs_type(&self) -> &str {
         &self.fs_type
@@ -171,16 +171,16 @@ fn writable_directory(dir: &Path, remedy: &str) -> Result<PathBuf, Refusal> {
         return Err(refuse("its name is not plain UTF-8".to_owned()));
     }
     let below_ours = below_our_mount(&path)
-        .map_err(|error| refuse(format!("what it lies on is not known: mountinfo: {error}")))?;
+        .map_err(|error| refuse(format!("what it is on is not known: mountinfo: {error}")))?;
     if below_ours {
-        return Err(refuse("lies on a file system that a run of ours has mounted".to_owned()));
+        return Err(refuse("is on a file system that a run of ours has mounted".to_owned()));
     }
     accessat(CWD, &path, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
         .map_err(|error| refuse(format!("not writable: {}", std::io::Error::from(error))))?;
     Ok(path)
 }
 
-/// Whether the path lies on a file system of ours: its source is our name, or a loop device over
+/// Whether the path is on a file system of ours: its source is our name, or a loop device over
 /// an image of ours.
 fn below_our_mount(path: &Path) -> std::io::Result<bool> {
     Ok(mountinfo::find_for_path(path)?.is_some_and(|entry| {
@@ -197,7 +197,7 @@ fn magic(path: &Path, remedy: &str) -> Result<i64, Refusal> {
     let magic = i64::from(fs.f_type) & 0xffff_ffff;
     match PSEUDO.iter().find(|(number, _)| *number == magic) {
         Some((_, name)) => {
-            let reason = format!("lies on {name}, which holds no files of users");
+            let reason = format!("is on {name}, which holds no files of users");
             Err(Refusal::new(path, reason, remedy))
         }
         None => Ok(magic),

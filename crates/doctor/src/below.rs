@@ -1,4 +1,4 @@
-//! What a device or directory lies on, for who watches it.
+//! What a device or directory is on, for who watches it.
 
 use crate::layers::{Layer, Stack, device_of};
 use crate::snapshot;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub struct Below {
     /// The mount that a directory is on; absent for a device.
     pub mount: Option<MountEntry>,
-    /// The device that was named or that the file system lies on, then those below it; none where
+    /// The device that was named or that the file system is on, then those below it; none where
     /// the file system has no block device on this machine.
     pub devices: Vec<Piece>,
     /// Mounts of the first of them, that of the directory included.

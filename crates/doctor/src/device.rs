@@ -157,7 +157,7 @@ const DEFAULT_KIB: u64 = 128;
 
 /// How far the kernel reads ahead of a sequential reader.
 pub(crate) fn read_ahead(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    // The file system asks the device that it lies on; what is below has no say.
+    // The file system asks the device that it is on; what is below has no say.
     if !layer.is_top && !layer.is_hardware() {
         return None;
     }

@@ -27,7 +27,7 @@ pub(crate) struct Layer {
 pub(crate) struct Backing {
     /// As the kernel names it.
     pub file: PathBuf,
-    /// File system that the file lies on; `None` where no mount is known for it.
+    /// File system that the file is on; `None` where no mount is known for it.
     pub fstype: Option<String>,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct SystemSnapshot {
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     pub path: PathBuf,
-    /// The mount that it lies on.
+    /// The mount that it is on.
     pub mount: MountEntry,
     /// Room on its file system, or why that is not known.
     pub room: Result<Room, String>,

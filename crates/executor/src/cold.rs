@@ -29,9 +29,9 @@ pub enum Need {
 /// What the cache of a source was made before a phase that reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SourceCache {
-    /// The source lies on the file system under test, or is not read.
+    /// The source is on the file system under test, or is not read.
     Below,
-    /// It lies on another one: its pages in the cache, where they can be told.
+    /// It is on another one: its pages in the cache, where they can be told.
     Other(Option<u64>),
     /// It lies in memory.
     Memory,
@@ -40,7 +40,7 @@ pub enum SourceCache {
 /// Where a phase is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ground {
-    /// What the file system lies on.
+    /// What the file system is on.
     pub place: Backing,
     /// An image on a disk lies under the device, which may be in the page cache as well.
     pub image_is_cached: bool,

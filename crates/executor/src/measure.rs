@@ -2,7 +2,8 @@
 //! again, the file system is drained, counters are read a last time.
 //!
 //! The three clocks start at the worker's first clock read. Between it and the worker's last one
-//! the executor only waits; the sampler is the one thread beside it, and its cost is in the record.
+//! the executor only waits; the sampler is the one thread next to it, and its cost is in the
+//! record.
 
 use crate::cold::{self, Ground, SourceCache};
 use crate::context::{Trial, unix_ns};

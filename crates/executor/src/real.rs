@@ -49,7 +49,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Runs a command of the user's beside a phase. What it writes belongs to no phase.
+    /// Runs a command of the user's next to a phase. What it writes belongs to no phase.
     pub(crate) fn hook(&mut self, command: &str) -> Result<(), StepError> {
         self.end_accounts("a hook")?;
         let data = self.data_path(self.source()?);

@@ -1,4 +1,4 @@
-//! The cache of a source that lies on another file system: as cold, or as warm, before a phase as
+//! The cache of a source that is on another file system: as cold, or as warm, before a phase as
 //! the phase was asked to be, for every contender alike.
 //!
 //! Where the device under test is made cold, the source is looked at while that is unmounted: all

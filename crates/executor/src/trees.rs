@@ -93,7 +93,7 @@ impl StoredTree {
         }
     }
 
-    /// What a job has to read of it where it lies on the device; `ops` are those that were done.
+    /// What a job has to read of it where it is on the device; `ops` are those that were done.
     /// How much of the user's own is stored is not known well enough for a share of it; what a
     /// command reads is not known.
     pub(crate) fn need(
@@ -113,7 +113,7 @@ impl StoredTree {
             JobKind::Command(_) => Need::Nothing,
             JobKind::Copy if reflink != Reflink::Never => Need::Metadata,
             JobKind::Copy | JobKind::Archive { .. } if known => data,
-            // Other files than those that are encoded may lie beside them.
+            // Other files than those that are encoded may lie next to them.
             JobKind::Flac | JobKind::Ogg if known && ops >= contents.files => data,
             JobKind::Untar { .. } if self.is_file && !rule.compresses => {
                 Need::Data { bytes: self.stored_bytes }

@@ -52,7 +52,7 @@ fn phase_memory_bytes(dataset: &Dataset, op: Op) -> u64 {
     dataset.files.saturating_mul(INODE_BYTES).saturating_add(contents)
 }
 
-/// What a phase of cycles needs: all files, beside them those that one cycle makes anew, and what
+/// What a phase of cycles needs: all files, next to them those that one cycle makes anew, and what
 /// the second load has.
 fn cycle_memory_bytes(dataset: &Dataset, cycle: &Cycle) -> u64 {
     let all = phase_memory_bytes(dataset, Op::Cycle);

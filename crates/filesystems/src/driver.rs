@@ -40,7 +40,7 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// What a file system lies on.
+/// What a file system is on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Backing {
     /// A block device.
@@ -113,7 +113,7 @@ pub trait FileSystem: Send + Sync {
     /// One line for lists and documentation.
     fn summary(&self) -> &str;
 
-    /// What it lies on.
+    /// What it is on.
     fn backing(&self) -> Backing {
         Backing::Block
     }

@@ -320,7 +320,7 @@ fn parse_superblock(text: &str) -> Result<FsLayout, FsError> {
     let (mut journal, mut notes) = (Vec::new(), Vec::new());
     if start == 0 {
         notes.push(
-            "Its log lies on another device: what is written there is not in this account."
+            "Its log is on another device: what is written there is not in this account."
                 .to_owned(),
         );
     } else {

@@ -92,8 +92,8 @@ pub struct Levels {
     /// Whether copies may share blocks with what is copied.
     #[serde(default, skip_serializing_if = "Reflink::is_never")]
     pub reflink: Reflink,
-    /// A handicap of known size, ns: the worker sleeps so long within each timed phase, after its
-    /// last op and before `returned` is read. It shows what a comparison is able to find.
+    /// An injected delay of known size, ns: the worker sleeps so long within each timed phase,
+    /// after its last op and before `returned` is read. It shows what a comparison is able to find.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub handicap_ns: u64,
     /// Levels of the factors that have no field here, by key; one at its default is absent.
@@ -101,7 +101,7 @@ pub struct Levels {
     pub factors: BTreeMap<String, String>,
 }
 
-/// Whether there is no handicap.
+/// Whether no delay is injected.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
 pub(crate) fn is_zero(value: &u64) -> bool {
     *value == 0

@@ -58,7 +58,7 @@ pub const MAX_AT_WORK: u32 = 8;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Overrun {
-    /// The next cycle starts on time, beside the one at work, as cron(8) does it.
+    /// The next cycle starts on time, next to the one at work, as cron(8) does it.
     #[default]
     Overlap,
     /// Starts that come while a cycle is at work are left out.
@@ -95,7 +95,7 @@ pub struct Shares {
     pub in_place: u32,
     /// open(`O_WRONLY|O_TRUNC`), written, close.
     pub truncate: u32,
-    /// A new file beside it written and closed, then rename(2) over it.
+    /// A new file next to it written and closed, then rename(2) over it.
     pub replace: u32,
     /// unlink(2), then open(`O_CREAT|O_EXCL`), written, close.
     pub recreate: u32,
@@ -146,7 +146,7 @@ impl UpdateKind {
     }
 }
 
-/// A second load beside the cycles, in a directory of its own (`disturb`) below the same root. It
+/// A second load next to the cycles, in a directory of its own (`disturb`) below the same root. It
 /// starts with its cycle and ends with its amount, or when its cycle is durable where it has none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -316,7 +316,7 @@ pub struct CycleRecord {
     /// the period (or has no device).
     pub quiet_ns: Option<u64>,
     /// Counters from its start to `durable`, of the whole machine and device: where cycles lie
-    /// beside each other (`overlap`), each holds what the others did meanwhile.
+    /// next to each other (`overlap`), each holds what the others did meanwhile.
     pub durable: Counters,
     /// Counters over its period: to the start of the next one, and of the last, to its end.
     pub period: Counters,
@@ -373,9 +373,9 @@ impl CyclesRecord {
         if clear.is_empty() { undisturbed().collect() } else { clear }
     }
 
-    /// Whether an undisturbed cycle was at work beside a disturbed one, or beside its second load:
-    /// that goes on past its cycle where it has an amount of its own, and with `overlap` the cycle
-    /// itself may.
+    /// Whether an undisturbed cycle was at work next to a disturbed one, or next to its second
+    /// load: that goes on past its cycle where it has an amount of its own, and with `overlap` the
+    /// cycle itself may.
     #[must_use]
     pub fn has_met_load(&self, cycle: &CycleRecord) -> bool {
         let own = cycle.report.at_work_ns();

@@ -25,6 +25,17 @@ impl Seed {
     }
 
     /// The seed of one named part, numbered within its parent.
+    ///
+    /// ```
+    /// use fsarena_model::seed::Seed;
+    ///
+    /// let block = Seed::from_number(2003).child("block", 1);
+    /// assert_eq!(block, Seed::from_number(2003).child("block", 1), "the same on every machine");
+    /// assert_ne!(block, Seed::from_number(2003).child("block", 2));
+    ///
+    /// let mut order = [0, 1, 2, 3];
+    /// block.rng().shuffle(&mut order);
+    /// ```
     #[must_use]
     pub fn child(&self, label: &str, index: u64) -> Self {
         let mut hash = Sha256::new();

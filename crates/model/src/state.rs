@@ -71,7 +71,7 @@ impl DatasetState {
         self.truncated_bytes.is_none()
     }
 
-    /// Names of a file beside its own.
+    /// Names of a file next to its own.
     #[must_use]
     pub fn further_names(&self) -> u64 {
         u64::from(self.linked) + u64::from(self.symlinked)

@@ -76,7 +76,13 @@ impl BadQuantity {
     }
 }
 
-/// A size without loss and without a space: `2G`, `1500000K`, `100`.
+/// A size without loss and without a space.
+///
+/// ```
+/// use fsarena_model::units::size_text;
+///
+/// assert_eq!((size_text(2 << 30), size_text(100)), ("2G".to_owned(), "100".to_owned()));
+/// ```
 #[must_use]
 pub fn size_text(size: u64) -> String {
     for (unit, factor) in [("T", 1u64 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)] {
@@ -87,7 +93,13 @@ pub fn size_text(size: u64) -> String {
     size.to_string()
 }
 
-/// A duration without loss and without a space: `30ms`, `2s`, `0ms`.
+/// A duration without loss and without a space.
+///
+/// ```
+/// use fsarena_model::units::nanos_text;
+///
+/// assert_eq!((nanos_text(30_000_000), nanos_text(0)), ("30ms".to_owned(), "0ms".to_owned()));
+/// ```
 #[must_use]
 pub fn nanos_text(nanos: u64) -> String {
     let units = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)];
@@ -104,6 +116,13 @@ const TIME_UNITS: &str = "ns, us, ms, s, m, h";
 impl FromStr for Bytes {
     type Err = BadQuantity;
 
+    /// ```
+    /// use fsarena_model::units::Bytes;
+    ///
+    /// assert_eq!("1.5 GiB".parse(), Ok(Bytes(1_610_612_736)));
+    /// assert_eq!("64M".parse(), Ok(Bytes(64 << 20)));
+    /// assert!("64 KB".parse::<Bytes>().is_err(), "1024 or 1000?");
+    /// ```
     fn from_str(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, "64M or 256 B")?;
         let factor: u64 = match unit {
@@ -126,6 +145,12 @@ impl FromStr for Bytes {
 impl FromStr for Nanos {
     type Err = BadQuantity;
 
+    /// ```
+    /// use fsarena_model::units::Nanos;
+    ///
+    /// assert_eq!("100ms".parse(), Ok(Nanos(100_000_000)));
+    /// assert_eq!("2 m".parse(), Ok(Nanos(120_000_000_000)));
+    /// ```
     fn from_str(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, "100ms or 30 s")?;
         let factor: u64 = match unit {
@@ -244,7 +269,13 @@ impl fmt::Display for Nanos {
     }
 }
 
-/// Three significant digits without an exponent: `1.23`, `12.3`, `123`, `1234`.
+/// Three significant digits without an exponent.
+///
+/// ```
+/// use fsarena_model::units::three_digits;
+///
+/// assert_eq!((three_digits(1.234), three_digits(1234.4)), ("1.23".to_owned(), "1234".to_owned()));
+/// ```
 #[must_use]
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
@@ -269,6 +300,10 @@ pub fn grouped(value: u64) -> String {
 }
 
 /// A share written as `"5%"` or `0.05`, kept as a fraction.
+///
+/// ```
+/// assert_eq!(fsarena_model::units::parse_share("5%"), Ok(0.05));
+/// ```
 ///
 /// # Errors
 /// When the text is neither, or not between 0 and 10 (1000 %).

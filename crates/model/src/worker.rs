@@ -158,7 +158,7 @@ pub enum WorkerSays {
 }
 
 /// What a worker measured. Times are `CLOCK_MONOTONIC` of this boot, so that the executor can set
-/// them beside its own.
+/// them next to its own.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorkerReport {

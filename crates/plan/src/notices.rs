@@ -97,7 +97,7 @@ fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
                 ),
             };
             let text = format!(
-                "workload {name:?}: the source lies on another file system, in {place}: reading \
+                "workload {name:?}: the source is on another file system, in {place}: reading \
                  it is in the figures; it is made cold or warm, as the phase is asked to be, for \
                  every contender alike{disk}"
             );

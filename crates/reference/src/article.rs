@@ -21,7 +21,7 @@ pub struct Article {
     pub findings: Vec<Finding>,
     /// In which state of the caches it measured.
     pub caches: Caches,
-    /// How measurements of somebody else are laid out to be set beside it.
+    /// How measurements of somebody else are laid out to be set next to it.
     pub shape: Shape,
 }
 
@@ -101,7 +101,7 @@ pub struct BlockRow {
     pub block_bytes: f64,
     /// `newfs -f`.
     pub fragment_bytes: f64,
-    /// Whether a script made about 1,000 small files beside it.
+    /// Whether a script made about 1,000 small files next to it.
     pub disturbed: bool,
     /// Time that a cycle worked, s.
     pub work_time_s: f64,

@@ -81,6 +81,12 @@ pub fn list() -> Vec<(u16, &'static str)> {
 
 /// The study of a year.
 ///
+/// ```
+/// let study = fsarena_reference::study(2003).expect("it is known");
+/// assert!(study.tables.iter().all(|table| !table.rows.is_empty()));
+/// assert!(fsarena_reference::study(1999).is_none());
+/// ```
+///
 /// # Panics
 /// Never: a test reads every file.
 #[must_use]

@@ -168,9 +168,7 @@ pub(crate) fn queues(study: &Study) -> Table {
     for row in &study.queues {
         let mut cells = vec![Cell::text(row.label.as_str())];
         let known = |factor: &&dyn Factor| row.settings.get(factor.key());
-        cells.extend(
-            factors.iter().map(|one| known(one).map_or_else(Cell::none, |text| Cell::text(text))),
-        );
+        cells.extend(factors.iter().map(|one| known(one).map_or_else(Cell::none, Cell::text)));
         cells.push(Cell::count(row.trials));
         table.row(cells);
     }

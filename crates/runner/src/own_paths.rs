@@ -10,7 +10,7 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{NotRun, RunPlan};
 use std::path::{Path, PathBuf};
 
-/// Where a RUN writes beside its targets; none of it may lie on a device under test.
+/// Where a RUN writes next to its targets; none of it may lie on a device under test.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnPaths<'a> {
     pub database: &'a Path,

@@ -541,7 +541,7 @@ fn needs_claim(levels: &Levels) -> bool {
     matches!(place, Backing::Block | Backing::Directory)
 }
 
-/// Bytes of the images that trials `left` will have beside the stage, on the disk and in memory.
+/// Bytes of the images that trials `left` will have next to the stage, on the disk and in memory.
 fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
     let mut known: Vec<ClaimKey> = Vec::new();
     let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
@@ -563,7 +563,7 @@ fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
     (disk_bytes, memory_bytes)
 }
 
-/// Whether `path` lies on an ext4 (or ext2 served by it) without a journal.
+/// Whether `path` is on an ext4 (or ext2 served by it) without a journal.
 fn lacks_journal(path: &Path) -> bool {
     let Ok(meta) = std::fs::metadata(path) else { return false };
     let device = rustix::fs::major(meta.dev());
@@ -577,7 +577,7 @@ fn lacks_journal(path: &Path) -> bool {
 fn no_journal_notice() -> Notice {
     Notice {
         code: "directory-without-journal".to_owned(),
-        text: "the directory lies on an ext4 without a journal, which does not reuse inodes that \
+        text: "the directory is on an ext4 without a journal, which does not reuse inodes that \
                were deleted in the last minutes: creating gets slower from trial to trial"
             .to_owned(),
         remedy: Some("as root, use --on loop:SIZE, or a directory elsewhere".to_owned()),

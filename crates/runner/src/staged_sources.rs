@@ -268,7 +268,7 @@ fn words(contents: &Contents) -> String {
     format!("{} entries with {}", contents.entries(), Bytes(contents.bytes))
 }
 
-/// Refuses a stage that does not fit beside the images, before anything is written.
+/// Refuses a stage that does not fit next to the images, before anything is written.
 pub(crate) fn check_room(dir: &Path, stage_bytes: u64, image_bytes: u64) -> Result<(), RunError> {
     if stage_bytes == 0 {
         return Ok(());

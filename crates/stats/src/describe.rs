@@ -4,6 +4,10 @@ use crate::{SampleError, check, sorted};
 
 /// The middle value, or the mean of the two middle ones.
 ///
+/// ```
+/// assert_eq!(fsarena_stats::median(&[4.0, 1.0, 2.0, 9.0]), Ok(3.0));
+/// ```
+///
 /// # Errors
 /// See [`SampleError`].
 pub fn median(values: &[f64]) -> Result<f64, SampleError> {

@@ -97,6 +97,14 @@ pub fn mean_t(values: &[f64], alpha: f64) -> Result<Estimate, SampleError> {
 /// J. Hodges and E. Lehmann, "Estimates of location based on rank tests", Ann. Math. Stat. 34
 /// (1963); M. Hollander and D. Wolfe, "Nonparametric Statistical Methods", 3.2 and 3.3.
 ///
+/// ```
+/// let logs = [0.11, 0.08, 0.12, 0.09, 0.10, 0.13, 0.07, 0.10];
+/// let estimate = fsarena_stats::hodges_lehmann(&logs, 0.05)?;
+/// let interval = estimate.bounds.attained().expect("eight values are enough for 95 %");
+/// assert!(interval.low < estimate.point && estimate.point < interval.high);
+/// # Ok::<(), fsarena_stats::SampleError>(())
+/// ```
+///
 /// # Errors
 /// See [`SampleError`].
 pub fn hodges_lehmann(values: &[f64], alpha: f64) -> Result<Estimate, SampleError> {

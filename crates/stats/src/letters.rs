@@ -16,6 +16,12 @@ type Column = Vec<bool>;
 /// `differ[i][j]` says that i and j were shown to differ, one way round is enough; what is not
 /// there does not differ, nor does an item from itself.
 ///
+/// ```
+/// // Only the first and the last differ.
+/// let differ = vec![vec![false, false, true], vec![false; 3], vec![true, false, false]];
+/// assert_eq!(fsarena_stats::letters(&differ), ["a", "ab", "b"]);
+/// ```
+///
 /// Insert-and-absorb of H.-P. Piepho, "An algorithm for a letter-based representation of
 /// all-pairwise comparisons", J. Comput. Graph. Stat. 13 (2004).
 #[must_use]

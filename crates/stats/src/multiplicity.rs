@@ -6,6 +6,10 @@
 /// What is no probability (not a number, below 0, above 1) counts as 1: the question was asked and
 /// had no answer.
 ///
+/// ```
+/// assert_eq!(fsarena_stats::holm(&[0.01, 0.04, 0.03]), [0.03, 0.06, 0.06]);
+/// ```
+///
 /// S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Stat. 6 (1979).
 #[must_use]
 pub fn holm(p: &[f64]) -> Vec<f64> {

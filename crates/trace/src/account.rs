@@ -247,7 +247,7 @@ fn book(span: &mut Span, part: Part, pieces: &[Stretch], fresh: &[Stretch]) {
     }
 }
 
-/// Gives the extent as it lies on the device: as it is where there are no chunks, else in pieces,
+/// Gives the extent as it is on the device: as it is where there are no chunks, else in pieces,
 /// each copy on its own.
 fn placed(extent: &FileExtent, chunks: &[&Chunk], give: &mut dyn FnMut(&FileExtent)) {
     if chunks.is_empty() {

@@ -28,7 +28,7 @@ pub struct State {
     pub has_help: bool,
     /// Share of one CPU core that the watching itself uses.
     pub own_share: Option<f64>,
-    /// What has to be said beside it.
+    /// What has to be said next to it.
     pub said: Option<String>,
     /// Counters since the start.
     pub totals: Counters,

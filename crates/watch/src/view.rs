@@ -14,7 +14,7 @@ use ratatui::text::{Line, Span};
 const NAME: usize = 14;
 /// Columns of a figure.
 const FIGURE: usize = 10;
-/// From this width on mean and largest value stand beside the last one.
+/// From this width on mean and largest value stand next to the last one.
 const WIDE: usize = 60;
 /// A line of blocks shorter than this says nothing.
 const SHORTEST_LINE: usize = 6;

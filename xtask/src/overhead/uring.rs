@@ -1,7 +1,7 @@
 //! Random reads of 4 KiB by io_uring against fio, of the same file and with the same settings.
 //!
 //! On tmpfs through the page cache (it has no other way), on a file system on a loop device whose
-//! image lies on tmpfs with `O_DIRECT`. Each side reads each block once, registers its buffers and
+//! image is on tmpfs with `O_DIRECT`. Each side reads each block once, registers its buffers and
 //! its file, and records the latency of every read. fio enters the kernel for each read unless told
 //! otherwise; our engine hands over all that is free at once. So where more than one read is in
 //! flight, fio is run both ways and each is a figure.
@@ -23,7 +23,7 @@ pub(super) const SECTION: Section = Section { name: "uring", judged, run };
 const USUAL_PAIRS: u32 = 21;
 const JUDGED_PAIRS: u32 = 11;
 const JUDGED_MIB: u64 = 1024;
-/// What ext4 needs beside the file.
+/// What ext4 needs next to the file.
 const SPARE_MIB: u64 = 64;
 /// Name of the first file of a dataset.
 const FILE: &str = "f00000000";

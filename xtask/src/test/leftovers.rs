@@ -1,7 +1,7 @@
 //! What a run of fsarena could leave on a machine, found by the word `fsarena` in its name.
 //!
 //! Only looks; removing things is the business of the program's own recovery. What was there
-//! before the tests is not theirs, so that a run that lives beside them is not accused.
+//! before the tests is not theirs, so that a run that lives next to them is not accused.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -53,7 +53,7 @@ pub fn uses_machine(name: &str) -> bool {
     name.split("::").any(|part| MACHINE.iter().any(|word| part.starts_with(word)))
 }
 
-/// Whether it must not run beside others.
+/// Whether it must not run next to others.
 pub fn is_alone(name: &str) -> bool {
     let behind = |part: &str, word: &str| part.strip_prefix(word)?.strip_prefix(ALONE).map(drop);
     name.split("::").any(|part| MACHINE.iter().any(|word| behind(part, word).is_some()))
@@ -185,7 +185,7 @@ pub fn run_plain(session: &Session, programs: &[Program]) -> Output {
     output
 }
 
-/// Runs `tests`: first those that may run beside others, then the rest and all of a second attempt
+/// Runs `tests`: first those that may run next to others, then the rest and all of a second attempt
 /// one by one.
 pub fn run(session: &Session, tests: Vec<Single>, is_alone: impl Fn(&str) -> bool) -> Output {
     let (alone, others): (Vec<_>, Vec<_>) = tests.into_iter().partition(|it| is_alone(&it.name));

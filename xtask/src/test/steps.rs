@@ -148,7 +148,7 @@ pub fn tests(context: &mut StepContext) -> Outcome {
 }
 
 /// These tests kill, fill, pull and wait on a real kernel: one or two that failed are tried once
-/// more, alone, and are named at the end even where they pass then. clippy and rustdoc run beside
+/// more, alone, and are named at the end even where they pass then. clippy and rustdoc run next to
 /// them, behind them in priority.
 pub fn machine_tests(context: &mut StepContext) -> Outcome {
     let tests = parallel::machine_tests(&context.programs);
@@ -232,7 +232,7 @@ fn find_deny(session: &Session) -> Option<PathBuf> {
     find("cargo-deny").map(|tool| tool.path).or_else(|| own.is_file().then_some(own))
 }
 
-/// Builds cargo-deny beside the other steps and behind them in priority.
+/// Builds cargo-deny next to the other steps and behind them in priority.
 fn build_deny(session: &Session) -> Deny {
     let tools = session.root.join("target/tools");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -93,7 +93,10 @@ fn what_shall_be_decided() {
     refused_option(&["--ask", "tiny-files"], &["\"tiny-files\" is no question"]);
     refused_option(&["--ask", "tiny-files:write"], &["unknown timed phase \"write\"", "create"]);
     refused_option(&["--headline", "tiny-files:*"], &["is more than one question"]);
-    refused_option(&["--inject-delay", "2h"], &["--inject-delay: a handicap of 2h00m", "1h00m"]);
+    refused_option(
+        &["--inject-delay", "2h"],
+        &["--inject-delay: an injected delay of 2h00m", "1h00m"],
+    );
     let env = TestEnv::new();
     for option in [["--cap", "8"], ["--margin", "5%"], ["--ask", "x:y"], ["--inject-delay", "1ms"]]
     {

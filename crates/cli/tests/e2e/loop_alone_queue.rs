@@ -14,7 +14,7 @@ const SMALL: [&str; 8] =
 const QUEUE: [&str; 6] =
     ["--scheduler", "none,mq-deadline", "--read-ahead", "128KiB,512KiB", "--write-cache", ""];
 
-/// One that is neither the kernel's choice for a loop device nor that of a test beside this one.
+/// One that is neither the kernel's choice for a loop device nor that of a test next to this one.
 const OTHER: [&str; 6] =
     ["--scheduler", "mq-deadline", "--read-ahead", "384KiB", "--write-cache", "write-through"];
 

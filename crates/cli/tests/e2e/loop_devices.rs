@@ -53,7 +53,7 @@ fn a_device_is_refused_without_the_exact_consent() {
     let given = disk.wipe("ext4");
     for (wipes, words) in [
         (&[][..], &["its contents (ext4) were not given up", &*exact][..]),
-        (&[dev], &["--wipe does not name ext4, which lies on it", &exact]),
+        (&[dev], &["--wipe does not name ext4, which is on it", &exact]),
         (&[&wrong], &["--wipe names xfs, which is not there", &exact]),
         (&[&extra], &["--wipe names xfs, which is not there", &exact]),
         (&[&given, &given], &["several --wipe lead to it", &exact[5..]]),
@@ -152,7 +152,7 @@ fn a_device_that_is_given_up_is_used_by_xfs() {
     assert_nothing_left(&env);
 }
 
-/// A partition beside one that is mounted; the disk of both is in use.
+/// A partition next to one that is mounted; the disk of both is in use.
 #[test]
 fn a_partition_is_used_and_its_neighbour_stays() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
@@ -374,7 +374,7 @@ fn our_own_files_lie_on_the_device() {
     for (variable, name, what) in places {
         let mut command = env.command(&[&args[..], &SMALL].concat());
         command.env(variable, std::path::Path::new(&dir).join(name));
-        env.finish(command).refused(2, &[what, "lies on it", "name another device"]);
+        env.finish(command).refused(2, &[what, "is on it", "name another device"]);
     }
     assert_eq!(sh(&format!("ls -A {dir}")), "lost+found");
     drop(mounted);

@@ -251,7 +251,7 @@ fn everything_on(fs: &str) {
     }
     let Some(records) = done_on(fs, &work) else { return };
     assert_eq!(records.len(), 10);
-    // By hand, beside what the plan counts.
+    // By hand, next to what the plan counts.
     let ops = |workload: &str, name: &str| phase(record_of(&records, workload), name).ops;
     // 12 leaves in 3 levels: 3 in each directory, so 12 + 4 + 2.
     assert_eq!((ops("tree", "mkdir"), ops("tree", "list"), ops("tree", "stat")), (18, 18, 60));

@@ -96,7 +96,7 @@ fn job_file_on_the_command_line() {
     }
 }
 
-/// In an experiment, as text and as a file beside it; without root, as another user, with little
+/// In an experiment, as text and as a file next to it; without root, as another user, with little
 /// memory; and nobody is asked whether commands may be run.
 #[test]
 fn jobs_in_an_experiment() {

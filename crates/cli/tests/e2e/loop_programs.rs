@@ -325,7 +325,7 @@ fn sources_in_other_places() {
         assert!(!found[0].ancestors().nth(2).unwrap().exists(), "{workload}: {found:?}");
     }
     assert_eq!(stages_in(&env.images()), [] as [PathBuf; 0]);
-    // Nothing of the source comes from the device under test, or lies on it.
+    // Nothing of the source comes from the device under test, or is on it.
     for workload in ["other", "memory"] {
         let copy = phase(record_of(&records, workload), "copy");
         assert!(read_bytes(copy) < BYTES / 2, "{workload}: {}", read_bytes(copy));

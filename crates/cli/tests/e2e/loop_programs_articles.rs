@@ -1,5 +1,5 @@
 //! The experiments of 2005, 2008 and 2010 as they are, but small: their tables in the shape of the
-//! articles, and the RUN beside what was printed.
+//! articles, and the RUN next to what was printed.
 
 use crate::support::real::{by_programs, is_cold};
 use crate::support::{TestEnv, assert_nothing_left, phase, record_of, tool};
@@ -41,7 +41,7 @@ fn contender<'a>(records: &'a [TrialRecord], name: &str) -> Vec<&'a TrialRecord>
     found
 }
 
-/// The RUN is taken into another database, and stands beside the article there too.
+/// The RUN is taken into another database, and stands next to the article there too.
 #[track_caller]
 fn beside(env: &TestEnv, year: &str, words: &[&str]) {
     let uid = env.runs()[0].uid.clone();

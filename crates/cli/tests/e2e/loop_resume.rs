@@ -373,7 +373,7 @@ fn what_lies_under_the_image_of_a_resumed_run() {
     assert_nothing_left(&env);
 }
 
-/// Consent is asked for again, for what lies on the device now; another device is refused.
+/// Consent is asked for again, for what is on the device now; another device is refused.
 #[test]
 fn the_device_of_a_resumed_run() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };

@@ -81,7 +81,7 @@ fn without_root() {
     directory_is_whole(&env);
 }
 
-/// The data of the user lie beside the directory to work in, and stay as they are.
+/// The data of the user lie next to the directory to work in, and stay as they are.
 #[test]
 fn own_data_in_a_directory() {
     let env = TestEnv::new();

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A test environment whose directory lies on a block device; `None`, with the reason printed,
+/// A test environment whose directory is on a block device; `None`, with the reason printed,
 /// elsewhere.
 fn env() -> Option<TestEnv> {
     let env = TestEnv::new();

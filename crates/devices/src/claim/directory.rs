@@ -59,7 +59,7 @@ pub fn claim_directory(dir: &VettedDirectory, name: &str) -> Result<Claimed, Tar
     if dir.in_memory() {
         notices.push(notice(
             "directory-in-memory",
-            "the directory lies on tmpfs: this is memory, not a disk",
+            "the directory is on tmpfs: this is memory, not a disk",
             "name a directory on a disk",
         ));
     }

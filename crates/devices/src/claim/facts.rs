@@ -39,7 +39,7 @@ pub(super) fn of_queue(sys_root: &Path, name: &str) -> BTreeMap<String, String> 
     facts
 }
 
-/// What the directory lies on; gives the type.
+/// What the directory is on; gives the type.
 pub(super) fn of_backing(dir: &Path, facts: &mut BTreeMap<String, String>) -> String {
     let Ok(Some(entry)) = mountinfo::find_for_path(dir) else {
         return "an unknown file system".to_owned();

@@ -157,7 +157,7 @@ fn image_notices(in_memory: bool, direct_io: bool, backing: &str) -> Vec<Notice>
     if in_memory {
         notices.push(notice(
             "loop-in-memory",
-            "the image lies on tmpfs: a loop on tmpfs is memory, not a disk",
+            "the image is on tmpfs: a loop on tmpfs is memory, not a disk",
             "name a directory on a disk with --image-dir to compare disks",
         ));
     } else if !direct_io {

@@ -42,7 +42,7 @@ pub trait Hooks {
     fn written(&mut self, bytes: u64) -> ControlFlow<()>;
 }
 
-/// What a claim needs beside the level.
+/// What a claim needs next to the level.
 pub struct Order<'a> {
     /// Name of what is made, beginning with `fsarena-`.
     pub name: &'a str,

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 pub(crate) const BUSY_LIMIT: Duration = Duration::from_secs(2);
 pub(crate) const BUSY_PAUSE: Duration = Duration::from_millis(50);
 
-/// Who may have a device open beside its user.
+/// Who may have a device open next to its user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Allowed {
     /// This process alone.

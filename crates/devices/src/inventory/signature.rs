@@ -1,4 +1,4 @@
-//! What lies on a device, by wipefs(8), by blkid(8), and by our own look: the union of the three.
+//! What is on a device, by wipefs(8), by blkid(8), and by our own look: the union of the three.
 
 use super::listing::{BlockDevice, Inventory};
 use super::{magic, mounts};
@@ -90,7 +90,7 @@ pub(super) fn open_to_look(device: &BlockDevice) -> Result<File, Refusal> {
 
 fn program(name: &str, path: &Path, programs: &SearchPath) -> Result<cmd::Tool, Refusal> {
     programs.find(name).ok_or_else(|| {
-        let reason = format!("what lies on it is not known: there is no {name}");
+        let reason = format!("what is on it is not known: there is no {name}");
         Refusal::new(path, reason, "install the package util-linux")
     })
 }
@@ -127,7 +127,7 @@ fn blkid(path: &Path, programs: &SearchPath) -> Result<Vec<String>, Refusal> {
         Err(CmdError::Failed { code: Some(AMBIVALENT), .. }) => Err(Refusal::new(
             path,
             "has several file systems or members that exclude each other (blkid: ambivalent \
-             result), so what lies on it is not known",
+             result), so what is on it is not known",
             format!(
                 "look at it with: wipefs {}, and remove what is not needed with wipefs yourself",
                 cmd::quoted(&path.to_string_lossy())
@@ -149,7 +149,7 @@ fn blkid_names(text: &str) -> Vec<String> {
 fn unknown(path: &Path, error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(
         path,
-        format!("what lies on it is not known: {error}"),
+        format!("what is on it is not known: {error}"),
         "run the command by hand to see all it says",
     )
 }

@@ -42,7 +42,7 @@ pub struct SurveyRow {
     pub scheduler: Option<String>,
     /// Where it is mounted, in any mount namespace.
     pub mount_points: Vec<PathBuf>,
-    /// What lies on it and its partitions, as wipefs and blkid name it; `None` where that is not
+    /// What is on it and its partitions, as wipefs and blkid name it; `None` where that is not
     /// known.
     pub signatures: Option<BTreeSet<String>>,
     /// Who uses it; empty where nobody does.
@@ -144,7 +144,7 @@ fn users(
     let mut users = usage.reasons(inventory, device);
     users.dedup();
     if usage.below(inventory, Path::new("/")).contains(&device.name) {
-        users.push("the root directory (/) lies on it".to_owned());
+        users.push("the root directory (/) is on it".to_owned());
     }
     if device_lock::is_locked(device.number, roots) {
         users.push(WORKED_ON.to_owned());
@@ -163,7 +163,7 @@ fn users(
     Ok(users)
 }
 
-/// What lies on it, whoever uses it. Drives with media to spin up are left in peace.
+/// What is on it, whoever uses it. Drives with media to spin up are left in peace.
 fn read_signatures(
     roots: &Roots,
     inventory: &Inventory,

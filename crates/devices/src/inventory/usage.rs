@@ -107,11 +107,11 @@ impl Usage {
         for attached in &self.loops {
             let lies_over = attached.lies_over(device) && attached.name != device.name;
             if lies_over && through != Some(attached.name.as_str()) {
-                reasons.push(format!("the loop device {} lies on it", attached.name));
+                reasons.push(format!("the loop device {} is on it", attached.name));
             }
             if attached.file_lies_on(device) {
                 let (name, file) = (&attached.name, &attached.file);
-                reasons.push(format!("{file}, which the loop device {name} uses, lies on it"));
+                reasons.push(format!("{file}, which the loop device {name} uses, is on it"));
             }
         }
         reasons
@@ -154,7 +154,7 @@ impl Usage {
         depth: usize,
     ) -> Vec<String> {
         if depth > DEEPEST {
-            return vec![format!("{} lies on more layers than are understood", device.name)];
+            return vec![format!("{} is on more layers than are understood", device.name)];
         }
         let mut reasons = Vec::new();
         for slave in device.slaves.iter().filter_map(|name| inventory.get(name)) {

@@ -1,4 +1,4 @@
-//! Whether a block device may be written over: who uses it, what lies on it, and what the user
+//! Whether a block device may be written over: who uses it, what is on it, and what the user
 //! gave up.
 //!
 //! Refusals come in this order: what can never be a target, what is in use, what cannot be known,
@@ -52,7 +52,7 @@ impl VettedDevice {
         &self.signatures
     }
 
-    /// As [`inventory::recheck`], and what lies on it is what was given up: for the first time that
+    /// As [`inventory::recheck`], and what is on it is what was given up: for the first time that
     /// it is written. Later our own file systems lie on it.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl VettedDevice {
             return Ok(held);
         }
         let reason = format!(
-            "what lies on it has changed: it was {} and is {}",
+            "what is on it has changed: it was {} and is {}",
             listed(&self.signatures),
             listed(&now)
         );
@@ -127,7 +127,7 @@ fn not_below(
     let root = [("the root directory", Path::new("/"))];
     for (what, path) in root.iter().chain(protected) {
         if usage.below(inventory, path).contains(&device.name) {
-            let reason = format!("{what} ({}) lies on it", path.display());
+            let reason = format!("{what} ({}) is on it", path.display());
             return Err(Refusal::new(written, reason, "name another device"));
         }
     }
@@ -165,7 +165,7 @@ fn given_up(
     let absent: BTreeSet<String> = named.difference(found).cloned().collect();
     let mut problems = Vec::new();
     if !missing.is_empty() {
-        problems.push(format!("--wipe does not name {}, which lies on it", listed(&missing)));
+        problems.push(format!("--wipe does not name {}, which is on it", listed(&missing)));
     }
     if !absent.is_empty() {
         problems.push(format!("--wipe names {}, which is not there", listed(&absent)));

@@ -1,4 +1,4 @@
-//! Each mix that is refused, with its remedy, and what is accepted beside it.
+//! Each mix that is refused, with its remedy, and what is accepted next to it.
 
 use super::*;
 use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};

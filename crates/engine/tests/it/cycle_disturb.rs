@@ -1,4 +1,4 @@
-//! The second load beside cycles: what it does, at which rate, and how it fails.
+//! The second load next to cycles: what it does, at which rate, and how it fails.
 
 use crate::support::cycles::{CycleFixture, MS, cycle_reports, cycles};
 use fsarena_engine::InjectedDelay;
@@ -56,7 +56,7 @@ fn small_files_are_made_anew_in_the_chosen_cycles() {
     let sizes = left.iter().map(|name| fixture.path().join("disturb").join(name));
     assert!(sizes.map(|path| path.metadata().unwrap().len()).all(|size| size == 700));
     fixture.whole();
-    // In every cycle, and beside those of the phase before.
+    // In every cycle, and next to those of the phase before.
     let (report, _) = fixture.done(&disturbed(2, load, &[]));
     assert_eq!((in_cycle(&report, 1).ops, in_cycle(&report, 2).ops), (30, 30));
     assert_eq!(report.latency.unwrap().count(), 2 * 20, "there are no others");

@@ -1,4 +1,4 @@
-//! 4 KiB random reads through io_uring beside fio with the same engine, file and settings.
+//! 4 KiB random reads through io_uring next to fio with the same engine, file and settings.
 //!
 //! Not a test of every day: it wants a quiet machine, a release build and fio.
 //!

@@ -60,7 +60,7 @@ fn fixed(header: &str, groups: &str) -> Result<FsLayout, FsError> {
             notes.push("It has no journal.".to_owned());
         }
         _ if header.value("Journal inode", ':').is_none() => notes.push(
-            "Its journal lies on another device: what is written there is not in this account."
+            "Its journal is on another device: what is written there is not in this account."
                 .to_owned(),
         ),
         _ => {}

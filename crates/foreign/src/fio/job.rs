@@ -4,7 +4,7 @@
 //! nothing (`stonewall`, `wait_for`) keeps them apart; it bears the name of its first job. Each
 //! phase is a run of fio of its own, so that the cache can be made cold between phases and each has
 //! its ledger. A job with `wait_for=X` begins a phase where X is all that is running; where others
-//! run beside X, fio itself does the waiting within one phase.
+//! run next to X, fio itself does the waiting within one phase.
 //!
 //! **Files laid out beforehand.** fio makes missing files at the start of a job, within the time of
 //! the phase. Jobs that read (or write over) files which no earlier phase leaves behind are named
@@ -144,6 +144,17 @@ fn set(settings: &mut Vec<Setting>, setting: Setting) {
 
 impl JobFile {
     /// Reads and checks a job file; `file` is its name in messages.
+    ///
+    /// ```
+    /// use fsarena_foreign::fio::JobFile;
+    ///
+    /// let jobs = JobFile::parse("[global]\nsize=1m\n[seq]\nrw=read\n", "jobs.fio")?;
+    /// assert_eq!(jobs.phases()[0].name, "seq");
+    ///
+    /// let error = JobFile::parse("[x]\nfilename=/dev/sda\n", "jobs.fio").unwrap_err();
+    /// assert!(error.to_string().starts_with("jobs.fio:2:"), "{error}");
+    /// # Ok::<(), fsarena_foreign::fio::FioError>(())
+    /// ```
     ///
     /// # Errors
     /// At the first line that fio would not read as meant, or that would reach outside the trial.

@@ -31,7 +31,7 @@ pub struct Outcome {
     pub own_ns: u64,
     /// Latency of all I/Os.
     pub latency: Option<LatencyHistogram>,
-    /// Latency of the writes alone, where other I/Os are beside them.
+    /// Latency of the writes alone, where other I/Os are next to them.
     pub write_latency: Option<LatencyHistogram>,
     /// The first failure.
     pub error: Option<OpError>,
@@ -239,7 +239,7 @@ fn histogram(latencies: &[&Latency]) -> Option<LatencyHistogram> {
     (!taken.buckets.is_empty()).then_some(taken)
 }
 
-/// The first failure: the errno of the JSON, with the words that fio printed beside it.
+/// The first failure: the errno of the JSON, with the words that fio printed next to it.
 fn failure(jobs: &[&JobOut], said: &str, ops: u64) -> Option<OpError> {
     let job = jobs.iter().find(|job| job.error != 0)?;
     // "fio: pid=30427, err=28/file:io_u.c:1876, func=io_u error, error=No space left on device"

@@ -200,7 +200,7 @@ fn failed(of: &Of, code: Option<i32>) -> Option<OpError> {
     Some(OpError { op_index: 0, thread: None, call, path, errno: 0, text })
 }
 
-/// What hyperfine says beside the times; processor time it has as a mean alone.
+/// What hyperfine says next to the times; processor time it has as a mean alone.
 fn report(of: &Of) -> ProgramReport {
     let mut figures = BTreeMap::new();
     for (key, seconds) in [("mean_user_s", of.user), ("mean_system_s", of.system)] {

@@ -24,7 +24,7 @@ fn power(replayed: &Replayed, key: &str) -> f64 {
 }
 
 fn ours_keep_their_promise(replayed: &Replayed) {
-    // One look at 5 % is allowed the noise of 400 replays beside its 5 %.
+    // One look at 5 % is allowed the noise of 400 replays next to its 5 %.
     for (key, most) in [("fsarena", 6.5), ("fsarena-fixed-10", 7.5)] {
         let row = row(replayed, key);
         assert!(wrong(replayed, key) <= most, "{key}: {}", wrong(replayed, key));

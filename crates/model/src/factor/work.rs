@@ -85,7 +85,7 @@ impl Factor for InjectedDelay {
         let delay = nanos(text)?;
         if delay > MAX_DELAY_NS {
             return Err(LevelError::new(
-                format!("a handicap of {}", Nanos(delay)),
+                format!("an injected delay of {}", Nanos(delay)),
                 format!("use up to {}", Nanos(MAX_DELAY_NS)),
             ));
         }

@@ -205,7 +205,7 @@ fn of_the_command_line() {
       write it as WORKLOAD:PHASE, such as small-files:create; * is every phase, and :cpu, :written, :p99 or :time:returned may follow
     --inject-delay: "30": unknown unit ""
       use one of ns, us, ms, s, m, h
-    --inject-delay: a handicap of 2h00m
+    --inject-delay: an injected delay of 2h00m
       use up to 1h00m
     --inject-delay: the same level twice
       keep one of them (only file systems may be repeated, as A/A arms)

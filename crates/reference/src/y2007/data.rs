@@ -72,7 +72,7 @@ impl Rows {
         Ok((comments, Self { all: exactly(rows)? }))
     }
 
-    /// Those with nothing beside them.
+    /// Those with nothing next to them.
     pub(super) fn plain(&self) -> &[BlockRow] {
         &self.all[..6]
     }

@@ -1,4 +1,4 @@
-//! Letters and tiers beside a ranking, against what they promise.
+//! Letters and tiers next to a ranking, against what they promise.
 
 use fsarena_stats::{letters, tiers};
 use proptest::prelude::*;

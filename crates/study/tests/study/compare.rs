@@ -1,4 +1,4 @@
-//! Several RUNs beside each other, made by hand: what counts as one, what is said of few, what is
+//! Several RUNs next to each other, made by hand: what counts as one, what is said of few, what is
 //! refused, and what is averaged before it counts.
 
 use fsarena_model::contender::{Cache, Contender, DeviceLevel};

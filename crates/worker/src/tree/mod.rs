@@ -1,4 +1,4 @@
-//! The engine's own copy, delete and untar of trees: beside `cp`, `rm` and `tar` on the same tree
+//! The engine's own copy, delete and untar of trees: next to `cp`, `rm` and `tar` on the same tree
 //! they tell the cost of a program from that of the file system.
 //!
 //! ```text

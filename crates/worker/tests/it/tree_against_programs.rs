@@ -1,4 +1,4 @@
-//! The engine's copy, delete and untar beside `cp -a`, `rm -rf` and `tar -x` on the same trees.
+//! The engine's copy, delete and untar next to `cp -a`, `rm -rf` and `tar -x` on the same trees.
 //!
 //! Not a test of every day: it wants a quiet machine and a release build.
 //!

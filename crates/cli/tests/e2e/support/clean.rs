@@ -107,7 +107,7 @@ fn below_named(dir: &Path) -> Vec<String> {
     found
 }
 
-/// A page beside a database is a result, as the database is.
+/// A page next to a database is a result, as the database is.
 fn is_report(path: &Path) -> bool {
     let databases = children(path.parent().unwrap_or(Path::new("/")));
     path.extension().is_some_and(|ending| ending == "html")

@@ -1,5 +1,5 @@
 //! Devices of the test's own, which stand for those of a user: loop devices over images that
-//! fsarena did not make, and what the machine has beside them.
+//! fsarena did not make, and what the machine has next to them.
 
 use super::TestEnv;
 use super::{sh, tool};
@@ -55,7 +55,7 @@ impl Disk {
         self.device().trim_start_matches("/dev/")
     }
 
-    /// The option that gives up the device, with what lies on it.
+    /// The option that gives up the device, with what is on it.
     pub fn wipe(&self, signatures: &str) -> String {
         match signatures {
             "" => self.device().to_owned(),

@@ -43,7 +43,7 @@ pub struct TestEnv {
 }
 
 impl TestEnv {
-    /// One that may stand beside others.
+    /// One that may stand next to others.
     pub fn new() -> Self {
         // Not where tests lie, which a user without rights may not reach; and on a disk.
         let place = if Path::new("/var/tmp").is_dir() {

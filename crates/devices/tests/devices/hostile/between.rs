@@ -69,7 +69,7 @@ fn another_device() -> Vec<State> {
             put(vetted.path(), 510, b"\x55\xaa");
             shell("echo ',8M' | sfdisk -q --label dos --wipe never --force $1", &[vetted.path()])?;
             let error = vetted.recheck(&roots()).expect_err("let through").to_string();
-            assert!(error.contains("what lies on it has changed"), "{error}");
+            assert!(error.contains("what is on it has changed"), "{error}");
             drop(image);
             Ok(())
         }),
@@ -155,7 +155,7 @@ fn in_use_by_now() -> Vec<State> {
             shell("wipefs -q -a $1; mkswap $1", &[vetted.path()])?;
             fixture.swap_on(vetted.path())
         }),
-        after("a loop device lies on it meanwhile", "lies on it", |fixture, vetted, _| {
+        after("a loop device is on it meanwhile", "is on it", |fixture, vetted, _| {
             fixture.attach(vetted.path(), &[]).map(drop)
         }),
         after("its image attached twice meanwhile", "has the same", |fixture, _, image| {

@@ -11,7 +11,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// A machine whose root file system lies on `vda1`.
+    /// A machine whose root file system is on `vda1`.
     fn new() -> Self {
         let tree = Self { dir: tempfile::tempdir().unwrap() };
         tree.disk("vda", "254:0", 1 << 30).part("vda", "vda1", "254:1", 2048, 1 << 20);
@@ -409,8 +409,8 @@ fn a_loop_device_uses_what_it_lies_on() {
         .put("sys/block/loop1/loop/backing_file", "/gone (deleted)\n");
     tree.disk("loop2", "7:2", 1 << 20)
         .put("sys/block/loop2/loop/backing_file", "/gone (deleted)\n");
-    tree.assert_used("sda1", "the loop device loop0 lies on it");
-    tree.assert_used("sda", "its partition sda1 is in use: the loop device loop0 lies on it");
+    tree.assert_used("sda1", "the loop device loop0 is on it");
+    tree.assert_used("sda", "its partition sda1 is in use: the loop device loop0 is on it");
     tree.assert_free("loop0");
     tree.assert_used("loop1", "the loop device loop2 has the same /gone (deleted)");
     tree.mounts("77", &[("8:0", "/mnt", "ext4", "/dev/sda", "rw")]);

@@ -220,21 +220,21 @@ fn swap() -> Vec<State> {
 
 fn stacked() -> Vec<State> {
     vec![
-        State::new("a loop device lies on it", |fixture| {
+        State::new("a loop device is on it", |fixture| {
             let (device, image) = ext4(fixture)?;
             fixture.attach(&device, &[])?;
-            never(&device, &[&image], "lies on it");
+            never(&device, &[&image], "is on it");
             Ok(())
         }),
-        State::new("a mounted loop device lies on it", |fixture| {
+        State::new("a mounted loop device is on it", |fixture| {
             let (device, image) = ext4(fixture)?;
             let above = fixture.attach(&device, &[])?;
             let mnt = fixture.new_dir("mnt");
             fixture.mount(&above, &mnt, &[])?;
-            never(&device, &[&image], "lies on it");
+            never(&device, &[&image], "is on it");
             Ok(())
         }),
-        State::new("what it lies on is mounted", |fixture| {
+        State::new("what it is on is mounted", |fixture| {
             let (device, image) = ext4(fixture)?;
             let above = fixture.attach(&device, &[])?;
             let mnt = fixture.new_dir("mnt");
@@ -242,7 +242,7 @@ fn stacked() -> Vec<State> {
             never(&above, &[&image], "below it is in use: mounted at");
             Ok(())
         }),
-        State::new("what it lies on has a second loop device", |fixture| {
+        State::new("what it is on has a second loop device", |fixture| {
             let (device, image) = ext4(fixture)?;
             let above = fixture.attach(&device, &[])?;
             fixture.attach(&device, &["--offset", "1048576"])?;
@@ -282,7 +282,7 @@ fn stacked() -> Vec<State> {
             let inner = mnt.join("inner");
             File::create_new(&inner).unwrap().set_len(16 * MIB).unwrap();
             fixture.attach(&inner, &[])?;
-            never(&device, &[&image], "uses, lies on it");
+            never(&device, &[&image], "uses, is on it");
             Ok(())
         }),
     ]
@@ -311,13 +311,13 @@ fn partitions() -> Vec<State> {
     vec![
         whole("gpt"),
         whole("dos"),
-        State::new("a loop device lies on a partition, whole disk", |fixture| {
+        State::new("a loop device is on a partition, whole disk", |fixture| {
             let (disk, part, image) = partitioned(fixture, "gpt")?;
             fixture.attach(&part, &[])?;
-            never(&disk, &[&image], "lies on it");
+            never(&disk, &[&image], "is on it");
             Ok(())
         }),
-        State::new("a loop device lies on the whole disk, partition", |fixture| {
+        State::new("a loop device is on the whole disk, partition", |fixture| {
             let (disk, part, image) = partitioned(fixture, "gpt")?;
             fixture.attach(&disk, &[])?;
             never(&part, &[&image], "that it is a part of is in use");

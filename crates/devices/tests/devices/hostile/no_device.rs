@@ -138,16 +138,16 @@ fn root_device(_scene: &mut HostileFixture) -> Build<()> {
         use std::os::unix::fs::FileTypeExt as _;
         meta.file_type().is_block_device()
     }) {
-        return Err(NotRun(format!("the root directory lies on {source}, no block device")));
+        return Err(NotRun(format!("the root directory is on {source}, no block device")));
     }
     for names in [&[][..], &["ext4"], &["xfs"], &["btrfs"]] {
         let refusal = vet(&path, &[consent(&path, names)]).expect_err("accepted").to_string();
-        assert!(refusal.contains("root directory (/) lies on it"), "{refusal}");
+        assert!(refusal.contains("root directory (/) is on it"), "{refusal}");
     }
     Ok(())
 }
 
-/// Its image lies on a device under another loop device: both are below the database.
+/// Its image is on a device under another loop device: both are below the database.
 fn database(fixture: &mut HostileFixture) -> Build<()> {
     let outer = fixture.image("outer", 48 * MIB);
     run("mke2fs", &["-q", "-F", "-t", "ext2", outer.to_str().unwrap()])?;

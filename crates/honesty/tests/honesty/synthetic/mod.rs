@@ -35,7 +35,7 @@ pub fn white() -> Tape {
     tape_of("white", &logs)
 }
 
-/// AR(1) drift with coefficient 0.9 and twice the spread, beside half of it that is white.
+/// AR(1) drift with coefficient 0.9 and twice the spread, next to half of it that is white.
 pub fn drift() -> Tape {
     let mut rng = rng("drift");
     let (keep, step) = (0.9, 2.0 * SIGMA * (1.0f64 - 0.9 * 0.9).sqrt());
@@ -49,7 +49,7 @@ pub fn drift() -> Tape {
     tape_of("drift", &logs)
 }
 
-/// Sessions of ten trials with a level of their own (2 %), beside white noise.
+/// Sessions of ten trials with a level of their own (2 %), next to white noise.
 pub fn sessions() -> Tape {
     let mut rng = rng("sessions");
     let mut level = 0.0;

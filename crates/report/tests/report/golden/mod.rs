@@ -114,7 +114,7 @@ fn shape(record: &mut TrialRecord, contender: usize) {
     }
     record.notices.push(Notice {
         code: "loop-in-memory".to_owned(),
-        text: "the image lies on tmpfs: a loop on tmpfs is memory, not a disk".to_owned(),
+        text: "the image is on tmpfs: a loop on tmpfs is memory, not a disk".to_owned(),
         remedy: Some("Choose an --image-dir on a disk.".to_owned()),
         measure: None,
     });

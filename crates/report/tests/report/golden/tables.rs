@@ -54,7 +54,7 @@ fn phase_tables_80() {
     Not run
       - bcachefs: mkfs.bcachefs is missing; install the package bcachefs-tools
     Notices
-      - the image lies on tmpfs: a loop on tmpfs is memory, not a disk. Choose an
+      - the image is on tmpfs: a loop on tmpfs is memory, not a disk. Choose an
         --image-dir on a disk. [all trials]
       - ext3 is served by the ext4 driver [3 trials of ext4
         data=writeback,noatime,commit=600 on a file system with a very long label]

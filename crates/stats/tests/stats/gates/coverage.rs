@@ -1,4 +1,4 @@
-//! How often an interval holds the truth, beside the figures of the method's table.
+//! How often an interval holds the truth, next to the figures of the method's table.
 
 use super::noise::{Draw, Noise};
 use super::rate::Rate;

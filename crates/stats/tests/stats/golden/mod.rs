@@ -1,5 +1,5 @@
 //! The whole crate against numpy, scipy and statsmodels: `make.py` computes the numbers in the
-//! `.json` files beside it; and against what the crate anofox-statistics said of random samples.
+//! `.json` files next to it; and against what the crate anofox-statistics said of random samples.
 
 mod intervals;
 mod layouts;

@@ -223,7 +223,7 @@ const NAMES_BYTES: usize = 96 << 10;
 #[derive(Debug)]
 struct Flac;
 
-/// A start for each file: `oggenc` puts several beside their sources.
+/// A start for each file: `oggenc` puts several next to their sources.
 #[derive(Debug)]
 struct Ogg;
 

@@ -194,7 +194,7 @@ fn check(task: &JobTask) -> Result<(), ProgramError> {
     if task.job.kind == JobKind::Delete && !inside(input) {
         return refuse(
             format!("it would delete {}, which is not below the root", input.display()),
-            "delete only what lies on the file system under test",
+            "delete only what is on the file system under test",
         );
     }
     let product = task.job.product(&task.name);
