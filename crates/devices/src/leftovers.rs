@@ -80,7 +80,7 @@ pub fn unmount_below(dir: &Path) -> Result<usize, TargetError> {
     let mut count = 0;
     for entry in mounts()?.into_iter().rev() {
         if entry.mount_point.starts_with(&dir) {
-            // A frozen file system would never let go of its device.
+            // A frozen file system would never release its device.
             let _ = crate::settle::thaw(&entry.mount_point);
             unmount_or_detach(&entry.mount_point)?;
             count += 1;

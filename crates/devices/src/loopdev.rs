@@ -32,7 +32,7 @@ const ATTEMPTS: u32 = 64;
 const THAW_AFTER: Duration = Duration::from_millis(1500);
 /// Limit for the mount that this takes.
 const THAW_LIMIT: Duration = Duration::from_secs(10);
-/// Limit for a device to let go of its file.
+/// Limit for a device to release its file.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
 
 /// `struct loop_info64`.
@@ -150,7 +150,7 @@ impl LoopDevice {
         self.direct_io
     }
 
-    /// Detaches the device and waits until it has let go of its file.
+    /// Detaches the device and waits until it has released its file.
     ///
     /// # Errors
     /// When it is still in use after ten seconds.

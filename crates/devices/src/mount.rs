@@ -176,8 +176,8 @@ pub fn mount(formatted: &Formatted, mnt: &Path) -> Result<Mounted, TargetError> 
     Ok(mounted)
 }
 
-/// Makes sure that what was mounted is the device that was claimed: it was let go of between the
-/// last look and the mount. Holds from now on, because the mount holds the device.
+/// Makes sure that what was mounted is the device that was claimed: it was released between the
+/// last check and the mount. Holds from now on, because the mount holds the device.
 fn lies_on_target(formatted: &Formatted, entry: &MountEntry) -> Result<(), TargetError> {
     let target = formatted.target();
     reopen::recheck_identity(target)?;

@@ -1,4 +1,4 @@
-//! `fsarena doctor`: the objections of a critical reader, before a RUN.
+//! `fsarena doctor`: conditions that distort results, before a RUN.
 //!
 //! Each check reads something through [`fsarena_metrics::Roots`] or `fsarena-devices`, and says
 //! what it read, why that matters and what mends it. Nothing is changed. A reading that could not
@@ -32,7 +32,7 @@ use fsarena_process::cmd::SearchPath;
 use snapshot::SystemSnapshot;
 use std::time::Duration;
 
-/// Name of what stands for a target that could not be found.
+/// Name of the entry for a target that could not be found.
 const UNSEEN: &str = "unseen";
 
 /// Every check, in the order of the findings; a check is its function and its line here.

@@ -1,4 +1,4 @@
-//! What a critical reader would object to in a machine or device, before anything is measured.
+//! Conditions of a machine or device that distort results, before anything is measured.
 
 use serde::{Deserialize, Serialize};
 

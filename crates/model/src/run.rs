@@ -38,7 +38,7 @@ pub struct RunHeader {
     /// be resumed.
     #[serde(default)]
     pub place: Option<RunPlace>,
-    /// What a critical reader would object to, as it was right before the RUN.
+    /// Conditions that distort results, as they were right before the RUN.
     #[serde(default)]
     pub findings: Vec<Finding>,
 }

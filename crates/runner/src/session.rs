@@ -78,7 +78,7 @@ impl<'a> Session<'a> {
 
     /// Listens until the record is there, or the executor is gone without one.
     pub(crate) fn finish(mut self, step: &mut dyn FnMut(&str, Option<&str>)) -> TrialRecord {
-        let mut heeded = 0;
+        let mut interrupts_handled = 0;
         let mut record = None;
         loop {
             match self.lines.recv_timeout(LOOK) {
@@ -92,8 +92,8 @@ impl<'a> Session<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             let asked = self.interrupts.load(Ordering::SeqCst);
-            if asked > heeded {
-                heeded = asked;
+            if asked > interrupts_handled {
+                interrupts_handled = asked;
                 self.ask_to_stop(asked);
             }
         }

@@ -1,4 +1,4 @@
-//! Questions side by side.
+//! Questions judged in parallel.
 
 use std::num::NonZero;
 use std::thread;

@@ -114,7 +114,7 @@ impl TreeLocation<'_> {
             (Pace::new(options, pairs, judged), Pace::new(options, pairs.min(SHOWN_PAIRS), false));
         let one = "1 thread for contents beside the calls, at most 1.15 of the loop's time";
         let two = "2 threads for contents, for information";
-        let pinned = "both sides on one processor, for information";
+        let pinned = "both sides on one CPU, for information";
         for (what, ours, pace, needs, compared) in [
             (one, wanted(1), judged_pace, needs, &JUDGED),
             (two, wanted(2), shown_pace, 0, &SHOWN),

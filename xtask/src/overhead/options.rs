@@ -29,7 +29,7 @@ sections; without names all:
   --uring-mib N       file on tmpfs; on the loop device it is half of that; judged from 1024 [1024]
   --scale-files N     the larger of the two numbers; judged from 10000000 [10000000]
   --corpus-files N    files of each tree; judged from 20000 [20000]
-  --foreign SHARE     a pair counts when other programs took at most this share of one processor
+  --foreign SHARE     a pair counts when other programs took at most this share of one CPU
                       meanwhile; a large number: any pair counts [0.3]
   --patience SEC      how long each comparison goes on for enough such pairs [900]
   --smoke             everything as small as it can be, nothing judged: shows that it works

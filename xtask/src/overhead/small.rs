@@ -118,12 +118,12 @@ impl Sides<'_> {
     }
 }
 
-/// Largest share of one processor at [`PERIOD`].
+/// Largest share of one CPU at [`PERIOD`].
 const SHARE_MAX: f64 = 0.005;
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// Samples for `seconds` with everything there is to read for a process on this machine, prints the
-/// cost, and returns the share of one processor.
+/// cost, and returns the share of one CPU.
 fn measure_sampler(seconds: u64) -> Result<f64> {
     let device = std::fs::read_dir("/sys/block").ok().and_then(|mut list| list.next()?.ok());
     let watch = Watch {
@@ -138,7 +138,7 @@ fn measure_sampler(seconds: u64) -> Result<f64> {
     let (_, cost) = sampler.stop()?;
     let share = cost.share().context("the sampler ran for no time")?;
     println!(
-        "sampler at {} ms: {} samples in {seconds} s, {:.0} µs each, {:.3} % of one processor \
+        "sampler at {} ms: {} samples in {seconds} s, {:.0} µs each, {:.3} % of one CPU \
          (at most {} %), {} deadlines missed",
         PERIOD.as_millis(),
         cost.samples,

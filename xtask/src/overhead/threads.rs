@@ -39,7 +39,7 @@ fn run(options: &Options) -> Result<Verdict> {
     let mut verdict = Verdict::default();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     if processors < THREADS as usize {
-        verdict.not_run("threads", "this machine has one processor");
+        verdict.not_run("threads", "this machine has one CPU");
         return Ok(verdict);
     }
     let Some(reference) = Reference::build(options, "threads", &mut verdict)? else {

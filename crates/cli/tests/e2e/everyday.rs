@@ -1,4 +1,4 @@
-//! The everyday surface: what is installed with the program, and what it says to somebody who has
+//! Everyday use: what is installed with the program, and what it says to somebody who has
 //! just met it. Every message says what to do next.
 
 use crate::support::{PROGRAM, TestEnv, assert_nothing_left, tool};

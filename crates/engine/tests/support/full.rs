@@ -42,7 +42,7 @@ impl SmallTmpfs {
 
 impl Drop for SmallTmpfs {
     fn drop(&mut self) {
-        // Threads of the kernel that worked for a ring let go of the last file some ms after it was
+        // Threads of the kernel that worked for a ring release the last file some ms after it was
         // closed (at the latest when this process ends). A file that stays open is a leak.
         for _ in 0..200 {
             match unmount(self.0.path(), UnmountFlags::empty()) {

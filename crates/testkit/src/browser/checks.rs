@@ -11,7 +11,7 @@ impl Page<'_> {
     /// # Errors
     /// When the browser does not answer.
     pub fn faults(&self) -> Result<Vec<String>, Error> {
-        // Before axe-core, so that nothing of what it says or does is laid to the page.
+        // Before axe-core, so that nothing of what it says or does is attributed to the page.
         let mut faults = self.faults_at_once()?;
         for found in self.axe()?.iter().filter(|found| found.is_serious()) {
             let places = found.places.join("; ");

@@ -12,15 +12,14 @@
 
 mod family;
 mod forest;
-mod machine;
 mod one;
 mod question;
 mod run;
 mod sides;
 
 pub use forest::{Forest, ForestPair, ForestQuestion, ForestRow, Without, forest};
-pub use machine::machine_line;
 pub use one::only;
 pub use question::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName};
+pub use run::machine_line;
 pub use run::{Facts, RunOf, Unit, UnitRow};
 pub use sides::{Change, SideRow, Sides, SidesQuestion, UnitValue, sides};

@@ -1,6 +1,5 @@
 //! A RUN as comparisons see it: which machine and boot it is of, what it asked, and its values.
 
-use super::machine;
 use super::{Ask, CompareError, QuestionName};
 use crate::judge::Judge;
 use crate::points::Points;
@@ -10,6 +9,7 @@ use fsarena_model::host::Host;
 use fsarena_model::job::Origin;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
+use fsarena_model::units::Bytes;
 use fsarena_model::verdict::{InterimAnalysis, Metric, Question, Stop};
 use fsarena_model::work::Workload;
 use serde::Serialize;
@@ -250,7 +250,7 @@ pub(super) fn asked(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<QuestionName>,
 /// Whether two hosts are certainly one machine, in whatever boot and kernel: one that is not known
 /// is none but itself.
 fn is_one_machine(one: &Host, other: &Host) -> bool {
-    machine::is_known(one) && machine::is_known(other) && machines_differ(one, other).is_empty()
+    is_known(one) && is_known(other) && machines_differ(one, other).is_empty()
 }
 
 /// In what two known hosts are two machines; nothing where they are one.
@@ -325,7 +325,7 @@ impl Units {
                             Unit::Run => format!("RUN {}", run.name),
                             _ => format!("{} {}", kind.name(), firsts.len()),
                         },
-                        machine: machine::machine_line(&run.header.host),
+                        machine: machine_line(&run.header.host),
                         runs: Vec::new(),
                     });
                     firsts.len() - 1
@@ -374,7 +374,7 @@ fn boots(run: &RunOf<'_>) -> Vec<String> {
 
 /// What is to be said of RUNs whose machine is not known, where there are several RUNs.
 pub(super) fn not_known(runs: &[&RunOf<'_>]) -> Vec<String> {
-    let unknown = runs.iter().filter(|run| !machine::is_known(&run.header.host));
+    let unknown = runs.iter().filter(|run| !is_known(&run.header.host));
     let of = |run: &&RunOf<'_>| {
         format!(
             "the machine and the boot of RUN {} are not known: it is taken for a machine of its \
@@ -472,4 +472,53 @@ pub(super) fn work_differs(one: &Workload, other: &Workload) -> Option<String> {
     let differs = (&one.dataset, &one.phases, &one.fio, source(one))
         != (&other.dataset, &other.phases, &other.fio, source(other));
     differs.then(|| "its files or phases are defined otherwise".to_owned())
+}
+
+/// Whether anything says on which machine it was: of imported RUNs nothing does.
+pub(super) fn is_known(host: &Host) -> bool {
+    !host.os.is_empty() || host.cpus > 0
+}
+
+/// The machine: kernel, processors, memory, hypervisor.
+#[must_use]
+pub fn machine_line(host: &Host) -> String {
+    if !is_known(host) {
+        return "the machine is not known".to_owned();
+    }
+    let system = format!("{} {}", host.os, host.kernel_release).trim().to_owned();
+    format!("{system}, {}", hardware_of(host))
+}
+
+/// The same without the kernel: what stays when it is changed.
+pub(super) fn hardware_of(host: &Host) -> String {
+    let mut parts = Vec::new();
+    let model = host.cpu_model.as_deref().unwrap_or("CPUs");
+    parts.push(format!("{} × {model}", host.cpus));
+    if host.memory_bytes > 0 {
+        parts.push(format!("{} of memory", Bytes(host.memory_bytes)));
+    }
+    if let Some(hypervisor) = &host.hypervisor {
+        parts.push(format!("a virtual machine ({hypervisor})"));
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let host = Host { os: "Linux".into(), cpus: 2, ..Host::default() };
+        assert_eq!(machine_line(&host), "Linux, 2 × CPUs");
+        let host = Host {
+            kernel_release: "6.1.0".into(),
+            cpu_model: Some("Duron".into()),
+            memory_bytes: 64 << 20,
+            hypervisor: Some("KVM".into()),
+            ..host
+        };
+        let line = "Linux 6.1.0, 2 × Duron, 64 MiB of memory, a virtual machine (KVM)";
+        assert_eq!(machine_line(&host), line);
+    }
 }

@@ -3,7 +3,7 @@
 //! drift of the machine between the sides is in the answer, unless boots of both take turns.
 
 use super::family;
-use super::machine;
+use super::run;
 use super::run::{
     Facts, RunOf, Units, asked, each_once, machines_differ, names_of_workloads, not_alike,
     work_differs,
@@ -162,7 +162,7 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
     Ok(Sides {
         method: METHOD_VERSION,
         margin: ask.margin,
-        machine: machine::hardware_of(&all[0].header.host),
+        machine: run::hardware_of(&all[0].header.host),
         before,
         after,
         changes,
@@ -172,7 +172,7 @@ pub fn sides(before: &[RunOf<'_>], after: &[RunOf<'_>], ask: &Ask) -> Result<Sid
 }
 
 fn one_machine(runs: &[&RunOf<'_>]) -> Result<(), CompareError> {
-    if let Some(run) = runs.iter().find(|run| !machine::is_known(&run.header.host)) {
+    if let Some(run) = runs.iter().find(|run| !run::is_known(&run.header.host)) {
         return Err(CompareError::UnknownMachine { run: run.name.clone() });
     }
     for run in &runs[1..] {

@@ -6,8 +6,10 @@ use fsarena_model::run::{Clock, RunHeader};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::{
-    Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
+    CAPS, Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, Stop, StopWhy, Verdict,
+    VerdictPlan,
 };
+use fsarena_stats::Looks;
 use fsarena_testkit::records::{self, SECOND_NS};
 use fsarena_verdict::{ForecastFor, Judge, Verdicts, verdicts};
 use proptest::prelude::*;
@@ -556,4 +558,15 @@ fn who_is_warm_alone_stands_beside() {
     assert_eq!(question.rows[2].ratio, None);
     let named = question.watch.findings.iter().filter(|finding| finding.text.contains("warm"));
     assert_eq!(named.count(), 0, "{:?}", question.watch.findings);
+}
+
+#[test]
+fn the_caps_and_looks_of_plans_are_those_of_the_statistics() {
+    assert_eq!(CAPS, fsarena_stats::CAPS);
+    for cap in CAPS {
+        let looks = Looks::with_cap(cap).expect("a known cap");
+        let rule = Rule::Looks { cap };
+        assert_eq!(rule.looks(), looks.at());
+        assert_eq!(rule.least_blocks(), looks.at()[0]);
+    }
 }

@@ -2,7 +2,6 @@
 
 mod factors;
 mod judge;
-mod looks;
 mod noise;
 mod trials;
 mod watchers;

@@ -79,7 +79,7 @@ impl Make {
         Self { root, dataset: name, scale: dataset.scale, way, one_processor: false }
     }
 
-    /// The same with all threads on one processor.
+    /// The same with all threads on one CPU.
     pub(super) fn on_one_processor(self) -> Self {
         Self { one_processor: true, ..self }
     }

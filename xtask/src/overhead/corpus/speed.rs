@@ -1,4 +1,4 @@
-//! How fast contents are made: one thread on one processor, into a buffer that is used again.
+//! How fast contents are made: one thread on one CPU, into a buffer that is used again.
 //!
 //! Every kind by itself, in small files and in pieces of a large one, and the files of whole trees
 //! as they come. All are measured in turn, several times, so that what disturbs meets all alike.
@@ -44,7 +44,7 @@ enum Work {
     Tree(Box<Tree>, Vec<(usize, u64, usize)>),
 }
 
-/// Measures all on one processor, prints the speeds, and gives the figures that are missed.
+/// Measures all on one CPU, prints the speeds, and gives the figures that are missed.
 ///
 /// # Errors
 /// When the thread cannot be bound.
@@ -67,7 +67,7 @@ pub(super) fn measure(smoke: bool) -> Result<Vec<String>> {
         scope.spawn(work).join().map_err(|_| anyhow::anyhow!("the thread panicked"))
     })??;
     println!(
-        "contents made by one thread bound to one processor: {runs} runs of {} ms each, in turn\n  \
+        "contents made by one thread bound to one CPU: {runs} runs of {} ms each, in turn\n  \
          {:28} {:>9} {:>9} {:>9}  (MB/s, MB = 10^6 bytes)",
         time.as_millis(),
         "contents",

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Others use loop devices too, and let go of them.
+/// Others use loop devices too, and release them.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A loop device over an image, attached until it is dropped. Its image lies outside of the test
