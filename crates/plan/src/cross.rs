@@ -10,6 +10,7 @@ use crate::fs_entry::FsEntry;
 use crate::rules::Rules;
 use crate::span::{At, Span};
 use crate::text::{is_directory, names_a_device};
+use fsarena_filesystems::Backing;
 use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
 use fsarena_model::factor::{self, Factor, Illegal, Target};
 
@@ -111,7 +112,7 @@ pub(crate) fn cross(
         let defined = experiment.filesystems.iter().find(|defined| defined.value.name == *name);
         entry.value.level.external = defined.map(|defined| defined.value.commands.clone());
         for variant in variants(&entry.value, factors.of_fs.get(&entry.value.level.name)) {
-            for setting in settings(factors, &variant.level, rules, &entry.place)? {
+            for setting in settings(factors, &variant.level, &entry.place)? {
                 let fs = entry.value.level.clone();
                 let plain = Levels::plain(fs, setting.levels.device.clone());
                 all.push(Combination {
@@ -169,10 +170,10 @@ impl Setting<'_> {
 fn settings<'e>(
     factors: &'e Factors,
     fs: &FsLevel,
-    rules: &dyn Rules,
     place: &Span,
 ) -> Result<Vec<Setting<'e>>, PlanError> {
-    let needs_device = rules.needs_device(fs);
+    let needs_device =
+        fsarena_filesystems::driver(fs).is_ok_and(|driver| driver.backing() == Backing::Block);
     let known = factor::all();
     let lengths = known.iter().map(|factor| factors.axis(*factor).len());
     if lengths.fold(1, usize::saturating_mul) > MAX_COMBINATIONS {

@@ -39,7 +39,7 @@ pub fn expand(
     let mut experiment = apply(experiment, overrides)?;
     find_devices(&mut experiment, rules)?;
     let entries = entries(&experiment);
-    known_names(&experiment, &entries, rules)?;
+    known_names(&experiment, &entries)?;
     let crossed = cross(&experiment, &entries, rules)?;
     reject_illegal_levels(&crossed)?;
     let (mut contenders, mut not_run) = contenders(&crossed)?;
@@ -128,20 +128,17 @@ fn entries(experiment: &Experiment) -> Vec<At<FsEntry>> {
     )]
 }
 
-fn known_names(
-    experiment: &Experiment,
-    entries: &[At<FsEntry>],
-    rules: &dyn Rules,
-) -> Result<(), PlanError> {
-    let mut known = rules.file_systems();
+fn known_names(experiment: &Experiment, entries: &[At<FsEntry>]) -> Result<(), PlanError> {
+    let drivers = fsarena_filesystems::builtin().iter();
+    let mut known: Vec<&str> = drivers.map(|driver| driver.name()).collect();
     for defined in &experiment.filesystems {
-        if known.contains(&defined.value.name) {
+        if known.contains(&defined.value.name.as_str()) {
             let what = format!("{:?} is a file system of the program", defined.value.name);
             return Err(PlanError::new(&defined.place, what, "define yours under another name"));
         }
     }
-    known.extend(experiment.filesystems.iter().map(|defined| defined.value.name.clone()));
-    match entries.iter().find(|entry| !known.contains(&entry.value.level.name)) {
+    known.extend(experiment.filesystems.iter().map(|defined| defined.value.name.as_str()));
+    match entries.iter().find(|entry| !known.contains(&entry.value.level.name.as_str())) {
         Some(entry) => {
             let name = &entry.value.level.name;
             let error = PlanError::unknown(&entry.place, "file system", name, &known);

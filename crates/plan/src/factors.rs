@@ -123,9 +123,15 @@ struct FsKeys {
     #[schemars(example = &"noatime")]
     mount: Option<List<At<String>>>,
     /// Options of mkfs: values, or ranges such as 1024..65536.
-    #[schemars(extend("additionalProperties" = json!({ "examples": [4096] })))]
+    #[schemars(schema_with = "mkfs_schema")]
     #[serde(default)]
     mkfs: BTreeMap<String, List<At<Scalar>>>,
+}
+
+fn mkfs_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut value = generator.subschema_for::<List<Scalar>>();
+    value.insert("examples".to_owned(), json!([4096]));
+    json_schema!({ "type": "object", "additionalProperties": value })
 }
 
 fn fs_axes(keys: FsKeys) -> Result<FsAxes, PlanError> {

@@ -1,4 +1,6 @@
-//! What a plan has to know of file systems and devices, and cannot find out by itself.
+//! What a plan has to know of this machine: its kernel, its devices, and what fits on them.
+//!
+//! What drivers say by themselves (their names, what they are on) is asked of them directly.
 
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
@@ -6,15 +8,11 @@ use std::path::Path;
 
 /// What the file systems and this machine's devices accept: known outside this crate.
 pub trait Rules {
-    /// Names of the drivers that the program has, `directory` and `tmpfs` among them.
-    fn file_systems(&self) -> Vec<String>;
     /// Whether these options are legal together, on a device of this size.
     ///
     /// # Errors
     /// The rule that is broken and what to do, in one line.
     fn check(&self, fs: &FsLevel, device_bytes: Option<u64>) -> Result<(), String>;
-    /// Whether the file system is on a block device.
-    fn needs_device(&self, fs: &FsLevel) -> bool;
     /// Size of the block device at this path; absent where it is none, and so a directory.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 
 use fsarena_devices::inventory::{self, Inventory, Roots};
 use fsarena_devices::loopdev::LOOP_SECTOR_BYTES;
-use fsarena_filesystems::{Backing, Kernel};
+use fsarena_filesystems::Kernel;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{DeviceLevel, FsLevel};
 use fsarena_plan::Rules;
@@ -15,10 +15,6 @@ use std::path::Path;
 pub struct DriverRules;
 
 impl Rules for DriverRules {
-    fn file_systems(&self) -> Vec<String> {
-        fsarena_filesystems::builtin().iter().map(|driver| driver.name().to_owned()).collect()
-    }
-
     fn check(&self, level: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
         let driver = fsarena_filesystems::driver(level).map_err(|error| error.to_string())?;
         let kernel = Kernel::running(Path::new("/proc"));
@@ -30,10 +26,6 @@ impl Rules for DriverRules {
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
         fsarena_filesystems::driver(level).ok()?.capacity(level, device_bytes)
-    }
-
-    fn needs_device(&self, level: &FsLevel) -> bool {
-        fsarena_filesystems::driver(level).is_ok_and(|driver| driver.backing() == Backing::Block)
     }
 
     fn block_device_bytes(&self, path: &Path) -> Option<Result<u64, String>> {

@@ -8,10 +8,6 @@ use std::path::Path;
 pub struct TestRules;
 
 impl Rules for TestRules {
-    fn file_systems(&self) -> Vec<String> {
-        ["ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "directory"].map(str::to_owned).into()
-    }
-
     fn check(&self, fs: &FsLevel, device_bytes: Option<u64>) -> Result<(), String> {
         if fs.name == "xfs" && device_bytes.is_some_and(|size| size < 300 << 20) {
             return Err("xfs needs a device of at least 300 MiB".to_owned());
@@ -36,13 +32,6 @@ impl Rules for TestRules {
 
     fn logical_sector_bytes(&self, device: &DeviceLevel) -> Option<u64> {
         matches!(device, DeviceLevel::Block { .. }).then_some(4096)
-    }
-
-    fn needs_device(&self, fs: &FsLevel) -> bool {
-        match &fs.external {
-            Some(external) => external.device,
-            None => !["tmpfs", "directory"].contains(&fs.name.as_str()),
-        }
     }
 }
 

@@ -10,20 +10,12 @@ use std::path::Path;
 struct Rooms;
 
 impl Rules for Rooms {
-    fn file_systems(&self) -> Vec<String> {
-        TestRules.file_systems()
-    }
-
     fn check(&self, fs: &FsLevel, _: Option<u64>) -> Result<(), String> {
         let block = fs.mkfs.get("block_size").and_then(|text| text.parse::<u64>().ok());
         match block.filter(|block| *block > 4096) {
             Some(block) => Err(format!("blocks of {block} are too large; use 4096")),
             None => Ok(()),
         }
-    }
-
-    fn needs_device(&self, fs: &FsLevel) -> bool {
-        TestRules.needs_device(fs)
     }
 
     fn block_device_bytes(&self, _: &Path) -> Option<Result<u64, String>> {
