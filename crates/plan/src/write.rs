@@ -2,19 +2,16 @@
 //!
 //! Comments and the order of keys are ours; reading the text back gives the same plan.
 
-mod cycle;
-mod real;
-mod toml;
-
-use self::toml::{line, quoted, text_block};
 use crate::builtin;
 use crate::experiment::{EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings};
 use crate::span::At;
 use crate::text::share_text;
-use fsarena_model::dataset::Dataset;
-use fsarena_model::dataset::Distribution;
+use fsarena_corpus::Description;
+use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
+use fsarena_model::dataset::{Dataset, Distribution};
 use fsarena_model::factor;
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};
+use fsarena_model::job::{By, Command, Job, JobKind, Origin, Source, SourcePlace};
 use fsarena_model::phase::{Order, Phase, Workload};
 use fsarena_model::run::RateStyle;
 use fsarena_model::units::{Nanos, nanos_text, size_text};
@@ -192,7 +189,7 @@ fn work(out: &mut String, workload: &Workload) {
         return;
     }
     if let Some(source) = &workload.source {
-        real::work(out, workload, source);
+        real_work(out, workload, source);
         return;
     }
     dataset(out, &workload.dataset);
@@ -256,7 +253,7 @@ fn phase_text(phase: &Phase) -> String {
     }
     io_parts(&phase.io, &mut parts);
     if let Some(cycle) = &phase.cycle {
-        cycle::parts(cycle, &mut parts);
+        cycle_parts(cycle, &mut parts);
     }
     format!("{{ {} }}", parts.join(", "))
 }
@@ -288,4 +285,126 @@ fn io_parts(io: &Io, parts: &mut Vec<String>) {
     if io.rwmixread_percent != plain.rwmixread_percent {
         parts.push(format!("rwmixread = {}", io.rwmixread_percent));
     }
+}
+
+/// The keys of a cycle phase.
+fn cycle_parts(cycle: &Cycle, parts: &mut Vec<String>) {
+    parts.push(format!("period = {}", quoted(&nanos_text(cycle.period_ns))));
+    parts.push(format!("cycles = {}", cycle.cycles));
+    parts.push(format!("updates = {}", cycle.updates));
+    parts.push(format!("overrun = {}", quoted(cycle.overrun.name())));
+    let kinds = UpdateKind::ALL.iter().zip(cycle.shares.weights());
+    let shares: Vec<String> =
+        kinds.filter(|kind| kind.1 > 0).map(|(kind, n)| format!("{} = {n}", kind.0)).collect();
+    parts.push(format!("shares = {{ {} }}", shares.join(", ")));
+    parts.extend(cycle.disturb.as_ref().map(disturb));
+}
+
+fn disturb(disturb: &Disturb) -> String {
+    let mut parts = vec![format!("load = {}", quoted(disturb.load.name()))];
+    let mut size = |key: &str, bytes: u64| {
+        parts.push(format!("{key} = {}", quoted(&size_text(bytes))));
+    };
+    match disturb.load {
+        Load::Create { files, size_bytes, rate } => {
+            size("size", size_bytes);
+            parts.push(format!("files = {files}, rate = {rate}"));
+        }
+        Load::Write { size_bytes, bs_bytes, rate_bytes }
+        | Load::Read { size_bytes, bs_bytes, rate_bytes } => {
+            size("size", size_bytes);
+            size("bs", bs_bytes);
+            size("rate", rate_bytes);
+        }
+    }
+    if !disturb.cycles.is_empty() {
+        parts.push(format!("cycles = {:?}", disturb.cycles));
+    }
+    format!("disturb = {{ {} }}", parts.join(", "))
+}
+
+/// What follows name and title.
+fn real_work(out: &mut String, workload: &Workload, source: &Source) {
+    line(out, "dataset", &source_text(source));
+    if source.place != SourcePlace::default() {
+        line(out, "source", &quoted(source.place.name()));
+    }
+    out.push_str("phases = [\n");
+    for phase in &workload.phases {
+        if let Some(job) = &phase.job {
+            let _ = writeln!(out, "    {},", job_text(phase, job));
+        }
+    }
+    out.push_str("]\n");
+}
+
+fn source_text(source: &Source) -> String {
+    match &source.origin {
+        Origin::Own { path } => format!("{{ from = {} }}", quoted(&path.to_string_lossy())),
+        Origin::Made { description } => {
+            let known =
+                fsarena_corpus::builtin(&source.name).map(|known| Description::to_toml(&known));
+            if known.as_ref() == Some(description) {
+                quoted(&source.name)
+            } else {
+                format!("{{ description = {} }}", text_block(description))
+            }
+        }
+    }
+}
+
+fn job_text(phase: &Phase, job: &Job) -> String {
+    let mut parts = vec![
+        format!("op = {}", quoted(job.kind.name())),
+        format!("name = {}", quoted(&phase.name)),
+    ];
+    match &job.kind {
+        JobKind::Untar { compression } | JobKind::Archive { compression } => {
+            parts.push(format!("compression = {}", quoted(compression.name())));
+        }
+        JobKind::Compile { jobs } => parts.push(format!("jobs = {jobs}")),
+        JobKind::Command(command) => command_parts(command, &mut parts),
+        JobKind::Copy | JobKind::Delete | JobKind::Flac | JobKind::Ogg => {}
+    }
+    if !matches!(job.kind, JobKind::Command(_)) {
+        parts.push(format!("of = {}", quoted(&job.of)));
+    }
+    if job.by == By::Engine {
+        parts.push("by = \"engine\"".to_owned());
+    }
+    if !phase.timed {
+        parts.push("timed = false".to_owned());
+    }
+    format!("{{ {} }}", parts.join(", "))
+}
+
+fn command_parts(command: &Command, parts: &mut Vec<String>) {
+    parts.push(format!("run = {}", quoted(&command.run)));
+    let hooks = [("prepare", &command.prepare), ("cleanup", &command.cleanup)];
+    for (key, hook) in hooks {
+        parts.extend(hook.as_ref().map(|text| format!("{key} = {}", quoted(text))));
+    }
+    if !command.programs.is_empty() {
+        let programs: Vec<String> = command.programs.iter().map(|name| quoted(name)).collect();
+        parts.push(format!("programs = [{}]", programs.join(", ")));
+    }
+}
+
+fn line(out: &mut String, key: &str, value: &str) {
+    // Writing to a String does not fail.
+    let _ = writeln!(out, "{key} = {value}");
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// Text of several lines: as it is where TOML allows that, else as a basic string.
+fn text_block(text: &str) -> String {
+    let odd = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains("'''") || text.ends_with('\'') || text.contains(odd) {
+        return quoted(text);
+    }
+    format!("'''\n{text}'''")
 }
