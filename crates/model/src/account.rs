@@ -106,14 +106,11 @@ pub struct Account {
     pub journal: Vec<String>,
     /// What has to be known when it is read, in words.
     pub notes: Vec<String>,
-    /// Processor time of the thread that read the trace, ns; 0 in records that lack it.
-    #[serde(default)]
+    /// Processor time of the thread that read the trace, ns.
     pub reader_cpu_ns: u64,
-    /// Processor time of the looks at the files, ns; 0 in records that lack it.
-    #[serde(default)]
+    /// Processor time of the looks at the files, ns.
     pub looks_cpu_ns: u64,
     /// The longest of these looks, ns.
-    #[serde(default)]
     pub longest_look_ns: u64,
 }
 

@@ -10,7 +10,7 @@ pub struct Predicted {
     /// Room that a user without rights finds free (`f_bavail`), bytes.
     pub free_bytes: u64,
     /// Files and directories that can be made (`f_ffree`); absent where there is no fixed number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub inodes: Option<u64>,
 }
 

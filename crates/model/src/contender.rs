@@ -76,7 +76,7 @@ pub struct Levels {
     /// Where it lies.
     pub device: DeviceLevel,
     /// Memory limit of the work, in bytes; `None` is the whole machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// State of the caches before each timed phase.
     pub cache: Cache,
@@ -121,7 +121,7 @@ pub struct FsLevel {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mount: Vec<String>,
     /// The commands of a file system that is defined in an experiment file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub external: Option<ExternalFs>,
 }
 
@@ -155,24 +155,24 @@ impl fmt::Display for FsLevel {
 #[serde(deny_unknown_fields)]
 pub struct ExternalFs {
     /// Makes the file system; absent where mounting is all there is to do.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub create: Option<String>,
     /// Mounts it at `{mnt}`.
     pub mount: String,
     /// Unmounts it; `umount {mnt}` where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unmount: Option<String>,
     /// Undoes `create` beyond what the next `create` on the same device would overwrite.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub destroy: Option<String>,
     /// Prints the version on its first line (standard output or error).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Programs that the commands need, looked up before the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<String>,
     /// Debian package that brings them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
     /// Whether it needs a block device (`{dev}`).
     #[serde(default = "yes")]

@@ -22,7 +22,7 @@ pub struct Cycle {
     /// What is done with them.
     pub shares: Shares,
     /// The second load, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturb: Option<Disturb>,
 }
 

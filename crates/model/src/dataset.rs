@@ -37,13 +37,13 @@ pub struct Dataset {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub depth: u32,
     /// Length of the name of a file, bytes; absent: 9.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name_bytes: Option<u32>,
     /// Sizes that are not all the same, bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Distribution>,
     /// Files in each leaf directory where they are not all the same; `files` is their sum.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub per_dir: Option<Distribution>,
 }
 

@@ -66,7 +66,7 @@ impl DeviceIdentity {
 /// Settings of a device's queue (`/sys/block/X/queue`); what is absent stays as it is.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct QueueLevel {
     /// I/O scheduler: `none`, `mq-deadline`, `kyber`, `bfq`.
     #[serde(skip_serializing_if = "Option::is_none")]

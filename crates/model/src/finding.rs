@@ -18,10 +18,10 @@ pub struct Finding {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub why: String,
     /// What to do about it, in one sentence.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
     /// The command that does it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
 }
 

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 /// A host in one boot.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
 pub struct Host {
     /// Host name; left out of reports unless asked for.
     pub hostname: String,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How the calls of a phase are made. Names are those of fio where it has one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Io {
     /// By which interface of the kernel.
     pub backend: Backend,

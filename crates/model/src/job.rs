@@ -23,7 +23,6 @@ pub struct Job {
     /// What is done.
     pub kind: JobKind,
     /// Who does it.
-    #[serde(default)]
     pub by: By,
     /// What it is done with: [`DATA`], or the name of an earlier phase that made something.
     pub of: String,
@@ -70,10 +69,10 @@ pub struct Command {
     /// What is timed.
     pub run: String,
     /// Run before it, and before the caches are made cold; not timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prepare: Option<String>,
     /// Run after it, not timed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cleanup: Option<String>,
     /// Programs that have to be there; their paths and versions are recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -263,10 +262,9 @@ pub struct Source {
     /// Where it comes from.
     pub origin: Origin,
     /// Where it lies while the work is done.
-    #[serde(default)]
     pub place: SourcePlace,
     /// How it is compressed, where it is an archive; absent: it is a tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub archive: Option<Compression>,
     /// What is in it (in the tree, also where it is packed).
     pub contents: Contents,
@@ -355,7 +353,7 @@ pub struct Contents {
     /// Length of the longest path below the root of the tree, bytes.
     pub longest_path_bytes: u64,
     /// Size of the archive, where it is one that is there already; else a guess is made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub archive_bytes: Option<u64>,
 }
 

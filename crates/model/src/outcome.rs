@@ -34,7 +34,7 @@ pub struct OpError {
     /// Number of the op within the phase, from 0; with several threads, within the thread's part.
     pub op_index: u64,
     /// Number of the thread, from 0, where there were several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<u32>,
     /// System call, such as `write`.
     pub call: String,
@@ -58,6 +58,6 @@ pub struct Notice {
     pub remedy: Option<String>,
     /// The figure that the text states, where it states one: of many notices of one code, the one
     /// with the largest stands for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<f64>,
 }

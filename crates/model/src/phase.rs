@@ -23,11 +23,11 @@ pub struct Workload {
     pub phases: Vec<Phase>,
     /// The text of a fio job file, each of whose jobs is a phase; absent: the engine does the
     /// work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fio: Option<String>,
     /// What real work is done with; then every phase has a job. `dataset` is then of the same
     /// number of files and bytes, and of use for estimates only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
 
@@ -58,10 +58,10 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "Io::is_default")]
     pub io: Io,
     /// Real work; with [`Op::Job`] and only with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
     /// The cycles; with [`Op::Cycle`] and only with it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Cycle>,
 }
 

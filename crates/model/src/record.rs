@@ -44,7 +44,6 @@ pub struct TrialRecord {
     /// The device, by name of the fact (`logical_sector_bytes`, `scheduler`, …).
     pub device: BTreeMap<String, String>,
     /// What the SSD policy did before mkfs.
-    #[serde(default)]
     pub conditioning: Option<Conditioning>,
     /// Timed phases, in order.
     pub phases: Vec<PhaseRecord>,
@@ -142,7 +141,6 @@ pub struct StepTime {
 /// A file system as made and mounted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
 pub struct Effective {
     /// Name of the driver of ours.
     pub name: String,
@@ -172,14 +170,12 @@ pub struct PhaseRecord {
     pub op: Op,
     /// Order.
     pub order: Order,
-    /// Bytes of one read or write call; 0 in records of the first version, which did not say.
-    #[serde(default)]
+    /// Bytes of one read or write call; 0 where that is not known.
     pub bs_bytes: u64,
     /// How the calls were made.
-    #[serde(default)]
     pub io: Io,
     /// Real work, where it was that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
@@ -190,18 +186,14 @@ pub struct PhaseRecord {
     /// Bytes that the calls moved.
     pub asked_bytes: u64,
     /// Of these, written; absent where they are all of one kind.
-    #[serde(default)]
     pub asked_written_bytes: Option<u64>,
     /// Latency of every op.
     pub latency: Option<LatencyHistogram>,
     /// Latency of the writes alone, where reads and writes are mixed.
-    #[serde(default)]
     pub write_latency: Option<LatencyHistogram>,
     /// Each thread alone, where there were several.
-    #[serde(default)]
     pub threads: Vec<ThreadReport>,
     /// What a program that did the work says of itself.
-    #[serde(default)]
     pub program: Option<ProgramReport>,
     /// Counters from the phase's start to the end of each window.
     pub windows: BTreeMap<Window, Counters>,
@@ -216,10 +208,10 @@ pub struct PhaseRecord {
     /// What taking them cost.
     pub sampler: Option<SamplerCost>,
     /// The cycles, where it has some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<CyclesRecord>,
     /// Where its bytes went, where that was asked for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<AccountRecord>,
     /// Why it ended early.
     pub error: Option<OpError>,
@@ -358,7 +350,6 @@ pub enum CacheState {
 /// Readings behind a cold phase. A reading that could not be had is `None`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
 pub struct ColdProof {
     /// Pages of the block device in the page cache before the mount (cachestat).
     pub device_resident_pages: Option<u64>,
@@ -393,7 +384,6 @@ pub enum MemoryRecord {
         peak_bytes: Option<u64>,
         /// How often the file system was synced during the phase because the kernel's own memory
         /// was over half of the limit, as a machine of that size would have done by itself.
-        #[serde(default)]
         syncs: u64,
     },
     /// Asked for, and not to be had.

@@ -34,12 +34,10 @@ pub struct RunHeader {
     pub host: Host,
     /// What was planned.
     pub plan: RunPlan,
-    /// What else a resumed RUN must have again; absent in RUNs of the first version, which cannot
-    /// be resumed.
-    #[serde(default)]
+    /// What else a resumed RUN must have again; absent in imported ones, which cannot be
+    /// resumed.
     pub place: Option<RunPlace>,
     /// Conditions that distort results, as they were right before the RUN.
-    #[serde(default)]
     pub findings: Vec<Finding>,
 }
 
@@ -106,14 +104,11 @@ pub struct RunPlan {
     /// Period of the sampler; 0: no time series.
     pub sample_period_ns: u64,
     /// Whether block requests are traced, for the account of where the bytes went.
-    #[serde(default)]
     pub account: bool,
     /// How rates are shown.
-    #[serde(default)]
     pub rate: RateStyle,
-    /// What is asked and by which rule; absent in RUNs that were planned when there were no
-    /// verdicts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What is asked and by which rule; absent where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<VerdictPlan>,
 }
 

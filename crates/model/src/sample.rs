@@ -92,7 +92,6 @@ pub struct SamplerCost {
     /// Time it was running.
     pub wall_ns: u64,
     /// Samples that were due while an earlier one was still being taken, and were left out.
-    #[serde(default)]
     pub missed_deadlines: u64,
 }
 

@@ -25,20 +25,18 @@ pub struct TrialSpec {
     /// The vetted and claimed target.
     pub target: TargetSpec,
     /// Facts about it, by name; they go into the record as they are.
-    #[serde(default)]
     pub device: BTreeMap<String, String>,
     /// What is to be said with the result already now.
-    #[serde(default)]
     pub notices: Vec<Notice>,
     /// The work, for reference; what is done is in `steps`.
     pub workload: Workload,
     /// Where the source of real work lies outside the file system under test: the stage, or the
     /// user's own place.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub staged: Option<PathBuf>,
     /// What the cache of a source on another file system shall be before a phase that reads it,
     /// also where this contender cannot be made cold; absent: as the contender's level says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source_cache: Option<Cache>,
     /// What to do, in order.
     pub steps: Vec<Step>,
@@ -51,21 +49,17 @@ pub struct TrialSpec {
     /// Period of the sampler; 0: no time series.
     pub sample_period_ns: u64,
     /// Whether block requests are traced, for the account of where the bytes went.
-    #[serde(default)]
     pub account: bool,
     /// Room that is expected right after the mount, where it is known; another one is said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub predicted: Option<Predicted>,
     /// When a phase counts as drained.
     pub drain: Drain,
     /// User that the worker becomes; absent: it stays what the executor is.
-    #[serde(default)]
     pub user: Option<UserIds>,
     /// Processors of the worker; empty: any.
-    #[serde(default)]
     pub cpus: Vec<usize>,
     /// Leave the file system mounted or its image in place for inspection.
-    #[serde(default)]
     pub keep: bool,
 }
 
@@ -138,11 +132,9 @@ pub enum Under {
         /// What it was when it was vetted.
         identity: DeviceIdentity,
         /// Signatures that lay on it and were given up, by name.
-        #[serde(default)]
         signatures: Vec<String>,
         /// What lies under it, where it is a loop device of the user's (or a part of one) and the
         /// file still has its name: its pages may be cached a second time.
-        #[serde(default)]
         backing_file: Option<PathBuf>,
     },
 }

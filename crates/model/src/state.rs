@@ -19,7 +19,7 @@ pub struct DatasetState {
     /// Whether the files have their second names (`r` in place of `f`).
     pub renamed: bool,
     /// No file is longer than this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated_bytes: Option<u64>,
     /// Whether sectors that were never written may be there: they read as zeros.
     #[serde(default, skip_serializing_if = "is_false")]
@@ -31,7 +31,7 @@ pub struct DatasetState {
     #[serde(default, skip_serializing_if = "is_false")]
     pub symlinked: bool,
     /// Bytes of the extended attribute of each file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_bytes: Option<u64>,
 }
 

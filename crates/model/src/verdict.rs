@@ -38,13 +38,10 @@ pub struct VerdictPlan {
     /// Which contenders are compared.
     pub pairs: Pairs,
     /// Time that the RUN may take: no block is begun that is not expected to end within it.
-    #[serde(default)]
     pub budget_ns: Option<u64>,
     /// Blocks beyond the cap in the schedule, for those that have to be run again.
-    #[serde(default)]
     pub spare_blocks: u32,
     /// When a block has to be run again, for a reason that is visible without its scores.
-    #[serde(default)]
     pub limits: Limits,
 }
 
@@ -190,7 +187,7 @@ pub enum Pairs {
 /// When a block has to be run again. Nothing here depends on a score.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Share of the machine's processor time, 0 to 1, that the hypervisor gave to others during a
     /// timed phase (`steal`); phases under 100 clock ticks are too short to tell.

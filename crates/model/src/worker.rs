@@ -28,7 +28,6 @@ pub struct WorkerSpec {
     /// The files.
     pub dataset: Dataset,
     /// What earlier phases have made of them.
-    #[serde(default)]
     pub state: DatasetState,
     /// Stamped into every sector: which dataset these bytes belong to.
     pub dataset_seed: Seed,
@@ -37,10 +36,8 @@ pub struct WorkerSpec {
     /// Anonymous memory to touch and give back before `go`, bytes (free page reporting).
     pub warm_memory_bytes: u64,
     /// Processors to run on; empty: wherever the kernel likes.
-    #[serde(default)]
     pub cpus: Vec<usize>,
     /// User and group to become before the work; absent: stay.
-    #[serde(default)]
     pub user: Option<UserIds>,
     /// What a phase, or a job, sleeps after its last op and before `returned` is read, ns.
     #[serde(default, skip_serializing_if = "crate::contender::is_zero")]
@@ -131,7 +128,6 @@ pub struct JobTask {
     /// archive), or one single file. What is not known is 0.
     pub contents: Contents,
     /// Whether a copy may share blocks.
-    #[serde(default)]
     pub reflink: Reflink,
     /// Whether the engine takes every op's latency.
     pub latency: bool,
@@ -173,25 +169,21 @@ pub struct WorkerReport {
     /// Bytes that the calls moved.
     pub asked_bytes: u64,
     /// Of these, written; absent where `asked_bytes` is all of one kind.
-    #[serde(default)]
     pub asked_written_bytes: Option<u64>,
     /// Latency of every op.
     pub latency: Option<LatencyHistogram>,
     /// Latency of the writes alone, where reads and writes are mixed.
-    #[serde(default)]
     pub write_latency: Option<LatencyHistogram>,
     /// Where and why the phase ended early.
     pub error: Option<OpError>,
     /// Processor time and faults of the worker from the first to the last clock read.
     pub usage: WorkerUsage,
     /// Each thread alone, where there were several.
-    #[serde(default)]
     pub threads: Vec<ThreadReport>,
     /// What a program that did the work says of itself.
-    #[serde(default)]
     pub program: Option<ProgramReport>,
     /// The cycles, where the phase has some.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<CyclesReport>,
 }
 

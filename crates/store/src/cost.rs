@@ -53,7 +53,7 @@ const LATEST_TRIALS: u32 = 400;
 /// measured without a delay injected into them.
 const LATEST: &str = "FROM trial JOIN slot ON slot.id = trial.slot_id
     JOIN contender ON contender.id = slot.contender_id JOIN run ON run.id = slot.run_id
-    WHERE trial.outcome = 'done' AND NOT run.merged AND contender.device <> 'elsewhere'
+    WHERE trial.outcome = 'done' AND trial.time_base = 'wall' AND NOT run.merged AND contender.device <> 'elsewhere'
     AND NOT EXISTS (SELECT 1 FROM level WHERE level.contender_id = contender.id
                     AND level.factor = 'handicap' AND level.value <> '0ms')
     ORDER BY trial.id DESC LIMIT ?";

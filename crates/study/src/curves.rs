@@ -96,7 +96,7 @@ fn of_contender(
     of: Of,
 ) -> Vec<LatencyCurve> {
     let mut curves = Vec::new();
-    for ((_, memory), pairs) in groups(own, phase) {
+    for ((_, _, memory), pairs) in groups(own, phase) {
         let phases = pairs.iter().filter_map(|(record, at)| record.phases.get(*at));
         let Some(cache) = phases.clone().map(|found| found.cache.state).next() else { continue };
         let histograms: Vec<&LatencyHistogram> = phases.filter_map(of).collect();

@@ -134,7 +134,7 @@ pub(crate) fn views(plan: &RunPlan, records: &[TrialRecord]) -> Vec<CyclesView> 
             let Some(cycle) = &phase.cycle else { continue };
             let mut rows = Vec::new();
             for (index, (contender, own)) in plan.contenders.iter().zip(&own).enumerate() {
-                for ((_, memory), pairs) in groups(own, &phase.name) {
+                for ((_, _, memory), pairs) in groups(own, &phase.name) {
                     let phases: Vec<&PhaseRecord> =
                         pairs.iter().map(|&(record, at)| &record.phases[at]).collect();
                     let label = contender.label.clone();

@@ -3,6 +3,7 @@
 
 use crate::contenders::Contenders;
 use crate::figures::{SpreadF, SpreadNs, median};
+use crate::phases::of_one_base;
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::device::Conditioning;
 use fsarena_model::factor::{self, Factor, SYSCTL_FACT};
@@ -39,12 +40,10 @@ pub struct ConditioningRow {
 pub(crate) fn conditioning(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ConditioningRow> {
     let known = Contenders::new(plan);
     let of = |(index, contender): (usize, &Contender)| {
-        let own: Vec<&Conditioning> = records
-            .iter()
-            .filter_map(|record| record.conditioning.as_ref().map(|done| (record, done)))
-            .filter(|(record, _)| known.index(record) == Some(index))
-            .map(|(_, done)| done)
-            .collect();
+        let is_own = |record: &&TrialRecord| known.index(record) == Some(index);
+        let own = of_one_base(&records.iter().filter(is_own).collect::<Vec<_>>());
+        let own: Vec<&Conditioning> =
+            own.iter().filter_map(|record| record.conditioning.as_ref()).collect();
         let policy = contender.levels.ssd.name();
         (!own.is_empty()).then(|| conditioning_row(contender.label.clone(), policy, &own))
     };

@@ -4,6 +4,7 @@
 use crate::contenders::Contenders;
 use crate::device;
 use crate::figures::{SpreadF, SpreadNs, median};
+use crate::phases::of_one_base;
 use crate::programs::{self, ProgramUse};
 use fsarena_model::job::{By, DATA, Job, JobKind};
 use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};
@@ -437,7 +438,9 @@ fn trial_row(label: String, workload: &Workload, records: &[&TrialRecord]) -> Tr
         space_amplification: SpreadF::from_values(
             spaces.iter().filter_map(amplification).collect(),
         ),
-        unmount: SpreadNs::from_values(right.iter().filter_map(|r| r.unmount_ns).collect()),
+        unmount: SpreadNs::from_values(
+            of_one_base(&right).iter().filter_map(|r| r.unmount_ns).collect(),
+        ),
         verify: verify(records.iter().copied()),
     }
 }

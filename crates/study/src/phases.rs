@@ -12,7 +12,9 @@ use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
 use crate::rates::{RateUnit, Rates};
 use crate::workers::{ProgramView, ThreadsView, WorkerView};
 use fsarena_model::job::Job;
-use fsarena_model::record::{CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord};
+use fsarena_model::record::{
+    CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TimeBase, TrialRecord,
+};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::work::{Dataset, Io, Op, Order, Phase, Workload};
 use serde::Serialize;
@@ -53,6 +55,8 @@ pub struct PhaseTable {
 pub struct PhaseRow {
     pub contender: usize,
     pub label: String,
+    /// What its times are counted in.
+    pub time_base: TimeBase,
     /// State of the cache in all trials of this row.
     pub cache: CacheState,
     /// Why it is not cold although cold was asked for: of this very phase, where only the first of
@@ -230,7 +234,7 @@ fn table(
             absent.push(AbsentRow { contender: index, label: contender.label.clone(), why });
         }
         let mut trials_partial = partial(own, &phase.name);
-        for ((_, memory), pairs) in groups {
+        for ((_, _, memory), pairs) in groups {
             let mut row = row(plan.compared_clock, &pairs);
             row.contender = index;
             row.label.clone_from(&contender.label);
@@ -257,9 +261,10 @@ fn table(
     }
 }
 
-pub(crate) type Group<'a> = BTreeMap<(u8, MemoryView), Vec<(&'a TrialRecord, usize)>>;
+pub(crate) type Group<'a> = BTreeMap<(TimeBase, u8, MemoryView), Vec<(&'a TrialRecord, usize)>>;
 
-/// The complete phases of this name, by state of cache and memory; cold first.
+/// The complete phases of this name, by what times are counted in and by state of cache and
+/// memory; cold first.
 pub(crate) fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> {
     let mut groups = Group::new();
     for &record in records {
@@ -270,7 +275,7 @@ pub(crate) fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> 
                     CacheState::Warm => 1,
                     CacheState::WarmByNature => 2,
                 };
-                let key = (rank, MemoryView::from(&found.memory));
+                let key = (record.time_base, rank, MemoryView::from(&found.memory));
                 groups.entry(key).or_default().push((record, at));
             }
         }
@@ -300,6 +305,7 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
     PhaseRow {
         contender: 0,
         label: String::new(),
+        time_base: record.time_base,
         cache: first.cache.state,
         not_cold_because: (cold_asked && !cold).then(|| first.cache.why.clone()),
         memory: MemoryView::Whole,
@@ -368,15 +374,22 @@ fn drained(phases: &[&PhaseRecord]) -> DrainedView {
     view
 }
 
-/// Rows that may stand in one ratio: all cold or all warm; all in whole memory, all limited as
-/// asked, or all without the limit that was asked for.
-pub(crate) fn comparable(row: &PhaseRow) -> (bool, Discriminant<MemoryView>) {
-    (row.cache == CacheState::Cold, discriminant(&row.memory))
+/// Rows that may stand in one ratio: all of one time base; all cold or all warm; all in whole
+/// memory, all limited as asked, or all without the limit that was asked for.
+pub(crate) fn comparable(row: &PhaseRow) -> (TimeBase, bool, Discriminant<MemoryView>) {
+    (row.time_base, row.cache == CacheState::Cold, discriminant(&row.memory))
+}
+
+/// Those of the time base of the first: times of two are never in one figure.
+pub(crate) fn of_one_base<'r>(records: &[&'r TrialRecord]) -> Vec<&'r TrialRecord> {
+    let base = records.first().map(|record| record.time_base);
+    records.iter().copied().filter(|record| Some(record.time_base) == base).collect()
 }
 
 impl PhaseRow {
-    /// Whether the times of this row and of another may stand in one ratio: both cold or both warm,
-    /// both in whole memory, limited as asked, or without the limit that was asked for.
+    /// Whether the times of this row and of another may stand in one ratio: both of one time base,
+    /// both cold or both warm, both in whole memory, limited as asked, or without the limit that
+    /// was asked for.
     #[must_use]
     pub fn is_comparable_with(&self, other: &Self) -> bool {
         comparable(self) == comparable(other)

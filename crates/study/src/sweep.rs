@@ -274,6 +274,8 @@ fn points(
         }
     }
     points.all.sort_by_key(|point| (point.block, point.position));
+    let base = points.all.first().map(|point| point.class.time_base);
+    points.all.retain(|point| Some(point.class.time_base) == base);
     (points, zeros)
 }
 

@@ -10,6 +10,7 @@ use crate::view::{
     Verdicts,
 };
 use crate::{factors, watchers};
+use fsarena_model::record::TimeBase;
 use fsarena_model::run::RunPlan;
 use fsarena_model::verdict::{InterimAnalysis, Pairs, Stop, StopWhy, Verdict};
 use fsarena_stats::{
@@ -120,9 +121,28 @@ fn counted(judge: &Judge<'_>, asked: &Asked<'_>) -> Points {
     points
 }
 
+/// Contenders with a value, those of one time base after those of another.
+fn ranking(points: &Points, contenders: usize) -> Vec<usize> {
+    let mut bases: Vec<TimeBase> = points.all.iter().map(|point| point.class.time_base).collect();
+    bases.sort_unstable();
+    bases.dedup();
+    let mut order = Vec::new();
+    for base in bases {
+        let ranked = ranking_in(&of_base(points, base), contenders);
+        order.extend(ranked.into_iter().filter(|at| !order.contains(at)).collect::<Vec<_>>());
+    }
+    order
+}
+
+/// The values that are counted in `base`.
+fn of_base(points: &Points, base: TimeBase) -> Points {
+    let all = points.all.iter().copied().filter(|point| point.class.time_base == base).collect();
+    Points { all, ..Points::default() }
+}
+
 /// Contenders with a value, the best first: by effects that are fitted together with those of the
 /// blocks, since a contender that was decided early has seen fewer of them. Cold before warm.
-fn ranking(points: &Points, contenders: usize) -> Vec<usize> {
+fn ranking_in(points: &Points, contenders: usize) -> Vec<usize> {
     let mut present: Vec<usize> = points.all.iter().map(|point| point.contender).collect();
     present.sort_unstable();
     present.dedup();
@@ -300,6 +320,8 @@ fn row(
     reference: Option<usize>,
     pairs: &[PairView],
 ) -> RankRow {
+    let base = points.of_contender(contender).map(|point| point.class.time_base).min();
+    let points = &of_base(points, base.unwrap_or_default());
     let values: Vec<f64> = points.of_contender(contender).map(|point| point.read).collect();
     let counting: Vec<f64> = points.of_contender(contender).map(|point| point.value).collect();
     let logs: Vec<f64> = counting.iter().map(|value| value.ln()).collect();

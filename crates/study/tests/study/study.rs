@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // helpers of tests
 
 use fsarena_model::record::{
-    CacheState, Drained, MemoryRecord, Notice, Outcome, TrialRecord, Window,
+    CacheState, Drained, MemoryRecord, Notice, Outcome, TimeBase, TrialRecord, Window,
 };
 use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunState};
 use fsarena_model::work::{OpError, VerifyReport};
@@ -88,6 +88,28 @@ fn cold_and_warm_are_never_in_one_ratio() {
     assert!((rows[1].ratio_of_medians.unwrap() - 1000.0).abs() < 1e-6);
     assert_eq!(rows[1].not_cold_because.as_deref(), Some("pages were left"));
     assert_eq!(rows[0].not_cold_because, None);
+}
+
+#[test]
+fn times_of_two_bases_are_never_in_one_median_nor_ratio() {
+    let (header, mut records) = sample();
+    let table = |records: &[TrialRecord]| create(&done(&header, records)).clone();
+    let rows = table(&records).rows;
+    let of_first = |record: &&mut TrialRecord| {
+        record.key.contender == header.plan.contenders[0].id() && record.key.block > 0
+    };
+    let mut simulated = 0;
+    for record in records.iter_mut().filter(of_first) {
+        record.time_base = TimeBase::Virtual;
+        simulated += 1;
+    }
+    let split = table(&records).rows;
+    assert_eq!(split.len(), rows.len() + 1);
+    let own: Vec<_> = split.iter().filter(|row| row.contender == 0).collect();
+    assert_eq!(own.iter().map(|row| row.n).collect::<Vec<_>>(), [rows[0].n - simulated, simulated]);
+    assert_eq!(own[1].time_base, TimeBase::Virtual);
+    assert_eq!(own[1].ratio_of_medians, None, "nothing else was counted in its time");
+    assert!(!own[0].is_comparable_with(own[1]) && own[0].ratio_of_medians.is_some());
 }
 
 #[test]

@@ -146,6 +146,19 @@ fn times_of_two_bases_are_never_paired() {
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, pair.n, pair.ratio), (Verdict::Undecided, 0, None));
     assert_eq!(pair.why.as_deref(), Some("no block has values of both that may be compared"));
+    // Nor are they in one median, or sorted by one clock: the simulated one is not the best.
+    let labels: Vec<&str> = found.questions[0].rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels, ["real", "simulated"]);
+    let value = |contender: usize, sequence: u32| {
+        let is_real = contender == 0 || sequence % 3 == 0;
+        let time_base = if is_real { TimeBase::Wall } else { TimeBase::Virtual };
+        let ms = if is_real { 300.0 } else { 1.0 };
+        Some(TrialScore { time_base, ..score(sequence, ms * MS) })
+    };
+    let (scores, stop) = carry_out(&header, &value);
+    let found = verdicts(&header, &scores, Some(stop), &[]).expect("the plan asks");
+    let row = found.questions[0].rows.iter().find(|row| row.label == "simulated").unwrap();
+    assert_eq!((row.min, row.median, row.max), (300.0 * MS, 300.0 * MS, 300.0 * MS));
 }
 
 #[test]
