@@ -7,10 +7,7 @@ use crate::footnotes::wrong_contents;
 use crate::format::{Scale, bytes, megabytes, seconds};
 use crate::io_summary::{describe_source_place, files_of};
 use crate::labels::{is_mixed, plain_label, range_in};
-use crate::render;
 use crate::table::{Cell, Column, Table};
-use crate::text::Style;
-use crate::text::{heading, wrap};
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::record::{CacheState, Window};
 use fsarena_study::{
@@ -18,15 +15,10 @@ use fsarena_study::{
 };
 
 /// What is said once before the tables of a workload; nothing where there is nothing to say.
-pub(crate) fn head(study: &Study, workload: &str, width: usize) -> String {
-    let Some(view) = study.workloads.iter().find(|view| view.name == workload) else {
-        return String::new();
-    };
+pub(crate) fn head(study: &Study, workload: &str) -> Option<String> {
+    let view = study.workloads.iter().find(|view| view.name == workload)?;
     let parts = head_parts(view);
-    if parts.is_empty() {
-        return String::new();
-    }
-    wrap("", &format!("{workload}: {}.", parts.join("; ")), width) + "\n"
+    (!parts.is_empty()).then(|| format!("{workload}: {}.", parts.join("; ")))
 }
 
 fn head_parts(view: &WorkloadView) -> Vec<String> {
@@ -108,19 +100,6 @@ pub(crate) const LEGEND: &str = "Real work: a longer time is worse. MB/s: conten
 
 /// What [`tool_overhead`] is called.
 pub(crate) const TOOL_OVERHEAD: &str = "Tool overhead (program ÷ engine)";
-
-/// The same work by a program and by the engine, as text; nothing where no two workloads have both.
-pub(crate) fn tool_overhead_text(study: &Study, width: usize, style: Style) -> String {
-    if study.tool_overheads.is_empty() {
-        return String::new();
-    }
-    let mut out = heading(TOOL_OVERHEAD, width, style);
-    out.push_str(&render::text::table_with_notes(&tool_overhead(study), width));
-    for line in tool_overhead_notes(study) {
-        out.push_str(&wrap("", &line, width));
-    }
-    out
-}
 
 /// Two rows a contender: the program's and below it the engine's.
 pub(crate) fn tool_overhead(study: &Study) -> Table {

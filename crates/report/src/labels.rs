@@ -4,8 +4,7 @@
 use crate::footnotes::{not_cold, not_limited, wrong_contents};
 use crate::format::{count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
-use crate::text::Style;
-use crate::text::{bold, clean, wrap};
+use crate::text::clean;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
 use fsarena_study::{
@@ -21,16 +20,6 @@ pub(crate) fn common_memory(table: &PhaseTable) -> Option<&MemoryView> {
     let first = &table.rows.first()?.memory;
     let limited = matches!(first, MemoryView::Limited { .. });
     (limited && table.rows.iter().all(|row| row.memory == *first)).then_some(first)
-}
-
-/// What a phase is, how it is done, and in which state of cache and memory; in bold lines.
-pub(crate) fn title(table: &PhaseTable, width: usize, style: Style) -> String {
-    let mut out = String::new();
-    for line in wrap("", &phase_title(table), width).lines() {
-        out.push_str(&bold(line, style.colour));
-        out.push('\n');
-    }
-    out
 }
 
 /// What a phase is, how it is done, and in which state of cache and memory: `small-files / create:

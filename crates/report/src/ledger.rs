@@ -3,12 +3,12 @@
 
 use crate::format::{bytes, grouped, ns};
 use crate::job;
-use crate::labels::{contender_of, is_mixed, plain_label, title};
+use crate::labels::{contender_of, is_mixed, phase_title, plain_label};
 use crate::latency::latency_grid;
 use crate::render::text;
+use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{bold, wrap};
+use crate::text::Style;
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::record::Window;
 use fsarena_study::{PhaseTable, SpreadNs, Study};
@@ -16,41 +16,40 @@ use fsarena_study::{PhaseTable, SpreadNs, Study};
 /// Latency and device traffic beside the times: the ledger of each phase.
 #[must_use]
 pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = String::new();
+    text::section(&section(study), width, style)
+}
+
+/// The same as a section.
+pub(crate) fn section(study: &Study) -> Section {
+    let mut blocks = Vec::new();
     let mut workload = None;
     for table in study.tables.iter().filter(|t| !t.rows.is_empty()) {
         if workload.replace(&table.workload) != Some(&table.workload) {
-            out.push_str(&job::head(study, &table.workload, width));
+            blocks.extend(job::head(study, &table.workload).map(Block::Text));
         }
-        out.push_str(&title(table, width, style));
+        blocks.push(Block::Heading(phase_title(table)));
         let amounts = table.job.is_some().then(|| job::amounts_grid(table)).flatten();
-        for own in [amounts, latency_grid(table), Some(traffic(table))].into_iter().flatten() {
-            out.push_str(&text::table_with_notes(&own, width));
-        }
-        out.push('\n');
+        let all = [amounts, latency_grid(table), Some(traffic(table))];
+        blocks.extend(all.into_iter().flatten().map(Block::Table));
     }
-    for (title, table) in [
-        ("Space after the last phase", space(study)),
-        ("Devices before mkfs", conditioning(study)),
-        ("Settings of queues and kernel", queues(study)),
-    ] {
-        out.push_str(&titled(title, &table, width, style));
-    }
-    let mut legend =
-        "latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000. \
-                  device: bytes read and written from \
-                  the phase's start to `durable`, to `drained` and to the end of the next unmount. \
-                  w. amp.: bytes written to the device up to the unmount per byte of contents \
-                  written. Space amplification: growth of used space per byte stored."
-            .to_owned();
+    let of_trials = [
+        space(study).titled("Space after the last phase"),
+        conditioning(study).titled("Devices before mkfs"),
+        queues(study).titled("Queues of the devices"),
+    ];
+    blocks.extend(of_trials.map(Block::Table));
+    let mut legend = LEGEND.to_owned();
     if study.tables.iter().any(|table| table.job.is_some()) {
         legend.push(' ');
         legend.push_str(job::LEGEND);
     }
-    out.push_str(&wrap("", &legend, width));
-    out
+    Section::new(blocks).legend(legend)
 }
+
+const LEGEND: &str = "latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000. \
+     device: bytes read and written from the phase's start to `durable`, to `drained` and to the \
+     end of the next unmount. w. amp.: bytes written to the device up to the unmount per byte of \
+     contents written. Space amplification: growth of used space per byte stored.";
 
 /// What went to and from the device, by the end of each window.
 pub(crate) fn traffic(table: &PhaseTable) -> Table {
@@ -181,12 +180,4 @@ fn size(value: Option<u64>) -> Cell {
 
 fn length(spread: Option<SpreadNs>) -> Cell {
     Cell::maybe(spread.map(|own| (ns(Some(own.median_ns)), own.median_ns as f64)))
-}
-
-/// A table under its title; nothing where it has no row.
-fn titled(title: &str, table: &Table, width: usize, style: Style) -> String {
-    if table.is_empty() {
-        return String::new();
-    }
-    format!("{}\n{}\n", bold(title, style.colour), text::table(table, width))
 }

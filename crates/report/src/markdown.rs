@@ -5,18 +5,12 @@
 //! become a link, a tag or a row of its own.
 
 use crate::context::Run;
-use crate::labels::phase_title;
-use crate::notes::{closing_lists, heading_lines, sampling};
-use crate::phases;
-use crate::render::markdown::{list, table as table_text, table_with_notes};
+use crate::notes::heading_lines;
 use crate::sections;
 use crate::text::Style;
 use crate::text::{clean, escaped};
 use crate::verdict::verdict_headline;
-use crate::verdict::{answers, question, suite};
 use fsarena_model::run::RunHeader;
-use fsarena_study::Study;
-use fsarena_verdict::{QuestionView, Verdicts};
 use std::fmt::Write as _;
 
 /// A RUN with its verdicts, where it asked something.
@@ -32,65 +26,15 @@ pub fn markdown(run: &Run<'_>, style: Style) -> String {
     let _ = writeln!(out, "{}", facts.join("  \n"));
     if let Some(verdicts) = verdicts {
         let _ = write!(out, "\n**{}**\n", escaped(&verdict_headline(verdicts)));
-        out.push_str("\n## Verdicts\n");
-        for one in &verdicts.questions {
-            answer(&mut out, verdicts, one);
-        }
-        if let Some(view) = &verdicts.suite {
-            let _ = write!(out, "\n### {}\n\n", escaped(&suite::title(view)));
-            let _ = write!(
-                out,
-                "{}\n{}\n",
-                table_text(&suite::grid(view)),
-                escaped(&suite::words(view))
-            );
-        }
     }
-    out.push_str("\n## Figures\n");
-    for table in &study.tables {
-        let _ = write!(out, "\n### {}\n", escaped(&phase_title(table)));
-        for own in phases::with_absent(phases::phase_grids(study, table, style), table) {
-            table_with_notes(&mut out, &own);
-        }
-    }
-    let _ = write!(out, "\n{}\n", escaped(&phases::legend(study, true, style)));
     out.push_str(&sections::sections_markdown(run, style));
-    for (title, items) in closing_lists(study) {
-        list(&mut out, title, &items);
-    }
-    method(&mut out, header, study, verdicts);
+    method(&mut out, header);
     out
 }
 
-/// A question: its sentence, its ranking, its pairs, and what the watchers saw.
-fn answer(out: &mut String, verdicts: &Verdicts, one: &QuestionView) {
-    let _ = write!(out, "\n### {}\n\n", escaped(&question::title(verdicts, one)));
-    let sentence = answers::in_words(verdicts, one);
-    let _ = writeln!(out, "{}", escaped(&sentence));
-    if !one.rows.is_empty() {
-        let ranking = question::ranking(verdicts, one, Style::default());
-        let _ = write!(out, "\n{}", table_text(&ranking));
-    }
-    list(out, "Pairs", &crate::verdict::sentences(verdicts, one));
-    let left: Vec<String> =
-        one.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
-    list(out, "Excluded", &left);
-    list(out, "Watchers", &answers::watched(one));
-    if let Some(view) = &one.factors {
-        list(out, "Due to", &answers::levels(view));
-    }
-}
-
-/// By which rule, how that is read, and the command that does it again.
-fn method(out: &mut String, header: &RunHeader, study: &Study, verdicts: Option<&Verdicts>) {
+/// The command that does it again.
+fn method(out: &mut String, header: &RunHeader) {
     out.push_str("\n## How it was done, and how it is done again\n");
-    if let Some(verdicts) = verdicts {
-        let _ = write!(out, "\nRule: {}\n", escaped(&answers::rule(verdicts)));
-        let _ = write!(out, "\n{}\n", escaped(&answers::legend(verdicts)));
-    }
-    if let Some(line) = sampling(study) {
-        let _ = write!(out, "\n{}\n", escaped(&line));
-    }
     let version = &header.program_version;
     let _ = writeln!(out, "\nfsarena {}, its command line and experiment:", escaped(version));
     fence(out, "console", &crate::command(header));

@@ -2,6 +2,7 @@
 //! disturbances, contents and the cost of sampling.
 
 use crate::format::{bytes, count, grouped, state, utc};
+use crate::section::{Block, Owner, Section};
 use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, wrap};
 use fsarena_model::run::RunState;
@@ -9,8 +10,7 @@ use fsarena_study::{PartialPhase, ProgramUse, Study, VerifyTotal};
 use std::collections::HashSet;
 
 /// Which RUN this is and how it stands.
-#[must_use]
-pub fn run_heading(study: &Study, width: usize, style: Style) -> String {
+pub(crate) fn run_heading(study: &Study, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = String::new();
     for (at, text) in heading_lines(study).iter().enumerate() {
@@ -52,26 +52,14 @@ pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
 }
 
 /// Everything that has to be said beside the tables.
-#[must_use]
-pub fn closing_notes(study: &Study, width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = String::new();
-    for (title, lines) in closing_lists(study) {
-        out.push_str(&bold(title, style.colour));
-        out.push('\n');
-        for line in lines {
-            out.push_str(&wrap("  - ", &line, width));
-        }
-    }
-    if let Some(line) = sampling(study) {
-        out.push_str(&wrap("", &line, width));
-    }
-    out
+pub(crate) fn section(study: &Study) -> Section {
+    let list = |(title, lines): (&str, _)| Block::List(Some(Owner::named(title)), lines);
+    let lists = closing_lists(study).into_iter().map(list);
+    Section::new(lists.chain(sampling(study).map(Block::Note)).collect())
 }
 
 /// What has to be said beside the tables, by its kind; kinds that have nothing to say are left out.
-#[must_use]
-pub fn closing_lists(study: &Study) -> Vec<(&'static str, Vec<String>)> {
+pub(crate) fn closing_lists(study: &Study) -> Vec<(&'static str, Vec<String>)> {
     let all: [(&'static str, Vec<String>); 6] = [
         ("Programs", programs(study)),
         ("Contents", study.verify.iter().flat_map(contents).collect()),
@@ -84,8 +72,7 @@ pub fn closing_lists(study: &Study) -> Vec<(&'static str, Vec<String>)> {
 }
 
 /// What taking the time series cost, in one sentence; `None` where there are none.
-#[must_use]
-pub fn sampling(study: &Study) -> Option<String> {
+pub(crate) fn sampling(study: &Study) -> Option<String> {
     let sampler = study.sampler.as_ref()?;
     let missed = match sampler.missed_deadlines {
         0 => String::new(),

@@ -3,53 +3,51 @@
 use crate::format::{Scale, clock, cpu, ns, seconds};
 use crate::job;
 use crate::labels::{
-    absence, common_memory, is_mixed, notes_of, plain_label, range_in, title, trials,
+    absence, common_memory, is_mixed, notes_of, phase_title, plain_label, range_in, trials,
 };
 use crate::latency::{latency_grid, matters, quantiles};
-use crate::notes::{closing_notes, run_heading};
+use crate::notes::{self, run_heading};
 use crate::render::text;
+use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
-use crate::text::wrap;
-use crate::text::{MIN_WIDTH, Style};
+use crate::text::Style;
 use fsarena_model::run::{Clock, RateStyle};
 use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study};
 
 /// The whole result of a RUN: heading, tables, notes.
 #[must_use]
 pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = run_heading(study, width, style);
-    let mut ratios = false;
-    let mut workload = None;
-    for table in &study.tables {
-        let (text, has_ratios) = phase_table(study, table, width, style);
-        ratios |= has_ratios;
-        out.push('\n');
-        if workload.replace(&table.workload) != Some(&table.workload) {
-            out.push_str(&job::head(study, &table.workload, width));
+    let heading = run_heading(study, width, style);
+    let tables = text::section(&section(study, style), width, style);
+    let notes = text::section(&notes::section(study), width, style);
+    let notes = if notes.is_empty() { notes } else { format!("\n{notes}") };
+    format!("{heading}\n{tables}{notes}")
+}
+
+/// The tables of all phases, and what the programs cost.
+pub(crate) fn section(study: &Study, style: Style) -> Section {
+    let mut blocks = Vec::new();
+    for (at, table) in study.tables.iter().enumerate() {
+        if at == 0 || study.tables[at - 1].workload != table.workload {
+            blocks.extend(job::head(study, &table.workload).map(Block::Text));
         }
-        out.push_str(&text);
+        blocks.push(Block::Heading(phase_title(table)));
+        let tables = with_absent(phase_grids(study, table, style), table);
+        blocks.extend(tables.into_iter().map(Block::Table));
     }
-    out.push('\n');
-    let beside = job::tool_overhead_text(study, width, style);
-    if !beside.is_empty() {
-        out.push_str(&beside);
-        out.push('\n');
+    let overhead = job::tool_overhead(study);
+    if !overhead.is_empty() {
+        blocks.push(Block::Table(overhead.titled(job::TOOL_OVERHEAD)));
+        blocks.extend(job::tool_overhead_notes(study).into_iter().map(Block::Note));
     }
-    out.push_str(&wrap("", &legend(study, ratios, style), width));
-    let notes = closing_notes(study, width, style);
-    if !notes.is_empty() {
-        out.push('\n');
-        out.push_str(&notes);
-    }
-    out
+    Section::new(blocks).legend(legend(study, style))
 }
 
 /// Code of the notice on records of other programs (`fsarena_foreign::import::notices::FOREIGN`).
 const IMPORTED: &str = "imported";
 
 /// How the tables are read: only what occurs.
-pub(crate) fn legend(study: &Study, ratios: bool, style: Style) -> String {
+fn legend(study: &Study, style: Style) -> String {
     let compared = study.compared_clock.name();
     let is_foreign = study.notices.iter().any(|notice| notice.code == IMPORTED);
     let of =
@@ -60,7 +58,8 @@ pub(crate) fn legend(study: &Study, ratios: bool, style: Style) -> String {
     );
     let kb = style.rate.unwrap_or(study.rate_style) == RateStyle::Article2003;
     text.push_str(if kb { "; KB = 1024 bytes." } else { "." });
-    if ratios {
+    let mut rows = study.tables.iter().flat_map(|table| &table.rows);
+    if rows.any(|row| row.ratio_of_medians.is_some()) {
         text.push_str(
             " ratio: median of the compared time to the best such median among rows that may be \
              compared; plain arithmetic.",
@@ -93,14 +92,6 @@ pub(crate) fn legend(study: &Study, ratios: bool, style: Style) -> String {
     text
 }
 
-/// The table as text, and whether it has room for ratios.
-fn phase_table(study: &Study, table: &PhaseTable, width: usize, style: Style) -> (String, bool) {
-    let tables = with_absent(phase_grids(study, table, style), table);
-    let mut out = title(table, width, style);
-    tables.iter().for_each(|one| out.push_str(&text::table_with_notes(one, width)));
-    (out, tables.first().is_some_and(|one| text::shows(one, "ratio", width)))
-}
-
 /// The tables of a phase, the one with the compared times first.
 pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Vec<Table> {
     let times = match table.job {
@@ -115,7 +106,7 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
 }
 
 /// With a row for each contender without a figure.
-pub(crate) fn with_absent(mut tables: Vec<Table>, table: &PhaseTable) -> Vec<Table> {
+fn with_absent(mut tables: Vec<Table>, table: &PhaseTable) -> Vec<Table> {
     let first = tables.first_mut().into_iter();
     first.for_each(|times| {
         table.absent.iter().for_each(|one| times.row([one.label.as_str(), absence(one.why)]));

@@ -5,7 +5,7 @@
 //! is one there too, and a spreadsheet asked to read it as text keeps it so.
 
 use crate::bars::line;
-use crate::context::SectionContext;
+use crate::context::{Run, SectionContext};
 use crate::format::{cache, count, grouped, three};
 use crate::io_summary::describe_job;
 use crate::render;
@@ -226,6 +226,11 @@ pub fn raw_values(
     let points = fsarena_study::points(&header.plan, records);
     let blocks = raw_blocks(header, records, &points, style);
     render::text::section(&Section::new(blocks).legend(LEGEND), width, style)
+}
+
+/// The values of all trials of a RUN.
+pub(crate) fn points_of(run: &Run<'_>) -> Vec<PhasePoints> {
+    fsarena_study::points(&run.header.plan, run.records)
 }
 
 /// The same for a page.

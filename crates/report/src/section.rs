@@ -46,6 +46,7 @@ pub(crate) enum Block {
     Chart(Svg, String),
     /// Drawings next to each other where there is room.
     Charts(Vec<(Svg, String)>),
+    /// A paragraph.
     Text(String),
     /// What has to be known with the figures.
     Note(String),
@@ -84,6 +85,11 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
+    /// Anything but a contender.
+    pub(crate) fn named(label: impl Into<String>) -> Self {
+        Self { label: label.into(), contender: None }
+    }
+
     /// A contender.
     pub(crate) fn contender(contender: usize, label: impl Into<String>) -> Self {
         Self { label: label.into(), contender: Some(contender) }

@@ -20,34 +20,34 @@ pub(crate) mod text;
 pub(crate) use json::round;
 pub use json::verdict_json;
 
-use crate::text::Detail;
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{heading, wrap};
+use crate::render;
+use crate::section::{Block, Section};
+use crate::text::{Detail, Style};
 use fsarena_verdict::{QuestionView, Verdicts};
 
 /// All verdicts of a RUN.
 #[must_use]
 pub fn verdict_tables(verdicts: &Verdicts, detail: Detail, width: usize, style: Style) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = heading(&headline::text(verdicts), width, style);
+    render::text::section(&section(verdicts, detail, style), width, style)
+}
+
+/// The same as a section: the headline, a part a question, the rule, and how it is read.
+pub(crate) fn section(verdicts: &Verdicts, detail: Detail, style: Style) -> Section {
+    let mut blocks = vec![Block::Heading(headline::text(verdicts))];
     for question in &verdicts.questions {
-        out.push('\n');
-        out.push_str(&question::table(verdicts, question, detail, width, style));
+        blocks.extend(question::blocks(verdicts, question, detail, style));
     }
     if let Some(view) = &verdicts.suite {
-        out.push('\n');
-        out.push_str(&suite::table(view, width, style));
+        let table = suite::grid(view).titled(suite::title(view));
+        blocks.extend([Block::Table(table), Block::Note(suite::words(view))]);
     }
-    out.push('\n');
-    out.push_str(&rule::text(verdicts, width, style));
-    out.push('\n');
-    out.push_str(&wrap("", &legend::text(verdicts, detail), width));
+    blocks.extend(rule::section_blocks(verdicts));
     let has_more = verdicts.questions.iter().any(|question| !question.pairs.is_empty());
+    blocks.push(Block::Text(legend::text(verdicts, detail)));
     if detail == Detail::Brief && has_more {
-        out.push('\n');
-        out.push_str(&wrap("", &the_rest(verdicts), width));
+        blocks.push(Block::Text(the_rest(verdicts)));
     }
-    out
+    Section::new(blocks)
 }
 
 /// The answer to the question that stands first, in one sentence without line breaks.

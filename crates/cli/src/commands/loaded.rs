@@ -99,14 +99,6 @@ impl LoadedRun {
         let Self { header, records, study, notes, .. } = self;
         OwnRun { header, records, study, notes }
     }
-
-    /// Its table in the shape of the article that its experiment repeats; `None` if there is none.
-    pub fn article_table(&self) -> Option<String> {
-        let (article, phases) = self.article.as_ref()?;
-        let (width, style) = (crate::context::width(), crate::context::style());
-        let runs = [self.own_run()];
-        Some(fsarena_report::in_shape_of(article, phases, &runs, width, style))
-    }
 }
 
 /// The phases that repeat the tests of an article, as its experiment names them.

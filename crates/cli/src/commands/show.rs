@@ -51,23 +51,7 @@ pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<LoadedRu
         return Ok(loaded);
     }
     let (width, style) = (context::width(), context::style());
-    context::print(&fsarena_report::phase_tables(study, width, style))?;
     let detail = if raw { Detail::Full } else { Detail::Brief };
-    let sections = fsarena_report::sections_text(&loaded.as_run(), detail, width, style);
-    if !sections.is_empty() {
-        context::print(&format!("\n{sections}"))?;
-    }
-    if let Some(verdicts) = verdicts {
-        let text = fsarena_report::verdict_tables(verdicts, detail, width, style);
-        context::print(&format!("\n{text}"))?;
-    }
-    if let Some(text) = loaded.article_table() {
-        context::print(&format!("\n{text}"))?;
-    }
-    if raw {
-        context::print("")?;
-        context::print(&fsarena_report::ledger_tables(study, width, style))?;
-        context::print(&fsarena_report::raw_values(header, records, width, style))?;
-    }
+    context::print(&fsarena_report::run_text(&loaded.as_run(), detail, raw, width, style))?;
     Ok(loaded)
 }

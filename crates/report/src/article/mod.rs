@@ -44,7 +44,7 @@ pub fn article(
         out.push_str(&format!("\n{}", in_shape_of(article, phases, runs, width, style)));
     }
     if let Shape::Cycles { inference, .. } = &article.shape {
-        let owner = Owner { label: blocks::INFERENCE.to_owned(), contender: None };
+        let owner = Owner::named(blocks::INFERENCE);
         let list = Block::List(Some(owner), blocks::suggestions(inference, runs));
         out.push_str(&format!("\n{}", section(&Section::new(vec![list]), width, style)));
     }
@@ -60,6 +60,11 @@ pub fn in_shape_of(
     width: usize,
     style: Style,
 ) -> String {
+    section(&own_section(article, phases, runs), width, style)
+}
+
+/// The same as a section.
+pub(crate) fn own_section(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) -> Section {
     let mut own = match &article.shape {
         Shape::Cycles { .. } => {
             let tables = runs.iter().filter_map(blocks::table).map(Block::Table);
@@ -81,7 +86,7 @@ pub fn in_shape_of(
         own.blocks.push(Block::Heading("Ours, otherwise than the article".to_owned()));
         own.blocks.push(Block::List(None, notes));
     }
-    section(&own, width, style)
+    own
 }
 
 /// The studies that are known (`reference` without a year).

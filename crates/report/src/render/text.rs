@@ -49,8 +49,9 @@ fn blocks(all: &[Block], width: usize, style: Style) -> String {
 
 fn needs_gap(before: &Block, block: &Block) -> bool {
     match (before, block) {
+        (Block::Heading(_), Block::Heading(_)) => true,
         (Block::Heading(_), _) | (Block::List(..), Block::List(..)) => false,
-        (_, Block::Heading(_) | Block::Table(_) | Block::Fold(..)) => true,
+        (_, Block::Heading(_) | Block::Text(_) | Block::Table(_) | Block::Fold(..)) => true,
         _ => false,
     }
 }
@@ -136,12 +137,6 @@ fn in_parts(table: &Table, group: usize, width: usize) -> String {
     };
     let parts: Vec<String> = parts.iter().map(|own| part(own)).collect();
     parts.join("\n")
-}
-
-/// Whether a column is shown at this width.
-pub(crate) fn shows(table: &Table, head: &str, width: usize) -> bool {
-    let (kept, _) = fit(table, width.max(MIN_WIDTH));
-    kept.iter().any(|&at| table.columns[at].head == head)
 }
 
 fn lines(table: &Table, width: usize) -> String {

@@ -3,7 +3,7 @@
 
 use crate::context::SectionContext;
 use crate::format::{bytes, grouped, utc};
-use crate::notes::{closing_notes, run_heading};
+use crate::notes::{self, run_heading};
 use crate::render;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
@@ -81,7 +81,7 @@ pub fn watched_tables(
         }
     }
     out.push('\n');
-    out.push_str(&closing_notes(study, width, style));
+    out.push_str(&render::text::section(&notes::section(study), width, style));
     out
 }
 

@@ -92,11 +92,5 @@ pub fn multipliers(view: &FactorView) -> String {
 /// sentence each.
 #[must_use]
 pub fn levels(view: &FactorView) -> Vec<String> {
-    let mut all: Vec<String> = view.factors.iter().flat_map(multipliers::levels).collect();
-    if !view.terms.is_empty() {
-        all.push(multipliers::tests(view));
-    }
-    all.extend(multipliers::shares_text(view));
-    all.extend(view.notes.iter().cloned());
-    all
+    multipliers::sentences(view)
 }

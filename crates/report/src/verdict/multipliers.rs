@@ -1,32 +1,28 @@
 //! What differences are due to: multipliers first, then what they depend on, shares last.
 
-use crate::text::Style;
-use crate::text::wrap;
-use crate::text::{heading, titled_list};
+use crate::section::Block;
 use crate::verdict::text::{blocks, percent, probability, ratio_and_interval};
 use fsarena_verdict::factors::{FactorRow, FactorView, LevelRow};
 
-/// The factors of a question.
-pub(super) fn text(view: &FactorView, width: usize, style: Style) -> String {
+/// The factors of a question: multipliers, levels, tests, shares and notes, a sentence each.
+pub(super) fn section_blocks(view: &FactorView) -> [Block; 2] {
     let title = format!(
         "What it is due to ({}; slowest ÷ fastest level over all other factors; intervals \
          plain 95 % for all levels of a factor together)",
         blocks(view.blocks as u64)
     );
-    let mut out = heading(&title, width, style);
-    if !view.factors.is_empty() {
-        out.push_str(&wrap("", &line(view), width));
-    }
-    let lines: Vec<String> = view.factors.iter().flat_map(levels).collect();
-    for line in lines {
-        out.push_str(&wrap("  - ", &line, width));
-    }
-    if !view.terms.is_empty() {
-        out.push_str(&wrap("", &tests(view), width));
-    }
-    out.push_str(&shares(view, width));
-    out.push_str(&titled_list("Factors: notes", &view.notes, width, style));
-    out
+    let first = (!view.factors.is_empty()).then(|| line(view));
+    let lines = first.into_iter().chain(sentences(view)).collect();
+    [Block::Heading(title), Block::List(None, lines)]
+}
+
+/// The levels of all factors with their multipliers, the tests, the shares of variance, and notes.
+pub(super) fn sentences(view: &FactorView) -> Vec<String> {
+    let mut all: Vec<String> = view.factors.iter().flat_map(levels).collect();
+    all.extend((!view.terms.is_empty()).then(|| tests(view)));
+    all.extend(shares(view));
+    all.extend(view.notes.iter().cloned());
+    all
 }
 
 /// `device ×3.31 [3.10, 3.52], fs ×1.22 [1.18, 1.26]`; empty without factors.
@@ -53,7 +49,7 @@ fn name(factor: &FactorRow) -> String {
 
 /// The levels of a factor; where it interacts, at each level of the other factor instead of over
 /// all.
-pub(super) fn levels(factor: &FactorRow) -> Vec<String> {
+fn levels(factor: &FactorRow) -> Vec<String> {
     let name = name(factor);
     if !factor.interacts || factor.by_other.is_empty() {
         return vec![format!("{name}: {}", level_words(&factor.levels))];
@@ -77,19 +73,14 @@ fn level_words(levels: &[LevelRow]) -> String {
 }
 
 /// The terms of the analysis with their probabilities.
-pub(super) fn tests(view: &FactorView) -> String {
+fn tests(view: &FactorView) -> String {
     let mut parts = vec![format!("all contenders {}", probability(view.omnibus_p))];
     parts.extend(view.terms.iter().map(|term| format!("{} {}", term.term, probability(term.p))));
     format!("F tests: {}.", parts.join(", "))
 }
 
 /// Shares of the variance; nothing where the study gives none.
-fn shares(view: &FactorView, width: usize) -> String {
-    shares_text(view).map_or_else(String::new, |line| wrap("", &line, width))
-}
-
-/// The same without line breaks.
-pub(super) fn shares_text(view: &FactorView) -> Option<String> {
+fn shares(view: &FactorView) -> Option<String> {
     let parts: Vec<String> = view
         .factors
         .iter()

@@ -3,12 +3,10 @@
 use super::{multipliers, pairs};
 use crate::bars::bar;
 use crate::format::count;
-use crate::render::text;
+use crate::section::{Block, Owner};
 use crate::table::{Cell, Column, Table};
 use crate::text::Detail;
 use crate::text::Style;
-use crate::text::wrap;
-use crate::text::{heading, titled_list};
 use crate::verdict::text::{metric, ratio, ratio_and_interval, ratio_within, value};
 use fsarena_model::verdict::Verdict;
 use fsarena_verdict::watchers::{Finding, FindingKind};
@@ -20,40 +18,35 @@ const MOST_OUTLIERS: usize = 6;
 const BAR_COLUMNS: usize = 10;
 
 /// Everything that is said of a question.
-pub(super) fn table(
+pub(super) fn blocks(
     verdicts: &Verdicts,
     question: &QuestionView,
     detail: Detail,
-    width: usize,
     style: Style,
-) -> String {
+) -> Vec<Block> {
     let is_said = is_headline(verdicts, question) && question.pairs.len() == 1;
-    let mut out = heading(&title(verdicts, question), width, style);
-    if !question.rows.is_empty() {
-        out.push_str(&text::table(&ranking(verdicts, question, style), width));
-    }
+    let mut blocks = vec![Block::Heading(title(verdicts, question))];
+    blocks.push(Block::Table(ranking(verdicts, question, style)));
     if detail == Detail::AllPairs || (detail == Detail::Full && !is_said) {
-        out.push_str(&pair_list(verdicts, question, detail, width, style));
+        blocks.extend(pair_list(verdicts, question, detail));
     }
-    let left: Vec<String> =
-        question.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
-    out.push_str(&titled_list("Excluded", &left, width, style));
+    let left = question.left.iter().map(|left| format!("{}: {}", left.label, left.why));
+    blocks.push(list("Excluded", left.collect()));
     let mut watched = found(question);
     if detail != Detail::Brief {
         watched.extend(outliers(question));
     }
-    out.push_str(&titled_list("Watchers", &watched, width, style));
+    blocks.push(list("Watchers", watched));
     match &question.factors {
         Some(factors) if detail != Detail::Brief => {
-            out.push_str(&multipliers::text(factors, width, style));
+            blocks.extend(multipliers::section_blocks(factors));
         }
         Some(factors) if !factors.factors.is_empty() => {
-            let line = format!("Due to: {}", multipliers::line(factors));
-            out.push_str(&wrap("", &line, width));
+            blocks.push(Block::Note(format!("Due to: {}", multipliers::line(factors))));
         }
         _ => {}
     }
-    out
+    blocks
 }
 
 /// Whether the answer stands at the head of everything already.
@@ -194,30 +187,27 @@ pub(super) fn shows_letters(question: &QuestionView) -> bool {
     question.rows.len() > 2 && question.rows.iter().any(|row| !row.letters.is_empty())
 }
 
-fn pair_list(
-    verdicts: &Verdicts,
-    question: &QuestionView,
-    detail: Detail,
-    width: usize,
-    style: Style,
-) -> String {
+/// Sentences under a title, where there are any.
+pub(super) fn list(title: &str, lines: Vec<String>) -> Block {
+    Block::List(Some(Owner::named(title)), lines)
+}
+
+fn pair_list(verdicts: &Verdicts, question: &QuestionView, detail: Detail) -> Vec<Block> {
     let (shown, left_out) = pairs::listed(verdicts, question, detail);
-    let lines: Vec<String> =
-        shown.iter().map(|pair| pairs::sentence(verdicts, question, pair)).collect();
+    let lines = shown.iter().map(|pair| pairs::sentence(verdicts, question, pair)).collect();
     let title = match &verdicts.baseline {
         Some(baseline) => format!("Against the baseline {baseline}"),
         None => "Pairs".to_owned(),
     };
-    let mut out = titled_list(&title, &lines, width, style);
+    let mut blocks = vec![list(&title, lines)];
     if left_out > 0 {
-        let line = format!(
-            "{left_out} of {} are decided and not adjacent in the ranking, and not listed; `fsarena study \
-             --all-pairs` lists them.",
+        blocks.push(Block::Note(format!(
+            "{left_out} of {} are decided and not adjacent in the ranking, and not listed; \
+             `fsarena study --all-pairs` lists them.",
             count(question.pairs.len(), "pair")
-        );
-        out.push_str(&wrap("  ", &line, width));
+        )));
     }
-    out
+    blocks
 }
 
 /// What the watchers found.

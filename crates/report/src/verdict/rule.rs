@@ -1,31 +1,27 @@
 //! By which rule it was decided: looks, cap, margin, budget, blocks, how it ended.
 
-use crate::text::Style;
-use crate::text::titled_list;
-use crate::text::{bold, wrap};
+use super::question::list;
+use crate::section::Block;
 use crate::verdict::text::{blocks, listed, margin};
 use fsarena_model::units::Nanos;
 use fsarena_model::verdict::{Rule, StopWhy, Verdict};
 use fsarena_verdict::{RerunBlock, Verdicts};
 
 /// The rule, and what became of the blocks.
-pub(super) fn text(verdicts: &Verdicts, width: usize, style: Style) -> String {
-    let mut out = wrap("", &format!("Rule: {}. {}", rule(verdicts), course(verdicts)), width);
+pub(super) fn section_blocks(verdicts: &Verdicts) -> Vec<Block> {
+    let mut blocks = vec![Block::Text(format!("Rule: {}. {}", rule(verdicts), course(verdicts)))];
     if verdicts.agrees_with_stored_looks == Some(false) {
-        let warning = "WARNING: what the looks decided when they were taken is not what the stored \
-                       trials say now.";
-        for line in wrap("", warning, width).lines() {
-            out.push_str(&bold(line, style.colour));
-            out.push('\n');
-        }
+        let warning = "what the looks decided when they were taken is not what the stored trials \
+                       say now.";
+        blocks.push(Block::Warning(warning.to_owned()));
     }
     let again = |one: &RerunBlock| format!("block {}: {}", one.block, one.why);
-    let rerun: Vec<String> = verdicts.rerun.iter().map(again).collect();
-    out.push_str(&titled_list("Blocks that were run again", &rerun, width, style));
     let counts = |one: &RerunBlock| format!("{}; counted, no spare block left", again(one));
-    let not_rerun: Vec<String> = verdicts.not_rerun.iter().map(counts).collect();
-    out.push_str(&titled_list("Blocks that should have been run again", &not_rerun, width, style));
-    out
+    let rerun = verdicts.rerun.iter().map(again).collect();
+    let not_rerun = verdicts.not_rerun.iter().map(counts).collect();
+    blocks.push(list("Blocks that were run again", rerun));
+    blocks.push(list("Blocks that should have been run again", not_rerun));
+    blocks
 }
 
 /// What was fixed before block 1.

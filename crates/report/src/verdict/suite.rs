@@ -1,21 +1,9 @@
 //! Contenders over all workloads.
 
 use crate::format::count;
-use crate::render::text;
 use crate::table::{Cell, Column, Table};
-use crate::text::Style;
-use crate::text::heading;
-use crate::text::wrap;
 use crate::verdict::text::ratio_and_interval;
 use fsarena_verdict::SuiteView;
-
-/// Geometric means of ratios, with both intervals, and how often each was what.
-pub(super) fn table(view: &SuiteView, width: usize, style: Style) -> String {
-    let mut out = heading(&title(view), width, style);
-    out.push_str(&text::table(&grid(view), width));
-    out.push_str(&wrap("", &words(view), width));
-    out
-}
 
 /// Over what, and to what.
 pub(crate) fn title(view: &SuiteView) -> String {

@@ -83,6 +83,7 @@ fn threads_and_fsync_80() {
     ext4         4,000 files/s  25.0 %   1.00 s    500 ms   1.25 s    2
     xfs [a]      4,000 files/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
     [a] partial in 1 trial (ended before the end of the work): in no figure
+
     latency      p50      p99    p99.9      max  first done  last done  imbalance
     -----------------------------------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  1.05 ms      400 ms     500 ms       1.11
@@ -99,6 +100,7 @@ fn threads_and_fsync_80() {
     -------------------------------------------------------------------
     ext4         4,000 files/s  25.0 %   1.00 s    500 ms   1.25 s    2
     xfs          4,000 files/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
+
     latency      p50      p99    p99.9      max  first done  last done  imbalance
     -----------------------------------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  1.05 ms      400 ms     500 ms       1.11
@@ -106,10 +108,11 @@ fn threads_and_fsync_80() {
 
     Medians over trials, each from a reset state. Compared: time to `durable`; rates
     are computed from it. CPU: the whole machine is 100 %, from start to `durable`.
-    latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9
-    1,000. first done, last done: the first and the last thread, from the start
-    barrier; imbalance: the slowest thread to the mean of all. Whether a difference
-    is real is not decided here.
+    ratio: median of the compared time to the best such median among rows that may
+    be compared; plain arithmetic. latency: of single ops, all trials together; p90
+    needs 10 ops, p99 100, p99.9 1,000. first done, last done: the first and the
+    last thread, from the start barrier; imbalance: the slowest thread to the mean
+    of all. Whether a difference is real is not decided here.
 
     Failed
       - xfs, metadata, measure (trial 4): fsync d00001/f00001234: Input/output
@@ -145,6 +148,7 @@ fn random_calls_80() {
     --------------------------------------------------------------------------
     ext4         512 IOPS  2.00 MiB/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
     xfs          512 IOPS  2.00 MiB/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
+
     latency           p50      p90      p99  p99.9      max
     -------------------------------------------------------
     ext4          10.1 µs  10.1 µs  10.1 µs      -  1.05 ms
@@ -172,6 +176,7 @@ fn fio_says_its_own_time_80() {
     xfs [a]      1,250 IOPS  4.88 MiB/s  25.0 %   1.00 s    500 ms   1.25 s  1/2
     [a] the rate leaves out the start and end of fio-3.36, which worked for 300 ms
         by its own clock; the times do not
+
     latency      p50      p90      p99    p99.9      max
     ----------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
@@ -225,6 +230,7 @@ fn ledger_of_devices_80() {
     ext4, writes  10.1 µs  10.1 µs  10.1 µs        -  1.05 ms
     xfs           10.1 µs  10.1 µs  10.1 µs  1.05 ms  1.05 ms
     xfs, writes   10.1 µs  10.1 µs  10.1 µs        -  1.05 ms
+
     device   read  written  to drained  to unmount  w. amp.
     -------------------------------------------------------
     ext4    4 KiB    4 MiB    4.00 MiB       6 MiB     6.00
@@ -244,7 +250,7 @@ fn ledger_of_devices_80() {
     ext4       precondition     2 GiB      25     2,000     yes  25m20s  2
     xfs        precondition     2 GiB      25     2,000  1 of 2  25m20s  2
 
-    Settings of queues and kernel
+    Queues of the devices
     contender  I/O scheduler  read-ahead  write cache  n
     ----------------------------------------------------
     ext4       kyber          128 KiB     write back   1

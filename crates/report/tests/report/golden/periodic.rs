@@ -5,7 +5,7 @@ use fsarena_model::account::{AccountRecord, Part};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunState};
 use fsarena_report::{
-    Detail, OwnRun, Style, article, csv, in_shape_of, markdown, phase_tables, sections_text,
+    Detail, OwnRun, Style, article, csv, in_shape_of, markdown, phase_tables, run_text,
 };
 use fsarena_study::{Study, points, study};
 use fsarena_testkit::records::{self, SECOND_NS, add_account, block_sizes, periodic};
@@ -59,7 +59,7 @@ fn shape(record: &mut TrialRecord, contender: usize, block: u64) {
 
 fn all((header, records, study): &(RunHeader, Vec<TrialRecord>, Study), width: usize) -> String {
     let style = Style { bars: true, ..plain() };
-    sections_text(&run_of(header, records, study, None), Detail::Full, width, style)
+    run_text(&run_of(header, records, study, None), Detail::Full, false, width, style)
 }
 
 #[test]
@@ -84,7 +84,10 @@ fn what_a_run_without_cycles_shows_of_them() {
         records::header(vec![records::contender("xfs", "xfs", 1)], vec![records::small_files()], 1);
     let records = vec![records::record(&header, 0)];
     let study = study(&header, RunState::Done, &[], &records);
-    assert_eq!(all(&(header, records, study), 100).trim(), "");
+    let text = all(&(header, records, study), 100);
+    for said in ["worst stall", "Account:", "Response"] {
+        assert!(!text.contains(said), "{said}: {text}");
+    }
 }
 
 #[test]
@@ -137,7 +140,7 @@ fn cycles_that_lay_beside_others_are_marked() {
     }
     let study = study(&header, RunState::Done, &[], &all);
     let run = run_of(&header, &all, &study, None);
-    let tables = sections_text(&run, Detail::Brief, 200, Style::default());
+    let tables = run_text(&run, Detail::Brief, false, 200, Style::default());
     assert!(tables.contains("xfs 4096, met the load of another"), "{tables}");
     assert!(tables.contains("- xfs 4096: 4 cycles met the load of another: left out"), "{tables}");
     assert!(tables.contains("cycles overlapped"), "{tables}");

@@ -89,6 +89,7 @@ fn phases_80() {
     ext4                1.10 s      -   0.500 s     1.25 s  25.0 %  2
     tmpfs (warm) [a]  0.0600 s      -  0.0500 s  no device  25.0 %  2
     [a] warm by nature
+
     work          MB/s  entries/s     user  system   read   written  w. amp.
     ------------------------------------------------------------------------
     ext4          18.3      1,018  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
@@ -100,6 +101,7 @@ fn phases_80() {
     ext4          2.10 s    2.00 s - 2.20 s  19.09   0.500 s     1.25 s  25.0 %  2
     tmpfs [a]    0.110 s  0.105 s - 0.115 s   1.00  0.0500 s  no device  25.0 %  2
     [a] warm by nature
+
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   9.55        530  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
@@ -111,10 +113,12 @@ fn phases_80() {
     ext4          3.10 s    3.00 s - 3.20 s  19.38   0.500 s     1.25 s  25.0 %  2
     tmpfs [a]    0.160 s  0.155 s - 0.165 s   1.00  0.0500 s  no device  25.0 %  2
     [a] warm by nature
+
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   6.46        358  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
     tmpfs   125      6,944  0.100 s  0.00 s      -         -        -
+
     latency      p50      p90      p99    p99.9      max
     ----------------------------------------------------
     ext4     10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
@@ -135,6 +139,7 @@ fn partial_phases_80() {
     tmpfs [a] [b]  0.205 s                -   1.00  0.0500 s  no device  25.0 %  1/2
     [a] warm by nature
     [b] partial in 1 trial (ended before the end of the work): in no figure
+
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   4.88        271  0.100 s  0.00 s  4 KiB  45.8 MiB    18.00
@@ -146,6 +151,7 @@ fn partial_phases_80() {
     ext4          5.10 s  5.00 s - 5.20 s  20.00   0.500 s     1.25 s  25.0 %    2
     tmpfs [a]    0.255 s                -   1.00  0.0500 s  no device  25.0 %  1/2
     [a] warm by nature
+
     work   entries/s     user  system   read  written
     -------------------------------------------------
     ext4         218  0.100 s  0.00 s  4 KiB    4 KiB
@@ -261,6 +267,7 @@ fn phases_120() {
     ext4                1.10 s      1.00 s - 1.20 s      -   0.500 s     1.25 s  25.0 %  2
     tmpfs (warm) [a]  0.0600 s  0.0550 s - 0.0650 s      -  0.0500 s  no device  25.0 %  2
     [a] warm by nature
+
     work          MB/s  entries/s     user  system   read   written  w. amp.
     ------------------------------------------------------------------------
     ext4          18.3      1,018  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
@@ -283,6 +290,7 @@ fn the_users_own_80() {
     file system  durable  min - max  ratio  returned  drained     CPU  n
     --------------------------------------------------------------------
     xfs           1.00 s          -      -   0.500 s   1.25 s  25.0 %  1
+
     work  MB/s  entries/s     user  system   read   written  w. amp.
     ----------------------------------------------------------------
     xfs   20.0      1,000  0.100 s  0.00 s  4 KiB  57.2 MiB     9.00
@@ -291,6 +299,7 @@ fn the_users_own_80() {
     file system  durable  min - max  ratio  returned  drained     CPU  n
     --------------------------------------------------------------------
     xfs           1.00 s          -      -   0.500 s   1.25 s  25.0 %  1
+
     work  MB/s  entries/s     user  system   read   written  w. amp.
     ----------------------------------------------------------------
     xfs   20.0      1,000  0.100 s  0.00 s  4 KiB  57.2 MiB     9.00
@@ -299,6 +308,7 @@ fn the_users_own_80() {
     file system  durable  min - max  ratio  returned  drained     CPU  n
     --------------------------------------------------------------------
     xfs           1.00 s          -      -   0.500 s   1.25 s  25.0 %  1
+
     work  MB/s     user  system   read   written  w. amp.
     -----------------------------------------------------
     xfs   20.0  0.100 s  0.00 s  4 KiB  47.7 MiB    15.00
@@ -307,6 +317,7 @@ fn the_users_own_80() {
     file system  durable  min - max  ratio  returned  drained     CPU  n
     --------------------------------------------------------------------
     xfs           1.00 s          -      -   0.500 s   1.25 s  25.0 %  1
+
     work     user  system   read  written
     -------------------------------------
     xfs   0.100 s  0.00 s  4 KiB    4 KiB
@@ -325,6 +336,7 @@ fn ledger_80() {
     -----------------------------------------------------------------
     ext4   4.88        271  0.100 s  0.00 s  4 KiB  45.8 MiB    18.00
     tmpfs  95.3      5,289  0.100 s  0.00 s      -         -        -
+
     device   read   written  to drained  to unmount  w. amp.
     --------------------------------------------------------
     ext4    4 KiB  45.8 MiB    45.8 MiB    68.7 MiB    18.00
@@ -334,6 +346,7 @@ fn ledger_80() {
     -------------------------------------------------
     ext4         218  0.100 s  0.00 s  4 KiB    4 KiB
     tmpfs      4,271  0.100 s  0.00 s      -        -
+
     device   read  written  to drained  to unmount  w. amp.
     -------------------------------------------------------
     ext4    4 KiB      0 B       4 KiB         0 B        -

@@ -42,7 +42,8 @@ fn phase_tables_80() {
 
     Medians over trials, each from a reset state. Compared: time to `durable`; rates
     are computed from it. CPU: the whole machine is 100 %, from start to `durable`.
-    Whether a difference is real is not decided here.
+    ratio: median of the compared time to the best such median among rows that may
+    be compared; plain arithmetic. Whether a difference is real is not decided here.
 
     Contents
       - 15,001 files read again after 3 trials (3.66 MiB): 1 WRONG, missing or
@@ -108,7 +109,9 @@ fn article_style_80() {
 
     Medians over trials, each from a reset state. Compared: time to `durable`; rates
     are computed from it. CPU: the whole machine is 100 %, from start to `durable`;
-    KB = 1024 bytes. Whether a difference is real is not decided here.
+    KB = 1024 bytes. ratio: median of the compared time to the best such median
+    among rows that may be compared; plain arithmetic. Whether a difference is real
+    is not decided here.
 
     Sampling took 80 samples and 0.10 % of one CPU core.
     ");
@@ -130,6 +133,7 @@ fn ledger_80() {
     label
     xfs                                  10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
     tmpfs (warm)                         10.1 µs  10.1 µs  10.1 µs  10.1 µs  1.05 ms
+
     device                           read   written  to drained  to unmount  w. amp.
     --------------------------------------------------------------------------------
     ext4#1                          4 KiB  2.44 MiB    2.45 MiB    3.66 MiB     3.00

@@ -130,19 +130,18 @@ fn factors_100() {
     insta::assert_snapshot!(&text[from..to], @r"
     What it is due to (8 blocks; slowest ÷ fastest level over all other factors; intervals plain 95 %
     for all levels of a factor together)
-    device ×3.31 [3.10, 3.52], fs ×1.22 [1.18, 1.26] on average (interacts), mount data within fs = ext4
-    ×1.00 [0.99, 1.02]
-      - device: ssd 1.00, hdd 3.31 [3.10, 3.52]
-      - fs interacts, so there is no one multiplier:
-      - fs at device = ssd: ext4 1.00, xfs 1.04 [1.01, 1.07]
-      - fs at device = hdd: ext4 1.00, xfs 1.43 [1.37, 1.49]
-      - mount data within fs = ext4: writeback 1.00, ordered 1.00 [0.99, 1.02]
-    F tests: all contenders p < 0.001, device p < 0.001, fs p < 0.001, device × fs p = 0.006, mount data
-    in fs = ext4 p = 0.61.
-    Shares of the variance among these contenders, which other levels would change: device 97.3 %, fs
-    2.7 %, mount data within fs = ext4 0 %.
-    Factors: notes
-      - xfs on hdd was not run: no such cell
+    - device ×3.31 [3.10, 3.52], fs ×1.22 [1.18, 1.26] on average (interacts), mount data within fs =
+      ext4 ×1.00 [0.99, 1.02]
+    - device: ssd 1.00, hdd 3.31 [3.10, 3.52]
+    - fs interacts, so there is no one multiplier:
+    - fs at device = ssd: ext4 1.00, xfs 1.04 [1.01, 1.07]
+    - fs at device = hdd: ext4 1.00, xfs 1.43 [1.37, 1.49]
+    - mount data within fs = ext4: writeback 1.00, ordered 1.00 [0.99, 1.02]
+    - F tests: all contenders p < 0.001, device p < 0.001, fs p < 0.001, device × fs p = 0.006, mount
+      data in fs = ext4 p = 0.61.
+    - Shares of the variance among these contenders, which other levels would change: device 97.3 %, fs
+      2.7 %, mount data within fs = ext4 0 %.
+    - xfs on hdd was not run: no such cell
     ");
 }
 
