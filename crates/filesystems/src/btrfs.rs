@@ -2,7 +2,7 @@
 
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
-use super::options::{Rule, ToolOutput, key_value, output_of, version_of};
+use super::options::{Rule, ToolOutput, complete, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
@@ -250,13 +250,12 @@ fn parse_dump_super(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     features.sort_unstable();
     features.dedup();
     map.insert("features".to_owned(), features.join(" ").to_lowercase());
-    for needed in ["csum_type", "sectorsize", "nodesize", "incompat_flags"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no line {needed}");
-            return Err(FsError::Malformed { tool: "btrfs inspect-internal", problem });
-        }
-    }
-    Ok(map)
+    complete(
+        map,
+        "btrfs inspect-internal",
+        &["csum_type", "sectorsize", "nodesize", "incompat_flags"],
+        "_",
+    )
 }
 
 /// Where the copies of the superblock are (`btrfs_sb_offset`), as many as the device has room for.

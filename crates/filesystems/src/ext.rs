@@ -7,7 +7,7 @@
 
 use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, key_value, output_of, version_of};
+use super::options::{Rule, complete, kept_lines, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
@@ -326,22 +326,12 @@ const KEPT: [&str; 20] = [
 
 /// Reads `dumpe2fs -h`; keys in lower case with underscores.
 fn parse_dumpe2fs(text: &str) -> Result<BTreeMap<String, String>, FsError> {
-    let mut map = BTreeMap::new();
-    for line in text.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        if KEPT.contains(&key) {
-            let key = key.trim_end_matches(" #").to_lowercase().replace(' ', "_");
-            let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-            map.insert(key, value);
-        }
-    }
-    for needed in ["filesystem_features", "block_size", "inode_size", "inode_count"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no line \"{}\"", needed.replace('_', " "));
-            return Err(FsError::Malformed { tool: "dumpe2fs", problem });
-        }
-    }
-    Ok(map)
+    complete(
+        kept_lines(text, &KEPT),
+        "dumpe2fs",
+        &["filesystem_features", "block_size", "inode_size", "inode_count"],
+        " ",
+    )
 }
 
 /// Largest cluster: mke2fs takes 512 MiB, but makes no journal beyond this.

@@ -6,7 +6,7 @@
 
 use super::mkfs::ValueRule::{Computed, Number, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, key_value, output_of, version_of};
+use super::options::{Rule, complete, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
@@ -187,13 +187,12 @@ fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
             map.entry(key.trim().to_owned()).or_insert_with(|| value.to_owned());
         }
     }
-    for needed in ["features", "log_blocksize", "segs_per_sec", "segment_count_main"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no {needed}");
-            return Err(FsError::Malformed { tool: "dump.f2fs", problem });
-        }
-    }
-    Ok(map)
+    complete(
+        map,
+        "dump.f2fs",
+        &["features", "log_blocksize", "segs_per_sec", "segment_count_main"],
+        "_",
+    )
 }
 
 #[cfg(test)]

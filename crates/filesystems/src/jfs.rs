@@ -3,7 +3,7 @@
 
 use super::mkfs::ValueRule::{Computed, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{output_of, version_of};
+use super::options::{complete, kept_lines, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
@@ -98,21 +98,12 @@ const KEPT: [&str; 7] = [
 
 /// Reads `jfs_tune -l`; keys in lower case with underscores.
 fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
-    let mut map = BTreeMap::new();
-    for line in text.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        if KEPT.contains(&key) {
-            let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
-            map.insert(key.to_lowercase().replace(' ', "_"), value);
-        }
-    }
-    for needed in ["jfs_version", "jfs_flags", "aggregate_block_size"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no line \"{}\"", needed.replace('_', " "));
-            return Err(FsError::Malformed { tool: "jfs_tune", problem });
-        }
-    }
-    Ok(map)
+    complete(
+        kept_lines(text, &KEPT),
+        "jfs_tune",
+        &["jfs_version", "jfs_flags", "aggregate_block_size"],
+        " ",
+    )
 }
 
 #[cfg(test)]

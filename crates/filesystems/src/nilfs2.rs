@@ -7,7 +7,7 @@
 
 use super::mkfs::ValueRule::{Number, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
-use super::options::{Rule, key_value, output_of, version_of};
+use super::options::{Rule, complete, kept_lines, key_value, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
@@ -105,21 +105,12 @@ const KEPT: [&str; 12] = [
 
 /// Reads `nilfs-tune -l`; keys in lower case with underscores.
 fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
-    let mut map = BTreeMap::new();
-    for line in text.lines() {
-        let Some((key, value)) = line.split_once(':') else { continue };
-        if KEPT.contains(&key.trim()) {
-            let key = key.trim().trim_matches(['#', '%', ' ']).to_lowercase().replace(' ', "_");
-            map.insert(key, value.trim().to_owned());
-        }
-    }
-    for needed in ["filesystem_features", "block_size", "of_blocks_per_segment"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no line \"{}\"", needed.replace('_', " "));
-            return Err(FsError::Malformed { tool: "nilfs-tune", problem });
-        }
-    }
-    Ok(map)
+    complete(
+        kept_lines(text, &KEPT),
+        "nilfs-tune",
+        &["filesystem_features", "block_size", "of_blocks_per_segment"],
+        " ",
+    )
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use fsarena_model::account::Range;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -181,6 +182,34 @@ pub(super) fn version_of(program: &str, args: &[&str]) -> Option<String> {
     let tool = cmd::find(program)?;
     let ran = cmd::run(&tool.path, args, READ_LIMIT).ok()?;
     cmd::first_line(&ran.stdout, &ran.stderr)
+}
+
+/// The lines `key: value` of `text` whose key is among `kept`; keys in lower case with underscores.
+pub(super) fn kept_lines(text: &str, kept: &[&str]) -> BTreeMap<String, String> {
+    let lines = text.lines().filter_map(|line| line.split_once(':'));
+    let lines = lines.map(|(key, value)| (key.trim(), value));
+    let name = |key: &str| key.trim_matches(['#', '%', ' ']).to_lowercase().replace(' ', "_");
+    let words = |value: &str| value.split_whitespace().collect::<Vec<_>>().join(" ");
+    lines
+        .filter(|(key, _)| kept.contains(key))
+        .map(|(key, value)| (name(key), words(value)))
+        .collect()
+}
+
+/// `map`, where it has all the keys `needed`. The program writes them with `gap` between words.
+pub(super) fn complete(
+    map: BTreeMap<String, String>,
+    tool: &'static str,
+    needed: &[&str],
+    gap: &str,
+) -> Result<BTreeMap<String, String>, FsError> {
+    match needed.iter().find(|key| !map.contains_key(**key)) {
+        None => Ok(map),
+        Some(key) => {
+            let problem = format!("no {}", key.replace('_', gap));
+            Err(FsError::Malformed { tool, problem })
+        }
+    }
 }
 
 /// The output of one program, read.

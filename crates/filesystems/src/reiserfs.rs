@@ -5,7 +5,7 @@
 
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, output_of, version_of};
+use super::options::{Rule, complete, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
@@ -129,13 +129,7 @@ fn parse_debug(text: &str) -> Result<BTreeMap<String, String>, FsError> {
             keep("journal_blocks", first_word(rest));
         }
     }
-    for needed in ["format", "block_size", "hash", "journal_blocks"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no {}", needed.replace('_', " "));
-            return Err(FsError::Malformed { tool: "debugreiserfs", problem });
-        }
-    }
-    Ok(map)
+    complete(map, "debugreiserfs", &["format", "block_size", "hash", "journal_blocks"], " ")
 }
 
 /// The word behind `mark`.

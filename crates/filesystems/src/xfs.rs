@@ -2,7 +2,7 @@
 
 use super::mkfs::ValueRule::{Computed, Flag, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, ToolOutput, output_of, version_of};
+use super::options::{Rule, ToolOutput, complete, output_of, version_of};
 use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
 use fsarena_model::account::{FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
@@ -360,13 +360,12 @@ fn parse_info(text: &str) -> Result<BTreeMap<String, String>, FsError> {
         }
     }
     map.remove("realtime.rtextents");
-    for needed in ["meta.isize", "meta.agcount", "meta.crc", "data.bsize", "log.blocks"] {
-        if !map.contains_key(needed) {
-            let problem = format!("no {needed}");
-            return Err(FsError::Malformed { tool: "xfs_db", problem });
-        }
-    }
-    Ok(map)
+    complete(
+        map,
+        "xfs_db",
+        &["meta.isize", "meta.agcount", "meta.crc", "data.bsize", "log.blocks"],
+        "_",
+    )
 }
 
 /// `bsize=4096   blocks=76800, imaxpct=25`, and `sunit=0      swidth=0 blks`.
