@@ -21,7 +21,6 @@ mod magic;
 mod mounts;
 mod openers;
 mod parts;
-mod roots;
 mod signature;
 mod survey;
 mod usage;
@@ -29,7 +28,7 @@ mod usage;
 pub use exclusive::{recheck, same};
 pub use identity::{check_path, identify};
 pub use listing::{BlockDevice, DeviceKind, Inventory};
-pub use roots::{Roots, SMALLEST_BYTES};
+pub use mounts::{Roots, SMALLEST_BYTES};
 pub use survey::{SurveyRow, Verdict, survey};
 pub use usage::Usage;
 

@@ -183,14 +183,8 @@ impl Orphan {
 /// # Errors
 /// When the directory is there and cannot be read.
 pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, JournalError> {
-    let list = match fs::read_dir(dir) {
-        Ok(list) => list,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(at(dir)(error)),
-    };
     let mut found = Vec::new();
-    for item in list {
-        let path = item.map_err(at(dir))?.path();
+    for path in files(dir)? {
         let ending = path.extension().and_then(|ending| ending.to_str());
         if !matches!(ending, Some(ENDING | "new")) || (ending == Some("new") && is_young(&path)) {
             continue;
@@ -199,7 +193,6 @@ pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, JournalError> {
             found.push(orphan);
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
@@ -209,14 +202,8 @@ pub fn orphans(dir: &Path) -> Result<Vec<Orphan>, JournalError> {
 /// # Errors
 /// When the directory is there and cannot be read.
 pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<PathBuf>, JournalError> {
-    let list = match fs::read_dir(dir) {
-        Ok(list) => list,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(at(dir)(error)),
-    };
     let mut found = Vec::new();
-    for item in list {
-        let path = item.map_err(at(dir))?.path();
+    for path in files(dir)? {
         if path.extension().and_then(|ending| ending.to_str()) != Some(ENDING) {
             continue;
         }
@@ -233,6 +220,18 @@ pub fn dying(dir: &Path, alive: &dyn Fn(&Owner) -> bool) -> Result<Vec<PathBuf>,
         }
     }
     Ok(found)
+}
+
+/// What is in `dir`, in order; nothing where it is not there.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, JournalError> {
+    let list = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        list => list.map_err(at(dir))?,
+    };
+    let paths = list.map(|item| item.map(|item| item.path()));
+    let mut paths: Vec<PathBuf> = paths.collect::<io::Result<_>>().map_err(at(dir))?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// A journal that may be between its making and its lock.

@@ -7,9 +7,8 @@
 //! process, so that whoever gets it knows that the watch is dead. A thinned watch writes as seldom
 //! as it keeps: a day at 1 s comes to about 13,000 lines.
 
-use crate::error::WatchError;
 use crate::record::WatchSession;
-use crate::target::WatchTarget;
+use crate::target::{WatchError, WatchTarget};
 use fsarena_metrics::{Samples, Snapshot, catalog};
 use fsarena_model::sample::SamplerCost;
 use rustix::fs::{FlockOperation, flock};

@@ -8,7 +8,6 @@
 //! nothing itself; it does not know the database.
 #![forbid(unsafe_code)]
 
-mod error;
 pub mod journal;
 mod lines;
 mod presence;
@@ -19,11 +18,10 @@ mod target;
 mod view;
 mod watcher;
 
-pub use error::WatchError;
 pub use lines::{head_line, json_line, plain_line};
 pub use record::{EXPERIMENT, Terms, WatchSession, cut_short, header, record, standing};
 pub use screen::{Key, Screen, Woken, key};
 pub use state::State;
-pub use target::{WatchTarget, find};
+pub use target::{WatchError, WatchTarget, find};
 pub use view::{Theme, draw};
 pub use watcher::{EVERY_MAX_NS, EVERY_MIN_NS, Tick, Watcher};

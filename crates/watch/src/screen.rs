@@ -3,8 +3,8 @@
 //!
 //! Keys are read here and not by crossterm, whose loop never ends where a terminal has hung up.
 
-use crate::error::WatchError;
 use crate::state::State;
+use crate::target::WatchError;
 use crate::view::{Theme, draw};
 use ratatui::DefaultTerminal;
 use ratatui::layout::Size;

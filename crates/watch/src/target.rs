@@ -1,19 +1,57 @@
-//! What is watched: the device that was named, or the one that a directory is on.
+//! What is watched: the device that was named, or the one that a directory is on; and why it
+//! cannot be.
 
-use crate::error::WatchError;
 use fsarena_devices::inventory::DeviceKind;
 use fsarena_devices::mountinfo::MountEntry;
 use fsarena_doctor::{Below, Piece, Target, below};
-use fsarena_metrics::Roots;
+use fsarena_metrics::{MetricError, Roots};
 use fsarena_model::record::Notice;
 use fsarena_model::units::Bytes;
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Only some of the devices of a file system are watched.
 const PART_OF_DEVICES: &str = "watched-one-of-several";
 /// A part of a disk is watched.
 const PARTITION: &str = "watched-partition";
+
+/// Why a watch cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// Nothing of this name, or no device or directory.
+    #[error(transparent)]
+    NotATarget(#[from] fsarena_doctor::NotATarget),
+    /// Devices or mounts could not be listed, or what was named is not among them.
+    #[error("{}: {reason}", path.display())]
+    Unseen {
+        /// What was named.
+        path: PathBuf,
+        reason: String,
+    },
+    /// The file system has no device here.
+    #[error("{}: is on {fstype}, {why}", path.display())]
+    NoDevice {
+        /// What was named.
+        path: PathBuf,
+        /// Type of the file system.
+        fstype: String,
+        /// What that means, and what to watch instead.
+        why: String,
+    },
+    /// There is a device without a medium.
+    #[error("{}: has no medium (its size is 0); attach or insert one first", path.display())]
+    Empty { path: PathBuf },
+    /// Counters cannot be read.
+    #[error(transparent)]
+    Counters(#[from] MetricError),
+    /// The journal cannot be written or read.
+    #[error("{}: {source}; set FSARENA_STATE_DIR to keep samples elsewhere", path.display())]
+    Journal { path: PathBuf, source: io::Error },
+    /// The terminal does not do what it is told.
+    #[error("the terminal: {0}; `fsarena watch … | cat` prints plain lines")]
+    Terminal(io::Error),
+}
 
 /// A device to watch, and what is known of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -4,11 +4,10 @@
 //! passed meanwhile is counted as missed. All samples are shown; of a long watch every second one
 //! is dropped again and again, so that at most [`fsarena_metrics::SAMPLES_MAX`] are kept.
 
-use crate::error::WatchError;
 use crate::journal::{Journal, Line};
 use crate::presence::DevicePresence;
 use crate::record::WatchSession;
-use crate::target::WatchTarget;
+use crate::target::{WatchError, WatchTarget};
 use fsarena_metrics::{
     Roots, Samples, Snapshot, Sources, Watch, delta, monotonic_ns, next_deadline, process_cpu_ns,
 };

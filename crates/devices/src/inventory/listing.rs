@@ -2,7 +2,7 @@
 //! (Documentation/ABI/stable/sysfs-block).
 
 use super::attribute::{self, Unread};
-use super::roots::{Roots, SMALLEST_BYTES, number_of, number_text};
+use super::mounts::{Roots, SMALLEST_BYTES, number_of, number_text};
 use fsarena_model::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

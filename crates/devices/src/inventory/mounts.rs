@@ -1,16 +1,48 @@
-//! What is mounted in any mount namespace that some process lives in.
+//! Where the kernel and udev are asked, numbers of devices as they write them, and what is mounted
+//! in any mount namespace that some process lives in.
 
 use super::attribute::{self, Unread};
-use super::roots::{Roots, number_of};
 use crate::mountinfo::{self, MountEntry};
 use rustix::fs::{FileType, major, minor};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// A device below this is no target, bytes: no file system here works on less.
+pub const SMALLEST_BYTES: u64 = 16 << 20;
 /// Mount options that name a further device: the log and the realtime part of xfs, the journal of
 /// ext4.
 const DEVICE_OPTIONS: [&str; 3] = ["logdev=", "rtdev=", "journal_path="];
+
+/// Where the kernel and udev are asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Roots {
+    /// `/proc`.
+    pub proc: PathBuf,
+    /// `/sys`.
+    pub sys: PathBuf,
+    /// `/dev`.
+    pub dev: PathBuf,
+    /// `/run`, for the database of udev.
+    pub run: PathBuf,
+}
+
+impl Default for Roots {
+    fn default() -> Self {
+        Self { proc: "/proc".into(), sys: "/sys".into(), dev: "/dev".into(), run: "/run".into() }
+    }
+}
+
+/// `8:16`, as sysfs and mountinfo have it.
+pub(super) fn number_text(number: (u32, u32)) -> String {
+    format!("{}:{}", number.0, number.1)
+}
+
+/// The number behind `8:16`.
+pub(super) fn number_of(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once(':')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
 
 /// A mount, as the first process that sees it sees it.
 #[derive(Clone, PartialEq, Eq, Debug)]

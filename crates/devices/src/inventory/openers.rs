@@ -3,8 +3,7 @@
 
 use super::attribute::{self, Unread, is_gone};
 use super::identity;
-use super::mounts::is_pid;
-use super::roots::Roots;
+use super::mounts::{Roots, is_pid};
 use crate::Refusal;
 use rustix::fs::{FileType, major, minor};
 use std::fs;
