@@ -293,7 +293,9 @@ mod tests {
                 prop_assert_eq!(&again.phases()[0].sections, &phase.sections);
                 for line in run.job_file.lines().filter(|line| !line.starts_with('[')) {
                     let value = line.split_once('=').map_or("", |(_, value)| value);
-                    prop_assert!(!line.contains("..") && !line.contains("/dev/"), "{}", line);
+                    // `a..` is no step upwards: a name, or a word that fio itself refuses.
+                    let climbs = line.split(['=', '/', ':', ' ']).any(|step| step == "..");
+                    prop_assert!(!climbs && !line.contains("/dev/"), "{}", line);
                     let outside = |name: &str| name.starts_with('/') || name == "-";
                     prop_assert!(!value.split(':').any(outside), "{}", line);
                 }
