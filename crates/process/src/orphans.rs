@@ -83,12 +83,14 @@ pub fn kill_orphans_by(
     ended
 }
 
-/// Children of all threads of this process (proc(5), `/proc/pid/task/tid/children`).
+/// Children of the calling thread and of the first one, which orphans come to (proc(5),
+/// `/proc/pid/task/tid/children`): what another thread has started is not for this one to end.
 fn children() -> Vec<Pid> {
-    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    lists
-        .flat_map(|list| list.split_whitespace().filter_map(|p| p.parse().ok()).collect::<Vec<_>>())
-        .filter_map(Pid::from_raw)
-        .collect()
+    let first = format!("/proc/self/task/{}/children", getpid().as_raw_pid());
+    let lists = [first.as_str(), "/proc/thread-self/children"].map(fs::read_to_string);
+    let all = lists.iter().flatten().flat_map(|list| list.split_whitespace());
+    let mut found: Vec<i32> = all.filter_map(|pid| pid.parse().ok()).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().filter_map(Pid::from_raw).collect()
 }
