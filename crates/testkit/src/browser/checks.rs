@@ -107,7 +107,8 @@ impl Page<'_> {
 /// The first two neighbours in the wrong order. Cells without a figure are last in both ways where
 /// others have one; a column of words is compared by the numbers in them, as people do.
 fn out_of_order(cells: &[String], way: Ordering) -> Option<(&String, &String)> {
-    let figures: Vec<Option<f64>> = cells.iter().map(|cell| cell.parse().ok()).collect();
+    let figures: Vec<Option<f64>> =
+        cells.iter().map(|cell| cell.replace(',', "").parse().ok()).collect();
     let is_figures = figures.iter().any(Option::is_some);
     let wrong = |at: usize| match (figures[at], figures[at + 1]) {
         (Some(first), Some(second)) => first.partial_cmp(&second) == Some(way.reverse()),
