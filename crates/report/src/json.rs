@@ -113,7 +113,7 @@ pub fn dataset(dataset: &impl serde::Serialize) -> Value {
 
 /// What rules said on tapes (`selftest honesty --json`).
 #[must_use]
-pub fn honesty(tapes: &[fsarena_honesty::Replayed]) -> Value {
+pub fn honesty(tapes: &[fsarena_verdict::honesty::Replayed]) -> Value {
     json!({ "schema": SCHEMA, "kind": "honesty", "tapes": tapes })
 }
 

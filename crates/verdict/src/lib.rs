@@ -5,6 +5,7 @@
 //! the same numbers. [`verdicts`] says what it found, with what [`watchers`] saw and which
 //! [`factors`] explain the differences; [`compare`] takes several RUNs as the sample. The method is
 //! described in `docs/verdict.md`; its pieces are in `fsarena-stats`.
+//! [`honesty`] replays it on tapes.
 //!
 //! Pure: nothing here reads a file, a clock or the machine. Only whole trials are replicates.
 //! Absence of a difference is never called "the same".
@@ -14,6 +15,7 @@ mod build;
 pub mod compare;
 mod data;
 pub mod factors;
+pub mod honesty;
 mod judge;
 mod once;
 mod parallel;

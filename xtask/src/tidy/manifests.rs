@@ -20,7 +20,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "executor",
             "filesystems",
             "foreign",
-            "honesty",
             "metrics",
             "model",
             "plan",
@@ -52,7 +51,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Files of other programs: text in, workloads, plans and records out.
     ("foreign", &["model"]),
     // The shipped rule on tapes: plain numbers in, figures out.
-    ("honesty", &["model", "stats"]),
     ("metrics", &["model"]),
     ("model", &[]),
     // A job file is read with the experiment: what it needs and what it may not do.
@@ -64,7 +62,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("reference", &[]),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
     // feature that computes JSON Schemas.
-    ("report", &["chart", "honesty", "model", "reference", "study", "verdict"]),
+    ("report", &["chart", "model", "reference", "study", "verdict"]),
     // Besides the flow: devices, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.

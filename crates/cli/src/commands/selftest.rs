@@ -5,10 +5,10 @@ use super::{open, run};
 use crate::args::{HonestyArgs, RunArgs, Selftest, SelftestArgs};
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
-use fsarena_honesty::{Config, Replayed, Tape, TapeError, trials_needed};
 use fsarena_model::seed::Seed;
 use fsarena_model::units::parse_share;
 use fsarena_store::Store;
+use fsarena_verdict::honesty::{Config, Replayed, Tape, TapeError, trials_needed};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -40,7 +40,7 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
     let mut replayed = Vec::new();
     for tape in &tapes {
         say!("replaying {}: {}, {}", tape.source, tape.workload, tape.phase);
-        replayed.push(fsarena_honesty::replay(tape, &config).map_err(unusable)?);
+        replayed.push(fsarena_verdict::honesty::replay(tape, &config).map_err(unusable)?);
     }
     if args.json {
         context::print_json(&fsarena_report::json::honesty(&replayed))?;
@@ -96,7 +96,7 @@ fn read(store: &Store, selector: &str) -> Result<Vec<Tape>> {
     let run = store.find(selector)?;
     let header = store.header(run)?;
     let scores = store.scores(run).with_context(|| format!("RUN {run}"))?;
-    fsarena_honesty::tapes(&format!("RUN {run}"), &header.plan, &scores).map_err(unusable)
+    fsarena_verdict::honesty::tapes(&format!("RUN {run}"), &header.plan, &scores).map_err(unusable)
 }
 
 /// A RUN that is no tape was named by the user.
@@ -119,7 +119,7 @@ fn verdict(replayed: &[Replayed]) -> ExitCode {
                 rule.name,
                 rule.false_verdicts.count,
                 rule.false_verdicts.of,
-                fsarena_honesty::FALSE_PER_THOUSAND
+                fsarena_verdict::honesty::FALSE_PER_THOUSAND
             );
         }
     }

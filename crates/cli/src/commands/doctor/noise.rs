@@ -7,11 +7,11 @@ use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
-use fsarena_honesty::Tape;
 use fsarena_model::noise::{Noise, NoiseClass};
 use fsarena_model::record::CacheState;
 use fsarena_model::score::TrialScore;
 use fsarena_store::Store;
+use fsarena_verdict::honesty::Tape;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -99,7 +99,8 @@ fn classes(database: &Path) -> Result<Vec<NoiseClass>> {
     let header = store.header(run)?;
     let scores = store.scores(run)?;
     // A RUN without a value has no tape; that it has none is said by whoever asked.
-    let tapes = fsarena_honesty::tapes("the equal runs", &header.plan, &scores).unwrap_or_default();
+    let tapes = fsarena_verdict::honesty::tapes("the equal runs", &header.plan, &scores)
+        .unwrap_or_default();
     let of = |&(workload, phase, words): &(&str, &str, &str)| {
         let tape = tapes.iter().find(|tape| tape.workload == workload && tape.phase == phase)?;
         Some(judge(tape, words, &scores))

@@ -8,7 +8,6 @@
 //! starting slots, and everything follows from one seed.
 //!
 //! Pure: nothing here reads a file, a clock or the machine.
-#![forbid(unsafe_code)]
 
 mod facts;
 mod figures;

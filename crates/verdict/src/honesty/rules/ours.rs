@@ -1,7 +1,7 @@
 //! The rule that fsarena ships: its own code on one pair.
 
 use super::rule::{Rule, RuleRun};
-use crate::Slots;
+use crate::honesty::Slots;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_stats::paired::floor_sd;
 use fsarena_stats::{Decision, Family, LookInput, LookResult, Looks, PairSample, shapes_differ};

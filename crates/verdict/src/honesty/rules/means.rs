@@ -1,7 +1,7 @@
 //! Means and bars: the habits of articles.
 
 use super::rule::{Rule, RuleRun};
-use crate::{Label, Slots};
+use crate::honesty::{Label, Slots};
 
 /// A difference of less than this is not mentioned.
 const MENTIONED: f64 = 1.02;

@@ -1,7 +1,7 @@
 //! All rules on one tape, from the same starting slots.
 
-use crate::figures::{RuleFigures, RuleTally};
-use crate::{Rule, Slots, Tape, TapeError, TapeFacts, all_rules};
+use crate::honesty::figures::{RuleFigures, RuleTally};
+use crate::honesty::{Rule, Slots, Tape, TapeError, TapeFacts, all_rules};
 use fsarena_model::seed::Seed;
 use serde::Serialize;
 

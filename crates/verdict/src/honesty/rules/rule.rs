@@ -1,6 +1,6 @@
 //! What a rule is, and what it says in the end.
 
-use crate::slots::Slots;
+use crate::honesty::slots::Slots;
 use fsarena_model::verdict::Verdict;
 
 /// What a rule says in the end.

@@ -2,7 +2,7 @@
 
 use super::means::Summary;
 use super::rule::{Rule, RuleRun};
-use crate::Label;
+use crate::honesty::Label;
 use fsarena_model::seed::SeededRng;
 
 const RUNS: usize = 10;

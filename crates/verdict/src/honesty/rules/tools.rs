@@ -2,7 +2,7 @@
 
 use super::means::{Summary, beyond};
 use super::rule::{Rule, RuleRun};
-use crate::{Label, Slots};
+use crate::honesty::{Label, Slots};
 use fsarena_stats::{mann_whitney, median};
 
 const RUNS: usize = 10;
