@@ -2,7 +2,7 @@
 //!
 //! Pieces come in the order of the entries, so what is made of them is the same whatever the number
 //! of threads: a file system gets the same calls in the same order, an archive the same bytes. The
-//! caller makes those nobody has begun with when it wants them. Nothing is written here.
+//! caller makes those no thread has begun with when it wants them. Nothing is written here.
 
 use crate::tree::{Entry, EntryKind, Tree};
 use std::sync::Mutex;
@@ -65,7 +65,7 @@ fn batches(tree: &Tree) -> Batches<'_> {
     Batches { tree, entry: 0, entries: tree.entries().len(), offset: 0 }
 }
 
-/// The batches nobody has begun with, and the number of the first of them.
+/// The batches no thread has begun with, and the number of the first of them.
 struct Ahead<'a> {
     batches: Batches<'a>,
     number: usize,
@@ -82,7 +82,7 @@ struct Made {
 
 /// Calls `work` for each piece in order, with the entry and the bytes; ends at the first error.
 ///
-/// Contents are made by `threads` further threads, and by this one where nobody has begun with
+/// Contents are made by `threads` further threads, and by this one where no thread has begun with
 /// those that are next: so it never waits for a thread that has not got a processor.
 pub(crate) fn for_each<'t, E>(
     tree: &'t Tree,
@@ -139,7 +139,8 @@ pub(crate) fn for_each<'t, E>(
     })
 }
 
-/// Makes the batches nobody has begun with, until there are none or nobody takes them any more.
+/// Makes the batches no thread has begun with, until there are none or no thread takes them any
+/// more.
 fn make_ahead(
     tree: &Tree,
     ahead: &Mutex<Ahead<'_>>,

@@ -76,7 +76,8 @@ impl Formatted {
         Ok(driver.effective_features(device)?)
     }
 
-    /// The device is still the one that was claimed, and nobody uses it but what was made of it.
+    /// The device is still the one that was claimed, and no process uses it but what was made of
+    /// it.
     pub(crate) fn check_before_use(&self) -> Result<(), TargetError> {
         match self.held_by_what_was_made {
             true => reopen::recheck_identity(&self.target),

@@ -28,8 +28,8 @@ pub(crate) fn for_writing(target: &TargetSpec) -> Result<File, TargetError> {
     held(target, Exclusive::Write)
 }
 
-/// Makes sure that the device is the one that was claimed and that nobody uses it, and lets go of
-/// it, so that a program can be handed its path. A target without a device needs nothing.
+/// Makes sure that the device is the one that was claimed and that no process uses it, and lets go
+/// of it, so that a program can be handed its path. A target without a device needs nothing.
 ///
 /// # Errors
 /// As [`for_writing`].

@@ -2,10 +2,10 @@
 //!
 //! Reading a file marks its inode dirty (relatime), and a dirty inode cannot be reclaimed. On a
 //! machine that is short of memory the kernel then wakes the flusher threads and goes on; in a
-//! memory cgroup nobody does that, and the kernel kills the task instead (seen here: ext3 and ext4
-//! reading 50,000 files under 64 MiB; not with `noatime`). So while a limited phase runs, a thread
-//! looks at the cgroup, and where it is nearly full and the kernel's own memory is more than half
-//! of it, syncs the file system, at most five times a second. How often is part of the record.
+//! memory cgroup no thread does that, and the kernel kills the task instead (seen here: ext3 and
+//! ext4 reading 50,000 files under 64 MiB; not with `noatime`). So while a limited phase runs, a
+//! thread looks at the cgroup, and where it is nearly full and the kernel's own memory is more than
+//! half of it, syncs the file system, at most five times a second. How often is part of the record.
 
 use crate::cgroup::{MemoryCgroup, Usage};
 use rustix::fs::{Mode, OFlags, open, syncfs};

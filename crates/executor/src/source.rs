@@ -200,20 +200,20 @@ mod tests {
     fn files_of_a_tree_are_found_in_order_and_no_link_is_followed() {
         let (dir, stop) = (tree(), Stop::default());
         let below = |most| -> Vec<String> {
-            let found = files(dir.path(), most, &stop).expect("nobody stops it");
+            let found = files(dir.path(), most, &stop).expect("nothing stops it");
             let below = found.iter().map(|path| path.strip_prefix(dir.path()).expect("below"));
             below.map(|path| path.display().to_string()).collect()
         };
         assert_eq!(below(usize::MAX), ["a/1", "a/2", "b/1", "b/2", "empty"]);
         assert_eq!(below(3), ["a/1", "a/2", "b/1"]);
         let file = dir.path().join("a/1");
-        assert_eq!(files(&file, 9, &stop).expect("nobody stops it"), [file]);
+        assert_eq!(files(&file, 9, &stop).expect("nothing stops it"), [file]);
     }
 
     #[test]
     fn a_source_is_made_warm_and_cold() {
         let (dir, stop) = (tree(), Stop::default());
-        let looked_at = files(dir.path(), LOOKED_AT, &stop).expect("nobody stops it");
+        let looked_at = files(dir.path(), LOOKED_AT, &stop).expect("nothing stops it");
         let in_memory =
             fsarena_devices::vet::vet_directory(dir.path()).is_ok_and(|d| d.in_memory());
         if in_memory || !tells(&looked_at) {
@@ -221,11 +221,11 @@ mod tests {
             return;
         }
         let written = cold_pages(dir.path(), &stop, &|| cache::drop_caches().is_ok());
-        assert_eq!(written.expect("nobody stops it"), Some(0), "what was just written as well");
+        assert_eq!(written.expect("nothing stops it"), Some(0), "what was just written as well");
         for _ in 0..2 {
             read_all(dir.path(), &stop).expect("read");
             assert_eq!(resident_pages(&looked_at), Some(4 * 16));
-            let cold = cold_pages(dir.path(), &stop, &|| false).expect("nobody stops it");
+            let cold = cold_pages(dir.path(), &stop, &|| false).expect("nothing stops it");
             assert_eq!(cold, Some(0));
         }
     }

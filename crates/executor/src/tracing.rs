@@ -234,7 +234,7 @@ impl Tracing {
 }
 
 /// Room for the events of work on so many bytes: as if all of them were written in blocks of 4 KiB
-/// while nobody reads.
+/// while no process reads.
 fn buffer_bytes(work_bytes: u64) -> u64 {
     let asked = std::env::var(BUFFER_VARIABLE).ok().and_then(|text| text.parse().ok());
     asked.unwrap_or_else(|| {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// How a driver has its file system made.
 pub struct Mkfs {
-    /// Program and arguments, with the options in braces: see [`MkfsValues::argv`]. Empty where
+    /// Program and arguments, with the options in braces: see `MkfsValues::argv`. Empty where
     /// there is nothing to make.
     pub command: &'static str,
     /// The options, in the order in which they are read.

@@ -46,7 +46,7 @@ impl ReadFile {
         Ok(opened)
     }
 
-    /// A file that nobody asked for: always missing.
+    /// A file that was not asked for: always missing.
     pub fn unwatched() -> Self {
         Self { path: PathBuf::new(), file: None, records: Records::One, buffer: Vec::new() }
     }

@@ -127,9 +127,9 @@ impl Account {
         all
     }
 
-    /// Bytes that are in none of the parts: those on places of nobody, and those that the trace
-    /// did not see or saw too many. They are added, so that one does not hide the other: where it
-    /// saw too many, the parts and these are more than the total.
+    /// Bytes that are in none of the parts: those on places that belong to none, and those that the
+    /// trace did not see or saw too many. They are added, so that one does not hide the other:
+    /// where it saw too many, the parts and these are more than the total.
     #[must_use]
     pub fn unattributed_bytes(&self) -> u64 {
         let parts = self.parts();
@@ -182,7 +182,7 @@ pub struct FsLayout {
     /// How addresses of a [`Map`] become those of the device; empty where they are the device's
     /// already.
     pub chunks: Vec<Chunk>,
-    /// Who said so: `dumpe2fs, debugfs`; empty where nobody was asked.
+    /// Who said so: `dumpe2fs, debugfs`; empty where no program was asked.
     pub reported_by: String,
     /// What has to be known about them, in words.
     pub notes: Vec<String>,

@@ -230,7 +230,7 @@ pub struct OpInfo {
     pub unit: Unit,
     /// How many ops there are.
     pub count: Count,
-    /// What `bs` says, and what it is where nobody says it.
+    /// What `bs` says, and what it is where it is not said.
     pub bs: (BlockSize, u64),
     /// Whether it makes the files of the dataset.
     pub creates: bool,

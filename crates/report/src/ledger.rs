@@ -35,7 +35,7 @@ pub(crate) fn section(study: &Study) -> Section {
     let of_trials = [
         space(study).titled("Space after the last phase"),
         conditioning(study).titled("Devices before mkfs"),
-        queues(study).titled("Queues of the devices"),
+        queues(study).titled("Settings of queues and kernel"),
     ];
     blocks.extend(of_trials.map(Block::Table));
     let mut legend = LEGEND.to_owned();

@@ -620,7 +620,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let queue = dir.path().join("block/loop0/queue");
         std::fs::create_dir_all(&queue).unwrap();
-        // Can be read, and nobody can write it.
+        // Can be read, and cannot be written.
         let file = queue.join("read_ahead_kb");
         std::os::unix::fs::symlink("/proc/sys/kernel/ostype", &file).unwrap();
         let change = QueueChange {

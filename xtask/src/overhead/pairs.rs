@@ -127,7 +127,7 @@ pub(super) struct Pace {
     wanted: u32,
     /// Processors that other programs may keep busy meanwhile.
     foreign: f64,
-    /// How long undisturbed pairs are waited for; nothing where nobody judges them.
+    /// How long undisturbed pairs are waited for; nothing where they are not judged.
     patience: Duration,
     /// Whether threads of the kernel do a part of both sides' work.
     kernel_helps: bool,

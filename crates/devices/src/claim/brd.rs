@@ -2,8 +2,8 @@
 //! (Documentation/admin-guide/blockdev/ramdisk.rst).
 //!
 //! Their number and size are parameters of the module, so none can be made here: one is taken that
-//! has the right size, that nobody uses, and that holds nothing but zeros. When it is released it
-//! is discarded (or zeroed), so that it is again as it was.
+//! has the right size, that no process uses, and that holds nothing but zeros. When it is released
+//! it is discarded (or zeroed), so that it is again as it was.
 //!
 //! A process that is killed leaves its contents behind. They are not removed later: the disk is not
 //! ours, and whoever uses it since must not lose anything. The next claim passes it over and says
@@ -34,7 +34,7 @@ impl Kind for Brd {
     }
 
     fn summary(&self) -> &'static str {
-        "a RAM disk of the kernel that nobody uses"
+        "a RAM disk of the kernel that no process uses"
     }
 
     fn availability(&self, roots: &Roots, modules: &Path) -> Availability {

@@ -6,8 +6,8 @@
 //!
 //! A process that is killed leaves one of these behind:
 //! * between `hot_add` and the journal: a device without a size. It takes no memory and holds
-//!   nothing; nobody knows that it is ours, so it stays until another program takes it, as every
-//!   unused one (`zramctl --find`).
+//!   nothing; no program knows that it is ours, so it stays until another program takes it, as
+//!   every unused one (`zramctl --find`).
 //! * after the journal: found again by [`crate::claim::remove_made`], with its size or still
 //!   without it.
 //!
@@ -120,7 +120,7 @@ fn number_of(name: &str) -> Option<u32> {
 #[derive(Debug)]
 struct HeldZram {
     number: u32,
-    /// Open, so that nobody else resets it.
+    /// Open, so that no other process resets it.
     file: Option<File>,
     state: State,
     lock: Option<DeviceLock>,

@@ -138,7 +138,7 @@ pub(crate) fn agrees(path: &Path, file: &File, identity: &DeviceIdentity) -> Res
 }
 
 /// Checks right before every wipe, mkfs and mount that this is still the device that was vetted and
-/// that nobody uses it, and gives it opened for writing, exclusively.
+/// that no process uses it, and gives it opened for writing, exclusively.
 ///
 /// Everything is looked at while the device is held, so that no file system, swap or array can
 /// come in between. A process that has it open without holding it, such as a virtual machine that

@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Kernel sectors of `size` and `start`, whatever the device's own are.
 const SECTOR_BYTES: u64 = 512;
+/// Attempts to read a part that is being made or removed, and the pause after each.
+const PART_ATTEMPTS: u32 = 10;
+const PART_PAUSE: Duration = Duration::from_millis(10);
 
 /// What sort of device it is, by its kernel name and its sysfs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -226,13 +230,9 @@ impl Inventory {
             if !part_dir.join("partition").exists() {
                 continue;
             }
-            match read_device(roots, &part_dir, &child, Some(&disk)) {
-                Ok(part) => {
-                    disk.partitions.push(child);
-                    all.push(part);
-                }
-                Err(_) if fs::metadata(&part_dir).is_err() => {}
-                Err(error) => return Err(error),
+            if let Some(part) = read_part(roots, &part_dir, &child, &disk)? {
+                disk.partitions.push(child);
+                all.push(part);
             }
         }
         all.push(disk);
@@ -255,6 +255,24 @@ impl Inventory {
     pub fn iter(&self) -> impl Iterator<Item = &BlockDevice> {
         self.devices.values()
     }
+}
+
+/// A part, or `None` where it has gone. The kernel makes its directory before the files in it, and
+/// removes it after them: such a part is read again until it is whole or gone.
+fn read_part(
+    roots: &Roots,
+    dir: &Path,
+    name: &str,
+    disk: &BlockDevice,
+) -> Result<Option<BlockDevice>, Unread> {
+    for _ in 0..PART_ATTEMPTS {
+        match read_device(roots, dir, name, Some(disk)) {
+            Ok(part) => return Ok(Some(part)),
+            Err(_) if fs::metadata(dir).is_err() => return Ok(None),
+            Err(_) => std::thread::sleep(PART_PAUSE),
+        }
+    }
+    read_device(roots, dir, name, Some(disk)).map(Some)
 }
 
 fn read_device(

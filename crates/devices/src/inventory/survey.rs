@@ -45,7 +45,7 @@ pub struct SurveyRow {
     /// What is on it and its partitions, as wipefs and blkid name it; `None` where that is not
     /// known.
     pub signatures: Option<BTreeSet<String>>,
-    /// Who uses it; empty where nobody does.
+    /// Who uses it; empty where no process does.
     pub in_use: Vec<String>,
     /// Whether it could become a target.
     pub verdict: Verdict,

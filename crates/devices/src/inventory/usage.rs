@@ -348,6 +348,3 @@ fn add_with_below(
         }
     }
 }
-
-#[cfg(test)]
-mod tests {}

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// A block device that nobody uses and whose contents the user gave up.
+/// A block device that no process uses and whose contents the user gave up.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VettedDevice {
     written: PathBuf,

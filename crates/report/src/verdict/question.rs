@@ -1,4 +1,4 @@
-//! One question: its ranking, its pairs, who takes no part, what the watchers saw.
+//! One question: its ranking, its pairs, which are excluded, what the watchers saw.
 
 use super::{multipliers, pairs};
 use crate::bars::bar;

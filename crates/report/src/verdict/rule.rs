@@ -59,7 +59,7 @@ pub(super) fn course(verdicts: &Verdicts) -> String {
         }
     };
     let last = last_look(verdicts);
-    let last = last.map(|n| format!(", last looked at after {}", blocks(u64::from(n))));
+    let last = last.map(|n| format!(", last analysis after {}", blocks(u64::from(n))));
     let last = last.unwrap_or_default();
     let stored = match verdicts.agrees_with_stored_looks {
         Some(true) => " Recomputed decisions match the stored ones.",

@@ -2,7 +2,7 @@
 //! process namespace that ends with its executor.
 //!
 //! All that an executor starts inherits the open journal, and so is known for sure. While an
-//! executor or a worker is among them it tidies up itself, and nobody is ended.
+//! executor or a worker is among them it tidies up itself, and no process is ended.
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
 use std::fs;

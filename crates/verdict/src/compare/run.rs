@@ -37,7 +37,7 @@ pub struct RunOf<'a> {
     pub stop: Option<Stop>,
     /// Its looks, as stored.
     pub looks: &'a [InterimAnalysis],
-    /// What else is known of it: see [`super::facts`].
+    /// What else is known of it.
     pub facts: Facts,
 }
 

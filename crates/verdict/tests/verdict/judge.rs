@@ -150,7 +150,7 @@ fn times_of_two_bases_are_never_paired() {
     let labels: Vec<&str> = found.questions[0].rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["real", "simulated"]);
     let value = |contender: usize, sequence: u32| {
-        let is_real = contender == 0 || sequence % 3 == 0;
+        let is_real = contender == 0 || sequence.is_multiple_of(3);
         let time_base = if is_real { TimeBase::Wall } else { TimeBase::Virtual };
         let ms = if is_real { 300.0 } else { 1.0 };
         Some(TrialScore { time_base, ..score(sequence, ms * MS) })

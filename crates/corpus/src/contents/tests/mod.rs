@@ -48,7 +48,7 @@ fn whole(maker: &Generator, kind: &Kind, file: u64, size: u64) -> Vec<u8> {
     bytes
 }
 
-/// Takes turns with two fill values, so that a byte nobody writes is seen.
+/// Takes turns with two fill values, so that a byte that is never written is seen.
 fn range(maker: &Generator, kind: &Kind, size: u64, from: u64, len: usize) -> Vec<u8> {
     let [first, second] = [0x00, 0xff].map(|before| {
         let mut bytes = vec![before; len];

@@ -125,6 +125,21 @@ impl Tree {
     }
 }
 
+/// The kernel makes the directory of a partition before the files in it.
+#[test]
+fn a_partition_that_is_being_made_is_waited_for() {
+    let tree = Tree::new();
+    tree.disk("sda", "8:0", 1 << 30).part("sda", "sda1", "8:1", 2048, 1 << 20);
+    let holders = tree.path("sys/block/sda/sda1/holders");
+    fs::remove_dir(&holders).unwrap();
+    let maker = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        fs::create_dir(holders).unwrap();
+    });
+    tree.assert_free("sda1");
+    maker.join().unwrap();
+}
+
 #[test]
 fn a_mounted_partition_keeps_its_disk_and_not_its_sibling() {
     let tree = Tree::new();

@@ -1,5 +1,5 @@
-//! One question: its chart, its ranking with letters and tiers, its pairs, who takes no part, what
-//! the watchers saw, and what differences are due to.
+//! One question: its chart, its ranking with letters and tiers, its pairs, which contenders are
+//! excluded, what the watchers saw, and what differences are due to.
 
 use super::pictures::ratios;
 use crate::context::SectionContext;

@@ -105,8 +105,8 @@ fn rule(within: f64, is_brought_in: bool) -> Markup {
                 "difference”." }
         }
         p {
-            "Who looks more than once at 5 % is wrong far more often than in 5 %. Where figures "
-            "are looked at after 4, 6, 8, 12 blocks and so on, the level of each look is set so "
+            "Who looks more than once at 5 % is wrong far more often than in 5 %. Where "
+            "interim analyses follow 4, 6, 8, 12 blocks and so on, the level of each is set so "
             "that all of them together stay below 5 %. Among all pairs of a question Holm's "
             "procedure holds the chance of one wrong difference, and that of one wrong SAME, at "
             "the level of the look. Over several questions nothing is corrected"

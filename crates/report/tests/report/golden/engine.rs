@@ -250,7 +250,7 @@ fn ledger_of_devices_80() {
     ext4       precondition     2 GiB      25     2,000     yes  25m20s  2
     xfs        precondition     2 GiB      25     2,000  1 of 2  25m20s  2
 
-    Queues of the devices
+    Settings of queues and kernel
     contender  I/O scheduler  read-ahead  write cache  n
     ----------------------------------------------------
     ext4       kyber          128 KiB     write back   1

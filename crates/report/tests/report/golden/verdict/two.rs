@@ -177,11 +177,11 @@ fn a_look_that_the_rule_does_not_name_is_said_once() {
     verdicts.questions.push(verdicts.questions[0].clone());
     (verdicts.blocks_done, verdicts.blocks_counted) = (7, 7);
     let text = shown(&verdicts, 80).replace('\n', " ");
-    let last = "within the budget, last looked at after 7 blocks.";
+    let last = "within the budget, last analysis after 7 blocks.";
     assert_eq!(text.matches(last).count(), 1, "{text}");
     verdicts.questions.iter_mut().for_each(|question| question.looks = vec![4, 6]);
     let text = shown(&verdicts, 80).replace('\n', " ");
-    assert!(!text.contains("last looked at"), "{text}");
+    assert!(!text.contains("last analysis after"), "{text}");
 }
 
 #[test]
