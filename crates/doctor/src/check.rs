@@ -2,7 +2,7 @@
 
 use crate::layers::Layer;
 use crate::snapshot::{Directory, SystemSnapshot};
-use fsarena_model::finding::{Finding, Weight};
+use fsarena_model::host::{Finding, Weight};
 
 /// Name of the machine as a place.
 pub(crate) const HOST: &str = "host";

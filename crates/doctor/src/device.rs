@@ -8,7 +8,7 @@ use crate::layers::{Layer, covering};
 use crate::read;
 use crate::snapshot::{SystemSnapshot, swaps};
 use fsarena_devices::inventory::DeviceKind;
-use fsarena_model::finding::Weight;
+use fsarena_model::host::Weight;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd;
 use serde_json::Value;

@@ -27,7 +27,7 @@ pub use target::{NotATarget, Target};
 
 use check::{Check, Scope, Scope::Device, Scope::Directory, Scope::Host};
 use fsarena_metrics::Roots;
-use fsarena_model::finding::{Finding, Weight};
+use fsarena_model::host::{Finding, Weight};
 use fsarena_process::cmd::SearchPath;
 use snapshot::SystemSnapshot;
 use std::time::Duration;

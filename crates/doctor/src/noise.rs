@@ -5,7 +5,7 @@
 //! spread is taken from the differences of neighbours, in which slow drift cancels as it does
 //! within a block.
 
-use fsarena_model::noise::{NoiseClass, Smallest};
+use fsarena_model::host::{NoiseClass, Smallest};
 use fsarena_stats::{FIRST_LOOK, Looks, SampleError, forecast, mean, median, standard_deviation};
 
 /// Lengths of a RUN for which the smallest difference is told, minutes.

@@ -7,7 +7,7 @@ mod host;
 use crate::fixtures::{disk, quiet, snapshot, tree};
 use crate::target::Target;
 use crate::{codes, judge};
-use fsarena_model::finding::{Finding, Weight};
+use fsarena_model::host::{Finding, Weight};
 use std::collections::BTreeSet;
 
 #[test]

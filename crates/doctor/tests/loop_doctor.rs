@@ -7,7 +7,7 @@ use fsarena_devices::loopdev::LoopDevice;
 use fsarena_devices::mountinfo;
 use fsarena_doctor::{Target, examine};
 use fsarena_metrics::Roots;
-use fsarena_model::finding::{Finding, Weight};
+use fsarena_model::host::{Finding, Weight};
 use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};

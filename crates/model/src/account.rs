@@ -28,23 +28,10 @@ pub enum Part {
     Unknown,
 }
 
-impl Part {
-    /// Every part, in the order of tables, with its name.
-    pub const ALL: [(&str, Self); 6] = [
-        ("data", Self::Data),
-        ("rounding", Self::Rounding),
-        ("gone", Self::Gone),
-        ("journal", Self::Journal),
-        ("metadata", Self::Metadata),
-        ("unknown", Self::Unknown),
-    ];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-}
+names!(Part.name {
+    Data = "data", Rounding = "rounding", Gone = "gone", Journal = "journal", Metadata = "metadata",
+    Unknown = "unknown",
+});
 
 /// Bytes of one part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

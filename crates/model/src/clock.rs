@@ -16,17 +16,7 @@ pub enum Clock {
     Drained,
 }
 
-impl Clock {
-    /// Name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Returned => "returned",
-            Self::Durable => "durable",
-            Self::Drained => "drained",
-        }
-    }
-}
+names!(Clock.name { Returned = "returned", Durable = "durable", Drained = "drained" });
 
 /// Lengths from the phase's first clock read.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

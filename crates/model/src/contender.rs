@@ -317,6 +317,8 @@ pub enum Cache {
     ColdStart,
 }
 
+names!(Cache.name { Cold = "cold", Warm = "warm", ColdStart = "cold-start" });
+
 /// What mkfs and mount may tell the device about unused sectors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -328,6 +330,8 @@ pub enum Discard {
     /// mkfs discards the whole device first, and the mount discards as it frees.
     On,
 }
+
+names!(Discard.name { None = "none", On = "on" });
 
 impl Levels {
     /// A file system with default options on a device, cold, everything else as it is.

@@ -67,17 +67,9 @@ pub enum Overrun {
     Queue,
 }
 
+names!(Overrun.name { Overlap = "overlap", Skip = "skip", Queue = "queue" });
+
 impl Overrun {
-    /// Each with its name in files and tables.
-    pub const ALL: [(&str, Self); 3] =
-        [("overlap", Self::Overlap), ("skip", Self::Skip), ("queue", Self::Queue)];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-
     /// Cycles that may be at work together.
     #[must_use]
     pub fn most_at_work(self) -> u32 {
@@ -129,22 +121,10 @@ pub enum UpdateKind {
     Temporary,
 }
 
-impl UpdateKind {
-    /// Every kind, with its name in files and tables.
-    pub const ALL: [(&str, Self); 5] = [
-        ("in-place", Self::InPlace),
-        ("truncate", Self::Truncate),
-        ("replace", Self::Replace),
-        ("recreate", Self::Recreate),
-        ("temporary", Self::Temporary),
-    ];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-}
+names!(UpdateKind.name {
+    InPlace = "in-place", Truncate = "truncate", Replace = "replace", Recreate = "recreate",
+    Temporary = "temporary",
+});
 
 /// A second load next to the cycles, in a directory of its own (`disturb`) below the same root. It
 /// starts with its cycle and ends with its amount, or when its cycle is durable where it has none.

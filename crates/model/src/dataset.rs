@@ -61,22 +61,13 @@ impl Dataset {
     /// Bytes of contents in the whole set. Adds all sizes up where they are drawn: some ns a file.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        match self.draw_sizes() {
-            Draw::Fixed(size_bytes) => self.files.saturating_mul(size_bytes),
-            drawn => (0..self.files).fold(0, |sum, file| sum.saturating_add(drawn.value_at(file))),
-        }
+        self.draw_sizes().sum(0..self.files, |size_bytes| size_bytes)
     }
 
     /// Bytes of contents after what phases have made of the files.
     #[must_use]
     pub fn bytes_in(&self, state: &DatasetState) -> u64 {
-        match self.draw_sizes() {
-            Draw::Fixed(size_bytes) => self.files.saturating_mul(state.size_bytes(size_bytes)),
-            drawn => {
-                let sizes = (0..self.files).map(|file| state.size_bytes(drawn.value_at(file)));
-                sizes.fold(0, u64::saturating_add)
-            }
-        }
+        self.draw_sizes().sum(0..self.files, |size_bytes| state.size_bytes(size_bytes))
     }
 
     /// Whether all files have one size.

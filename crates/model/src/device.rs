@@ -115,11 +115,9 @@ pub enum WriteCache {
     WriteThrough,
 }
 
-impl WriteCache {
-    /// Both, with their names in files and tables.
-    pub const ALL: [(&str, Self); 2] =
-        [("write-back", Self::WriteBack), ("write-through", Self::WriteThrough)];
+names!(WriteCache.name { WriteBack = "write-back", WriteThrough = "write-through" });
 
+impl WriteCache {
     /// As the kernel writes it.
     #[must_use]
     pub fn kernel_text(self) -> &'static str {
@@ -127,12 +125,6 @@ impl WriteCache {
             Self::WriteBack => "write back",
             Self::WriteThrough => "write through",
         }
-    }
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
     }
 }
 
@@ -151,24 +143,13 @@ pub enum SsdPolicy {
     Precondition,
 }
 
-impl SsdPolicy {
-    /// Every policy, with its name in files and tables.
-    pub const ALL: [(&str, Self); 3] = [
-        ("none", Self::None),
-        ("blkdiscard", Self::Blkdiscard),
-        ("precondition", Self::Precondition),
-    ];
+names!(SsdPolicy.name { None = "none", Blkdiscard = "blkdiscard", Precondition = "precondition" });
 
+impl SsdPolicy {
     /// Whether nothing is done.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::None
-    }
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
     }
 }
 

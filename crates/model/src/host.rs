@@ -1,4 +1,5 @@
-//! The machine and its settings, as far as they can change a result.
+//! The machine: its settings as far as they can change a result, conditions that distort results
+//! ([`Finding`]), and how much equal runs differ on it ([`Noise`]).
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,4 +40,102 @@ pub struct Host {
     pub page_reporting: bool,
     /// Everything else worth knowing, by name (`thp`, `dirty_ratio`, …).
     pub settings: BTreeMap<String, String>,
+}
+
+/// One check: its reading, why it matters, and what mends it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Finding {
+    /// Short name of the check, such as `misaligned-partition`.
+    pub code: String,
+    /// What was looked at: `host`, `/dev/sdb`, `/mnt/data`.
+    pub place: String,
+    /// How much it matters.
+    pub weight: Weight,
+    /// What was read, with its unit, in one sentence.
+    pub reading: String,
+    /// Why it matters, in one sentence; empty where nothing is wrong.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// What to do about it, in one sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+    /// The command that does it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+/// How much a finding matters, the least first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Weight {
+    /// As it should be.
+    Fine,
+    /// Could not be read; the reading says why.
+    Unknown,
+    /// To be known by who reads the figures.
+    Note,
+    /// It changes figures; results of machines without it are not comparable.
+    Warning,
+    /// It spoils figures.
+    Bad,
+}
+
+names!(Weight.word {
+    Fine = "fine", Unknown = "unknown", Note = "note", Warning = "warning", Bad = "bad",
+});
+
+/// What a short series of equal runs has shown.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Noise {
+    /// Where it was measured: `loop:1G` with its file system, or a directory.
+    pub place: String,
+    /// Length of the whole measurement, ns.
+    pub elapsed_ns: u64,
+    /// Most blocks of a RUN by the shipped rule.
+    pub cap: u32,
+    /// Each class of work.
+    pub classes: Vec<NoiseClass>,
+}
+
+/// A class of work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NoiseClass {
+    /// What is done, in words.
+    pub class: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the phase.
+    pub phase: String,
+    /// Whether the caches were proved cold before the phase.
+    pub cold: bool,
+    /// Runs that count.
+    pub runs: u32,
+    /// Median length of the phase, ns.
+    pub phase_ns: u64,
+    /// Mean length of a whole run (trial), with everything around its phases, ns.
+    pub trial_ns: u64,
+    /// Standard deviation of the logarithms of the phase's lengths, which is the coefficient of
+    /// variation where it is small; absent below three runs.
+    pub cv: Option<f64>,
+    /// The smallest difference, for each length of a RUN.
+    pub smallest: Vec<Smallest>,
+}
+
+/// What a RUN of two contenders can show in some time.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Smallest {
+    /// Length of the RUN, minutes.
+    pub minutes: u32,
+    /// Blocks that fit, at most the cap.
+    pub blocks: u32,
+    /// Whether more blocks would fit than the cap allows.
+    pub capped: bool,
+    /// The smallest difference that is shown with a chance of 90 %, as a share (0.02 is 2 %);
+    /// absent where too few blocks fit for any verdict, or the spread is not known.
+    pub difference: Option<f64>,
 }

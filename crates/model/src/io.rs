@@ -65,21 +65,7 @@ pub enum Backend {
     Null,
 }
 
-impl Backend {
-    /// Every backend, with its name in files and tables.
-    pub const ALL: [(&str, Self); 4] = [
-        ("sync", Self::Sync),
-        ("io_uring", Self::IoUring),
-        ("mmap", Self::Mmap),
-        ("null", Self::Null),
-    ];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-}
+names!(Backend.name { Sync = "sync", IoUring = "io_uring", Mmap = "mmap", Null = "null" });
 
 /// What a phase itself makes durable; this is part of its ops and of `returned`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -101,23 +87,9 @@ pub enum Fsync {
     Dsync,
 }
 
-impl Fsync {
-    /// Every policy, with its name in files and tables.
-    pub const ALL: [(&str, Self); 6] = [
-        ("none", Self::None),
-        ("op", Self::Op),
-        ("file", Self::File),
-        ("dir", Self::Dir),
-        ("end", Self::End),
-        ("dsync", Self::Dsync),
-    ];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-}
+names!(Fsync.name {
+    None = "none", Op = "op", File = "file", Dir = "dir", End = "end", Dsync = "dsync",
+});
 
 /// How threads share the work.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -132,13 +104,4 @@ pub enum Sharing {
     Shared,
 }
 
-impl Sharing {
-    /// Both, with their names in files and tables.
-    pub const ALL: [(&str, Self); 2] = [("own", Self::Own), ("shared", Self::Shared)];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-}
+names!(Sharing.name { Own = "own", Shared = "shared" });

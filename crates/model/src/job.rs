@@ -91,6 +91,8 @@ pub enum By {
     Engine,
 }
 
+names!(By.name { Program = "program", Engine = "engine" });
+
 /// Compression of an archive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -108,22 +110,11 @@ pub enum Compression {
     Zstd,
 }
 
+names!(Compression.name {
+    None = "none", Gzip = "gzip", Bzip2 = "bzip2", Xz = "xz", Zstd = "zstd",
+});
+
 impl Compression {
-    /// Every compression.
-    pub const ALL: [Self; 5] = [Self::None, Self::Gzip, Self::Bzip2, Self::Xz, Self::Zstd];
-
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Gzip => "gzip",
-            Self::Bzip2 => "bzip2",
-            Self::Xz => "xz",
-            Self::Zstd => "zstd",
-        }
-    }
-
     /// Ending of an archive: `tar.gz`.
     #[must_use]
     pub fn ending(self) -> &'static str {
@@ -157,17 +148,9 @@ pub enum Reflink {
     Always,
 }
 
-impl Reflink {
-    /// Its name in files, tables and `cp --reflink`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::Auto => "auto",
-            Self::Always => "always",
-        }
-    }
+names!(Reflink.name { Never = "never", Auto = "auto", Always = "always" });
 
+impl Reflink {
     /// Whether it is the default; such a level is left out of a contender's identity.
     #[must_use]
     #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
@@ -321,17 +304,7 @@ pub enum SourcePlace {
     Memory,
 }
 
-impl SourcePlace {
-    /// Its name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Other => "other",
-            Self::Memory => "memory",
-        }
-    }
-}
+names!(SourcePlace.name { Same = "same", Other = "other", Memory = "memory" });
 
 /// What a tree holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -12,6 +12,30 @@
 //!   *schema version* is refused.
 #![forbid(unsafe_code)]
 
+/// The variants of an enum (`ALL`), their names in files and tables, and the variant of a name.
+macro_rules! names {
+    ($type:ident.$name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every variant, in the order of tables.
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+
+            /// Its name in files and tables.
+            #[must_use]
+            pub const fn $name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+
+            /// The variant of a name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|known| known.$name() == name)
+            }
+        }
+    };
+}
+
 pub mod account;
 pub mod braces;
 pub mod capacity;
@@ -21,11 +45,9 @@ pub mod cycle;
 pub mod dataset;
 pub mod device;
 pub mod factor;
-pub mod finding;
 pub mod host;
 pub mod io;
 pub mod job;
-pub mod noise;
 pub mod op;
 pub mod outcome;
 pub mod phase;

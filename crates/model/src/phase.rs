@@ -100,13 +100,7 @@ impl Phase {
         match self.op.info().count {
             Count::Files => dataset.files,
             Count::Dirs { with_root } => dataset.directories().max(u64::from(with_root)),
-            Count::Calls => match &dataset.sizes {
-                None => dataset.files.saturating_mul(calls(dataset.size_bytes)),
-                Some(_) => {
-                    let sizes = dataset.draw_sizes();
-                    (0..dataset.files).map(|file| calls(sizes.value_at(file))).sum()
-                }
-            },
+            Count::Calls => dataset.draw_sizes().sum(0..dataset.files, calls),
             Count::Blocks => {
                 // Whole blocks only: the tail of a file is never the place of a random call.
                 let blocks = dataset.size_bytes / self.bs_bytes.max(1);
@@ -138,3 +132,5 @@ pub enum Order {
     /// A seeded permutation.
     Random,
 }
+
+names!(Order.name { Sequential = "sequential", Random = "random" });

@@ -80,16 +80,7 @@ pub enum TimeBase {
     Virtual,
 }
 
-impl TimeBase {
-    /// Name in the schema.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Wall => "wall",
-            Self::Virtual => "virtual",
-        }
-    }
-}
+names!(TimeBase.name { Wall = "wall", Virtual = "virtual" });
 
 /// Where a trial is carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -308,17 +299,7 @@ pub enum Window {
     Unmounted,
 }
 
-impl Window {
-    /// Name in the schema.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Durable => "durable",
-            Self::Drained => "drained",
-            Self::Unmounted => "unmounted",
-        }
-    }
-}
+names!(Window.name { Durable = "durable", Drained = "drained", Unmounted = "unmounted" });
 
 /// State of the cache in a phase.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

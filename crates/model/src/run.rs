@@ -3,8 +3,7 @@
 pub use crate::clock::Clock;
 use crate::contender::{Cache, Contender, DeviceLevel, Levels, WATCH};
 use crate::device::DeviceIdentity;
-use crate::finding::Finding;
-use crate::host::Host;
+use crate::host::{Finding, Host};
 use crate::phase::Workload;
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
@@ -231,6 +230,8 @@ pub enum RateStyle {
     Article2003,
 }
 
+names!(RateStyle.name { Auto = "auto", Article2003 = "article-2003" });
+
 /// How a RUN stands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -246,15 +247,6 @@ pub enum RunState {
     Failed,
 }
 
-impl RunState {
-    /// Name in the schema.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Interrupted => "interrupted",
-            Self::Failed => "failed",
-        }
-    }
-}
+names!(RunState.name {
+    Running = "running", Done = "done", Interrupted = "interrupted", Failed = "failed",
+});

@@ -53,20 +53,11 @@ impl Dataset {
         let sizes = self.draw_sizes();
         if shared {
             // A thread's piece of a file is never smaller than the first thread's.
-            let first = |size_bytes: u64| calls(size_bytes) / threads;
-            return if self.is_uniform() {
-                self.files.saturating_mul(first(self.size_bytes))
-            } else {
-                (0..self.files).map(|file| first(sizes.value_at(file))).fold(0, u64::saturating_add)
-            };
+            return sizes.sum(0..self.files, |size_bytes| calls(size_bytes) / threads);
         }
         let of = |thread: u64| {
             let files = piece(self.files, thread, threads)..piece(self.files, thread + 1, threads);
-            if self.is_uniform() {
-                (files.end - files.start).saturating_mul(calls(self.size_bytes))
-            } else {
-                files.map(|file| calls(sizes.value_at(file))).fold(0, u64::saturating_add)
-            }
+            sizes.sum(files, calls)
         };
         (0..threads).map(of).min().unwrap_or(0)
     }

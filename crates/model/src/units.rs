@@ -4,30 +4,16 @@
 //! 1000. `KB` is refused: some programs mean 1024 by it and some 1000. Machine output never passes
 //! through here: it is bytes and nanoseconds with the unit in the key.
 
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// A number of bytes, read from `"64M"`, `"256 B"`, `"1.5 GiB"` or a plain number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(try_from = "Written", into = "u64")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Bytes(pub u64);
 
 /// A duration in nanoseconds, read from `"300 s"`, `"30m"`, `"100ms"`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(try_from = "Written", into = "u64")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Nanos(pub u64);
-
-/// A value that may stand in a file as a number or as text with a unit.
-#[derive(Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-enum Written {
-    Number(u64),
-    Text(String),
-}
 
 /// A quantity that could not be read; says what would be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -196,40 +182,6 @@ fn scaled(text: &str, number: &str, factor: u64, unit: &'static str) -> Result<u
         return Err(range());
     }
     u64::try_from(product / ten).map_err(|_| range())
-}
-
-impl TryFrom<Written> for Bytes {
-    type Error = BadQuantity;
-
-    fn try_from(written: Written) -> Result<Self, BadQuantity> {
-        match written {
-            Written::Number(bytes) => Ok(Self(bytes)),
-            Written::Text(text) => text.parse(),
-        }
-    }
-}
-
-impl TryFrom<Written> for Nanos {
-    type Error = BadQuantity;
-
-    fn try_from(written: Written) -> Result<Self, BadQuantity> {
-        match written {
-            Written::Number(nanos) => Ok(Self(nanos)),
-            Written::Text(text) => text.parse(),
-        }
-    }
-}
-
-impl From<Bytes> for u64 {
-    fn from(bytes: Bytes) -> Self {
-        bytes.0
-    }
-}
-
-impl From<Nanos> for u64 {
-    fn from(nanos: Nanos) -> Self {
-        nanos.0
-    }
 }
 
 /// Binary units: `512 B`, `64 MiB`, `1.43 GiB`.

@@ -140,21 +140,9 @@ pub enum Metric {
     P99,
 }
 
+names!(Metric.name { Time = "time", Cpu = "cpu", Written = "written", P99 = "p99" });
+
 impl Metric {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Time, Self::Cpu, Self::Written, Self::P99];
-
-    /// Name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Cpu => "cpu",
-            Self::Written => "written",
-            Self::P99 => "p99",
-        }
-    }
-
     /// The smallest step in which it can be read where it is `value`, in its base unit (ns or
     /// bytes): no spread smaller than that is believed. 100 ns for reading a clock on both sides
     /// of a call; one tick of `/proc/stat` (10 ms); a sector.
@@ -209,6 +197,10 @@ pub enum Verdict {
     Undecided,
 }
 
+names!(Verdict.word {
+    Faster = "FASTER", Slower = "SLOWER", Same = "SAME", Undecided = "UNDECIDED",
+});
+
 impl Verdict {
     /// The same pair the other way round.
     #[must_use]
@@ -217,17 +209,6 @@ impl Verdict {
             Self::Faster => Self::Slower,
             Self::Slower => Self::Faster,
             other => other,
-        }
-    }
-
-    /// The word in tables.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Faster => "FASTER",
-            Self::Slower => "SLOWER",
-            Self::Same => "SAME",
-            Self::Undecided => "UNDECIDED",
         }
     }
 }
@@ -255,17 +236,7 @@ pub enum StopWhy {
     Budget,
 }
 
-impl StopWhy {
-    /// Name in the schema.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Decided => "decided",
-            Self::Cap => "cap",
-            Self::Budget => "budget",
-        }
-    }
-}
+names!(StopWhy.name { Decided = "decided", Cap = "cap", Budget = "budget" });
 
 /// What one look decided, stored as it was said: computing it again must give the same.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

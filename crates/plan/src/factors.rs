@@ -29,24 +29,21 @@ fn axis<T: PartialEq>(
 
 /// Keys of `[factors]`: file systems, devices, and the factors under all their names.
 fn factor_keys() -> Vec<&'static str> {
-    let names = |factor: &'static dyn Factor| {
-        std::iter::once(factor.key()).chain(factor.aliases().iter().copied())
-    };
-    ["fs", "device"].into_iter().chain(factor::all().into_iter().flat_map(names)).collect()
+    let names = factor::all().into_iter().flat_map(Factor::names);
+    ["fs", "device"].into_iter().chain(names).collect()
 }
 
 /// The levels of every factor that the table has.
 fn levels(table: &Table<'_>) -> Result<BTreeMap<&'static str, Vec<At<String>>>, PlanError> {
     let mut levels = BTreeMap::new();
     for factor in factor::all() {
-        let names = std::iter::once(factor.key()).chain(factor.aliases().iter().copied());
-        let mut nodes = names.filter_map(|name| table.get(name));
+        let mut nodes = factor.names().filter_map(|name| table.get(name));
         let Some(node) = nodes.next() else { continue };
         if let Some(again) = nodes.next() {
             let what = format!("`{}` under two names", factor.key());
             return Err(again.error(what, "keep one of them"));
         }
-        let read = |node: &Node<'_>| match factor.takes_number() {
+        let read = |node: &Node<'_>| match factor.info().takes_number {
             true => text::level(factor, &node.read::<Scalar>()?.0, &node.place),
             false => text::level(factor, &node.read::<String>()?, &node.place),
         };
@@ -166,10 +163,8 @@ pub(crate) fn schema(generator: &mut SchemaGenerator) -> Schema {
     let device = "Devices: loop:SIZE, ram:SIZE, /dev/NAME or /a/directory.";
     keys.insert("device".to_owned(), list(json!(["loop:2G"]), device));
     for factor in factor::all() {
-        let example = factor.example().trim_matches('"');
-        let key = list(json!([example]), factor.help());
-        let names = std::iter::once(factor.key()).chain(factor.aliases().iter().copied());
-        keys.extend(names.map(|name| (name.to_owned(), key.clone())));
+        let key = list(json!([factor.example_level()]), factor.info().help);
+        keys.extend(factor.names().map(|name| (name.to_owned(), key.clone())));
     }
     json_schema!({
         "type": "object",

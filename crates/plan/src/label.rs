@@ -39,7 +39,7 @@ pub(crate) fn label(contenders: &mut [Contender], varies: &Varies) {
         }
         for factor in factor::all() {
             let level = factor.get(levels);
-            let no_device = factor.acts_on() == ActsOn::Device && !levels.has_own_device();
+            let no_device = factor.info().acts_on == ActsOn::Device && !levels.has_own_device();
             let varies = varies.factors.contains(factor.key()) && !no_device;
             if varies || factor.is_always_labelled(&level) {
                 label.push_str(&format!(" {}", factor.label(&level)));

@@ -70,7 +70,7 @@ fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), 
     }
     for factor in factor::all() {
         let Some(text) = overrides.levels.get(factor.key()) else { continue };
-        let place = Span::Factor(factor.flag());
+        let place = Span::Factor(factor.info().flag);
         let read = |part: &str, place: &Span| text::level(factor, part, place);
         factors.levels.insert(factor.key(), axis(&pieces(text, &place)?, &place, read)?);
     }

@@ -45,21 +45,24 @@ macro_rules! words {
 
 pub(crate) use words;
 
-words! {
-    Backend: "backend" = Backend::ALL;
-    By: "worker" = [("program", By::Program), ("engine", By::Engine)];
-    Clock: "clock" =
-        [Clock::Returned, Clock::Durable, Clock::Drained].map(|clock| (clock.name(), clock));
-    Compression: "compression" = Compression::ALL.map(|known| (known.name(), known));
-    Fsync: "fsync policy" = Fsync::ALL;
-    Metric: "metric" = Metric::ALL.map(|metric| (metric.name(), metric));
-    Op: "op" = Op::ALL.map(|op| (op.name(), op));
-    Order: "order" = [("sequential", Order::Sequential), ("random", Order::Random)];
-    Overrun: "kind of overrun" = Overrun::ALL;
-    RateStyle: "rate style" =
-        [("auto", RateStyle::Auto), ("article-2003", RateStyle::Article2003)];
-    Sharing: "sharing" = Sharing::ALL;
-    SourcePlace: "place of the source" =
-        [SourcePlace::Same, SourcePlace::Other, SourcePlace::Memory]
-            .map(|place| (place.name(), place));
+/// Those of an enum of the model, by the names that it has.
+macro_rules! named {
+    ($($type:ident: $kind:literal;)*) => {
+        words! { $($type: $kind = $type::ALL.map(|known| (known.name(), known));)* }
+    };
+}
+
+named! {
+    Backend: "backend";
+    By: "worker";
+    Clock: "clock";
+    Compression: "compression";
+    Fsync: "fsync policy";
+    Metric: "metric";
+    Op: "op";
+    Order: "order";
+    Overrun: "kind of overrun";
+    RateStyle: "rate style";
+    Sharing: "sharing";
+    SourcePlace: "place of the source";
 }

@@ -295,7 +295,7 @@ fn cycle_parts(cycle: &Cycle, parts: &mut Vec<String>) {
     parts.push(format!("overrun = {}", quoted(cycle.overrun.name())));
     let kinds = UpdateKind::ALL.iter().zip(cycle.shares.weights());
     let shares: Vec<String> =
-        kinds.filter(|kind| kind.1 > 0).map(|(kind, n)| format!("{} = {n}", kind.0)).collect();
+        kinds.filter(|kind| kind.1 > 0).map(|(kind, n)| format!("{} = {n}", kind.name())).collect();
     parts.push(format!("shares = {{ {} }}", shares.join(", ")));
     parts.extend(cycle.disturb.as_ref().map(disturb));
 }

@@ -6,8 +6,7 @@ use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, width_of, wrap};
-use fsarena_model::finding::{Finding, Weight};
-use fsarena_model::noise::{Noise, NoiseClass, Smallest};
+use fsarena_model::host::{Finding, Noise, NoiseClass, Smallest, Weight};
 use std::cmp::Reverse;
 
 /// Indent of the sentences below a reading.
@@ -80,10 +79,10 @@ fn capital(text: &str) -> String {
 /// `1 bad, 2 warnings, 3 notes, 4 unknown, 20 fine`.
 fn counts(findings: &[Finding]) -> String {
     let of = |weight: Weight| findings.iter().filter(|f| f.weight == weight).count();
-    let parts = Weight::ALL.iter().rev().filter_map(|&(word, weight)| match (weight, of(weight)) {
+    let parts = Weight::ALL.into_iter().rev().filter_map(|weight| match (weight, of(weight)) {
         (_, 0) => None,
-        (Weight::Warning | Weight::Note, n) => Some(count(n, word)),
-        (_, n) => Some(format!("{n} {word}")),
+        (Weight::Warning | Weight::Note, n) => Some(count(n, weight.word())),
+        (_, n) => Some(format!("{n} {}", weight.word())),
     });
     let parts: Vec<String> = parts.collect();
     if parts.is_empty() { "nothing was looked at".to_owned() } else { parts.join(", ") }

@@ -127,8 +127,8 @@ pub fn devices(devices: &impl serde::Serialize) -> Value {
 /// (`doctor --json`).
 #[must_use]
 pub fn doctor(
-    findings: &[fsarena_model::finding::Finding],
-    noise: Option<&fsarena_model::noise::Noise>,
+    findings: &[fsarena_model::host::Finding],
+    noise: Option<&fsarena_model::host::Noise>,
 ) -> Value {
     let mut document = json!({ "schema": SCHEMA, "kind": "doctor", "findings": findings });
     if let Some(noise) = noise {

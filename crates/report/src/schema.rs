@@ -6,8 +6,7 @@
 //! fsarena-report` writes them anew.
 
 use crate::{DatasetLine, MergedLine, PlanCost, RunLine};
-use fsarena_model::finding::Finding;
-use fsarena_model::noise::Noise;
+use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_study::watched::WatchedPair;

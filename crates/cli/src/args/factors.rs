@@ -17,13 +17,13 @@ pub struct FactorArgs {
 impl Args for FactorArgs {
     fn augment_args(command: Command) -> Command {
         factor::all().into_iter().fold(command, |command, factor| {
-            let names = std::iter::once(factor.key()).chain(factor.aliases().iter().copied());
-            let others = names.filter(|name| name.replace('_', "-") != factor.flag());
+            let info = factor.info();
+            let others = factor.names().filter(|name| name.replace('_', "-") != info.flag);
             let argument = Arg::new(factor.key())
-                .long(factor.flag())
+                .long(info.flag)
                 .aliases(others)
                 .value_name("LIST")
-                .help(factor.help())
+                .help(info.help)
                 .help_heading(FACTORS)
                 .conflicts_with("resume");
             command.arg(argument)
@@ -57,7 +57,7 @@ mod tests {
     use crate::args::{Cli, tests::run_args};
     use clap::CommandFactory as _;
     use fsarena_model::contender::Contender;
-    use fsarena_model::factor::{self, ActsOn, Factor, LevelError};
+    use fsarena_model::factor::{self, ActsOn, Factor, FactorInfo, LevelError};
     use fsarena_plan::{Overrides, expand, from_options, parse};
     use fsarena_runner::DriverRules;
 
@@ -70,29 +70,20 @@ mod tests {
     }
 
     impl Factor for Shape {
-        fn key(&self) -> &'static str {
-            self.key
-        }
-        fn help(&self) -> &'static str {
-            "A shape of a factor that is to come."
-        }
-        fn example(&self) -> &'static str {
-            self.default
-        }
-        fn default_level(&self) -> &'static str {
-            self.default
-        }
-        fn takes_number(&self) -> bool {
-            true
+        fn info(&self) -> FactorInfo {
+            FactorInfo {
+                help: "A shape of a factor that is to come.",
+                example: self.default,
+                default_level: self.default,
+                takes_number: true,
+                ..FactorInfo::new(self.key, self.acts_on)
+            }
         }
         fn parse(&self, text: &str) -> Result<String, LevelError> {
             (self.read)(text).ok_or_else(|| LevelError::Refused {
                 what: format!("{text:?} is no {}", self.key),
                 remedy: format!("use {}", self.default),
             })
-        }
-        fn acts_on(&self) -> ActsOn {
-            self.acts_on
         }
     }
 

@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn work_that_fits_starts_on_time_and_the_last_period_is_whole() {
-        for (_, overrun) in Overrun::ALL {
+        for overrun in Overrun::ALL {
             assert_eq!(starts(overrun, 5, 99), (on_time(5), 500), "{overrun:?}");
             assert_eq!(starts(overrun, 1, 250).1, 250, "to its end where that is later");
         }

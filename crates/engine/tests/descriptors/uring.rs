@@ -121,7 +121,7 @@ fn every_policy_and_threads() {
     let dir = tempfile::tempdir().unwrap();
     let before = descriptors();
     let dataset = Dataset { depth: 2, ..Dataset::uniform(24, 3000, 4) };
-    for (_, fsync) in Fsync::ALL {
+    for fsync in Fsync::ALL {
         for iodepth in [1, 8] {
             life(dir.path(), &dataset, Order::Sequential, 1000, &Io { fsync, ..ring(iodepth) });
         }

@@ -36,7 +36,8 @@ fn inodes(dir: &Path) -> BTreeMap<String, (u64, u64)> {
 
 #[test]
 fn each_kind_does_what_it_says() {
-    for (weights, (name, kind)) in ONLY.into_iter().zip(UpdateKind::ALL) {
+    for (weights, kind) in ONLY.into_iter().zip(UpdateKind::ALL) {
+        let name = kind.name();
         let mut fixture = CycleFixture::new(drawn());
         // A link holds the old inode, so that a new file cannot get its number.
         let held = crate::support::temp_dir();
@@ -225,7 +226,8 @@ fn starts_queue_where_they_shall() {
 #[test]
 fn periods_that_are_long_enough_are_kept() {
     let mut fixture = CycleFixture::new(Dataset::uniform(20, 5000, 3));
-    for (name, overrun) in Overrun::ALL {
+    for overrun in Overrun::ALL {
+        let name = overrun.name();
         let cycle = Cycle { overrun, period_ns: 100 * MS, ..cycles(3, 20, [1; 5]) };
         let (report, events) = fixture.done(&cycle);
         let over_ns = events.last().unwrap().monotonic_ns - report.start_monotonic_ns;

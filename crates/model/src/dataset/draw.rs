@@ -5,6 +5,7 @@
 //! software (libm), the rest is plain IEEE arithmetic. Nothing here grows with the numbers.
 
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// A distribution of whole numbers.
@@ -112,6 +113,16 @@ impl Draw {
                 values[ends.partition_point(|end| *end <= hash)]
             }
             Self::Lognormal { curve, salt } => curve.at(mix(index ^ salt)),
+        }
+    }
+
+    /// The sum of what `of` makes of the values of these numbers. Adds all up where they are not
+    /// all the same: some ns a number.
+    #[must_use]
+    pub fn sum(&self, numbers: Range<u64>, of: impl Fn(u64) -> u64) -> u64 {
+        match self {
+            Self::Fixed(value) => (numbers.end - numbers.start).saturating_mul(of(*value)),
+            _ => numbers.map(|index| of(self.value_at(index))).fold(0, u64::saturating_add),
         }
     }
 

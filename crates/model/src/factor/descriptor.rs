@@ -81,43 +81,88 @@ pub enum Illegal {
     Forbidden(String),
 }
 
+/// What a factor is called, and what it acts on.
+#[derive(Clone, Copy, Debug)]
+pub struct FactorInfo {
+    /// Its key in experiments, labels and SQL.
+    pub key: &'static str,
+    /// Its long option, without the dashes.
+    pub flag: &'static str,
+    /// Other names that are read as its key and its option.
+    pub aliases: &'static [&'static str],
+    /// Its name in words.
+    pub title: &'static str,
+    /// Head of its column in tables, where it is not the title.
+    pub head: Option<&'static str>,
+    /// Its line in the help.
+    pub help: &'static str,
+    /// A level as an experiment file has it, for errors.
+    pub example: &'static str,
+    /// Whether an experiment file may give it as a number.
+    pub takes_number: bool,
+    /// The level where nothing is said.
+    pub default_level: &'static str,
+    /// What a level changes.
+    pub acts_on: ActsOn,
+    /// Whether it means something to some file systems only, as their options do.
+    pub is_option: bool,
+}
+
+impl FactorInfo {
+    /// A factor whose option and title are its key, and that leaves things as they are where
+    /// nothing is said.
+    #[must_use]
+    pub const fn new(key: &'static str, acts_on: ActsOn) -> Self {
+        Self {
+            key,
+            flag: key,
+            aliases: &[],
+            title: key,
+            head: None,
+            help: "",
+            example: "",
+            takes_number: false,
+            default_level: UNCHANGED,
+            acts_on,
+            is_option: false,
+        }
+    }
+}
+
 /// Something that contenders can differ in.
 pub trait Factor: Sync {
+    /// What it is called, and what it acts on.
+    fn info(&self) -> FactorInfo;
     /// Its key in experiments, labels and SQL.
-    fn key(&self) -> &'static str;
-    /// Its long option, without the dashes.
-    fn flag(&self) -> &'static str {
-        self.key()
+    fn key(&self) -> &'static str {
+        self.info().key
     }
-    /// Other names that are read as its key and its option.
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-    /// Its line in the help.
-    fn help(&self) -> &'static str;
-    /// A level as an experiment file has it, for errors.
-    fn example(&self) -> &'static str;
-    /// Whether an experiment file may give it as a number.
-    fn takes_number(&self) -> bool {
-        false
+    /// Its key and its other names.
+    fn names(&self) -> Box<dyn Iterator<Item = &'static str>> {
+        let info = self.info();
+        Box::new(std::iter::once(info.key).chain(info.aliases.iter().copied()))
     }
     /// Its name in words.
     fn title(&self) -> &'static str {
-        self.key()
+        self.info().title
     }
     /// Head of its column in tables.
     fn head(&self) -> &'static str {
-        self.title()
+        self.info().head.unwrap_or(self.title())
     }
     /// The level where nothing is said.
-    fn default_level(&self) -> &'static str;
+    fn default_level(&self) -> &'static str {
+        self.info().default_level
+    }
+    /// Its example as a level: without the quotes of a file.
+    fn example_level(&self) -> &'static str {
+        self.info().example.trim_matches('"')
+    }
     /// The canonical text of a level.
     ///
     /// # Errors
     /// Where it is no level of this factor.
     fn parse(&self, text: &str) -> Result<String, LevelError>;
-    /// What a level changes.
-    fn acts_on(&self) -> ActsOn;
     /// The level of a contender.
     fn get(&self, levels: &Levels) -> String {
         let level = levels.factors.get(self.key());
@@ -133,7 +178,7 @@ pub trait Factor: Sync {
     }
     /// Why it has no meaning with these levels; then its default is put in.
     fn without_meaning(&self, levels: &Levels) -> Option<&'static str> {
-        let needs_device = self.acts_on() == ActsOn::Device;
+        let needs_device = self.info().acts_on == ActsOn::Device;
         (needs_device && !levels.has_own_device()).then_some("it has no device of its own")
     }
     /// Takes back a level that means nothing with the others.
@@ -154,10 +199,6 @@ pub trait Factor: Sync {
     fn is_always_labelled(&self, _level: &str) -> bool {
         false
     }
-    /// Whether it means something to some file systems only, as their options do.
-    fn is_option(&self) -> bool {
-        false
-    }
     /// A level in words, for tables.
     fn words(&self, level: &str) -> String {
         if level == UNCHANGED { "as it is".to_owned() } else { level.to_owned() }
@@ -172,7 +213,7 @@ pub trait Factor: Sync {
     }
     /// Whether its levels are settings of the kernel.
     fn is_setting(&self) -> bool {
-        self.setting(self.example().trim_matches('"')).is_some()
+        self.setting(self.example_level()).is_some()
     }
     /// The setting of the kernel that a level is, where it is one.
     fn setting(&self, _level: &str) -> Option<Setting> {

@@ -1,6 +1,6 @@
 //! Factors of the device: what is discarded, how its flash is conditioned, how its queue is set.
 
-use super::descriptor::{ActsOn, Factor, Illegal, Setting, Target};
+use super::descriptor::{ActsOn, Factor, FactorInfo, Illegal, Setting, Target};
 use super::level::{LevelError, UNCHANGED, bytes, known_bytes, size_words, word};
 use crate::contender::{DeviceLevel, Discard, Levels};
 use crate::device::{SsdPolicy, WriteCache};
@@ -14,29 +14,22 @@ const MAX_SCHEDULER_BYTES: usize = 16;
 pub(super) struct DiscardPolicy;
 
 impl Factor for DiscardPolicy {
-    fn key(&self) -> &'static str {
-        "discard"
-    }
-    fn help(&self) -> &'static str {
-        "What mkfs and mount may discard: none or on"
-    }
-    fn example(&self) -> &'static str {
-        "\"none\""
-    }
-    fn default_level(&self) -> &'static str {
-        "none"
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            help: "What mkfs and mount may discard: none or on",
+            example: "\"none\"",
+            default_level: "none",
+            ..FactorInfo::new("discard", ActsOn::Device)
+        }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
-        word(text, "discard policy", &["none", "on"])
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Device
+        word(text, "discard policy", &Discard::ALL.map(Discard::name))
     }
     fn get(&self, levels: &Levels) -> String {
-        if levels.discard.is_none() { "none" } else { "on" }.to_owned()
+        levels.discard.name().to_owned()
     }
     fn set(&self, levels: &mut Levels, level: &str) {
-        levels.discard = if level == "on" { Discard::On } else { Discard::None };
+        levels.discard = Discard::named(level).unwrap_or_default();
     }
     fn label(&self, level: &str) -> String {
         if level == "on" { "discard" } else { "no-discard" }.to_owned()
@@ -46,29 +39,18 @@ impl Factor for DiscardPolicy {
 pub(super) struct Conditioning;
 
 impl Factor for Conditioning {
-    fn key(&self) -> &'static str {
-        "ssd"
-    }
-    fn title(&self) -> &'static str {
-        "SSD policy"
-    }
-    fn head(&self) -> &'static str {
-        "before mkfs"
-    }
-    fn help(&self) -> &'static str {
-        "How to prepare the device before each mkfs: none, blkdiscard or precondition"
-    }
-    fn example(&self) -> &'static str {
-        "\"blkdiscard\""
-    }
-    fn default_level(&self) -> &'static str {
-        "none"
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            title: "SSD policy",
+            head: Some("before mkfs"),
+            help: "How to prepare the device before each mkfs: none, blkdiscard or precondition",
+            example: "\"blkdiscard\"",
+            default_level: "none",
+            ..FactorInfo::new("ssd", ActsOn::Device)
+        }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
-        word(text, "SSD policy", &SsdPolicy::ALL.map(|known| known.0))
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Device
+        word(text, "SSD policy", &SsdPolicy::ALL.map(SsdPolicy::name))
     }
     fn fact(&self, level: &str) -> Option<String> {
         (!self.is_unset(level)).then(|| format!("{level} before each mkfs"))
@@ -77,28 +59,20 @@ impl Factor for Conditioning {
         levels.ssd.name().to_owned()
     }
     fn set(&self, levels: &mut Levels, level: &str) {
-        let policy = SsdPolicy::ALL.iter().find(|known| known.0 == level);
-        levels.ssd = policy.map_or(SsdPolicy::None, |known| known.1);
+        levels.ssd = SsdPolicy::named(level).unwrap_or_default();
     }
 }
 
 pub(super) struct Scheduler;
 
 impl Factor for Scheduler {
-    fn key(&self) -> &'static str {
-        "scheduler"
-    }
-    fn title(&self) -> &'static str {
-        "I/O scheduler"
-    }
-    fn help(&self) -> &'static str {
-        "I/O scheduler of the device, such as none or mq-deadline; restored after each trial"
-    }
-    fn example(&self) -> &'static str {
-        "\"mq-deadline\""
-    }
-    fn default_level(&self) -> &'static str {
-        UNCHANGED
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            title: "I/O scheduler",
+            help: "I/O scheduler of the device, such as none or mq-deadline; restored after each trial",
+            example: "\"mq-deadline\"",
+            ..FactorInfo::new("scheduler", ActsOn::Device)
+        }
     }
     /// Which there are is known to the kernel alone.
     fn parse(&self, text: &str) -> Result<String, LevelError> {
@@ -110,9 +84,6 @@ impl Factor for Scheduler {
             ));
         }
         Ok(text.to_owned())
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Device
     }
     fn get(&self, levels: &Levels) -> String {
         levels.queue.scheduler.clone().unwrap_or_else(|| UNCHANGED.to_owned())
@@ -139,23 +110,14 @@ impl Factor for Scheduler {
 pub(super) struct ReadAhead;
 
 impl Factor for ReadAhead {
-    fn key(&self) -> &'static str {
-        "read_ahead"
-    }
-    fn flag(&self) -> &'static str {
-        "read-ahead"
-    }
-    fn title(&self) -> &'static str {
-        "read-ahead"
-    }
-    fn help(&self) -> &'static str {
-        "Read-ahead of the device, such as 128KiB; restored after each trial"
-    }
-    fn example(&self) -> &'static str {
-        "\"128K\""
-    }
-    fn default_level(&self) -> &'static str {
-        UNCHANGED
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            flag: "read-ahead",
+            title: "read-ahead",
+            help: "Read-ahead of the device, such as 128KiB; restored after each trial",
+            example: "\"128K\"",
+            ..FactorInfo::new("read_ahead", ActsOn::Device)
+        }
     }
     /// In whole KiB.
     fn parse(&self, text: &str) -> Result<String, LevelError> {
@@ -170,9 +132,6 @@ impl Factor for ReadAhead {
             ));
         }
         Ok(size_text(size))
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Device
     }
     fn get(&self, levels: &Levels) -> String {
         levels.queue.read_ahead_bytes.map_or_else(|| UNCHANGED.to_owned(), size_text)
@@ -192,41 +151,28 @@ impl Factor for ReadAhead {
 pub(super) struct WriteCachePolicy;
 
 impl Factor for WriteCachePolicy {
-    fn key(&self) -> &'static str {
-        "write_cache"
-    }
-    fn flag(&self) -> &'static str {
-        "write-cache"
-    }
-    fn title(&self) -> &'static str {
-        "write cache"
-    }
-    fn help(&self) -> &'static str {
-        "Write cache of the device as the kernel treats it: write-back or write-through; restored \
-         after each trial"
-    }
-    fn example(&self) -> &'static str {
-        "\"write-back\""
-    }
-    fn default_level(&self) -> &'static str {
-        UNCHANGED
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            flag: "write-cache",
+            title: "write cache",
+            help: "Write cache of the device as the kernel treats it: write-back or write-through; restored \
+                 after each trial",
+            example: "\"write-back\"",
+            ..FactorInfo::new("write_cache", ActsOn::Device)
+        }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
-        let [back, through] = WriteCache::ALL.map(|known| known.0);
+        let [back, through] = WriteCache::ALL.map(WriteCache::name);
         word(text, "write cache", &[back, through, UNCHANGED])
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Device
     }
     fn get(&self, levels: &Levels) -> String {
         levels.queue.write_cache.map_or(UNCHANGED, WriteCache::name).to_owned()
     }
     fn set(&self, levels: &mut Levels, level: &str) {
-        levels.queue.write_cache =
-            WriteCache::ALL.iter().find(|known| known.0 == level).map(|known| known.1);
+        levels.queue.write_cache = WriteCache::named(level);
     }
     fn setting(&self, level: &str) -> Option<Setting> {
-        let cache = WriteCache::ALL.iter().find(|known| known.0 == level)?;
-        Some(Setting::Queue("write_cache", cache.1.kernel_text().to_owned()))
+        let cache = WriteCache::named(level)?;
+        Some(Setting::Queue("write_cache", cache.kernel_text().to_owned()))
     }
 }

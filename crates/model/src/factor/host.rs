@@ -1,6 +1,6 @@
 //! Factors of the machine: memory of the work, state of the caches.
 
-use super::descriptor::{ActsOn, Factor, Illegal, Target};
+use super::descriptor::{ActsOn, Factor, FactorInfo, Illegal, Target};
 use super::level::{LevelError, bytes, known_bytes, size_words, word};
 use crate::contender::{Cache, Levels};
 use crate::units::{Bytes, size_text};
@@ -13,26 +13,16 @@ pub const LIVES_IN_LIMITED_MEMORY: &str = "it lives in the limited memory";
 pub(super) struct Memory;
 
 impl Factor for Memory {
-    fn key(&self) -> &'static str {
-        "memory"
-    }
-    fn title(&self) -> &'static str {
-        "memory limit"
-    }
-    fn head(&self) -> &'static str {
-        "memory"
-    }
-    fn help(&self) -> &'static str {
-        "Memory limit of the work, such as 64M; `none` for the whole machine"
-    }
-    fn example(&self) -> &'static str {
-        "\"64M\""
-    }
-    fn takes_number(&self) -> bool {
-        true
-    }
-    fn default_level(&self) -> &'static str {
-        "none"
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            title: "memory limit",
+            head: Some("memory"),
+            help: "Memory limit of the work, such as 64M; `none` for the whole machine",
+            example: "\"64M\"",
+            takes_number: true,
+            default_level: "none",
+            ..FactorInfo::new("memory", ActsOn::Host)
+        }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
         if text == self.default_level() {
@@ -46,9 +36,6 @@ impl Factor for Memory {
             ));
         }
         Ok(size_text(limit))
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Host
     }
     fn get(&self, levels: &Levels) -> String {
         levels.memory_bytes.map_or_else(|| self.default_level().to_owned(), size_text)
@@ -70,35 +57,24 @@ impl Factor for Memory {
 
 pub(super) struct Caches;
 
-const CACHES: [(&str, Cache); 3] =
-    [("cold", Cache::Cold), ("warm", Cache::Warm), ("cold-start", Cache::ColdStart)];
-
 impl Factor for Caches {
-    fn key(&self) -> &'static str {
-        "cache"
-    }
-    fn help(&self) -> &'static str {
-        "State of the caches before each timed phase: cold, warm, or cold-start (cold before the \
-         first phase of a trial, warm after it)"
-    }
-    fn example(&self) -> &'static str {
-        "\"cold\""
-    }
-    fn default_level(&self) -> &'static str {
-        "cold"
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            help: "State of the caches before each timed phase: cold, warm, or cold-start (cold before the \
+                 first phase of a trial, warm after it)",
+            example: "\"cold\"",
+            default_level: "cold",
+            ..FactorInfo::new("cache", ActsOn::Host)
+        }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
-        word(text, "cache state", &CACHES.map(|known| known.0))
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Host
+        word(text, "cache state", &Cache::ALL.map(Cache::name))
     }
     fn get(&self, levels: &Levels) -> String {
-        let name = CACHES.iter().find(|known| known.1 == levels.cache);
-        name.map_or(self.default_level(), |known| known.0).to_owned()
+        levels.cache.name().to_owned()
     }
     fn set(&self, levels: &mut Levels, level: &str) {
-        levels.cache = CACHES.iter().find(|known| known.0 == level).map_or(Cache::Cold, |k| k.1);
+        levels.cache = Cache::named(level).unwrap_or(Cache::Cold);
     }
     /// Where nothing can be made cold, everything is warm.
     fn without_meaning(&self, levels: &Levels) -> Option<&'static str> {

@@ -10,14 +10,12 @@
 
 mod descriptor;
 mod device;
-mod dirty_background_bytes;
-mod dirty_expire;
 mod host;
+mod kernel;
 mod level;
-mod nr_requests;
 mod work;
 
-pub use descriptor::{ActsOn, Factor, Illegal, SYSCTL_FACT, Setting, Target};
+pub use descriptor::{ActsOn, Factor, FactorInfo, Illegal, SYSCTL_FACT, Setting, Target};
 pub use host::LIVES_IN_LIMITED_MEMORY;
 pub use level::{LevelError, UNCHANGED};
 
@@ -36,9 +34,9 @@ pub static FACTORS: &[&dyn Factor] = &[
     &device::WriteCachePolicy,
     &work::ReflinkPolicy,
     &work::InjectedDelay,
-    &nr_requests::NrRequests,
-    &dirty_background_bytes::DirtyBackgroundBytes,
-    &dirty_expire::DirtyExpire,
+    &kernel::NR_REQUESTS,
+    &kernel::DIRTY_BACKGROUND_BYTES,
+    &kernel::DIRTY_EXPIRE,
 ];
 
 static FURTHER: RwLock<Vec<&'static dyn Factor>> = RwLock::new(Vec::new());
@@ -61,7 +59,7 @@ pub fn register(factor: &'static dyn Factor) {
 /// The factor of a key or another name of it.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static dyn Factor> {
-    let is_named = |factor: &&dyn Factor| factor.key() == name || factor.aliases().contains(&name);
+    let is_named = |factor: &&dyn Factor| factor.names().any(|known| known == name);
     all().into_iter().find(is_named)
 }
 
@@ -92,7 +90,7 @@ pub fn queue_settings(levels: &Levels) -> Vec<(&'static str, String)> {
 #[must_use]
 pub fn in_force(facts: &BTreeMap<String, String>) -> BTreeMap<&'static str, String> {
     let read = |factor: &'static dyn Factor| {
-        let setting = factor.setting(factor.example().trim_matches('"'))?;
+        let setting = factor.setting(factor.example_level())?;
         let text = setting.with_unit(facts.get(&setting.fact_key())?);
         let words = factor.parse(&text).map(|level| factor.words(&level));
         Some((factor.key(), words.unwrap_or(text)))
@@ -132,7 +130,7 @@ pub fn values(contenders: &[&Contender]) -> Vec<Values> {
         all.push(Values {
             name: factor.key().to_owned(),
             title: factor.title().to_owned(),
-            is_option: factor.is_option(),
+            is_option: factor.info().is_option,
             values: levels.iter().map(|level| factor.words(level)).collect(),
             is_unset: levels.iter().map(|level| factor.is_unset(level)).collect(),
         });
@@ -168,23 +166,16 @@ mod tests {
     struct Depth;
 
     impl Factor for Depth {
-        fn key(&self) -> &'static str {
-            "depth_of_test"
-        }
-        fn help(&self) -> &'static str {
-            "A depth."
-        }
-        fn example(&self) -> &'static str {
-            "\"3\""
-        }
-        fn default_level(&self) -> &'static str {
-            "0"
+        fn info(&self) -> FactorInfo {
+            FactorInfo {
+                help: "A depth.",
+                example: "\"3\"",
+                default_level: "0",
+                ..FactorInfo::new("depth_of_test", ActsOn::Work)
+            }
         }
         fn parse(&self, text: &str) -> Result<String, LevelError> {
             Ok(text.trim().to_owned())
-        }
-        fn acts_on(&self) -> ActsOn {
-            ActsOn::Work
         }
     }
 
@@ -200,7 +191,7 @@ mod tests {
             assert_eq!(default, factor.default_level(), "{}", factor.key());
             factor.set(&mut levels, &default);
             assert_eq!(levels, plain(), "{}", factor.key());
-            let example = factor.parse(factor.example().trim_matches('"')).unwrap();
+            let example = factor.parse(factor.example_level()).unwrap();
             factor.set(&mut levels, &example);
             assert_eq!(factor.get(&levels), example, "{}", factor.key());
             assert_eq!(factor.parse(&example).unwrap(), example, "{}", factor.key());
@@ -226,8 +217,8 @@ mod tests {
         let mut seen = std::collections::BTreeSet::new();
         for factor in FACTORS {
             assert!(seen.insert(factor.key()), "{}", factor.key());
-            assert!(factor.aliases().iter().all(|name| seen.insert(name)), "{}", factor.key());
-            assert!(!factor.flag().contains('_'), "{}", factor.key());
+            assert!(factor.info().aliases.iter().all(|name| seen.insert(name)), "{}", factor.key());
+            assert!(!factor.info().flag.contains('_'), "{}", factor.key());
             assert!(find(factor.key()).is_some());
         }
     }

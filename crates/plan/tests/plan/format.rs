@@ -158,21 +158,19 @@ fn every_key_is_described() {
 fn every_word_is_described() {
     let ops = Op::ALL.map(Op::name);
     let mut words: Vec<&str> = ops.to_vec();
-    words.extend(Overrun::ALL.map(|word| word.0));
-    for (kind, _) in UpdateKind::ALL {
+    words.extend(Overrun::ALL.map(Overrun::name));
+    for kind in UpdateKind::ALL.map(UpdateKind::name) {
         assert!(TEXT.contains(&format!("`{kind}`")), "{kind} is not in FORMAT.md");
     }
     words.extend(["create", "write", "read"]);
-    words.extend(Backend::ALL.map(|word| word.0));
-    words.extend(Fsync::ALL.map(|word| word.0));
-    words.extend(Sharing::ALL.map(|word| word.0));
-    words.extend(SsdPolicy::ALL.map(|word| word.0));
-    words.extend(WriteCache::ALL.map(|word| word.0));
+    words.extend(Backend::ALL.map(Backend::name));
+    words.extend(Fsync::ALL.map(Fsync::name));
+    words.extend(Sharing::ALL.map(Sharing::name));
+    words.extend(SsdPolicy::ALL.map(SsdPolicy::name));
+    words.extend(WriteCache::ALL.map(WriteCache::name));
     words.extend(Compression::ALL.map(Compression::name));
-    words.extend([Reflink::Never, Reflink::Auto, Reflink::Always].map(Reflink::name));
-    words.extend(
-        [SourcePlace::Same, SourcePlace::Other, SourcePlace::Memory].map(SourcePlace::name),
-    );
+    words.extend(Reflink::ALL.map(Reflink::name));
+    words.extend(SourcePlace::ALL.map(SourcePlace::name));
     words.extend(["copy", "delete", "untar", "archive", "flac", "ogg", "compile", "command"]);
     for metric in Metric::ALL {
         assert!(TEXT.contains(&format!("`:{}`", metric.name())), "{metric:?} is not in FORMAT.md");

@@ -95,7 +95,7 @@ fn it_names_every_factor() {
     let keys = schema.pointer("/properties/factors/properties").unwrap();
     for factor in fsarena_model::factor::all() {
         assert!(keys.get(factor.key()).is_some(), "{}", factor.key());
-        for alias in factor.aliases() {
+        for alias in factor.info().aliases {
             assert!(keys.get(alias).is_some(), "{alias}");
         }
     }

@@ -3,7 +3,7 @@
 use super::anonymous;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
-use fsarena_model::finding::{Finding, Weight};
+use fsarena_model::host::{Finding, Weight};
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunHeader, RunSession, RunState};
 use fsarena_testkit::records::{self, contender, small_files};

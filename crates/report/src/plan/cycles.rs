@@ -18,7 +18,7 @@ fn line(workload: &Workload, phase: &Phase, cycle: &Cycle, scale: f64) -> String
     let kinds = UpdateKind::ALL.iter().zip(cycle.shares.weights());
     let shares: Vec<String> = kinds
         .filter(|(_, weight)| *weight > 0)
-        .map(|(kind, weight)| format!("{weight} {}", kind.0))
+        .map(|(kind, weight)| format!("{weight} {}", kind.name()))
         .collect();
     let files = workload.dataset.files;
     let mut text = format!(

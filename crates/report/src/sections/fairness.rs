@@ -8,7 +8,7 @@ use crate::format::{count, grouped};
 use crate::render::html as parts;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
-use fsarena_model::finding::{Finding, Weight};
+use fsarena_model::host::{Finding, Weight};
 use fsarena_model::run::RunPlan;
 use fsarena_study::{AsMade, Difference, Fact, Fairness};
 use maud::{Markup, html};

@@ -4,7 +4,7 @@
 use fsarena_model::contender::{Cache, DeviceLevel};
 use fsarena_model::dataset::Distribution;
 use fsarena_model::device::{QueueLevel, SsdPolicy, WriteCache};
-use fsarena_model::factor::{self, ActsOn, Factor, LevelError};
+use fsarena_model::factor::{self, ActsOn, Factor, FactorInfo, LevelError};
 use fsarena_model::job::Reflink;
 use fsarena_model::record::{Drained, MemoryRecord, Notice, Outcome, StepTime, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunState};
@@ -267,11 +267,11 @@ fn the_whole_engine_and_real_devices_come_back() {
     for (at, device) in levels.into_iter().enumerate() {
         let mut contender = contender(&format!("xfs {at}"), "xfs", 1);
         contender.levels.device = device;
-        contender.levels.ssd = SsdPolicy::ALL[at % 3].1;
+        contender.levels.ssd = SsdPolicy::ALL[at % 3];
         contender.levels.queue = QueueLevel {
             scheduler: Some("kyber".to_owned()),
             read_ahead_bytes: Some(4096),
-            write_cache: Some(WriteCache::ALL[at % 2].1),
+            write_cache: Some(WriteCache::ALL[at % 2]),
         };
         contenders.push(contender);
     }
@@ -319,23 +319,16 @@ fn the_whole_engine_and_real_devices_come_back() {
 struct Kernel;
 
 impl Factor for Kernel {
-    fn key(&self) -> &'static str {
-        "kernel_of_test"
-    }
-    fn help(&self) -> &'static str {
-        "A kernel."
-    }
-    fn example(&self) -> &'static str {
-        "\"6.12\""
-    }
-    fn default_level(&self) -> &'static str {
-        "host"
+    fn info(&self) -> FactorInfo {
+        FactorInfo {
+            help: "A kernel.",
+            example: "\"6.12\"",
+            default_level: "host",
+            ..FactorInfo::new("kernel_of_test", ActsOn::Place)
+        }
     }
     fn parse(&self, text: &str) -> Result<String, LevelError> {
         Ok(text.to_owned())
-    }
-    fn acts_on(&self) -> ActsOn {
-        ActsOn::Place
     }
 }
 

@@ -7,7 +7,7 @@ use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
-use fsarena_model::noise::{Noise, NoiseClass};
+use fsarena_model::host::{Noise, NoiseClass};
 use fsarena_model::record::CacheState;
 use fsarena_model::score::TrialScore;
 use fsarena_store::Store;

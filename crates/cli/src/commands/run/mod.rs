@@ -16,7 +16,7 @@ use fsarena_doctor::Target;
 use fsarena_executor::fault;
 use fsarena_metrics::Roots;
 use fsarena_model::contender::DeviceLevel;
-use fsarena_model::finding::Finding;
+use fsarena_model::host::Finding;
 use fsarena_model::run::{RunHeader, RunPlace, RunPlan};
 use fsarena_plan::Experiment;
 use fsarena_runner::{DriverRules, OwnPaths};
