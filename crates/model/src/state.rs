@@ -70,12 +70,6 @@ impl DatasetState {
     pub fn is_whole(&self) -> bool {
         self.truncated_bytes.is_none()
     }
-
-    /// Names of a file next to its own.
-    #[must_use]
-    pub fn further_names(&self) -> u64 {
-        u64::from(self.linked) + u64::from(self.symlinked)
-    }
 }
 
 /// What an op makes of the dataset.

@@ -2,108 +2,130 @@
 //!
 //! Comments and the order of keys are ours; reading the text back gives the same plan.
 
-use crate::builtin;
-use crate::experiment::{EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings};
+use crate::experiment::{
+    DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings,
+};
+use crate::fs_entry::FsEntry;
 use crate::span::At;
 use crate::text::share_text;
+use crate::workload::builtin;
 use fsarena_corpus::Description;
+use fsarena_model::contender::DeviceLevel;
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 use fsarena_model::dataset::{Dataset, Distribution};
 use fsarena_model::factor;
-use fsarena_model::io::{Backend, Fsync, Io, Sharing};
-use fsarena_model::job::{By, Command, Job, JobKind, Origin, Source, SourcePlace};
+use fsarena_model::io::Io;
+use fsarena_model::job::{By, JobKind, Origin, Source, SourcePlace};
 use fsarena_model::phase::{Order, Phase, Workload};
-use fsarena_model::run::RateStyle;
-use fsarena_model::units::{Nanos, nanos_text, size_text};
+use fsarena_model::units::{nanos_text, size_text};
 use fsarena_model::verdict::Rule;
-use std::fmt::Write as _;
+use serde::Serialize;
 
 /// The experiment as the text of a file that reads back to the same plan.
 #[must_use]
 pub fn to_toml(experiment: &Experiment) -> String {
-    let mut out = String::new();
-    line(&mut out, "schema", &EXPERIMENT_SCHEMA.to_string());
-    line(&mut out, "name", &quoted(&experiment.name));
-    line(&mut out, "title", &quoted(&experiment.title));
-    if let Some(question) = &experiment.question {
-        line(&mut out, "question", &quoted(question));
-    }
-    if !experiment.notes.is_empty() {
-        let notes: Vec<String> = experiment.notes.iter().map(|note| quoted(note)).collect();
-        line(&mut out, "notes", &format!("[{}]", notes.join(", ")));
-    }
-    run(&mut out, &experiment.run);
+    let mut keys = Keys::default();
+    keys.put("schema", EXPERIMENT_SCHEMA);
+    keys.put("name", &experiment.name);
+    keys.put("title", &experiment.title);
+    keys.put_some("question", experiment.question.as_ref());
+    keys.put_some("notes", Some(&experiment.notes).filter(|notes| !notes.is_empty()));
+    let mut out = keys.lines();
+    out.push_str(&run(&experiment.run).table("[run]"));
     factors(&mut out, &experiment.factors);
     for defined in &experiment.filesystems {
-        external(&mut out, &defined.value);
+        out.push_str(&external(&defined.value).table("[[filesystem]]"));
     }
     for workload in &experiment.workloads {
-        work(&mut out, &workload.value);
+        out.push_str(&work(&workload.value).table("[[workload]]"));
     }
     for row in &experiment.rows {
-        out.push_str("\n[[row]]\n");
-        line(&mut out, "title", &quoted(&row.title));
-        line(&mut out, "workload", &quoted(&row.workload));
-        line(&mut out, "phase", &quoted(&row.phase));
-        line(&mut out, "unit", &quoted(&row.unit));
+        let mut keys = Keys::default();
+        keys.put("title", &row.title);
+        keys.put("workload", &row.workload);
+        keys.put("phase", &row.phase);
+        keys.put("unit", &row.unit);
+        out.push_str(&keys.table("[[row]]"));
     }
     out
 }
 
-fn list<T>(levels: &[At<T>], text: impl Fn(&T) -> String) -> String {
-    let parts: Vec<String> = levels.iter().map(|level| text(&level.value)).collect();
-    match parts.as_slice() {
-        [one] => one.clone(),
-        _ => format!("[{}]", parts.join(", ")),
+/// Keys, each with its value as TOML, in their order.
+#[derive(Default)]
+struct Keys(Vec<(String, String)>);
+
+impl Keys {
+    fn put(&mut self, key: &str, value: impl Serialize) {
+        let value = toml::Value::try_from(value).expect("plain values are TOML");
+        self.put_toml(key, value.to_string());
+    }
+
+    fn put_toml(&mut self, key: &str, value: String) {
+        self.0.push((key.to_owned(), value));
+    }
+
+    fn put_some(&mut self, key: &str, value: Option<impl Serialize>) {
+        if let Some(value) = value {
+            self.put(key, value);
+        }
+    }
+
+    /// A value that differs from its default.
+    fn put_unless<T: Serialize + PartialEq>(&mut self, key: &str, value: T, default: &T) {
+        self.put_some(key, Some(value).filter(|value| value != default));
+    }
+
+    /// A list, of which one level is written without brackets, and none not at all.
+    fn put_levels<T>(&mut self, key: &str, levels: &[At<T>], text: impl Fn(&T) -> String) {
+        let texts: Vec<String> = levels.iter().map(|level| text(&level.value)).collect();
+        match texts.as_slice() {
+            [] => {}
+            [one] => self.put(key, one),
+            all => self.put(key, all),
+        }
+    }
+
+    fn put_phases(&mut self, phases: impl Iterator<Item = Self>) {
+        let rows: String = phases.map(|keys| format!("    {},\n", keys.inline())).collect();
+        self.put_toml("phases", format!("[\n{rows}]"));
+    }
+
+    fn lines(&self) -> String {
+        self.0.iter().map(|(key, value)| format!("{key} = {value}\n")).collect()
+    }
+
+    fn table(&self, header: &str) -> String {
+        format!("\n{header}\n{}", self.lines())
+    }
+
+    fn inline(&self) -> String {
+        let parts: Vec<String> = self.0.iter().map(|(key, v)| format!("{key} = {v}")).collect();
+        format!("{{ {} }}", parts.join(", "))
     }
 }
 
-fn run(out: &mut String, run: &RunSettings) {
-    out.push_str("\n[run]\n");
+fn run(run: &RunSettings) -> Keys {
+    let mut keys = Keys::default();
     match run.rule {
-        Some(Rule::Fixed { blocks }) => line(out, "blocks", &blocks.to_string()),
-        Some(Rule::Looks { cap }) => line(out, "cap", &cap.to_string()),
+        Some(Rule::Fixed { blocks }) => keys.put("blocks", blocks),
+        Some(Rule::Looks { cap }) => keys.put("cap", cap),
         None => {}
     }
-    if let Some(seed) = run.seed {
-        line(out, "seed", &seed.to_string());
-    }
-    line(out, "compare", &quoted(run.compare.name()));
-    line(out, "sample_period", &quoted(&period(run.sample_period_ns)));
-    line(out, "verify", &run.verify.to_string());
-    if run.account {
-        line(out, "account", "true");
-    }
-    let rate = match run.rate {
-        RateStyle::Auto => "auto",
-        RateStyle::Article2003 => "article-2003",
-    };
-    line(out, "rate", &quoted(rate));
-    verdicts(out, &run.verdicts);
-}
-
-/// The keys that differ from their defaults.
-fn verdicts(out: &mut String, settings: &VerdictSettings) {
-    let plain = VerdictSettings::default();
-    if settings.margin != plain.margin {
-        line(out, "margin", &quoted(&share_text(settings.margin)));
-    }
-    if let Some(budget_ns) = settings.budget_ns {
-        line(out, "budget", &quoted(&nanos_text(budget_ns)));
-    }
-    if let Some(baseline) = &settings.baseline {
-        line(out, "baseline", &quoted(&baseline.value));
-    }
-    if !settings.ask.is_empty() {
-        line(out, "ask", &list(&settings.ask, |asked| quoted(&asked.text)));
-    }
-    if let Some(headline) = &settings.headline {
-        line(out, "headline", &quoted(&headline.value.text));
-    }
-    if settings.steal_share != plain.steal_share {
-        let text = settings.steal_share.map_or("none".to_owned(), share_text);
-        line(out, "steal_limit", &quoted(&text));
-    }
+    keys.put_some("seed", run.seed);
+    keys.put("compare", run.compare.name());
+    keys.put("sample_period", period(run.sample_period_ns));
+    keys.put("verify", run.verify);
+    keys.put_unless("account", run.account, &false);
+    keys.put("rate", run.rate.name());
+    let (verdicts, plain) = (&run.verdicts, VerdictSettings::default());
+    keys.put_unless("margin", share_text(verdicts.margin), &share_text(plain.margin));
+    keys.put_some("budget", verdicts.budget_ns.map(nanos_text));
+    keys.put_some("baseline", verdicts.baseline.as_ref().map(|baseline| &baseline.value));
+    keys.put_levels("ask", &verdicts.ask, |asked| asked.text.clone());
+    keys.put_some("headline", verdicts.headline.as_ref().map(|headline| &headline.value.text));
+    let limit = |share: Option<f64>| share.map_or("none".to_owned(), share_text);
+    keys.put_unless("steal_limit", limit(verdicts.steal_share), &limit(plain.steal_share));
+    keys
 }
 
 /// A duration without loss.
@@ -111,113 +133,89 @@ fn period(period_ns: u64) -> String {
     if period_ns.is_multiple_of(1_000_000) {
         format!("{} ms", period_ns / 1_000_000)
     } else {
-        format!("{} ns", Nanos(period_ns).0)
+        format!("{period_ns} ns")
     }
 }
 
 fn factors(out: &mut String, factors: &Factors) {
-    out.push_str("\n[factors]\n");
-    if !factors.fs.is_empty() {
-        line(out, "fs", &list(&factors.fs, |entry| quoted(&entry.text)));
-    }
-    line(out, "device", &list(&factors.device, |device| quoted(&device.written())));
+    let mut keys = Keys::default();
+    keys.put_levels("fs", &factors.fs, |entry| entry.text.clone());
+    keys.put_levels("device", &factors.device, DeviceLevel::written);
     for factor in factor::all() {
         let levels = factors.axis(factor);
         if levels.iter().any(|level| level.value != factor.default_level()) {
-            line(out, factor.key(), &list(&levels, |level| quoted(level)));
+            keys.put_levels(factor.key(), &levels, String::clone);
         }
     }
+    out.push_str(&keys.table("[factors]"));
     for (name, axes) in &factors.of_fs {
-        let plain = |entry: &&At<_>| applies(name, &entry.value);
-        if factors.fs.iter().find(plain).is_none() {
+        let is_plain = |entry: &FsEntry| entry.level.name == *name && !entry.has_options();
+        if !factors.fs.iter().any(|entry| is_plain(&entry.value)) {
             continue;
         }
-        let _ = writeln!(out, "\n[factors.{}]", quoted(name));
-        if !axes.value.mount.is_empty() {
-            let text = |options: &Vec<String>| match options.as_slice() {
-                [] => quoted("defaults"),
-                options => quoted(&options.join(",")),
-            };
-            line(out, "mount", &list(&axes.value.mount, text));
-        }
+        let mut keys = Keys::default();
+        keys.put_levels("mount", &axes.value.mount, |options| match options.as_slice() {
+            [] => "defaults".to_owned(),
+            options => options.join(","),
+        });
         for (key, levels) in &axes.value.mkfs {
-            let text = |value: &Option<String>| quoted(value.as_deref().unwrap_or("default"));
-            line(out, &format!("mkfs.{}", quoted(key)), &list(levels, text));
+            let text = |value: &Option<String>| value.clone().unwrap_or("default".to_owned());
+            keys.put_levels(&format!("mkfs.{}", quoted(key)), levels, text);
         }
+        out.push_str(&keys.table(&format!("[factors.{}]", quoted(name))));
     }
 }
 
-fn applies(name: &str, entry: &crate::fs_entry::FsEntry) -> bool {
-    entry.level.name == name && !entry.has_options()
-}
-
-fn external(out: &mut String, defined: &crate::experiment::DefinedFs) {
-    out.push_str("\n[[filesystem]]\n");
-    line(out, "name", &quoted(&defined.name));
+fn external(defined: &DefinedFs) -> Keys {
+    let mut keys = Keys::default();
     let commands = &defined.commands;
-    let optional = [
-        ("create", commands.create.as_ref()),
-        ("mount", Some(&commands.mount)),
-        ("unmount", commands.unmount.as_ref()),
-        ("destroy", commands.destroy.as_ref()),
-        ("version", commands.version.as_ref()),
-        ("package", commands.package.as_ref()),
-    ];
-    for (key, value) in optional {
-        if let Some(value) = value {
-            line(out, key, &quoted(value));
-        }
-    }
-    if !commands.programs.is_empty() {
-        let programs: Vec<String> = commands.programs.iter().map(|p| quoted(p)).collect();
-        line(out, "programs", &format!("[{}]", programs.join(", ")));
-    }
-    line(out, "device", &commands.device.to_string());
-    line(out, "memory", &commands.memory.to_string());
+    keys.put("name", &defined.name);
+    keys.put_some("create", commands.create.as_ref());
+    keys.put("mount", &commands.mount);
+    keys.put_some("unmount", commands.unmount.as_ref());
+    keys.put_some("destroy", commands.destroy.as_ref());
+    keys.put_some("version", commands.version.as_ref());
+    keys.put_some("package", commands.package.as_ref());
+    keys.put_some("programs", Some(&commands.programs).filter(|programs| !programs.is_empty()));
+    keys.put("device", commands.device);
+    keys.put("memory", commands.memory);
+    keys
 }
 
-fn work(out: &mut String, workload: &Workload) {
-    out.push_str("\n[[workload]]\n");
-    if builtin::workload(&workload.name).as_ref() == Some(workload) {
-        line(out, "use", &quoted(&workload.name));
-        return;
+fn work(workload: &Workload) -> Keys {
+    let mut keys = Keys::default();
+    if builtin(&workload.name).as_ref() == Some(workload) {
+        keys.put("use", &workload.name);
+        return keys;
     }
-    line(out, "name", &quoted(&workload.name));
-    line(out, "title", &quoted(&workload.title));
+    keys.put("name", &workload.name);
+    keys.put("title", &workload.title);
     if let Some(jobs) = &workload.fio {
-        line(out, "fio", &text_block(jobs));
-        return;
+        keys.put_toml("fio", text_block(jobs));
+    } else if let Some(source) = &workload.source {
+        keys.put_toml("dataset", source_text(source));
+        keys.put_unless("source", source.place.name(), &SourcePlace::default().name());
+        keys.put_phases(workload.phases.iter().filter_map(job));
+    } else {
+        dataset(&mut keys, &workload.dataset);
+        keys.put_phases(workload.phases.iter().map(phase));
     }
-    if let Some(source) = &workload.source {
-        real_work(out, workload, source);
-        return;
-    }
-    dataset(out, &workload.dataset);
-    out.push_str("phases = [\n");
-    for phase in &workload.phases {
-        let _ = writeln!(out, "    {},", phase_text(phase));
-    }
-    out.push_str("]\n");
+    keys
 }
 
-fn dataset(out: &mut String, set: &Dataset) {
-    let size = |size: u64| quoted(&size_text(size));
+fn dataset(keys: &mut Keys, set: &Dataset) {
     match &set.per_dir {
-        Some(per_dir) => line(out, "per_dir", &distribution(per_dir, &|n| n.to_string())),
-        None if set.files > 0 => line(out, "files", &set.files.to_string()),
-        None => {}
+        Some(per_dir) => keys.put_toml("per_dir", distribution(per_dir, &|n| n.to_string())),
+        None => keys.put_unless("files", set.files, &0),
     }
+    let size = |size: u64| quoted(&size_text(size));
     match &set.sizes {
-        Some(sizes) => line(out, "size", &distribution(sizes, &size)),
-        None => line(out, "size", &size(set.size_bytes)),
+        Some(sizes) => keys.put_toml("size", distribution(sizes, &size)),
+        None => keys.put_toml("size", size(set.size_bytes)),
     }
-    line(out, "dirs", &set.dirs.to_string());
-    if set.depth > 1 {
-        line(out, "depth", &set.depth.to_string());
-    }
-    if let Some(length) = set.name_bytes {
-        line(out, "name_length", &length.to_string());
-    }
+    keys.put("dirs", set.dirs);
+    keys.put_unless("depth", set.depth.max(1), &1);
+    keys.put_some("name_length", set.name_bytes);
 }
 
 fn distribution(values: &Distribution, text: &dyn Fn(u64) -> String) -> String {
@@ -239,160 +237,102 @@ fn distribution(values: &Distribution, text: &dyn Fn(u64) -> String) -> String {
     }
 }
 
-fn phase_text(phase: &Phase) -> String {
-    let mut parts = vec![
-        format!("name = {}", quoted(&phase.name)),
-        format!("op = {}", quoted(phase.op.name())),
-        format!("bs = {}", quoted(&size_text(phase.bs_bytes))),
-    ];
-    if phase.order == Order::Random {
-        parts.push("order = \"random\"".to_owned());
+fn phase(phase: &Phase) -> Keys {
+    let mut keys = Keys::default();
+    let (io, plain) = (&phase.io, Io::default());
+    keys.put("name", &phase.name);
+    keys.put("op", phase.op.name());
+    keys.put("bs", size_text(phase.bs_bytes));
+    keys.put_unless("order", phase.order.name(), &Order::default().name());
+    keys.put_unless("timed", phase.timed, &true);
+    keys.put_unless("backend", io.backend.name(), &plain.backend.name());
+    keys.put_unless("direct", io.direct, &plain.direct);
+    keys.put_unless("iodepth", io.iodepth, &plain.iodepth);
+    keys.put_unless("fsync", io.fsync.name(), &plain.fsync.name());
+    keys.put_unless("threads", io.threads, &plain.threads);
+    keys.put_unless("sharing", io.sharing.name(), &plain.sharing.name());
+    keys.put_some("ops", io.ops);
+    keys.put_unless("rwmixread", io.rwmixread_percent, &plain.rwmixread_percent);
+    if let Some(own) = &phase.cycle {
+        cycle(&mut keys, own);
     }
-    if !phase.timed {
-        parts.push("timed = false".to_owned());
-    }
-    io_parts(&phase.io, &mut parts);
-    if let Some(cycle) = &phase.cycle {
-        cycle_parts(cycle, &mut parts);
-    }
-    format!("{{ {} }}", parts.join(", "))
-}
-
-/// The keys that differ from their defaults.
-fn io_parts(io: &Io, parts: &mut Vec<String>) {
-    let plain = Io::default();
-    if io.backend != Backend::default() {
-        parts.push(format!("backend = {}", quoted(io.backend.name())));
-    }
-    if io.direct {
-        parts.push("direct = true".to_owned());
-    }
-    if io.iodepth != plain.iodepth {
-        parts.push(format!("iodepth = {}", io.iodepth));
-    }
-    if io.fsync != Fsync::default() {
-        parts.push(format!("fsync = {}", quoted(io.fsync.name())));
-    }
-    if io.threads != plain.threads {
-        parts.push(format!("threads = {}", io.threads));
-    }
-    if io.sharing != Sharing::default() {
-        parts.push(format!("sharing = {}", quoted(io.sharing.name())));
-    }
-    if let Some(ops) = io.ops {
-        parts.push(format!("ops = {ops}"));
-    }
-    if io.rwmixread_percent != plain.rwmixread_percent {
-        parts.push(format!("rwmixread = {}", io.rwmixread_percent));
-    }
+    keys
 }
 
 /// The keys of a cycle phase.
-fn cycle_parts(cycle: &Cycle, parts: &mut Vec<String>) {
-    parts.push(format!("period = {}", quoted(&nanos_text(cycle.period_ns))));
-    parts.push(format!("cycles = {}", cycle.cycles));
-    parts.push(format!("updates = {}", cycle.updates));
-    parts.push(format!("overrun = {}", quoted(cycle.overrun.name())));
-    let kinds = UpdateKind::ALL.iter().zip(cycle.shares.weights());
-    let shares: Vec<String> =
-        kinds.filter(|kind| kind.1 > 0).map(|(kind, n)| format!("{} = {n}", kind.name())).collect();
-    parts.push(format!("shares = {{ {} }}", shares.join(", ")));
-    parts.extend(cycle.disturb.as_ref().map(disturb));
+fn cycle(keys: &mut Keys, cycle: &Cycle) {
+    keys.put("period", nanos_text(cycle.period_ns));
+    keys.put("cycles", cycle.cycles);
+    keys.put("updates", cycle.updates);
+    keys.put("overrun", cycle.overrun.name());
+    let mut shares = Keys::default();
+    for (kind, weight) in UpdateKind::ALL.into_iter().zip(cycle.shares.weights()) {
+        shares.put_unless(kind.name(), weight, &0);
+    }
+    keys.put_toml("shares", shares.inline());
+    if let Some(load) = &cycle.disturb {
+        keys.put_toml("disturb", disturb(load).inline());
+    }
 }
 
-fn disturb(disturb: &Disturb) -> String {
-    let mut parts = vec![format!("load = {}", quoted(disturb.load.name()))];
-    let mut size = |key: &str, bytes: u64| {
-        parts.push(format!("{key} = {}", quoted(&size_text(bytes))));
-    };
+fn disturb(disturb: &Disturb) -> Keys {
+    let mut keys = Keys::default();
+    keys.put("load", disturb.load.name());
     match disturb.load {
         Load::Create { files, size_bytes, rate } => {
-            size("size", size_bytes);
-            parts.push(format!("files = {files}, rate = {rate}"));
+            keys.put("size", size_text(size_bytes));
+            keys.put("files", files);
+            keys.put("rate", rate);
         }
         Load::Write { size_bytes, bs_bytes, rate_bytes }
         | Load::Read { size_bytes, bs_bytes, rate_bytes } => {
-            size("size", size_bytes);
-            size("bs", bs_bytes);
-            size("rate", rate_bytes);
+            keys.put("size", size_text(size_bytes));
+            keys.put("bs", size_text(bs_bytes));
+            keys.put("rate", size_text(rate_bytes));
         }
     }
-    if !disturb.cycles.is_empty() {
-        parts.push(format!("cycles = {:?}", disturb.cycles));
-    }
-    format!("disturb = {{ {} }}", parts.join(", "))
-}
-
-/// What follows name and title.
-fn real_work(out: &mut String, workload: &Workload, source: &Source) {
-    line(out, "dataset", &source_text(source));
-    if source.place != SourcePlace::default() {
-        line(out, "source", &quoted(source.place.name()));
-    }
-    out.push_str("phases = [\n");
-    for phase in &workload.phases {
-        if let Some(job) = &phase.job {
-            let _ = writeln!(out, "    {},", job_text(phase, job));
-        }
-    }
-    out.push_str("]\n");
+    keys.put_some("cycles", Some(&disturb.cycles).filter(|cycles| !cycles.is_empty()));
+    keys
 }
 
 fn source_text(source: &Source) -> String {
     match &source.origin {
         Origin::Own { path } => format!("{{ from = {} }}", quoted(&path.to_string_lossy())),
         Origin::Made { description } => {
-            let known =
-                fsarena_corpus::builtin(&source.name).map(|known| Description::to_toml(&known));
-            if known.as_ref() == Some(description) {
-                quoted(&source.name)
-            } else {
-                format!("{{ description = {} }}", text_block(description))
+            let known = fsarena_corpus::builtin(&source.name);
+            if known.as_ref().map(Description::to_toml).as_ref() == Some(description) {
+                return quoted(&source.name);
             }
+            format!("{{ description = {} }}", text_block(description))
         }
     }
 }
 
-fn job_text(phase: &Phase, job: &Job) -> String {
-    let mut parts = vec![
-        format!("op = {}", quoted(job.kind.name())),
-        format!("name = {}", quoted(&phase.name)),
-    ];
+fn job(phase: &Phase) -> Option<Keys> {
+    let job = phase.job.as_ref()?;
+    let mut keys = Keys::default();
+    keys.put("op", job.kind.name());
+    keys.put("name", &phase.name);
     match &job.kind {
         JobKind::Untar { compression } | JobKind::Archive { compression } => {
-            parts.push(format!("compression = {}", quoted(compression.name())));
+            keys.put("compression", compression.name());
         }
-        JobKind::Compile { jobs } => parts.push(format!("jobs = {jobs}")),
-        JobKind::Command(command) => command_parts(command, &mut parts),
+        JobKind::Compile { jobs } => keys.put("jobs", jobs),
+        JobKind::Command(command) => {
+            keys.put("run", &command.run);
+            keys.put_some("prepare", command.prepare.as_ref());
+            keys.put_some("cleanup", command.cleanup.as_ref());
+            let programs = Some(&command.programs).filter(|programs| !programs.is_empty());
+            keys.put_some("programs", programs);
+        }
         JobKind::Copy | JobKind::Delete | JobKind::Flac | JobKind::Ogg => {}
     }
     if !matches!(job.kind, JobKind::Command(_)) {
-        parts.push(format!("of = {}", quoted(&job.of)));
+        keys.put("of", &job.of);
     }
-    if job.by == By::Engine {
-        parts.push("by = \"engine\"".to_owned());
-    }
-    if !phase.timed {
-        parts.push("timed = false".to_owned());
-    }
-    format!("{{ {} }}", parts.join(", "))
-}
-
-fn command_parts(command: &Command, parts: &mut Vec<String>) {
-    parts.push(format!("run = {}", quoted(&command.run)));
-    let hooks = [("prepare", &command.prepare), ("cleanup", &command.cleanup)];
-    for (key, hook) in hooks {
-        parts.extend(hook.as_ref().map(|text| format!("{key} = {}", quoted(text))));
-    }
-    if !command.programs.is_empty() {
-        let programs: Vec<String> = command.programs.iter().map(|name| quoted(name)).collect();
-        parts.push(format!("programs = [{}]", programs.join(", ")));
-    }
-}
-
-fn line(out: &mut String, key: &str, value: &str) {
-    // Writing to a String does not fail.
-    let _ = writeln!(out, "{key} = {value}");
+    keys.put_unless("by", job.by.name(), &By::default().name());
+    keys.put_unless("timed", phase.timed, &true);
+    Some(keys)
 }
 
 /// A basic string of TOML.

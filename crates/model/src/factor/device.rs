@@ -69,7 +69,8 @@ impl Factor for Scheduler {
     fn info(&self) -> FactorInfo {
         FactorInfo {
             title: "I/O scheduler",
-            help: "I/O scheduler of the device, such as none or mq-deadline; restored after each trial",
+            help: "I/O scheduler of the device, such as none or mq-deadline; restored after each \
+                   trial",
             example: "\"mq-deadline\"",
             ..FactorInfo::new("scheduler", ActsOn::Device)
         }
@@ -155,8 +156,8 @@ impl Factor for WriteCachePolicy {
         FactorInfo {
             flag: "write-cache",
             title: "write cache",
-            help: "Write cache of the device as the kernel treats it: write-back or write-through; restored \
-                 after each trial",
+            help: "Write cache of the device as the kernel treats it: write-back or write-through; \
+                   restored after each trial",
             example: "\"write-back\"",
             ..FactorInfo::new("write_cache", ActsOn::Device)
         }

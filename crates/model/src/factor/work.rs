@@ -51,8 +51,8 @@ impl Factor for InjectedDelay {
         FactorInfo {
             flag: "inject-delay",
             aliases: &["inject_delay"],
-            help: "Sleep this long in each timed phase, such as 0ms,30ms: a known difference, to test what \
-                 this machine can detect",
+            help: "Sleep this long in each timed phase, such as 0ms,30ms: a known difference, to \
+                   test what this machine can detect",
             example: "\"30 ms\"",
             default_level: "0ms",
             ..FactorInfo::new("handicap", ActsOn::Work)
