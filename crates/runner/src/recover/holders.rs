@@ -4,7 +4,7 @@
 //! All that an executor starts inherits the open journal, and so is known for sure. While an
 //! executor or a worker is among them it tidies up itself, and no process is ended.
 
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -24,8 +24,16 @@ pub(super) fn end(path: &Path) {
         return;
     }
     for pid in holders {
-        // Gone already is as good.
-        let _ = kill_process(pid, Signal::KILL);
+        end_holder(pid, path);
+    }
+}
+
+/// Ends the process if it holds the journal still. One that was seen between its fork and its exec
+/// held it only so long, and may be anybody's by now. Gone already is as good.
+fn end_holder(pid: Pid, path: &Path) {
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    if holds(pid, path) {
+        let _ = pidfd_send_signal(process, Signal::KILL);
     }
 }
 
@@ -62,6 +70,8 @@ mod tests {
             Command::new("sleep").arg("1000").stdin(input).spawn().unwrap()
         };
         let (mut holder, mut other) = (sleep(&journal), sleep(Path::new("/dev/null")));
+        // As if it had been seen while it held the journal, between fork and exec.
+        end_holder(Pid::from_child(&other), &journal);
         end(&journal);
         assert_eq!(holder.wait().unwrap().signal(), Some(9));
         assert!(other.try_wait().unwrap().is_none(), "it holds nothing of ours");
