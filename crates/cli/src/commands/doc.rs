@@ -7,7 +7,6 @@ use anyhow::Result;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
-use termimad::MadSkin;
 
 mod markdown;
 #[cfg(test)]
@@ -63,8 +62,7 @@ pub fn run(args: &DocArgs) -> Result<ExitCode> {
         context::print(topic.text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let skin = if context::style().colour { MadSkin::default() } else { MadSkin::no_style() };
-    context::print(&for_terminal(topic, &skin, context::width().min(100)))?;
+    context::print(&for_terminal(topic, context::width().min(100), context::style().colour))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -99,14 +97,13 @@ fn list(width: usize) -> String {
 }
 
 /// A topic as lines of at most `width` columns. Links to other topics say how to read those.
-fn for_terminal(topic: &Topic, skin: &MadSkin, width: usize) -> String {
-    let text = markdown::joined(&markdown::without_links(topic.text, &|target| {
+fn for_terminal(topic: &Topic, width: usize, colour: bool) -> String {
+    markdown::for_terminal(topic.text, width, colour, &|target| {
         let file = target.split('#').next().unwrap_or_default();
         let known = TOPICS.iter().find(|topic| {
             let (_, name) = topic.path.rsplit_once('/').unwrap_or(("", topic.path));
             file.rsplit('/').next() == Some(name) && (name != "README.md" || file == topic.path)
         });
         known.map(|topic| format!("`fsarena doc {}`", topic.name))
-    }));
-    skin.text(&text, Some(width)).to_string()
+    })
 }

@@ -1,21 +1,41 @@
-//! What a renderer of Markdown for terminals leaves to its caller: links, and paragraphs of several
-//! lines. Not a parser: it knows what the texts of this repository contain.
+//! Markdown as lines for a terminal: paragraphs fill its width, links say where to read on, styles
+//! are ANSI escapes where colour is wanted. Not a parser: that is pulldown-cmark.
+
+use comfy_table::{ContentArrangement, Table, presets};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// The first sentence below the title; the title where something else than a paragraph follows it.
 pub(super) fn summary(text: &str) -> String {
-    let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
-    let below = text.split_once(title).map_or("", |(_, below)| below).trim_start();
-    let paragraph: Vec<&str> = below.lines().take_while(|line| !line.is_empty()).collect();
-    let paragraph = without_links(&paragraph.join(" "), &|_| None);
+    let mut events = Parser::new(text).skip_while(|event| !matches!(event, Event::Start(_)));
+    let title = plain_text(&mut events);
+    let paragraph = match events.next() {
+        Some(Event::Start(Tag::Paragraph)) => plain_text(&mut events),
+        _ => String::new(),
+    };
     if !paragraph.starts_with(|first: char| first.is_alphanumeric()) {
-        return title.to_owned();
+        return title;
     }
     let end = paragraph.match_indices(['.', '?']).find(|(at, mark)| {
         let rest = &paragraph[at + mark.len()..];
         rest.is_empty() || rest.starts_with(' ')
     });
     let first = end.map_or(paragraph.as_str(), |(at, mark)| &paragraph[..at + mark.len()]);
-    first.trim_end().trim_end_matches(['.', ':']).replace('`', "")
+    first.trim_end().trim_end_matches(['.', ':']).to_owned()
+}
+
+/// What is written in a block, up to its end; a picture begins with a bracket.
+fn plain_text<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> String {
+    let mut out = String::new();
+    for event in events {
+        match event {
+            Event::Text(text) | Event::Code(text) => out.push_str(&text),
+            Event::SoftBreak => out.push(' '),
+            Event::Start(Tag::Image { .. }) => out.push('('),
+            Event::End(TagEnd::Heading(_) | TagEnd::Paragraph) => break,
+            _ => {}
+        }
+    }
+    out
 }
 
 /// At most `room` characters, cut between words.
@@ -34,81 +54,157 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     format!("{}…", short.trim_end_matches([' ', ',', ':', ';']))
 }
 
-/// Links outside of code as their texts, with what `instead` says of their targets behind them;
-/// pictures as what they show.
-pub(super) fn without_links(text: &str, instead: &dyn Fn(&str) -> Option<String>) -> String {
-    let mut out = String::new();
-    for (line, in_code) in lines(text) {
-        let mut rest = line;
-        while let Some((before, label, target, after)) = link(rest).filter(|_| !in_code) {
-            match before.strip_suffix('!') {
-                Some(before) => out.push_str(&format!("{before}(picture: {label})")),
-                None => {
-                    out.push_str(before);
-                    out.push_str(label);
-                    if let Some(text) = instead(target).filter(|text| *text != format!("`{label}`"))
-                    {
-                        out.push_str(&format!(" ({text})"));
-                    }
+/// stands what `instead` says of its target.
+pub(super) fn for_terminal(
+    text: &str,
+    width: usize,
+    colour: bool,
+    instead: &dyn Fn(&str) -> Option<String>,
+) -> String {
+    let mut page = Page { width, colour, ..Page::default() };
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+        match event {
+            Event::Start(Tag::Link { dest_url, .. }) => {
+                page.links.push((page.text.len(), instead(&dest_url)));
+            }
+            Event::Start(tag) => page.start(&tag),
+            Event::End(tag) => page.end(tag),
+            Event::Text(text) => page.text.push_str(&text),
+            Event::Code(text) if page.styled() => page.text += &format!("\x1b[36m{text}\x1b[39m"),
+            Event::Code(text) => page.text += &format!("`{text}`"),
+            Event::SoftBreak => page.text.push(' '),
+            Event::HardBreak => page.text.push('\n'),
+            _ => {}
+        }
+    }
+    page.out
+}
+
+/// What is made of the text so far.
+#[derive(Default)]
+struct Page {
+    width: usize,
+    colour: bool,
+    out: String,
+    /// The block at work.
+    text: String,
+    /// Lists around it, with the number of the next item.
+    lists: Vec<Option<u64>>,
+    /// What its first line begins with.
+    mark: String,
+    /// Where links around it begin in it, and what is said of their targets.
+    links: Vec<(usize, Option<String>)>,
+    table: Option<Table>,
+    row: Vec<String>,
+}
+
+impl Page {
+    /// A table counts columns, and would take escapes for text.
+    fn styled(&self) -> bool {
+        self.colour && self.table.is_none()
+    }
+
+    fn style(&mut self, code: u8) {
+        if self.styled() {
+            self.text += &format!("\x1b[{code}m");
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>) {
+        match tag {
+            Tag::List(first) => {
+                self.paragraph();
+                self.blank_line();
+                self.lists.push(*first);
+            }
+            Tag::Item => {
+                let number = self.lists.last_mut().and_then(Option::as_mut);
+                self.mark = number.map_or("• ".to_owned(), |number| {
+                    *number += 1;
+                    format!("{}. ", *number - 1)
+                });
+            }
+            Tag::Paragraph | Tag::CodeBlock(_) => self.blank_line(),
+            Tag::Heading { .. } => {
+                self.blank_line();
+                self.style(1);
+            }
+            Tag::Table(_) => {
+                self.blank_line();
+                let mut table = Table::new();
+                table.load_style(presets::UTF8_FULL_CONDENSED);
+                table.set_content_arrangement(ContentArrangement::Dynamic);
+                table.set_width(u16::try_from(self.width).unwrap_or(u16::MAX));
+                self.table = Some(table);
+            }
+            Tag::Image { .. } => self.text.push_str("(picture: "),
+            Tag::Strong => self.style(1),
+            Tag::Emphasis => self.style(3),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::Item => self.paragraph(),
+            TagEnd::Heading(_) => {
+                self.style(22);
+                self.paragraph();
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+            }
+            TagEnd::CodeBlock => {
+                let code = std::mem::take(&mut self.text);
+                self.out += &textwrap::indent(&code, "    ");
+            }
+            TagEnd::Link => {
+                let Some((start, Some(instead))) = self.links.pop() else { return };
+                let label = &self.text[start..];
+                if !label.contains(instead.trim_matches('`')) {
+                    self.text += &format!(" ({instead})");
                 }
             }
-            rest = after;
+            TagEnd::Image => self.text.push(')'),
+            TagEnd::Strong => self.style(22),
+            TagEnd::Emphasis => self.style(23),
+            TagEnd::TableCell => self.row.push(std::mem::take(&mut self.text)),
+            TagEnd::TableHead | TagEnd::TableRow => {
+                let (row, table) = (std::mem::take(&mut self.row), self.table.as_mut());
+                match (table, tag) {
+                    (Some(table), TagEnd::TableHead) => table.set_header(row),
+                    (Some(table), _) => table.add_row(row),
+                    (None, _) => return,
+                };
+            }
+            TagEnd::Table => {
+                self.out.extend(self.table.take().map(|table| format!("{table}\n")));
+            }
+            _ => {}
         }
-        out.push_str(rest);
-        out.push('\n');
     }
-    out
-}
 
-/// The first link of a line: what stands before it, its text, its target, what stands behind it.
-fn link(line: &str) -> Option<(&str, &str, &str, &str)> {
-    let middle = line.find("](")?;
-    let start = line[..middle].rfind('[')?;
-    let end = middle + line[middle..].find(')')?;
-    Some((&line[..start], &line[start + 1..middle], &line[middle + 2..end], &line[end + 1..]))
-}
-
-/// Each paragraph and item of a list on one line, so that it fills the width of any terminal.
-pub(super) fn joined(text: &str) -> String {
-    let mut out = String::new();
-    let mut open = false;
-    for (line, in_code) in lines(text) {
-        let words = line.trim_start();
-        let goes_on = open && !in_code && !words.is_empty() && !begins_something(words);
-        if goes_on {
-            out.push(' ');
-            out.push_str(words);
-            continue;
+    /// Between blocks, but not between an item and its first.
+    fn blank_line(&mut self) {
+        if self.lists.is_empty() && !self.out.is_empty() {
+            self.out.push('\n');
         }
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out.push_str(line);
-        let alone = words.is_empty() || words.starts_with(['#', '|']) || words.starts_with("```");
-        open = !in_code && !alone;
     }
-    out.push('\n');
-    out
-}
 
-/// Whether a line of text is not the rest of the paragraph before it.
-fn begins_something(words: &str) -> bool {
-    let number = words.split_once(". ").map(|(number, _)| number);
-    let numbered = number
-        .is_some_and(|digits| digits.len() <= 2 && digits.bytes().all(|b| b.is_ascii_digit()));
-    numbered || ["* ", "- ", "#", "|", "```", ">"].iter().any(|mark| words.starts_with(mark))
-}
-
-/// Lines, each with whether it lies in a block of code; its fences count as text.
-fn lines(text: &str) -> impl Iterator<Item = (&str, bool)> {
-    let mut in_code = false;
-    text.lines().map(move |line| {
-        let fence = line.trim_start().starts_with("```");
-        if fence {
-            in_code = !in_code;
+    /// Writes the text of a block, if there is any.
+    fn paragraph(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if text.trim().is_empty() {
+            return;
         }
-        (line, in_code && !fence)
-    })
+        let margin = "  ".repeat(self.lists.len().saturating_sub(1));
+        let first = format!("{margin}{}", std::mem::take(&mut self.mark));
+        let rest = "  ".repeat(self.lists.len());
+        let options = textwrap::Options::new(self.width);
+        let options = options.initial_indent(&first).subsequent_indent(&rest);
+        self.out += &textwrap::fill(text.trim(), options);
+        self.out.push('\n');
+    }
 }
 
 #[cfg(test)]
@@ -130,20 +226,27 @@ mod tests {
     }
 
     #[test]
-    fn links_become_text() {
+    fn links_say_where_to_read_on() {
         let known = |target: &str| (target == "a.md").then(|| "`fsarena doc a`".to_owned());
-        let of = |text: &str| without_links(text, &known);
-        assert_eq!(of("see [A](a.md), [B](b.md)."), "see A (`fsarena doc a`), B.\n");
-        assert_eq!(of("![a trial](x.svg)"), "(picture: a trial)\n");
-        assert_eq!(of("```\na[0](1)\n```"), "```\na[0](1)\n```\n");
-        assert_eq!(of("a [list] (of no links"), "a [list] (of no links\n");
+        let shown = |text: &str| for_terminal(text, 80, false, &known);
+        assert_eq!(shown("see [A](a.md), [B](b.md)."), "see A (`fsarena doc a`), B.\n");
+        assert_eq!(shown("[`fsarena doc a`](a.md)"), "`fsarena doc a`\n");
+        assert_eq!(shown("![a trial](x.svg)"), "(picture: a trial)\n");
+        assert_eq!(shown("```\na[0](1)\n```"), "    a[0](1)\n");
+        assert_eq!(shown("a [list] (of no links"), "a [list] (of no links\n");
     }
 
     #[test]
-    fn paragraphs_and_items_become_lines() {
+    fn paragraphs_items_and_tables_fill_the_width() {
         let text =
-            "# T\none\ntwo\n\n* a\n  b\n* c\n1. d\n   e\n\n| x |\n| y |\n```\nk\nl\n```\nf\ng\n";
-        let made = "# T\none two\n\n* a b\n* c\n1. d e\n\n| x |\n| y |\n```\nk\nl\n```\nf g\n";
-        assert_eq!(joined(text), made);
+            "# T\none\ntwo\n\n* a\n  b\n  1. c\n     d\n* e\n\n| x | y |\n|---|---|\n| 1 | `2` |\n";
+        let made = "T\n\none two\n\n• a b\n  1. c d\n• e\n\n\
+                    ┌───┬─────┐\n│ x ┆ y   │\n╞═══╪═════╡\n│ 1 ┆ `2` │\n└───┴─────┘\n";
+        assert_eq!(for_terminal(text, 80, false, &|_| None), made);
+        assert_eq!(for_terminal("one two three", 8, false, &|_| None), "one two\nthree\n");
+        assert_eq!(
+            for_terminal("a **b** `c`", 80, true, &|_| None),
+            "a \x1b[1mb\x1b[22m \x1b[36mc\x1b[39m\n"
+        );
     }
 }
