@@ -116,6 +116,29 @@ fn experiments_have_costs() {
     assert!(!env.db().exists(), "nothing was made");
 }
 
+/// Of all that is written, and of the experiments that are read.
+#[test]
+fn every_schema_is_printed() {
+    let env = TestEnv::new();
+    let kinds = env.run(&["schema"]).good().stdout;
+    let kinds: Vec<&str> = kinds.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(kinds.len() >= 12 && kinds.contains(&"experiment"), "{kinds:?}");
+    for kind in kinds {
+        let schema: serde_json::Value =
+            serde_json::from_str(&env.run(&["schema", kind]).good().stdout).expect(kind);
+        assert!(schema["$schema"].as_str().unwrap().contains("json-schema.org"), "{kind}");
+        assert!(schema["properties"].as_object().unwrap().contains_key("schema"), "{kind}");
+        // A factor is a key of an experiment without being listed anywhere.
+        let factors = schema.pointer("/properties/factors").map(ToString::to_string);
+        let experiment = serde_json::to_string(&schema).unwrap();
+        assert_eq!(
+            factors.is_some_and(|_| experiment.contains("nr_requests")),
+            kind == "experiment"
+        );
+    }
+    env.run(&["schema", "experimnt"]).refused(2, &["there is no such schema", "experiment, run"]);
+}
+
 /// Before the first RUN, and where a database holds none.
 #[test]
 fn who_has_nothing_yet_is_told_how_to_begin() {

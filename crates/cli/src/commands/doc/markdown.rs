@@ -54,7 +54,8 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     format!("{}…", short.trim_end_matches([' ', ',', ':', ';']))
 }
 
-/// stands what `instead` says of its target.
+/// A text as lines of at most `width` columns, but for code, with escapes if `colour`. Behind a
+/// link stands what `instead` says of its target.
 pub(super) fn for_terminal(
     text: &str,
     width: usize,
