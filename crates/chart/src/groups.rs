@@ -2,11 +2,10 @@
 //! and this machine's.
 
 use crate::ink::Ink;
-use crate::legend::{Legend, Swatch};
-use crate::rows;
-use crate::scale::{Scale, figure, fit};
+use crate::rows::{self, Legend, Swatch, Top};
+use crate::scale::{Scale, figure, shown};
 use crate::sheet::{Anchor, Sheet, WIDTH};
-use crate::text::{LARGE, SMALL, column, shorten, wrap};
+use crate::text::{LARGE, SMALL, column, shorten};
 use crate::{Axis, HUES, Head, Key, Spot, Svg};
 
 /// Height of a bar and what is below it, in units.
@@ -56,14 +55,11 @@ impl Groups {
         let names = self.names();
         let named = names.len() > HUES;
         let legend = Legend::new(names.into_iter().filter(|_| !named));
-        let title = wrap(&self.axis.title, WIDTH, SMALL, 2);
-        let top = title.iter().fold(legend.height + 4.0, |top, _| top + 16.0);
+        let head = Top::new(legend, &self.axis.title, 13.0);
+        let top = head.height() + 4.0;
         let bottom = self.groups.iter().fold(top, |y, group| y + group.height()) + 2.0;
         let mut sheet = Sheet::new(&self.head, bottom + 20.0);
-        legend.draw(&sheet, 0.0);
-        for (line, y) in title.iter().zip([13.0, 29.0]) {
-            sheet.text((0.0, legend.height + y), Anchor::Left, Ink::Title, line);
-        }
+        head.draw(&sheet);
         let values = self.words(named);
         let room = column(
             values.iter().flatten().map(String::as_str),
@@ -146,7 +142,7 @@ impl Group {
 
 impl Part {
     fn shown(&self) -> Option<f64> {
-        self.value.as_ref().and_then(|spot| fit(spot.value))
+        shown(self.value.as_ref())
     }
 
     fn draw(&self, sheet: &mut Sheet<'_>, scale: &Scale, top: f64, group: &str) {

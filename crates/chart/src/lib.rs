@@ -18,35 +18,26 @@
 #![forbid(unsafe_code)]
 
 mod bars;
-mod columns;
-mod curves;
 mod groups;
 mod heat;
 mod ink;
-mod legend;
 mod levels;
 mod pen;
-mod ratios;
 mod rows;
 mod scale;
 mod sheet;
-mod stacks;
 mod style;
 mod text;
 mod traces;
 
-pub use bars::{Bar, Bars};
-pub use columns::{Column, Columns, ColumnsOf};
-pub use curves::{Curve, Curves};
+pub use bars::{Bar, Bars, Ratio, Ratios, Segment, Stack, Stacks};
 pub use groups::{Group, Groups, Part};
 pub use heat::{Cell, Heat, Proof};
 pub use ink::Standing;
-pub use levels::{Level, Levels};
-pub use ratios::{Ratio, Ratios};
+pub use levels::{Column, Columns, ColumnsOf, Level, Levels};
 pub use sheet::{HUES, Svg};
-pub use stacks::{Segment, Stack, Stacks};
 pub use style::STYLE;
-pub use traces::{Panel, Span, Trace, Traces};
+pub use traces::{Curve, Curves, Panel, Span, Trace, Traces};
 
 /// What every chart has.
 #[derive(Clone, PartialEq, Debug, Default)]

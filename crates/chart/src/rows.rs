@@ -1,11 +1,11 @@
-//! The layout that bars, stacks and ratios share: one row a contender, its label on the left, the
-//! plot in the middle, a number and a note on the right.
+//! The layout that charts share: rows of one contender each (its label on the left, the plot in the
+//! middle, a number and a note on the right), legends, and the lines and numbers of axes.
 
-use crate::ink::Ink;
-use crate::scale::{Scale, tick_words};
+use crate::ink::{Ink, Standing};
+use crate::scale::{Scale, figure, tick_words};
 use crate::sheet::{Anchor, Sheet, WIDTH};
 use crate::text::{LARGE, SMALL, column, shorten, wide, wrap};
-use crate::{Head, Svg};
+use crate::{Head, Key, Svg};
 
 /// Room between columns, in units.
 const GAP: f64 = 8.0;
@@ -94,7 +94,7 @@ pub(crate) fn whisker(sheet: &Sheet<'_>, scale: &Scale, (low, high): (f64, f64),
     }
 }
 
-/// What stands in a row besides its plot.
+/// What a row has but its plot.
 pub(crate) struct Words {
     /// On the left.
     pub(crate) label: String,
@@ -102,6 +102,13 @@ pub(crate) struct Words {
     pub(crate) value: String,
     /// Right of the number.
     pub(crate) note: String,
+}
+
+impl Words {
+    pub(crate) fn new(key: &Key, value: Option<f64>, unit: &str, note: &str) -> Self {
+        let value = value.map(|value| figure(value, unit)).unwrap_or_default();
+        Self { label: key.label.clone(), value, note: note.to_owned() }
+    }
 }
 
 pub(crate) struct Rows {
@@ -242,6 +249,171 @@ pub(crate) fn numbers(
         if x - half >= free {
             sheet.text((x, y), Anchor::Center, Ink::Tick, word);
             free = x + half + 6.0;
+        }
+    }
+}
+
+/// Height of a line, in units.
+const LEGEND_LINE: f64 = 18.0;
+/// Width of a swatch, in units.
+const SWATCH: f64 = 22.0;
+
+/// What a swatch looks like.
+pub(crate) enum Swatch {
+    /// A bar of a contender's hue; hatched or not.
+    Bar { hue: usize, hatched: bool },
+    /// A shade of no hue in particular.
+    Tone(usize),
+    /// A line with the classes of its hue and dashes.
+    Line { class: String },
+    /// A bar of no hue in particular; hatched or not.
+    Plain { hatched: bool },
+    /// The dot of a level.
+    Dot { hue: usize, standing: Standing },
+    /// A line that values are held against.
+    One,
+    /// A line across a bar.
+    Across,
+}
+
+/// A legend with the places of its entries.
+pub(crate) struct Legend {
+    entries: Vec<(f64, f64, Swatch, String)>,
+    /// Of the whole, in units.
+    pub(crate) height: f64,
+}
+
+impl Legend {
+    /// Places entries in lines.
+    pub(crate) fn new(entries: impl Iterator<Item = (Swatch, String)>) -> Self {
+        let (mut x, mut y) = (0.0, 0.0);
+        let mut placed = Vec::new();
+        for (swatch, words) in entries {
+            let words = shorten(&words, WIDTH - SWATCH - 8.0, SMALL);
+            let width = SWATCH + 6.0 + wide(&words, SMALL) + 14.0;
+            if x > 0.0 && x + width > WIDTH + 14.0 {
+                (x, y) = (0.0, y + LEGEND_LINE);
+            }
+            placed.push((x, y, swatch, words));
+            x += width;
+        }
+        let height = if placed.is_empty() { 0.0 } else { y + LEGEND_LINE };
+        Self { entries: placed, height }
+    }
+
+    /// Draws it from `top`.
+    pub(crate) fn draw(&self, sheet: &Sheet<'_>, top: f64) {
+        for (x, y, swatch, words) in &self.entries {
+            let (x, y) = (*x, top + y);
+            sheet.raw_class(&swatch.class(), |sheet| swatch.draw(sheet, x, y));
+            sheet.text((x + SWATCH + 6.0, y + 13.0), Anchor::Left, Ink::Legend, words);
+        }
+    }
+}
+
+impl Swatch {
+    fn class(&self) -> String {
+        match self {
+            Self::Bar { hue: number, .. } | Self::Dot { hue: number, .. } => hue(*number),
+            Self::Tone(_) | Self::Plain { .. } | Self::One | Self::Across => "hn".to_owned(),
+            Self::Line { class } => class.clone(),
+        }
+    }
+
+    fn draw(&self, sheet: &Sheet<'_>, x: f64, y: f64) {
+        let (from, to) = ((x, y + 3.0), (x + SWATCH, y + 14.0));
+        match self {
+            Self::Bar { hue, hatched } => {
+                sheet.rect(from, to, if *hatched { Ink::Tone3 } else { Ink::Bar });
+                if let Some(over) = hatched.then_some(Ink::Stripes).or(cover(*hue)) {
+                    sheet.rect(from, to, over);
+                }
+            }
+            Self::Tone(place) => tone(sheet, from, to, *place),
+            Self::Plain { hatched: false } => sheet.rect(from, to, Ink::Bar),
+            Self::Plain { hatched: true } => {
+                sheet.rect(from, to, Ink::Tone2);
+                sheet.rect(from, to, Ink::Stripes);
+            }
+            Self::Dot { standing, .. } => {
+                let (radius, ink) = standing.dot();
+                sheet.dot((x + SWATCH / 2.0, y + 9.0), radius, ink);
+            }
+            Self::One => sheet.path(&[(x, y + 9.0), (x + SWATCH, y + 9.0)], Ink::One),
+            Self::Across => {
+                let x = x + SWATCH / 2.0;
+                sheet.path(&[(x, y + 1.0), (x, y + 16.0)], Ink::Whisker);
+            }
+            Self::Line { .. } => sheet.path(&[(x, y + 9.0), (x + SWATCH, y + 9.0)], Ink::Line),
+        }
+    }
+}
+
+/// The classes of a line: hue and dashes.
+pub(crate) fn line_class(number: usize) -> String {
+    format!("{} d{}", hue(number), number % 5)
+}
+
+/// A rectangle in a shade; the third is striped, so that a print without colours tells it too.
+pub(crate) fn tone(sheet: &Sheet<'_>, from: (f64, f64), to: (f64, f64), place: usize) {
+    let ink = Ink::tone(place);
+    sheet.rect(from, to, ink);
+    if ink == Ink::Tone2 {
+        sheet.rect(from, to, Ink::Stripes);
+    }
+}
+
+/// A legend above a chart, and below it what the axis of values shows.
+pub(crate) struct Top {
+    legend: Legend,
+    title: Vec<String>,
+    /// From the end of the legend to the first line of the title, in units.
+    first: f64,
+}
+
+impl Top {
+    pub(crate) fn new(legend: Legend, title: &str, first: f64) -> Self {
+        Self { legend, title: wrap(title, WIDTH, SMALL, 2), first }
+    }
+
+    /// Of both, in units.
+    pub(crate) fn height(&self) -> f64 {
+        self.title.iter().fold(self.legend.height, |height, _| height + 16.0)
+    }
+
+    pub(crate) fn draw(&self, sheet: &Sheet<'_>) {
+        self.legend.draw(sheet, 0.0);
+        let mut y = self.legend.height + self.first;
+        for line in &self.title {
+            sheet.text((0.0, y), Anchor::Left, Ink::Title, line);
+            y += 16.0;
+        }
+    }
+}
+
+/// Lines and numbers of an upright axis from zero.
+pub(crate) struct Upright {
+    ticks: Vec<(f64, String)>,
+}
+
+impl Upright {
+    pub(crate) fn new(scale: &Scale, most: usize) -> Self {
+        let ticks = scale.ticks(most);
+        let words = tick_words(&ticks);
+        Self { ticks: ticks.into_iter().zip(words).collect() }
+    }
+
+    /// Of the numbers, within bounds, and the room behind them, in units.
+    pub(crate) fn width(&self, bounds: (f64, f64)) -> f64 {
+        column(self.ticks.iter().map(|(_, word)| word.as_str()), SMALL, bounds) + 8.0
+    }
+
+    /// The lines over the width of the plot, the numbers before them.
+    pub(crate) fn draw(&self, sheet: &Sheet<'_>, scale: &Scale, (from, to): (f64, f64)) {
+        for (tick, word) in &self.ticks {
+            let (y, ink) = (scale.at(*tick), if *tick == 0.0 { Ink::Axis } else { Ink::Grid });
+            sheet.path(&[(from, y), (to, y)], ink);
+            sheet.text((from - 6.0, y + 4.0), Anchor::Right, Ink::Tick, word);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Places and ticks are those of plotters; the percentile axis is a coordinate of our own for it.
 //! Every value gets a place: what lies beyond the axis, or is no number, lies at its end.
 
+use crate::Spot;
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use plotters::coord::types::RangedCoordf64;
@@ -14,6 +15,18 @@ const MOST: f64 = 1e30;
 /// The value, where it can be shown.
 pub(crate) fn fit(value: f64) -> Option<f64> {
     (value.is_finite() && value.abs() < MOST).then_some(value)
+}
+
+/// The value of a spot, where there is one that can be shown.
+pub(crate) fn shown(spot: Option<&Spot>) -> Option<f64> {
+    fit(spot?.value)
+}
+
+/// An interval with its lower end first, where both can be shown.
+pub(crate) fn ordered(interval: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    let (one, other) = interval?;
+    let (one, other) = (fit(one)?, fit(other)?);
+    Some((one.min(other), one.max(other)))
 }
 
 /// A share of ops on an axis that widens its end: 90 %, 99 % and 99.9 % are equally far apart.
