@@ -1,23 +1,21 @@
-//! Several RUNs beside each other: a forest of units, the two sides of a change, and the sentences
+//! Several RUNs compared: a forest of units, the two sides of a change, and the sentences
 //! of one RUN. Nothing is decided here.
 
-mod plot;
-mod sides;
-
-pub use sides::sides_tables;
-
+use crate::json::round;
 use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::wrap;
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{heading, titled_list};
-use crate::verdict::text::{Claim, blocks, claim, level, margin, metric, percent};
-use crate::verdict::text::{ratio, ratio_and_interval, ratio_within};
-use crate::verdict::{round, sentences};
+use crate::text::{MIN_WIDTH, Style, heading, titled_list, wrap};
+use crate::verdict::pair_sentences;
+use crate::verdict::text::{
+    Claim, blocks, claim, level, margin, metric, percent, ratio, ratio_and_interval, ratio_within,
+    value,
+};
 use fsarena_model::verdict::{Metric, Verdict};
-use fsarena_verdict::compare::{Forest, ForestPair, ForestQuestion, Unit, UnitRow};
+use fsarena_verdict::compare::{
+    Change, Forest, ForestPair, ForestQuestion, SideRow, Sides, SidesQuestion, Unit, UnitRow,
+    UnitValue,
+};
 use fsarena_verdict::{Estimator, Verdicts};
-use plot::Plot;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -236,7 +234,7 @@ pub fn one_run_text(run: &str, verdicts: &Verdicts, width: usize, style: Style) 
         let what = metric(question.metric, question.clock);
         let title = format!("RUN {run}, {} / {}: {what}", question.workload, question.phase);
         let mut lines: Vec<String> =
-            sentences(verdicts, question).into_iter().map(|text| format!("{text}.")).collect();
+            pair_sentences(verdicts, question).into_iter().map(|text| format!("{text}.")).collect();
         if lines.is_empty() {
             lines.push("No pair was asked.".to_owned());
         }
@@ -275,4 +273,237 @@ pub fn compare_json(kind: &str, comparison: &impl Serialize) -> Value {
 /// A ratio for tables.
 fn bare(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), ratio)
+}
+
+/// A scale of ratios.
+struct Plot {
+    low: f64,
+    high: f64,
+    columns: usize,
+}
+
+impl Plot {
+    /// A scale that holds these ratios and 1.
+    fn over(ratios: &[f64], columns: usize) -> Self {
+        let logs = || {
+            let sound = ratios.iter().copied().filter(|ratio| ratio.is_finite() && *ratio > 0.0);
+            sound.map(f64::ln).chain([0.0])
+        };
+        let low = logs().fold(0.0, f64::min);
+        let high = logs().fold(0.0, f64::max);
+        // All equal to 1 still need a width.
+        let pad = if high - low > 0.0 { 0.0 } else { 0.01 };
+        Self { low: low - pad, high: high + pad, columns: columns.max(3) }
+    }
+
+    /// Column of a ratio.
+    fn at(&self, ratio: f64) -> usize {
+        let share = (ratio.ln() - self.low) / (self.high - self.low);
+        (share.clamp(0.0, 1.0) * (self.columns - 1) as f64).round() as usize
+    }
+
+    /// Both ends of the scale, as a heading: `0.91 … 1.30`.
+    fn axis(&self) -> String {
+        let (low, high) = (format!("{:.2}", self.low.exp()), format!("{:.2}", self.high.exp()));
+        let gap = self.columns.saturating_sub(low.len() + high.len()).max(1);
+        format!("{low}{}{high}", " ".repeat(gap))
+    }
+
+    /// A point in its interval: `|  --o---`.
+    fn line(&self, ratio: f64, ends: Option<(f64, f64)>, mark: char) -> String {
+        let mut cells = vec![' '; self.columns];
+        cells[self.at(1.0)] = '|';
+        if let Some((low, high)) = ends {
+            cells[self.at(low)..=self.at(high)].fill('-');
+        }
+        if ratio.is_finite() && ratio > 0.0 {
+            cells[self.at(ratio)] = mark;
+        }
+        let text: String = cells.into_iter().collect();
+        text.trim_end().to_owned()
+    }
+}
+
+/// Digits of a digest, enough to tell two apart.
+const DIGEST_DIGITS: usize = 12;
+
+/// The same contenders before and after.
+#[must_use]
+pub fn sides_tables(sides: &Sides, width: usize, style: Style) -> String {
+    let width = width.max(MIN_WIDTH);
+    let mut out =
+        heading(&format!("Before and after on one machine: {}", sides.machine), width, style);
+    out.push_str(&titled_list("Before", &units(&sides.before), width, style));
+    out.push_str(&titled_list("After", &units(&sides.after), width, style));
+    let mut changed: Vec<String> = sides.changes.iter().map(change).collect();
+    if changed.is_empty() {
+        changed.push("nothing that is recorded".to_owned());
+    }
+    out.push_str(&titled_list("Changed", &changed, width, style));
+    out.push_str(&titled_list("Notes", &sides.notes, width, style));
+    for question in &sides.questions {
+        out.push('\n');
+        let what = metric(question.metric, question.clock);
+        let title = format!("{} / {}: {what}", question.workload, question.phase);
+        out.push_str(&heading(&title, width, style));
+        if question.rows.is_empty() {
+            out.push_str("No contender has values.\n");
+            continue;
+        }
+        out.push_str(&text::table(&side_table(sides, question), width));
+        for row in &question.rows {
+            out.push_str(&wrap(
+                "  - ",
+                &format!("{}.", side_sentence(sides, question, row)),
+                width,
+            ));
+        }
+    }
+    out.push('\n');
+    out.push_str(&wrap("", &side_legend(sides), width));
+    out
+}
+
+/// `kernel release: 6.1 → 6.2`.
+fn change(change: &Change) -> String {
+    let text = |values: &[String]| {
+        let one = |value: &String| {
+            let is_digest = value.len() == 64 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if is_digest { value[..DIGEST_DIGITS].to_owned() } else { value.clone() }
+        };
+        let values: Vec<String> = values.iter().map(one).collect();
+        if values.is_empty() { "-".to_owned() } else { values.join(" | ") }
+    };
+    format!("{}: {} → {}", change.what, text(&change.before), text(&change.after))
+}
+
+/// The interval that the verdict on a contender rests on.
+fn of_row(row: &SideRow) -> Ends {
+    match row.verdict {
+        Verdict::Same => Ends { low: row.same_low, high: row.same_high, level: row.same_level },
+        _ => Ends { low: row.low, high: row.high, level: row.level },
+    }
+}
+
+fn side_table(sides: &Sides, question: &SidesQuestion) -> Table {
+    let mut grid = Table::new([
+        Column::text("contender"),
+        Column::figure("before"),
+        Column::figure("after"),
+        Column::figure("boots"),
+        Column::figure("ratio"),
+        Column::figure("interval"),
+        Column::text("after is"),
+    ]);
+    for row in &question.rows {
+        let (text, interval) = match row.low {
+            Some(_) => decisive(row.verdict, sides.margin, row.ratio, of_row(row)),
+            None => (bare(row.ratio), None),
+        };
+        grid.row(vec![
+            row.label.clone(),
+            mean(question, &row.before),
+            mean(question, &row.after),
+            format!("{} + {}", row.before.len(), row.after.len()),
+            text,
+            interval.unwrap_or_else(|| "-".to_owned()),
+            row.verdict.word().to_owned(),
+        ]);
+    }
+    grid
+}
+
+/// Geometric mean over boots.
+fn mean(question: &SidesQuestion, side: &[UnitValue]) -> String {
+    if side.is_empty() {
+        return "-".to_owned();
+    }
+    let logs: f64 = side.iter().map(|one| one.value.ln()).sum();
+    value(question.metric, (logs / side.len() as f64).exp())
+}
+
+/// What is said of a contender, with the value of each boot.
+fn side_sentence(sides: &Sides, question: &SidesQuestion, row: &SideRow) -> String {
+    let (after, before) = (format!("{} after", row.label), "before");
+    let own = of_row(row);
+    let mut text = claim(&Claim {
+        a: &after,
+        b: before,
+        verdict: row.verdict,
+        metric: question.metric,
+        margin: sides.margin,
+        ratio: row.ratio,
+        low: own.low,
+        high: own.high,
+    });
+    text.push_str(&format!(", {} + {} boots", row.before.len(), row.after.len()));
+    if row.verdict != Verdict::Same {
+        text.push_str(&format!(", margin {}", margin(sides.margin)));
+    }
+    for (name, side) in [("before", &row.before), ("after", &row.after)] {
+        if !side.is_empty() {
+            let values: Vec<String> =
+                side.iter().map(|one| value(question.metric, one.value)).collect();
+            text.push_str(&format!("; {name} {}", values.join(", ")));
+        }
+    }
+    if let Some(why) = &row.why {
+        text.push_str(&format!("; {why}"));
+    }
+    text
+}
+
+fn side_legend(sides: &Sides) -> String {
+    let rows = || sides.questions.iter().flat_map(|one| &one.rows);
+    let mut levels: Vec<f64> = rows().filter_map(|row| of_row(row).level).collect();
+    levels.sort_by(f64::total_cmp);
+    let brackets = match (levels.first(), levels.last()) {
+        (Some(&least), Some(&most)) if level(least) != level(most) => {
+            format!(" Intervals: {} to {} each,", level(least), level(most))
+        }
+        (Some(&only), _) => format!(" Intervals: {} each,", level(only)),
+        _ => String::new(),
+    };
+    let same = if rows().any(|row| row.verdict == Verdict::Same) { SAME_INTERVAL } else { "" };
+    let corrected = if brackets.is_empty() {
+        String::new()
+    } else {
+        format!(
+            " by Welch's t on log means of boots, corrected for all contenders and questions \
+             above{same}."
+        )
+    };
+    format!(
+        "Each boot counts once, whatever the number of its RUNs and trials; values are geometric \
+         means.{brackets}{corrected} What changed is listed, not tested: anything on that list, \
+         and whatever is not recorded, can be the cause."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(plot: &Plot, ratio: f64, ends: Option<(f64, f64)>) -> String {
+        plot.line(ratio, ends, 'o')
+    }
+
+    #[test]
+    fn one_scale_for_all() {
+        let plot = Plot::over(&[0.5, 2.0], 21);
+        assert_eq!(plot.axis(), "0.50             2.00");
+        assert_eq!(line(&plot, 1.0, Some((0.5, 2.0))), "----------o----------");
+        assert_eq!(line(&plot, 2.0, None), "          |         o");
+        assert_eq!(line(&plot, 0.5, Some((0.5, 0.5))), "o         |");
+        assert_eq!(line(&plot, 1.5, Some((1.2, 1.8))), "          |  ---o--");
+    }
+
+    #[test]
+    fn nothing_to_show_is_no_panic() {
+        for ratios in [&[][..], &[1.0, 1.0], &[f64::NAN, 0.0, f64::INFINITY]] {
+            let plot = Plot::over(ratios, 21);
+            assert_eq!(line(&plot, 1.0, Some((1.0, 1.0))).trim(), "o");
+            assert!(!line(&plot, f64::NAN, Some((f64::NAN, 1.0))).is_empty());
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! A unit is chosen here and nowhere else; nothing is computed but the digits.
 
 use fsarena_model::record::CacheState;
-use fsarena_model::run::{Clock, RateStyle, RunState};
+use fsarena_model::run::RateStyle;
 pub use fsarena_model::units::grouped;
 use fsarena_model::units::{Bytes, Nanos, three_digits};
 use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit};
@@ -160,11 +160,6 @@ pub(crate) fn three(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// Name of a clock in a column heading.
-pub(crate) fn clock(clock: Clock) -> &'static str {
-    clock.name()
-}
-
 /// State of the cache in a sentence.
 pub(crate) fn cache(state: CacheState) -> &'static str {
     match state {
@@ -172,11 +167,6 @@ pub(crate) fn cache(state: CacheState) -> &'static str {
         CacheState::Warm => "warm",
         CacheState::WarmByNature => "warm by nature",
     }
-}
-
-/// State of a RUN.
-pub(crate) fn state(state: RunState) -> &'static str {
-    state.name()
 }
 
 /// Minutes in UTC: `2026-01-01 00:00 UTC`.

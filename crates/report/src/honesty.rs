@@ -1,6 +1,6 @@
 //! What `fsarena selftest honesty` found: facts, a table and words a tape.
 
-use crate::format::{clock, count, grouped};
+use crate::format::{count, grouped};
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::Style;
@@ -37,7 +37,7 @@ pub fn honesty_tables(tapes: &[Replayed], width: usize, style: Style) -> String 
 }
 
 fn heading(tape: &TapeFacts) -> String {
-    format!("{}: {}, {} ({})", tape.source, tape.workload, tape.phase, clock(tape.clock))
+    format!("{}: {}, {} ({})", tape.source, tape.workload, tape.phase, tape.clock.name())
 }
 
 fn facts(tape: &TapeFacts) -> String {

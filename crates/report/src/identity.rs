@@ -11,44 +11,45 @@
 //! and stays: removing it would take labels and commands apart. Names of facts and options (keys)
 //! are never changed.
 
-mod text;
-
 use fsarena_model::contender::ContenderId;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use text::{Secrets, digest};
 
 /// Keys below which a single word is free text. Elsewhere it is a word of ours or a name from the
 /// plan (`kind`, `op`, `name`, `label`), which a host or user may share by chance.
-const FREE: [&str; 23] = [
-    "argv",
-    "arguments",
-    "cleanup",
-    "command",
-    "create",
-    "destroy",
-    "devices",
-    "error",
-    "figures",
-    "hardware",
-    "hostname",
-    "image_dir",
-    "mkfs_argv",
-    "path",
-    "prepare",
-    "reading",
-    "reason",
-    "remedy",
-    "settings",
-    "text",
-    "title",
-    "unmount",
-    "why",
-];
+fn is_free_text(key: &str) -> bool {
+    matches!(
+        key,
+        "argv"
+            | "arguments"
+            | "cleanup"
+            | "command"
+            | "create"
+            | "destroy"
+            | "devices"
+            | "error"
+            | "figures"
+            | "hardware"
+            | "hostname"
+            | "image_dir"
+            | "mkfs_argv"
+            | "path"
+            | "prepare"
+            | "reading"
+            | "reason"
+            | "remedy"
+            | "settings"
+            | "text"
+            | "title"
+            | "unmount"
+            | "why"
+    )
+}
 
 /// Facts of a device that name one piece of hardware: `serial`, `wwid`, `dm_uuid`, …
 fn names_hardware(fact: &str) -> bool {
@@ -135,7 +136,7 @@ fn collect(value: &Value, is_free: bool, secrets: &mut Secrets) {
             for (key, one) in map {
                 match one {
                     Value::String(text) if names_hardware(key) => secrets.add_serial(text),
-                    _ => collect(one, is_free || FREE.contains(&key.as_str()), secrets),
+                    _ => collect(one, is_free || is_free_text(key), secrets),
                 }
             }
         }
@@ -170,6 +171,288 @@ fn pseudonym(boot_id: &str) -> String {
         return String::new();
     }
     format!("boot-{}", digest(boot_id))
+}
+
+/// Directories that hold home directories, wherever they are mounted.
+const HOMES: [&str; 2] = ["/home/", "/Users/"];
+/// Directories in which desktops mount what a user plugs in, by the user's name: `/run/media` too.
+const MOUNTS: [&str; 1] = ["/media/"];
+/// Directories below [`MOUNTS`] that are no names of users.
+const PLACES: [&str; 8] = ["cdrom", "cdrom0", "data", "disk", "floppy", "usb", "usb0", "usb1"];
+/// Links of devices by names that the hardware, the file system or the user gave.
+const BY_NAME: &str = "/dev/disk/by-";
+/// Serial numbers of fewer characters are looked for as whole words: `1` stands in many texts.
+const LONG: usize = 6;
+/// Names that say nothing about whose machine it is.
+const COMMON: [&str; 5] = ["localhost", "root", "user", "USER", "HOST"];
+
+/// What is removed.
+#[derive(Default)]
+struct Secrets {
+    hosts: Vec<String>,
+    /// In the order in which they were found, so that two of them stay two.
+    users: Vec<String>,
+    serials: Vec<String>,
+    links: Vec<String>,
+    /// Words that the plan or the program uses itself.
+    own: BTreeSet<String>,
+}
+
+impl Secrets {
+    /// A host: its name, and the first part of a name with dots.
+    fn add_host(&mut self, name: &str) {
+        let short = name.split('.').next().unwrap_or_default();
+        for name in [name, short] {
+            add(&mut self.hosts, name);
+        }
+    }
+
+    /// A serial number, or another name of one piece of hardware.
+    fn add_serial(&mut self, text: &str) {
+        let text = text.trim();
+        // `naa.5000c500a1b2c3d4` stands in paths without its kind.
+        let bare = text.rsplit_once('.').map_or(text, |(_, rest)| rest);
+        for one in [text, bare] {
+            add(&mut self.serials, one);
+        }
+    }
+
+    /// A word that stays; of other texts nothing, unless `is_key`.
+    fn add_own(&mut self, text: &str, is_key: bool) {
+        let word = match is_key {
+            true => text.split('=').next().unwrap_or_default().trim(),
+            false => text,
+        };
+        if !word.is_empty() && word.chars().all(|c| is_word(c) || c == '-') {
+            self.own.insert(word.to_owned());
+        }
+    }
+
+    /// Options stay: `data` of `data=writeback`.
+    fn add_own_options(&mut self, text: &str) {
+        for option in text.split([',', ' ']).filter(|option| option.contains('=')) {
+            self.add_own(option, true);
+        }
+    }
+
+    /// A user's name.
+    fn add_user(&mut self, name: &str) {
+        add(&mut self.users, name);
+    }
+
+    /// Takes note of home directories, of who is on which host, and of links of devices.
+    fn look_at(&mut self, text: &str) {
+        for home in HOMES {
+            for (at, _) in text.match_indices(home) {
+                add(&mut self.users, component(&text[at + home.len()..]));
+            }
+        }
+        for mounts in MOUNTS {
+            for (at, _) in text.match_indices(mounts) {
+                let name = component(&text[at + mounts.len()..]);
+                if !PLACES.contains(&name) {
+                    self.add_user(name);
+                }
+            }
+        }
+        for (at, _) in text.match_indices('@') {
+            if let Some((user, host)) = user_and_host(text, at) {
+                self.add_user(user);
+                self.add_host(host);
+            }
+        }
+        for (at, _) in text.match_indices(BY_NAME) {
+            add(&mut self.links, link(&text[at..]).unwrap_or_default());
+        }
+    }
+
+    /// Everything was looked at: names that are also words of ours stay.
+    fn settle(&mut self) {
+        let own = &self.own;
+        let is_secret = |word: &String| !own.contains(word) && !COMMON.contains(&word.as_str());
+        self.hosts.retain(is_secret);
+        self.serials.retain(|serial| serial.len() > 1 && is_secret(serial));
+        // The longest first: the full name of a host before its first part.
+        self.hosts.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        self.serials.sort_by_key(|serial| std::cmp::Reverse(serial.len()));
+    }
+
+    /// A text without all that.
+    fn removed_from(&self, text: &str) -> String {
+        let mut text = self.without_links(text);
+        text = without_uuids(&text);
+        for serial in &self.serials {
+            let stands_for = || format!("SERIAL-{}", digest(serial));
+            text = match serial.chars().count() < LONG {
+                true => without_word(&text, serial, &stands_for()),
+                false => text.replace(serial.as_str(), &stands_for()),
+            };
+        }
+        text = self.without_homes(&text);
+        for host in &self.hosts {
+            text = without_word(&text, host, "HOST");
+        }
+        for (at, user) in self.users.iter().enumerate() {
+            let is_told = self.own.contains(user) || COMMON.contains(&user.as_str());
+            if !is_told && user.chars().count() > 1 {
+                text = without_word(&text, user, &numbered("USER", at));
+            }
+        }
+        text
+    }
+
+    /// `/dev/disk/by-id/ata-MODEL_SERIAL-part1` becomes `/dev/disk/by-id/1`.
+    fn without_links(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(at) = rest.find(BY_NAME) {
+            let (before, from) = rest.split_at(at);
+            out.push_str(before);
+            let Some(name) = link(from) else {
+                out.push_str(BY_NAME);
+                rest = &from[BY_NAME.len()..];
+                continue;
+            };
+            let end = name.as_ptr() as usize - from.as_ptr() as usize;
+            out.push_str(&from[..end]);
+            let number = self.links.iter().position(|known| known == name);
+            out.push_str(&(number.unwrap_or(0) + 1).to_string());
+            rest = &from[end + name.len()..];
+        }
+        out + rest
+    }
+
+    /// `/home/NAME`, `/Users/NAME` and `/root` at the start of a path become `~`; further inside a
+    /// path, and of `/media/NAME`, the name alone goes.
+    fn without_homes(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(slash) = rest.find('/') {
+            let (before, from) = rest.split_at(slash);
+            out.push_str(before);
+            let starts = out.chars().next_back().is_none_or(|c| !is_path(c));
+            let root = from.strip_prefix("/root").filter(|rest| !rest.starts_with(is_path_part));
+            let home = HOMES.iter().chain(&MOUNTS).find(|home| from.starts_with(**home));
+            let name = home.map(|home| component(&from[home.len()..]));
+            let name = name.filter(|name| self.users.iter().any(|user| user == name));
+            let is_home = home.is_some_and(|home| HOMES.contains(home));
+            rest = match (home, name) {
+                _ if starts && root.is_some() => {
+                    out.push('~');
+                    root.unwrap_or_default()
+                }
+                (Some(home), Some(name)) => {
+                    let at = self.users.iter().position(|user| user == name).unwrap_or(0);
+                    match starts && is_home {
+                        true => out.push_str(&numbered("~", at)),
+                        false => out.push_str(&format!("{home}{}", numbered("USER", at))),
+                    }
+                    &from[home.len() + name.len()..]
+                }
+                _ => {
+                    out.push('/');
+                    &from[1..]
+                }
+            };
+        }
+        out + rest
+    }
+}
+
+fn add(to: &mut Vec<String>, one: &str) {
+    if !one.is_empty() && !to.iter().any(|known| known == one) {
+        to.push(one.to_owned());
+    }
+}
+
+/// `~` for the first, `~2` for the second.
+fn numbered(word: &str, at: usize) -> String {
+    if at == 0 { word.to_owned() } else { format!("{word}{}", at + 1) }
+}
+
+/// Part of a word. A dash or dot ends one: `host-data` names the host.
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// What a component of a path may go on with.
+fn is_path_part(c: char) -> bool {
+    is_word(c) || matches!(c, '.' | '-' | '@' | '+' | '~')
+}
+
+/// What may stand before a slash within a path.
+fn is_path(c: char) -> bool {
+    is_path_part(c) || c == '/'
+}
+
+/// The first component of a path.
+fn component(text: &str) -> &str {
+    text.find(|c| !is_path_part(c)).map_or(text, |end| &text[..end])
+}
+
+/// Who is on which host: `alice@nas:/backup` and `ssh://alice@nas`, with the `@` at `at`. Elsewhere
+/// it may stand for anything: a unit, a subvolume, an address.
+fn user_and_host(text: &str, at: usize) -> Option<(&str, &str)> {
+    let is_name = |c: char| is_word(c) || matches!(c, '.' | '-');
+    let (before, after) = (&text[..at], &text[at + 1..]);
+    let user = before.rsplit(|c| !is_name(c)).next().unwrap_or_default();
+    let host = after.split(|c| !is_name(c)).next().unwrap_or_default();
+    let is_address = before[..before.len() - user.len()].ends_with("://");
+    let is_place = after[host.len()..].starts_with(":/");
+    ((is_address || is_place) && !user.is_empty() && !host.is_empty()).then_some((user, host))
+}
+
+/// The name in a text that begins with [`BY_NAME`].
+fn link(text: &str) -> Option<&str> {
+    let (_, name) = text[BY_NAME.len()..].split_once('/')?;
+    let end = name.find(|c: char| !is_path_part(c) && c != ':' && c != '\\').unwrap_or(name.len());
+    (end > 0).then(|| &name[..end])
+}
+
+/// Every place where `word` stands alone is taken by `by`.
+fn without_word(text: &str, word: &str, by: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in text.match_indices(word) {
+        let (before, after) =
+            (text[..at].chars().next_back(), text[at + word.len()..].chars().next());
+        if before.is_none_or(|c| !is_word(c)) && after.is_none_or(|c| !is_word(c)) {
+            out.push_str(&text[done..at]);
+            out.push_str(by);
+            done = at + word.len();
+        }
+    }
+    out + &text[done..]
+}
+
+/// Every UUID (8-4-4-4-12 hex digits) is replaced by a short name.
+fn without_uuids(text: &str) -> String {
+    const LENGTH: usize = 36;
+    let is_uuid = |part: &[u8]| {
+        part.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+    };
+    let bytes = text.as_bytes();
+    let (mut out, mut done, mut at) = (String::with_capacity(text.len()), 0, 0);
+    while at + LENGTH <= bytes.len() {
+        let part = &bytes[at..at + LENGTH];
+        if !is_uuid(part) {
+            at += 1;
+            continue;
+        }
+        out.push_str(&text[done..at]);
+        out.push_str(&format!("uuid-{}", digest(&text[at..at + LENGTH].to_ascii_lowercase())));
+        at += LENGTH;
+        done = at;
+    }
+    out + &text[done..]
+}
+
+/// Ten digits derived from a text.
+fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().take(5).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Real work in tables: a phase is its time on the three clocks; amounts, processor time and device
-//! traffic stand in a second table; the program is set beside the engine in a third.
+//! traffic stand in a second table; the program is compared with the engine in a third.
 //!
 //! A longer time is worse, and so is a larger ratio.
 
-use crate::footnotes::wrong_contents;
-use crate::format::{Scale, bytes, megabytes, seconds};
+use crate::format::{Scale, megabytes, seconds};
 use crate::io_summary::{describe_source_place, files_of};
-use crate::labels::{is_mixed, plain_label, range_in};
+use crate::labels::{range_in, row_label, wrong_contents};
+use crate::section::Block;
 use crate::table::{Cell, Column, Table};
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::record::{CacheState, Window};
@@ -62,7 +62,7 @@ pub(crate) fn amounts_grid(table: &PhaseTable) -> Option<Table> {
     let caption = format!("{} / {}: amounts, medians", table.workload, table.phase);
     let mut grid = Table::new(columns.collect::<Vec<_>>()).caption(caption).sortable();
     for row in table.rows.iter().filter(|row| row.n > 0) {
-        let label = Cell::contender(row.contender, plain_label(row, is_mixed(table)));
+        let label = Cell::contender(row.contender, row_label(table, row));
         grid.row(std::iter::once(label).chain(amounts(row)));
     }
     let grid = grid.without_empty_columns();
@@ -74,7 +74,6 @@ fn amounts(row: &PhaseRow) -> [Cell; 7] {
         Cell::maybe(of.map(|spread| (scale.bare(spread.median), spread.median)))
     };
     let cpu = |own_ns: Option<u64>| Cell::maybe(own_ns.map(|own| (seconds(Some(own)), own as f64)));
-    let size = |own: Option<u64>| Cell::maybe(own.map(|own| (bytes(Some(own)), own as f64)));
     let device = |window| row.device.iter().find(|seen| seen.window == window);
     let written = device(Window::Drained).or_else(|| device(Window::Durable));
     let amplification = row.write_amplification.map(|spread| spread.median);
@@ -83,9 +82,9 @@ fn amounts(row: &PhaseRow) -> [Cell; 7] {
         rate(row.rates.entries_per_s, Scale::Files),
         cpu(row.worker.map(|worker| worker.user.median_ns)),
         cpu(row.worker.map(|worker| worker.system.median_ns)),
-        size(device(Window::Durable).and_then(|seen| seen.read_bytes)),
-        size(written.and_then(|seen| seen.written_bytes)),
-        Cell::maybe(amplification.map(|own| (format!("{own:.2}"), own))),
+        Cell::bytes(device(Window::Durable).and_then(|seen| seen.read_bytes)),
+        Cell::bytes(written.and_then(|seen| seen.written_bytes)),
+        Cell::quotient(amplification),
     ]
 }
 
@@ -98,11 +97,19 @@ pub(crate) const LEGEND: &str = "Real work: a longer time is worse. MB/s: conten
                                 to `drained`. w. amp.: bytes written to the device up to the \
                                 unmount per byte written by the work.";
 
-/// What [`tool_overhead`] is called.
-pub(crate) const TOOL_OVERHEAD: &str = "Tool overhead (program ÷ engine)";
+/// The same work by a program and by the engine; nothing where no two workloads have both.
+pub(crate) fn tool_overhead_blocks(study: &Study) -> Vec<Block> {
+    let table = tool_overhead(study);
+    if table.is_empty() {
+        return Vec::new();
+    }
+    let heading = Block::Heading("Tool overhead (program ÷ engine)".to_owned());
+    let notes = tool_overhead_notes(study).into_iter().map(Block::Note);
+    [heading, Block::Table(table)].into_iter().chain(notes).collect()
+}
 
 /// Two rows a contender: the program's and below it the engine's.
-pub(crate) fn tool_overhead(study: &Study) -> Table {
+fn tool_overhead(study: &Study) -> Table {
     let clock = study.compared_clock.name();
     let mut table = Table::new([
         Column::text("work"),
@@ -119,7 +126,7 @@ pub(crate) fn tool_overhead(study: &Study) -> Table {
 }
 
 /// What is not divided, and how the table is read.
-pub(crate) fn tool_overhead_notes(study: &Study) -> Vec<String> {
+fn tool_overhead_notes(study: &Study) -> Vec<String> {
     let left_out = study.tool_overheads.iter().filter(|cost| !cost.not_comparable.is_empty());
     let left_out = left_out.map(|cost| {
         format!(

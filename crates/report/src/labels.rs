@@ -1,8 +1,7 @@
 //! What phases and their rows are called, and what has to be said with a row: the words that
 //! tables, charts and the page share.
 
-use crate::footnotes::{not_cold, not_limited, wrong_contents};
-use crate::format::{count, ns};
+use crate::format::{cache, count, ns};
 use crate::io_summary::{describe_job, io_summary, work};
 use crate::text::clean;
 use fsarena_model::record::CacheState;
@@ -11,8 +10,8 @@ use fsarena_study::{
     Absence, AccountView, MemoryView, PhaseRow, PhaseTable, SpreadNs, Study, SweepView,
 };
 
-/// What is said of counters where cycles lie beside each other.
-pub(crate) const BESIDE: &str = "cycles overlapped: counters of one, up to durable (CPU, :cpu) and \
+/// What is said of counters where cycles overlap.
+pub(crate) const OVERLAPPED: &str = "cycles overlapped: counters of one, up to durable (CPU, :cpu) and \
                       of its period, hold what the others did meanwhile";
 
 /// The memory limit that all rows of a table have.
@@ -50,7 +49,11 @@ pub fn phase_title(table: &PhaseTable) -> String {
 /// A row's name in its table: warm is said where there are cold rows too.
 #[must_use]
 pub fn row_label(table: &PhaseTable, row: &PhaseRow) -> String {
-    plain_label(row, is_mixed(table))
+    format!(
+        "{}{}",
+        row.label,
+        if is_mixed(table) && row.cache != CacheState::Cold { " (warm)" } else { "" }
+    )
 }
 
 /// Why a contender has no figure, in a word or two.
@@ -71,14 +74,11 @@ pub(crate) fn is_mixed(table: &PhaseTable) -> bool {
     cold > 0 && cold < table.rows.len()
 }
 
-/// What is to be said of a row, beside its figures.
+/// What is to be said of a row with its figures.
 pub(crate) fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<String> {
     let mut notes: Vec<String> = not_cold(row).into_iter().chain(not_limited(row)).collect();
-    match &row.memory {
-        MemoryView::Limited { limit_bytes, by } if common.is_none() => {
-            notes.push(format!("memory {} by {by}", Bytes(*limit_bytes)));
-        }
-        _ => {}
+    if let (MemoryView::Limited { limit_bytes, by }, None) = (&row.memory, common) {
+        notes.push(format!("memory {} by {by}", Bytes(*limit_bytes)));
     }
     if row.drained.not_drained > 0 {
         let (n, of) = (row.drained.not_drained, count(row.n, "trial"));
@@ -90,11 +90,11 @@ pub(crate) fn notes_of(row: &PhaseRow, common: Option<&MemoryView>) -> Vec<Strin
         notes.push(format!("partial in {trials} (ended before the end of the work): in no figure"));
     }
     notes.extend(own_clock(row));
-    notes.extend(row.overlapped_cycles.map(|_| BESIDE.to_owned()));
+    notes.extend(row.overlapped_cycles.map(|_| OVERLAPPED.to_owned()));
     notes
 }
 
-/// What a program that did the work says of its length, beside ours.
+/// What a program that did the work says of its length.
 fn own_clock(row: &PhaseRow) -> Option<String> {
     let program = row.program.as_ref()?;
     let own = ns(Some(program.own?.median_ns));
@@ -103,12 +103,6 @@ fn own_clock(row: &PhaseRow) -> Option<String> {
         "the rate leaves out the start and end of {version}, which worked for {own} by its own \
          clock; the times do not"
     ))
-}
-
-/// Warm is said where the table has cold rows too.
-pub(crate) fn plain_label(row: &PhaseRow, mixed: bool) -> String {
-    let warm = if mixed && row.cache != CacheState::Cold { " (warm)" } else { "" };
-    format!("{}{warm}", row.label)
 }
 
 pub(crate) fn range_in(spread: Option<SpreadNs>, length: fn(Option<u64>) -> String) -> String {
@@ -152,4 +146,30 @@ pub(crate) fn contender_of(study: &Study, label: &str) -> usize {
         .map(|row| (&row.label, row.contender))
         .chain(absent.map(|row| (&row.label, row.contender)));
     all.find(|(own, _)| *own == label).map_or(0, |(_, contender)| contender)
+}
+
+/// Why a row is not cold, where cold was asked for or cannot be had.
+pub(crate) fn not_cold(row: &PhaseRow) -> Option<String> {
+    match (&row.not_cold_because, row.cache) {
+        (Some(why), CacheState::WarmByNature) => Some(format!("warm by nature: {why}")),
+        (Some(why), state) => Some(format!("{}, though cold was asked for: {why}", cache(state))),
+        (None, CacheState::WarmByNature) => Some("warm by nature".to_owned()),
+        (None, _) => None,
+    }
+}
+
+/// Why a row has not the memory limit that was asked for.
+pub(crate) fn not_limited(row: &PhaseRow) -> Option<String> {
+    match &row.memory {
+        MemoryView::NotLimited { limit_bytes, reason } => {
+            Some(format!("memory not limited to {}: {reason}", Bytes(*limit_bytes)))
+        }
+        MemoryView::Whole | MemoryView::Limited { .. } => None,
+    }
+}
+
+/// How many trials were left out for what they did to the contents.
+pub(crate) fn wrong_contents(trials: usize) -> Option<String> {
+    let trials = (trials > 0).then(|| count(trials, "trial"))?;
+    Some(format!("WRONG CONTENTS after {trials}: in no figure"))
 }

@@ -1,19 +1,19 @@
-//! The ledger of each phase (latency and device traffic beside the times), and what is true of
+//! The ledger of each phase (latency and device traffic next to the times), and what is true of
 //! whole trials: space, what was done to the device before mkfs, how its queue was set.
 
-use crate::format::{bytes, grouped, ns};
+use crate::format::grouped;
 use crate::job;
-use crate::labels::{contender_of, is_mixed, phase_title, plain_label};
-use crate::latency::latency_grid;
+use crate::labels::{contender_of, phase_title, row_label};
+use crate::phases::latency_grid;
 use crate::render::text;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use crate::text::Style;
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::record::Window;
-use fsarena_study::{PhaseTable, SpreadNs, Study};
+use fsarena_study::{PhaseTable, Study};
 
-/// Latency and device traffic beside the times: the ledger of each phase.
+/// Latency and device traffic next to the times: the ledger of each phase.
 #[must_use]
 pub fn ledger_tables(study: &Study, width: usize, style: Style) -> String {
     text::section(&section(study), width, style)
@@ -66,15 +66,15 @@ pub(crate) fn traffic(table: &PhaseTable) -> Table {
     .sortable();
     for row in table.rows.iter().filter(|row| !row.device.is_empty()) {
         let device = |window| row.device.iter().find(|d| d.window == window);
-        let written = |window| size(device(window).and_then(|d| d.written_bytes));
+        let written = |window| Cell::bytes(device(window).and_then(|d| d.written_bytes));
         let amplification = row.write_amplification.map(|spread| spread.median);
         traffic.row([
-            Cell::contender(row.contender, plain_label(row, is_mixed(table))),
-            size(device(Window::Durable).and_then(|d| d.read_bytes)),
+            Cell::contender(row.contender, row_label(table, row)),
+            Cell::bytes(device(Window::Durable).and_then(|d| d.read_bytes)),
             written(Window::Durable),
             written(Window::Drained),
             written(Window::Unmounted),
-            Cell::maybe(amplification.map(|own| (format!("{own:.2}"), own))),
+            Cell::quotient(amplification),
         ]);
     }
     traffic
@@ -99,11 +99,11 @@ pub(crate) fn space(study: &Study) -> Table {
         table.row([
             Cell::contender(contender_of(study, &row.label), row.label.as_str()),
             Cell::text(row.workload.as_str()),
-            size(row.used_empty_bytes),
-            size(row.used_bytes),
-            size(row.stored_bytes),
-            Cell::maybe(amplification.map(|own| (format!("{own:.2}"), own))),
-            length(row.unmount),
+            Cell::bytes(row.used_empty_bytes),
+            Cell::bytes(row.used_bytes),
+            Cell::bytes(row.stored_bytes),
+            Cell::quotient(amplification),
+            Cell::ns(row.unmount.map(|own| own.median_ns)),
             Cell::count(row.n),
         ]);
     }
@@ -143,11 +143,11 @@ pub(crate) fn conditioning(study: &Study) -> Table {
         table.row([
             Cell::text(row.label.as_str()),
             Cell::text(done),
-            size(row.whole_bytes),
+            Cell::bytes(row.whole_bytes),
             Cell::maybe(rounds),
             Cell::maybe(last.map(|own| (grouped(own.round() as u64), own))),
             steady,
-            length(row.elapsed),
+            Cell::ns(row.elapsed.map(|own| own.median_ns)),
             Cell::count(row.n),
         ]);
     }
@@ -172,12 +172,4 @@ pub(crate) fn queues(study: &Study) -> Table {
         table.row(cells);
     }
     table
-}
-
-fn size(value: Option<u64>) -> Cell {
-    Cell::maybe(value.map(|own| (bytes(Some(own)), own as f64)))
-}
-
-fn length(spread: Option<SpreadNs>) -> Cell {
-    Cell::maybe(spread.map(|own| (ns(Some(own.median_ns)), own.median_ns as f64)))
 }

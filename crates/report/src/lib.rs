@@ -1,6 +1,9 @@
 //! What was measured as text, Markdown, CSV, JSON and one HTML page: functions from plain values to
 //! a `String` or a JSON value.
 //!
+//! What is shown of a RUN are sections (`sections/`, a file each), made of blocks and tables once
+//! and rendered by `render/`; what is listed (devices, RUNs, datasets) is in `lists.rs`.
+//!
 //! Nothing here prints, asks for the width of a terminal, or computes a figure that is not in the
 //! study: callers say how wide and whether in colour, and `fsarena-study` does the arithmetic.
 #![forbid(unsafe_code)]
@@ -9,11 +12,7 @@ pub mod article;
 mod bars;
 mod command;
 mod context;
-mod datasets;
-mod devices;
 mod doctor;
-mod experiments;
-mod footnotes;
 mod forest;
 mod format;
 mod honesty;
@@ -22,11 +21,8 @@ mod io_summary;
 mod job;
 pub mod json;
 mod labels;
-mod latency;
 mod ledger;
-mod list;
-mod markdown;
-mod merged;
+mod lists;
 mod notes;
 pub mod page;
 mod phases;
@@ -45,23 +41,21 @@ mod verdict;
 pub use article::{OwnPhase, OwnRun, article, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use context::{Repeats, Run};
-pub use datasets::{
-    ClassLine, DatasetLine, contents_text, dataset_text, datasets_table, files_text,
-};
-pub use devices::{DeviceLine, devices_table};
 pub use doctor::{doctor_lines, doctor_table, noise_table};
-pub use experiments::{ExperimentLine, experiments_table};
 pub use forest::{compare_json, forest_tables, one_run_text, sides_tables};
 pub use honesty::honesty_tables;
 pub use identity::anonymous;
+pub use json::verdict_json;
 pub use ledger::ledger_tables;
-pub use list::{RunLine, runs_list};
-pub use markdown::markdown;
-pub use merged::{MergedLine, merged_table};
+pub use lists::{
+    ClassLine, DatasetLine, DeviceLine, ExperimentLine, MergedLine, RunLine, contents_text,
+    dataset_text, datasets_table, devices_table, experiments_table, files_text, merged_table,
+    runs_list,
+};
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};
 pub use raw::{csv, raw_values};
-pub use sections::run_text;
 pub use sections::watched::{watched_pair_tables, watched_tables};
+pub use sections::{markdown, run_text};
 pub use text::{Detail, MIN_WIDTH, Style};
-pub use verdict::{verdict_headline, verdict_json, verdict_tables};
+pub use verdict::{verdict_headline, verdict_tables};

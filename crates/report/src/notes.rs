@@ -1,7 +1,7 @@
 //! What stands before and after the tables: which RUN this is, what was not run, what failed,
 //! disturbances, contents and the cost of sampling.
 
-use crate::format::{bytes, count, grouped, state, utc};
+use crate::format::{bytes, count, grouped, utc};
 use crate::section::{Block, Owner, Section};
 use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, wrap};
@@ -39,7 +39,7 @@ pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
         "RUN {}, {}, {}, {trials}{scale}.",
         study.uid,
         utc(study.created_unix_ns),
-        state(study.state)
+        study.state.name()
     );
     lines.push(line);
     let place: Vec<String> =
@@ -51,14 +51,14 @@ pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
     lines
 }
 
-/// Everything that has to be said beside the tables.
+/// Everything that has to be said with the tables.
 pub(crate) fn section(study: &Study) -> Section {
     let list = |(title, lines): (&str, _)| Block::List(Some(Owner::named(title)), lines);
     let lists = closing_lists(study).into_iter().map(list);
     Section::new(lists.chain(sampling(study).map(Block::Note)).collect())
 }
 
-/// What has to be said beside the tables, by its kind; kinds that have nothing to say are left out.
+/// What has to be said with the tables, by its kind; kinds that have nothing to say are left out.
 pub(crate) fn closing_lists(study: &Study) -> Vec<(&'static str, Vec<String>)> {
     let all: [(&'static str, Vec<String>); 6] = [
         ("Programs", programs(study)),

@@ -1,18 +1,19 @@
 //! Tables of file systems, one a workload and phase.
 
-use crate::format::{Scale, clock, cpu, ns, seconds};
+use crate::format::{Scale, cpu, ns, seconds};
 use crate::job;
-use crate::labels::{
-    absence, common_memory, is_mixed, notes_of, phase_title, plain_label, range_in, trials,
-};
-use crate::latency::{latency_grid, matters, quantiles};
+use crate::labels::{absence, common_memory, notes_of, phase_title, range_in, row_label, trials};
 use crate::notes::{self, run_heading};
 use crate::render::text;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use crate::text::Style;
+use fsarena_model::job::By;
 use fsarena_model::run::{Clock, RateStyle};
-use fsarena_study::{CpuLoad, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study};
+use fsarena_model::work::Fsync;
+use fsarena_study::{
+    CpuLoad, Latency, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study, ThreadsView,
+};
 
 /// The whole result of a RUN: heading, tables, notes.
 #[must_use]
@@ -35,11 +36,7 @@ pub(crate) fn section(study: &Study, style: Style) -> Section {
         let tables = with_absent(phase_grids(study, table, style), table);
         blocks.extend(tables.into_iter().map(Block::Table));
     }
-    let overhead = job::tool_overhead(study);
-    if !overhead.is_empty() {
-        blocks.push(Block::Table(overhead.titled(job::TOOL_OVERHEAD)));
-        blocks.extend(job::tool_overhead_notes(study).into_iter().map(Block::Note));
-    }
+    blocks.extend(job::tool_overhead_blocks(study));
     Section::new(blocks).legend(legend(study, style))
 }
 
@@ -69,7 +66,7 @@ fn legend(study: &Study, style: Style) -> String {
         text.push(' ');
         text.push_str(job::LEGEND);
     }
-    if study.tables.iter().any(|table| matters(table) && !table.rows.is_empty()) {
+    if study.tables.iter().any(|table| latency_matters(table) && !table.rows.is_empty()) {
         text.push_str(
             " latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000.",
         );
@@ -101,7 +98,7 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
     let caption = format!("{} / {}: medians over trials", table.workload, table.phase);
     let mut tables = vec![times.caption(caption).sortable()];
     tables.extend(table.job.is_some().then(|| job::amounts_grid(table)).flatten());
-    tables.extend(matters(table).then(|| latency_grid(table)).flatten());
+    tables.extend(latency_matters(table).then(|| latency_grid(table)).flatten());
     tables
 }
 
@@ -118,15 +115,15 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
     let rate_style = style.rate.unwrap_or(study.rate_style);
     let scale = Scale::for_table(table, rate_style);
     let by_calls = scale == Scale::Iops;
-    let has_quantiles = !matters(table);
+    let has_quantiles = !latency_matters(table);
     let mut columns = vec![Column::text("file system"), Column::figure("rate")];
     columns.extend(by_calls.then(|| Column::figure("contents")));
     columns.extend([
         Column::figure("CPU"),
-        Column::figure(clock(study.compared_clock)),
+        Column::figure(study.compared_clock.name()),
         Column::figure("min - max").optional(1),
     ]);
-    columns.extend(other_clocks(study).map(|one| Column::figure(clock(one))));
+    columns.extend(other_clocks(study).map(|one| Column::figure(one.name())));
     columns.push(Column::figure("ratio").optional(2));
     if has_quantiles {
         let ranks = [("p50", 4), ("p99", 3), ("p99.9", 6), ("max", 5)];
@@ -142,7 +139,7 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
         cells.extend([cpu_cell(row), clock_cell(row, study.compared_clock, ns)]);
         cells.push(range_cell(row.compared, ns));
         cells.extend(other_clocks(study).map(|one| clock_cell(row, one, ns)));
-        cells.push(ratio_cell(row));
+        cells.push(Cell::quotient(row.ratio_of_medians));
         if has_quantiles {
             let [p50, _, p99, p999, max] = quantiles(row.latency);
             cells.extend([p50, p99, p999, max]);
@@ -157,18 +154,18 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
 fn job_grid(study: &Study, table: &PhaseTable) -> Table {
     let mut columns = vec![
         Column::text("file system"),
-        Column::figure(clock(study.compared_clock)),
+        Column::figure(study.compared_clock.name()),
         Column::figure("min - max").optional(1),
         Column::figure("ratio"),
     ];
-    columns.extend(other_clocks(study).map(|one| Column::figure(clock(one))));
+    columns.extend(other_clocks(study).map(|one| Column::figure(one.name())));
     columns.extend([Column::figure("CPU"), Column::figure("n")]);
     let mut grid = Table::new(columns);
     for row in &table.rows {
         let time = |one| clock_cell(row, one, seconds);
         let mut cells = vec![label_cell(table, row)];
         cells.push(if row.n == 0 { failed() } else { time(study.compared_clock) });
-        cells.extend([range_cell(row.compared, seconds), ratio_cell(row)]);
+        cells.extend([range_cell(row.compared, seconds), Cell::quotient(row.ratio_of_medians)]);
         cells.extend(other_clocks(study).map(time));
         cells.extend([cpu_cell(row), Cell::figure(trials(row), row.n as f64)]);
         grid.row(cells);
@@ -191,7 +188,7 @@ fn failed() -> Cell {
 }
 
 fn label_cell(table: &PhaseTable, row: &PhaseRow) -> Cell {
-    let label = plain_label(row, is_mixed(table));
+    let label = row_label(table, row);
     Cell::contender(row.contender, label).notes(notes_of(row, common_memory(table)))
 }
 
@@ -201,10 +198,6 @@ fn cpu_cell(row: &PhaseRow) -> Cell {
         CpuLoad::TooShort => Cell::figure(cpu(row.cpu), NONE),
         CpuLoad::Unknown => Cell::none(),
     }
-}
-
-fn ratio_cell(row: &PhaseRow) -> Cell {
-    Cell::maybe(row.ratio_of_medians.map(|ratio| (format!("{ratio:.2}"), ratio)))
 }
 
 /// A length in the words of `length`.
@@ -228,4 +221,72 @@ fn range_cell(spread: Option<SpreadNs>, length: fn(Option<u64>) -> String) -> Ce
     Cell::maybe(
         spread.filter(|own| own.n > 1).map(|own| (range_in(Some(own), length), own.min_ns as f64)),
     )
+}
+
+/// Whether a phase has such a table: it syncs, has several threads or ops in flight, its ops are
+/// single calls at random places, or it is real work by the engine.
+fn latency_matters(table: &PhaseTable) -> bool {
+    let io = &table.io;
+    let by_engine = table.job.as_ref().is_some_and(|job| job.by == By::Engine);
+    by_engine
+        || table.unit == RateUnit::Ops
+        || io.threads > 1
+        || io.iodepth > 1
+        || !matches!(io.fsync, Fsync::None | Fsync::End)
+}
+
+/// The table; none where no row has such figures.
+pub(crate) fn latency_grid(table: &PhaseTable) -> Option<Table> {
+    let threaded = table.rows.iter().any(|row| row.threads.is_some());
+    let mut columns = vec![
+        Column::text("latency"),
+        Column::figure("p50"),
+        Column::figure("p90").optional(2),
+        Column::figure("p99"),
+        Column::figure("p99.9"),
+        Column::figure("max"),
+    ];
+    if threaded {
+        columns.extend([
+            Column::figure("first done"),
+            Column::figure("last done"),
+            Column::figure("imbalance").optional(1),
+        ]);
+    }
+    let caption = format!("{} / {}: latency of single ops", table.workload, table.phase);
+    let mut grid = Table::new(columns).caption(caption).sortable();
+    for row in table.rows.iter().filter(|row| row.n > 0) {
+        if row.latency.is_none() && row.threads.is_none() {
+            continue;
+        }
+        let label = row_label(table, row);
+        let writes = format!("{label}, writes");
+        let mut cells = vec![Cell::contender(row.contender, label)];
+        cells.extend(quantiles(row.latency));
+        if threaded {
+            cells.extend(thread_cells(row.threads));
+        }
+        grid.row(cells);
+        if row.write_latency.is_some() {
+            let label = Cell::contender(row.contender, writes);
+            grid.row(std::iter::once(label).chain(quantiles(row.write_latency)));
+        }
+    }
+    (!grid.is_empty()).then_some(grid)
+}
+
+/// p50, p90, p99, p99.9 and the longest; a dash for a share of too few ops.
+fn quantiles(latency: Option<Latency>) -> [Cell; 5] {
+    let of = |value: fn(&Latency) -> Option<u64>| Cell::ns(latency.as_ref().and_then(value));
+    let max = of(|l| Some(l.max_ns));
+    [of(|l| l.p50_ns), of(|l| l.p90_ns), of(|l| l.p99_ns), of(|l| l.p999_ns), max]
+}
+
+fn thread_cells(threads: Option<ThreadsView>) -> [Cell; 3] {
+    let imbalance = threads.and_then(|view| view.imbalance).map(|spread| spread.median);
+    [
+        Cell::ns(threads.map(|view| view.first_done.median_ns)),
+        Cell::ns(threads.map(|view| view.last_done.median_ns)),
+        Cell::quotient(imbalance),
+    ]
 }

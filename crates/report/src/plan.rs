@@ -1,26 +1,22 @@
-//! The plan of a RUN for `--dry-run`: what would be done, how long, how much is written.
-
-mod asked;
-mod cost;
-mod cycles;
-
-pub use cost::{PlanCost, PlanCostRow, PlanNeed};
+//! The plan of a RUN for `--dry-run`: what would be done, what it asks, how long it takes, how much
+//! is written.
 
 use crate::format::{bytes, count, ns};
 use crate::io_summary::{describe_job, describe_source_place, io_summary};
 use crate::job::describe_source;
 use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{bold, wrap};
-use cost::{label, nanos};
+use crate::text::{MIN_WIDTH, Style, bold, heading, titled_list, wrap};
+use crate::verdict::text::percent;
 use fsarena_model::contender::{Contender, DeviceLevel};
+use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::job::{Job, JobKind};
 use fsarena_model::run::RunPlan;
-use fsarena_model::verdict::Rule;
+use fsarena_model::verdict::{Pairs, Question, Rule, VerdictPlan};
 use fsarena_model::work::{Phase, Workload};
 use fsarena_study::SourceView;
+use serde::Serialize;
 
 /// What `account` does.
 const ACCOUNT: &str = "account: block requests are traced, to tell where the written bytes went";
@@ -29,38 +25,25 @@ const ACCOUNT: &str = "account: block requests are traced, to tell where the wri
 #[must_use]
 pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> String {
     let width = width.max(MIN_WIDTH);
-    let mut out = contenders(plan, width, style);
-    out.push_str(&asked::asked(plan, cost, width, style));
-    out.push('\n');
-    out.push_str(&bold("Trials", style.colour));
-    out.push('\n');
-    out.push_str(&trials(plan, cost, width));
-    out.push_str(&real_work(plan, cost, width, style));
-    let mut io_summaries = io_summaries(plan);
-    io_summaries.extend(cycles::lines(plan));
-    io_summaries.extend(plan.account.then(|| ACCOUNT.to_owned()));
-    if !io_summaries.is_empty() {
-        out.push('\n');
-        out.push_str(&bold("How", style.colour));
-        out.push('\n');
-        for line in io_summaries {
-            out.push_str(&wrap("  - ", &line, width));
-        }
-    }
-    if !plan.not_run.is_empty() {
-        out.push('\n');
-        out.push_str(&bold("Not run", style.colour));
-        out.push('\n');
-        for row in &plan.not_run {
-            let workload = row.workload.and_then(|w| plan.workloads.get(w));
-            let workload = workload.map(|w| format!(", {}", w.name)).unwrap_or_default();
-            let line = format!("{}{workload}: {}", label(plan, row.contender), row.reason);
-            out.push_str(&wrap("  - ", &line, width));
-        }
-    }
-    out.push('\n');
-    out.push_str(&wrap("", &total(plan, cost), width));
-    out
+    let list = |title: &str, lines: &[String]| titled_list(title, lines, width, style);
+    let mut how = io_summaries(plan);
+    how.extend(cycle_lines(plan));
+    how.extend(plan.account.then(|| ACCOUNT.to_owned()));
+    let not_run = plan.not_run.iter().map(|row| {
+        let workload = row.workload.and_then(|at| plan.workloads.get(at));
+        let workload = workload.map(|work| format!(", {}", work.name)).unwrap_or_default();
+        format!("{}{workload}: {}", label(plan, row.contender), row.reason)
+    });
+    let parts = [
+        contenders(plan, width, style),
+        list("Verdicts", &asked(plan, cost)),
+        heading("Trials", width, style) + &trials(plan, cost, width),
+        real_work(plan, cost, width, style),
+        list("How", &how),
+        list("Not run", &not_run.collect::<Vec<_>>()),
+        wrap("", &total(plan, cost), width),
+    ];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// The rows of the cost: after the first look and at most, where there are looks.
@@ -114,7 +97,7 @@ fn real_work(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -> Str
     for (at, workload) in plan.workloads.iter().enumerate() {
         let Some(source) = &workload.source else { continue };
         if out.is_empty() {
-            out = format!("\n{}\n", bold("Real work", style.colour));
+            out = heading("Real work", width, style);
         }
         let need = cost.needs.iter().find(|need| need.workload == at);
         let need = need.map(|need| format!("; needs {}", bytes(Some(need.needed_bytes))));
@@ -261,4 +244,221 @@ fn io_summaries(plan: &RunPlan) -> Vec<String> {
         workload.phases.iter().filter_map(words).collect()
     };
     plan.workloads.iter().flat_map(of).collect()
+}
+
+/// Expected cost of a plan.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanCost {
+    /// One row a contender and workload that is run.
+    pub rows: Vec<PlanCostRow>,
+    /// All of it, s; at most, where the RUN ends when all is decided.
+    pub total_s: f64,
+    /// The same where all is decided at the first look, s.
+    pub least_s: f64,
+    /// Bytes written to devices and images, all of it; at most, as above.
+    pub written_bytes: u64,
+    /// The same where all is decided at the first look.
+    pub least_written_bytes: u64,
+    /// Bytes of images at one time.
+    pub image_bytes: u64,
+    /// Where the figures come from, one line.
+    pub source: String,
+    /// Space that each workload of real work needs on the file system under test.
+    pub needs: Vec<PlanNeed>,
+}
+
+/// Space that a workload needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanNeed {
+    /// Index into the plan's workloads.
+    pub workload: usize,
+    /// Bytes on the file system under test.
+    pub needed_bytes: u64,
+}
+
+/// Expected cost of one workload on one contender over all blocks.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlanCostRow {
+    /// Index into the plan's contenders.
+    pub contender: usize,
+    /// Index into the plan's workloads.
+    pub workload: usize,
+    /// Trials, at most.
+    pub trials: usize,
+    /// Trials where all is decided at the first look.
+    pub least_trials: usize,
+    /// Expected time of all its trials, s; `None` where nothing is known.
+    pub expected_s: Option<f64>,
+    /// Bytes its trials write.
+    pub written_bytes: u64,
+    /// Where its figure comes from (`earlier records`, `calibration, assumption`).
+    pub source: String,
+}
+
+/// Label of a contender of a plan.
+fn label(plan: &RunPlan, contender: usize) -> String {
+    plan.contenders.get(contender).map_or_else(String::new, |c| c.label.clone())
+}
+
+/// Seconds as ns; what is not a length is no length.
+fn nanos(seconds: f64) -> Option<u64> {
+    let ns = seconds * 1e9;
+    (ns.is_finite() && (0.0..1.8e19).contains(&ns)).then_some(ns as u64)
+}
+
+/// Questions that are listed at most.
+const LISTED: usize = 16;
+
+/// What is asked, a line each; nothing where a plan has no verdicts.
+fn asked(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
+    let Some(verdict) = &plan.verdict else { return Vec::new() };
+    let pairs: usize = verdict.questions.iter().map(|one| plan.asked_pairs(one).len()).sum();
+    let mut lines = vec![rule(verdict, pairs)];
+    if pairs > 0 {
+        lines.push(questions(plan, verdict, pairs));
+        let headline = verdict.headline.and_then(|at| verdict.questions.get(at));
+        lines.extend(headline.map(|one| format!("headline: {}", question_name(plan, one))));
+        let margin = verdict.margin;
+        lines.push(format!(
+            "margin {}: SAME means a ratio within {:.3} and {:.3}",
+            percent(margin),
+            1.0 / (1.0 + margin),
+            1.0 + margin
+        ));
+    }
+    if let Some(budget_ns) = verdict.budget_ns {
+        let late = nanos(cost.least_s).filter(|least_ns| pairs > 0 && *least_ns > budget_ns);
+        let late = late.map(|least_ns| {
+            format!("; the first look is expected later, after {}", ns(Some(least_ns)))
+        });
+        lines.push(format!(
+            "budget {}: no block is begun that is not expected to end within it{}",
+            ns(Some(budget_ns)),
+            late.unwrap_or_default()
+        ));
+    }
+    if let (Rule::Looks { .. }, Some(share)) = (verdict.rule, verdict.limits.steal_share) {
+        lines.push(format!(
+            "a block is run again where a hypervisor took over {} of the machine during a timed \
+             phase; {} for that",
+            percent(share),
+            count(verdict.spare_blocks as usize, "spare block")
+        ));
+    }
+    lines
+}
+
+/// When the figures are looked at.
+fn rule(verdict: &VerdictPlan, pairs: usize) -> String {
+    let blocks = count(verdict.rule.blocks() as usize, "block");
+    match verdict.rule {
+        _ if pairs == 0 => format!("{blocks}; nothing here can be compared with another"),
+        Rule::Fixed { .. } => format!("{blocks}, one look after the last"),
+        Rule::Looks { .. } => {
+            let looks: Vec<String> = verdict.rule.looks().iter().map(u32::to_string).collect();
+            let looks = looks.join(", ");
+            format!("at most {blocks}, looks after {looks}; contenders stop early once decided")
+        }
+    }
+}
+
+fn questions(plan: &RunPlan, verdict: &VerdictPlan, pairs: usize) -> String {
+    let names = verdict.questions.iter().take(LISTED).map(|one| question_name(plan, one));
+    let mut names: Vec<String> = names.collect();
+    if verdict.questions.len() > LISTED {
+        names.push(format!("and {} more", verdict.questions.len() - LISTED));
+    }
+    let with = match verdict.pairs {
+        Pairs::All => String::new(),
+        Pairs::Baseline { contender } => {
+            format!(" with the baseline {}", label(plan, contender))
+        }
+    };
+    format!(
+        "{}, {}{with} in all: {}",
+        count(verdict.questions.len(), "question"),
+        count(pairs, "pair"),
+        names.join(", ")
+    )
+}
+
+fn question_name(plan: &RunPlan, question: &Question) -> String {
+    let workload = plan.workloads.get(question.workload).map_or("", |work| work.name.as_str());
+    question.text(workload, plan.compared_clock)
+}
+
+/// A line for each phase of cycles: `periodic / cycle: 3 cycles of 5m00s, …`.
+fn cycle_lines(plan: &RunPlan) -> Vec<String> {
+    let of = |workload: &Workload| -> Vec<String> {
+        let line =
+            |phase: &Phase| Some(cycle_line(workload, phase, phase.cycle.as_ref()?, plan.scale));
+        workload.phases.iter().filter_map(line).collect()
+    };
+    plan.workloads.iter().flat_map(of).collect()
+}
+
+fn cycle_line(workload: &Workload, phase: &Phase, cycle: &Cycle, scale: f64) -> String {
+    let kinds = UpdateKind::ALL.iter().zip(cycle.shares.weights());
+    let shares: Vec<String> = kinds
+        .filter(|(_, weight)| *weight > 0)
+        .map(|(kind, weight)| format!("{weight} {}", kind.name()))
+        .collect();
+    let files = workload.dataset.files;
+    let mut text = format!(
+        "{} / {}: {} of {}, each {} of {files} files, {} of contents in all; shares: {}; overrun: \
+         {}",
+        workload.name,
+        phase.name,
+        count(cycle.cycles as usize, "cycle"),
+        ns(Some(cycle.period_ns)),
+        count(usize::try_from(cycle.updates).unwrap_or(usize::MAX), "update"),
+        bytes(Some(workload.dataset.bytes())),
+        shares.join(", "),
+        cycle.overrun.name(),
+    );
+    if let Some(disturb) = &cycle.disturb {
+        text.push_str(&second_load(disturb));
+    }
+    if scale != 1.0 {
+        let (period, limit) = match cycle.period_limit() {
+            None => (", period", String::new()),
+            Some(limit) => ("", format!(", the period is {limit}")),
+        };
+        text.push_str(&format!(
+            "; files, updates{period} and second load are those of the whole times {scale}{limit}"
+        ));
+    }
+    text
+}
+
+fn second_load(disturb: &Disturb) -> String {
+    let rate = |rate: u64, text: String| match rate {
+        0 => "as fast as it goes".to_owned(),
+        _ => format!("{text} a second"),
+    };
+    let file = |size_bytes, verb: &str, rate_bytes| {
+        let (size, per_s) = (bytes(Some(size_bytes)), bytes(Some(rate_bytes)));
+        format!("a file of {size} is {verb}, {}", rate(rate_bytes, per_s))
+    };
+    let load = match disturb.load {
+        Load::Create { files, size_bytes, rate: each } => format!(
+            "{files} files of {} are made, {}",
+            bytes(Some(size_bytes)),
+            rate(each, format!("{each} files"))
+        ),
+        Load::Write { size_bytes, rate_bytes, .. } => file(size_bytes, "written", rate_bytes),
+        Load::Read { size_bytes, rate_bytes, .. } => file(size_bytes, "read", rate_bytes),
+    };
+    let when = match disturb.cycles.as_slice() {
+        [] => "every cycle".to_owned(),
+        [one] => format!("cycle {one}"),
+        some => {
+            let numbers: Vec<String> = some.iter().map(u32::to_string).collect();
+            format!("cycles {}", numbers.join(", "))
+        }
+    };
+    format!("; beside {when}: {load}")
 }

@@ -13,9 +13,10 @@ use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use crate::text::Style;
 use fsarena_model::contender::Contender;
-use fsarena_model::record::{CacheState, Outcome, PhaseRecord, TrialRecord};
+use fsarena_model::record::{Outcome, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunHeader;
 use fsarena_study::{MemoryView, PhasePoints, TrialAccount, TrialPoint};
+use serde_json::Value;
 
 /// A phase of a trial.
 struct Own<'a> {
@@ -26,7 +27,7 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    fn contender(&self, text: fn(&Contender) -> String) -> Field {
+    fn contender(&self, text: fn(&Contender) -> String) -> Value {
         self.header.plan.contenders.get(self.point.contender).map(text).into()
     }
 
@@ -42,67 +43,28 @@ impl Own<'_> {
         self.record?.first_and_last_done_ns()
     }
 
-    fn account<T: Into<Field>>(&self, value: fn(&TrialAccount) -> T) -> Field {
+    fn account<T: Into<Value>>(&self, value: fn(&TrialAccount) -> T) -> Value {
         self.point.account.as_ref().map(value).into()
     }
 }
 
-/// A value of a trial.
-enum Field {
-    Text(String),
-    Whole(u64),
-    Real(f64),
-    Unknown,
-}
-
-impl From<String> for Field {
-    fn from(text: String) -> Self {
-        Self::Text(text)
+/// As it is: nothing is rounded; empty where it is not known.
+fn exact(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        // `1`, not `1.0`, as Rust writes it.
+        Value::Number(n) if n.is_f64() => n.as_f64().unwrap_or(f64::NAN).to_string(),
+        other => other.to_string(),
     }
 }
 
-impl From<&str> for Field {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<u64> for Field {
-    fn from(value: u64) -> Self {
-        Self::Whole(value)
-    }
-}
-
-impl From<f64> for Field {
-    fn from(value: f64) -> Self {
-        Self::Real(value)
-    }
-}
-
-impl<T: Into<Self>> From<Option<T>> for Field {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Unknown, Into::into)
-    }
-}
-
-impl Field {
-    /// As it is: nothing is rounded.
-    fn exact(&self) -> String {
-        match self {
-            Self::Text(text) => text.clone(),
-            Self::Whole(value) => value.to_string(),
-            Self::Real(value) => value.to_string(),
-            Self::Unknown => String::new(),
-        }
-    }
-
-    fn cell(&self) -> Cell {
-        match self {
-            Self::Text(text) => Cell::text(text.as_str()),
-            Self::Whole(value) => Cell::figure(grouped(*value), *value as f64),
-            Self::Real(value) => Cell::figure(three(*value), *value),
-            Self::Unknown => Cell::none(),
-        }
+fn cell(value: &Value) -> Cell {
+    match (value.as_str(), value.as_u64(), value.as_f64()) {
+        (Some(text), ..) => Cell::text(text),
+        (_, Some(whole), _) => Cell::figure(grouped(whole), whole as f64),
+        (_, _, Some(real)) => Cell::figure(three(real), real),
+        _ => Cell::none(),
     }
 }
 
@@ -115,10 +77,10 @@ enum In {
 }
 
 /// Name with its unit at the end, where it stands, and what it is.
-type Value = (&'static str, In, fn(&Own<'_>) -> Field);
+type Listed = (&'static str, In, fn(&Own<'_>) -> Value);
 
 /// All values, in their order.
-const VALUES: [Value; 53] = [
+const VALUES: [Listed; 53] = [
     ("run", In::Csv, |own| own.header.uid.as_str().into()),
     ("experiment", In::Csv, |own| own.header.experiment.as_str().into()),
     ("workload", In::Csv, |own| own.phase.workload.as_str().into()),
@@ -130,7 +92,7 @@ const VALUES: [Value; 53] = [
     ("block", In::Csv, |own| u64::from(own.point.block).into()),
     ("trial", In::Csv, |own| u64::from(own.point.trial).into()),
     ("started_unix_ns", In::Csv, |own| own.point.started_unix_ns.into()),
-    ("cache", In::Csv, |own| cache_name(own.point.cache).into()),
+    ("cache", In::Csv, |own| cache(own.point.cache).replace(' ', "-").into()),
     ("memory", In::Csv, |own| own.memory().0.into()),
     ("memory_limit_bytes", In::Csv, |own| own.memory().1.into()),
     ("spoiled", In::Csv, |own| own.point.spoiled.clone().into()),
@@ -178,14 +140,6 @@ const VALUES: [Value; 53] = [
     }),
 ];
 
-fn cache_name(state: CacheState) -> &'static str {
-    match state {
-        CacheState::Cold => "cold",
-        CacheState::Warm => "warm",
-        CacheState::WarmByNature => "warm-by-nature",
-    }
-}
-
 /// All points of a RUN as CSV: one row a trial and phase, one column a value, units in the names.
 ///
 /// `device_written_bytes` and `device_flushes` go up to the next unmount. Where phases of a trial
@@ -203,7 +157,7 @@ pub fn csv(header: &RunHeader, points: &[PhasePoints]) -> String {
     for phase in points {
         for point in &phase.points {
             let own = Own { header, phase, point, record: None };
-            table.row(values().map(|(.., get)| Cell::exact(get(&own).exact())));
+            table.row(values().map(|(.., get)| Cell::exact(exact(&get(&own)))));
         }
     }
     render::csv(&table)
@@ -291,7 +245,7 @@ fn values(header: &RunHeader, records: &[TrialRecord], phase: &PhasePoints) -> T
         let own = Own { header, phase, point, record };
         let row = std::iter::once(label.notes(notes(point))).chain(numbers);
         let row = row.chain([Cell::text(cache(point.cache))]);
-        table.row(row.chain(shown().map(|(.., get)| get(&own).cell())));
+        table.row(row.chain(shown().map(|(.., get)| cell(&get(&own)))));
     }
     table.without_empty_columns().sortable()
 }
@@ -312,7 +266,7 @@ fn notes(point: &TrialPoint) -> Vec<String> {
 }
 
 /// Why a trial has no such phase.
-fn ended(outcome: &Outcome) -> &'static str {
+pub(crate) fn ended(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Done => "-",
         Outcome::NotRun { .. } => "not run",
@@ -350,6 +304,7 @@ fn course(header: &RunHeader, records: &[TrialRecord], phase: &PhasePoints) -> T
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::record::CacheState;
     use fsarena_testkit::records::{self, contender, small_files};
 
     fn point(label: &str) -> TrialPoint {

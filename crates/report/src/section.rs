@@ -60,8 +60,8 @@ pub(crate) enum Block {
     Facts(Vec<(String, String)>),
     /// What is closed on a page until asked for, under a summary; text has all of it.
     Fold(String, Vec<Block>),
-    /// What pages alone have, with the charts in it.
-    Page(Markup, Vec<Svg>),
+    /// What pages alone have.
+    Html(Markup),
 }
 
 impl Block {
@@ -69,7 +69,6 @@ impl Block {
         match self {
             Self::Chart(svg, _) => vec![svg],
             Self::Charts(all) => all.iter().map(|(svg, _)| svg).collect(),
-            Self::Page(_, all) => all.iter().collect(),
             Self::Fold(_, blocks) => blocks.iter().flat_map(Self::charts).collect(),
             _ => Vec::new(),
         }

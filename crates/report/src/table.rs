@@ -3,6 +3,8 @@
 //!
 //! Knows nothing of how it is shown (`render/`) and of what it shows (`sections/`).
 
+use crate::format::{bytes, ns};
+
 /// How the cells of a column are set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Align {
@@ -123,6 +125,26 @@ impl Cell {
     /// A figure, or a dash.
     pub(crate) fn maybe(figure: Option<(String, f64)>) -> Self {
         figure.map_or_else(Self::none, |(text, value)| Self::figure(text, value))
+    }
+
+    /// Words, or a dash.
+    pub(crate) fn known(text: Option<&String>) -> Self {
+        text.map_or_else(Self::none, Self::text)
+    }
+
+    /// A size, or a dash.
+    pub(crate) fn bytes(value: Option<u64>) -> Self {
+        Self::maybe(value.map(|own| (bytes(Some(own)), own as f64)))
+    }
+
+    /// A length in the unit that suits it, or a dash.
+    pub(crate) fn ns(value: Option<u64>) -> Self {
+        Self::maybe(value.map(|own| (ns(Some(own)), own as f64)))
+    }
+
+    /// A quotient, or a dash.
+    pub(crate) fn quotient(value: Option<f64>) -> Self {
+        Self::maybe(value.map(|own| (format!("{own:.2}"), own)))
     }
 
     /// Nothing was measured: a dash, last when sorted.

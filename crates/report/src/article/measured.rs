@@ -1,8 +1,8 @@
 //! A contender's value of ours in a table of an article: which of its groups of trials is shown
 //! for it, and what has to be said with it.
 
-use crate::footnotes::{not_cold, not_limited, wrong_contents};
 use crate::format::count;
+use crate::labels::{absence, not_cold, not_limited, wrong_contents};
 use crate::table::Cell;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
@@ -123,12 +123,8 @@ pub(super) fn cell(
 
 /// Why a contender has nothing to show.
 fn absent(table: &PhaseTable, contender: usize) -> &'static str {
-    match table.absent.iter().find(|a| a.contender == contender).map(|a| a.why) {
-        Some(Absence::NotRun) => "not run",
-        Some(Absence::Failed) => "failed",
-        Some(Absence::Partial) => "partial",
-        _ => "-",
-    }
+    let why = table.absent.iter().find(|own| own.contender == contender).map(|own| own.why);
+    why.filter(|why| !matches!(why, Absence::Interrupted | Absence::NotYet)).map_or("-", absence)
 }
 
 /// The group of trials that is shown for a contender: one under the conditions of the article (cold

@@ -5,23 +5,19 @@
 //! out here is computed in neither place again. Printed numbers are shown as printed. A value of
 //! ours that was not measured as the RUN asked, or not by all planned trials, is marked.
 
-mod appendix;
-mod beside;
 mod blocks;
 mod measured;
 mod model;
 mod ours;
 mod published;
 
-pub(crate) use beside::beside;
-pub(crate) use model::{Beside, ThenAndNow};
 pub use model::{OwnPhase, OwnRun};
+pub(crate) use model::{ThenAndNow, ThenAndNowView};
 pub(crate) use published::findings_table;
 
 use crate::render::text::section;
 use crate::section::{Block, Owner, Section};
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{clean, wrap};
+use crate::text::{MIN_WIDTH, Style, clean, wrap};
 use fsarena_reference::{Article, Shape};
 
 /// An article: its tables, what they give when computed again and what becomes of its conclusions;
@@ -74,7 +70,7 @@ pub(crate) fn own_section(article: &Article, phases: &[OwnPhase], runs: &[OwnRun
             let ours = ours::Ours::new(article, tests, phases, runs);
             let mut blocks = ours.blocks();
             if ours.has_machines() {
-                blocks.extend(appendix::every_trial(&ours));
+                blocks.extend(ours::every_trial(&ours));
             }
             Section::new(blocks)
         }
@@ -94,4 +90,174 @@ pub(crate) fn own_section(article: &Article, phases: &[OwnPhase], runs: &[OwnRun
 pub fn articles(list: &[(u16, &str)], width: usize) -> String {
     let width = width.max(MIN_WIDTH);
     list.iter().map(|(year, title)| wrap(&format!("{year}  "), &clean(title), width)).collect()
+}
+
+/// An article and a RUN that repeats it, as tables and values for a section of the page.
+pub(crate) fn compared(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) -> ThenAndNowView {
+    let printed = published::tables(article);
+    let runs = [run];
+    match &article.shape {
+        Shape::Cycles { rows, inference } => ThenAndNowView {
+            printed,
+            ours: blocks::table(&run).into_iter().collect(),
+            tests: blocks::then_and_now(rows, &run),
+            legend: blocks::LEGEND.to_owned(),
+            inference: blocks::suggestions(inference, &runs),
+        },
+        Shape::Rates { tests, .. } | Shape::Contenders { tests } | Shape::Machines { tests } => {
+            let ours = ours::Ours::new(article, tests, phases, &runs);
+            ThenAndNowView {
+                printed,
+                ours: ours.tables(),
+                tests: ours.then_and_now(),
+                legend: ours.legend(),
+                inference: Vec::new(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pictures::sample::Sample;
+    use crate::section::Block;
+    use fsarena_model::record::{CacheState, MemoryRecord, Outcome, TrialRecord};
+    use fsarena_model::run::RunState;
+    use fsarena_study::study;
+    use fsarena_testkit::records;
+
+    /// The article of a year beside a RUN of ext4 and xfs, whose creation repeats the test.
+    fn beside_year(year: u16, test: &str) -> ThenAndNowView {
+        changed(year, test, |_, _| {})
+    }
+
+    /// The same, with records of two blocks as `change` leaves them.
+    fn changed(
+        year: u16,
+        test: &str,
+        mut change: impl FnMut(usize, &mut TrialRecord),
+    ) -> ThenAndNowView {
+        let contenders = ["ext4", "xfs"].map(|fs| records::contender(fs, fs, 1)).to_vec();
+        let header = records::header(contenders, vec![records::small_files()], 2);
+        let mut records: Vec<_> = (0..4).map(|at| records::record(&header, at)).collect();
+        for (slot, record) in header.plan.schedule.iter().zip(&mut records) {
+            change(slot.contender, record);
+        }
+        let study = study(&header, RunState::Done, &[], &records);
+        let phases = [OwnPhase {
+            title: test.to_owned(),
+            workload: "small-files".to_owned(),
+            phase: "create".to_owned(),
+        }];
+        let run = OwnRun { header: &header, records: &records, study: &study, notes: &[] };
+        compared(&fsarena_reference::study(year).unwrap(), &phases, run)
+    }
+
+    #[test]
+    fn rates_of_2003_stand_by_file_system_and_ours_by_contender() {
+        let beside = beside_year(2003, "write 5000 files of 256 B");
+        assert_eq!((beside.tests.len(), beside.tests[0].then.len()), (7, 8));
+        let test = &beside.tests[0];
+        assert_eq!(test.then[0], ("ext3 (Linux)".to_owned(), 127.03));
+        // 5,000 files of 256 B in half a second by `returned`.
+        assert_eq!(test.now, [(0, "ext4".into(), 2500.0), (1, "xfs".into(), 2500.0)]);
+        assert!(test.more_is_better && beside.tests[1].now.is_empty());
+        assert!(matches!(&beside.printed[0], Block::Table(table) if table.rows.len() == 7));
+        assert_eq!(beside.ours.len(), 2);
+        assert!(beside.ours[0].caption.contains("`returned`"), "{}", beside.ours[0].caption);
+    }
+
+    #[test]
+    fn seconds_are_found_with_tests_in_columns_and_in_rows() {
+        for (year, test, places) in
+            [(2005, "data_copy_s", 4), (2008, "untar", 8), (2010, "flac_copy_s", 3)]
+        {
+            let beside = beside_year(year, test);
+            let first = &beside.tests[0];
+            assert_eq!((first.then.len(), first.now.len()), (places, 2), "{year}");
+            assert_eq!(first.now[0].2, 0.5, "{year}");
+            assert!(!first.more_is_better);
+            assert!(beside.tests.iter().all(|test| !test.then.is_empty()), "{year}");
+            assert_eq!(beside.ours[0].rows[0][1].text, "0.500", "{year}");
+        }
+    }
+
+    #[test]
+    fn cycles_of_2007_have_three_figures_to_compare() {
+        let sample = Sample::periodic();
+        let run = sample.run();
+        let own = OwnRun { header: run.header, records: run.records, study: run.study, notes: &[] };
+        let beside = compared(&fsarena_reference::study(2007).unwrap(), &[], own);
+        let tests: Vec<(&str, usize, usize)> = beside
+            .tests
+            .iter()
+            .map(|test| (test.title.as_str(), test.then.len(), test.now.len()))
+            .collect();
+        assert_eq!(tests, [("Work time", 6, 6), ("Disk busy", 6, 6), ("Written", 6, 6)]);
+        let tables = beside.printed.iter().filter(|block| matches!(block, Block::Table(_)));
+        assert_eq!((tables.count(), beside.ours[0].rows.len()), (3, 12));
+        assert!(beside.inference[0].contains("inference"), "{:?}", beside.inference);
+    }
+
+    #[test]
+    fn the_best_is_the_highest_rate_and_the_shortest_time() {
+        let test = |more_is_better| ThenAndNow {
+            title: String::new(),
+            unit: "s".into(),
+            more_is_better,
+            then: vec![("a".into(), 2.0), ("b".into(), 4.0), ("none".into(), 0.0)],
+            now: Vec::new(),
+            left_out: Vec::new(),
+        };
+        assert_eq!(test(true).best(), (Some(4.0), None));
+        assert_eq!(test(false).best(), (Some(2.0), None));
+    }
+
+    type Change<'a> = &'a dyn Fn(&mut TrialRecord);
+
+    #[test]
+    fn what_was_not_measured_as_asked_is_in_no_ratio() {
+        let warm = |record: &mut TrialRecord| {
+            record.phases[0].cache.state = CacheState::Warm;
+            record.phases[0].cache.why = "busy".to_owned();
+        };
+        let unlimited = |record: &mut TrialRecord| {
+            record.phases[0].memory =
+                MemoryRecord::NotLimited { limit_bytes: 1 << 20, reason: "no cgroup".to_owned() };
+        };
+        let failed = |record: &mut TrialRecord| {
+            if record.key.block == 1 {
+                let (step, error) = ("mount".to_owned(), "busy".to_owned());
+                record.outcome = Outcome::Failed { step, error, remedy: None };
+                record.phases.clear();
+            }
+        };
+        let changes: [(Change<'_>, &str); 3] = [
+            (&warm, "warm, though cold was asked for: busy"),
+            (&unlimited, "memory not limited to 1 MiB: no cgroup"),
+            (&failed, "1 of 2 planned trials"),
+        ];
+        for (year, test) in [(2003, "write 5000 files of 256 B"), (2005, "data_copy_s")] {
+            for (change, why) in &changes {
+                let beside = changed(year, test, |contender, record| {
+                    // The fastest of the two, too.
+                    if contender == 1 {
+                        record.phases.iter_mut().for_each(|phase| phase.clocks.returned_ns /= 2);
+                        change(record);
+                    }
+                });
+                let test = &beside.tests[0];
+                let labels: Vec<&str> =
+                    test.now.iter().map(|(_, label, _)| label.as_str()).collect();
+                assert_eq!(labels, ["ext4"], "{year}: {why}");
+                assert_eq!(test.best().1, Some(test.now[0].2), "{year}: {why}");
+                let line = beside.left_out().join("|");
+                assert!(line.contains(": xfs: ") && line.contains(why), "{year}: {line}");
+                assert_eq!(beside.left_out().len(), 1, "{year}: {line}");
+            }
+        }
+        let beside = changed(2003, "write 5000 files of 256 B", |_, record| failed(record));
+        assert!(beside.tests[0].now.is_empty(), "none was measured in all trials");
+    }
 }

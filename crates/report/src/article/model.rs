@@ -32,7 +32,7 @@ pub struct OwnRun<'a> {
 
 /// An article beside a RUN of ours.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct ThenAndNowView {
     /// The tables of the article and those computed from them, with their notes.
     pub(crate) printed: Vec<Block>,
     /// Ours: by `returned`, as the articles, and by the compared clock where that is another one.
@@ -75,7 +75,7 @@ impl ThenAndNow {
     }
 }
 
-impl Beside {
+impl ThenAndNowView {
     /// What stands in the tables but in no ratio: test, label and why, a line each.
     pub(crate) fn left_out(&self) -> Vec<String> {
         let of = |test: &ThenAndNow| {

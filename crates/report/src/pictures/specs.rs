@@ -3,9 +3,9 @@
 use super::sample::Sample;
 use super::*;
 use crate::context::SectionContext;
+use crate::sections::series::traces;
 use fsarena_model::record::{CacheState, Drained, MemoryRecord};
 use fsarena_model::verdict::Rule;
-use fsarena_study::PhaseTable;
 use fsarena_testkit::records;
 use std::collections::BTreeSet;
 
@@ -181,13 +181,13 @@ fn load_and_bytes_stand_by_phase() {
     let sample = Sample::with_labels(&THREE, vec![records::small_files()], 1);
     let run = sample.run();
     let context = SectionContext::new(0, &run);
-    let tables: Vec<&PhaseTable> = sample.study.tables.iter().collect();
-    let load = cpu(&context, &tables).unwrap();
+    let tables = &sample.study.tables;
+    let load = cpu(&context, tables).unwrap();
     assert_eq!(load.head.id, "r1-w1-cpu");
     let labels: Vec<&str> = load.groups.iter().map(|group| group.label.as_str()).collect();
     assert_eq!(labels, ["create", "read-random", "delete"]);
     assert_eq!(load.groups[0].parts[2].value.as_ref().unwrap().value, 25.0);
-    let written = written(&context, &tables).unwrap();
+    let written = written(&context, tables).unwrap();
     // Three times 5,000 files of 256 B up to the unmount.
     let value = written.groups[0].parts[0].value.as_ref().unwrap().value;
     assert_eq!(value * 1_048_576.0, 3.0 * 5000.0 * 256.0);
@@ -201,9 +201,9 @@ fn more_contenders_than_colours_have_no_groups() {
     let sample = Sample::with_labels(&labels, vec![records::big_file()], 1);
     let run = sample.run();
     let context = SectionContext::new(0, &run);
-    let tables: Vec<&PhaseTable> = sample.study.tables.iter().collect();
-    assert!(cpu(&context, &tables).is_none() && written(&context, &tables).is_none());
-    let bars = times(&context, tables[0], &points(&sample));
+    let tables = &sample.study.tables;
+    assert!(cpu(&context, tables).is_none() && written(&context, tables).is_none());
+    let bars = times(&context, &tables[0], &points(&sample));
     assert_eq!((bars.bars.len(), bars.bars[59].key.hue), (60, 59));
 }
 

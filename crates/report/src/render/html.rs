@@ -2,8 +2,7 @@
 //!
 //! Text goes in as text and is escaped here; only what is typed as [`Markup`] is not.
 
-use crate::footnotes::Footnotes;
-use crate::render::text::annotated;
+use crate::render::text::{Footnotes, annotated};
 use crate::section::{Block, Section};
 use crate::table::{Align, Cell, Column, Table, Tone};
 use fsarena_chart::{HUES, Svg};
@@ -52,7 +51,7 @@ fn block(block: &Block) -> Markup {
         },
         Block::Facts(all) => facts(all),
         Block::Fold(summary, inner) => fold(summary, &blocks(inner)),
-        Block::Page(markup, _) => markup.clone(),
+        Block::Html(markup) => markup.clone(),
     }
 }
 

@@ -1,7 +1,6 @@
 //! Tables and sections as plain text that never exceeds its width: columns that are only nice to
 //! have are left out, then columns of words are wrapped; what is turned goes on in a further table.
 
-use crate::footnotes::Footnotes;
 use crate::section::{Block, Section};
 use crate::table::{Align, Column, Table};
 use crate::text::{MIN_WIDTH, Style};
@@ -71,7 +70,7 @@ fn block(block: &Block, width: usize, style: Style) -> String {
         Block::List(Some(owner), items) => titled_list(&owner.label, items, width, style),
         Block::List(None, items) => items.iter().map(|item| wrap("- ", item, width)).collect(),
         Block::Fold(_, inner) => blocks(inner, width, style),
-        Block::Chart(..) | Block::Charts(_) | Block::Facts(_) | Block::Page(..) => String::new(),
+        Block::Chart(..) | Block::Charts(_) | Block::Facts(_) | Block::Html(_) => String::new(),
     }
 }
 
@@ -102,6 +101,15 @@ pub(crate) fn table(table: &Table, width: usize) -> String {
         _ if table.is_turned => in_parts(&table.transposed(), 1, width),
         0 => lines(table, width),
         group => in_parts(table, group, width),
+    }
+}
+
+/// The table with its headings in bold.
+pub(crate) fn listing(own: &Table, width: usize, style: Style) -> String {
+    let text = table(own, width);
+    match text.split_once('\n') {
+        Some((head, rest)) => format!("{}\n{rest}", bold(head, style.colour)),
+        None => text,
     }
 }
 
@@ -213,6 +221,49 @@ fn fit(table: &Table, width: usize) -> (Vec<usize>, Vec<usize>) {
         }
     }
     (kept, widths)
+}
+
+/// Notes under a table, each text once, with its mark.
+#[derive(Default)]
+pub(crate) struct Footnotes(Vec<String>);
+
+impl Footnotes {
+    /// `text` with a mark for each of these notes behind it.
+    fn annotate(&mut self, mut text: String, notes: Vec<String>) -> String {
+        for note in notes {
+            text.push(' ');
+            text.push_str(&self.mark(note));
+        }
+        text
+    }
+
+    /// The mark of this note.
+    fn mark(&mut self, note: String) -> String {
+        let at = self.0.iter().position(|known| *known == note).unwrap_or_else(|| {
+            self.0.push(note);
+            self.0.len() - 1
+        });
+        mark_of(at)
+    }
+
+    /// The notes with their footnotes, in lines of at most `width` columns.
+    fn render(&self, width: usize) -> String {
+        let line = |(at, text): (usize, &String)| wrap(&format!("{} ", mark_of(at)), text, width);
+        self.0.iter().enumerate().map(line).collect()
+    }
+
+    /// The notes with their footnotes, each as it is.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.0.iter().enumerate().map(|(at, text)| format!("{} {text}", mark_of(at))).collect()
+    }
+}
+
+/// `[a]` to `[z]`, then numbers.
+fn mark_of(at: usize) -> String {
+    match u8::try_from(at) {
+        Ok(letter @ 0..26) => format!("[{}]", char::from(b'a' + letter)),
+        _ => format!("[{}]", at + 1),
+    }
 }
 
 #[cfg(test)]

@@ -1,44 +1,50 @@
 //! Section 1, the answer: the question, one sentence a workload, tiers, what is undecided and what
-//! deciding it would cost.
+//! deciding it would cost; then each question with its chart and ranking.
 //!
-//! What is said comes from the verdicts in the words of `crate`; where nothing was asked,
+//! What is said comes from the verdicts in the words of `crate::verdict`; where nothing was asked,
 //! medians are stated and called that.
 
-mod pictures;
-mod question;
-mod unasked;
-
-pub(crate) use pictures::charts;
-
 use crate::context::SectionContext;
-use crate::format::count;
+use crate::format::{count, ns};
+use crate::labels::{absence, row_label};
 use crate::render::html as parts;
 use crate::section::{Block, Section};
-use crate::verdict::answers::{self, listed, margin};
-use crate::verdict::suite;
+use crate::text::{Detail, Style};
+use crate::verdict::question::{against, levels, multipliers, ranking, undecided, watched};
+use crate::verdict::rule::{DISAGREES, legend, rule_and_course};
+use crate::verdict::sentences::{answer, between, pair_as_ranked};
+use crate::verdict::text::{about, blocks, listed, margin, metric, percent};
+use crate::verdict::{suite_table, suite_words};
+use fsarena_chart::{Head, Key, Ratio, Ratios, Spot, Svg};
 use fsarena_model::verdict::{Metric, Rule};
-use fsarena_verdict::{QuestionView, SuiteView, Verdicts};
+use fsarena_study::PhaseTable;
+use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
 use maud::{Markup, html};
-use question::name;
+
+/// Contenders that a sentence names at most.
+const NAMED: usize = 8;
+/// Sentences beyond this are folded.
+const SHOWN: usize = 3;
+/// Sentences beyond this are not on the page: those of 21 contenders are.
+const LISTED: usize = 210;
 
 /// The section of one RUN.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     if context.is_watched() {
         return Section::none();
     }
-    let run = context.run;
-    let body = html! {
-        (asked(context))
-        @match run.verdicts {
-            Some(verdicts) if !verdicts.questions.is_empty() => (answered(context, verdicts)),
-            Some(_) => (parts::missing(
-                "Nothing was asked: no workload of this RUN has a timed phase that two contenders \
-                 run."
-            )),
-            None => (unasked::section(context)),
+    let mut blocks = vec![Block::Html(asked(context))];
+    match context.run.verdicts {
+        Some(verdicts) if !verdicts.questions.is_empty() => {
+            blocks.extend(answered(context, verdicts));
         }
-    };
-    Section::new(vec![Block::Page(body, charts(context))])
+        Some(_) => blocks.push(Block::Missing(
+            "Nothing was asked: no workload of this RUN has a timed phase that two contenders run."
+                .to_owned(),
+        )),
+        None => blocks.extend(unasked(context)),
+    }
+    Section::new(blocks)
 }
 
 /// The question in plain words, who is compared, and what counts as the same.
@@ -65,40 +71,51 @@ fn of_title(title: &str) -> String {
     format!("Who needs less, by how much, and is the difference real: {title}")
 }
 
-fn answered(context: &SectionContext<'_>, verdicts: &Verdicts) -> Markup {
+fn answered(context: &SectionContext<'_>, verdicts: &Verdicts) -> Vec<Block> {
+    let mut all = vec![Block::Html(sentences(verdicts)), Block::Note(what_is_meant(verdicts))];
+    all.extend(context.measured_by().map(|program| {
+        Block::Note(format!(
+            "Measured by {program} and brought in: the questions were chosen after the data."
+        ))
+    }));
+    if verdicts.agrees_with_stored_looks == Some(false) {
+        all.push(Block::Warning(DISAGREES.to_owned()));
+    }
+    all.push(Block::Html(open(verdicts)));
+    if let Some(view) = &verdicts.suite {
+        all.push(Block::Heading("Over all workloads".to_owned()));
+        all.extend([Block::Table(suite_table(view)), Block::Note(suite_words(view))]);
+    }
+    for (at, one) in verdicts.questions.iter().enumerate() {
+        all.extend(question(context, verdicts, at, one));
+    }
+    all.push(Block::Heading("By which rule".to_owned()));
+    all.push(Block::Text(rule_and_course(verdicts)));
+    let again = verdicts.rerun.iter().map(|one| format!("block {}: {}", one.block, one.why));
+    let counts = verdicts.not_rerun.iter().map(|one| {
+        format!("block {}: {}; it counts, since no spare block was left", one.block, one.why)
+    });
+    let rerun = again.chain(counts).collect();
+    all.extend(named("Blocks that were run again, or should have been:", rerun));
+    let legend = Block::Text(legend(verdicts, Detail::AllPairs));
+    all.push(Block::Fold("How this is read".to_owned(), vec![legend]));
+    all
+}
+
+/// One sentence a question, the headline first.
+fn sentences(verdicts: &Verdicts) -> Markup {
     let headline = verdicts.headline.and_then(|at| verdicts.questions.get(at));
     let is_headline = |one: &QuestionView| headline.is_some_and(|first| std::ptr::eq(first, one));
     let others = verdicts.questions.iter().filter(|one| !is_headline(one));
-    let in_order: Vec<&QuestionView> = headline.into_iter().chain(others).collect();
     html! {
         ul.answers {
-            @for one in in_order {
+            @for one in headline.into_iter().chain(others) {
                 li.headline[is_headline(one)] {
                     span.what { (name(one)) @if is_headline(one) { " · the headline" } }
-                    (answers::in_words(verdicts, one))
+                    (answer(verdicts, one))
                 }
             }
         }
-        (parts::note(&what_is_meant(verdicts)))
-        @if let Some(program) = context.measured_by() {
-            (parts::note(&format!(
-                "Measured by {program} and brought in: the questions were chosen after the data."
-            )))
-        }
-        @if verdicts.agrees_with_stored_looks == Some(false) {
-            (parts::warning(
-                "what the looks decided when they were taken is not what the stored trials say now."
-            ))
-        }
-        (open(verdicts))
-        @if let Some(suite) = &verdicts.suite { (overall(suite)) }
-        @for (at, one) in verdicts.questions.iter().enumerate() {
-            (question::section(context, verdicts, at, one))
-        }
-        (parts::heading("By which rule"))
-        p { (answers::rule(verdicts)) }
-        @if !verdicts.rerun.is_empty() || !verdicts.not_rerun.is_empty() { (rerun(verdicts)) }
-        (parts::fold("How this is read", &html! { p { (answers::legend(verdicts)) } }))
     }
 }
 
@@ -157,7 +174,7 @@ fn compared_with(verdicts: &Verdicts) -> String {
 /// What is undecided over all questions, and what deciding it would cost.
 fn open(verdicts: &Verdicts) -> Markup {
     let pairs: usize = verdicts.questions.iter().map(|one| one.pairs.len()).sum();
-    let open = || verdicts.questions.iter().flat_map(answers::undecided);
+    let open = || verdicts.questions.iter().flat_map(undecided);
     let n = open().count();
     if pairs == 0 {
         return html! {};
@@ -169,8 +186,8 @@ fn open(verdicts: &Verdicts) -> Markup {
     let least = forecasts().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let most = forecasts().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let cost = |of: &fsarena_verdict::Forecast| {
-        let blocks = answers::blocks(of.more_blocks);
-        format!("about {blocks} ({}) more", answers::about(of.seconds))
+        let blocks = blocks(of.more_blocks);
+        format!("about {blocks} ({}) more", about(of.seconds))
     };
     html! {
         p {
@@ -191,20 +208,222 @@ fn open(verdicts: &Verdicts) -> Markup {
     }
 }
 
-/// Over all workloads.
-fn overall(view: &SuiteView) -> Markup {
+/// Everything that is said of the question `at` this context: its chart, its ranking with letters
+/// and tiers, its pairs, which contenders are excluded, what the watchers saw, and what differences
+/// are due to.
+fn question(
+    context: &SectionContext<'_>,
+    verdicts: &Verdicts,
+    at: usize,
+    question: &QuestionView,
+) -> Vec<Block> {
+    let (undecided, all) = (undecided(question), question.pairs.iter().collect::<Vec<_>>());
+    let left = question.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
+    let mut blocks = vec![Block::Html(html! {
+        h4 id={ (context.prefix) "-question-" (at + 1) } {
+            (question.workload) " / " (question.phase) ": "
+            (metric(question.metric, question.clock))
+        }
+        @if !question.workload_title.is_empty() { p.kind { (question.workload_title) } }
+    })];
+    let chart = ratios(context, verdicts, at, question);
+    blocks.extend(chart.map(|svg| Block::Chart(svg, caption(verdicts, question))));
+    blocks.push(match question.rows.is_empty() {
+        true => Block::Missing("No contender has figures for this question.".to_owned()),
+        false => Block::Table(ranking(verdicts, question, Style::default())),
+    });
+    let listed = |pairs: &[&PairView]| {
+        let list = Block::List(None, in_words(verdicts, question, pairs));
+        vec![list, Block::Html(rest(context, pairs.len()))]
+    };
+    match undecided.len() {
+        0 => {}
+        1..=SHOWN => {
+            let lines = in_words(verdicts, question, &undecided);
+            blocks.extend(named("Undecided, and what deciding would cost:", lines));
+        }
+        n => {
+            let title = format!("{n} pairs undecided, and what deciding would cost");
+            blocks.push(Block::Fold(title, listed(&undecided)));
+        }
+    }
+    if all.len() > undecided.len() {
+        let title = format!("All {} in words", count(all.len(), "pair"));
+        blocks.push(Block::Fold(title, listed(&all)));
+    }
+    blocks.extend(named("Excluded:", left));
+    blocks.extend(named("What the watchers saw:", watched(question)));
+    if let Some(factors) = &question.factors {
+        let known = match factors.factors.is_empty() {
+            true => "not known".to_owned(),
+            false => multipliers(factors),
+        };
+        blocks.push(Block::Text(format!(
+            "What it is due to, slowest ÷ fastest level over all other factors: {known}."
+        )));
+        let levels = Block::List(None, levels(factors));
+        blocks.push(Block::Fold("Levels, tests and shares".to_owned(), vec![levels]));
+    }
+    blocks
+}
+
+fn caption(verdicts: &Verdicts, question: &QuestionView) -> String {
+    let to = verdicts.reference(question).map_or("the best", |row| row.label.as_str());
+    format!(
+        "{}: ratios to {to} with their intervals; in the band the two are within {}.",
+        name(question),
+        margin(verdicts.margin)
+    )
+}
+
+/// Pairs in words, up to as many as a page can hold.
+fn in_words(verdicts: &Verdicts, question: &QuestionView, pairs: &[&PairView]) -> Vec<String> {
+    pairs.iter().take(LISTED).map(|pair| pair_as_ranked(verdicts, question, pair)).collect()
+}
+
+/// Where the pairs are that are not listed.
+fn rest(context: &SectionContext<'_>, all: usize) -> Markup {
     html! {
-        (parts::heading("Over all workloads"))
-        (suite::grid(view))
-        (parts::note(&suite::words(view)))
+        @if all > LISTED {
+            p { (all - LISTED) " more: "
+                code { "fsarena study " (context.run.study.uid) " --all-pairs" } }
+        }
     }
 }
 
-fn rerun(verdicts: &Verdicts) -> Markup {
-    let again = verdicts.rerun.iter().map(|one| format!("block {}: {}", one.block, one.why));
-    let counts = verdicts.not_rerun.iter().map(|one| {
-        format!("block {}: {}; it counts, since no spare block was left", one.block, one.why)
-    });
-    let lines: Vec<String> = again.chain(counts).collect();
-    html! { p { "Blocks that were run again, or should have been:" } (parts::list(&lines)) }
+/// Sentences under a title; nothing without any.
+fn named(title: &str, lines: Vec<String>) -> Vec<Block> {
+    match lines.is_empty() {
+        true => Vec::new(),
+        false => vec![Block::Text(title.to_owned()), Block::List(None, lines)],
+    }
+}
+
+/// `create of small-files, time to durable`.
+fn name(question: &QuestionView) -> String {
+    let what = metric(question.metric, question.clock);
+    format!("{} of {}, {what}", question.phase, question.workload)
+}
+
+/// The chart of the question `at` this context; `None` with fewer than two contenders to compare.
+fn ratios(
+    context: &SectionContext<'_>,
+    verdicts: &Verdicts,
+    at: usize,
+    question: &QuestionView,
+) -> Option<Svg> {
+    let reference = verdicts.reference(question)?;
+    let rows: Vec<Ratio> =
+        question.rows.iter().map(|row| ratio(verdicts, question, row, reference)).collect();
+    if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
+        return None;
+    }
+    let what = metric(question.metric, question.clock);
+    let of = match question.metric {
+        Metric::Time => "time",
+        Metric::Cpu => "processor time",
+        Metric::Written => "bytes written",
+        Metric::P99 => "p99 latency",
+    };
+    let chart = Ratios {
+        head: Head {
+            id: format!("{}-ratios-{}", context.prefix, at + 1),
+            title: format!("{} {}: {what}, ratios", question.workload, question.phase),
+            description: description(verdicts, question, &rows),
+        },
+        title: format!("{of} ÷ {of} of {} (less is better)", reference.label),
+        margin: verdicts.margin,
+        rows,
+    };
+    Some(chart.draw())
+}
+
+/// A contender against the reference.
+fn ratio(
+    verdicts: &Verdicts,
+    question: &QuestionView,
+    row: &RankRow,
+    reference: &RankRow,
+) -> Ratio {
+    let said = against(verdicts, question, row);
+    let ends = between(question, row.contender, reference.contender).and_then(|p| p.interval());
+    let words = said.interval.iter().fold(said.ratio.clone(), |all, one| format!("{all} {one}"));
+    Ratio {
+        key: Key { label: row.label.clone(), hue: row.contender },
+        ratio: row
+            .ratio
+            .map(|value| Spot { value, tip: format!("{}: {words}, {}", row.label, said.word) }),
+        interval: ends,
+        word: if row.ratio.is_some() { said.word.to_owned() } else { "not compared".to_owned() },
+    }
+}
+
+/// For readers who do not see it: best and worst, and the margin.
+fn description(verdicts: &Verdicts, question: &QuestionView, rows: &[Ratio]) -> String {
+    let spots = || rows.iter().filter_map(|row| row.ratio.as_ref());
+    let by_value = |a: &&Spot, b: &&Spot| a.value.total_cmp(&b.value);
+    let tip = |spot: Option<&Spot>| spot.map(|spot| spot.tip.clone()).unwrap_or_default();
+    format!(
+        "Ratios of {} contenders in {} of {}, with intervals and a band of {} around 1. Least: {}. \
+         Largest: {}.",
+        rows.len(),
+        question.phase,
+        question.workload,
+        percent(verdicts.margin),
+        tip(spots().min_by(by_value)),
+        tip(spots().max_by(by_value)),
+    )
+}
+
+/// A RUN that was planned without questions: medians, and that nothing more is claimed.
+fn unasked(context: &SectionContext<'_>) -> Vec<Block> {
+    let study = context.run.study;
+    if study.tables.iter().all(|table| table.rows.is_empty()) {
+        let text = "There is no answer: no trial of this RUN came to its end.";
+        return vec![Block::Missing(text.to_owned())];
+    }
+    let warning = "this RUN was planned without questions, so there are no verdicts. What follows \
+                   are medians; whether a difference between them is real is not said.";
+    let medians = html! {
+        ul.answers {
+            @for table in &study.tables {
+                li {
+                    span.what { (table.phase) " of " (table.workload) ", median time to "
+                        (study.compared_clock.name()) }
+                    (medians(table)) "."
+                }
+            }
+        }
+    };
+    vec![Block::Warning(warning.to_owned()), Block::Html(medians)]
+}
+
+/// The medians, least first.
+fn medians(table: &PhaseTable) -> String {
+    let mut rows: Vec<(u64, String)> = table
+        .rows
+        .iter()
+        .filter_map(|row| Some((row.compared.as_ref()?.median_ns, row_label(table, row))))
+        .collect();
+    rows.sort();
+    let mut items: Vec<String> = rows
+        .iter()
+        .take(NAMED)
+        .map(|(median, who)| format!("{who} {}", ns(Some(*median))))
+        .collect();
+    if rows.len() > NAMED {
+        items.push(format!("{} more", rows.len() - NAMED));
+    }
+    let absent: Vec<String> = table
+        .absent
+        .iter()
+        .take(NAMED)
+        .map(|row| format!("{} {}", row.label, absence(row.why)))
+        .collect();
+    match (items.is_empty(), absent.is_empty()) {
+        (true, true) => "no figures".to_owned(),
+        (true, false) => format!("no figures: {}", listed(&absent)),
+        (false, true) => listed(&items),
+        (false, false) => format!("{}; without figures: {}", listed(&items), listed(&absent)),
+    }
 }

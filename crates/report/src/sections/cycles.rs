@@ -4,10 +4,11 @@
 use crate::context::SectionContext;
 use crate::format::{bare_seconds, count, digits, grouped, ns, three};
 use crate::io_summary::describe_load;
-use crate::labels::BESIDE;
-use crate::pictures;
+use crate::labels::OVERLAPPED;
+use crate::pictures::{Unit, ends, key, phase_id_of};
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
+use fsarena_chart::{self as chart, Axis, Columns, ColumnsOf, Head, Spot};
 use fsarena_model::cycle::{Cycle, UpdateKind};
 use fsarena_model::units::{Bytes, Nanos};
 use fsarena_study::cycles::{CycleRow, DisturberView, Factor, LATE_SHARE, WorstOp};
@@ -52,7 +53,7 @@ fn shown(view: &CyclesView) -> (&[CyclesRow], &[CyclesRow]) {
 fn phase(context: &SectionContext<'_>, view: &CyclesView) -> Vec<Block> {
     let (drawn, left_out) =
         if context.has_charts { shown(view) } else { (&view.rows[..], &[][..]) };
-    let chart = || vec![(pictures::cycles(context, view, drawn).draw(), CAPTION.to_owned())];
+    let chart = || vec![(cycles(context, view, drawn).draw(), CAPTION.to_owned())];
     let mut blocks = vec![Block::Heading(title(view))];
     blocks.extend(context.charts(chart));
     if !left_out.is_empty() {
@@ -235,7 +236,7 @@ fn notes(figures: &CycleFigures) -> Vec<String> {
     let cycles = count(figures.cycles, "cycle");
     let missed = (figures.not_quiet > 0)
         .then(|| format!("not quiet in the period of {} of {cycles}", figures.not_quiet));
-    let beside = (figures.beside > 0).then(|| BESIDE.to_owned());
+    let beside = (figures.beside > 0).then(|| OVERLAPPED.to_owned());
     missed.into_iter().chain(beside).collect()
 }
 
@@ -345,7 +346,7 @@ fn overruns(row: &CyclesRow) -> Option<String> {
         parts.push(format!("{files} updates met another cycle's work on the same file"));
     }
     if found.overlapped > 0 {
-        parts.push(BESIDE.to_owned());
+        parts.push(OVERLAPPED.to_owned());
     }
     let all = count(found.begun, "cycle");
     (!parts.is_empty()).then(|| format!("overruns, of {all}: {}", parts.join("; ")))
@@ -390,6 +391,85 @@ fn effect_sentence(row: &CyclesRow) -> Option<String> {
     Some(text)
 }
 
+/// Work time of each cycle, held against the period.
+fn cycles(context: &SectionContext<'_>, view: &CyclesView, rows: &[CyclesRow]) -> Columns {
+    let works = || rows.iter().flat_map(|row| &row.cycles).filter_map(|cycle| cycle.figures.work);
+    let unit = Unit::of_ns(works().map(|work| work.median_ns).max().unwrap_or(0));
+    let panel = |row: &CyclesRow| ColumnsOf {
+        key: key(row.contender, row.label.as_str()),
+        columns: row.cycles.iter().map(|cycle| work_column(cycle, unit)).collect(),
+    };
+    let period = Nanos(view.cycle.period_ns);
+    Columns {
+        head: Head {
+            id: phase_id_of(context, (&view.workload, &view.phase), "cycles"),
+            title: format!("{} / {}: work of each cycle", view.workload, view.phase),
+            description: describe_cycles(view, rows),
+        },
+        axis: Axis {
+            title: format!("work time of a cycle, {} (less is better)", unit.name),
+            log: false,
+            unit: format!(" {}", unit.name),
+        },
+        limit: Some((unit.convert(view.cycle.period_ns as f64), format!("period, {period}"))),
+        names: ["no second load", "second load at work"].map(str::to_owned),
+        panels: rows.iter().map(panel).collect(),
+    }
+}
+
+fn work_column(cycle: &CycleRow, unit: Unit) -> chart::Column {
+    let value = cycle.figures.work.map(|work| Spot {
+        value: unit.convert(work.median_ns as f64),
+        tip: format!("{}: {}", name_of(cycle), work_words(work)),
+    });
+    let several = cycle.figures.work.filter(|work| work.n > 1);
+    chart::Column {
+        label: cycle.number.to_string(),
+        value,
+        range: several.map(|w| (unit.convert(w.min_ns as f64), unit.convert(w.max_ns as f64))),
+        hatched: cycle.disturbed,
+    }
+}
+
+/// `cycle 3, disturbed`.
+fn name_of(cycle: &CycleRow) -> String {
+    let disturbed = if cycle.disturbed { ", disturbed" } else { "" };
+    format!("cycle {}{disturbed}", cycle.number)
+}
+
+fn work_words(work: SpreadNs) -> String {
+    let median = Nanos(work.median_ns);
+    match work.n {
+        1 => median.to_string(),
+        n => {
+            format!("{median}, from {} to {} in {n} trials", Nanos(work.min_ns), Nanos(work.max_ns))
+        }
+    }
+}
+
+fn describe_cycles(view: &CyclesView, rows: &[CyclesRow]) -> String {
+    let unit = Unit::of_ns(1_000_000_000);
+    let all = rows.iter().flat_map(|row| row.cycles.iter().map(move |cycle| (row, cycle)));
+    let values = all.filter_map(|(row, cycle)| {
+        let own = unit.convert(cycle.figures.work?.median_ns as f64);
+        let words = format!("{} {} in {}", three(own), unit.name, name_of(cycle));
+        Some((row.label.as_str(), own, words))
+    });
+    let disturbed = rows.iter().flat_map(|row| &row.cycles).filter(|cycle| cycle.disturbed);
+    let mut numbers: Vec<String> = disturbed.map(|cycle| cycle.number.to_string()).collect();
+    numbers.sort();
+    numbers.dedup();
+    let loads = match numbers.as_slice() {
+        [] => String::new(),
+        numbers => format!(" A second load is at work in cycle {}.", numbers.join(", ")),
+    };
+    format!(
+        "Work of each cycle; the next one is due after {}; {}.{loads}",
+        Nanos(view.cycle.period_ns),
+        ends(values)
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -402,7 +482,7 @@ mod tests {
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         let view = &sample.study.cycles[0];
-        let chart = pictures::cycles(&context, view, &view.rows);
+        let chart = cycles(&context, view, &view.rows);
         assert_eq!((chart.panels.len(), chart.panels[0].columns.len()), (6, 3));
         let hatched: Vec<bool> = chart.panels[0].columns.iter().map(|c| c.hatched).collect();
         assert_eq!(hatched, [false, false, true]);

@@ -1,96 +1,109 @@
 //! Section 4, the fairness ledger: contenders as they really were, differences, host, devices,
 //! tools, cold proof, disturbances, findings.
 
-mod tables;
-
 use crate::context::SectionContext;
-use crate::format::{count, grouped};
+use crate::format::{cache, count};
 use crate::render::html as parts;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
+use crate::{ledger, notes};
 use fsarena_model::host::{Finding, Weight};
 use fsarena_model::run::RunPlan;
-use fsarena_study::{AsMade, Difference, Fact, Fairness};
+use fsarena_study::{AsMade, Difference, Disturbance, Fact, Fairness, Study};
 use maud::{Markup, html};
+
+/// More rows than this are folded.
+const FOLDED_ROWS: usize = 40;
 
 /// The section of one RUN.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let run = context.run;
     let view = fsarena_study::fairness(run.header, run.sessions, run.records);
-    let body = html! {
-        @let labels = labels(&run.header.plan);
-        @if !context.is_watched() {
-            (differences(&view, &labels))
-            (contenders(&view, &labels))
-        }
-        (parts::heading("Host"))
-        @if view.host.is_empty() {
-            (parts::missing("Nothing is stored of the host."))
-        } @else {
-            (facts(&view.host))
-        }
-        (devices(&view))
-        (tables::prepared(run.study))
-        (parts::heading("Programs"))
-        @if view.tools.is_empty() {
-            (parts::missing("No version of a program is stored."))
-        } @else {
-            (facts(&view.tools))
-        }
-        @if !context.is_watched() { (tables::caches(&view, &run.header.plan)) }
-        (tables::disturbances(&view, run.study))
-        (sampler(context))
-        (findings(&run.header.findings))
-    };
-    Section::new(vec![Block::Page(body, Vec::new())])
+    // The contenders of the plan: differences are told of these, made or not.
+    let plan = &run.header.plan;
+    let labels: Vec<&str> = plan.contenders.iter().map(|one| one.label.as_str()).collect();
+    let heading = |title: &str| Block::Heading(title.to_owned());
+    let mut blocks = Vec::new();
+    if !context.is_watched() {
+        blocks.push(heading("Differences between contenders"));
+        blocks.extend(differences(&view, &labels));
+        blocks.push(heading("Contenders as they were made"));
+        blocks.extend(contenders(&view, &labels));
+    }
+    blocks.push(heading("Host"));
+    blocks.push(facts(&view.host, "Nothing is stored of the host."));
+    blocks.push(heading("Devices"));
+    let none = "Nothing is stored of a device: none was used, or no trial began.";
+    blocks.extend(view.devices.is_empty().then(|| missing(none)));
+    for device in &view.devices {
+        blocks.push(Block::Text(device.title.clone()));
+        blocks.push(Block::Html(parts::facts(&pairs(&device.facts))));
+    }
+    blocks.push(Block::Table(ledger::conditioning(run.study)));
+    blocks.push(Block::Table(ledger::queues(run.study)));
+    blocks.push(heading("Programs"));
+    blocks.push(facts(&view.tools, "No version of a program is stored."));
+    if !context.is_watched() {
+        blocks.push(heading("Caches, and the proof"));
+        blocks.push(caches(&view, plan));
+    }
+    blocks.push(heading("Disturbances"));
+    blocks.extend(disturbances(&view, run.study));
+    blocks.push(heading("Cost of measuring"));
+    blocks.push(Block::Text(notes::sampling(run.study).unwrap_or_else(|| {
+        let is_known = context.measured_by().is_none();
+        let none = "No time series was taken: sampling cost nothing.";
+        if is_known { none } else { "Not known." }.to_owned()
+    })));
+    blocks.push(heading("What the doctor found before the RUN"));
+    blocks.extend(findings(&run.header.findings));
+    Section::new(blocks)
 }
 
-fn facts(facts: &[Fact]) -> Markup {
-    let pairs: Vec<(&str, &str)> =
-        facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();
-    parts::facts(&pairs)
+fn missing(text: &str) -> Block {
+    Block::Missing(text.to_owned())
 }
 
-/// The contenders of the plan: differences are told of these, made or not.
-fn labels(plan: &RunPlan) -> Vec<&str> {
-    plan.contenders.iter().map(|contender| contender.label.as_str()).collect()
+/// Facts, or that there are `none`.
+fn facts(facts: &[Fact], none: &str) -> Block {
+    match facts.is_empty() {
+        true => missing(none),
+        false => Block::Html(parts::facts(&pairs(facts))),
+    }
+}
+
+fn pairs(facts: &[Fact]) -> Vec<(&str, &str)> {
+    facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect()
 }
 
 /// Every difference; first, and loudly, those that are not under test.
-fn differences(view: &Fairness, labels: &[&str]) -> Markup {
+fn differences(view: &Fairness, labels: &[&str]) -> Vec<Block> {
     let sorted = by_loudness(&view.differences);
     let loud = sorted.iter().filter(|one| !one.under_test).count();
     let mut columns = vec![Column::text("difference"), Column::text("under test")];
     columns.extend(labels.iter().map(|&label| Column::text(label)));
     let mut table = Table::new(columns).caption("In what the contenders differ");
-    for one in &sorted {
-        let is_asked = one.under_test;
-        let mark = if is_asked { Cell::text("yes") } else { Cell::text("NO").strong() };
-        let mut cells = vec![Cell::text(&one.what), mark];
-        cells.extend((0..labels.len()).map(|at| {
-            one.values.get(at).and_then(Option::as_ref).map_or_else(Cell::none, Cell::text)
-        }));
-        table.row(cells);
+    for one in sorted {
+        let mark = if one.under_test { Cell::text("yes") } else { Cell::text("NO").strong() };
+        let value = |at| one.values.get(at).and_then(Option::as_ref);
+        let values = (0..labels.len()).map(|at| Cell::known(value(at)));
+        table.row([Cell::text(&one.what), mark].into_iter().chain(values));
     }
-    html! {
-        (parts::heading("Differences between contenders"))
-        @if labels.len() < 2 {
-            (parts::missing("One contender alone: there is nothing that it could differ from."))
-        } @else if table.is_empty() {
-            (parts::note("None was found in what is recorded."))
-        } @else {
-            @if loud > 0 {
-                (parts::warning(&format!(
-                    "the contenders differ in {} that the experiment does not test; any of them \
-                     may be what the figures show.",
-                    count(loud, "thing")
-                )))
-            } @else {
-                (parts::note("All differences are under test, or follow from what is."))
-            }
-            (table)
-        }
+    if labels.len() < 2 {
+        return vec![missing("One contender alone: there is nothing that it could differ from.")];
     }
+    if table.is_empty() {
+        return vec![Block::Note("None was found in what is recorded.".to_owned())];
+    }
+    let said = match loud {
+        0 => Block::Note("All differences are under test, or follow from what is.".to_owned()),
+        _ => Block::Warning(format!(
+            "the contenders differ in {} that the experiment does not test; any of them may be \
+             what the figures show.",
+            count(loud, "thing")
+        )),
+    };
+    vec![said, Block::Table(table)]
 }
 
 /// Those not under test first, each kind in its order.
@@ -100,21 +113,15 @@ fn by_loudness(differences: &[Difference]) -> Vec<&Difference> {
     sorted
 }
 
-fn contenders(view: &Fairness, labels: &[&str]) -> Markup {
-    let is_made = |at: usize| view.contenders.iter().any(|own| own.contender == at);
-    let never: Vec<String> = (0..labels.len())
-        .filter(|&at| !is_made(at))
-        .map(|at| format!("{}: never made or mounted by fsarena", labels[at]))
-        .collect();
-    html! {
-        (parts::heading("Contenders as they were made"))
-        @if view.contenders.is_empty() {
-            (parts::missing("None was made or mounted by fsarena."))
-        } @else {
-            @for own in &view.contenders { (contender(own)) }
-            (parts::list(&never))
-        }
+fn contenders(view: &Fairness, labels: &[&str]) -> Vec<Block> {
+    if view.contenders.is_empty() {
+        return vec![missing("None was made or mounted by fsarena.")];
     }
+    let is_made = |at: usize| view.contenders.iter().any(|own| own.contender == at);
+    let never = (0..labels.len()).filter(|&at| !is_made(at));
+    let never = never.map(|at| format!("{}: never made or mounted by fsarena", labels[at]));
+    let made = view.contenders.iter().map(|own| Block::Html(contender(own)));
+    made.chain([Block::List(None, never.collect())]).collect()
 }
 
 /// One contender; folded, since there may be many.
@@ -138,43 +145,75 @@ fn contender(own: &AsMade) -> Markup {
                 (parts::warning(&format!("not all its trials were alike: {how}.")))
             }
             (parts::facts(&named))
-            @if !own.features.is_empty() { (facts(&own.features)) }
+            @if !own.features.is_empty() { (parts::facts(&pairs(&own.features))) }
         }
     }
 }
 
-fn devices(view: &Fairness) -> Markup {
-    html! {
-        (parts::heading("Devices"))
-        @if view.devices.is_empty() {
-            (parts::missing("Nothing is stored of a device: none was used, or no trial began."))
-        }
-        @for device in &view.devices {
-            p { (device.title) }
-            (facts(&device.facts))
-        }
+/// How the caches were, and by what proof.
+fn caches(view: &Fairness, plan: &RunPlan) -> Block {
+    let columns = vec![
+        Column::text("contender"),
+        Column::text("workload"),
+        Column::text("phase"),
+        Column::text("caches"),
+        Column::figure("trials"),
+        Column::figure("read by the mount"),
+        Column::figure("had to be read"),
+        Column::figure("delivered"),
+        Column::text("why it is called that"),
+    ];
+    let mut table = Table::new(columns).caption("State of the caches, medians of bytes").sortable();
+    for proof in &view.caches {
+        let hue = plan.contenders.iter().position(|own| own.label == proof.label);
+        table.row(vec![
+            Cell::contender(hue.unwrap_or(0), &proof.label),
+            Cell::text(&proof.workload),
+            Cell::text(&proof.phase),
+            Cell::text(cache(proof.state)),
+            Cell::count(proof.trials),
+            Cell::bytes(proof.mount_read_bytes),
+            Cell::bytes(proof.needed_read_bytes),
+            Cell::bytes(proof.delivered_read_bytes),
+            Cell::text(&proof.why),
+        ]);
+    }
+    match view.caches.len() {
+        0 => missing("No phase was begun."),
+        n if n > FOLDED_ROWS => Block::Fold(count(n, "row"), vec![Block::Table(table)]),
+        _ => Block::Table(table),
     }
 }
 
-fn sampler(context: &SectionContext<'_>) -> Markup {
-    let said = match context.run.study.sampler {
-        None if context.measured_by().is_some() => "Not known.".to_owned(),
-        None => "No time series was taken: sampling cost nothing.".to_owned(),
-        Some(total) => {
-            let missed = match total.missed_deadlines {
-                0 => String::new(),
-                missed => format!(" ({} more were due but late)", grouped(missed)),
-            };
-            let share = total.share * 100.0;
-            let samples = grouped(total.samples);
-            format!("Sampling took {samples} samples{missed} and {share:.2} % of one CPU core.")
-        }
-    };
-    html! { (parts::heading("Cost of measuring")) p { (said) } }
+/// What disturbed the trials, those with a remedy first; and what the watchers saw.
+fn disturbances(view: &Fairness, study: &Study) -> Vec<Block> {
+    let columns = vec![
+        Column::text("what"),
+        Column::text("what to do about it"),
+        Column::figure("trials"),
+        Column::text("contenders"),
+    ];
+    let mut table =
+        Table::new(columns).caption("What disturbed the trials, or is to be known with them");
+    let mut sorted: Vec<&Disturbance> = view.disturbances.iter().collect();
+    sorted.sort_by_key(|one| (one.remedy.is_none(), std::cmp::Reverse(one.trials)));
+    for one in sorted {
+        table.row(vec![
+            Cell::text(&one.text),
+            Cell::known(one.remedy.as_ref()),
+            Cell::count(one.trials),
+            Cell::text(one.labels.join(", ")),
+        ]);
+    }
+    let watched: Vec<String> = study.findings.iter().map(|found| found.text.clone()).collect();
+    if table.is_empty() && watched.is_empty() {
+        return vec![Block::Note("None was seen.".to_owned())];
+    }
+    vec![Block::Table(table), Block::List(None, watched)]
 }
 
 /// What the doctor found before the RUN, the gravest first.
-fn findings(findings: &[Finding]) -> Markup {
+fn findings(findings: &[Finding]) -> Vec<Block> {
     let heavy = findings.iter().filter(|one| one.weight >= Weight::Warning).count();
     let columns = vec![
         Column::text("weight"),
@@ -193,22 +232,17 @@ fn findings(findings: &[Finding]) -> Markup {
             weight,
             Cell::text(&one.place),
             Cell::text(&one.reading),
-            if advice.is_empty() { Cell::none() } else { Cell::text(advice.join(" ")) },
-            one.command.as_ref().map_or_else(Cell::none, Cell::text),
+            Cell::known((!advice.is_empty()).then(|| advice.join(" ")).as_ref()),
+            Cell::known(one.command.as_ref()),
         ]);
     }
-    html! {
-        (parts::heading("What the doctor found before the RUN"))
-        @if table.is_empty() {
-            (parts::missing("Not asked: the RUN has no findings of the doctor."))
-        } @else {
-            @if heavy > 0 {
-                @let findings = count(heavy, "finding");
-                (parts::warning(&format!("{findings} that change or spoil figures.")))
-            }
-            (table)
-        }
+    if table.is_empty() {
+        return vec![missing("Not asked: the RUN has no findings of the doctor.")];
     }
+    let warning = (heavy > 0).then(|| {
+        Block::Warning(format!("{} that change or spoil figures.", count(heavy, "finding")))
+    });
+    warning.into_iter().chain([Block::Table(table)]).collect()
 }
 
 /// The gravest first, each weight in its order.

@@ -8,18 +8,23 @@ mod appendix;
 mod bytes;
 mod cycles;
 mod fairness;
-mod series;
+pub(crate) mod series;
 mod speed;
 mod sweeps;
 mod then;
 pub(crate) mod watched;
 
 use crate::article::{OwnRun, own_section};
+use crate::command::command;
 use crate::context::{Run, SectionContext};
-use crate::notes::{self, run_heading};
+use crate::notes::{self, heading_lines, run_heading};
 use crate::section::{Block, Section};
-use crate::text::{Detail, Style};
-use crate::{ledger, phases, raw, render, verdict};
+use crate::text::{Detail, Style, clean, escaped};
+use crate::verdict::sentences::answer;
+use crate::verdict::{self, verdict_headline};
+use crate::{ledger, phases, raw, render};
+use fsarena_model::run::RunHeader;
+use std::fmt::Write as _;
 
 type Build = fn(&SectionContext<'_>) -> Section;
 
@@ -108,13 +113,13 @@ pub fn run_text(
 pub(crate) fn sections_markdown(run: &Run<'_>, style: Style) -> String {
     let context = SectionContext::as_text(run, Detail::AllPairs, style);
     let all = made(&context, MARKDOWN);
-    all.iter().map(|(kind, section)| render::markdown::section(kind.title, section)).collect()
+    all.iter().map(|(kind, section)| render::markdown(kind.title, section)).collect()
 }
 
 /// Verdicts with the answer to each question in words.
 fn answers(context: &SectionContext<'_>) -> Section {
     let Some(verdicts) = context.run.verdicts else { return Section::none() };
-    let said = verdicts.questions.iter().map(|one| verdict::answers::in_words(verdicts, one));
+    let said = verdicts.questions.iter().map(|one| answer(verdicts, one));
     let mut section = verdict::section(verdicts, context.detail, context.style);
     // The headline stands above all sections.
     section.blocks[0] = Block::List(None, said.collect());
@@ -128,4 +133,55 @@ fn in_the_shape(context: &SectionContext<'_>) -> Section {
     let (records, study, notes) = (run.records, run.study, repeats.notes);
     let own = OwnRun { header: run.header, records, study, notes };
     own_section(repeats.article, repeats.phases, &[own])
+}
+
+/// A RUN with its verdicts, where it asked something.
+#[must_use]
+pub fn markdown(run: &Run<'_>, style: Style) -> String {
+    let Run { header, study, verdicts, .. } = *run;
+    let style = Style { colour: false, bars: false, ..style };
+    let mut out = String::new();
+    let mut lines = heading_lines(study).into_iter();
+    let title = lines.next().unwrap_or_default();
+    let _ = write!(out, "# {}\n\n", escaped(&title));
+    let facts: Vec<String> = lines.map(|line| escaped(&line)).collect();
+    let _ = writeln!(out, "{}", facts.join("  \n"));
+    if let Some(verdicts) = verdicts {
+        let _ = write!(out, "\n**{}**\n", escaped(&verdict_headline(verdicts)));
+    }
+    out.push_str(&sections_markdown(run, style));
+    write_method(&mut out, header);
+    out
+}
+
+/// The command that does it again.
+fn write_method(out: &mut String, header: &RunHeader) {
+    out.push_str("\n## How it was done, and how it is done again\n");
+    let version = &header.program_version;
+    let _ = writeln!(out, "\nfsarena {}, its command line and experiment:", escaped(version));
+    fence(out, "console", &command(header));
+    let toml = header.experiment_toml.trim_end();
+    if !toml.is_empty() {
+        fence(out, "toml", toml);
+    }
+}
+
+/// Text as it is, in a fence that is longer than any within it.
+fn fence(out: &mut String, language: &str, text: &str) {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    let lines: Vec<String> = text.lines().map(clean).collect();
+    let _ = write!(out, "\n{fence}{language}\n{}\n{fence}\n", lines.join("\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_cannot_be_left() {
+        let mut out = String::new();
+        fence(&mut out, "toml", "a\n```\n# x\n````");
+        assert_eq!(out, "\n`````toml\na\n```\n# x\n````\n`````\n");
+    }
 }

@@ -1,44 +1,28 @@
 //! Section 5, time series: of one trial a workload and contender, across its phases.
 
 use crate::context::SectionContext;
-use crate::format::grouped;
-use crate::pictures;
-use crate::render::html as parts;
+use crate::format::{grouped, three};
+use crate::pictures::workload_id;
 use crate::section::{Block, Section};
-use fsarena_chart::Svg;
+use fsarena_chart::{Head, Panel, Span, Trace, Traces};
+use fsarena_model::cycle::CycleRecord;
 use fsarena_model::units::Nanos;
-use fsarena_study::TrialTrace;
-use maud::{Markup, html};
-
-/// The section of one RUN.
-pub(crate) fn build(context: &SectionContext<'_>) -> Section {
-    let traces = views(context);
-    let body = html! {
-        @if traces.is_empty() {
-            (parts::missing(why_none(context)))
-        } @else {
-            (parts::note(&describe_sampling(context)))
-            @for (shown, others) in of_workloads(&traces) { (workload(context, shown, others)) }
-        }
-    };
-    Section::new(vec![Block::Page(body, charts(context))])
-}
+use fsarena_study::{PhaseTrace, Quantity, TrialTrace};
 
 /// Most charts of a RUN, so that a page of many contenders can still be mailed.
 const MOST_CHARTS: usize = 24;
 
-/// Its charts, in their order on the page.
-fn charts(context: &SectionContext<'_>) -> Vec<Svg> {
+/// The section of one RUN. Each workload has an equal part of the charts.
+pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let traces = views(context);
-    let shown = of_workloads(&traces).flat_map(|(shown, _)| shown);
-    shown.map(|trace| pictures::traces(context, trace).draw()).collect()
-}
-
-/// What is drawn of each workload, and what is not: each has an equal part of the charts.
-fn of_workloads(traces: &[TrialTrace]) -> impl Iterator<Item = (&[TrialTrace], &[TrialTrace])> {
-    let workloads = || traces.chunk_by(|a, b| a.workload == b.workload);
-    let each = (MOST_CHARTS / workloads().count().max(1)).max(1);
-    workloads().map(move |own| own.split_at(each.min(own.len())))
+    if traces.is_empty() {
+        return Section::new(vec![Block::Missing(why_none(context).to_owned())]);
+    }
+    let workloads: Vec<_> = traces.chunk_by(|a, b| a.workload == b.workload).collect();
+    let each = (MOST_CHARTS / workloads.len()).max(1);
+    let note = Block::Note(describe_sampling(context));
+    let blocks = workloads.into_iter().flat_map(|own| workload(context, own, each));
+    Section::new(std::iter::once(note).chain(blocks).collect())
 }
 
 /// Series with at least one value, those of a workload together.
@@ -84,26 +68,21 @@ fn describe_sampling(context: &SectionContext<'_>) -> String {
     )
 }
 
-fn workload(context: &SectionContext<'_>, shown: &[TrialTrace], left_out: &[TrialTrace]) -> Markup {
-    let Some((first, others)) = shown.split_first() else { return html! {} };
-    html! {
-        (parts::heading(&first.workload))
-        (trial(context, first))
-        @for other in others {
-            (parts::fold(&format!("{} on {}", other.workload, other.label), &trial(context, other)))
-        }
-        @if !left_out.is_empty() {
-            (parts::note(&format!(
-                "Not drawn, to keep the page small: {} series of further contenders. They are in the \
-                 database.",
-                grouped(left_out.len() as u64)
-            )))
-        }
+/// The first `most` trials of a workload, the first of them open.
+fn workload(context: &SectionContext<'_>, all: &[TrialTrace], most: usize) -> Vec<Block> {
+    let trial = |trace| Block::Chart(traces(context, trace).draw(), caption(trace));
+    let mut blocks = vec![Block::Heading(all[0].workload.clone()), trial(&all[0])];
+    blocks.extend(all.iter().take(most).skip(1).map(|other| {
+        Block::Fold(format!("{} on {}", other.workload, other.label), vec![trial(other)])
+    }));
+    if all.len() > most {
+        blocks.push(Block::Note(format!(
+            "Not drawn, to keep the page small: {} series of further contenders. They are in the \
+             database.",
+            grouped((all.len() - most) as u64)
+        )));
     }
-}
-
-fn trial(context: &SectionContext<'_>, trace: &TrialTrace) -> Markup {
-    parts::figure(&pictures::traces(context, trace).draw(), &caption(trace))
+    blocks
 }
 
 fn caption(trace: &TrialTrace) -> String {
@@ -113,10 +92,84 @@ fn caption(trace: &TrialTrace) -> String {
     )
 }
 
+/// The series of a trial.
+pub(crate) fn traces(context: &SectionContext<'_>, trace: &TrialTrace) -> Traces {
+    let panels: Vec<Panel> =
+        Quantity::ALL.iter().filter_map(|&quantity| panel(trace, quantity)).collect();
+    let id = format!("{}-c{}-series", workload_id(context, &trace.workload), trace.contender + 1);
+    Traces {
+        head: Head {
+            id,
+            title: format!("{} on {}, block {}", trace.workload, trace.label, trace.block),
+            description: describe_trace(trace, &panels),
+        },
+        panels,
+        spans: trace.phases.iter().flat_map(|phase| spans(context, trace, phase)).collect(),
+    }
+}
+
+/// The phase; where it has cycles, a span from the start of each to that of the next.
+fn spans(context: &SectionContext<'_>, trace: &TrialTrace, phase: &PhaseTrace) -> Vec<Span> {
+    let record = context.run.records.iter().find(|one| one.key.sequence + 1 == trace.trial);
+    let own = record.and_then(|record| record.phases.iter().find(|own| own.name == phase.phase));
+    let cycles = own.and_then(|own| own.cycles.as_ref()).map_or(&[][..], |all| &all.cycles);
+    let end_s = phase.at_s + phase.length_s;
+    if cycles.is_empty() {
+        return vec![Span { label: phase.phase.clone(), from_s: phase.at_s, to_s: end_s }];
+    }
+    let start_s = |cycle: &CycleRecord| phase.at_s + cycle.report.started_ns as f64 / 1e9;
+    let ends = cycles.iter().skip(1).map(start_s).chain([end_s]);
+    let span = |(cycle, to_s): (&CycleRecord, f64)| {
+        let disturbed = if cycle.report.disturb.is_some() { ", disturbed" } else { "" };
+        let label = format!("cycle {}{disturbed}", cycle.report.number);
+        Span { label, from_s: start_s(cycle), to_s }
+    };
+    cycles.iter().zip(ends).map(span).collect()
+}
+
+/// What a panel shows, with its unit.
+fn quantity_title(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::ReadMbPerS => "read from the device, MB/s",
+        Quantity::WrittenMbPerS => "written to the device, MB/s",
+        Quantity::BusyPercent => "device busy, %",
+        Quantity::QueueDepth => "requests at the device",
+        Quantity::DirtyMib => "dirty memory, MiB",
+        Quantity::CpuPercent => "CPU load, %",
+    }
+}
+
+/// One line over all phases, with a gap between two; nothing where no phase has a value.
+fn panel(trace: &TrialTrace, quantity: Quantity) -> Option<Panel> {
+    let mut points: Vec<(f64, Option<f64>)> = Vec::new();
+    for phase in &trace.phases {
+        let own = phase.lines.iter().find(|line| line.quantity == quantity);
+        let Some(own) = own.filter(|line| !line.points.is_empty()) else { continue };
+        if !points.is_empty() {
+            points.push((phase.at_s, None));
+        }
+        points.extend(own.points.iter().map(|&(time_s, value)| (phase.at_s + time_s, value)));
+    }
+    points.iter().any(|(_, value)| value.is_some()).then(|| Panel {
+        title: quantity_title(quantity).to_owned(),
+        traces: vec![Trace { label: String::new(), hue: trace.contender, points }],
+    })
+}
+
+fn describe_trace(trace: &TrialTrace, panels: &[Panel]) -> String {
+    let peak = |panel: &Panel| {
+        let values = panel.traces.iter().flat_map(|line| &line.points).filter_map(|point| point.1);
+        format!("{} at most {}", panel.title, three(values.fold(0.0, f64::max)))
+    };
+    let peaks: Vec<String> = panels.iter().map(peak).collect();
+    let phases: Vec<&str> = trace.phases.iter().map(|phase| phase.phase.as_str()).collect();
+    format!("Over the phases {}: {}.", phases.join(", "), peaks.join("; "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pictures::sample::{Sample, html_of};
+    use crate::pictures::sample::{Sample, charts_of, html_of};
     use fsarena_testkit::records;
 
     #[test]
@@ -125,7 +178,7 @@ mod tests {
         let sample = Sample::with_labels(&["ext4", "xfs", "btrfs"], work, 2);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
-        assert_eq!(charts(&context).len(), 6);
+        assert_eq!(charts_of(&build(&context)).len(), 6);
         let page = html_of(&build(&context));
         assert_eq!(page.matches("<details").count(), 4);
         let trace = &views(&context)[1];
@@ -141,7 +194,7 @@ mod tests {
         let sample = Sample::with_labels(&labels, work, 1);
         let run = sample.run();
         let context = SectionContext::new(0, &run);
-        assert_eq!(charts(&context).len(), MOST_CHARTS);
+        assert_eq!(charts_of(&build(&context)).len(), MOST_CHARTS);
         let page = html_of(&build(&context));
         assert_eq!(page.matches("8 series of further contenders").count(), 2, "{page}");
     }

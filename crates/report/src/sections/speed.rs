@@ -5,38 +5,19 @@ use crate::context::SectionContext;
 use crate::format::count;
 use crate::labels::phase_title;
 use crate::pictures;
-use crate::render::html as parts;
 use crate::section::{Block, Section};
 use crate::table::Table;
-use crate::verdict::answers::listed;
-use crate::verdict::text::level;
+use crate::verdict::text::{level, listed};
 use crate::{job, ledger, phases};
-use fsarena_chart::Svg;
 use fsarena_model::verdict::Metric;
 use fsarena_study::{HeatView, PhaseCurves, PhasePoints, PhaseTable, Study};
 use fsarena_verdict::Verdicts;
-use maud::{Markup, html};
+use maud::html;
 
 /// Views that the charts of this section are drawn from.
 struct Views {
     points: Vec<PhasePoints>,
     curves: Vec<PhaseCurves>,
-    /// With its caption.
-    heat: Option<(Svg, String)>,
-}
-
-impl Views {
-    fn new(context: &SectionContext<'_>) -> Self {
-        let run = context.run;
-        let plan = &run.header.plan;
-        let heat = fsarena_study::heat(run.study, run.verdicts);
-        Self {
-            points: fsarena_study::points(plan, run.records),
-            curves: fsarena_study::curves(plan, run.records),
-            heat: heat
-                .map(|view| (pictures::heat(context, &view).draw(), heat_caption(context, &view))),
-        }
-    }
 }
 
 /// The section of one RUN.
@@ -44,100 +25,64 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     if context.is_watched() {
         return Section::none();
     }
-    let views = Views::new(context);
-    let study = context.run.study;
-    let body = html! {
-        @if study.tables.iter().all(|table| table.rows.is_empty()) {
-            (parts::missing(
-                "No trial has come to the end of a phase: there are no figures. Why not is said \
-                 below each phase."
-            ))
-        }
-        @if let Some((heat, caption)) = &views.heat { (parts::figure(heat, caption)) }
-        @for work in by_workload(&study.tables) { (workload(context, &work, &views)) }
-        (space(study))
-        (tool_overhead(study))
-        (safety())
+    let run = context.run;
+    let (plan, study) = (&run.header.plan, run.study);
+    let views = Views {
+        points: fsarena_study::points(plan, run.records),
+        curves: fsarena_study::curves(plan, run.records),
     };
-    Section::new(vec![Block::Page(body, charts(context))])
-}
-
-/// Its charts, in their order on the page.
-fn charts(context: &SectionContext<'_>) -> Vec<Svg> {
-    let views = Views::new(context);
-    let mut charts: Vec<Svg> = views.heat.iter().map(|(chart, _)| chart.clone()).collect();
-    for work in by_workload(&context.run.study.tables) {
-        for table in &work {
-            let drawn = Phase::drawn(context, table, &views);
-            charts.push(drawn.times);
-            charts.extend(drawn.clocks);
-            charts.extend(drawn.latency);
-        }
-        charts.extend(prices(context, &work).into_iter().map(|(chart, _)| chart));
+    let mut blocks = Vec::new();
+    if study.tables.iter().all(|table| table.rows.is_empty()) {
+        let text = "No trial has come to the end of a phase: there are no figures. Why not is said \
+                    below each phase.";
+        blocks.push(Block::Missing(text.to_owned()));
     }
-    charts
-}
-
-/// The tables of each workload, in the order of the plan.
-fn by_workload(tables: &[PhaseTable]) -> Vec<Vec<&PhaseTable>> {
-    let parts = tables.chunk_by(|a, b| a.workload == b.workload);
-    parts.map(|part| part.iter().collect()).collect()
-}
-
-/// The charts of a phase.
-struct Phase {
-    times: Svg,
-    clocks: Option<Svg>,
-    latency: Vec<Svg>,
-}
-
-impl Phase {
-    fn drawn(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Self {
-        let has_figures = table.rows.iter().any(|row| row.n > 0);
-        let latency = pictures::latency(context, table, &views.curves);
-        Self {
-            times: pictures::times(context, table, &views.points).draw(),
-            clocks: (has_figures && context.measured_by().is_none())
-                .then(|| pictures::clocks(context, table).draw()),
-            latency: latency.iter().map(fsarena_chart::Curves::draw).collect(),
-        }
+    blocks.extend(fsarena_study::heat(study, run.verdicts).map(|view| {
+        Block::Chart(pictures::heat(context, &view).draw(), heat_caption(context, &view))
+    }));
+    for work in study.tables.chunk_by(|a, b| a.workload == b.workload) {
+        blocks.extend(workload(context, work, &views));
     }
+    blocks.extend(space(study));
+    blocks.extend(job::tool_overhead_blocks(study));
+    blocks.push(Block::Heading("Safety".to_owned()));
+    blocks.push(Block::Missing(SAFETY.to_owned()));
+    Section::new(blocks)
 }
 
-fn workload(context: &SectionContext<'_>, tables: &[&PhaseTable], views: &Views) -> Markup {
-    let Some(first) = tables.first() else { return html! {} };
-    html! {
-        (parts::heading(&format!("{}: {}", first.workload, first.workload_title)))
-        @for table in tables { (phase(context, table, views)) }
-        div.pair {
-            @for (chart, caption) in prices(context, tables) { (parts::figure(&chart, caption)) }
-        }
-    }
+fn workload(context: &SectionContext<'_>, tables: &[PhaseTable], views: &Views) -> Vec<Block> {
+    let first = &tables[0];
+    let title = format!("{}: {}", first.workload, first.workload_title);
+    let mut blocks = vec![Block::Heading(title)];
+    blocks.extend(tables.iter().flat_map(|table| phase(context, table, views)));
+    let cpu = pictures::cpu(context, tables).map(|chart| (chart.draw(), CPU.to_owned()));
+    let written = pictures::written(context, tables);
+    let written = written.map(|chart| (chart.draw(), WRITTEN.to_owned()));
+    blocks.push(Block::Charts(cpu.into_iter().chain(written).collect()));
+    blocks
 }
 
-fn phase(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Markup {
-    let drawn = Phase::drawn(context, table, views);
-    html! {
-        h5 { (phase_title(table)) }
-        (parts::figure(&drawn.times, &times_caption(context, table)))
-        (figures(context, table))
-        div.pair {
-            @if let Some(clocks) = &drawn.clocks { (parts::figure(clocks, CLOCKS)) }
-            @for chart in &drawn.latency { (parts::figure(chart, LATENCY)) }
-        }
-    }
-}
-
-/// CPU and device of a workload, each with its caption.
-fn prices(context: &SectionContext<'_>, tables: &[&PhaseTable]) -> Vec<(Svg, &'static str)> {
-    let cpu = pictures::cpu(context, tables).map(|chart| (chart.draw(), CPU));
-    let written = pictures::written(context, tables).map(|chart| (chart.draw(), WRITTEN));
-    cpu.into_iter().chain(written).collect()
+fn phase(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Vec<Block> {
+    let times = pictures::times(context, table, &views.points).draw();
+    let mut blocks = vec![
+        Block::Html(html! { h5 { (phase_title(table)) } }),
+        Block::Chart(times, times_caption(context, table)),
+    ];
+    blocks.extend(figures(context, table));
+    let has_clocks = table.rows.iter().any(|row| row.n > 0) && context.measured_by().is_none();
+    let clocks = has_clocks.then(|| pictures::clocks(context, table).draw());
+    let clocks = clocks.map(|chart| (chart, CLOCKS.to_owned())).into_iter();
+    let latency = pictures::latency(context, table, &views.curves);
+    let latency = latency.iter().map(|chart| (chart.draw(), LATENCY.to_owned()));
+    blocks.push(Block::Charts(clocks.chain(latency).collect()));
+    blocks
 }
 
 const CLOCKS: &str = "The same work by three clocks, medians: returned, when the calls came back; \
                       durable, when syncfs was done; drained, when everything was where it shall \
                       lie and the device was still.";
+const SAFETY: &str = "Not run: fsarena has no power-cut tests so far. Nothing here says what is left \
+                      after a crash; a contender may be fast because it promises less.";
 const LATENCY: &str = "Latency of single ops, all trials of a contender together, on a \
                        logarithmic scale; shares that so many ops cannot tell are left out.";
 const CPU: &str = "Load of the whole machine from the start of a phase to durable, medians; 100 % \
@@ -215,55 +160,26 @@ fn times_caption(context: &SectionContext<'_>, table: &PhaseTable) -> String {
 }
 
 /// The figures of a phase and, below them, why contenders have none.
-fn figures(context: &SectionContext<'_>, table: &PhaseTable) -> Markup {
+fn figures(context: &SectionContext<'_>, table: &PhaseTable) -> Vec<Block> {
     let tables = phases::phase_grids(context.run.study, table, context.style);
-    let traffic = ledger::traffic(table);
-    let all = tables.into_iter().chain([traffic]).map(Table::without_empty_columns);
+    let all = tables.into_iter().chain([ledger::traffic(table)]).map(Table::without_empty_columns);
     let why = |absent| pictures::why_absent(context, table, absent);
     let absent = table.absent.iter().map(|one| format!("{}: {}", one.label, why(one)));
-    html! {
-        @for own in all { (own) }
-        (parts::list(&absent.collect::<Vec<_>>()))
-    }
+    all.map(Block::Table).chain([Block::List(None, absent.collect())]).collect()
 }
 
 /// Space after the last phase and how long the unmount took.
-fn space(study: &Study) -> Markup {
+fn space(study: &Study) -> Vec<Block> {
     let table = ledger::space(study);
-    html! {
-        (parts::heading("Space and unmount"))
-        @if table.is_empty() {
-            (parts::missing("No trial has a reading of space."))
-        } @else {
-            (table)
-            (parts::note(
-                "amp.: growth of used space per byte stored; a dash where nothing is left stored. \
-                 Unmount: the last one of a trial."
-            ))
-        }
+    let mut blocks = vec![Block::Heading("Space and unmount".to_owned())];
+    if table.is_empty() {
+        blocks.push(Block::Missing("No trial has a reading of space.".to_owned()));
+    } else {
+        let note = "amp.: growth of used space per byte stored; a dash where nothing is left \
+                    stored. Unmount: the last one of a trial.";
+        blocks.extend([Block::Table(table), Block::Note(note.to_owned())]);
     }
-}
-
-/// The same work by a program and by the engine; nothing where no two workloads have both.
-fn tool_overhead(study: &Study) -> Markup {
-    let table = job::tool_overhead(study);
-    html! {
-        @if !table.is_empty() {
-            (parts::heading(job::TOOL_OVERHEAD))
-            (table)
-            @for line in job::tool_overhead_notes(study) { (parts::note(&line)) }
-        }
-    }
-}
-
-fn safety() -> Markup {
-    html! {
-        (parts::heading("Safety"))
-        (parts::missing(
-            "Not run: fsarena has no power-cut tests so far. Nothing here says what is left after \
-             a crash; a contender may be fast because it promises less."
-        ))
-    }
+    blocks
 }
 
 #[cfg(test)]

@@ -4,12 +4,15 @@ use crate::bars::bar;
 use crate::context::SectionContext;
 use crate::format::bytes;
 use crate::labels::sweep_title;
-use crate::pictures;
+use crate::pictures::Unit;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use crate::text::Detail;
-use fsarena_study::sweep::{SweepCurve, SweepLevel, SweepPoint};
-use fsarena_study::{SweepMeasure, SweepView};
+use crate::verdict::text::percent;
+use fsarena_chart::{Axis, Head, Level, Levels, Spot, Standing};
+use fsarena_model::verdict::Verdict;
+use fsarena_study::sweep::{SweepLevel, SweepPoint};
+use fsarena_study::{SweepCurve, SweepMeasure, SweepView};
 
 /// Columns of a bar.
 const BAR_COLUMNS: usize = 20;
@@ -33,7 +36,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
 }
 
 fn sweep(context: &SectionContext<'_>, at: usize, view: &SweepView) -> Vec<Block> {
-    let draw = |curve| pictures::levels(context, (at, view), curve).draw();
+    let draw = |curve| levels_chart(context, (at, view), curve).draw();
     let charts = context.charts(|| {
         let caption = |curve: &SweepCurve| format!("{}.", with_capital(&curve.words));
         view.curves.iter().map(|curve| (draw(curve), caption(curve))).collect()
@@ -136,6 +139,110 @@ fn curve(context: &SectionContext<'_>, view: &SweepView, curve: &SweepCurve) -> 
     table
 }
 
+/// The curve of one measure; `sweep` is its number among those of the RUN, from 0.
+fn levels_chart(
+    context: &SectionContext<'_>,
+    (sweep, view): (usize, &SweepView),
+    curve: &SweepCurve,
+) -> Levels {
+    let unit = unit_of(curve);
+    let name = curve.measure.name();
+    let level = |(at, level): (usize, &fsarena_study::sweep::SweepLevel)| {
+        let point = curve.points.get(at).copied().unwrap_or_default();
+        Level {
+            at: level.value as f64,
+            label: level.text.clone(),
+            value: point.geometric_mean.map(|mean| Spot {
+                value: unit.convert(mean),
+                tip: level_tip(curve, at, &point, &level.label),
+            }),
+            interval: point
+                .low
+                .zip(point.high)
+                .map(|(low, high)| (unit.convert(low), unit.convert(high))),
+            standing: standing(curve, at, &point),
+        }
+    };
+    Levels {
+        head: Head {
+            id: format!("{}-s{}-{}", context.prefix, sweep + 1, id_of(curve.measure)),
+            title: format!("{}: {name}", sweep_title(view)),
+            description: describe_curve(view, curve),
+        },
+        axis: Axis {
+            title: if unit.name.is_empty() {
+                format!("{name} (less is better)")
+            } else {
+                format!("{name}, {} (less is better)", unit.name)
+            },
+            log: false,
+            unit: if unit.name.is_empty() { String::new() } else { format!(" {}", unit.name) },
+        },
+        option: view.option.clone(),
+        hue: sweep,
+        levels: view.levels.iter().enumerate().map(level).collect(),
+        flat: curve.flat,
+        same: format!("the same within {}", percent(view.margin)),
+    }
+}
+
+/// The unit that all values of a curve are shown in.
+fn unit_of(curve: &SweepCurve) -> Unit {
+    let most = curve.points.iter().filter_map(|point| point.geometric_mean).fold(0.0, f64::max);
+    match curve.measure {
+        SweepMeasure::Work | SweepMeasure::Durable => Unit::of_ns(most.round() as u64),
+        SweepMeasure::Busy => Unit { name: "%", size: 0.01 },
+        SweepMeasure::WrittenPerS => Unit { name: "MB/s", size: 1e6 },
+        SweepMeasure::Amplification | SweepMeasure::Space => Unit { name: "", size: 1.0 },
+    }
+}
+
+fn id_of(measure: SweepMeasure) -> &'static str {
+    match measure {
+        SweepMeasure::Work => "work",
+        SweepMeasure::Durable => "durable",
+        SweepMeasure::Busy => "busy",
+        SweepMeasure::WrittenPerS => "rate",
+        SweepMeasure::Amplification => "amplification",
+        SweepMeasure::Space => "space",
+    }
+}
+
+fn standing(curve: &SweepCurve, at: usize, point: &SweepPoint) -> Standing {
+    match point.against_best {
+        _ if curve.best == Some(at) => Standing::Best,
+        Some(Verdict::Same) => Standing::Same,
+        _ => Standing::Other,
+    }
+}
+
+/// `ext4 4096: 150 s [148 s, 152 s], × 1.02 the best, SAME`.
+fn level_tip(curve: &SweepCurve, at: usize, point: &SweepPoint, label: &str) -> String {
+    let text = |value: f64| curve.measure.text(value);
+    let mut tip = format!("{label}: {}", text(point.geometric_mean.unwrap_or_default()));
+    if let Some((low, high)) = point.low.zip(point.high) {
+        tip.push_str(&format!(" [{}, {}]", text(low), text(high)));
+    }
+    if curve.best == Some(at) {
+        tip.push_str(", the best");
+    } else if let Some(ratio) = point.ratio_to_best {
+        tip.push_str(&format!(", {ratio:.2} × the best"));
+        if let Some(verdict) = point.against_best {
+            tip.push_str(&format!(", {}", verdict.word()));
+        }
+    }
+    tip
+}
+
+fn describe_curve(view: &SweepView, curve: &SweepCurve) -> String {
+    let value = |at: usize| {
+        let mean = curve.points.get(at)?.geometric_mean?;
+        Some(format!("{} at {}", curve.measure.text(mean), view.levels.get(at)?.text))
+    };
+    let all: Vec<String> = (0..view.levels.len()).filter_map(value).collect();
+    format!("{}. Geometric means: {}.", curve.words, all.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,7 +277,7 @@ mod tests {
         let sample = Sample::periodic();
         let run = sample.run();
         let (context, view) = (SectionContext::new(0, &run), &sample.study.sweeps[0]);
-        let chart = pictures::levels(&context, (0, view), &view.curves[0]);
+        let chart = levels_chart(&context, (0, view), &view.curves[0]);
         let standings: Vec<Standing> = chart.levels.iter().map(|level| level.standing).collect();
         assert_eq!(standings, [Standing::Best, Standing::Same, Standing::Other]);
         assert_eq!(chart.flat, Some((0, 1)));

@@ -1,10 +1,12 @@
-//! Section 3, then and now: an article's table and chart beside this machine's. Only for
+//! Section 3, then and now: an article's table and chart next to this machine's. Only for
 //! experiments that repeat an article.
 
-use crate::article::{Beside, OwnRun, beside, findings_table};
+use crate::article::{OwnRun, ThenAndNow, ThenAndNowView, compared, findings_table};
 use crate::context::{Repeats, SectionContext};
-use crate::pictures;
+use crate::format::digits;
+use crate::pictures::key;
 use crate::section::{Block, Section};
+use fsarena_chart::{Axis, Group, Groups, Head, Key, Part, Spot};
 
 const CHART: &str = "Each value as a ratio to the best of its own time: hatched as published, \
                      filled on this machine, by returned as the articles measured. What has the \
@@ -13,7 +15,7 @@ const CHART: &str = "Each value as a ratio to the best of its own time: hatched 
 /// The section of one RUN; empty where its experiment repeats no article.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let Some(repeats) = context.run.article else { return Section::none() };
-    let beside = views(context, repeats);
+    let view = views(context, repeats);
     let Repeats { article, notes, .. } = repeats;
     let list = |all: &[String]| Block::List(None, all.to_vec());
     let fold = |summary: &str, blocks| Block::Fold(summary.to_owned(), blocks);
@@ -28,38 +30,38 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
          the contenders lay apart, as ratios within each."
             .to_owned(),
     ));
-    blocks.push(match pictures::then_and_now(context, article.year, &beside) {
+    blocks.push(match then_and_now(context, article.year, &view) {
         Some(chart) => Block::Chart(chart.draw(), CHART.to_owned()),
-        None => Block::Missing(none(&beside).to_owned()),
+        None => Block::Missing(none(&view).to_owned()),
     });
-    let left_out = beside.left_out();
+    let left_out = view.left_out();
     if !left_out.is_empty() {
         let summary = "In the tables, but in no ratio: not measured as the others";
         blocks.push(fold(summary, vec![list(&left_out)]));
     }
     // The first table and its notes, ours, then what else was printed.
     let is_table = |block: &Block| matches!(block, Block::Table(_));
-    let mut printed = beside.printed;
+    let mut printed = view.printed;
     let after = printed.iter().skip(1).position(is_table).map_or(printed.len(), |at| at + 1);
     let others = printed.split_off(after);
     blocks.extend(printed);
-    blocks.extend(beside.ours.into_iter().map(Block::Table));
+    blocks.extend(view.ours.into_iter().map(Block::Table));
     if !others.is_empty() {
         let summary =
             format!("The other tables of {}, and what is computed from them", article.year);
         blocks.push(fold(&summary, others));
     }
-    blocks.push(Block::Note(beside.legend));
+    blocks.push(Block::Note(view.legend));
     if !notes.is_empty() {
         blocks.push(Block::Heading("Ours, otherwise than the article".to_owned()));
         blocks.push(list(notes));
     }
-    if !beside.inference.is_empty() {
+    if !view.inference.is_empty() {
         blocks.push(Block::Heading(
             "What this suggests for the question that it left open: inference, not measurement"
                 .to_owned(),
         ));
-        blocks.push(list(&beside.inference));
+        blocks.push(list(&view.inference));
     }
     if !article.findings.is_empty() {
         let table = Block::Table(findings_table(article));
@@ -69,19 +71,89 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
 }
 
 /// Why there is no chart.
-fn none(beside: &Beside) -> &'static str {
-    if beside.tests.iter().all(|test| test.left_out.is_empty()) {
+fn none(view: &ThenAndNowView) -> &'static str {
+    if view.tests.iter().all(|test| test.left_out.is_empty()) {
         "None of its tests has a figure of this machine yet."
     } else {
         "None of its tests has a figure of this machine that was measured as asked in all trials."
     }
 }
 
-fn views(context: &SectionContext<'_>, repeats: Repeats<'_>) -> Beside {
+fn views(context: &SectionContext<'_>, repeats: Repeats<'_>) -> ThenAndNowView {
     let Repeats { article, phases, notes } = repeats;
     let run = context.run;
     let own = OwnRun { header: run.header, records: run.records, study: run.study, notes };
-    beside(article, phases, own)
+    compared(article, phases, own)
+}
+
+/// One group a test that we repeat: the article's values hatched, ours filled.
+fn then_and_now(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) -> Option<Groups> {
+    let repeated = view.tests.iter().filter(|test| !test.now.is_empty());
+    let groups: Vec<Group> = repeated.map(|test| group(context, year, test)).collect();
+    let more = view.tests.first()?.more_is_better;
+    if groups.is_empty() {
+        return None;
+    }
+    let title = match view.tests.iter().all(|test| test.unit == "s") {
+        _ if more => "rate ÷ best rate of its own time (1 is the best)",
+        true => "time ÷ shortest time of its own time (1 is the best, less is better)",
+        false => "value ÷ least value of its own time (1 is the best, less is better)",
+    };
+    Some(Groups {
+        head: Head {
+            id: format!("{}-then", context.prefix),
+            title: format!("{year} and this machine, as ratios to the best of each"),
+            description: describe_ratios(year, view),
+        },
+        axis: Axis { title: title.to_owned(), log: false, unit: String::new() },
+        groups,
+    })
+}
+
+fn group(context: &SectionContext<'_>, year: u16, test: &ThenAndNow) -> Group {
+    let (then_best, now_best) = test.best();
+    let part = |key: Key, hatched: bool, value: f64, best: Option<f64>| {
+        let spot = |best: f64| {
+            let (own, unit, ratio) = (digits(value), &test.unit, value / best);
+            Spot { value: ratio, tip: format!("{own} {unit}, {ratio:.2} × the best of its time") }
+        };
+        let value = best.filter(|_| value > 0.0).map(spot);
+        Part { key, hatched, value }
+    };
+    let ours = context.run.header.plan.contenders.len();
+    let then = test.then.iter().enumerate().map(|(at, (label, value))| {
+        let key = Key { label: format!("{label}, {year}"), hue: hue_of(label, test, ours + at) };
+        part(key, true, *value, then_best)
+    });
+    let now = test.now.iter().map(|(contender, label, value)| {
+        part(key(*contender, label.as_str()), false, *value, now_best)
+    });
+    Group { label: test.title.clone(), parts: then.chain(now).collect() }
+}
+
+/// The colour of ours that has the same name (`ext3 (Linux)` and `ext3`), else one of its own.
+fn hue_of(label: &str, test: &ThenAndNow, other: usize) -> usize {
+    let name = label.split(" (").next().unwrap_or(label);
+    test.now.iter().find(|(_, own, _)| own == name).map_or(other, |(contender, ..)| *contender)
+}
+
+fn describe_ratios(year: u16, view: &ThenAndNowView) -> String {
+    let spread = |values: Vec<f64>| {
+        let most = values.iter().copied().fold(f64::NAN, f64::max);
+        let least = values.iter().copied().fold(f64::NAN, f64::min);
+        if least > 0.0 { format!("{:.1}", most / least) } else { "unknown".to_owned() }
+    };
+    let of = |test: &ThenAndNow| {
+        let then = spread(test.then.iter().map(|(_, value)| *value).collect());
+        let now = spread(test.now.iter().map(|(_, _, value)| *value).collect());
+        format!("{}: {then} then, {now} now", test.title)
+    };
+    let repeated = view.tests.iter().filter(|test| !test.now.is_empty());
+    let tests: Vec<String> = repeated.map(of).collect();
+    format!(
+        "How many times the largest value of {year} and of this machine is the least: {}.",
+        tests.join("; ")
+    )
 }
 
 #[cfg(test)]
@@ -105,7 +177,7 @@ mod tests {
         let run = sample.repeating(Some(repeats));
         let context = SectionContext::new(0, &run);
         let views = views(&context, repeats);
-        let chart = pictures::then_and_now(&context, 2003, &views).unwrap();
+        let chart = then_and_now(&context, 2003, &views).unwrap();
         assert_eq!((chart.head.id.as_str(), chart.groups.len()), ("r1-then", 1));
         let parts = &chart.groups[0].parts;
         let best = parts.iter().filter(|part| part.value.as_ref().unwrap().value == 1.0);

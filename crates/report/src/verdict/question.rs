@@ -1,16 +1,19 @@
-//! One question: its ranking, its pairs, which are excluded, what the watchers saw.
+//! One question: its ranking, its pairs, which are excluded, what the watchers saw, and what
+//! differences are due to: multipliers first, then what they depend on, shares last.
 
-use super::{multipliers, pairs};
+use super::sentences::{between, listed_pairs, pair_sentence};
 use crate::bars::bar;
 use crate::format::count;
 use crate::section::{Block, Owner};
 use crate::table::{Cell, Column, Table};
-use crate::text::Detail;
-use crate::text::Style;
-use crate::verdict::text::{metric, ratio, ratio_and_interval, ratio_within, value};
+use crate::text::{Detail, Style};
+use crate::verdict::text::{
+    blocks, metric, percent, probability, ratio, ratio_and_interval, ratio_within, value,
+};
 use fsarena_model::verdict::Verdict;
+use fsarena_verdict::factors::{FactorRow, FactorView, LevelRow};
 use fsarena_verdict::watchers::{Finding, FindingKind};
-use fsarena_verdict::{QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
 
 /// Values that stand out are listed up to this many.
 const MOST_OUTLIERS: usize = 6;
@@ -18,7 +21,7 @@ const MOST_OUTLIERS: usize = 6;
 const BAR_COLUMNS: usize = 10;
 
 /// Everything that is said of a question.
-pub(super) fn blocks(
+pub(super) fn question_blocks(
     verdicts: &Verdicts,
     question: &QuestionView,
     detail: Detail,
@@ -32,17 +35,14 @@ pub(super) fn blocks(
     }
     let left = question.left.iter().map(|left| format!("{}: {}", left.label, left.why));
     blocks.push(list("Excluded", left.collect()));
-    let mut watched = found(question);
-    if detail != Detail::Brief {
-        watched.extend(outliers(question));
-    }
-    blocks.push(list("Watchers", watched));
+    let is_brief = detail == Detail::Brief;
+    blocks.push(list("Watchers", if is_brief { found(question) } else { watched(question) }));
     match &question.factors {
-        Some(factors) if detail != Detail::Brief => {
-            blocks.extend(multipliers::section_blocks(factors));
+        Some(factors) if !is_brief => {
+            blocks.extend(factor_blocks(factors));
         }
         Some(factors) if !factors.factors.is_empty() => {
-            blocks.push(Block::Note(format!("Due to: {}", multipliers::line(factors))));
+            blocks.push(Block::Note(format!("Due to: {}", multipliers(factors))));
         }
         _ => {}
     }
@@ -59,7 +59,7 @@ fn is_headline(verdicts: &Verdicts, question: &QuestionView) -> bool {
 pub(crate) fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
     let what = metric(question.metric, question.clock);
     let mut title = format!("{} / {}: {what}", question.workload, question.phase);
-    let reference = reference(verdicts, question).filter(|_| question.rows.len() > 1);
+    let reference = verdicts.reference(question).filter(|_| question.rows.len() > 1);
     if let Some(reference) = reference {
         title.push_str(&format!("; ratios to {}", reference.label));
     }
@@ -69,14 +69,6 @@ pub(crate) fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
         title.push_str("; not looked at yet");
     }
     title
-}
-
-/// The row that ratios are to: the baseline, or the best where it has no figures.
-pub(super) fn reference<'q>(
-    verdicts: &Verdicts,
-    question: &'q QuestionView,
-) -> Option<&'q RankRow> {
-    verdicts.reference(question)
 }
 
 /// The contenders, best first; only columns that say something.
@@ -149,17 +141,17 @@ fn verdict_word(verdict: Option<Verdict>, word: &str) -> Cell {
 
 /// A contender against the reference.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Against {
+pub(crate) struct Against {
     /// The ratio, 1.00 for the reference itself; a dash where there is none.
-    pub ratio: String,
+    pub(crate) ratio: String,
     /// Its interval in brackets.
-    pub interval: Option<String>,
+    pub(crate) interval: Option<String>,
     /// The verdict's word; `baseline` or `best` for the reference itself.
-    pub word: &'static str,
+    pub(crate) word: &'static str,
 }
 
-pub(super) fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Against {
-    let reference = reference(verdicts, question).filter(|one| one.contender != row.contender);
+pub(crate) fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Against {
+    let reference = verdicts.reference(question).filter(|one| one.contender != row.contender);
     let Some(reference) = reference else {
         let is_baseline = Some(&row.label) == verdicts.baseline.as_ref();
         let word = if is_baseline { "baseline" } else { "best" };
@@ -167,10 +159,10 @@ pub(super) fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRo
     };
     let word = row.against_reference.map_or("-", Verdict::word);
     let same = match row.against_reference {
-        Some(Verdict::Same) => pairs::between(question, row.contender, reference.contender),
+        Some(Verdict::Same) => between(question, row.contender, reference.contender),
         _ => None,
     };
-    let (ratio, interval) = match same.as_ref().map(pairs::interval) {
+    let (ratio, interval) = match same.map(|pair| pair.interval().unzip()) {
         Some((low, high)) => ratio_within(verdicts.margin, row.ratio, low, high),
         None => ratio_and_interval(row.ratio, row.ratio_low, row.ratio_high),
     };
@@ -193,8 +185,8 @@ pub(super) fn list(title: &str, lines: Vec<String>) -> Block {
 }
 
 fn pair_list(verdicts: &Verdicts, question: &QuestionView, detail: Detail) -> Vec<Block> {
-    let (shown, left_out) = pairs::listed(verdicts, question, detail);
-    let lines = shown.iter().map(|pair| pairs::sentence(verdicts, question, pair)).collect();
+    let (shown, left_out) = listed_pairs(verdicts, question, detail);
+    let lines = shown.iter().map(|pair| pair_sentence(verdicts, question, pair)).collect();
     let title = match &verdicts.baseline {
         Some(baseline) => format!("Against the baseline {baseline}"),
         None => "Pairs".to_owned(),
@@ -211,15 +203,25 @@ fn pair_list(verdicts: &Verdicts, question: &QuestionView, detail: Detail) -> Ve
 }
 
 /// What the watchers found.
-pub(super) fn found(question: &QuestionView) -> Vec<String> {
+fn found(question: &QuestionView) -> Vec<String> {
     let text = |finding: &Finding| {
         format!("{}: {}", kind(finding.kind), finding.text.trim_end_matches('.'))
     };
     question.watch.findings.iter().map(text).collect()
 }
 
+/// The undecided pairs.
+pub(crate) fn undecided(question: &QuestionView) -> Vec<&PairView> {
+    question.pairs.iter().filter(|pair| pair.verdict == Verdict::Undecided).collect()
+}
+
+/// What the watchers found, and the values that stand out; a sentence each.
+pub(crate) fn watched(question: &QuestionView) -> Vec<String> {
+    found(question).into_iter().chain(outliers(question)).collect()
+}
+
 /// The values that stand out, in one line.
-pub(super) fn outliers(question: &QuestionView) -> Option<String> {
+fn outliers(question: &QuestionView) -> Option<String> {
     let outliers = &question.watch.outliers;
     let label = |contender: usize| {
         let row = question.rows.iter().find(|row| row.contender == contender);
@@ -250,4 +252,93 @@ fn kind(kind: FindingKind) -> &'static str {
         FindingKind::NoSteadyState => "no steady state",
         FindingKind::ForeignLoad => "foreign load",
     }
+}
+
+/// The factors of a question: multipliers, levels, tests, shares and notes, a sentence each.
+fn factor_blocks(view: &FactorView) -> [Block; 2] {
+    let title = format!(
+        "What it is due to ({}; slowest ÷ fastest level over all other factors; intervals \
+         plain 95 % for all levels of a factor together)",
+        blocks(view.blocks as u64)
+    );
+    let first = (!view.factors.is_empty()).then(|| multipliers(view));
+    let lines = first.into_iter().chain(levels(view)).collect();
+    [Block::Heading(title), Block::List(None, lines)]
+}
+
+/// The levels of all factors with their multipliers, the tests, the shares of variance, and notes.
+pub(crate) fn levels(view: &FactorView) -> Vec<String> {
+    let mut all: Vec<String> = view.factors.iter().flat_map(levels_of).collect();
+    all.extend((!view.terms.is_empty()).then(|| tests(view)));
+    all.extend(shares(view));
+    all.extend(view.notes.iter().cloned());
+    all
+}
+
+/// `device ×3.31 [3.10, 3.52], fs ×1.22 [1.18, 1.26]`; empty without factors.
+pub(crate) fn multipliers(view: &FactorView) -> String {
+    view.factors.iter().map(multiplier).collect::<Vec<_>>().join(", ")
+}
+
+/// `device ×3.31 [3.10, 3.52]`.
+fn multiplier(factor: &FactorRow) -> String {
+    let (text, interval) =
+        ratio_and_interval(Some(factor.spread), factor.spread_low, factor.spread_high);
+    let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
+    let caution = if factor.interacts { " on average (interacts)" } else { "" };
+    format!("{} ×{text}{interval}{caution}", factor_name(factor))
+}
+
+/// A factor that exists only within a level of another is named with that level.
+fn factor_name(factor: &FactorRow) -> String {
+    match &factor.within {
+        Some(within) => format!("{} within {within}", factor.name),
+        None => factor.name.clone(),
+    }
+}
+
+/// The levels of a factor; where it interacts, at each level of the other factor instead of over
+/// all.
+fn levels_of(factor: &FactorRow) -> Vec<String> {
+    let name = factor_name(factor);
+    if !factor.interacts || factor.by_other.is_empty() {
+        return vec![format!("{name}: {}", level_words(&factor.levels))];
+    }
+    let mut lines = vec![format!("{name} interacts, so there is no one multiplier:")];
+    let at = |one: &fsarena_verdict::factors::LevelsAt| {
+        format!("{name} at {}: {}", one.at, level_words(&one.levels))
+    };
+    lines.extend(factor.by_other.iter().map(at));
+    lines
+}
+
+/// `ssd 1.00, hdd 3.31 [3.10, 3.52]`.
+fn level_words(levels: &[LevelRow]) -> String {
+    let one = |row: &LevelRow| {
+        let (text, interval) = ratio_and_interval(Some(row.multiplier), row.low, row.high);
+        let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
+        format!("{} {text}{interval}", row.level)
+    };
+    levels.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The terms of the analysis with their probabilities.
+fn tests(view: &FactorView) -> String {
+    let mut parts = vec![format!("all contenders {}", probability(view.omnibus_p))];
+    parts.extend(view.terms.iter().map(|term| format!("{} {}", term.term, probability(term.p))));
+    format!("F tests: {}.", parts.join(", "))
+}
+
+/// Shares of the variance; nothing where the study gives none.
+fn shares(view: &FactorView) -> Option<String> {
+    let parts: Vec<String> = view
+        .factors
+        .iter()
+        .filter_map(|factor| {
+            let share = factor.share?;
+            Some(format!("{} {}", factor_name(factor), percent((share * 1e3).round() / 1e3)))
+        })
+        .collect();
+    let of = "Shares of the variance among these contenders, which other levels would change";
+    (!parts.is_empty()).then(|| format!("{of}: {}.", parts.join(", ")))
 }

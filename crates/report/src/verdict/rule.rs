@@ -1,19 +1,30 @@
-//! By which rule it was decided: looks, cap, margin, budget, blocks, how it ended.
+//! By which rule it was decided (looks, cap, margin, budget, blocks, how it ended), and how
+//! verdicts are read: only what occurs, once.
 
-use super::question::list;
+use super::question::{is_of_fewer, list, shows_letters};
+use super::sentences::is_early;
 use crate::section::Block;
-use crate::verdict::text::{blocks, listed, margin};
+use crate::text::Detail;
+use crate::verdict::text::{blocks, level, listed, margin};
 use fsarena_model::units::Nanos;
-use fsarena_model::verdict::{Rule, StopWhy, Verdict};
-use fsarena_verdict::{RerunBlock, Verdicts};
+use fsarena_model::verdict::{Metric, Rule, StopWhy, Verdict};
+use fsarena_verdict::watchers::{Finding, FindingKind};
+use fsarena_verdict::{Estimator, PairView, RerunBlock, Verdicts};
+
+/// Where [`Verdicts::agrees_with_stored_looks`] is false.
+pub(crate) const DISAGREES: &str =
+    "what the looks decided when they were taken is not what the stored trials say now.";
+
+/// By which rule it was decided, and what became of the blocks.
+pub(crate) fn rule_and_course(verdicts: &Verdicts) -> String {
+    format!("{}. {}", rule(verdicts), course(verdicts))
+}
 
 /// The rule, and what became of the blocks.
 pub(super) fn section_blocks(verdicts: &Verdicts) -> Vec<Block> {
-    let mut blocks = vec![Block::Text(format!("Rule: {}. {}", rule(verdicts), course(verdicts)))];
+    let mut blocks = vec![Block::Text(format!("Rule: {}", rule_and_course(verdicts)))];
     if verdicts.agrees_with_stored_looks == Some(false) {
-        let warning = "what the looks decided when they were taken is not what the stored trials \
-                       say now.";
-        blocks.push(Block::Warning(warning.to_owned()));
+        blocks.push(Block::Warning(DISAGREES.to_owned()));
     }
     let again = |one: &RerunBlock| format!("block {}: {}", one.block, one.why);
     let counts = |one: &RerunBlock| format!("{}; counted, no spare block left", again(one));
@@ -25,7 +36,7 @@ pub(super) fn section_blocks(verdicts: &Verdicts) -> Vec<Block> {
 }
 
 /// What was fixed before block 1.
-pub(super) fn rule(verdicts: &Verdicts) -> String {
+fn rule(verdicts: &Verdicts) -> String {
     let looks = match verdicts.rule {
         Rule::Looks { .. } => {
             let looks: Vec<String> = verdicts.rule.looks().iter().map(u32::to_string).collect();
@@ -41,7 +52,7 @@ pub(super) fn rule(verdicts: &Verdicts) -> String {
 }
 
 /// What became of it.
-pub(super) fn course(verdicts: &Verdicts) -> String {
+fn course(verdicts: &Verdicts) -> String {
     let rerun = match verdicts.rerun.len() {
         0 => String::new(),
         n => format!(", {n} run again for a reason that no score is seen in"),
@@ -81,4 +92,201 @@ fn last_look(verdicts: &Verdicts) -> Option<u32> {
     let due = verdicts.rule.looks().into_iter().filter(|&look| look <= verdicts.blocks_counted);
     let last = looks.last().copied();
     last.filter(|_| !due.eq(looks.iter().copied()))
+}
+
+/// Up to this many blocks no interval is free of an assumption about the noise.
+const NEAR_NORMAL_UP_TO: usize = 5;
+
+/// What holds for all looks and pairs of a question together.
+const ASKED: &str = "95 %";
+
+/// How verdicts are read, as one paragraph: only what occurs, once.
+pub(crate) fn legend(verdicts: &Verdicts, detail: Detail) -> String {
+    let mut parts = vec![words(verdicts), ratios(verdicts)];
+    parts.extend(intervals(verdicts));
+    parts.extend(same_intervals(verdicts));
+    parts.extend(attained(verdicts));
+    if detail == Detail::Brief {
+        parts.extend(multipliers_line(verdicts));
+    }
+    parts.extend(plain(verdicts));
+    parts.extend(groups(verdicts));
+    parts.extend(cautions(verdicts));
+    parts.join(" ")
+}
+
+fn pairs(verdicts: &Verdicts) -> impl Iterator<Item = &PairView> {
+    verdicts.questions.iter().flat_map(|question| &question.pairs)
+}
+
+/// The four words.
+fn words(verdicts: &Verdicts) -> String {
+    let times_only = verdicts.questions.iter().all(|question| question.metric == Metric::Time);
+    let (faster, slower) = if times_only {
+        ("takes less time", "takes more time")
+    } else {
+        ("needs less of what is compared", "needs more of it")
+    };
+    let within = margin(verdicts.margin);
+    format!(
+        "FASTER: {faster}; SLOWER: {slower}; SAME: shown to be within {within}; UNDECIDED: none of \
+         these is shown."
+    )
+}
+
+/// What the columns of rankings are.
+fn ratios(verdicts: &Verdicts) -> String {
+    let reference = match &verdicts.baseline {
+        Some(baseline) => baseline.as_str(),
+        None => "the best",
+    };
+    let how = |estimator| pairs(verdicts).any(|pair| pair.estimator == estimator);
+    let mut by = Vec::new();
+    if how(Estimator::Mean) || how(Estimator::MeanPooled) {
+        by.push("geometric means with Student's t");
+    }
+    if how(Estimator::MeanPooled) {
+        by.push(
+            "under 6 blocks, where a pair's own variance is at most a third of the others', with \
+             theirs added and more degrees of freedom",
+        );
+    }
+    if how(Estimator::HodgesLehmann) {
+        by.push("from 12 blocks Hodges-Lehmann with exact signed ranks");
+    }
+    let by = if by.is_empty() { String::new() } else { format!(" ({})", by.join("; ")) };
+    let fewer = if verdicts.questions.iter().flat_map(|one| &one.rows).any(is_of_fewer) {
+        "; of n: blocks behind ratio and interval, fewer than n where the look that decided the \
+         pair was before the last or a block lacks one of the two"
+    } else {
+        ""
+    };
+    format!(
+        "Best first. ratio: the value of a contender ÷ that of {reference}, of blocks that have \
+         both{by}, in pairs that of the first ÷ that of the second; cv: standard deviation of the \
+         logarithms; n: blocks that count{fewer}."
+    )
+}
+
+/// At which level the intervals in brackets are, and what holds for the verdicts together.
+fn intervals(verdicts: &Verdicts) -> Option<String> {
+    levels(pairs(verdicts).filter_map(|pair| pair.level))?;
+    let others = || pairs(verdicts).filter(|pair| pair.verdict != Verdict::Same);
+    let at = levels(others().filter_map(|pair| pair.level));
+    if at.as_deref() == Some(ASKED) {
+        return Some(format!(
+            "Brackets: intervals at {ASKED}; one look at one pair needs no more."
+        ));
+    }
+    let together = format!(
+        "The verdicts of a question hold together at {ASKED}, differences and SAME each (all \
+         looks, all pairs)"
+    );
+    let Some(at) = at else { return Some(format!("{together}.")) };
+    Some(format!("{together}; each interval in brackets is at its own level, {at}."))
+}
+
+/// What stands in the brackets of SAME.
+fn same_intervals(verdicts: &Verdicts) -> Option<String> {
+    let same = pairs(verdicts).filter(|pair| pair.verdict == Verdict::Same);
+    let at = levels(same.filter_map(|pair| pair.same_level))?;
+    Some(format!(
+        "SAME has an interval of its own, at {at}, all of it within the margin: it is narrower, \
+         as only one of its ends can be wrong."
+    ))
+}
+
+/// Signed ranks do not have every level.
+fn attained(verdicts: &Verdicts) -> Option<String> {
+    let is_exact =
+        |pair: &PairView| pair.level.is_some() && pair.estimator == Estimator::HodgesLehmann;
+    pairs(verdicts)
+        .any(is_exact)
+        .then(|| "With Hodges-Lehmann the level given is the one attained.".to_owned())
+}
+
+/// `95 %`, or the least and the highest of several.
+fn levels(of: impl Iterator<Item = f64>) -> Option<String> {
+    let all: Vec<f64> = of.collect();
+    let least = level(all.iter().copied().min_by(f64::total_cmp)?);
+    let most = level(all.iter().copied().max_by(f64::total_cmp)?);
+    Some(if least == most { least } else { format!("{least} to {most}") })
+}
+
+/// The line of multipliers, where it has no title.
+fn multipliers_line(verdicts: &Verdicts) -> Option<String> {
+    has_multipliers(verdicts).then(|| {
+        "Due to: slowest ÷ fastest level of a factor over all others; intervals for all its \
+         levels together."
+            .to_owned()
+    })
+}
+
+fn has_multipliers(verdicts: &Verdicts) -> bool {
+    let mut factors = verdicts.questions.iter().filter_map(|question| question.factors.as_ref());
+    factors.any(|view| !view.factors.is_empty())
+}
+
+/// The intervals that no verdict rests on.
+fn plain(verdicts: &Verdicts) -> Option<String> {
+    let is_fitted = |finding: &Finding| {
+        matches!(finding.kind, FindingKind::Drift | FindingKind::Position | FindingKind::CarryOver)
+    };
+    let mut findings = verdicts.questions.iter().flat_map(|question| &question.watch.findings);
+    let mut of = Vec::new();
+    if verdicts.suite.is_some() {
+        of.push("over workloads".to_owned());
+    }
+    if has_multipliers(verdicts) {
+        of.push("of what differences are due to".to_owned());
+    }
+    if findings.any(is_fitted) {
+        of.push("of watchers".to_owned());
+    }
+    (!of.is_empty()).then(|| {
+        format!(
+            "Intervals {} are plain {ASKED}: corrected neither for looks nor for choosing the \
+             best.",
+            listed(&of)
+        )
+    })
+}
+
+/// Letters and tiers.
+fn groups(verdicts: &Verdicts) -> Vec<String> {
+    let mut parts = Vec::new();
+    if verdicts.questions.iter().any(shows_letters) {
+        parts.push(
+            "Contenders that share a letter are not significantly different (not necessarily \
+             equal)."
+                .to_owned(),
+        );
+    }
+    if verdicts.questions.iter().flat_map(|one| &one.rows).any(|row| row.tier.is_some()) {
+        parts.push("Tiers: a tier = all pairs proved SAME within the margin.".to_owned());
+    }
+    parts
+}
+
+/// What limits the figures.
+fn cautions(verdicts: &Verdicts) -> Vec<String> {
+    let mut parts = Vec::new();
+    if pairs(verdicts).any(|pair| is_early(verdicts, pair)) {
+        parts.push(
+            "Early stop: decided before the last look; a difference that is estimated there is a \
+             little too large on average, and its interval allows for that.",
+        );
+    }
+    let few = |pair: &PairView| pair.low.is_some() && pair.n <= NEAR_NORMAL_UP_TO;
+    if pairs(verdicts).any(few) {
+        parts.push(
+            "Intervals of 5 blocks or fewer rest on near-normal noise: none that is free of \
+             assumptions has 95 % there.",
+        );
+    }
+    let outliers = verdicts.questions.iter().any(|one| one.rows.iter().any(|row| row.outliers > 0));
+    if outliers {
+        parts.push("Outliers (modified z above 3.5) are in all figures.");
+    }
+    parts.into_iter().map(str::to_owned).collect()
 }

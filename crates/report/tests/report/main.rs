@@ -1,6 +1,138 @@
 //! Tables, documents and pages as they are shown and published, over hand-made records.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-mod documents;
 mod golden;
 mod page;
+
+use fsarena_model::run::{NotRun, RunHeader, RunState};
+use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::{Rule, Stop, StopWhy};
+use fsarena_report::schema::{KINDS, schema};
+use fsarena_report::{MergedLine, PlanCost, PlanCostRow, PlanNeed, RunLine, json};
+use fsarena_study::study;
+use fsarena_testkit::records::{self, contender};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn published(kind: &str) -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas");
+    root.join(format!("{kind}.schema.json"))
+}
+
+#[test]
+fn published_files_are_what_is_computed() {
+    let writes = std::env::var_os("FSARENA_WRITE_SCHEMAS").is_some();
+    for (kind, _) in KINDS {
+        let text = serde_json::to_string_pretty(&schema(kind).unwrap()).unwrap() + "\n";
+        if writes {
+            std::fs::write(published(kind), &text).unwrap();
+        }
+        let known = std::fs::read_to_string(published(kind)).unwrap_or_default();
+        let how = "write it anew: FSARENA_WRITE_SCHEMAS=1 cargo test -p fsarena-report";
+        assert!(known == text, "docs/schemas/{kind}.schema.json is not what the types say; {how}");
+    }
+    let files = std::fs::read_dir(published("x").parent().unwrap()).unwrap().count();
+    assert_eq!(files, KINDS.len(), "a file without a kind");
+    assert!(schema("nonsense").is_none());
+}
+
+/// Asserts that a document is what the schema of its kind says, and that the schema notices when a
+/// part of it is missing.
+fn is_valid(document: &Value) {
+    let kind = document["kind"].as_str().unwrap();
+    let schema = schema(kind).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .take(5)
+        .collect();
+    assert!(errors.is_empty(), "{kind}: {errors:#?}");
+    for key in document.as_object().unwrap().keys() {
+        if ["verdicts", "noise"].contains(&key.as_str()) {
+            continue;
+        }
+        let mut less = document.clone();
+        less.as_object_mut().unwrap().remove(key);
+        assert!(!validator.is_valid(&less), "{kind}: {key} may be absent");
+        let mut other = document.clone();
+        other[key] = serde_json::json!({ "something": "else" });
+        assert!(!validator.is_valid(&other), "{kind}: {key} may be anything");
+    }
+}
+
+/// Every workload of the testkit on two file systems, four blocks, with questions.
+fn sample() -> RunHeader {
+    let contenders = vec![contender("ext4", "ext4", 1), contender("xfs", "xfs", 1)];
+    let workloads = vec![
+        records::small_files(),
+        records::big_file(),
+        records::metadata(),
+        records::database(),
+        records::fio_job(),
+        records::real_work(),
+    ];
+    let mut header = records::header(contenders, workloads, 4);
+    header.plan.verdict = Some(records::asked(&header.plan, Rule::Fixed { blocks: 4 }));
+    header.plan.not_run.push(NotRun {
+        contender: 1,
+        workload: Some(0),
+        reason: "missing".to_owned(),
+    });
+    header
+}
+
+#[test]
+fn runs_and_verdicts() {
+    let header = sample();
+    let records: Vec<_> =
+        (0..header.plan.schedule.len() as u32).map(|at| records::record(&header, at)).collect();
+    let sessions = [records::session("b", 0)];
+    let study = study(&header, RunState::Done, &sessions, &records);
+    is_valid(&json::show(&header, &sessions, &study, &records, None));
+    let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
+    let stop = Some(Stop { blocks: 4, why: StopWhy::Cap });
+    let verdicts = fsarena_verdict::verdicts(&header, &scores, stop, &[]).unwrap();
+    is_valid(&json::show(&header, &sessions, &study, &records, Some(&verdicts)));
+    is_valid(&json::verdicts(&verdicts));
+    let (header, sessions, records) = fsarena_report::anonymous(&header, &sessions, &records, &[]);
+    is_valid(&json::show(&header, &sessions, &study, &records, None));
+    is_valid(&json::show(&header, &[], &study, &[], None));
+}
+
+#[test]
+fn plans_lists_and_merges() {
+    let cost = PlanCost {
+        rows: vec![PlanCostRow {
+            contender: 0,
+            workload: 0,
+            trials: 4,
+            least_trials: 4,
+            expected_s: None,
+            written_bytes: 1,
+            source: "assumption".to_owned(),
+        }],
+        needs: vec![PlanNeed { workload: 0, needed_bytes: 1 }],
+        ..PlanCost::default()
+    };
+    is_valid(&json::plan(&sample().plan, &cost));
+    let line = RunLine {
+        id: 1,
+        uid: "0123456789abcdef".to_owned(),
+        experiment: "quick".to_owned(),
+        title: "t".to_owned(),
+        created_unix_ns: 1,
+        state: RunState::Interrupted,
+        note: None,
+        host: "h".to_owned(),
+        trials_done: 1,
+        trials_planned: 2,
+    };
+    is_valid(&json::list(std::slice::from_ref(&line)));
+    is_valid(&json::list(&[]));
+    let text = "taken".to_owned();
+    let merged = MergedLine { there: line, here: Some(2), fate: text.clone(), text };
+    is_valid(&json::merged(&[("other.db".to_owned(), vec![merged])]));
+    is_valid(&json::datasets(&[]));
+    is_valid(&json::doctor(&[], None));
+}

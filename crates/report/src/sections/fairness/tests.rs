@@ -33,7 +33,7 @@ fn what_is_not_under_test_comes_first() {
     assert_eq!(order, ["b", "d", "a", "c"]);
     let contenders = vec![AsMade::default(), AsMade::default()];
     let view = Fairness { contenders, differences: all.to_vec(), ..Fairness::default() };
-    let page = differences(&view, &["ext4", "xfs"]).into_string();
+    let page = html_of(&Section::new(differences(&view, &["ext4", "xfs"])));
     assert!(page.contains("differ in 2 things that the experiment does not test"), "{page}");
     assert_eq!(page.matches("<strong>NO</strong>").count(), 2);
 }
@@ -49,7 +49,7 @@ fn the_gravest_finding_comes_first() {
     ];
     let order: Vec<&str> = by_weight(&found).iter().map(|one| one.code.as_str()).collect();
     assert_eq!(order, ["b", "e", "d", "c", "a"]);
-    let page = findings(&found).into_string();
+    let page = html_of(&Section::new(findings(&found)));
     assert!(page.contains("3 findings that change or spoil figures"), "{page}");
 }
 
@@ -61,7 +61,7 @@ fn advice_and_command_stand_with_the_reading() {
         command: Some("cpupower <x>".to_owned()),
         ..finding("governor", Weight::Warning)
     };
-    let page = findings(&[grave]).into_string();
+    let page = html_of(&Section::new(findings(&[grave])));
     assert!(page.contains("It moves figures. Set it."), "{page}");
     assert!(page.contains("cpupower &lt;x&gt;"), "{page}");
 }

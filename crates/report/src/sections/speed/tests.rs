@@ -1,7 +1,7 @@
 //! What stands beside the charts of speed.
 
 use super::*;
-use crate::pictures::sample::{Sample, html_of};
+use crate::pictures::sample::{Sample, charts_of, html_of};
 use fsarena_model::verdict::Rule;
 use fsarena_testkit::records;
 
@@ -20,7 +20,7 @@ fn every_phase_has_its_title_its_figures_and_its_charts() {
         assert!(page.contains(&title), "{title}");
     }
     let run = sample.run();
-    for chart in charts(&SectionContext::new(0, &run)) {
+    for chart in charts_of(&build(&SectionContext::new(0, &run))) {
         assert!(page.contains(&format!("fig-{}\"", chart.id)), "{}", chart.id);
     }
     // 5,000 files in 1.005 s; 100 MiB in as long.
