@@ -14,22 +14,49 @@ pub(crate) struct Check {
     pub scope: Scope,
 }
 
-/// Whom a check concerns; a function that gives `None` has nothing to say of this one.
+/// What a check comes to.
+pub(crate) type Checked = Result<CheckResult, NoResult>;
+
+/// Why there is no judgement.
+#[derive(Debug)]
+pub(crate) enum NoResult {
+    /// It does not concern this one.
+    NotConcerned,
+    /// Something could not be read, because of this.
+    Unknown(String),
+}
+
+impl From<String> for NoResult {
+    fn from(reason: String) -> Self {
+        Self::Unknown(reason)
+    }
+}
+
+impl From<&String> for NoResult {
+    fn from(reason: &String) -> Self {
+        Self::Unknown(reason.clone())
+    }
+}
+
+/// Whom a check concerns.
 pub(crate) enum Scope {
-    Host(fn(&SystemSnapshot) -> Option<CheckResult>),
+    Host(fn(&SystemSnapshot) -> Checked),
     /// Each block device from the target down.
-    Device(fn(&SystemSnapshot, &Layer) -> Option<CheckResult>),
+    Device(fn(&SystemSnapshot, &Layer) -> Checked),
+    /// Those of them that are the disk itself.
+    Hardware(fn(&SystemSnapshot, &Layer) -> Checked),
     /// Each directory with its file system.
-    Directory(fn(&SystemSnapshot, &Directory) -> Option<CheckResult>),
+    Directory(fn(&SystemSnapshot, &Directory) -> Checked),
 }
 
 impl Check {
     /// What it says of all that it concerns.
     pub fn findings(&self, snapshot: &SystemSnapshot) -> Vec<Finding> {
-        let results: Vec<(String, Option<CheckResult>)> = match self.scope {
+        let results: Vec<(String, Checked)> = match self.scope {
             Scope::Host(check) => vec![(HOST.to_owned(), check(snapshot))],
-            Scope::Device(check) => {
-                let layers = snapshot.layers.iter();
+            Scope::Device(check) | Scope::Hardware(check) => {
+                let all = matches!(self.scope, Scope::Device(_));
+                let layers = snapshot.layers.iter().filter(|layer| all || layer.is_hardware());
                 layers.map(|layer| (layer.place(), check(snapshot, layer))).collect()
             }
             Scope::Directory(check) => {
@@ -37,8 +64,8 @@ impl Check {
                 directories.map(|dir| (dir.place(), check(snapshot, dir))).collect()
             }
         };
-        let finding = |(place, result): (String, Option<CheckResult>)| {
-            result.map(|result| result.finding(self.code, place))
+        let finding = |(place, result): (String, Checked)| {
+            Some(CheckResult::from_checked(result)?.finding(self.code, place))
         };
         results.into_iter().filter_map(finding).collect()
     }
@@ -60,6 +87,15 @@ impl CheckResult {
     fn new(weight: Weight, reading: impl Into<String>, why: &str) -> Self {
         let reading = reading.into();
         Self { weight, reading, why: why.to_owned(), remedy: None, command: None }
+    }
+
+    /// What is to be said; a reading that could not be had is unknown, and never fine.
+    pub fn from_checked(checked: Checked) -> Option<Self> {
+        match checked {
+            Ok(result) => Some(result),
+            Err(NoResult::NotConcerned) => None,
+            Err(NoResult::Unknown(reason)) => Some(Self::unknown(reason)),
+        }
     }
 
     /// As it should be.

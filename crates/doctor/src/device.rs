@@ -3,7 +3,7 @@
 //!
 //! A check reads, judges and says what mends it; it changes nothing.
 
-use crate::check::CheckResult;
+use crate::check::{CheckResult, Checked, NoResult::NotConcerned};
 use crate::layers::{Layer, covering};
 use crate::read;
 use crate::snapshot::{SystemSnapshot, swaps};
@@ -19,14 +19,10 @@ const REALIGN: &str = "make the partition anew from 1 MiB on (its contents are l
 
 /// Where a partition begins, against the units that its disk works in
 /// (Documentation/ABI/stable/sysfs-block: `alignment_offset`, `optimal_io_size`).
-pub(crate) fn alignment(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn alignment(_: &SystemSnapshot, layer: &Layer) -> Checked {
     let offset = read::parsed(&layer.dir.join("alignment_offset"), "bytes, or -1", |text| {
         text.parse::<i64>().ok()
-    });
-    let offset = match offset {
-        Ok(offset) => offset,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    })?;
     let why = "a block of the file system spans two sectors of the medium, so that a write \
                of one reads and writes two";
     if offset != 0 {
@@ -34,48 +30,42 @@ pub(crate) fn alignment(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult
             -1 => "the kernel finds it misaligned".to_owned(),
             bytes => format!("it begins {bytes} B before a sector of the medium"),
         };
-        return Some(CheckResult::bad(reading, why).remedy(REALIGN));
+        return Ok(CheckResult::bad(reading, why).remedy(REALIGN));
     }
     if layer.is_whole() {
-        return None;
+        return Err(NotConcerned);
     }
     let start_bytes = layer.device.start_bytes;
     let Some(physical_bytes) = layer.device.physical_sector_bytes.filter(|bytes| *bytes > 0) else {
-        return Some(CheckResult::unknown("the disk does not tell its physical sector size"));
+        return Ok(CheckResult::unknown("the disk does not tell its physical sector size"));
     };
     let begins = format!("it begins at {}", Bytes(start_bytes));
     if !start_bytes.is_multiple_of(physical_bytes) {
         let reading =
             format!("{begins}, no multiple of the physical sector of {}", Bytes(physical_bytes));
-        return Some(CheckResult::bad(reading, why).remedy(REALIGN));
+        return Ok(CheckResult::bad(reading, why).remedy(REALIGN));
     }
-    let optimal_bytes = match read::number(&layer.queue.join("optimal_io_size")) {
-        Ok(bytes) => bytes,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let optimal_bytes = read::number(&layer.queue.join("optimal_io_size"))?;
     // Some USB bridges tell 65,535 sectors, which is no unit of anything.
     let is_unit = optimal_bytes > 0 && optimal_bytes.is_multiple_of(physical_bytes.max(4096));
     if is_unit && !start_bytes.is_multiple_of(optimal_bytes) {
         let reading =
             format!("{begins}, no multiple of the optimal I/O size of {}", Bytes(optimal_bytes));
         let why = "large writes span two stripes or erase blocks, so that both are rewritten";
-        return Some(CheckResult::warning(reading, why).remedy(REALIGN));
+        return Ok(CheckResult::warning(reading, why).remedy(REALIGN));
     }
-    Some(CheckResult::fine(format!("{begins}, aligned")))
+    Ok(CheckResult::fine(format!("{begins}, aligned")))
 }
 
 /// Sectors as the disk takes them and as it writes them.
-pub(crate) fn sector_size(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    if !layer.is_hardware() {
-        return None;
-    }
+pub(crate) fn sector_size(_: &SystemSnapshot, layer: &Layer) -> Checked {
     let (logical, physical) =
         (layer.device.logical_sector_bytes, layer.device.physical_sector_bytes);
     let (Some(logical), Some(physical)) = (logical, physical) else {
-        return Some(CheckResult::unknown("the disk does not tell its sector sizes"));
+        return Ok(CheckResult::unknown("the disk does not tell its sector sizes"));
     };
     let reading = format!("sectors of {}, written in {}", Bytes(logical), Bytes(physical));
-    Some(match physical > logical {
+    Ok(match physical > logical {
         true => CheckResult::note(
             reading,
             "a write of less than a physical sector, or across two, is a read and a write; file \
@@ -87,13 +77,10 @@ pub(crate) fn sector_size(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResu
 }
 
 /// Whether the kernel takes the disk for one that turns.
-pub(crate) fn rotational(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    if !layer.is_hardware() {
-        return None;
-    }
+pub(crate) fn rotational(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
     let is_virtual =
-        || virtual_disk(snapshot, layer).is_some_and(|result| result.weight == Weight::Warning);
-    Some(match layer.device.rotational {
+        || virtual_disk(snapshot, layer).is_ok_and(|result| result.weight == Weight::Warning);
+    Ok(match layer.device.rotational {
         None => CheckResult::unknown("the disk does not tell whether it turns"),
         Some(false) => CheckResult::fine("the kernel takes it for a disk that does not turn"),
         Some(true) if is_virtual() => CheckResult::note(
@@ -107,25 +94,22 @@ pub(crate) fn rotational(snapshot: &SystemSnapshot, layer: &Layer) -> Option<Che
 }
 
 /// The I/O scheduler (Documentation/block/switching-sched.rst).
-pub(crate) fn scheduler(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn scheduler(_: &SystemSnapshot, layer: &Layer) -> Checked {
     if !layer.is_whole() || layer.is_memory() {
-        return None;
+        return Err(NotConcerned);
     }
     let file = layer.queue.join("scheduler");
     if !file.exists() && layer.is_virtual_layer() {
-        return None; // Device mapper and md pass on what comes, in its order.
+        return Err(NotConcerned); // Device mapper and md pass on what comes, in its order.
     }
-    let text = match read::text(&file) {
-        Ok(text) => text,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let text = read::text(&file)?;
     let inside = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
     let chosen = match (inside, text.as_str()) {
         (Some((chosen, _)), _) => chosen,
         (None, "none") => "none",
         _ => {
             let place = file.display();
-            return Some(CheckResult::unknown(format!(
+            return Ok(CheckResult::unknown(format!(
                 "{place}: found {text:?}, none of it in brackets"
             )));
         }
@@ -133,7 +117,7 @@ pub(crate) fn scheduler(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult
     let reading = format!("the scheduler is {chosen}");
     let to = |name: &str| read::echo(name, &file);
     let offers = |name: &str| text.split([' ', '[', ']']).any(|word| word == name);
-    Some(match (layer.device.rotational, chosen) {
+    Ok(match (layer.device.rotational, chosen) {
         (Some(true), "none") if offers("mq-deadline") => CheckResult::note(
             reading,
             "a disk that turns is served in the order of requests, so that several writers make it \
@@ -156,23 +140,20 @@ pub(crate) fn scheduler(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult
 const DEFAULT_KIB: u64 = 128;
 
 /// How far the kernel reads ahead of a sequential reader.
-pub(crate) fn read_ahead(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn read_ahead(_: &SystemSnapshot, layer: &Layer) -> Checked {
     // The file system asks the device that it is on; what is below has no say.
     if !layer.is_top && !layer.is_hardware() {
-        return None;
+        return Err(NotConcerned);
     }
     if !layer.is_whole() {
-        return None; // Its disk, which is below, is told.
+        return Err(NotConcerned); // Its disk, which is below, is told.
     }
     let file = layer.queue.join("read_ahead_kb");
-    let kib = match read::number(&file) {
-        Ok(kib) => kib,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let kib = read::number(&file)?;
     let reading = format!("read-ahead is {}", Bytes(kib.saturating_mul(1024)));
     let own_kib = own_kib(layer);
     let back = read::echo(&own_kib.to_string(), &file);
-    Some(match kib {
+    Ok(match kib {
         _ if kib == own_kib || kib == DEFAULT_KIB => {
             CheckResult::fine(format!("{reading}, as the kernel chooses"))
         }
@@ -205,22 +186,18 @@ fn own_kib(layer: &Layer) -> u64 {
 }
 
 /// Whether the disk has a write cache that loses its contents without power.
-pub(crate) fn write_cache(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    if !layer.is_hardware() {
-        return None;
-    }
+pub(crate) fn write_cache(_: &SystemSnapshot, layer: &Layer) -> Checked {
     let file = layer.queue.join("write_cache");
-    Some(match read::text(&file).as_deref() {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok("write back") => CheckResult::fine("the write cache is write back: fsync flushes it"),
-        Ok("write through") => CheckResult::note(
+    Ok(match read::text(&file).as_deref()? {
+        "write back" => CheckResult::fine("the write cache is write back: fsync flushes it"),
+        "write through" => CheckResult::note(
             "the write cache is write through: the kernel sends no flush",
             "fsync costs little here; on a disk with a volatile cache the order of file systems \
              may be another. If the disk has such a cache all the same, data are not safe",
         )
         .remedy("have it flushed, or say it with the figures")
         .command(read::echo("\"write back\"", &file)),
-        Ok(other) => CheckResult::unknown(format!(
+        other => CheckResult::unknown(format!(
             "{}: found {other:?}, expected write back or write through",
             file.display()
         )),
@@ -228,16 +205,15 @@ pub(crate) fn write_cache(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResu
 }
 
 /// Whether the device can be told which blocks are free (TRIM, UNMAP, deallocate).
-pub(crate) fn discard(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn discard(_: &SystemSnapshot, layer: &Layer) -> Checked {
     if layer.is_memory() || !(layer.is_whole() && (layer.is_top || layer.is_hardware())) {
-        return None;
+        return Err(NotConcerned);
     }
-    Some(match read::number(&layer.queue.join("discard_max_bytes")) {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok(0) if layer.device.rotational == Some(true) => {
+    Ok(match read::number(&layer.queue.join("discard_max_bytes"))? {
+        0 if layer.device.rotational == Some(true) => {
             CheckResult::fine("no TRIM, which a disk that turns does not need")
         }
-        Ok(0) => CheckResult::note(
+        0 => CheckResult::note(
             "TRIM does not reach the device",
             "the device takes every block for used: an SSD gets slower the longer it is written \
              to, whichever file system is on it at the time",
@@ -246,7 +222,7 @@ pub(crate) fn discard(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> 
             "enable it in the layer above or in the adapter (LUKS: --allow-discards); else let \
              each trial begin alike with --ssd precondition",
         ),
-        Ok(_) => CheckResult::fine("TRIM is supported"),
+        _ => CheckResult::fine("TRIM is supported"),
     })
 }
 
@@ -265,10 +241,7 @@ const VIRTUAL_MODELS: [&str; 10] = [
 ];
 
 /// Disks that another machine makes up.
-pub(crate) fn virtual_disk(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    if !layer.is_hardware() {
-        return None;
-    }
+pub(crate) fn virtual_disk(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
     let result = |name: &str| read::text(&layer.dir.join("device").join(name)).unwrap_or_default();
     let model = format!("{} {}", result("vendor"), result("model"));
     let model = model.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -288,7 +261,7 @@ pub(crate) fn virtual_disk(snapshot: &SystemSnapshot, layer: &Layer) -> Option<C
     };
     let why = "its cache, its limits and its other users are not seen here: a cold read may come \
                from the memory of the host, and a flush may end before anything is durable";
-    Some(match (kind, &snapshot.host.hypervisor) {
+    Ok(match (kind, &snapshot.host.hypervisor) {
         (Some(kind), _) => CheckResult::warning(kind, why).remedy(
             "say so with the figures; have the host pass the disk through, without a cache of \
              its own",
@@ -304,16 +277,16 @@ pub(crate) fn virtual_disk(snapshot: &SystemSnapshot, layer: &Layer) -> Option<C
 }
 
 /// Devices that keep their contents in memory.
-pub(crate) fn memory(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn memory(_: &SystemSnapshot, layer: &Layer) -> Checked {
     let why = "nothing of a disk is in the figures: no seek, no flush, no wear; what is left is \
                the cost of the code";
     let remedy = "name a disk for figures of disks";
     if layer.is_memory() {
         let reading = format!("a device in memory ({})", layer.device.kind.name());
-        return Some(CheckResult::warning(reading, why).remedy(remedy));
+        return Ok(CheckResult::warning(reading, why).remedy(remedy));
     }
-    let backing = layer.backing.as_ref()?;
-    Some(match backing.fstype.as_deref() {
+    let backing = layer.backing.as_ref().ok_or(NotConcerned)?;
+    Ok(match backing.fstype.as_deref() {
         Some(fstype @ ("tmpfs" | "ramfs" | "rootfs")) => {
             let reading = format!("a loop device over a file in memory ({fstype})");
             CheckResult::warning(reading, why).remedy(remedy)
@@ -327,12 +300,11 @@ pub(crate) fn memory(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
 }
 
 /// Whether a loop device passes by the cache of the file below it (losetup(8), `--direct-io`).
-pub(crate) fn loop_direct_io(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    layer.backing.as_ref()?;
-    Some(match read::flag(&layer.dir.join("loop/dio")) {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok(true) => CheckResult::fine("direct I/O: nothing is cached twice"),
-        Ok(false) => CheckResult::warning(
+pub(crate) fn loop_direct_io(_: &SystemSnapshot, layer: &Layer) -> Checked {
+    layer.backing.as_ref().ok_or(NotConcerned)?;
+    Ok(match read::flag(&layer.dir.join("loop/dio"))? {
+        true => CheckResult::fine("direct I/O: nothing is cached twice"),
+        false => CheckResult::warning(
             "no direct I/O: what is read and written is in the cache of the file below, too",
             "after a remount, reads come from memory and not from the disk, and a limit of memory \
              does not hold",
@@ -343,29 +315,25 @@ pub(crate) fn loop_direct_io(_: &SystemSnapshot, layer: &Layer) -> Option<CheckR
 }
 
 /// A software RAID that is rebuilt or checked (Documentation/admin-guide/md.rst, `sync_action`).
-pub(crate) fn md_sync(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn md_sync(_: &SystemSnapshot, layer: &Layer) -> Checked {
     if layer.device.kind != DeviceKind::Md {
-        return None;
+        return Err(NotConcerned);
     }
     let md = layer.dir.join("md");
-    let level = match read::text(&md.join("level")) {
-        Ok(level) => level,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let level = read::text(&md.join("level"))?;
     let file = md.join("sync_action");
     if !file.exists() && (level == "raid0" || level == "linear") {
-        return Some(CheckResult::fine(format!("{level}, which is never rebuilt")));
+        return Ok(CheckResult::fine(format!("{level}, which is never rebuilt")));
     }
     let degraded = read::number(&md.join("degraded")).unwrap_or(0);
-    Some(match read::text(&file).as_deref() {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok("idle" | "frozen") if degraded > 0 => CheckResult::warning(
+    Ok(match read::text(&file).as_deref()? {
+        "idle" | "frozen" if degraded > 0 => CheckResult::warning(
             format!("{level}, with {degraded} of its disks missing"),
             "reads are put together from the other disks, which costs time and CPUs",
         )
         .remedy("put a disk in the place of the missing one"),
-        Ok("idle" | "frozen") => CheckResult::fine(format!("{level}, at rest")),
-        Ok(action) => CheckResult::bad(
+        "idle" | "frozen" => CheckResult::fine(format!("{level}, at rest")),
+        action => CheckResult::bad(
             format!("{level}, and a {action} is under way"),
             "all its disks are read and written during the work until it ends",
         )
@@ -387,17 +355,15 @@ const IGNORE_EXIT_CODE: &str = "\"$@\" || :";
 /// What the disk says of its own health (`smartctl --json`, smartmontools 7.0 or later).
 ///
 /// Neither the serial number nor anything else that names one disk is taken from it.
-pub(crate) fn wear(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    // A virtual disk has no health, and neither has a card or a network.
-    if !layer.is_hardware() || layer.device.name.starts_with("vd") {
-        return None;
+pub(crate) fn wear(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
+    // A virtual disk has no health.
+    if layer.device.name.starts_with("vd") {
+        return Err(NotConcerned);
     }
     let Some(tool) = snapshot.tools.find("smartctl") else {
-        return Some(
-            CheckResult::unknown("not run: smartctl (smartmontools) is not installed")
-                .remedy("install it")
-                .command("sudo apt-get install smartmontools"),
-        );
+        return Ok(CheckResult::unknown("not run: smartctl (smartmontools) is not installed")
+            .remedy("install it")
+            .command("sudo apt-get install smartmontools"));
     };
     let device = layer.place();
     let smartctl = tool.path.to_string_lossy();
@@ -409,7 +375,7 @@ pub(crate) fn wear(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResu
         Err(error) => CheckResult::unknown(error.to_string()),
     };
     let look_at = format!("sudo smartctl --all {}", cmd::quoted(&device));
-    Some(if result.weight > Weight::Unknown { result.command(look_at) } else { result })
+    Ok(if result.weight > Weight::Unknown { result.command(look_at) } else { result })
 }
 
 /// Reads the report of smartctl.
@@ -475,11 +441,8 @@ fn smart_attribute_sum(report: &Value, ids: &[u64]) -> Option<u64> {
 }
 
 /// Who uses the device while it would be measured.
-pub(crate) fn in_use(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    let mounts = match &snapshot.mounts {
-        Ok(mounts) => mounts,
-        Err(reason) => return Some(CheckResult::unknown(reason.clone())),
-    };
+pub(crate) fn in_use(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
+    let mounts = snapshot.mounts.as_ref()?;
     let (major, minor) = layer.device.number;
     let number = format!("{major}:{minor}");
     let mut points: Vec<String> = mounts
@@ -501,30 +464,25 @@ pub(crate) fn in_use(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckRe
         users.push(format!("part of {}", layer.device.holders.join(", ")));
     }
     if users.is_empty() {
-        return Some(CheckResult::fine("not mounted, and part of nothing"));
+        return Ok(CheckResult::fine("not mounted, and part of nothing"));
     }
-    Some(
-        CheckResult::note(
-            users.join("; "),
-            "other files on it are written and read at the same time as those of the work",
-        )
-        .remedy("measure on a disk that nothing else uses"),
+    Ok(CheckResult::note(
+        users.join("; "),
+        "other files on it are written and read at the same time as those of the work",
     )
+    .remedy("measure on a disk that nothing else uses"))
 }
 
 /// Swap on the device itself.
-pub(crate) fn swap_on_device(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    let areas = match swaps(&snapshot.roots) {
-        Ok(areas) => areas,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+pub(crate) fn swap_on_device(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
+    let areas = swaps(&snapshot.roots)?;
     let on_it = areas.iter().filter(|area| {
         area.name == layer.device.path
             || layer.device.partitions.iter().any(|part| area.name.ends_with(part))
             || file_lies_on(snapshot, &area.name, layer)
     });
     let names: Vec<String> = on_it.map(|area| area.name.display().to_string()).collect();
-    Some(match names.as_slice() {
+    Ok(match names.as_slice() {
         [] => CheckResult::fine("no swap is on it"),
         [first, ..] => CheckResult::warning(
             format!("swap is on it ({})", names.join(", ")),
@@ -550,14 +508,8 @@ fn file_lies_on(snapshot: &SystemSnapshot, file: &Path, layer: &Layer) -> bool {
 const QUIET_BYTES_PER_S: f64 = 512.0 * 1024.0;
 
 /// What the device does while nothing is measured yet.
-pub(crate) fn traffic(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
-    if !layer.is_hardware() {
-        return None;
-    }
-    let traffic = match snapshot.sample.devices.get(&layer.device.name)? {
-        Ok(traffic) => *traffic,
-        Err(reason) => return Some(CheckResult::unknown(reason.clone())),
-    };
+pub(crate) fn traffic(snapshot: &SystemSnapshot, layer: &Layer) -> Checked {
+    let traffic = snapshot.sample.devices.get(&layer.device.name).ok_or(NotConcerned)?.as_ref()?;
     let seconds = (snapshot.sample.window_ns as f64 * 1e-9).max(1e-9);
     let reading = format!(
         "{} read and {} written in one second",
@@ -565,7 +517,7 @@ pub(crate) fn traffic(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckR
         Bytes(traffic.written_bytes)
     );
     let bytes = traffic.read_bytes.saturating_add(traffic.written_bytes) as f64;
-    Some(match bytes / seconds > QUIET_BYTES_PER_S {
+    Ok(match bytes / seconds > QUIET_BYTES_PER_S {
         true => CheckResult::warning(
             reading,
             "requests of other processes are in the same queue, and are counted as those of the \
@@ -578,15 +530,14 @@ pub(crate) fn traffic(snapshot: &SystemSnapshot, layer: &Layer) -> Option<CheckR
 }
 
 /// Whether the device counts its requests (`queue/iostats`).
-pub(crate) fn counting(_: &SystemSnapshot, layer: &Layer) -> Option<CheckResult> {
+pub(crate) fn counting(_: &SystemSnapshot, layer: &Layer) -> Checked {
     if !layer.is_whole() || !(layer.is_top || layer.is_hardware()) {
-        return None;
+        return Err(NotConcerned);
     }
     let file = layer.queue.join("iostats");
-    Some(match read::flag(&file) {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok(true) => CheckResult::fine("the device counts its requests"),
-        Ok(false) => CheckResult::warning(
+    Ok(match read::flag(&file)? {
+        true => CheckResult::fine("the device counts its requests"),
+        false => CheckResult::warning(
             "the device does not count its requests",
             "no traffic, no write amplification and no proof of cold reads can be had",
         )

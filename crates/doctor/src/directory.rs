@@ -3,9 +3,10 @@
 //!
 //! A check reads, judges and says what mends it; it changes nothing.
 
-use crate::check::CheckResult;
+use crate::check::{CheckResult, Checked, NoResult::NotConcerned};
 use crate::read::{self, percent};
 use crate::snapshot::{Directory, SystemSnapshot};
+use fsarena_filesystems::LazyInit;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd;
 use std::time::Duration;
@@ -18,12 +19,11 @@ const FREE_SHARE_BAD: f64 = 0.03;
 const FREE_LEAST_BYTES: u64 = 2 << 30;
 
 /// Room on the file system of the directory.
-pub(crate) fn free_space(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
-    let room = match &dir.room {
-        Ok(room) if room.all_bytes > 0 => *room,
-        Ok(_) => return Some(CheckResult::unknown("the file system does not tell its size")),
-        Err(reason) => return Some(CheckResult::unknown(reason.clone())),
-    };
+pub(crate) fn free_space(_: &SystemSnapshot, dir: &Directory) -> Checked {
+    let room = *dir.room.as_ref()?;
+    if room.all_bytes == 0 {
+        return Ok(CheckResult::unknown("the file system does not tell its size"));
+    }
     let share = room.free_bytes as f64 / room.all_bytes as f64;
     let (free, all) = (Bytes(room.free_bytes), Bytes(room.all_bytes));
     let mut reading = format!("{free} of {all} free ({})", percent(share));
@@ -39,17 +39,17 @@ pub(crate) fn free_space(_: &SystemSnapshot, dir: &Directory) -> Option<CheckRes
         _ if room.free_bytes < FREE_LEAST_BYTES => {
             CheckResult::note(reading, "images of the built-in experiments do not fit")
         }
-        _ => return Some(CheckResult::fine(reading)),
+        _ => return Ok(CheckResult::fine(reading)),
     };
     let point = cmd::quoted(&dir.mount.mount_point.to_string_lossy());
-    Some(result.remedy("make room, or name another directory").command(format!("df -h {point}")))
+    Ok(result.remedy("make room, or name another directory").command(format!("df -h {point}")))
 }
 
 /// Whether reading writes: access times (mount(8): `relatime`, `noatime`, `strictatime`).
-pub(crate) fn access_times(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
+pub(crate) fn access_times(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let point = cmd::quoted(&dir.mount.mount_point.to_string_lossy());
     let off = format!("sudo mount -o remount,noatime {point}");
-    Some(if dir.option("noatime").is_some() {
+    Ok(if dir.option("noatime").is_some() {
         CheckResult::fine("noatime: reading writes nothing")
     } else if dir.option("relatime").is_some() {
         CheckResult::note(
@@ -69,10 +69,10 @@ pub(crate) fn access_times(_: &SystemSnapshot, dir: &Directory) -> Option<CheckR
 }
 
 /// Mounts on which every write waits, or none is possible.
-pub(crate) fn synchronous(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
+pub(crate) fn synchronous(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let point = cmd::quoted(&dir.mount.mount_point.to_string_lossy());
     let remount = |options: &str| format!("sudo mount -o remount,{options} {point}");
-    Some(if dir.option("ro").is_some() {
+    Ok(if dir.option("ro").is_some() {
         CheckResult::bad("mounted read-only", "nothing can be written, so nothing can be measured")
             .remedy("mount it for writing, if it is sound")
             .command(remount("rw"))
@@ -109,7 +109,7 @@ const SLOW: [(&str, &str, &str); 1] =
     [("data", "journal", "data=journal: all contents are written twice")];
 
 /// Mount options that trade safety for speed, or speed for safety.
-pub(crate) fn promises(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
+pub(crate) fn promises(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let in_force = |list: &[(&str, &str, &'static str)]| -> Vec<&'static str> {
         let set = |&&(name, value, _): &&(&str, &str, &str)| dir.option(name) == Some(value);
         list.iter().filter(set).map(|(_, _, what)| *what).collect()
@@ -117,7 +117,7 @@ pub(crate) fn promises(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResul
     let (unsafe_ones, slow) = (in_force(&UNSAFE_OPTIONS), in_force(&SLOW));
     let reading = [unsafe_ones.as_slice(), slow.as_slice()].concat().join("; ");
     let remedy = "mount without it, or make it a level that the other contenders have, too";
-    Some(if !unsafe_ones.is_empty() {
+    Ok(if !unsafe_ones.is_empty() {
         CheckResult::warning(
             reading,
             "its figures are of another promise than those of usual mounts",
@@ -135,10 +135,10 @@ pub(crate) fn promises(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResul
 }
 
 /// Whether deleting sends TRIM at once (`-o discard`).
-pub(crate) fn mount_discard(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
-    dir.device.as_ref()?;
+pub(crate) fn mount_discard(_: &SystemSnapshot, dir: &Directory) -> Checked {
+    dir.device.as_ref().ok_or(NotConcerned)?;
     let point = cmd::quoted(&dir.mount.mount_point.to_string_lossy());
-    Some(match dir.option("discard") {
+    Ok(match dir.option("discard") {
         None => CheckResult::fine("deleting sends no TRIM (no discard in the mount options)"),
         Some("async") => CheckResult::note(
             "mounted with discard=async: TRIM follows some time after deleting",
@@ -165,14 +165,14 @@ const COMPRESSING: [(&str, &[&str]); 4] = [
 ];
 
 /// Mounts that compress.
-pub(crate) fn compression(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
+pub(crate) fn compression(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let fstype = dir.mount.fstype.as_str();
     let own =
         fsarena_filesystems::builtin_driver(fstype).map(|driver| driver.compression_options());
     let foreign = COMPRESSING.iter().find(|(name, _)| *name == fstype).map(|(_, options)| *options);
-    let names = own.filter(|options| !options.is_empty()).or(foreign)?;
+    let names = own.filter(|options| !options.is_empty()).or(foreign).ok_or(NotConcerned)?;
     let set = names.iter().find_map(|name| Some((name, dir.option(name)?)));
-    Some(match set {
+    Ok(match set {
         // It is a property of the dataset there, and no mount option tells of it.
         None if fstype == "zfs" => {
             CheckResult::unknown("whether zfs compresses here is not told by its mount")
@@ -194,9 +194,9 @@ pub(crate) fn compression(_: &SystemSnapshot, dir: &Directory) -> Option<CheckRe
 }
 
 /// File systems in memory.
-pub(crate) fn in_memory(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
+pub(crate) fn in_memory(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let fstype = dir.mount.fstype.as_str();
-    Some(match fstype {
+    Ok(match fstype {
         "tmpfs" | "ramfs" | "rootfs" => CheckResult::warning(
             format!("{fstype}: a file system in memory"),
             "nothing of a disk is in the figures, and nothing survives a crash",
@@ -207,98 +207,84 @@ pub(crate) fn in_memory(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResu
 }
 
 /// File systems whose disk is behind something: a network, a program, another file system.
-pub(crate) fn behind(_: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
+pub(crate) fn behind(_: &SystemSnapshot, dir: &Directory) -> Checked {
     let fstype = dir.mount.fstype.as_str();
     let behind = match fstype {
         "nfs" | "nfs4" | "cifs" | "smb3" | "ceph" | "glusterfs" | "afs" | "lustre" => "a network",
         "9p" | "virtiofs" | "vboxsf" | "prl_fs" => "the host of this virtual machine",
         "overlay" | "aufs" | "ecryptfs" => "another file system",
         fuse if fuse == "fuse" || fuse.starts_with("fuse.") || fuse == "fuseblk" => "a program",
-        _ if dir.device.is_some() || matches!(fstype, "tmpfs" | "ramfs" | "rootfs") => return None,
+        _ if dir.device.is_some() || matches!(fstype, "tmpfs" | "ramfs" | "rootfs") => {
+            return Err(NotConcerned);
+        }
         _ => {
             let reason = format!("its mount does not tell which device {fstype} is on");
-            return Some(CheckResult::unknown(reason));
+            return Ok(CheckResult::unknown(reason));
         }
     };
-    Some(
-        CheckResult::warning(
-            format!("{fstype}: the disk is behind {behind}"),
-            "what is behind has a cache and other users of its own, and its device cannot be \
+    Ok(CheckResult::warning(
+        format!("{fstype}: the disk is behind {behind}"),
+        "what is behind has a cache and other users of its own, and its device cannot be \
              looked at from here",
-        )
-        .remedy("name a directory on a disk of this machine, or say so with the figures"),
     )
+    .remedy("name a directory on a disk of this machine, or say so with the figures"))
 }
 
-/// Name of the kernel thread that writes them (fs/ext4/super.c, `ext4_run_lazyinit_thread`).
-const LAZY_INIT_THREAD: &str = "ext4lazyinit";
 /// A description of the groups that takes longer is done without.
-const DUMPE2FS_LIMIT: Duration = Duration::from_secs(1);
+const COUNT_LIMIT: Duration = Duration::from_secs(1);
 
-/// Inode tables that ext4 still writes in the background (mke2fs(8), `lazy_itable_init`).
-pub(crate) fn lazy_init(snapshot: &SystemSnapshot, dir: &Directory) -> Option<CheckResult> {
-    if dir.mount.fstype != "ext4" {
-        return None;
-    }
-    if thread_runs(snapshot) {
-        return Some(tables_pending(
+/// Inode tables that the kernel still writes in the background.
+pub(crate) fn lazy_init(snapshot: &SystemSnapshot, dir: &Directory) -> Checked {
+    let driver = fsarena_filesystems::builtin_driver(&dir.mount.fstype);
+    let lazy = driver.and_then(|driver| driver.lazy_init()).ok_or(NotConcerned)?;
+    if thread_runs(snapshot, lazy) {
+        return Ok(tables_pending(
+            lazy,
             "the kernel is writing inode tables of a new file system".to_owned(),
         ));
     }
-    Some(match unwritten_groups(snapshot, dir) {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok((0, all)) => {
-            CheckResult::fine(format!("all inode tables of its {all} groups are written"))
-        }
-        Ok((left, all)) => {
+    Ok(match unwritten_groups(snapshot, dir, lazy)? {
+        (0, all) => CheckResult::fine(format!("all inode tables of its {all} groups are written")),
+        (left, all) => {
             let reading = format!("inode tables of {left} of {all} groups are not written yet");
-            match dir.option("noinit_itable") {
+            match dir.option(lazy.off_option) {
                 Some(_) => CheckResult::note(
-                    format!("{reading}, and will not be (noinit_itable)"),
+                    format!("{reading}, and will not be ({})", lazy.off_option),
                     "the first files in such a group are created a little faster than later ones",
                 ),
-                None => tables_pending(reading),
+                None => tables_pending(lazy, reading),
             }
         }
     })
 }
 
-fn tables_pending(reading: String) -> CheckResult {
+fn tables_pending(lazy: &LazyInit, reading: String) -> CheckResult {
     CheckResult::warning(reading, "the kernel writes them during the work until all are done")
         .remedy("wait until the thread has ended, or make file systems with the tables written")
-        .command("pgrep ext4lazyinit # or: mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0")
+        .command(lazy.command)
 }
 
 /// Whether the thread runs, for whichever file system.
-fn thread_runs(snapshot: &SystemSnapshot) -> bool {
+fn thread_runs(snapshot: &SystemSnapshot, lazy: &LazyInit) -> bool {
     let proc = &snapshot.roots.proc;
     let names = read::names(proc).unwrap_or_default();
     let pids = names.iter().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
     pids.into_iter()
-        .any(|pid| read::text(&proc.join(pid).join("comm")).is_ok_and(|c| c == LAZY_INIT_THREAD))
+        .any(|pid| read::text(&proc.join(pid).join("comm")).is_ok_and(|comm| comm == lazy.thread))
 }
 
 /// Groups whose inode table is not written, and all groups.
-fn unwritten_groups(snapshot: &SystemSnapshot, dir: &Directory) -> Result<(usize, usize), String> {
-    let tool = snapshot.tools.find("dumpe2fs");
-    let tool = tool.ok_or("not run: dumpe2fs (e2fsprogs) is not installed")?;
+fn unwritten_groups(
+    snapshot: &SystemSnapshot,
+    dir: &Directory,
+    lazy: &LazyInit,
+) -> Result<(usize, usize), String> {
+    let LazyInit { program, package, .. } = lazy;
+    let tool = snapshot.tools.find(program);
+    let tool = tool.ok_or_else(|| format!("not run: {program} ({package}) is not installed"))?;
     let layer =
         snapshot.layers.iter().find(|layer| Some(&layer.device.name) == dir.device.as_ref());
     let device = layer.ok_or("the device of the file system is not known")?.place();
-    let ran =
-        cmd::run(&tool.path, &[&device], DUMPE2FS_LIMIT).map_err(|error| error.to_string())?;
-    count_groups(&ran.stdout)
-}
-
-/// Counts the groups in the text of dumpe2fs.
-pub(crate) fn count_groups(text: &str) -> Result<(usize, usize), String> {
-    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("Group ")).collect();
-    if heads.is_empty() {
-        return Err("dumpe2fs names no group".to_owned());
-    }
-    // Without checksums of groups nothing is ever put off, and no flags are printed.
-    let has_flags = text.contains("uninit_bg") || text.contains("metadata_csum");
-    // With Group N: (Blocks a-b) csum 0x… [INODE_UNINIT, ITABLE_ZEROED]
-    let left = heads.iter().filter(|line| has_flags && !line.contains("ITABLE_ZEROED"));
-    Ok((left.count(), heads.len()))
+    let ran = cmd::run(&tool.path, &[&device], COUNT_LIMIT).map_err(|error| error.to_string())?;
+    (lazy.count_groups)(&ran.stdout)
 }

@@ -58,7 +58,7 @@ pub fn snapshot(tree: &FakeTree, targets: &[Target]) -> SystemSnapshot {
 /// What the check of this name says of a place; `None` where it has nothing to say.
 pub fn check_result(snapshot: &SystemSnapshot, code: &str, place: &str) -> Option<CheckResult> {
     let check = CHECKS.iter().find(|check| check.code == code).expect("a check of this name");
-    match check.scope {
+    let checked = match check.scope {
         Scope::Host(check) => {
             assert_eq!(place, HOST);
             check(snapshot)
@@ -67,11 +67,20 @@ pub fn check_result(snapshot: &SystemSnapshot, code: &str, place: &str) -> Optio
             let layer = snapshot.layers.iter().find(|layer| layer.place() == place);
             check(snapshot, layer.expect("a device at this place"))
         }
+        Scope::Hardware(check) => {
+            let layer = snapshot.layers.iter().find(|layer| layer.place() == place);
+            let layer = layer.expect("a device at this place");
+            if !layer.is_hardware() {
+                return None;
+            }
+            check(snapshot, layer)
+        }
         Scope::Directory(check) => {
             let dir = snapshot.directories.iter().find(|dir| dir.place() == place);
             check(snapshot, dir.expect("a directory at this place"))
         }
-    }
+    };
+    CheckResult::from_checked(checked)
 }
 
 /// What a check of the machine says where these files are all there is: its weight and reading.

@@ -2,7 +2,7 @@
 //!
 //! A check reads, judges and says what mends it; it changes nothing.
 
-use crate::check::CheckResult;
+use crate::check::{CheckResult, Checked};
 use crate::read::{self, percent};
 use crate::snapshot::{SystemSnapshot, swaps};
 use fsarena_metrics::disturb::STEAL_SHARE_MAX;
@@ -13,17 +13,14 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// Frequency governor of the processors (Documentation/admin-guide/pm/cpufreq.rst).
-pub(crate) fn governor(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn governor(snapshot: &SystemSnapshot) -> Checked {
     let dir = snapshot.roots.sys.join("devices/system/cpu");
     let is_cpu = |name: &String| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok());
-    let cpus = match read::names(&dir) {
-        Ok(names) => names.into_iter().filter(is_cpu),
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let cpus = read::names(&dir)?.into_iter().filter(is_cpu);
     let of = |cpu: String| read::text(&dir.join(cpu).join("cpufreq/scaling_governor")).ok();
     let found: BTreeSet<String> = cpus.filter_map(of).filter(|name| !name.is_empty()).collect();
     let list = found.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-    Some(match found.len() {
+    Ok(match found.len() {
         0 => CheckResult::unknown(
             "this kernel does not set the frequency of the CPUs (no scaling_governor); the \
              firmware or the hypervisor does",
@@ -40,7 +37,7 @@ pub(crate) fn governor(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 }
 
 /// Frequencies above the nominal one: `intel_pstate/no_turbo`, `cpufreq/boost`.
-pub(crate) fn turbo(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn turbo(snapshot: &SystemSnapshot) -> Checked {
     let cpu = snapshot.roots.sys.join("devices/system/cpu");
     let (intel, boost) = (cpu.join("intel_pstate/no_turbo"), cpu.join("cpufreq/boost"));
     let (file, off, is_on) = if intel.exists() {
@@ -52,12 +49,11 @@ pub(crate) fn turbo(snapshot: &SystemSnapshot) -> Option<CheckResult> {
     } else {
         let reason = "this kernel does not tell whether the CPUs go above their nominal \
                       frequency (no intel_pstate/no_turbo, no cpufreq/boost)";
-        return Some(CheckResult::unknown(reason));
+        return Ok(CheckResult::unknown(reason));
     };
-    Some(match is_on {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok(false) => CheckResult::fine("turbo is off"),
-        Ok(true) => CheckResult::note(
+    Ok(match is_on? {
+        false => CheckResult::fine("turbo is off"),
+        true => CheckResult::note(
             "turbo is on",
             "how long the CPUs stay above their nominal frequency depends on heat and on \
              what the others do",
@@ -68,12 +64,11 @@ pub(crate) fn turbo(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 }
 
 /// Two hardware threads on one core (`smt/active`).
-pub(crate) fn smt(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn smt(snapshot: &SystemSnapshot) -> Checked {
     let dir = snapshot.roots.sys.join("devices/system/cpu/smt");
-    Some(match read::flag(&dir.join("active")) {
-        Err(reason) => CheckResult::unknown(reason),
-        Ok(false) => CheckResult::fine("no core runs two threads (SMT is off or absent)"),
-        Ok(true) => CheckResult::note(
+    Ok(match read::flag(&dir.join("active"))? {
+        false => CheckResult::fine("no core runs two threads (SMT is off or absent)"),
+        true => CheckResult::note(
             "SMT is on: two CPUs share a core",
             "a worker is slower while something runs on the other half of its core, and CPU load \
              is not proportional to work",
@@ -96,17 +91,16 @@ const QUICK_CLOCKS: [&str; 6] = [
 const PAGE_CLOCKS: [&str; 2] = ["kvm-clock", "xen"];
 
 /// The clock that the kernel reads (Documentation/timers/timekeeping.rst).
-pub(crate) fn clock_source(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn clock_source(snapshot: &SystemSnapshot) -> Checked {
     let dir = snapshot.roots.sys.join("devices/system/clocksource/clocksource0");
     let file = dir.join("current_clocksource");
-    let name = match read::text(&file) {
-        Ok(name) if !name.is_empty() => name,
-        Ok(_) => return Some(CheckResult::unknown(format!("{}: empty", file.display()))),
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let name = read::text(&file)?;
+    if name.is_empty() {
+        return Ok(CheckResult::unknown(format!("{}: empty", file.display())));
+    }
     let reading = format!("the clock is {name}");
     if QUICK_CLOCKS.contains(&name.as_str()) {
-        return Some(CheckResult::fine(reading));
+        return Ok(CheckResult::fine(reading));
     }
     let why = "reading the clock costs more than with tsc, and each operation reads it twice; \
                latencies of short operations are longer by that";
@@ -115,7 +109,7 @@ pub(crate) fn clock_source(snapshot: &SystemSnapshot) -> Option<CheckResult> {
         false => CheckResult::warning(reading, why),
     };
     let others = read::text(&dir.join("available_clocksource")).unwrap_or_default();
-    Some(match others.split_whitespace().any(|other| other == "tsc") {
+    Ok(match others.split_whitespace().any(|other| other == "tsc") {
         true => result.remedy("use tsc").command(read::echo("tsc", &file)),
         false => {
             result.remedy("find out in the kernel's log why tsc is not used (dmesg | grep tsc)")
@@ -124,14 +118,11 @@ pub(crate) fn clock_source(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 }
 
 /// Memory in several nodes (`node/online`).
-pub(crate) fn numa(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn numa(snapshot: &SystemSnapshot) -> Checked {
     let file = snapshot.roots.sys.join("devices/system/node/online");
-    let nodes = match read::text(&file) {
-        Ok(nodes) => nodes,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let nodes = read::text(&file)?;
     let is_list = nodes.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b',');
-    Some(if nodes.is_empty() || !is_list {
+    Ok(if nodes.is_empty() || !is_list {
         CheckResult::unknown(format!(
             "{}: found {nodes:?}, expected a list of nodes",
             file.display()
@@ -150,17 +141,15 @@ pub(crate) fn numa(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 }
 
 /// Whether this is a virtual machine.
-pub(crate) fn virtual_machine(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn virtual_machine(snapshot: &SystemSnapshot) -> Checked {
     if let Some(name) = &snapshot.host.hypervisor {
         let why = "the host below has caches, limits and other guests that are not seen here; \
                    figures hold for this machine as it is, not for its disk";
-        return Some(
-            CheckResult::note(format!("a virtual machine ({name})"), why)
-                .remedy("name the kind of machine and its disk with the figures"),
-        );
+        return Ok(CheckResult::note(format!("a virtual machine ({name})"), why)
+            .remedy("name the kind of machine and its disk with the figures"));
     }
     let told = snapshot.roots.proc.join("cpuinfo").exists();
-    Some(match told {
+    Ok(match told {
         true => CheckResult::fine("no hypervisor"),
         false => {
             CheckResult::unknown("/proc/cpuinfo: not there, so a hypervisor would not be seen")
@@ -169,10 +158,10 @@ pub(crate) fn virtual_machine(snapshot: &SystemSnapshot) -> Option<CheckResult> 
 }
 
 /// Free memory that is handed to the hypervisor (virtio balloon).
-pub(crate) fn page_reporting(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn page_reporting(snapshot: &SystemSnapshot) -> Checked {
     let devices = snapshot.roots.sys.join("bus/virtio/devices");
     let hypervisor = snapshot.host.hypervisor.as_deref();
-    Some(match (snapshot.host.page_reporting, hypervisor) {
+    Ok(match (snapshot.host.page_reporting, hypervisor) {
         (true, _) => CheckResult::warning(
             "free page reporting is enabled: the hypervisor reclaims free pages",
             "the first touch of such a page waits for the hypervisor: writing into the page cache \
@@ -196,11 +185,8 @@ const BUSY_NOTE: f64 = 0.05;
 const BUSY_WARNING: f64 = 0.25;
 
 /// Work of others: the share of the processors that is busy while nothing is measured yet.
-pub(crate) fn load(snapshot: &SystemSnapshot) -> Option<CheckResult> {
-    let processors = match snapshot.sample.processors() {
-        Ok(processors) => processors,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+pub(crate) fn load(snapshot: &SystemSnapshot) -> Checked {
+    let processors = snapshot.sample.processors()?;
     let average = fsarena_metrics::load_and_pressure(&snapshot.roots).load_1m;
     let average = average.map(|load| format!("; load average {load:.2}")).unwrap_or_default();
     let cpus = match snapshot.host.cpus {
@@ -213,19 +199,16 @@ pub(crate) fn load(snapshot: &SystemSnapshot) -> Option<CheckResult> {
     let result = match processors.busy {
         busy if busy > BUSY_WARNING => CheckResult::warning(reading, why),
         busy if busy > BUSY_NOTE => CheckResult::note(reading, why),
-        _ => return Some(CheckResult::fine(reading)),
+        _ => return Ok(CheckResult::fine(reading)),
     };
-    Some(result.remedy("identify the process and stop it").command("top -o %CPU"))
+    Ok(result.remedy("identify the process and stop it").command("top -o %CPU"))
 }
 
 /// Time that the hypervisor gives to others (`/proc/stat`, steal).
-pub(crate) fn steal(snapshot: &SystemSnapshot) -> Option<CheckResult> {
-    let stolen = match snapshot.sample.processors().and_then(|processors| processors.stolen) {
-        Ok(stolen) => stolen,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+pub(crate) fn steal(snapshot: &SystemSnapshot) -> Checked {
+    let stolen = snapshot.sample.processors().and_then(|processors| processors.stolen)?;
     let reading = format!("{} of the CPU time stolen in one second", percent(stolen));
-    Some(match stolen {
+    Ok(match stolen {
         stolen if stolen > STEAL_SHARE_MAX => CheckResult::warning(
             reading,
             "the hypervisor runs other guests while the work waits, and no clock here sees that",
@@ -239,12 +222,12 @@ pub(crate) fn steal(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 const WAITED_MAX: f64 = 0.05;
 
 /// Tasks that wait for the disk or for memory (`/proc/pressure`, the last ten seconds).
-pub(crate) fn pressure(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn pressure(snapshot: &SystemSnapshot) -> Checked {
     let load = fsarena_metrics::load_and_pressure(&snapshot.roots);
     let (Some(io), Some(memory)) = (load.io_pressure_10s, load.memory_pressure_10s) else {
         let reason = "this kernel does not tell who waits for the disk or memory (no PSI in \
                       /proc/pressure; psi=1 at boot switches it on)";
-        return Some(CheckResult::unknown(reason));
+        return Ok(CheckResult::unknown(reason));
     };
     let reading = format!(
         "tasks waited for the disk {}, for memory {} of the last ten seconds",
@@ -253,7 +236,7 @@ pub(crate) fn pressure(snapshot: &SystemSnapshot) -> Option<CheckResult> {
     );
     let why = "something else uses the disk or fills the memory; write-back of it goes on into \
                the first phases";
-    Some(match io > WAITED_MAX || memory > WAITED_MAX {
+    Ok(match io > WAITED_MAX || memory > WAITED_MAX {
         true => CheckResult::warning(reading, why)
             .remedy("wait until it is over, or identify the process")
             .command("cat /proc/pressure/io /proc/pressure/memory"),
@@ -262,14 +245,11 @@ pub(crate) fn pressure(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 }
 
 /// Swap of the machine (`/proc/swaps`).
-pub(crate) fn swap(snapshot: &SystemSnapshot) -> Option<CheckResult> {
-    let areas = match swaps(&snapshot.roots) {
-        Ok(areas) => areas,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+pub(crate) fn swap(snapshot: &SystemSnapshot) -> Checked {
+    let areas = swaps(&snapshot.roots)?;
     let all = Bytes(areas.iter().fold(0, |sum, area| sum + area.all_bytes));
     let used = Bytes(areas.iter().fold(0, |sum, area| sum + area.used_bytes));
-    Some(match (areas.is_empty(), used.0) {
+    Ok(match (areas.is_empty(), used.0) {
         (true, _) => CheckResult::fine("there is no swap"),
         (false, 0) => CheckResult::note(
             format!("{all} of swap, not in use"),
@@ -287,11 +267,8 @@ pub(crate) fn swap(snapshot: &SystemSnapshot) -> Option<CheckResult> {
 }
 
 /// Compressed memory before swap, or as swap (zswap, zram).
-pub(crate) fn compressed_swap(snapshot: &SystemSnapshot) -> Option<CheckResult> {
-    let areas = match swaps(&snapshot.roots) {
-        Ok(areas) => areas,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+pub(crate) fn compressed_swap(snapshot: &SystemSnapshot) -> Checked {
+    let areas = swaps(&snapshot.roots)?;
     let file = snapshot.roots.sys.join("module/zswap/parameters/enabled");
     let enabled = match file.exists() {
         false => Ok(false),
@@ -304,7 +281,7 @@ pub(crate) fn compressed_swap(snapshot: &SystemSnapshot) -> Option<CheckResult> 
     let is_zram = areas.iter().any(|area| area.name.to_string_lossy().contains("zram"));
     let why = "under a memory limit, pages are compressed instead of written: CPU time is \
                spent where others have device traffic";
-    Some(match enabled {
+    Ok(match enabled {
         _ if is_zram => CheckResult::note("swap is on zram", why)
             .remedy("switch it off while measuring")
             .command("sudo swapoff -a"),
@@ -320,18 +297,15 @@ pub(crate) fn compressed_swap(snapshot: &SystemSnapshot) -> Option<CheckResult> 
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// Limits of the control groups that this program runs in, up to the root (cgroup v2 and v1).
-pub(crate) fn cgroup_limits(snapshot: &SystemSnapshot) -> Option<CheckResult> {
-    let own = match read::text(&snapshot.roots.proc.join("self/cgroup")) {
-        Ok(own) => own,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+pub(crate) fn cgroup_limits(snapshot: &SystemSnapshot) -> Checked {
+    let own = read::text(&snapshot.roots.proc.join("self/cgroup"))?;
     let mount = snapshot.roots.sys.join("fs/cgroup");
     let (mut limits, mut seen) = (Vec::new(), false);
     for line in own.lines() {
         let mut parts = line.splitn(3, ':');
         let (Some(_), Some(names), Some(path)) = (parts.next(), parts.next(), parts.next()) else {
             let reason = format!("/proc/self/cgroup: line {line:?} is not understood");
-            return Some(CheckResult::unknown(reason));
+            return Ok(CheckResult::unknown(reason));
         };
         let unified = mount.join("unified");
         let root = match names {
@@ -346,7 +320,7 @@ pub(crate) fn cgroup_limits(snapshot: &SystemSnapshot) -> Option<CheckResult> {
     }
     limits.sort();
     limits.dedup();
-    Some(if !limits.is_empty() {
+    Ok(if !limits.is_empty() {
         CheckResult::warning(
             format!("the control group of this program has limits: {}", limits.join(", ")),
             "they slow the work down or throw pages of the cache away, and nothing in the figures \
@@ -405,7 +379,7 @@ pub(crate) const DIRTY_DEFAULTS: [(&str, u64); 7] = [
 ];
 
 /// When written data leave memory (Documentation/admin-guide/sysctl/vm.rst).
-pub(crate) fn dirty_limits(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn dirty_limits(snapshot: &SystemSnapshot) -> Checked {
     let dir = snapshot.roots.proc.join("sys/vm");
     let mut values = Vec::new();
     for (name, default) in DIRTY_DEFAULTS {
@@ -413,7 +387,7 @@ pub(crate) fn dirty_limits(snapshot: &SystemSnapshot) -> Option<CheckResult> {
             Ok(value) => values.push((name, value, default)),
             // The latest kernels have no laptop mode.
             Err(_) if name == "laptop_mode" && !dir.join(name).exists() => {}
-            Err(reason) => return Some(CheckResult::unknown(reason)),
+            Err(reason) => return Err(reason.into()),
         }
     }
     let in_bytes = |name: &str| {
@@ -424,7 +398,7 @@ pub(crate) fn dirty_limits(snapshot: &SystemSnapshot) -> Option<CheckResult> {
         |&&(name, value, default): &&(&str, u64, u64)| value != default && !in_bytes(name);
     let differing: Vec<_> = values.iter().filter(differs).collect();
     if differing.is_empty() {
-        return Some(CheckResult::fine(
+        return Ok(CheckResult::fine(
             "dirty limits are the kernel's own (10 % and 20 %, 5 s and 30 s)",
         ));
     }
@@ -436,20 +410,15 @@ pub(crate) fn dirty_limits(snapshot: &SystemSnapshot) -> Option<CheckResult> {
     let back = differing.iter().map(set).collect::<Vec<_>>().join(" ");
     let why = "these decide how much of the work only fills memory; times until `returned` are \
                not those of a machine with the kernel's own limits";
-    Some(
-        CheckResult::note(list, why)
-            .remedy("use the kernel's own limits, or say these with the figures")
-            .command(format!("sudo sysctl {back}")),
-    )
+    Ok(CheckResult::note(list, why)
+        .remedy("use the kernel's own limits, or say these with the figures")
+        .command(format!("sudo sysctl {back}")))
 }
 
 /// Whether a battery feeds the machine (`/sys/class/power_supply`).
-pub(crate) fn battery(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn battery(snapshot: &SystemSnapshot) -> Checked {
     let class = snapshot.roots.sys.join("class/power_supply");
-    let names = match read::names(&class) {
-        Ok(names) => names,
-        Err(reason) => return Some(CheckResult::unknown(reason)),
-    };
+    let names = read::names(&class)?;
     let mut batteries = Vec::new();
     for name in &names {
         let dir = class.join(name);
@@ -457,16 +426,11 @@ pub(crate) fn battery(snapshot: &SystemSnapshot) -> Option<CheckResult> {
         if read::text(&dir.join("scope")).is_ok_and(|scope| scope == "Device") {
             continue;
         }
-        match read::text(&dir.join("type")) {
-            Ok(kind) if kind == "Battery" => match read::text(&dir.join("status")) {
-                Ok(status) => batteries.push(status),
-                Err(reason) => return Some(CheckResult::unknown(reason)),
-            },
-            Ok(_) => {}
-            Err(reason) => return Some(CheckResult::unknown(reason)),
+        if read::text(&dir.join("type"))? == "Battery" {
+            batteries.push(read::text(&dir.join("status"))?);
         }
     }
-    Some(if batteries.is_empty() {
+    Ok(if batteries.is_empty() {
         CheckResult::fine("no battery")
     } else if batteries.iter().any(|status| status == "Discharging") {
         CheckResult::warning(
@@ -501,10 +465,10 @@ const OFF_BY_OPTION: [(&str, &str); 1] =
 const CONFIG_MAX_BYTES: u64 = 4 << 20;
 
 /// Options of the kernel that look for its own mistakes, at the price of its speed.
-pub(crate) fn debug_kernel(snapshot: &SystemSnapshot) -> Option<CheckResult> {
+pub(crate) fn debug_kernel(snapshot: &SystemSnapshot) -> Checked {
     let proc = &snapshot.roots.proc;
     if proc.join("lockdep").exists() {
-        return Some(kernel_debugs_itself("LOCKDEP"));
+        return Ok(kernel_debugs_itself("LOCKDEP"));
     }
     let path = proc.join("config.gz");
     let config = match read_config(&path) {
@@ -514,7 +478,7 @@ pub(crate) fn debug_kernel(snapshot: &SystemSnapshot) -> Option<CheckResult> {
                 "how this kernel was built is not told ({}: {error}); lock debugging is off",
                 path.display()
             );
-            return Some(CheckResult::unknown(reason));
+            return Ok(CheckResult::unknown(reason));
         }
     };
     let has = |line: &str| config.lines().any(|known| known == line);
@@ -522,7 +486,7 @@ pub(crate) fn debug_kernel(snapshot: &SystemSnapshot) -> Option<CheckResult> {
         |name: &str| OFF_BY_OPTION.iter().any(|(known, line)| *known == name && has(line));
     let in_force = SLOW_OPTIONS.iter().filter(|name| has(&format!("{name}=y")) && !excused(name));
     let names: Vec<&str> = in_force.filter_map(|name| name.strip_prefix("CONFIG_")).collect();
-    Some(match names.is_empty() {
+    Ok(match names.is_empty() {
         true => CheckResult::fine("the kernel is built without costly debugging"),
         false => kernel_debugs_itself(&names.join(", ")),
     })

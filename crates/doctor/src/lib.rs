@@ -25,7 +25,7 @@ mod target;
 pub use below::{Below, Piece, below};
 pub use target::{NotATarget, Target};
 
-use check::{Check, Scope, Scope::Device, Scope::Directory, Scope::Host};
+use check::{Check, Scope, Scope::Device, Scope::Directory, Scope::Hardware, Scope::Host};
 use fsarena_metrics::Roots;
 use fsarena_model::host::{Finding, Weight};
 use fsarena_process::cmd::SearchPath;
@@ -54,20 +54,20 @@ const CHECKS: &[Check] = &[
     check("battery", Host(host::battery)),
     check("debug-kernel", Host(host::debug_kernel)),
     check("alignment", Device(device::alignment)),
-    check("sector-size", Device(device::sector_size)),
-    check("rotational", Device(device::rotational)),
+    check("sector-size", Hardware(device::sector_size)),
+    check("rotational", Hardware(device::rotational)),
     check("scheduler", Device(device::scheduler)),
     check("read-ahead", Device(device::read_ahead)),
-    check("write-cache", Device(device::write_cache)),
+    check("write-cache", Hardware(device::write_cache)),
     check("discard", Device(device::discard)),
-    check("virtual-disk", Device(device::virtual_disk)),
+    check("virtual-disk", Hardware(device::virtual_disk)),
     check("memory", Device(device::memory)),
     check("loop-direct-io", Device(device::loop_direct_io)),
     check("md-sync", Device(device::md_sync)),
-    check("wear", Device(device::wear)),
+    check("wear", Hardware(device::wear)),
     check("in-use", Device(device::in_use)),
     check("swap-on-device", Device(device::swap_on_device)),
-    check("traffic", Device(device::traffic)),
+    check("traffic", Hardware(device::traffic)),
     check("counting", Device(device::counting)),
     check("free-space", Directory(directory::free_space)),
     check("access-times", Directory(directory::access_times)),

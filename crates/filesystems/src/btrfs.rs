@@ -2,8 +2,8 @@
 
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
-use super::options::{Rule, ToolOutput, complete, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
+use super::options::{Rule, ToolOutput, complete, key_value, output_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel};
 use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
@@ -22,6 +22,8 @@ static MKFS: Mkfs = Mkfs {
     command: "mkfs.btrfs -f -q [{keep}] -n {nodesize} -s {sectorsize} -m {metadata_profile} \
               -d {data_profile} --checksum {checksum} -O extref,skinny-metadata,no-holes \
               -R {free_space_tree} -U {uuid} {device}",
+    programs: &["mkfs.btrfs", "btrfs"],
+    package: "btrfs-progs",
     options: &[
         MkfsOption::new(
             "sectorsize",
@@ -103,10 +105,6 @@ impl FileSystem for Btrfs {
         "Btrfs: copy on write, checksums of data, snapshots"
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mkfs.btrfs", "btrfs"], "btrfs-progs")
-    }
-
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
     }
@@ -142,10 +140,6 @@ impl FileSystem for Btrfs {
 
     fn layout(&self, device: &Path) -> Result<FsLayout, FsError> {
         layout(device)
-    }
-
-    fn version(&self) -> Option<String> {
-        version_of("mkfs.btrfs", &["-V"])
     }
 
     fn content(&self, level: &FsLevel) -> ContentRule {
@@ -210,10 +204,6 @@ impl FileSystem for Btrfs {
     fn checksums(&self, _: &BTreeMap<String, String>) -> Option<bool> {
         Some(true)
     }
-
-    fn freezes(&self) -> bool {
-        true
-    }
 }
 
 /// What of the superblock describes the file system and not its momentary state.
@@ -250,12 +240,8 @@ fn parse_dump_super(text: &str) -> Result<BTreeMap<String, String>, FsError> {
     features.sort_unstable();
     features.dedup();
     map.insert("features".to_owned(), features.join(" ").to_lowercase());
-    complete(
-        map,
-        "btrfs inspect-internal",
-        &["csum_type", "sectorsize", "nodesize", "incompat_flags"],
-        "_",
-    )
+    let needed = &["csum_type", "sectorsize", "nodesize", "incompat_flags"];
+    complete(map, "btrfs inspect-internal", needed, "_")
 }
 
 /// Where the copies of the superblock are (`btrfs_sb_offset`), as many as the device has room for.

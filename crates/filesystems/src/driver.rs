@@ -1,8 +1,7 @@
 //! What a driver is: the trait of all file systems, and what its methods speak of.
 
-use super::error::{FsError, IllegalLevel};
 use super::mkfs::{Mkfs, MkfsValues};
-use super::options::Rule;
+use super::options::{FsError, IllegalLevel, Rule, version_of};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{Discard, FsLevel};
@@ -61,16 +60,6 @@ pub struct ToolNeed {
     pub package: Option<String>,
 }
 
-impl ToolNeed {
-    pub(super) fn all(programs: &[&str], package: &str) -> Vec<Self> {
-        let need = |program: &&str| Self {
-            program: (*program).to_owned(),
-            package: Some(package.to_owned()),
-        };
-        programs.iter().map(need).collect()
-    }
-}
-
 /// What the cold proof has to know of how contents are stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ContentRule {
@@ -80,6 +69,21 @@ pub struct ContentRule {
     pub inline_max_bytes: u64,
     /// Whether contents may take fewer bytes on the device than in the file.
     pub compresses: bool,
+}
+
+/// What the kernel writes of a new file system in the background, and how far it is.
+pub struct LazyInit {
+    /// Name of the kernel thread that writes it.
+    pub thread: &'static str,
+    /// Program that tells of each block group, and the package that brings it.
+    pub program: &'static str,
+    pub package: &'static str,
+    /// Groups that are not written, and all groups, by what the program prints.
+    pub count_groups: fn(&str) -> Result<(usize, usize), String>,
+    /// Mount option that leaves them as they are.
+    pub off_option: &'static str,
+    /// Commands that look for the thread, and that make file systems without it.
+    pub command: &'static str,
 }
 
 /// How a file system is mounted and unmounted.
@@ -124,11 +128,17 @@ pub trait FileSystem: Send + Sync {
     }
 
     /// Programs that it needs.
-    fn tools(&self) -> Vec<ToolNeed>;
+    fn tools(&self) -> Vec<ToolNeed> {
+        let Mkfs { programs, package, .. } = self.mkfs();
+        let package = Some((*package).to_owned());
+        let need =
+            |program: &&str| ToolNeed { program: (*program).to_owned(), package: package.clone() };
+        programs.iter().map(need).collect()
+    }
 
     /// How it is made: the command, and the options that a user can give.
     fn mkfs(&self) -> &'static Mkfs {
-        &Mkfs { command: "", options: &[] }
+        &Mkfs { command: "", programs: &[], package: "", options: &[] }
     }
 
     /// The options of mkfs at this level, with the defaults for a device of this size. Pure.
@@ -240,11 +250,19 @@ pub trait FileSystem: Send + Sync {
 
     /// Version line of the program that makes it; absent where none does.
     fn version(&self) -> Option<String> {
-        None
+        version_of(self.mkfs().programs.first()?, &["-V"])
     }
 
-    /// How contents are stored.
-    fn content(&self, level: &FsLevel) -> ContentRule;
+    /// How contents are stored. Of what is not the kernel's nothing is known: no claim is made that
+    /// contents must be read.
+    fn content(&self, level: &FsLevel) -> ContentRule {
+        let values = self.mkfs_values(level, None);
+        let block_bytes = values.ok().and_then(|v| v.optional("block_size")).unwrap_or(4096);
+        match self.kernel_type() {
+            Some(_) => ContentRule { block_bytes, inline_max_bytes: 0, compresses: false },
+            None => ContentRule { block_bytes: 512, inline_max_bytes: 0, compresses: true },
+        }
+    }
 
     /// How much room there will be on a device of this size, and how it is handed out; absent
     /// where this is not known. Pure.
@@ -280,7 +298,7 @@ pub trait FileSystem: Send + Sync {
 
     /// Whether its files can share blocks (FICLONE); absent where this is not known.
     fn reflinks(&self) -> Option<bool> {
-        Some(false)
+        self.kernel_type().map(|_| false)
     }
 
     /// Why calls with `O_DIRECT` would go through the page cache at this level; absent where they
@@ -302,8 +320,16 @@ pub trait FileSystem: Send + Sync {
         None
     }
 
-    /// Whether it can be frozen (FIFREEZE) without harm to others.
-    fn freezes(&self) -> bool;
+    /// Whether it can be frozen (FIFREEZE) without harm to others. A directory could be, but others
+    /// work on its file system; a file system of commands may have a daemon in between.
+    fn freezes(&self) -> bool {
+        self.backing() == Backing::Block && self.kernel_type().is_some()
+    }
+
+    /// What the kernel goes on writing of it after it is mounted for the first time.
+    fn lazy_init(&self) -> Option<&'static LazyInit> {
+        None
+    }
 
     /// The kernel driver that serves it while it is mounted from `device`, where that is another
     /// one: `ext4` for ext2 and ext3. `sys_root` is `/sys`.

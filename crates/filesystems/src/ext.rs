@@ -7,8 +7,8 @@
 
 use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, complete, kept_lines, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use super::options::{Rule, kept_lines, key_value, output_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, LazyInit};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::FsLevel;
@@ -23,7 +23,8 @@ mod layout;
 pub(super) struct Ext {
     name: &'static str,
     summary: &'static str,
-    features: &'static [&'static str],
+    /// Added to none, in this order.
+    features: &'static [&'static [&'static str]],
 }
 
 const COMMON: [&str; 6] =
@@ -33,22 +34,14 @@ const COMMON: [&str; 6] =
 pub(super) const EXT2: Ext = Ext {
     name: "ext2",
     summary: "the second extended file system: block maps, no journal",
-    features: &COMMON,
+    features: &[&COMMON],
 };
 
 /// ext3: ext2 with a journal.
 pub(super) const EXT3: Ext = Ext {
     name: "ext3",
     summary: "the third extended file system: ext2 with a journal",
-    features: &[
-        "has_journal",
-        "sparse_super",
-        "large_file",
-        "filetype",
-        "resize_inode",
-        "dir_index",
-        "ext_attr",
-    ],
+    features: &[&["has_journal"], &COMMON],
 };
 
 /// ext4.
@@ -56,20 +49,9 @@ pub(super) const EXT4: Ext = Ext {
     name: "ext4",
     summary: "the fourth extended file system: journal, extents, checksums",
     features: &[
-        "has_journal",
-        "extent",
-        "huge_file",
-        "flex_bg",
-        "metadata_csum",
-        "64bit",
-        "dir_nlink",
-        "extra_isize",
-        "sparse_super",
-        "large_file",
-        "filetype",
-        "resize_inode",
-        "dir_index",
-        "ext_attr",
+        &["has_journal", "extent", "huge_file", "flex_bg", "metadata_csum", "64bit"],
+        &["dir_nlink", "extra_isize"],
+        &COMMON,
     ],
 };
 
@@ -80,6 +62,8 @@ static MKFS: Mkfs = Mkfs {
               -U f5a2e4a0-0000-4000-8000-000000000001 \
               -E {discard},lazy_itable_init=0,lazy_journal_init=0,root_owner=0:0,\
               hash_seed=f5a2e4a0-0000-4000-8000-000000000002 {device}",
+    programs: &["mke2fs", "dumpe2fs"],
+    package: "e2fsprogs",
     options: &[
         MkfsOption::new(
             "features",
@@ -141,7 +125,7 @@ fn shape(values: &MkfsValues) -> Shape {
 
 fn features(reader: &OptionReader<'_>) -> Result<String, IllegalLevel> {
     let ours = [EXT2, EXT3, EXT4].into_iter().find(|ext| ext.name == reader.rule.fs);
-    let mut all: Vec<&str> = ours.map_or_else(Vec::new, |ext| ext.features.to_vec());
+    let mut all: Vec<&str> = ours.map_or_else(Vec::new, |ext| ext.features.concat());
     let words = reader.text().into_iter().flat_map(|text| text.split(','));
     for word in words.map(str::trim) {
         let name = word.strip_prefix('^').unwrap_or(word);
@@ -183,10 +167,6 @@ impl FileSystem for Ext {
 
     fn summary(&self) -> &str {
         self.summary
-    }
-
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mke2fs", "dumpe2fs"], "e2fsprogs")
     }
 
     fn mkfs(&self) -> &'static Mkfs {
@@ -240,10 +220,6 @@ impl FileSystem for Ext {
         layout::layout(device)
     }
 
-    fn version(&self) -> Option<String> {
-        version_of("mke2fs", &["-V"])
-    }
-
     fn content(&self, level: &FsLevel) -> ContentRule {
         let values = self.mkfs_values(level, None).ok();
         let inline = values.as_ref().filter(|values| values.lists("features", "inline_data"));
@@ -289,8 +265,8 @@ impl FileSystem for Ext {
         Some(features.get("filesystem_features")?.contains("metadata_csum"))
     }
 
-    fn freezes(&self) -> bool {
-        true
+    fn lazy_init(&self) -> Option<&'static LazyInit> {
+        (self.name == "ext4").then_some(&LAZY_INIT)
     }
 
     fn served_by(&self, sys_root: &Path, device: &Path) -> Option<String> {
@@ -326,12 +302,31 @@ const KEPT: [&str; 20] = [
 
 /// Reads `dumpe2fs -h`; keys in lower case with underscores.
 fn parse_dumpe2fs(text: &str) -> Result<BTreeMap<String, String>, FsError> {
-    complete(
-        kept_lines(text, &KEPT),
-        "dumpe2fs",
-        &["filesystem_features", "block_size", "inode_size", "inode_count"],
-        " ",
-    )
+    let needed = &["filesystem_features", "block_size", "inode_size", "inode_count"];
+    kept_lines("dumpe2fs", text, &KEPT, needed)
+}
+
+/// Inode tables (mke2fs(8), `lazy_itable_init`; fs/ext4/super.c, `ext4_run_lazyinit_thread`).
+static LAZY_INIT: LazyInit = LazyInit {
+    thread: "ext4lazyinit",
+    program: "dumpe2fs",
+    package: "e2fsprogs",
+    count_groups,
+    off_option: "noinit_itable",
+    command: "pgrep ext4lazyinit # or: mkfs.ext4 -E lazy_itable_init=0,lazy_journal_init=0",
+};
+
+/// Counts the groups in the text of dumpe2fs.
+fn count_groups(text: &str) -> Result<(usize, usize), String> {
+    let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("Group ")).collect();
+    if heads.is_empty() {
+        return Err("dumpe2fs names no group".to_owned());
+    }
+    // Without checksums of groups nothing is ever put off, and no flags are printed.
+    let has_flags = text.contains("uninit_bg") || text.contains("metadata_csum");
+    // With Group N: (Blocks a-b) csum 0x… [INODE_UNINIT, ITABLE_ZEROED]
+    let left = heads.iter().filter(|line| has_flags && !line.contains("ITABLE_ZEROED"));
+    Ok((left.count(), heads.len()))
 }
 
 /// Largest cluster: mke2fs takes 512 MiB, but makes no journal beyond this.

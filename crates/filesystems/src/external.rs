@@ -4,7 +4,7 @@
 //! words. Whoever runs an experiment has seen and confirmed them before.
 
 use super::options::Rule;
-use super::{Backing, ContentRule, FileSystem, FsError, IllegalLevel, MountPlan, ToolNeed};
+use super::{Backing, FileSystem, FsError, IllegalLevel, MountPlan, ToolNeed};
 use fsarena_model::braces;
 use fsarena_model::contender::{Discard, ExternalFs, FsLevel};
 use fsarena_model::spec::TargetSpec;
@@ -193,20 +193,6 @@ impl FileSystem for External {
     fn version(&self) -> Option<String> {
         let ran = cmd::shell(self.commands.version.as_ref()?, Duration::from_secs(20)).ok()?;
         cmd::first_line(&ran.stdout, &ran.stderr)
-    }
-
-    /// Nothing is known of it: no claim is made that contents must be read.
-    fn content(&self, _level: &FsLevel) -> ContentRule {
-        ContentRule { block_bytes: 512, inline_max_bytes: 0, compresses: true }
-    }
-
-    fn reflinks(&self) -> Option<bool> {
-        None
-    }
-
-    /// Its unmount may not be the kernel's, and a daemon may be in between.
-    fn freezes(&self) -> bool {
-        false
     }
 }
 

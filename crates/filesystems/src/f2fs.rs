@@ -6,8 +6,8 @@
 
 use super::mkfs::ValueRule::{Computed, Number, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, complete, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use super::options::{Rule, complete, key_value, output_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,6 +42,8 @@ static MKFS: Mkfs = Mkfs {
     // -r: the same number in the first checkpoint each time.
     command: "mkfs.f2fs -f -q -r -t {discards} [-O {features}] [-o {overprovision_percent}] \
               -s {segments_per_section} -z {sections_per_zone} -R 0:0 -U {uuid} {device}",
+    programs: &["mkfs.f2fs", "dump.f2fs"],
+    package: "f2fs-tools",
     options: &[
         MkfsOption::new(
             "features",
@@ -97,10 +99,6 @@ impl FileSystem for F2fs {
         "F2FS: log-structured, made for flash"
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mkfs.f2fs", "dump.f2fs"], "f2fs-tools")
-    }
-
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
     }
@@ -132,10 +130,6 @@ impl FileSystem for F2fs {
         parse_dump(&output_of("dump.f2fs", "f2fs-tools", &["-d", "1"], device)?)
     }
 
-    fn version(&self) -> Option<String> {
-        version_of("mkfs.f2fs", &["-V"])
-    }
-
     fn content(&self, level: &FsLevel) -> ContentRule {
         let plain = level.mount.iter().any(|option| option == "noinline_data");
         ContentRule {
@@ -147,10 +141,6 @@ impl FileSystem for F2fs {
 
     fn compression_options(&self) -> &'static [&'static str] {
         &["compress_algorithm"]
-    }
-
-    fn freezes(&self) -> bool {
-        true
     }
 }
 
@@ -187,12 +177,8 @@ fn parse_dump(text: &str) -> Result<BTreeMap<String, String>, FsError> {
             map.entry(key.trim().to_owned()).or_insert_with(|| value.to_owned());
         }
     }
-    complete(
-        map,
-        "dump.f2fs",
-        &["features", "log_blocksize", "segs_per_sec", "segment_count_main"],
-        "_",
-    )
+    let needed = &["features", "log_blocksize", "segs_per_sec", "segment_count_main"];
+    complete(map, "dump.f2fs", needed, "_")
 }
 
 #[cfg(test)]

@@ -3,9 +3,8 @@
 
 use super::mkfs::ValueRule::{Computed, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{complete, kept_lines, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
-use fsarena_model::contender::FsLevel;
+use super::options::{kept_lines, output_of, version_of};
+use super::{FileSystem, FsError, IllegalLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -19,6 +18,8 @@ const LOG_MAX_MIB: u64 = 128;
 
 static MKFS: Mkfs = Mkfs {
     command: "jfs_mkfs -q [{case_insensitive}] -s {log_size:M} -L fsarena {device}",
+    programs: &["jfs_mkfs", "jfs_tune"],
+    package: "jfsutils",
     options: &[
         MkfsOption::new(
             "log_size",
@@ -52,10 +53,6 @@ impl FileSystem for Jfs {
         "JFS: the journaled file system of IBM, extents and B+ trees"
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["jfs_mkfs", "jfs_tune"], "jfsutils")
-    }
-
     /// jfs_mkfs never discards.
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
@@ -74,15 +71,6 @@ impl FileSystem for Jfs {
         let line = version_of("jfs_mkfs", &["-V"])?;
         Some(line.rsplit('/').next().unwrap_or(&line).to_owned())
     }
-
-    /// Only directories and symbolic links lie in the inode.
-    fn content(&self, _level: &FsLevel) -> ContentRule {
-        ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false }
-    }
-
-    fn freezes(&self) -> bool {
-        true
-    }
 }
 
 /// What of `jfs_tune -l` describes the file system and not its momentary state.
@@ -98,18 +86,14 @@ const KEPT: [&str; 7] = [
 
 /// Reads `jfs_tune -l`; keys in lower case with underscores.
 fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
-    complete(
-        kept_lines(text, &KEPT),
-        "jfs_tune",
-        &["jfs_version", "jfs_flags", "aggregate_block_size"],
-        " ",
-    )
+    let needed = &["jfs_version", "jfs_flags", "aggregate_block_size"];
+    kept_lines("jfs_tune", text, &KEPT, needed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::contender::Discard;
+    use fsarena_model::contender::{Discard, FsLevel};
 
     const TUNE: &str = "\
 jfs_tune version 1.1.15, 04-Mar-2011

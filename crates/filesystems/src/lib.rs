@@ -7,25 +7,23 @@
 
 mod availability;
 mod btrfs;
-mod directory;
 mod driver;
-mod error;
 mod ext;
 pub mod external;
 mod f2fs;
 mod jfs;
 mod mkfs;
 mod nilfs2;
+mod no_device;
 mod options;
 mod reiserfs;
-mod tmpfs;
 mod xfs;
 
 pub use availability::{Availability, availability, availability_with, has_module};
-pub use driver::{Backing, ContentRule, FileSystem, Kernel, MountPlan, ToolNeed};
-pub use error::{FsError, IllegalLevel, UnknownFs};
+pub use driver::{Backing, ContentRule, FileSystem, Kernel, LazyInit, MountPlan, ToolNeed};
 use external::External;
 pub use mkfs::{Mkfs, MkfsOption, MkfsValues};
+pub use options::{FsError, IllegalLevel, UnknownFs};
 
 use fsarena_model::contender::FsLevel;
 
@@ -40,8 +38,8 @@ static BUILTIN: [&dyn FileSystem; 11] = [
     &jfs::Jfs,
     &nilfs2::Nilfs2,
     &reiserfs::ReiserFs,
-    &tmpfs::Tmpfs,
-    &directory::Directory,
+    &no_device::Tmpfs,
+    &no_device::Directory,
 ];
 
 /// File systems that are no misspelling of ours; they can be defined by their commands.

@@ -1,8 +1,7 @@
 //! The options of mkfs: one table per driver says what each is called, what it may be and what a
 //! user reads of it; the command of the driver says where its value goes. Pure.
 
-use super::error::IllegalLevel;
-use super::options::{Rule, device_uuid};
+use super::options::{IllegalLevel, Rule, device_uuid};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::units::Bytes;
 use std::collections::BTreeMap;
@@ -13,6 +12,10 @@ pub struct Mkfs {
     /// Program and arguments, with the options in braces: see `MkfsValues::argv`. Empty where
     /// there is nothing to make.
     pub command: &'static str,
+    /// Programs that it needs: the one that makes it, and those that tell what was made.
+    pub(super) programs: &'static [&'static str],
+    /// Debian package that brings them.
+    pub(super) package: &'static str,
     /// The options, in the order in which they are read.
     pub options: &'static [MkfsOption],
 }

@@ -7,8 +7,8 @@
 
 use super::mkfs::ValueRule::{Number, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
-use super::options::{Rule, complete, kept_lines, key_value, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use super::options::{Rule, kept_lines, output_of};
+use super::{FileSystem, FsError, IllegalLevel};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,6 +24,8 @@ const FEATURES: [&str; 2] = ["none", "none,block_count"];
 static MKFS: Mkfs = Mkfs {
     command: "mkfs.nilfs2 -f -q [{keep}] -b {block_size} -B {blocks_per_segment} \
               -m {reserved_percent} -O {block_count} {device}",
+    programs: &["mkfs.nilfs2", "nilfs-tune"],
+    package: "nilfs-tools",
     options: &[
         MkfsOption::new("block_size", "bytes of a block", PowerOfTwo(1024, 4096, 4096)),
         MkfsOption::new("blocks_per_segment", "blocks of a segment", PowerOfTwo(16, 1 << 20, 2048)),
@@ -45,10 +47,6 @@ impl FileSystem for Nilfs2 {
         "NILFS2: log-structured, continuous snapshots; its cleaner does not run here"
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mkfs.nilfs2", "nilfs-tune"], "nilfs-tools")
-    }
-
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
     }
@@ -60,30 +58,12 @@ impl FileSystem for Nilfs2 {
 
     fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        if let Some(option) = level.mount.iter().find(|option| key_value(option).0 == "cp") {
-            return Err(rule.broken(
-                format!("mount option {option} mounts a snapshot, which cannot be written"),
-                "leave it out",
-            ));
-        }
-        Ok(())
+        let snapshot = " mounts a snapshot, which cannot be written";
+        rule.no_mount_option(level, &["cp"], snapshot, "leave it out")
     }
 
     fn effective_features(&self, device: &Path) -> Result<BTreeMap<String, String>, FsError> {
         parse_tune(&output_of("nilfs-tune", "nilfs-tools", &["-l"], device)?)
-    }
-
-    fn version(&self) -> Option<String> {
-        version_of("mkfs.nilfs2", &["-V"])
-    }
-
-    fn content(&self, level: &FsLevel) -> ContentRule {
-        let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
-        ContentRule { block_bytes, inline_max_bytes: 0, compresses: false }
-    }
-
-    fn freezes(&self) -> bool {
-        true
     }
 }
 
@@ -105,12 +85,8 @@ const KEPT: [&str; 12] = [
 
 /// Reads `nilfs-tune -l`; keys in lower case with underscores.
 fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
-    complete(
-        kept_lines(text, &KEPT),
-        "nilfs-tune",
-        &["filesystem_features", "block_size", "of_blocks_per_segment"],
-        " ",
-    )
+    let needed = &["filesystem_features", "block_size", "of_blocks_per_segment"];
+    kept_lines("nilfs-tune", text, &KEPT, needed)
 }
 
 #[cfg(test)]

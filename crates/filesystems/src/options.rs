@@ -1,14 +1,69 @@
 //! What the drivers share: reading and checking option values, version lines, parsers of
 //! `key: value` output. Pure but for [`version_of`] and [`output_of`].
 
-use super::error::{FsError, IllegalLevel};
 use fsarena_model::account::Range;
 use fsarena_model::contender::FsLevel;
 use fsarena_model::units::Bytes;
 use fsarena_process::cmd;
+use fsarena_process::cmd::CmdError;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
+
+/// A level that cannot be had: the rule and the remedy.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fs}: {rule}; {remedy}")]
+pub struct IllegalLevel {
+    /// Name of the file system.
+    pub fs: String,
+    /// The rule that is broken.
+    pub rule: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// No driver has this name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown file system \"{name}\"{}; known: {}; others can be defined in an experiment file",
+    nearest.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default(),
+    known.join(", ")
+)]
+pub struct UnknownFs {
+    pub name: String,
+    /// All that are known.
+    pub known: Vec<String>,
+    /// The one that differs in a letter or two.
+    pub nearest: Option<String>,
+}
+
+/// A file system could not be made or read back.
+#[derive(Debug, thiserror::Error)]
+pub enum FsError {
+    /// A program is not there.
+    #[error(
+        "{program} is not installed{}",
+        package.as_ref().map(|name| format!("; install the package {name}")).unwrap_or_default()
+    )]
+    MissingTool { program: String, package: Option<String> },
+    /// A program failed.
+    #[error(transparent)]
+    Command(#[from] CmdError),
+    /// What a program wrote was not understood.
+    #[error("{tool}: output not understood: {problem}; is its version too new for this program?")]
+    Malformed {
+        tool: &'static str,
+        /// What was missing or odd.
+        problem: String,
+    },
+    /// A command of an external file system names something that is not filled in.
+    #[error("command \"{command}\": {placeholder} has no value; known: {{dev}}, {{mnt}}, {{size}}")]
+    Placeholder {
+        command: String,
+        /// The word in braces.
+        placeholder: String,
+    },
+}
 
 /// Limit for programs that only read.
 const READ_LIMIT: Duration = Duration::from_secs(60);
@@ -87,6 +142,20 @@ impl Rule<'_> {
         Ok(())
     }
 
+    /// None of these may be a mount option, because of `why`.
+    pub fn no_mount_option(
+        &self,
+        level: &FsLevel,
+        keys: &[&str],
+        why: &str,
+        remedy: &str,
+    ) -> Result<(), IllegalLevel> {
+        match level.mount.iter().find(|option| keys.contains(&key_value(option).0)) {
+            Some(option) => Err(self.broken(format!("mount option {option}{why}"), remedy)),
+            None => Ok(()),
+        }
+    }
+
     /// The device must have at least this size.
     pub fn least_size(&self, device: Option<u64>, least: u64) -> Result<(), IllegalLevel> {
         match device {
@@ -123,26 +192,10 @@ pub(super) fn nearest<'a>(
 ) -> Option<&'a str> {
     let limit = if word.len() <= 3 { 1 } else { 2 };
     candidates
-        .map(|candidate| (distance(word, candidate), candidate))
+        .map(|candidate| (strsim::levenshtein(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein distance in characters.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// A UUID that is the same for a device each time, and another for each device: two file systems
@@ -184,16 +237,21 @@ pub(super) fn version_of(program: &str, args: &[&str]) -> Option<String> {
     cmd::first_line(&ran.stdout, &ran.stderr)
 }
 
-/// The lines `key: value` of `text` whose key is among `kept`; keys in lower case with underscores.
-pub(super) fn kept_lines(text: &str, kept: &[&str]) -> BTreeMap<String, String> {
+/// The lines `key: value` of what `tool` printed whose key is among `kept`; keys in lower case with
+/// underscores. All of `needed` must be among them.
+pub(super) fn kept_lines(
+    tool: &'static str,
+    text: &str,
+    kept: &[&str],
+    needed: &[&str],
+) -> Result<BTreeMap<String, String>, FsError> {
     let lines = text.lines().filter_map(|line| line.split_once(':'));
     let lines = lines.map(|(key, value)| (key.trim(), value));
     let name = |key: &str| key.trim_matches(['#', '%', ' ']).to_lowercase().replace(' ', "_");
     let words = |value: &str| value.split_whitespace().collect::<Vec<_>>().join(" ");
-    lines
-        .filter(|(key, _)| kept.contains(key))
-        .map(|(key, value)| (name(key), words(value)))
-        .collect()
+    let kept = lines.filter(|(key, _)| kept.contains(key));
+    let map = kept.map(|(key, value)| (name(key), words(value))).collect();
+    complete(map, tool, needed, " ")
 }
 
 /// `map`, where it has all the keys `needed`. The program writes them with `gap` between words.

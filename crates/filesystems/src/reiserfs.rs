@@ -5,8 +5,8 @@
 
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, complete, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, ToolNeed};
+use super::options::{Rule, complete, output_of};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,6 +21,8 @@ static MKFS: Mkfs = Mkfs {
     // -f -f: also on a whole disk, and without a question.
     command: "mkreiserfs -q -f -f --format 3.6 -b {block_size} -s {journal_blocks} \
               -t {transaction_blocks} -h {hash} -u {uuid} {device}",
+    programs: &["mkreiserfs", "debugreiserfs"],
+    package: "reiserfsprogs",
     options: &[
         MkfsOption::new("block_size", "bytes of a block", PowerOfTwo(1024, 4096, 4096)),
         MkfsOption::new("hash", "order of names", OneOf(&["r5", "tea", "rupasov"])),
@@ -56,10 +58,6 @@ impl FileSystem for ReiserFs {
         "ReiserFS 3.6: one balanced tree, tails packed; in Linux up to 6.12"
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mkreiserfs", "debugreiserfs"], "reiserfsprogs")
-    }
-
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
     }
@@ -88,19 +86,11 @@ impl FileSystem for ReiserFs {
         parse_debug(&output_of("debugreiserfs", "reiserfsprogs", &[], device)?)
     }
 
-    fn version(&self) -> Option<String> {
-        version_of("mkreiserfs", &["-V"])
-    }
-
     fn content(&self, level: &FsLevel) -> ContentRule {
         let plain = level.mount.iter().any(|option| option == "notail");
         let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
         let inline_max_bytes = if plain { 0 } else { TAIL_BYTES };
         ContentRule { block_bytes, inline_max_bytes, compresses: false }
-    }
-
-    fn freezes(&self) -> bool {
-        true
     }
 }
 

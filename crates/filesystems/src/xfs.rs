@@ -2,8 +2,8 @@
 
 use super::mkfs::ValueRule::{Computed, Flag, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
-use super::options::{Rule, ToolOutput, complete, output_of, version_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, ToolNeed};
+use super::options::{Rule, ToolOutput, complete, output_of};
+use super::{FileSystem, FsError, IllegalLevel, Kernel};
 use fsarena_model::account::{FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::FsLevel;
@@ -23,6 +23,8 @@ static MKFS: Mkfs = Mkfs {
               -i size={inode_size},sparse={sparse},maxpct=25 \
               -l internal,size={log_size},version=2,lazy-count=1 \
               -n version=2,size={dir_block_size},ftype=1 {device}",
+    programs: &["mkfs.xfs", "xfs_db"],
+    package: "xfsprogs",
     options: &[
         MkfsOption::new(
             "block_size",
@@ -150,10 +152,6 @@ impl FileSystem for Xfs {
         "XFS: allocation groups, extents, delayed logging"
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        ToolNeed::all(&["mkfs.xfs", "xfs_db"], "xfsprogs")
-    }
-
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
     }
@@ -169,15 +167,6 @@ impl FileSystem for Xfs {
 
     fn layout(&self, device: &Path) -> Result<FsLayout, FsError> {
         layout(device)
-    }
-
-    fn version(&self) -> Option<String> {
-        version_of("mkfs.xfs", &["-V"])
-    }
-
-    fn content(&self, level: &FsLevel) -> ContentRule {
-        let block = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
-        ContentRule { block_bytes: block, inline_max_bytes: 0, compresses: false }
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {
@@ -209,10 +198,6 @@ impl FileSystem for Xfs {
 
     fn checksums(&self, features: &BTreeMap<String, String>) -> Option<bool> {
         Some(features.get("meta.crc")? == "1")
-    }
-
-    fn freezes(&self) -> bool {
-        true
     }
 }
 
@@ -360,12 +345,8 @@ fn parse_info(text: &str) -> Result<BTreeMap<String, String>, FsError> {
         }
     }
     map.remove("realtime.rtextents");
-    complete(
-        map,
-        "xfs_db",
-        &["meta.isize", "meta.agcount", "meta.crc", "data.bsize", "log.blocks"],
-        "_",
-    )
+    let needed = &["meta.isize", "meta.agcount", "meta.crc", "data.bsize", "log.blocks"];
+    complete(map, "xfs_db", needed, "_")
 }
 
 /// `bsize=4096   blocks=76800, imaxpct=25`, and `sunit=0      swidth=0 blks`.

@@ -1,6 +1,5 @@
 //! The checks of directories, each on a fake machine.
 
-use crate::directory::{count_groups, free_space};
 use crate::fixtures::{self, check_result, directory, disk, snapshot, tree, weight_and_reading};
 use crate::snapshot::Room;
 use crate::target::Target;
@@ -8,7 +7,7 @@ use crate::target::Target;
 fn free_space_result(room: Result<Room, String>) -> (String, String) {
     let mut snapshot = snapshot(&disk(), &[Target::Directory("/data".into())]);
     snapshot.directories[0].room = room;
-    weight_and_reading(free_space(&snapshot, &snapshot.directories[0]).unwrap())
+    weight_and_reading(check_result(&snapshot, "free-space", "/data").unwrap())
 }
 
 fn free_space_of_100_gib(free_gib: u64, free_inodes: u64) -> (String, String) {
@@ -117,16 +116,6 @@ fn a_device_that_is_not_listed() {
         weight_and_reading(fixtures::check_result(&snapshot, "behind", "/data").unwrap()).0,
         "unknown"
     );
-}
-
-#[test]
-fn groups_of_dumpe2fs() {
-    let text = "Filesystem features:      has_journal metadata_csum\n\n\
-                Group 0: (Blocks 0-32767) csum 0x1 [ITABLE_ZEROED]\n  Primary superblock at 0\n\
-                Group 1: (Blocks 32768-65535) csum 0x2 [INODE_UNINIT, BLOCK_UNINIT]\n";
-    assert_eq!(count_groups(text), Ok((1, 2)));
-    assert_eq!(count_groups(&text.replace("metadata_csum", "")), Ok((0, 2)), "nothing is put off");
-    assert_eq!(count_groups("").unwrap_err(), "dumpe2fs names no group");
 }
 
 #[test]

@@ -144,3 +144,13 @@ fn the_driver_that_serves_is_seen_in_sysfs() {
     assert_eq!(EXT2.served_by(sys.path(), device).as_deref(), Some("ext4"));
     assert_eq!(EXT4.served_by(sys.path(), device), None);
 }
+
+#[test]
+fn groups_of_dumpe2fs() {
+    let text = "Filesystem features:      has_journal metadata_csum\n\n\
+                Group 0: (Blocks 0-32767) csum 0x1 [ITABLE_ZEROED]\n  Primary superblock at 0\n\
+                Group 1: (Blocks 32768-65535) csum 0x2 [INODE_UNINIT, BLOCK_UNINIT]\n";
+    assert_eq!(count_groups(text), Ok((1, 2)));
+    assert_eq!(count_groups(&text.replace("metadata_csum", "")), Ok((0, 2)), "nothing is put off");
+    assert_eq!(count_groups("").unwrap_err(), "dumpe2fs names no group");
+}

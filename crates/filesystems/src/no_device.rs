@@ -1,8 +1,9 @@
-//! tmpfs: memory, without a device. Warm by nature.
+//! The two without a block device: tmpfs, which is memory and warm by nature, and a directory of a
+//! file system that is there already, where nothing is made or mounted.
 
 use super::mkfs::MkfsValues;
 use super::options::{Rule, key_value};
-use super::{Backing, ContentRule, FileSystem, IllegalLevel, ToolNeed};
+use super::{Backing, FileSystem, IllegalLevel};
 use fsarena_model::contender::{Discard, FsLevel};
 
 /// The tmpfs driver.
@@ -25,30 +26,13 @@ impl FileSystem for Tmpfs {
         Some("tmpfs")
     }
 
-    fn tools(&self) -> Vec<ToolNeed> {
-        Vec::new()
-    }
-
     fn check_mount(&self, level: &FsLevel, _: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name() };
-        if let Some(option) =
-            level.mount.iter().find(|option| matches!(key_value(option).0, "size" | "nr_blocks"))
-        {
-            return Err(rule.broken(
-                format!("mount option {option}: the size is that of the target"),
-                "use --on ram:SIZE",
-            ));
-        }
+        let size = ": the size is that of the target";
+        rule.no_mount_option(level, &["size", "nr_blocks"], size, "use --on ram:SIZE")?;
         let of_a_disk = ["barrier", "commit", "data", "discard", "journal_checksum", "nodiscard"];
-        if let Some(option) =
-            level.mount.iter().find(|option| of_a_disk.contains(&key_value(option).0))
-        {
-            return Err(rule.broken(
-                format!("mount option {option} needs a journal or a device, and this has none"),
-                "leave it out, or use ext4",
-            ));
-        }
-        Ok(())
+        let why = " needs a journal or a device, and this has none";
+        rule.no_mount_option(level, &of_a_disk, why, "leave it out, or use ext4")
     }
 
     fn mount_options(&self, level: &FsLevel, _: Discard, size: Option<u64>) -> Vec<String> {
@@ -65,15 +49,43 @@ impl FileSystem for Tmpfs {
         options
     }
 
-    fn content(&self, _level: &FsLevel) -> ContentRule {
-        ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false }
-    }
-
     fn ignores_direct_io(&self, _: &FsLevel) -> Option<String> {
         Some("tmpfs is the page cache: there is nothing direct about it".to_owned())
     }
+}
 
-    fn freezes(&self) -> bool {
-        false
+/// The directory driver.
+pub(super) struct Directory;
+
+impl FileSystem for Directory {
+    fn name(&self) -> &'static str {
+        "directory"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a directory of a file system that is mounted already; needs no root"
+    }
+
+    fn backing(&self) -> Backing {
+        Backing::Directory
+    }
+
+    fn kernel_type(&self) -> Option<&str> {
+        None
+    }
+
+    fn check(&self, level: &FsLevel, _device_bytes: Option<u64>) -> Result<(), IllegalLevel> {
+        let rule = Rule { fs: self.name() };
+        if !level.mkfs.is_empty() || !level.mount.is_empty() {
+            return Err(rule.broken(
+                "a directory is neither made nor mounted, so it has no mkfs or mount options",
+                "leave them out, or name a file system such as ext4",
+            ));
+        }
+        Ok(())
+    }
+
+    fn mount_options(&self, _: &FsLevel, _: Discard, _: Option<u64>) -> Vec<String> {
+        Vec::new()
     }
 }
