@@ -11,6 +11,13 @@ macro_rules! say {
     };
 }
 
+/// Returns that the user asked for something that is not possible: exit code 2.
+macro_rules! refuse {
+    ($($words:tt)*) => {
+        return Err($crate::context::Usage(format!($($words)*)).into())
+    };
+}
+
 mod args;
 mod commands;
 mod context;
@@ -30,15 +37,15 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),
-        Command::Devices(args) => commands::devices::run(&args),
+        Command::Devices(args) => commands::machine::devices(&args),
         Command::List(args) => commands::show::list(&args, cli.db.as_deref()),
         Command::Show(args) => commands::show::run(&args, cli.db.as_deref()),
-        Command::Study(args) => commands::study::run(&args, cli.db.as_deref()),
+        Command::Study(args) => commands::show::study(&args, cli.db.as_deref()),
         Command::Compare(args) => commands::compare::run(&args, cli.db.as_deref()),
         Command::Report(args) => commands::report::run(&args, cli.db.as_deref()),
         Command::Export(args) => commands::report::export(&args, cli.db.as_deref()),
         Command::Import(args) => commands::import::run(&args, cli.db.as_deref()),
-        Command::Doctor(args) => commands::doctor::run(&args, cli.db.as_deref()),
+        Command::Doctor(args) => commands::machine::doctor(&args),
         Command::Watch(args) => commands::watch::run(&args, cli.db.as_deref()),
         Command::Doc(args) => commands::doc::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
@@ -50,9 +57,9 @@ fn main() -> ExitCode {
         Command::Completions { shell } => commands::describe::completions(shell),
         Command::Man { dir } => commands::describe::man(dir.as_deref()),
         Command::Executor { journal, parent, inside } => {
-            commands::hidden::executor(journal.as_deref(), parent, inside)
+            commands::executor(journal.as_deref(), parent, inside)
         }
-        Command::Worker { parent } => commands::hidden::worker(parent),
+        Command::Worker { parent } => commands::worker(parent),
     };
     done.unwrap_or_else(|error| {
         if context::is_broken_pipe(&error) {

@@ -1,7 +1,7 @@
 //! `fsarena compare`: several RUNs next to each other, both sides of a change, or one RUN with the
 //! exit codes of a test.
 
-use super::{open, study, watched};
+use super::{loaded, open, watched};
 use crate::args::{CompareArgs, FailOn};
 use crate::context::{self, Usage, exit};
 use anyhow::Result;
@@ -174,11 +174,12 @@ fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verd
     let header = store.header(run)?;
     print_notes(store, run, &header)?;
     if args.margin.is_some() {
-        let text = "--margin: the looks of one RUN were taken with its own margin, which cannot be \
-                    changed afterwards";
-        return Err(Usage(text.to_owned()).into());
+        refuse!(
+            "--margin: the looks of one RUN were taken with its own margin, which cannot be \
+             changed afterwards"
+        );
     }
-    let Some(verdicts) = study::verdicts(store, run, &header)? else {
+    let Some(verdicts) = loaded::verdicts(store, run, &header)? else {
         return Err(refused(CompareError::AskedNothing { run: run.to_string() }));
     };
     require_order(args, verdicts.baseline.is_some())?;
@@ -196,9 +197,10 @@ fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verd
 fn require_order(args: &CompareArgs, has_baseline: bool) -> Result<()> {
     let by_slower = args.bisect || args.fail_on == Some(FailOn::Slower);
     if by_slower && !has_baseline && args.pair.is_none() {
-        let text = "there is no baseline, and SLOWER needs one: name the contender and what it is \
-                    compared with, as in --pair new,old";
-        return Err(Usage(text.to_owned()).into());
+        refuse!(
+            "there is no baseline, and SLOWER needs one: name the contender and what it is \
+             compared with, as in --pair new,old"
+        );
     }
     Ok(())
 }
@@ -212,9 +214,7 @@ fn ask(args: &CompareArgs, headers: &[&RunHeader]) -> Result<Ask> {
                 Some((workload.to_owned(), phase.to_owned()))
             }
             _ => {
-                let text =
-                    format!("--question {text}: expected WORKLOAD:PHASE, as in small-files:create");
-                return Err(Usage(text).into());
+                refuse!("--question {text}: expected WORKLOAD:PHASE, as in small-files:create");
             }
         },
     };
@@ -233,7 +233,7 @@ fn pair(text: &str, headers: &[&RunHeader]) -> Result<(String, String)> {
     let known = cuts().find(|(a, b)| is_known(a) && is_known(b));
     match known.or_else(|| cuts().next()) {
         Some((a, b)) if !a.is_empty() && !b.is_empty() => Ok((a.to_owned(), b.to_owned())),
-        _ => Err(Usage(format!("--pair {text}: expected two contenders, as in xfs,ext4")).into()),
+        _ => refuse!("--pair {text}: expected two contenders, as in xfs,ext4"),
     }
 }
 
@@ -244,8 +244,7 @@ fn margin(args: &CompareArgs, headers: &[&RunHeader]) -> Result<f64> {
     if let Some(text) = &args.margin {
         let given = parse_share(text).ok().filter(|margin| (0.0001..=1.0).contains(margin));
         let Some(given) = given else {
-            let text = format!("--margin {text}: expected a share from 0.01% to 100%, such as 2%");
-            return Err(Usage(text).into());
+            refuse!("--margin {text}: expected a share from 0.01% to 100%, such as 2%");
         };
         if own.len() < headers.len() || own.iter().any(|margin| margin.to_bits() != given.to_bits())
         {
@@ -257,9 +256,9 @@ fn margin(args: &CompareArgs, headers: &[&RunHeader]) -> Result<f64> {
         [first, rest @ ..] if rest.iter().all(|margin| margin.to_bits() == first.to_bits()) => {
             Ok(*first)
         }
-        [] => Err(Usage("the RUNs have no margin: give one with --margin".to_owned()).into()),
+        [] => refuse!("the RUNs have no margin: give one with --margin"),
         _ => {
-            Err(Usage("the RUNs have different margins: give one with --margin".to_owned()).into())
+            refuse!("the RUNs have different margins: give one with --margin")
         }
     }
 }

@@ -56,7 +56,7 @@ fn execute(args: &DatasetArgs) -> Result<()> {
 /// All that is built in.
 fn list(args: &DatasetArgs) -> Result<()> {
     if let Some(option) = option_for_one(args) {
-        return Err(Usage(format!("{option} is for one dataset; name it")).into());
+        refuse!("{option} is for one dataset; name it");
     }
     let known = fsarena_corpus::names().into_iter().filter_map(fsarena_corpus::builtin);
     let lines: Vec<DatasetLine> = known.map(|description| line_of(&description)).collect();
@@ -95,11 +95,10 @@ fn find_source(what: &Path) -> Result<DatasetSource> {
     }
     if what.symlink_metadata().is_err() {
         let known = fsarena_corpus::names().join(", ");
-        return Err(Usage(format!(
+        refuse!(
             "{}: no such dataset, directory, archive or description; built in: {known}, small-N",
             what.display()
-        ))
-        .into());
+        );
     }
     if what.extension().is_some_and(|ending| ending == "toml") {
         let file = what.display().to_string();
@@ -114,10 +113,7 @@ fn find_source(what: &Path) -> Result<DatasetSource> {
 fn show_own(args: &DatasetArgs, what: &Path, own: &Own) -> Result<()> {
     let path = what.display();
     if let Some(option) = option_for_one(args) {
-        return Err(Usage(format!(
-            "{option} is for datasets that are described; {path} is taken as it is"
-        ))
-        .into());
+        refuse!("{option} is for datasets that are described; {path} is taken as it is");
     }
     let (kind, compression, contents): (String, Option<Compression>, &Contents) = match own {
         Own::Tree(contents) => ("a directory".to_owned(), None, contents),

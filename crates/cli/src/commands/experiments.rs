@@ -2,7 +2,7 @@
 
 use super::plan_cost;
 use crate::args::ExperimentsArgs;
-use crate::context::{self, Usage};
+use crate::context;
 use anyhow::Result;
 use fsarena_metrics::Roots;
 use fsarena_plan::cost::CostSource;
@@ -27,11 +27,7 @@ pub fn run(args: &ExperimentsArgs, db: Option<&Path>) -> Result<ExitCode> {
         let known = [builtin::experiment_names(), builtin::workload_names()].concat();
         let near = fsarena_plan::nearest(name, &known);
         let near = near.map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
-        return Err(Usage(format!(
-            "unknown experiment or workload \"{name}\"; {near}known: {}",
-            known.join(", ")
-        ))
-        .into());
+        refuse!("unknown experiment or workload \"{name}\"; {near}known: {}", known.join(", "));
     };
     context::print(found.text)?;
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 use super::{open, show};
 use crate::args::{FilesArgs, Foreign, ImportArgs};
-use crate::context::{self, Usage};
+use crate::context;
 use anyhow::{Context as _, Result};
 use fsarena_foreign::import::{Given, Imported, Terms};
 use fsarena_model::run::RunState;
@@ -44,8 +44,8 @@ fn terms(files: &FilesArgs) -> Result<Terms> {
         None => DEFAULT_MARGIN,
         Some(text) => match parse_share(text) {
             Ok(margin) if margin > 0.0 => margin,
-            Ok(_) => return Err(Usage(format!("--margin {text}: must be above 0")).into()),
-            Err(error) => return Err(Usage(format!("--margin {error}")).into()),
+            Ok(_) => refuse!("--margin {text}: must be above 0"),
+            Err(error) => refuse!("--margin {error}"),
         },
     };
     Ok(Terms {
@@ -65,7 +65,7 @@ fn given(text: &str) -> Result<Given> {
         _ => (None, text),
     };
     if label.is_some_and(|label| label.trim().is_empty()) || path.is_empty() {
-        return Err(Usage(format!("{text:?}: write LABEL=FILE or FILE")).into());
+        refuse!("{text:?}: write LABEL=FILE or FILE");
     }
     let place = || format!("{path}: cannot be read");
     let file = std::fs::File::open(path).with_context(place)?;

@@ -5,6 +5,7 @@ use anyhow::Result;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::Verdict;
 use fsarena_reference::Article;
 use fsarena_report::{OwnPhase, OwnRun, Repeats};
 use fsarena_store::{RunId, Store};
@@ -110,4 +111,20 @@ pub fn article_phases(article: &Article) -> Vec<OwnPhase> {
         phase: row.phase,
     };
     rows.into_iter().flatten().map(own).collect()
+}
+
+/// The verdicts of a RUN; none where its plan asks nothing.
+pub fn verdicts(store: &Store, run: RunId, header: &RunHeader) -> Result<Option<Verdicts>> {
+    if header.plan.verdict.is_none() {
+        return Ok(None);
+    }
+    let scores = store.scores(run)?;
+    let (stop, looks) = (store.stop(run)?, store.looks(run)?);
+    Ok(fsarena_verdict::verdicts(header, &scores, stop, &looks))
+}
+
+/// Whether a question is undecided.
+pub fn is_undecided(verdicts: &Verdicts) -> bool {
+    let mut pairs = verdicts.questions.iter().flat_map(|question| &question.pairs);
+    pairs.any(|pair| pair.verdict == Verdict::Undecided)
 }

@@ -1,15 +1,14 @@
-//! The subcommands: each reads its arguments, calls the crates below and prints what they give.
+//! The subcommands: each reads its arguments, calls the crates below and prints what they give. The
+//! hidden ones are here: this same binary as executor and as worker.
 
 pub mod compare;
 pub mod dataset;
 pub mod describe;
-pub mod devices;
 pub mod doc;
-pub mod doctor;
 pub mod experiments;
-pub mod hidden;
 pub mod import;
 mod loaded;
+pub mod machine;
 pub mod merge;
 mod open;
 mod output_file;
@@ -20,6 +19,57 @@ pub mod run;
 pub mod schema;
 pub mod selftest;
 pub mod show;
-pub mod study;
 pub mod watch;
 mod watched;
+
+use crate::context;
+use anyhow::{Context as _, Result};
+use fsarena_executor::{Namespaces, Outside, executor_inside, executor_outside};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// One trial. Its lock on the journal lasts as long as the process.
+pub fn executor(journal: Option<&Path>, parent: Option<u32>, inside: bool) -> Result<ExitCode> {
+    outlive_signals()?;
+    let _lock = journal.map(fsarena_runner::live_in).transpose()?;
+    let program = context::program();
+    let outside = match (inside, context::is_root()) {
+        (true, _) => Outside::Without(Namespaces::Own),
+        (false, false) => Outside::Without(Namespaces::NotAllowed),
+        (false, true) => executor_outside(&program, parent)?,
+    };
+    match outside {
+        Outside::Ended(status) => Ok(status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .map_or(ExitCode::FAILURE, ExitCode::from)),
+        // Also a container without the right to namespaces: a directory can be worked in there.
+        Outside::Without(namespaces) => {
+            executor_inside(&program, parent, namespaces)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// A stop of a whole service or session reaches every process: those inside go on until their
+/// parent, which is told as well, asks them to end or is gone. What they start is not held back: a
+/// handler, unlike an ignored signal, is not inherited.
+fn outlive_signals() -> Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
+            .context("signals cannot be caught")?;
+    }
+    Ok(())
+}
+
+pub fn worker(parent: Option<u32>) -> Result<ExitCode> {
+    outlive_signals()?;
+    if let Some(parent) = parent {
+        fsarena_process::child::death_signal(parent).context("death signal")?;
+    }
+    fsarena_worker::worker_main(std::io::stdin().lock(), std::io::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}

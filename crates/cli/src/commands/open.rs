@@ -58,12 +58,11 @@ pub fn existing(asked: Option<&Path>) -> Result<Store> {
         ))
     };
     match for_reading(asked)? {
-        Some(store) if is_empty(&store)? => Err(Usage(format!(
+        Some(store) if is_empty(&store)? => refuse!(
             "{}: no RUN is stored there yet; `fsarena run` makes the first, --db names another \
              database",
             store.path().display()
-        ))
-        .into()),
+        ),
         Some(store) => Ok(store),
         None => Err(there_is_none(&context::database(asked)?).into()),
     }

@@ -52,9 +52,7 @@ enum Target {
 
 fn target(path: &Path) -> Result<Target> {
     use std::os::unix::fs::FileTypeExt as _;
-    let refused = |what: &str| {
-        Err(Usage(format!("{}: is {what}; name a file to be written", path.display())).into())
-    };
+    let refused = |what: &str| refuse!("{}: is {what}; name a file to be written", path.display());
     // A link leads to the file that is meant, also where that is not there yet.
     let target = match (fs::canonicalize(path), fs::read_link(path)) {
         (Ok(target), _) => target,

@@ -49,10 +49,10 @@ fn needs(plan: &RunPlan) -> Vec<PlanNeed> {
 fn add_measured(basis: &mut CostBasis, costs: Costs) {
     for row in costs.ops {
         let Some(device) = DeviceKind::named(&row.device) else { continue };
-        let whole_ops = matches!(row.op, Op::BigWrite | Op::BigRead);
-        let cost = match row.per_byte_ns {
-            Some(ns_per_byte) if whole_ops => OpCost { ns_per_op: 0.0, ns_per_byte },
-            _ => OpCost { ns_per_op: row.per_op_ns, ns_per_byte: 0.0 },
+        let per_byte_ns = row.per_byte_ns.filter(|_| is_by_byte(row.op));
+        let cost = match per_byte_ns {
+            Some(ns_per_byte) => OpCost { ns_per_op: 0.0, ns_per_byte },
+            None => OpCost { ns_per_op: row.per_op_ns, ns_per_byte: 0.0 },
         };
         basis.measured.insert((row.fs, device, row.op), cost);
     }
@@ -73,6 +73,11 @@ const DISK_FACTORS: [(Op, f64); 6] = [
     (Op::BigRead, 5.0),
 ];
 
+/// Whether an op takes a time for each byte, and not one for each file.
+fn is_by_byte(op: Op) -> bool {
+    matches!(op, Op::BigWrite | Op::BigRead)
+}
+
 /// The speed of this machine, by the engine's own ops on files in memory; takes about 0.1 s and
 /// leaves nothing. Empty where there is no such place.
 fn calibrate() -> HashMap<Op, OpCost> {
@@ -82,29 +87,17 @@ fn calibrate() -> HashMap<Op, OpCost> {
     let small = Dataset::uniform(2000, 4096, 0);
     let big = Dataset::uniform(1, 16 << 20, 0);
     let mut costs = HashMap::new();
-    for (op, dataset) in [
-        (Op::Create, &small),
-        (Op::Read, &small),
-        (Op::Stat, &small),
-        (Op::Delete, &small),
-        (Op::BigWrite, &big),
-        (Op::BigRead, &big),
-    ] {
+    for (op, factor) in DISK_FACTORS {
+        let dataset = if is_by_byte(op) { &big } else { &small };
         let phase = Phase::new(op.name(), op, 1 << 20);
         let seed = Seed::from_number(0);
         let Ok(report) = run_phase(&root, dataset, &phase, seed, seed, false) else { continue };
-        let factor = DISK_FACTORS.iter().find(|(known, _)| *known == op).map_or(1.0, |(_, f)| *f);
         let ns = report.returned_monotonic_ns.saturating_sub(report.start_monotonic_ns) as f64;
-        let whole = matches!(op, Op::BigWrite | Op::BigRead);
-        let per = if whole { report.asked_bytes } else { report.ops };
+        let per = if is_by_byte(op) { report.asked_bytes } else { report.ops };
         if report.error.is_none() && per > 0 {
             let each = factor * ns / per as f64;
-            let cost = if whole {
-                OpCost { ns_per_op: 0.0, ns_per_byte: each }
-            } else {
-                OpCost { ns_per_op: each, ns_per_byte: 0.0 }
-            };
-            costs.insert(op, cost);
+            let (ns_per_op, ns_per_byte) = if is_by_byte(op) { (0.0, each) } else { (each, 0.0) };
+            costs.insert(op, OpCost { ns_per_op, ns_per_byte });
         }
     }
     costs

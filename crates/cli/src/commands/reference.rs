@@ -4,7 +4,7 @@
 use super::loaded::{Identity, LoadedRun, article_phases};
 use super::open;
 use crate::args::{Beside, ReferenceArgs};
-use crate::context::{self, Usage};
+use crate::context;
 use anyhow::Result;
 use fsarena_model::run::RunHeader;
 use fsarena_reference::Article;
@@ -23,7 +23,7 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
     let Some(article) = fsarena_reference::study(year) else {
         let years: Vec<String> =
             fsarena_reference::list().iter().map(|(year, _)| year.to_string()).collect();
-        return Err(Usage(format!("no article of {year}; there is: {}", years.join(", "))).into());
+        refuse!("no article of {year}; there is: {}", years.join(", "));
     };
     let owned = match args.beside {
         Beside::Nothing => Vec::new(),

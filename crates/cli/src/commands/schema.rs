@@ -3,7 +3,7 @@
 //! former equal to what the types say; the latter is computed from the types that read it.
 
 use crate::args::SchemaArgs;
-use crate::context::{self, Usage};
+use crate::context;
 use anyhow::Result;
 use fsarena_report::json::KINDS;
 use std::process::ExitCode;
@@ -49,7 +49,7 @@ pub fn run(args: &SchemaArgs) -> Result<ExitCode> {
     let Some((_, text)) = SCHEMAS.iter().find(|(kind, _)| kind == asked) else {
         let kinds = KINDS.iter().map(|(kind, _)| *kind);
         let kinds = [EXPERIMENT].into_iter().chain(kinds).collect::<Vec<&str>>().join(", ");
-        return Err(Usage(format!("{asked}: there is no such schema; there are {kinds}")).into());
+        refuse!("{asked}: there is no such schema; there are {kinds}");
     };
     context::print(text)?;
     Ok(ExitCode::SUCCESS)

@@ -30,8 +30,7 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
     }
     let Some(store) = open::for_reading(db)? else {
         let path = context::database(db)?;
-        let text = format!("{}: there is no database yet, and so no tape", path.display());
-        return Err(Usage(text).into());
+        refuse!("{}: there is no database yet, and so no tape", path.display());
     };
     let mut tapes = Vec::new();
     for selector in &selectors {
@@ -54,9 +53,7 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
 fn config(args: &HonestyArgs) -> Result<Config> {
     let margin = parse_share(&args.margin).ok().filter(|margin| (0.0001..=1.0).contains(margin));
     let Some(margin) = margin else {
-        let text =
-            format!("--margin {}: expected a share from 0.01% to 100%, such as 2%", args.margin);
-        return Err(Usage(text).into());
+        refuse!("--margin {}: expected a share from 0.01% to 100%, such as 2%", args.margin);
     };
     Ok(Config { replays: args.replays, margin, seed: Seed::from_number(args.seed) })
 }
@@ -64,12 +61,11 @@ fn config(args: &HonestyArgs) -> Result<Config> {
 /// Records a tape by the ordinary pipeline. An exit code where it was not finished.
 fn record(args: &HonestyArgs, db: Option<&Path>) -> Result<Option<ExitCode>> {
     if (args.runs as usize) < trials_needed() {
-        let text = format!(
+        refuse!(
             "--runs {}: a tape needs {} trials at least, and 200 or more are better",
             args.runs,
             trials_needed()
         );
-        return Err(Usage(text).into());
     }
     let made = args.on.is_none() && context::is_root();
     let on = args.on.clone().or_else(|| made.then(|| "loop:1G".to_owned()));

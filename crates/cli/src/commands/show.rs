@@ -1,11 +1,12 @@
-//! `fsarena list` and `fsarena show`: the RUNs of the database, and the tables of one of them from
-//! its records alone.
+//! `fsarena list`, `fsarena show` and `fsarena study`: the RUNs of the database, the tables of one
+//! of them from its records alone, and its verdicts computed again from its scores alone.
 
-use super::loaded::{Identity, LoadedRun};
+use super::loaded::{Identity, LoadedRun, is_undecided, verdicts};
 use super::{open, watched};
-use crate::args::{ListArgs, ShowArgs};
-use crate::context;
+use crate::args::{ListArgs, ShowArgs, StudyArgs};
+use crate::context::{self, exit};
 use anyhow::Result;
+use fsarena_model::verdict::METHOD_VERSION;
 use fsarena_report::Detail;
 use fsarena_store::{RunId, Store};
 use std::path::Path;
@@ -34,6 +35,44 @@ pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     show(&store, run, args.json, args.raw)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the verdicts of one RUN.
+pub fn study(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
+    let store = open::existing(db)?;
+    let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
+    let header = store.header(run)?;
+    if header.plan.is_watched() {
+        return Err(watched::refuse_watched(run).into());
+    }
+    let Some(verdicts) = verdicts(&store, run, &header)? else {
+        refuse!(
+            "RUN {run} asked no question: it was planned before there were verdicts, and questions \
+             must be stored before the first block; `fsarena show {run}` prints its tables"
+        );
+    };
+    if verdicts.method != METHOD_VERSION {
+        say!(
+            "RUN {run} was planned by version {} of the method; this program computes by version \
+             {METHOD_VERSION}",
+            verdicts.method
+        );
+    }
+    if args.json {
+        context::print_json(&fsarena_report::json::verdicts(&verdicts))?;
+    } else {
+        let (width, style) = (context::width(), context::style());
+        let detail = if args.all_pairs { Detail::AllPairs } else { Detail::Full };
+        context::print(&fsarena_report::verdict_tables(&verdicts, detail, width, style))?;
+    }
+    if verdicts.agrees_with_stored_looks == Some(false) {
+        say!("recomputed decisions of RUN {run} do not match the stored ones");
+        return Ok(ExitCode::from(exit::FAILED));
+    }
+    Ok(match args.require_decision && is_undecided(&verdicts) {
+        true => ExitCode::from(exit::UNDECIDED),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// Prints the tables and verdicts of `run`, and the raw values where asked for.

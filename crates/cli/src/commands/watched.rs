@@ -51,18 +51,13 @@ pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Vec<Verdict>>
     if watches == 0 {
         return match parts.iter().find(|one| one.part != Part::default()) {
             None => Ok(None),
-            Some(one) => Err(Usage(format!(
-                "{}: only a watch has parts, and RUN {} was measured",
-                one.text, one.run
-            ))
-            .into()),
+            Some(one) => {
+                refuse!("{}: only a watch has parts, and RUN {} was measured", one.text, one.run)
+            }
         };
     }
     if let Some((run, _)) = headers.iter().find(|(_, header)| !header.plan.is_watched()) {
-        return Err(Usage(format!(
-            "RUN {run} was measured and others were watched; the two cannot be compared"
-        ))
-        .into());
+        refuse!("RUN {run} was measured and others were watched; the two cannot be compared");
     }
     refuse_options(args)?;
     let [a, b] = parts.as_slice() else {
@@ -95,7 +90,7 @@ fn refuse_options(args: &CompareArgs) -> Result<()> {
     match asked.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((option, _)) => {
-            Err(Usage(format!("{option}: watches have no questions and no verdicts")).into())
+            refuse!("{option}: watches have no questions and no verdicts")
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Each test has a directory of its own with database, state and images, and ends with the proof
 //! that nothing else was left on the machine. Tests of modules named `loop_…` and `fuse_…` need
 //! root and are serial; the others work in directories or are refused before anything is made.
+//! Here: `fsarena selftest honesty` on stored tapes, and what it refuses.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
@@ -41,6 +42,80 @@ mod merge;
 mod plain_directory;
 mod programs;
 mod programs_bad;
-mod selftest;
 mod support;
 mod watch;
+
+use crate::support::{TestEnv, assert_nothing_left};
+use fsarena_model::run::RunHeader;
+use fsarena_store::{Owner, Store};
+use fsarena_testkit::records;
+
+/// Stores a RUN of `blocks` trials a contender. Phases take a second, give or take a few percent
+/// that follow no pattern.
+fn store_tape(env: &TestEnv, contenders: &[&str], blocks: u32) -> RunHeader {
+    let contenders = contenders.iter().map(|label| records::contender(label, label, 1)).collect();
+    let mut header = records::header(contenders, vec![records::small_files()], blocks);
+    header.uid = format!("{:016x}", blocks + 7);
+    let store = Store::open(&env.db()).unwrap();
+    let owner = Owner { pid: 1, start_ticks: 0, boot_id: "another boot".to_owned() };
+    let run = store.create_run(&header, &owner).unwrap();
+    for sequence in 0..u32::try_from(header.plan.schedule.len()).unwrap() {
+        let mut record = records::record(&header, sequence);
+        for (place, phase) in record.phases.iter_mut().enumerate() {
+            let seed =
+                header.plan.seed.child("value", u64::from(sequence)).child("phase", place as u64);
+            phase.clocks.durable_ns = Some(1_000_000_000 + seed.rng().below(60_000_000));
+        }
+        store.put_record(run, &record).unwrap();
+    }
+    store.set_state(run, fsarena_model::run::RunState::Done, None).unwrap();
+    header
+}
+
+#[test]
+fn a_stored_tape_is_replayed() {
+    let env = TestEnv::new();
+    store_tape(&env, &["ext4"], 130);
+    let args = ["selftest", "honesty", "--tape", "1", "--replays", "20"];
+    let ran = env.run(&args).good();
+    let ran = ran.says(&["RUN 1: small-files, create", "RUN 1: small-files, delete", "130 trials"]);
+    ran.says(&["fsarena", "mean of 3, > 2 %", "benchstat-like", "false verdicts in 20"]);
+    let json = |more: &[&str]| env.run(&[&args[..], &["--json"], more].concat()).good().json();
+    let once = json(&[]);
+    assert_eq!(once["kind"], "honesty");
+    assert_eq!(once["tapes"].as_array().unwrap().len(), 3);
+    let tape = &once["tapes"][0];
+    assert_eq!((tape["tape"]["trials"].as_u64(), tape["starts"].as_u64()), (Some(130), Some(67)));
+    assert_eq!(tape["rules"][0]["key"], "fsarena");
+    assert_eq!(tape["rules"][0]["effects"][0]["factor"], 1.0);
+    assert_eq!(once, json(&[]), "the same seed gives the same figures");
+    assert_ne!(once, json(&["--seed", "2"]));
+    assert_eq!(json(&["--margin", "5%"])["tapes"][0]["margin"], 0.05);
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn what_is_no_tape_is_refused() {
+    let env = TestEnv::new();
+    let tape = ["selftest", "honesty", "--replays", "20", "--tape", "latest"];
+    env.run(&tape).code(2).says(&["no database yet"]);
+    store_tape(&env, &["ext4"], 100);
+    env.run(&tape).code(2).says(&["RUN 1, small-files, create: 100 trials, and 128 are needed"]);
+    store_tape(&env, &["ext4", "xfs"], 130);
+    env.run(&tape).code(2).says(&["RUN 2 has 2 contenders", "one unchanged configuration"]);
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_recorded() {
+    let env = TestEnv::new();
+    let target = env.make_dir("target");
+    let with = |more: &[&str]| env.run(&[&["selftest", "honesty"], more].concat()).code(2);
+    with(&["--on", &target, "--runs", "127"]).says(&["--runs 127", "needs 128 trials"]);
+    with(&["--on", &target, "--margin", "0%"]).says(&["--margin 0%"]);
+    with(&["--on", &target, "--margin", "much"]).says(&["--margin much"]);
+    with(&["--on", &target, "--replays", "0"]).says(&["--replays"]);
+    with(&["--tape", "1", "--runs", "200"]).says(&["cannot be used with"]);
+    assert!(!env.db().exists(), "something was recorded");
+    assert_nothing_left(&env);
+}

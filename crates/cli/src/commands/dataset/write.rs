@@ -86,7 +86,7 @@ impl<'a> NewPath<'a> {
     fn new(path: &'a Path) -> Result<Self> {
         let shown = path.display();
         if path.symlink_metadata().is_ok() {
-            return Err(Usage(format!("{shown}: it is there already; name a new one")).into());
+            refuse!("{shown}: it is there already; name a new one");
         }
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -94,7 +94,7 @@ impl<'a> NewPath<'a> {
         };
         if !parent.is_dir() {
             let parent = parent.display();
-            return Err(Usage(format!("{shown}: there is no directory {parent}")).into());
+            refuse!("{shown}: there is no directory {parent}");
         }
         Ok(Self { path, parent })
     }

@@ -73,7 +73,7 @@ fn check_devices(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Res
             .any(|known| *known == device || (number.is_some() && device_number(known) == number))
         {
             let path = path.display();
-            return Err(Usage(format!("--on {path}: this device is named twice")).into());
+            refuse!("--on {path}: this device is named twice");
         }
         found.push(device);
     }
@@ -85,7 +85,7 @@ fn check_devices(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Res
             } else {
                 "not under test; name it with --on"
             };
-            Err(Usage(format!("--wipe {path}: this device is {what}")).into())
+            refuse!("--wipe {path}: this device is {what}")
         }
         None => Ok(()),
     }

@@ -2,7 +2,7 @@
 //! an interrupted one.
 
 use crate::args::RunArgs;
-use crate::commands::{open, report, show, study};
+use crate::commands::{loaded, open, report, show};
 use crate::context::{self, Usage, exit};
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
@@ -138,7 +138,7 @@ fn exit_code(
         say!("some phases were to be cold and could not be proved cold: see the rows");
         return ExitCode::from(exit::INVALID);
     }
-    if args.require_decision && verdicts.is_none_or(study::is_undecided) {
+    if args.require_decision && verdicts.is_none_or(loaded::is_undecided) {
         return ExitCode::from(exit::UNDECIDED);
     }
     ExitCode::SUCCESS

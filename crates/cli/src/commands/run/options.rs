@@ -109,10 +109,9 @@ pub(super) fn experiment(args: &RunArgs, overrides: &Overrides) -> Result<Experi
     }
     if !name.ends_with(".toml") && !Path::new(name).exists() {
         let known = fsarena_plan::builtin::experiment_names().join(", ");
-        return Err(Usage(format!(
+        refuse!(
             "unknown experiment \"{name}\"; built in are {known}; a file of your own ends in .toml"
-        ))
-        .into());
+        );
     }
     let text = std::fs::read_to_string(name).map_err(|error| {
         let known = fsarena_plan::builtin::experiment_names().join(", ");
@@ -148,11 +147,10 @@ pub(super) fn check_cpus(cpus: &[usize]) -> Result<()> {
     let allowed = rustix::thread::sched_getaffinity(None).context("the CPUs of this process")?;
     let known = |cpu: usize| cpu < rustix::thread::CpuSet::MAX_CPU && allowed.is_set(cpu);
     match cpus.iter().find(|&&cpu| !known(cpu)) {
-        Some(cpu) => Err(Usage(format!(
+        Some(cpu) => refuse!(
             "--cpus: CPU {cpu} is not available to this process, which may use {} CPUs",
             allowed.count()
-        ))
-        .into()),
+        ),
         None => Ok(()),
     }
 }

@@ -63,17 +63,16 @@ fn find_resumable(store: &Store, selector: &str) -> Result<RunId> {
     let row = store.run(run)?;
     if row.merged {
         let host = row.host;
-        return Err(Usage(format!(
+        refuse!(
             "--resume: RUN {run} was copied by `fsarena merge`; it can only be resumed where it \
              started, with the database of {host}"
-        ))
-        .into());
+        );
     }
     match row.state {
         RunState::Interrupted | RunState::Failed => Ok(run),
-        RunState::Done => Err(Usage(format!("--resume: RUN {run} is done")).into()),
+        RunState::Done => refuse!("--resume: RUN {run} is done"),
         RunState::Running => {
-            Err(Usage(format!("--resume: RUN {run} is running in another process")).into())
+            refuse!("--resume: RUN {run} is running in another process")
         }
     }
 }
@@ -90,7 +89,7 @@ fn latest_interrupted(store: &Store) -> Result<RunId> {
     let failed = latest(RunState::Failed)
         .map(|run| format!("; RUN {run} failed: to resume it, pass --resume={run}"));
     let failed = failed.unwrap_or_default();
-    Err(Usage(format!("--resume: no RUN was interrupted; see fsarena list{failed}")).into())
+    refuse!("--resume: no RUN was interrupted; see fsarena list{failed}")
 }
 
 /// The image directory is that of the RUN; it must still exist if an image remains to be made.
@@ -101,12 +100,11 @@ fn check_image_dir(rest: &RunPlan, image_dir: &Path) -> Result<()> {
     if image_dir.is_dir() || !rest.schedule.iter().any(on_image) {
         return Ok(());
     }
-    Err(Usage(format!(
+    refuse!(
         "--resume: {}, the image directory of this RUN, does not exist; create it on the same file \
          system, or start a new RUN",
         image_dir.display()
-    ))
-    .into())
+    )
 }
 
 /// Refuses if the rest of the RUN would be another experiment, and says what has changed.
@@ -143,10 +141,9 @@ fn check_unchanged(
     if changes.is_empty() {
         return Ok(());
     }
-    Err(Usage(format!(
+    refuse!(
         "--resume: RUN {run} cannot be resumed, because its trials would not be comparable:\n  \
          {}\nstart a new RUN instead",
         changes.join("\n  ")
-    ))
-    .into())
+    )
 }

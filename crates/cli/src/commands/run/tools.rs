@@ -58,7 +58,7 @@ pub(super) fn validate_fio_jobs(plan: &RunPlan) -> Result<()> {
 
 fn install(packages: &[String]) -> Result<()> {
     if !context::is_root() {
-        return Err(Usage("--install-tools needs root".to_owned()).into());
+        refuse!("--install-tools needs root");
     }
     let tool = fsarena_process::cmd::find("apt-get")
         .ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?;

@@ -3,7 +3,7 @@
 //! A Makefile in the user's own data is one of them. What is shown cannot change how the rest of
 //! the screen looks.
 
-use crate::context::{self, Usage};
+use crate::context;
 use anyhow::Result;
 use fsarena_model::job::{JobKind, Origin};
 use fsarena_model::run::RunPlan;
@@ -20,7 +20,7 @@ pub(in super::super) fn confirm_commands(
     if confirmed(yes, plan, user)? {
         return Ok(());
     }
-    Err(Usage("commands of the experiment file were not confirmed".to_owned()).into())
+    refuse!("commands of the experiment file were not confirmed")
 }
 
 fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {

@@ -1,20 +1,87 @@
-//! `fsarena doctor --noise`: two minutes of equal runs by the ordinary pipeline, in a temporary
-//! database.
+//! `fsarena devices` and `fsarena doctor`: which block devices may be used, and what distorts
+//! results here. `doctor --noise` does two minutes of equal runs by the ordinary pipeline, in a
+//! temporary database.
 
-use crate::args::RunArgs;
+use crate::args::{DevicesArgs, DoctorArgs, RunArgs};
 use crate::commands::run;
 use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
+use fsarena_devices::inventory::{self, SurveyRow, Verdict};
 use fsarena_doctor::Target;
 use fsarena_doctor::noise::{CAP, Runs, class};
+use fsarena_metrics::Roots;
 use fsarena_model::host::{Noise, NoiseClass};
 use fsarena_model::record::CacheState;
 use fsarena_model::score::TrialScore;
+use fsarena_report::DeviceLine;
 use fsarena_store::Store;
 use fsarena_verdict::honesty::Tape;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// Lists the block devices.
+pub fn devices(args: &DevicesArgs) -> Result<ExitCode> {
+    let rows = inventory::survey(&inventory::Roots::default())?;
+    if args.json {
+        context::print_json(&fsarena_report::json::devices(&rows))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !context::is_root() {
+        say!("not root: contents and other users of a device may not be visible");
+    }
+    let lines: Vec<DeviceLine> = rows.iter().map(line_of).collect();
+    context::print(&fsarena_report::devices_table(&lines, context::width(), context::style()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn line_of(row: &SurveyRow) -> DeviceLine {
+    let hardware = &row.identity.hardware;
+    let joined = |list: Vec<String>| (!list.is_empty()).then(|| list.join(", "));
+    let signatures = row.signatures.iter().flatten().cloned().collect();
+    let (usable, verdict) = match &row.verdict {
+        Verdict::Never { reason } => (false, reason.clone()),
+        Verdict::WithConsent { option } => (true, format!("with {option}")),
+    };
+    DeviceLine {
+        name: row.identity.name.clone(),
+        size_bytes: row.size_bytes,
+        kind: row.kind.name().to_owned(),
+        model: row.model.clone(),
+        serial: hardware.get("serial").or_else(|| hardware.get("wwid")).cloned(),
+        signature: joined(signatures),
+        in_use: joined(row.in_use.clone()),
+        usable,
+        verdict,
+    }
+}
+
+/// How long the load of the machine is measured.
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// Checks what was named, and measures the spread of equal runs if asked to.
+pub fn doctor(args: &DoctorArgs) -> Result<ExitCode> {
+    let subjects = args.paths.iter().map(|path| Target::from_path(path));
+    let subjects: Vec<Target> =
+        subjects.collect::<Result<_, _>>().map_err(|error| Usage(error.to_string()))?;
+    let place = if args.noise { Some(choose_target(&subjects)?) } else { None };
+    let findings = fsarena_doctor::examine(&Roots::default(), &subjects, WINDOW);
+    let (width, style) = (context::width(), context::style());
+    if !args.json {
+        context::print(&fsarena_report::doctor_table(&findings, args.all, width, style))?;
+    }
+    let noise = match place.map(|place| measure(&place)).transpose()? {
+        Some(NoiseOutcome::Stopped(ended)) => return Ok(ended),
+        Some(NoiseOutcome::Noise(noise)) => Some(noise),
+        None => None,
+    };
+    if args.json {
+        context::print_json(&fsarena_report::json::doctor(&findings, noise.as_ref()))?;
+    } else if let Some(noise) = &noise {
+        context::print(&format!("\n{}", fsarena_report::noise_table(noise, width, style)))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
 
 /// The equal runs.
 const EXPERIMENT: &str = include_str!("noise.toml");
@@ -32,36 +99,35 @@ const CLASSES: [(&str, &str, &str); 6] = [
 ];
 
 /// Where the equal runs work.
-pub(super) enum NoiseTarget {
+enum NoiseTarget {
     /// An image with a file system of our own.
     Image,
     Directory(PathBuf),
 }
 
 /// Result of the measurement.
-pub(super) enum NoiseOutcome {
+enum NoiseOutcome {
     /// It was interrupted, or did not begin.
     Stopped(ExitCode),
     Noise(Noise),
 }
 
 /// Where to measure, by what was named.
-pub(super) fn choose_target(subjects: &[Target]) -> Result<NoiseTarget> {
+fn choose_target(subjects: &[Target]) -> Result<NoiseTarget> {
     match subjects {
         [] if context::is_root() => Ok(NoiseTarget::Image),
         [] => Ok(NoiseTarget::Directory(context::own_directory(true)?)),
         [Target::Directory(path)] => Ok(NoiseTarget::Directory(path.clone())),
-        [Target::Device(path)] => Err(Usage(format!(
+        [Target::Device(path)] => refuse!(
             "{}: --noise writes files, not to a device; name a directory on it",
             path.display()
-        ))
-        .into()),
-        _ => Err(Usage("--noise measures in one directory; name one".to_owned()).into()),
+        ),
+        _ => refuse!("--noise measures in one directory; name one"),
     }
 }
 
 /// Does the equal runs and judges them.
-pub(super) fn measure(target: &NoiseTarget) -> Result<NoiseOutcome> {
+fn measure(target: &NoiseTarget) -> Result<NoiseOutcome> {
     let own = tempfile::Builder::new().prefix("fsarena-noise-").tempdir().context("--noise")?;
     let experiment = own.path().join("noise.toml");
     std::fs::write(&experiment, EXPERIMENT).with_context(|| experiment.display().to_string())?;
