@@ -2,9 +2,97 @@
 #![forbid(unsafe_code)]
 
 pub mod browser;
-pub mod fake_tree;
+pub mod kernels;
 pub mod records;
 
-pub use fake_tree::FakeTree;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 pub const SECOND_NS: u64 = 1_000_000_000;
+
+/// A fake `/proc`, `/sys` and `/etc` in a temporary directory: every kernel oddity as a fixture. It
+/// goes away with the value.
+#[derive(Debug)]
+pub struct FakeTree {
+    directory: TempDir,
+}
+
+impl Default for FakeTree {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FakeTree {
+    /// An empty tree: `proc`, `sys` and `etc` exist and hold nothing.
+    ///
+    /// # Panics
+    /// When no temporary directory can be made.
+    #[must_use]
+    pub fn new() -> Self {
+        let directory = TempDir::with_prefix("fsarena-fake-").expect("a temporary directory");
+        for root in ["proc", "sys", "etc"] {
+            fs::create_dir(directory.path().join(root)).expect("the directory is new and empty");
+        }
+        Self { directory }
+    }
+
+    /// Root of the fake procfs.
+    #[must_use]
+    pub fn proc(&self) -> PathBuf {
+        self.path("proc")
+    }
+
+    /// Root of the fake sysfs.
+    #[must_use]
+    pub fn sys(&self) -> PathBuf {
+        self.path("sys")
+    }
+
+    /// Root of the fake `/etc`.
+    #[must_use]
+    pub fn etc(&self) -> PathBuf {
+        self.path("etc")
+    }
+
+    /// A path inside, such as `proc/stat`.
+    #[must_use]
+    pub fn path(&self, relative: impl AsRef<Path>) -> PathBuf {
+        self.directory.path().join(relative)
+    }
+
+    /// Writes a file, with the directories above it, over what was there.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    #[must_use = "the tree goes away with the value"]
+    pub fn with(self, relative: &str, contents: impl AsRef<[u8]>) -> Self {
+        self.put(relative, contents);
+        self
+    }
+
+    /// Writes a file, as [`FakeTree::with`], in place: open files see the new contents.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn put(&self, relative: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(relative);
+        let parent = path.parent().expect("a path inside the tree");
+        fs::create_dir_all(parent).expect("directories inside the tree");
+        fs::write(&path, contents).expect("a file inside the tree");
+    }
+
+    /// Removes a file or a directory with everything below it.
+    ///
+    /// # Panics
+    /// When it is not there.
+    #[must_use = "the tree goes away with the value"]
+    pub fn without(self, relative: &str) -> Self {
+        let path = self.path(relative);
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        removed.expect("something that is there");
+        self
+    }
+}

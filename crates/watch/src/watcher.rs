@@ -4,8 +4,8 @@
 //! passed meanwhile is counted as missed. All samples are shown; of a long watch every second one
 //! is dropped again and again, so that at most [`fsarena_metrics::SAMPLES_MAX`] are kept.
 
+use crate::DevicePresence;
 use crate::journal::{Journal, Line};
-use crate::presence::DevicePresence;
 use crate::record::WatchSession;
 use crate::target::{WatchError, WatchTarget};
 use fsarena_metrics::{

@@ -7,7 +7,7 @@ use fsarena_metrics::{
     page_reporting_active, process_start_ticks,
 };
 use fsarena_testkit::FakeTree;
-use fsarena_testkit::fake_tree::kernels::{BOOT_ID, DEVICE, PID, START_TICKS};
+use fsarena_testkit::kernels::{BOOT_ID, DEVICE, PID, START_TICKS};
 
 fn roots(tree: &FakeTree) -> Roots {
     Roots { proc: tree.proc(), sys: tree.sys(), etc: tree.etc() }

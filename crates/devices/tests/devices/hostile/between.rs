@@ -1,7 +1,7 @@
 //! Devices that change between vetting and mkfs: the last look refuses them.
 
 use super::fixture::{Build, HostileFixture, MIB, NotRun, detach, hash, put, run, shell};
-use super::states::{HELD, State, consent, recheck_refuses, roots, vet, vetted_ext4};
+use super::{HELD, State, consent, recheck_refuses, roots, vet, vetted_ext4};
 use fsarena_devices::inventory::{Roots, check_path, recheck};
 use fsarena_devices::vet::VettedDevice;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! Devices that somebody uses: no consent helps.
 
 use super::fixture::{Build, HostileFixture, MIB, NotRun, put, run, shell};
-use super::states::{HELD, State, never};
+use super::{HELD, State, never};
 use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Paths that are no block device, and devices that can never be a target.
 
 use super::fixture::{Build, HostileFixture, MIB, NotRun, hash, run};
-use super::states::{State, consent, never, roots, vet};
+use super::{State, consent, never, roots, vet};
 use fsarena_devices::vet::vet_block;
 use std::fs;
 use std::os::unix::fs::symlink;

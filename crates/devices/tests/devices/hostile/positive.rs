@@ -1,7 +1,7 @@
 //! What is allowed with consent although it looks odd.
 
 use super::fixture::{Build, HostileFixture, MIB, run, shell};
-use super::states::{State, consent, only_with, roots, vet};
+use super::{State, consent, only_with, roots, vet};
 use fsarena_devices::inventory::{Verdict, check_path, identify, survey};
 use std::os::unix::fs::symlink;
 

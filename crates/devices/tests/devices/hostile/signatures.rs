@@ -3,7 +3,7 @@
 
 use super::bytes;
 use super::fixture::{Build, HostileFixture, MIB, output, run, shell};
-use super::states::{State, listed, never, only_with};
+use super::{State, listed, never, only_with};
 use std::path::Path;
 
 /// Name, size in MiB, shell command on the image `$1`, and what lies there then; `?` marks what
