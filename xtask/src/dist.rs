@@ -18,7 +18,7 @@ const SHELLS: [(&str, &str); 3] =
 /// Builds and checks everything; `false` where a part could not be checked.
 pub fn run() -> Result<bool> {
     ensure!(cfg!(target_arch = "x86_64"), "`dist` is written for x86_64");
-    let root = crate::root::root();
+    let root = crate::tidy::root();
     let dist = root.join("target/dist");
     if dist.exists() {
         fs::remove_dir_all(&dist).with_context(|| format!("{}", dist.display()))?;
@@ -156,7 +156,7 @@ mod tests {
     /// What the package is made of is there, or is made by this task.
     #[test]
     fn the_assets_of_the_package_exist() {
-        let path = crate::root::root().join("crates/cli/Cargo.toml");
+        let path = crate::tidy::root().join("crates/cli/Cargo.toml");
         let manifest: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
         let deb = &manifest["package"]["metadata"]["deb"];
         let assets = deb["assets"].as_array().unwrap();

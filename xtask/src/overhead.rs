@@ -14,52 +14,37 @@ mod null;
 mod options;
 mod pairs;
 mod reference;
-mod scale;
 mod small;
 mod table;
 mod threads;
 mod uring;
 
 use anyhow::{Context as _, Result, ensure};
-use options::{Asked, Options};
+pub(crate) use options::Options;
 use options::{Section, Verdict};
-use std::path::PathBuf;
 use std::process::Command;
 
-/// In the order of the run. A new section is a file with such an entry, and a line here.
-const SECTIONS: &[Section] = &[
-    small::SECTION,
-    threads::SECTION,
-    null::SECTION,
-    uring::SECTION,
-    scale::SECTION,
-    corpus::SECTION,
-];
+/// In the order of the run. A new section is a file with such an entry, a line here, and its name
+/// and its line of help in [`options`].
+const SECTIONS: &[Section] =
+    &[small::SECTION, threads::SECTION, null::SECTION, uring::SECTION, corpus::SECTION];
 
 /// Runs the sections, or one child job in a child process (`--child`, `--corpus-child`).
 ///
 /// # Errors
-/// Wrong arguments, a side that cannot be built or run, or a figure that is missed.
-pub fn run(args: &[String]) -> Result<()> {
-    match args {
-        [flag, child_job] if flag == "--child" => return child_job::run_child(child_job),
-        [flag, make] if flag == corpus::CHILD => return corpus::run_child(make),
-        _ => {}
+/// A side that cannot be built or run, or a figure that is missed.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    if let Some(text) = &options.child {
+        return child_job::run_child(text);
     }
-    let from_env = std::env::var_os("FSARENA_RAWLOOP").map(PathBuf::from);
-    let options = match Options::parse(args, from_env)? {
-        Asked::Help => {
-            println!("{}", options::USAGE);
-            return Ok(());
-        }
-        Asked::Run(options) => options,
-    };
-    options.check_names(SECTIONS.iter().map(|one| one.name))?;
+    if let Some(text) = &options.corpus_child {
+        return corpus::run_child(text);
+    }
     let wanted = |one: &&Section| options.wants(one.name);
     let sections: Vec<&Section> = SECTIONS.iter().filter(wanted).collect();
-    let judged = |section: &Section| !options.smoke && (section.judged)(&options);
+    let judged = |section: &Section| !options.smoke && (section.judged)(options);
     if cfg!(debug_assertions) && sections.iter().any(|section| judged(section)) {
-        return in_release(args);
+        return in_release();
     }
     pairs::heed_signals()?;
     match rustix::process::setpriority_process(None, -20) {
@@ -69,7 +54,7 @@ pub fn run(args: &[String]) -> Result<()> {
     let mut all = Verdict::default();
     for section in &sections {
         println!("\n== {}", section.name);
-        let verdict = (section.run)(&options).with_context(|| section.name.to_owned())?;
+        let verdict = (section.run)(options).with_context(|| section.name.to_owned())?;
         let named = |what: String| format!("{}: {what}", section.name);
         all.not_run.extend(verdict.not_run);
         if judged(section) {
@@ -93,11 +78,11 @@ pub fn run(args: &[String]) -> Result<()> {
 }
 
 /// Figures are for optimised code: builds this task in release and runs that.
-fn in_release(args: &[String]) -> Result<()> {
+fn in_release() -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
         .args(["run", "--quiet", "--release", "--package", "xtask", "--", "overhead"])
-        .args(args)
+        .args(std::env::args_os().skip(2))
         .status()
         .context("cargo run --release --package xtask")?;
     ensure!(status.success(), "overhead in release: {status}");

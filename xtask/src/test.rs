@@ -49,7 +49,7 @@ const STEPS: &[Step] = &[
 /// Runs every step; `Ok(false)` if anything failed. With `full` the tests go through every file
 /// system.
 pub fn run(full: bool) -> anyhow::Result<bool> {
-    let session = Session::start(crate::root::root(), TIME_MAX, full)?;
+    let session = Session::start(crate::tidy::root(), TIME_MAX, full)?;
     let mut context = StepContext::new(session);
     let mut tally = Tally::default();
     let mut times = String::new();

@@ -16,6 +16,7 @@ mod sequences;
 mod tree;
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use tree::{Finding, Tree};
 
@@ -26,7 +27,6 @@ struct Rule {
 
 const RULES: &[Rule] = &[
     Rule { name: "dependency-direction", check: manifests::direction },
-    Rule { name: "sorted-dependencies", check: manifests::sorted },
     Rule { name: "workspace-dependencies", check: manifests::inherited },
     Rule { name: "lints", check: manifests::lints },
     Rule { name: "processes", check: code::processes },
@@ -45,30 +45,39 @@ const RULES: &[Rule] = &[
     Rule { name: "migrations", check: sequences::migrations },
 ];
 
+/// What is to be printed instead of findings.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+pub struct Args {
+    /// Print the circles of modules, of one crate or of all.
+    #[arg(long, value_name = "CRATE", num_args = 0..=1)]
+    circles: Option<Option<String>>,
+    /// Print the size of the workspace.
+    #[arg(long)]
+    figures: bool,
+}
+
 /// Checks the checkout this program was built from; `Ok(false)` if a rule is broken.
-pub fn run(args: &[String]) -> anyhow::Result<bool> {
-    let tree = Tree::read(&crate::root::root())?;
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args.as_slice() {
-        [] => {}
-        ["--circles"] => {
-            print!("{}", circles::describe(&tree, None));
-            return Ok(true);
-        }
-        ["--circles", krate] => {
-            print!("{}", circles::describe(&tree, Some(krate)));
-            return Ok(true);
-        }
-        ["--figures"] => {
-            print!("{}", figures::describe(&tree));
-            return Ok(true);
-        }
-        _ => anyhow::bail!("`tidy` takes nothing, --circles [CRATE] or --figures"),
+pub fn run(args: &Args) -> anyhow::Result<bool> {
+    let tree = Tree::read(&root())?;
+    if let Some(krate) = &args.circles {
+        print!("{}", circles::describe(&tree, krate.as_deref()));
+        return Ok(true);
+    }
+    if args.figures {
+        print!("{}", figures::describe(&tree));
+        return Ok(true);
     }
     let (report, faults) = report(&tree);
     print!("{report}");
     println!("tidy: {} files, {} rules, {faults} broken", tree.len(), RULES.len());
     Ok(faults == 0)
+}
+
+/// The root of the checkout: the parent of this crate's directory.
+pub fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().expect("xtask is in the root of the workspace").to_path_buf()
 }
 
 /// The findings of every rule as text, and how many of them are faults.

@@ -21,50 +21,51 @@ pub(super) struct ChildJob {
     pub(super) root: PathBuf,
     pub(super) dataset: Dataset,
     pub(super) phases: Vec<Phase>,
-    /// How often each phase is run; more than once only where it leaves everything as it was.
-    pub(super) times: u32,
 }
 
-/// What came of a child job.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ChildResult {
-    pub(super) phases: Vec<PhaseResult>,
-    /// Most memory that the process ever had (`VmHWM` of proc_pid_status(5)), bytes.
-    pub(super) peak_bytes: u64,
-}
-
-/// What came of one phase, all its runs together.
+/// What came of one phase.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct PhaseResult {
     pub(super) ops: u64,
     /// From the start to the last end.
     pub(super) elapsed_ns: u64,
-    /// From the start until syncfs(2) had returned.
-    pub(super) durable_ns: u64,
     /// User and system time.
     pub(super) cpu_ns: u64,
 }
 
 impl PhaseResult {
-    pub(super) fn sample(&self) -> Sample {
+    fn from_report(report: &WorkerReport) -> Result<Self> {
+        if let Some(error) = &report.error {
+            bail!("{} {}: {}", error.call, error.path, error.text);
+        }
+        report.durable_monotonic_ns.context("it was not made durable")?;
+        let latencies = report.latency.as_ref().context("no latency was recorded")?;
+        ensure!(latencies.count() == report.ops, "not every op's latency was recorded");
+        Ok(Self {
+            ops: report.ops,
+            elapsed_ns: report.returned_monotonic_ns - report.start_monotonic_ns,
+            cpu_ns: report.usage.user_ns + report.usage.system_ns,
+        })
+    }
+
+    fn sample(&self) -> Sample {
         let ops = self.ops.max(1) as f64;
         Sample { ns_per_op: self.elapsed_ns as f64 / ops, cpu_ns_per_op: self.cpu_ns as f64 / ops }
     }
 }
 
 impl ChildJob {
-    /// Phases that are run once.
     pub(super) fn new(root: &Path, dataset: Dataset, phases: Vec<Phase>) -> Self {
-        Self { root: root.to_owned(), dataset, phases, times: 1 }
+        Self { root: root.to_owned(), dataset, phases }
     }
 
     /// Has a child process run it.
     ///
     /// # Errors
     /// When it cannot be started, fails, or answers something else.
-    pub(super) fn send(&self) -> Result<ChildResult> {
-        let answer: ChildResult = run_self("--child", self)?;
-        ensure!(answer.phases.len() == self.phases.len(), "the child reports other phases");
+    pub(super) fn send(&self) -> Result<Vec<PhaseResult>> {
+        let answer: Vec<PhaseResult> = run_self("--child", self)?;
+        ensure!(answer.len() == self.phases.len(), "the child reports other phases");
         Ok(answer)
     }
 
@@ -73,10 +74,10 @@ impl ChildJob {
     /// # Errors
     /// As [`ChildJob::send`].
     pub(super) fn samples(&self) -> Result<Vec<Sample>> {
-        Ok(self.send()?.phases.iter().map(PhaseResult::sample).collect())
+        Ok(self.send()?.iter().map(PhaseResult::sample).collect())
     }
 
-    fn run(&self) -> Result<ChildResult> {
+    fn run(&self) -> Result<Vec<PhaseResult>> {
         let root = Root::enter(&self.root)?;
         let seed = Seed::from_number(self.dataset.files);
         let mut state = DatasetState::default();
@@ -88,31 +89,10 @@ impl ChildJob {
             if phase.op.creates() && phase.io.backend != Backend::Null {
                 make_dirs(&root, &self.dataset)?;
             }
-            let mut ran = PhaseResult { ops: 0, elapsed_ns: 0, durable_ns: 0, cpu_ns: 0 };
-            for _ in 0..self.times {
-                ran.add(&prepared.run_on(&root))?;
-            }
-            phases.push(ran);
+            phases.push(PhaseResult::from_report(&prepared.run_on(&root))?);
             state = phase.leaves(state);
         }
-        Ok(ChildResult { phases, peak_bytes: peak_bytes()? })
-    }
-}
-
-impl PhaseResult {
-    /// Adds a run. Its latencies were gathered over all runs.
-    fn add(&mut self, report: &WorkerReport) -> Result<()> {
-        if let Some(error) = &report.error {
-            bail!("{} {}: {}", error.call, error.path, error.text);
-        }
-        self.ops += report.ops;
-        self.elapsed_ns += report.returned_monotonic_ns - report.start_monotonic_ns;
-        let durable_ns = report.durable_monotonic_ns.context("it was not made durable")?;
-        self.durable_ns += durable_ns - report.start_monotonic_ns;
-        self.cpu_ns += report.usage.user_ns + report.usage.system_ns;
-        let latencies = report.latency.as_ref().context("no latency was recorded")?;
-        ensure!(latencies.count() == self.ops, "not every op's latency was recorded");
-        Ok(())
+        Ok(phases)
     }
 }
 
@@ -141,41 +121,21 @@ pub(super) fn run_child(text: &str) -> Result<()> {
     Ok(())
 }
 
-fn peak_bytes() -> Result<u64> {
-    peak_of(&std::fs::read_to_string("/proc/self/status")?)
-}
-
-/// `VmHWM` of proc_pid_status(5), bytes.
-fn peak_of(status: &str) -> Result<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|rest| rest.trim().strip_suffix("kB")).context("no VmHWM")?;
-    Ok(kib.trim().parse::<u64>().context("VmHWM")? << 10)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use fsarena_model::work::{Io, Op};
 
     #[test]
-    fn memory_is_read_from_the_status() {
-        let status = "Name:\txtask\nVmPeak:\t   9000 kB\nVmHWM:\t    2152 kB\nVmRSS:\t 1 kB\n";
-        assert_eq!(peak_of(status).unwrap(), 2152 << 10);
-        assert!(peak_of("Name:\txtask\n").is_err());
-        assert!(peak_bytes().unwrap() > 1 << 20);
-    }
-
-    #[test]
-    fn a_child_job_may_be_run_several_times() {
+    fn a_child_job_is_sent_as_text() {
         let io = Io { backend: Backend::Null, ..Io::default() };
         let phase = Phase { io, ..Phase::new("stat", Op::Stat, 4096) };
         let dataset = Dataset::uniform(50, 256, 2);
-        let child_job =
-            ChildJob { times: 3, ..ChildJob::new(Path::new("/"), dataset, vec![phase]) };
+        let child_job = ChildJob::new(Path::new("/"), dataset, vec![phase]);
         let text = serde_json::to_string(&child_job).unwrap();
         let child_job: ChildJob = serde_json::from_str(&text).unwrap();
         let answer = child_job.run().unwrap();
-        assert_eq!(answer.phases[0].ops, 150);
-        assert!(answer.phases[0].sample().ns_per_op > 0.0 && answer.peak_bytes > 0);
+        assert_eq!(answer[0].ops, 50);
+        assert!(answer[0].sample().ns_per_op > 0.0);
     }
 }

@@ -15,7 +15,7 @@ use super::pairs::{Pace, Sample, Side, stage, warm};
 use super::table::{Centre, Compared, Comparison};
 use anyhow::{Context as _, Result};
 use fsarena_corpus::builtin;
-pub(super) use make::{CHILD, run_child};
+pub(super) use make::run_child;
 use make::{Dataset, Made, Make, Way};
 use std::path::Path;
 

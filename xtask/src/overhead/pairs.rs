@@ -136,7 +136,7 @@ pub(super) struct Pace {
 impl Pace {
     /// `wanted` pairs, which are waited for if the figures are to be judged.
     pub(super) fn new(options: &Options, wanted: u32, judged: bool) -> Self {
-        let patience = if judged { options.patience } else { Duration::ZERO };
+        let patience = Duration::from_secs(if judged { options.patience } else { 0 });
         Self { wanted, foreign: options.foreign, patience, kernel_helps: false }
     }
 

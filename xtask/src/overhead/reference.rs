@@ -31,7 +31,7 @@ impl Reference {
         what: &str,
         verdict: &mut Verdict,
     ) -> Result<Option<Self>> {
-        let own = || crate::root::root().join(SOURCE);
+        let own = || crate::tidy::root().join(SOURCE);
         let source = options.reference.clone().unwrap_or_else(own);
         let build = tempfile::Builder::new().prefix("fsarena-overhead-").tempdir()?;
         let program = build.path().join("reference");

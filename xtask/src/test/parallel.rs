@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::processes::{Call, End, Ended, Session};
+use super::processes::{End, Ended, Session, call, cargo};
 
 /// A part of a test's name that begins with one of these: it uses what a machine has.
 const MACHINE: &[&str] = &["loop_", "fuse_", "vm_", "real_", "browser_"];
@@ -132,14 +132,15 @@ pub struct Program {
 /// When they cannot be built or asked; what was printed.
 pub fn build(session: &Session) -> Result<Vec<Program>, String> {
     let build = ["test", "--workspace", "--no-run", "--message-format=json"];
-    let Ended { end, text } = session.run(Call::cargo("build of the tests").args(build));
+    let Ended { end, text } = session.run("build of the tests", cargo().args(build));
     if let End::Bad(how) | End::Stopped(how) = end {
         return Err(format!("cargo test --no-run: {how}\n{text}"));
     }
     let mut all = Vec::new();
     for (path, package) in programs(&text) {
-        let call = Call::new(&path, "list of tests").args(["--list"]).within(&package);
-        let Ended { end, text } = session.run(call);
+        let mut command = call(&path);
+        let Ended { end, text } =
+            session.run("list of tests", command.arg("--list").current_dir(&package));
         if let End::Bad(how) | End::Stopped(how) = end {
             return Err(format!("{} --list: {how}\n{text}", path.display()));
         }
@@ -169,13 +170,14 @@ pub fn run_plain(session: &Session, programs: &[Program]) -> Output {
         let machine = program.names.iter().filter(|name| uses_machine(name));
         let skip = machine.flat_map(|name| ["--skip", name]);
         let log = program.path.file_name().unwrap_or_default().to_string_lossy();
-        let call = Call::new(&program.path, &format!("tests {log}"))
+        let mut command = call(&program.path);
+        command
             .args(["--exact", "--show-output"])
             .args(skip)
             .env("CARGO_MANIFEST_DIR", &program.package)
-            .within(&program.package);
+            .current_dir(&program.package);
         let began = Instant::now();
-        let Ended { end, text } = session.run(call);
+        let Ended { end, text } = session.run(&format!("tests {log}"), &mut command);
         let _ = writeln!(output.text, "     Running tests ({})\n{text}", program.path.display());
         output.took.push((began.elapsed(), log.to_string()));
         if let End::Stopped(how) = end {
@@ -257,8 +259,9 @@ impl State {
 
 fn run_one(session: &Session, test: &Single, worker: usize) -> Ended {
     let args = ["--exact", &test.name, "--show-output", "--test-threads=1"];
-    let call = Call::new(&test.program, &format!("machine tests {worker}")).args(args);
-    session.run(call.env("CARGO_MANIFEST_DIR", &test.package).within(&test.package))
+    let mut command = call(&test.program);
+    command.args(args).env("CARGO_MANIFEST_DIR", &test.package).current_dir(&test.package);
+    session.run(&format!("machine tests {worker}"), &mut command)
 }
 
 #[cfg(test)]

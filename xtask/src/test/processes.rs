@@ -4,7 +4,7 @@
 //! in the order in which they were written. Ctrl-C and the end of the time stop the whole group,
 //! first with a polite signal, so that tests can put their mounts away.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -68,51 +68,23 @@ pub struct Job {
     waited: bool,
 }
 
-/// A program to be run.
-pub struct Call {
-    command: Command,
-    log: String,
-    /// Where it runs; absent: the root of the checkout.
-    directory: Option<PathBuf>,
+/// A program to be run, in the root of the checkout if nothing else is said.
+pub fn call(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
+    command
 }
 
-impl Call {
-    /// `log` names the file its output goes to.
-    pub fn new(program: impl AsRef<OsStr>, log: &str) -> Call {
-        let mut command = Command::new(program);
-        command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
-        Call { command, log: log.replace(' ', "-"), directory: None }
-    }
+/// The cargo that runs this task.
+pub fn cargo() -> Command {
+    call(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
 
-    /// The cargo that runs this task.
-    pub fn cargo(log: &str) -> Call {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        Call::new(cargo, log)
-    }
-
-    /// As [`Call::cargo`], behind other programs in priority.
-    pub fn cargo_behind(log: &str) -> Call {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-        Call::new("nice", log).args(["-n", "10"]).args([cargo])
-    }
-
-    /// Adds arguments.
-    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Call {
-        self.command.args(args);
-        self
-    }
-
-    /// Runs it in a directory of its own.
-    pub fn within(mut self, directory: &Path) -> Call {
-        self.directory = Some(directory.to_owned());
-        self
-    }
-
-    /// Sets a variable of its environment.
-    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Call {
-        self.command.env(name, value);
-        self
-    }
+/// The same, behind other programs in priority.
+pub fn cargo_behind(niceness: &str) -> Command {
+    let mut command = call("nice");
+    command.args(["-n", niceness]).arg(cargo().get_program());
+    command
 }
 
 impl Session {
@@ -149,29 +121,33 @@ impl Session {
         (Instant::now() >= self.deadline).then(|| format!("the {minutes} minutes are over"))
     }
 
-    /// Runs a program to its end.
-    pub fn run(&self, call: Call) -> Ended {
-        match self.begin(call) {
+    /// Runs a program to its end; `log` names the file its output goes to.
+    pub fn run(&self, log: &str, command: &mut Command) -> Ended {
+        match self.begin(log, command) {
             Ok(job) => self.wait(job, self.deadline),
             Err(text) => Ended { end: End::Stopped(text), text: String::new() },
         }
     }
 
     /// Starts a program and returns while it runs.
-    pub fn begin(&self, mut call: Call) -> Result<Job, String> {
-        let log = self.logs.join(format!("{}.log", call.log));
+    pub fn begin(&self, log: &str, command: &mut Command) -> Result<Job, String> {
+        let log = self.logs.join(format!("{}.log", log.replace(' ', "-")));
         let output = File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
         let (out, err) =
             output.map_err(|error| format!("cannot write {}: {error}", log.display()))?;
-        call.command.current_dir(call.directory.as_ref().unwrap_or(&self.root)).process_group(0);
-        call.command.stdin(Stdio::null()).stdout(out).stderr(err);
-        if self.full {
-            call.command.env(FULL, "1");
+        if command.get_current_dir().is_none() {
+            command.current_dir(&self.root);
         }
-        let program = call.command.get_program().to_owned();
-        match call.command.spawn() {
+        command.process_group(0).stdin(Stdio::null()).stdout(out).stderr(err);
+        if self.full {
+            command.env(FULL, "1");
+        }
+        match command.spawn() {
             Ok(child) => Ok(Job { child, log, started: Instant::now(), waited: false }),
-            Err(error) => Err(format!("cannot start {}: {error}", Path::new(&program).display())),
+            Err(error) => {
+                let program = Path::new(command.get_program()).display();
+                Err(format!("cannot start {program}: {error}"))
+            }
         }
     }
 
@@ -238,15 +214,15 @@ mod tests {
         Session::start(dir.to_path_buf(), time_max, false).unwrap()
     }
 
-    fn shell(script: &str) -> Call {
-        Call::new("sh", "a log").args(["-c", script])
+    fn shell(session: &Session, script: &str) -> Ended {
+        session.run("a log", call("sh").args(["-c", script]))
     }
 
     #[test]
     fn output_of_both_kinds_is_kept_in_order() {
         let dir = tempfile::tempdir().unwrap();
-        let ended =
-            session(dir.path(), Duration::from_secs(60)).run(shell("echo a; echo b >&2; echo c"));
+        let session = session(dir.path(), Duration::from_secs(60));
+        let ended = shell(&session, "echo a; echo b >&2; echo c");
         assert!(matches!(ended.end, End::Good));
         assert_eq!(ended.text, "a\nb\nc\n");
         assert!(dir.path().join("target/xtask/a-log.log").is_file());
@@ -256,14 +232,14 @@ mod tests {
     fn bad_ends_say_how() {
         let dir = tempfile::tempdir().unwrap();
         let session = session(dir.path(), Duration::from_secs(60));
-        let end = |script| match session.run(shell(script)).end {
+        let end = |script| match shell(&session, script).end {
             End::Bad(text) | End::Stopped(text) => text,
             End::Good => String::new(),
         };
         assert_eq!(end("exit 3"), "exit code 3");
         assert_eq!(end("kill -9 $$"), "killed by signal 9");
         assert_eq!(end("read line || exit 4"), "exit code 4");
-        let ended = session.run(Call::new("no-such-program", "none"));
+        let ended = session.run("none", &mut call("no-such-program"));
         let End::Stopped(text) = ended.end else { panic!("{ended:?}") };
         assert!(text.starts_with("cannot start no-such-program: "), "{text}");
     }
@@ -272,7 +248,7 @@ mod tests {
     fn the_whole_group_is_stopped_when_the_time_is_over() {
         let dir = tempfile::tempdir().unwrap();
         let session = session(dir.path(), Duration::from_millis(200));
-        let ended = session.run(shell("sleep 1000 & echo $!; wait"));
+        let ended = shell(&session, "sleep 1000 & echo $!; wait");
         let End::Stopped(reason) = ended.end else { panic!("{ended:?}") };
         assert_eq!(reason, "the 0 minutes are over");
         let grandchild = format!("/proc/{}/cmdline", ended.text.trim());

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::processes::{Call, End, Session};
+use super::processes::{End, Session, call, cargo};
 use super::tally::{NotRun, Outcome};
 use fsarena_process::cmd::find;
 
@@ -89,8 +89,9 @@ fn forbidden() -> Option<String> {
 fn install(session: &Session, packages: &[String], outcome: &mut Outcome) -> Result<(), String> {
     let apt = |log: &str, args: &[&str]| {
         let wait = ["-o", "DPkg::Lock::Timeout=120", "-q", "-y"];
-        let call = Call::new("apt-get", log).env("DEBIAN_FRONTEND", "noninteractive");
-        let ended = session.run(call.args(wait).args(args));
+        let mut command = call("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(wait).args(args);
+        let ended = session.run(log, &mut command);
         match ended.end {
             End::Good => Ok(()),
             End::Bad(how) | End::Stopped(how) => {
@@ -115,14 +116,13 @@ fn components(session: &Session, outcome: &mut Outcome) -> bool {
     let mut all = true;
     for (command, component) in COMPONENTS {
         let there = || {
-            let call = Call::cargo(&format!("{component} version")).args([command, "--version"]);
-            matches!(session.run(call).end, End::Good)
+            let log = format!("{component} version");
+            matches!(session.run(&log, cargo().args([command, "--version"])).end, End::Good)
         };
         if there() {
             continue;
         }
-        let call = Call::new("rustup", "rustup").args(["component", "add", component]);
-        let added = session.run(call);
+        let added = session.run("rustup", call("rustup").args(["component", "add", component]));
         if !there() {
             all = false;
             let why = match added.end {

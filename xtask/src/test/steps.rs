@@ -4,13 +4,14 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::doc_examples;
 use super::leftovers::LeftoverSearch;
 use super::libtest;
 use super::parallel::{self, Program, Single};
-use super::processes::{Call, End, Ended, Job, Session};
+use super::processes::{End, Ended, Job, Session, call, cargo, cargo_behind};
 use super::setup;
 use super::tally::{NotRun, Outcome};
 use fsarena_process::cmd::find;
@@ -56,15 +57,15 @@ impl StepContext {
     }
 
     /// Waits for a check that is under way, or runs it.
-    fn finish_check(&self, name: &str, job: Option<Job>, call: fn() -> Call) -> Outcome {
-        let Some(job) = job else { return self.check(name, call()) };
+    fn finish_check(&self, name: &str, job: Option<Job>, command: fn() -> Command) -> Outcome {
+        let Some(job) = job else { return self.check(name, &mut command()) };
         let until = Instant::now() + self.session.remaining();
         judge(name, self.session.wait(job, until))
     }
 
     /// A check that is one program and passes if the program ends well.
-    fn check(&self, name: &str, call: Call) -> Outcome {
-        judge(name, self.session.run(call))
+    fn check(&self, name: &str, command: &mut Command) -> Outcome {
+        judge(name, self.session.run(name, command))
     }
 }
 
@@ -80,40 +81,35 @@ pub fn set_up(context: &mut StepContext) -> Outcome {
 }
 
 pub fn format(context: &mut StepContext) -> Outcome {
-    context.check(
-        "cargo fmt",
-        Call::cargo("format").args(["fmt", "--all", "--", "--check", "--color=never"]),
-    )
+    let args = ["fmt", "--all", "--", "--check", "--color=never"];
+    context.check("cargo fmt", cargo().args(args))
 }
 
 pub fn tidy(context: &mut StepContext) -> Outcome {
     // As a program of its own: the sources may be newer than this one.
-    context.check("cargo xtask tidy", Call::cargo("tidy").args(["xtask", "tidy"]))
+    context.check("cargo xtask tidy", cargo().args(["xtask", "tidy"]))
 }
 
 pub fn clippy(context: &mut StepContext) -> Outcome {
     let job = context.clippy.take();
-    context.finish_check("cargo clippy", job, clippy_call)
+    context.finish_check("cargo clippy", job, clippy_command)
 }
 
 pub fn docs(context: &mut StepContext) -> Outcome {
     let job = context.docs.take();
-    context.finish_check("cargo doc", job, docs_call)
+    context.finish_check("cargo doc", job, docs_command)
 }
 
-fn clippy_call() -> Call {
-    let args = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    Call::cargo_behind("clippy").args(args)
+fn clippy_command() -> Command {
+    let mut command = cargo_behind("10");
+    command.args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]);
+    command
 }
 
-fn docs_call() -> Call {
-    let call = Call::cargo_behind("docs").args(["doc", "--workspace", "--no-deps"]);
-    call.env("RUSTDOCFLAGS", "-D warnings")
-}
-
-/// Starts a check that another step waits for; there it is run anew where it could not be started.
-fn begin_check(session: &Session, call: Call) -> Option<Job> {
-    session.begin(call).ok()
+fn docs_command() -> Command {
+    let mut command = cargo_behind("10");
+    command.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+    command
 }
 
 /// Builds every test, so that its time is known apart from that of running them.
@@ -134,8 +130,10 @@ pub fn tests(context: &mut StepContext) -> Outcome {
     let crates = doc_examples::crates(&context.session.root);
     if !crates.is_empty() {
         let named = crates.iter().flat_map(|name| ["--package", name]);
-        let call = Call::cargo("doc tests").args(["test", "--doc", "--no-fail-fast"]).args(named);
-        let Ended { end, text: printed } = context.session.run(call.args(["--", "--show-output"]));
+        let args = ["test", "--doc", "--no-fail-fast"];
+        let mut command = cargo();
+        command.args(args).args(named).args(["--", "--show-output"]);
+        let Ended { end, text: printed } = context.session.run("doc tests", &mut command);
         text.push_str(&printed);
         if let (End::Bad(how) | End::Stopped(how), false) = (end, printed.contains("test result:"))
         {
@@ -152,8 +150,9 @@ pub fn tests(context: &mut StepContext) -> Outcome {
 /// them, behind them in priority.
 pub fn machine_tests(context: &mut StepContext) -> Outcome {
     let tests = parallel::machine_tests(&context.programs);
-    context.clippy = begin_check(&context.session, clippy_call());
-    context.docs = begin_check(&context.session, docs_call());
+    // Where one cannot be started, its own step runs it.
+    context.clippy = context.session.begin("cargo clippy", &mut clippy_command()).ok();
+    context.docs = context.session.begin("cargo doc", &mut docs_command()).ok();
     let first = run_machine_tests(context, tests.clone(), parallel::is_alone);
     let Some(names) = worth_a_second_attempt(&first) else { return first };
     let again = tests.into_iter().filter(|test| names.contains(&test.label())).collect();
@@ -217,7 +216,7 @@ pub fn deny(context: &mut StepContext) -> Outcome {
     match ready {
         Ok(path) => {
             let args = ["check", "licenses", "bans", "sources"];
-            context.check("cargo deny", Call::new(path, "cargo deny").args(args))
+            context.check("cargo deny", call(path).args(args))
         }
         Err(why) => {
             let why = format!("`cargo install --locked cargo-deny`: {why}");
@@ -235,20 +234,18 @@ fn find_deny(session: &Session) -> Option<PathBuf> {
 /// Builds cargo-deny next to the other steps and behind them in priority.
 fn build_deny(session: &Session) -> Deny {
     let tools = session.root.join("target/tools");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let call = Call::new("nice", "cargo-deny install")
-        .args(["-n", "15"])
-        .args([cargo])
+    let mut command = cargo_behind("15");
+    command
         .args(["install", "--locked", "--quiet", "cargo-deny", "--root"])
-        .args([&tools])
+        .arg(&tools)
         .env("CARGO_TARGET_DIR", tools.join("build"));
-    session.begin(call).map_or_else(Deny::Missing, Deny::Coming)
+    session.begin("cargo-deny install", &mut command).map_or_else(Deny::Missing, Deny::Coming)
 }
 
 /// The benchmark, once and small, so that it does not rot; its figures mean nothing here.
 pub fn benchmark(context: &mut StepContext) -> Outcome {
-    let call = Call::cargo("benchmark").args(["xtask", "overhead", "--smoke"]);
-    let Ended { end, text } = context.session.run(call);
+    let args = ["xtask", "overhead", "--smoke"];
+    let Ended { end, text } = context.session.run("benchmark", cargo().args(args));
     match end {
         End::Good => Outcome { not_run: parts_not_run(&text), ..Outcome::passed() },
         End::Bad(how) | End::Stopped(how) => {

@@ -1,7 +1,9 @@
 //! A Rust file cut into code, comments and literals, line by line.
 //!
-//! Enough of a lexer for style rules: a rule about code must not trip over a word in a string or
+//! By the compiler's own lexer, so that a rule about code does not trip over a word in a string or
 //! a comment. It does not parse and never judges; that is what the rules do.
+
+use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, tokenize};
 
 /// One line of a Rust file.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -16,157 +18,53 @@ pub struct Line {
     pub in_test: bool,
 }
 
-enum State {
-    Code,
-    LineComment,
-    BlockComment(usize),
-    Text,
-    RawText(usize),
-}
-
 /// Cuts `source` into lines and marks those of tests.
 pub fn cut(source: &str) -> Vec<Line> {
-    let mut lexer = Lexer { state: State::Code, lines: vec![Line::default()] };
-    let chars: Vec<char> = source.chars().collect();
-    let mut at = 0;
-    while at < chars.len() {
-        at += lexer.step(&chars, at);
+    let mut lines = vec![Line::default()];
+    let mut rest = source;
+    for token in tokenize(source, FrontmatterAllowed::No) {
+        let (text, after) = rest.split_at(token.len as usize);
+        rest = after;
+        match token.kind {
+            TokenKind::LineComment { .. } => push(&mut lines, text, |line| &mut line.comment),
+            TokenKind::BlockComment { .. } => {
+                let text = text.trim_start_matches("/*").trim_end_matches("*/");
+                push(&mut lines, text, |line| &mut line.comment);
+            }
+            TokenKind::Literal { kind, .. } if !is_number(kind) => {
+                let first = lines.len() - 1;
+                let quotes = format!("\"{}\"", "\n".repeat(text.matches('\n').count()));
+                push(&mut lines, &quotes, |line| &mut line.code);
+                let in_text = is_raw(kind) || lines.len() > first + 1;
+                lines[first..].iter_mut().for_each(|line| line.in_text |= in_text);
+            }
+            _ => push(&mut lines, text, |line| &mut line.code),
+        }
     }
     if source.is_empty() || source.ends_with('\n') {
-        lexer.lines.pop();
+        lines.pop();
     }
-    let mut lines = lexer.lines;
     mark_tests(&mut lines);
     lines
 }
 
-struct Lexer {
-    state: State,
-    lines: Vec<Line>,
-}
-
-impl Lexer {
-    /// Consumes what starts at `at` and returns its length in characters.
-    fn step(&mut self, chars: &[char], at: usize) -> usize {
-        let here = chars[at];
-        let next = chars.get(at + 1).copied();
-        if here == '\n' {
-            self.end_line();
-            return 1;
+/// Adds `text`, which may span lines, to the part of the last line that `part` gives.
+fn push(lines: &mut Vec<Line>, text: &str, part: fn(&mut Line) -> &mut String) {
+    for (number, piece) in text.split('\n').enumerate() {
+        if number > 0 {
+            lines.push(Line::default());
         }
-        match self.state {
-            State::Code => return self.code(chars, at),
-            State::LineComment => self.line().comment.push(here),
-            State::BlockComment(depth) => match (here, next) {
-                ('*', Some('/')) => {
-                    self.state =
-                        if depth == 1 { State::Code } else { State::BlockComment(depth - 1) };
-                    return 2;
-                }
-                ('/', Some('*')) => {
-                    self.state = State::BlockComment(depth + 1);
-                    return 2;
-                }
-                _ => self.line().comment.push(here),
-            },
-            State::Text => match here {
-                // A line break after a backslash still has to end the line.
-                '\\' if next != Some('\n') => return 2,
-                '"' => self.close_text(),
-                _ => {}
-            },
-            State::RawText(hashes) => {
-                self.line().in_text = true;
-                if here == '"' && count_hashes(chars, at + 1) >= hashes {
-                    self.close_text();
-                    return 1 + hashes;
-                }
-            }
-        }
-        1
-    }
-
-    fn code(&mut self, chars: &[char], at: usize) -> usize {
-        let next = chars.get(at + 1).copied();
-        match chars[at] {
-            '/' if next == Some('/') => {
-                self.state = State::LineComment;
-                self.line().comment.push_str("//");
-                2
-            }
-            '/' if next == Some('*') => {
-                self.state = State::BlockComment(1);
-                2
-            }
-            '"' => {
-                self.state = State::Text;
-                self.line().code.push('"');
-                1
-            }
-            'r' | 'b' | 'c' if !joins_a_word(chars, at) => self.prefixed(chars, at),
-            '\'' => self.quote(chars, at),
-            other => {
-                self.line().code.push(other);
-                1
-            }
-        }
-    }
-
-    /// `r"`, `r#"`, `br#"`, `cr"`; anything else is an ordinary letter.
-    fn prefixed(&mut self, chars: &[char], at: usize) -> usize {
-        let mut end = at;
-        while matches!(chars.get(end), Some('r' | 'b' | 'c')) && end - at < 2 {
-            end += 1;
-        }
-        let hashes = count_hashes(chars, end);
-        let raw = chars[at..end].contains(&'r');
-        if raw && chars.get(end + hashes) == Some(&'"') {
-            self.state = State::RawText(hashes);
-            self.line().code.push('"');
-            self.line().in_text = true;
-            return end + hashes + 1 - at;
-        }
-        self.line().code.push(chars[at]);
-        1
-    }
-
-    /// A character literal is skipped, a lifetime is code.
-    fn quote(&mut self, chars: &[char], at: usize) -> usize {
-        let literal = match chars.get(at + 1) {
-            Some('\\') => chars[at + 3..].iter().position(|&c| c == '\'').map(|end| end + 4),
-            Some(_) if chars.get(at + 2) == Some(&'\'') => Some(3),
-            _ => None,
-        };
-        self.line().code.push('\'');
-        literal.unwrap_or(1)
-    }
-
-    fn line(&mut self) -> &mut Line {
-        self.lines.last_mut().expect("there is always a line")
-    }
-
-    fn close_text(&mut self) {
-        self.line().code.push('"');
-        self.state = State::Code;
-    }
-
-    fn end_line(&mut self) {
-        if matches!(self.state, State::LineComment) {
-            self.state = State::Code;
-        }
-        let in_text = matches!(self.state, State::Text | State::RawText(_));
-        self.line().in_text |= in_text;
-        self.lines.push(Line { in_text, ..Line::default() });
+        part(lines.last_mut().expect("there is always a line")).push_str(piece);
     }
 }
 
-fn count_hashes(chars: &[char], from: usize) -> usize {
-    chars[from.min(chars.len())..].iter().take_while(|&&c| c == '#').count()
+fn is_number(kind: LiteralKind) -> bool {
+    matches!(kind, LiteralKind::Int { .. } | LiteralKind::Float { .. })
 }
 
-/// Whether the character before `at` makes the one at `at` part of an identifier.
-fn joins_a_word(chars: &[char], at: usize) -> bool {
-    at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_')
+fn is_raw(kind: LiteralKind) -> bool {
+    use LiteralKind::{RawByteStr, RawCStr, RawStr};
+    matches!(kind, RawStr { .. } | RawByteStr { .. } | RawCStr { .. })
 }
 
 /// Marks from a test attribute to the end of the item that follows it.

@@ -1,4 +1,4 @@
-//! Rules about the Cargo manifests: who may depend on whom, order, inheritance, lints.
+//! Rules about the Cargo manifests: who may depend on whom, inheritance, lints.
 
 use super::tree::{Finding, Tree, parent};
 
@@ -6,98 +6,62 @@ use super::tree::{Finding, Tree, parent};
 /// `cli → runner → {plan, executor, store, verdict}`, `executor → {devices, engine, metrics}`,
 /// `devices → filesystems → process` and `report → study → verdict → stats`, all of them → `model`,
 /// which depends on nothing here.
-const MAY_USE: &[(&str, &[&str])] = &[
+const MAY_USE: &[(&str, &str)] = &[
     // Plain values in, SVG out.
-    ("chart", &[]),
+    ("chart", ""),
     // The cli is where every part is put together, and the same binary is executor and worker.
     (
         "cli",
-        &[
-            "corpus",
-            "devices",
-            "doctor",
-            "engine",
-            "executor",
-            "filesystems",
-            "foreign",
-            "metrics",
-            "model",
-            "plan",
-            "process",
-            "reference",
-            "report",
-            "runner",
-            "stats",
-            "store",
-            "study",
-            "trace",
-            "verdict",
-            "watch",
-            "worker",
-        ],
+        "corpus devices doctor engine executor filesystems foreign metrics model plan \
+         process reference report runner stats store study trace verdict watch worker",
     ),
-    ("corpus", &["model"]),
+    ("corpus", "model"),
     // Everything that can destroy data.
-    ("devices", &["filesystems", "model", "process"]),
+    ("devices", "filesystems model process"),
     // Readings of the machine and of devices; how much equal runs differ.
-    ("doctor", &["devices", "filesystems", "metrics", "model", "process", "stats"]),
-    ("engine", &["model"]),
-    (
-        "executor",
-        &["corpus", "devices", "engine", "filesystems", "metrics", "model", "process", "trace"],
-    ),
+    ("doctor", "devices filesystems metrics model process stats"),
+    ("engine", "model"),
+    ("executor", "corpus devices engine filesystems metrics model process trace"),
     // Drivers: commands and options; their programs are asked, and nothing is made.
-    ("filesystems", &["model", "process"]),
+    ("filesystems", "model process"),
     // Files of other programs: text in, workloads, plans and records out.
-    ("foreign", &["model"]),
+    ("foreign", "model"),
     // The shipped rule on tapes: plain numbers in, figures out.
-    ("metrics", &["model"]),
-    ("model", &[]),
+    ("metrics", "model"),
+    ("model", ""),
     // A job file is read with the experiment: what it needs and what it may not do.
     // The same holds for a description of a dataset.
-    ("plan", &["corpus", "filesystems", "foreign", "model"]),
+    ("plan", "corpus filesystems foreign model"),
     // Every external tool is started here.
-    ("process", &["model"]),
+    ("process", "model"),
     // Published numbers: plain data of other people.
-    ("reference", &[]),
+    ("reference", ""),
     // Views, sentences and drawings put together. It names itself for its tests alone, with the
     // feature that computes JSON Schemas.
-    ("report", &["chart", "model", "reference", "study", "verdict"]),
+    ("report", "chart model reference study verdict"),
     // Besides the flow: devices, because the runner claims the device, outlives the executor and
     // cleans up after it, of traces as well; metrics, because the journal names its owner by pid
     // and start time.
     (
         "runner",
-        &[
-            "corpus",
-            "devices",
-            "executor",
-            "filesystems",
-            "metrics",
-            "model",
-            "plan",
-            "process",
-            "store",
-            "trace",
-            "verdict",
-        ],
+        "corpus devices executor filesystems metrics model plan process store trace verdict",
     ),
-    ("stats", &[]),
-    ("store", &["model"]),
+    ("stats", ""),
+    ("store", "model"),
     // Views; it decides nothing.
-    ("study", &["filesystems", "model", "stats", "store", "verdict"]),
+    ("study", "filesystems model stats store verdict"),
     // For tests only: fake trees, a loop-device guard, sample databases, a browser.
-    ("testkit", &["metrics", "model", "store"]),
+    ("testkit", "metrics model store"),
     // Block requests of the kernel's trace; devices makes what its tests trace.
-    ("trace", &["devices", "filesystems", "model", "process"]),
+    ("trace", "devices filesystems model process"),
     // What decides: from plan and scores alone; the store for its example.
-    ("verdict", &["model", "stats", "store"]),
+    ("verdict", "model stats store"),
     // A watched device: where it lies and what it is comes from doctor, figures from study.
-    ("watch", &["devices", "doctor", "metrics", "model", "study"]),
+    ("watch", "devices doctor metrics model study"),
     // The worker starts programs, fio among them, and reads what they print.
-    ("worker", &["corpus", "engine", "foreign", "model", "process"]),
+    ("worker", "corpus engine foreign model process"),
     // `overhead` measures the engine and the sampler and estimates ratios.
-    ("xtask", &["corpus", "engine", "filesystems", "metrics", "model", "process", "stats"]),
+    ("xtask", "corpus engine filesystems metrics model process stats"),
 ];
 
 /// Any crate may have these for its tests, and for nothing else.
@@ -175,42 +139,14 @@ pub fn direction(tree: &Tree) -> Vec<Finding> {
             // Itself: with features that its tests want.
             let for_tests = FOR_TESTS.contains(&other) || other == name;
             let testing = for_tests && table == "dev-dependencies";
-            if !testing && !allowed.contains(&other) {
+            if !testing && allowed.split(' ').all(|name| name != other) {
                 let text = format!(
                     "`{name}` may not use `{other}`; allowed: {}. Move the code, or pass the value \
                      in from above",
-                    if allowed.is_empty() { "nothing".to_owned() } else { allowed.join(", ") }
+                    if allowed.is_empty() { "nothing" } else { allowed }
                 );
                 findings.push(Finding::new(manifest.path, line, text));
             }
-        }
-    }
-    findings
-}
-
-/// Dependencies are in alphabetical order within each block of lines.
-pub fn sorted(tree: &Tree) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for manifest in Manifest::all(tree) {
-        let (mut inside, mut before) = (false, String::new());
-        for (index, line) in manifest.text.lines().enumerate() {
-            if let Some(header) = line.strip_prefix('[') {
-                let header = header.trim_end_matches(']');
-                inside = DEPENDENCY_TABLES.iter().any(|table| header.ends_with(table));
-                before.clear();
-            } else if line.is_empty() {
-                before.clear();
-            }
-            let key = line.split(['.', ' ', '=']).next().unwrap_or_default();
-            let is_key = key.starts_with(|c: char| c.is_ascii_alphanumeric());
-            if !inside || !is_key || !line.contains('=') {
-                continue;
-            }
-            if key < before.as_str() {
-                let text = format!("`{key}` comes after `{before}`; sort the block");
-                findings.push(Finding::new(manifest.path, index + 1, text));
-            }
-            key.clone_into(&mut before);
         }
     }
     findings
@@ -282,20 +218,6 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_no_cycle_and_is_sorted() {
-        // A crate is removed once everything it may use is removed; a cycle would never go.
-        let mut left: Vec<_> = MAY_USE.to_vec();
-        while !left.is_empty() {
-            let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
-            let before = left.len();
-            left.retain(|(_, uses)| uses.iter().any(|other| names.contains(other)));
-            assert!(left.len() < before, "cycle among {names:?}");
-        }
-        assert!(MAY_USE.is_sorted_by_key(|(name, _)| *name));
-        assert!(MAY_USE.iter().all(|(_, uses)| uses.is_sorted()));
-    }
-
-    #[test]
     fn allowed_direction_passes() {
         let body = "[dependencies]\nfsarena-plan.workspace = true\nserde.workspace = true\n\
                     [dev-dependencies]\nfsarena-testkit.workspace = true\n";
@@ -322,24 +244,25 @@ mod tests {
     }
 
     #[test]
+    fn the_table_has_no_cycle_and_is_sorted() {
+        // A crate is removed once everything it may use is removed; a cycle would never go.
+        let mut left: Vec<_> = MAY_USE.to_vec();
+        while !left.is_empty() {
+            let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+            let before = left.len();
+            left.retain(|(_, uses)| uses.split(' ').any(|other| names.contains(&other)));
+            assert!(left.len() < before, "cycle among {names:?}");
+        }
+        assert!(MAY_USE.is_sorted_by_key(|(name, _)| *name));
+        assert!(MAY_USE.iter().all(|(_, uses)| uses.split(' ').is_sorted()));
+    }
+
+    #[test]
     fn unknown_crates_and_anyhow_are_reported() {
         assert!(check(direction, "newcomer", "")[0].text.contains("table"));
         let body = "[dependencies]\nanyhow.workspace = true\n";
         assert_eq!(check(direction, "plan", body).len(), 1);
         assert_eq!(check(direction, "cli", body), []);
-    }
-
-    #[test]
-    fn order_is_checked_within_a_block_of_lines() {
-        let root = |body: &str| Tree::fake(&[("Cargo.toml", body)]);
-        let good = "[workspace.dependencies]\nfsarena-a = \"1\"\nfsarena-b = \"1\"\n\nanyhow = \
-                    \"1\"\nlibc = { version = \"1\", features = [\n    \"b\",\n    \"a\",\n] }\n";
-        assert_eq!(sorted(&root(good)), []);
-        let bad = sorted(&root("[workspace.dependencies]\nlibc = \"1\"\nanyhow = \"1\"\n"));
-        assert_eq!((bad.len(), bad[0].line), (1, 3));
-        let bad = "[dependencies]\nserde.workspace = true\nanyhow.workspace = true\n";
-        assert_eq!(check(sorted, "plan", bad).len(), 1);
-        assert_eq!(sorted(&root("[package]\nname = \"b\"\nedition = \"2024\"\n")), []);
     }
 
     #[test]

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn reads_this_checkout() {
-        let tree = Tree::read(&crate::root::root()).unwrap();
+        let tree = Tree::read(&crate::tidy::root()).unwrap();
         assert!(tree.text("xtask/src/tidy/tree.rs").is_some());
         assert!(tree.has("xtask/src") && tree.has("xtask/src/"));
         assert!(!tree.has("xtask/sr") && !tree.has("target"));

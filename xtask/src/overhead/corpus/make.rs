@@ -24,8 +24,6 @@ pub(super) struct Dataset {
     pub(super) scale: f64,
 }
 
-/// First argument of this task when it makes a tree.
-pub(in crate::overhead) const CHILD: &str = "--corpus-child";
 /// What the loop writes with one call at most, bytes: the corpus's own piece.
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -94,7 +92,7 @@ impl Make {
     /// # Errors
     /// When it cannot be started, fails, or answers something else.
     pub(super) fn send(&self, root: &Path) -> Result<Made> {
-        run_self(CHILD, &Self { root: root.to_owned(), ..self.clone() })
+        run_self("--corpus-child", &Self { root: root.to_owned(), ..self.clone() })
     }
 
     fn run(&self) -> Result<Made> {
