@@ -61,3 +61,12 @@ pub struct Notice {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<f64>,
 }
+
+impl Notice {
+    /// A notice that states no figure.
+    #[must_use]
+    pub fn new(code: &str, text: impl Into<String>, remedy: Option<&str>) -> Self {
+        let (code, remedy) = (code.to_owned(), remedy.map(str::to_owned));
+        Self { code, text: text.into(), remedy, measure: None }
+    }
+}

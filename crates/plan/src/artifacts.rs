@@ -127,16 +127,10 @@ impl<'w> Artifacts<'w> {
         self.artifacts.iter().filter(|artifact| artifact.name != DATA)
     }
 
-    /// Room of all that is on the file system under test, bytes.
-    fn room_bytes(&self) -> u64 {
+    /// A sum over all that is on the file system under test.
+    fn sum(&self, of: fn(Size) -> u64) -> u64 {
         let there = self.artifacts.iter().filter(|artifact| artifact.on_test);
-        there.fold(0, |sum, artifact| sum.saturating_add(artifact.size.room_bytes()))
-    }
-
-    /// Files and directories on the file system under test.
-    fn entries(&self) -> u64 {
-        let there = self.artifacts.iter().filter(|artifact| artifact.on_test);
-        there.fold(0, |sum, artifact| sum.saturating_add(artifact.size.entries()))
+        there.fold(0, |sum, artifact| sum.saturating_add(of(artifact.size)))
     }
 
     /// What a phase works on.
@@ -212,24 +206,20 @@ fn times(bytes: u64, ratio: f64) -> u64 {
 /// Most room that a workload of real work takes at one time on the file system under test, bytes,
 /// before the share for the rest.
 pub(crate) fn peak_bytes(workload: &Workload, source: &Source) -> u64 {
-    let mut artifacts = Artifacts::new(source);
-    let mut peak = artifacts.room_bytes();
-    for phase in &workload.phases {
-        artifacts.after(phase);
-        peak = peak.max(artifacts.room_bytes());
-    }
-    peak
+    peak(workload, source, Size::room_bytes)
 }
 
 /// Most files and directories that are there at one time on the file system under test.
 pub(crate) fn peak_entries(workload: &Workload, source: &Source) -> u64 {
+    peak(workload, source, Size::entries)
+}
+
+fn peak(workload: &Workload, source: &Source, of: fn(Size) -> u64) -> u64 {
     let mut artifacts = Artifacts::new(source);
-    let mut peak = artifacts.entries();
-    for phase in &workload.phases {
+    workload.phases.iter().fold(artifacts.sum(of), |peak, phase| {
         artifacts.after(phase);
-        peak = peak.max(artifacts.entries());
-    }
-    peak
+        peak.max(artifacts.sum(of))
+    })
 }
 
 /// What the source takes where it is staged, outside the file system under test: bytes on disk, in

@@ -10,7 +10,7 @@
 //! million cycles, and as many times over as cycles may overlap.
 
 use crate::artifacts::{BLOCK_BYTES, peak_bytes, peak_entries};
-use crate::rules::Rules;
+use crate::files::Rules;
 use crate::steps::is_null;
 use fsarena_model::capacity::Capacity;
 use fsarena_model::contender::{FsLevel, Levels};

@@ -12,7 +12,7 @@ use crate::artifacts::{BLOCK_BYTES, INODE_BYTES, peak_bytes};
 use crate::capacity::{rewritten_bytes, too_small};
 use crate::error::PlanError;
 use crate::experiment::Experiment;
-use crate::rules::Rules;
+use crate::files::Rules;
 use crate::steps::is_null;
 use crate::text::PATH_MAX;
 use crate::workload::{is_aligned, longest_path_bytes};
@@ -101,13 +101,7 @@ pub(crate) fn block_bytes(workload: &Workload) -> u64 {
     let dataset = &workload.dataset;
     let appended = workload.state_before(workload.phases.len()).appended_bytes;
     let blocks = |size: u64| size.saturating_add(appended).div_ceil(BLOCK_BYTES);
-    let count = if dataset.is_uniform() {
-        dataset.files.saturating_mul(blocks(dataset.size_bytes))
-    } else {
-        let sizes = dataset.draw_sizes();
-        let all = (0..dataset.files).map(|file| blocks(sizes.value_at(file)));
-        all.fold(0, u64::saturating_add)
-    };
+    let count = dataset.draw_sizes().sum(0..dataset.files, blocks);
     count.saturating_mul(BLOCK_BYTES)
 }
 
@@ -248,7 +242,7 @@ fn reject_impossible(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::builtin;
+    use crate::workload::builtin;
     use fsarena_model::contender::FsLevel;
     use fsarena_model::dataset::Dataset;
     use fsarena_model::dataset::Distribution;
@@ -257,7 +251,7 @@ mod tests {
 
     #[test]
     fn need_is_blocks_inodes_and_an_eighth() {
-        let tiny = builtin::workload("tiny-files").unwrap();
+        let tiny = builtin("tiny-files").unwrap();
         assert_eq!(block_bytes(&tiny), 10_000 * 4096);
         assert_eq!(needed_bytes(&tiny), (10_000 * 4608 + 100 * 4608) * 112 / 100);
         let mut huge = tiny;
@@ -267,7 +261,7 @@ mod tests {
 
     #[test]
     fn what_is_appended_and_overwritten_needs_room() {
-        let mut work = builtin::workload("tiny-files").unwrap();
+        let mut work = builtin("tiny-files").unwrap();
         work.phases = vec![Phase::new("append", Op::Append, 4096)];
         assert_eq!(block_bytes(&work), 10_000 * 8192, "256 B and 4 KiB are two blocks");
         work.phases = vec![Phase::new("overwrite", Op::Overwrite, 4096)];
@@ -277,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_makes_no_call_needs_no_room() {
-        let mut work = builtin::workload("tiny-files").unwrap();
+        let mut work = builtin("tiny-files").unwrap();
         for phase in &mut work.phases {
             phase.io.backend = Backend::Null;
         }
@@ -286,7 +280,7 @@ mod tests {
 
     #[test]
     fn direct_calls_are_not_for_what_ignores_them() {
-        let mut work = builtin::workload("big-file").unwrap();
+        let mut work = builtin("big-file").unwrap();
         let device = DeviceLevel::Loop { size_bytes: 1 << 30 };
         let on = |name: &str, mount: &[&str]| {
             let mut fs = FsLevel::plain(name);
@@ -307,7 +301,7 @@ mod tests {
 
     #[test]
     fn drawn_sizes_are_added_up_in_blocks() {
-        let mut work = builtin::workload("tiny-files").unwrap();
+        let mut work = builtin("tiny-files").unwrap();
         let values = vec![(1, 1), (4097, 1)];
         let sizes = Some(Distribution::Weighted { values });
         work.dataset = Dataset { sizes, ..Dataset::uniform(1000, 4097, 0) };

@@ -14,16 +14,13 @@
 //! [`Cost::least`] has those of the blocks before the first look. Blocks that have to be run again
 //! are in neither.
 
-mod conditioning;
 mod jobs;
 mod sums;
 
-pub use conditioning::conditioning_bytes;
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
 use crate::artifacts::stage_bytes;
 use crate::steps::{prepare_phase, steps};
-use conditioning::conditioning_ns;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::io::Backend;
@@ -41,6 +38,43 @@ pub fn mkfs_bytes(device_bytes: u64) -> u64 {
     (device_bytes / 50).min(128 << 20)
 }
 
+/// Passes over the device of a preconditioning. The figures are those of the default of
+/// `fsarena-devices`, at the speed of a slow SSD.
+const FILL_PASSES: u64 = 2;
+/// Rounds of random writes until it is steady: five are looked at, the first ones are not steady.
+const ROUNDS: u64 = 8;
+/// A round is as long as the device is large, and no longer than 60 s of 100 MB/s.
+const MAX_ROUND_BYTES: u64 = 6_000_000_000;
+const FILL_NS_PER_BYTE: f64 = 2.0;
+const ROUND_NS_PER_BYTE: f64 = 10.0;
+
+/// Bytes that conditioning writes to a device before one trial: for `precondition` two fills and
+/// eight rounds of random writes. A discard writes nothing to speak of.
+#[must_use]
+pub fn conditioning_bytes(levels: &Levels) -> u64 {
+    let size = levels.device.size_bytes().unwrap_or(0);
+    match levels.ssd {
+        SsdPolicy::None | SsdPolicy::Blkdiscard => 0,
+        SsdPolicy::Precondition => {
+            size.saturating_mul(FILL_PASSES).saturating_add(round_bytes(size))
+        }
+    }
+}
+
+fn round_bytes(device_bytes: u64) -> u64 {
+    device_bytes.min(MAX_ROUND_BYTES).saturating_mul(ROUNDS)
+}
+
+/// Time of the conditioning.
+fn conditioning_ns(levels: &Levels) -> f64 {
+    let all = conditioning_bytes(levels);
+    if all == 0 {
+        return 0.0;
+    }
+    let rounds = round_bytes(levels.device.size_bytes().unwrap_or(0));
+    (all - rounds) as f64 * FILL_NS_PER_BYTE + rounds as f64 * ROUND_NS_PER_BYTE
+}
+
 /// Cost of an op.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct OpCost {
@@ -50,70 +84,16 @@ pub struct OpCost {
     pub ns_per_byte: f64,
 }
 
-/// What a file system lay on when its costs were measured.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum DeviceKind {
-    /// An image on a disk.
-    Loop,
-    /// An image in memory.
-    Ram,
-    /// A compressing memory device of the kernel.
-    Zram,
-    /// A memory device of the kernel.
-    Brd,
-    /// A device of the kernel that answers at once.
-    NullBlk,
-    /// A block device of the user's.
-    Block,
-    /// A directory of a file system that was there already.
-    Directory,
-}
-
-impl DeviceKind {
-    /// Every kind, with the name that records have for it.
-    pub const ALL: [(&str, Self); 7] = [
-        ("loop", Self::Loop),
-        ("ram", Self::Ram),
-        ("zram", Self::Zram),
-        ("brd", Self::Brd),
-        ("null-blk", Self::NullBlk),
-        ("block", Self::Block),
-        ("directory", Self::Directory),
-    ];
-
-    /// The kind of a device.
-    #[must_use]
-    pub fn from_level(device: &DeviceLevel) -> Self {
-        match device {
-            DeviceLevel::Loop { .. } => Self::Loop,
-            DeviceLevel::Ram { .. } => Self::Ram,
-            DeviceLevel::Zram { .. } => Self::Zram,
-            DeviceLevel::Brd { .. } => Self::Brd,
-            DeviceLevel::NullBlk { .. } => Self::NullBlk,
-            DeviceLevel::Block { .. } => Self::Block,
-            // What another program measured is never planned.
-            DeviceLevel::Directory { .. } | DeviceLevel::Elsewhere { .. } => Self::Directory,
-        }
-    }
-
-    /// Its name in records.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|known| known.1 == self).map_or("", |known| known.0)
-    }
-
-    /// The kind of this name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|known| known.0 == name).map(|known| known.1)
-    }
-}
+/// What file systems lay on when their costs were measured: kinds of device by the names that
+/// records have for them ([`DeviceLevel::kind`]).
+pub const DEVICE_KINDS: [&str; 7] =
+    ["loop", "ram", "zram", "brd", "null-blk", "block", "directory"];
 
 /// What is known of costs before the run.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CostBasis {
     /// Measured in earlier RUNs, by name of the file system, what it lay on, and op.
-    pub measured: HashMap<(String, DeviceKind, Op), OpCost>,
+    pub measured: HashMap<(String, String, Op), OpCost>,
     /// Measured just now, whatever the file system.
     pub calibrated: HashMap<Op, OpCost>,
     /// Time to write a byte of an image, measured, ns.
@@ -121,7 +101,7 @@ pub struct CostBasis {
     /// Length of a trial around its work (mkfs, mount, directories, settle, chill, drain,
     /// teardown), measured in earlier RUNs, ns; by name of the file system and what it lay on.
     /// Neither timed phases nor the steps prepare and verify are in it: these are added apart.
-    pub trial_overheads_ns: HashMap<(String, DeviceKind), f64>,
+    pub trial_overheads_ns: HashMap<(String, String), f64>,
 }
 
 /// Where a figure comes from.
@@ -242,12 +222,11 @@ const FSYNC_IN_MEMORY_NS: f64 = 50_000.0;
 
 /// Kinds of device under which records of these levels are of use: its own, or any where the file
 /// system is not on it.
-fn kinds(levels: &Levels) -> impl Iterator<Item = DeviceKind> {
-    let own = DeviceKind::from_level(&levels.device);
-    let any = own != DeviceKind::Directory && !levels.has_own_device();
-    let others =
-        DeviceKind::ALL.into_iter().map(|known| known.1).filter(move |kind| any && *kind != own);
-    std::iter::once(own).chain(others)
+fn kinds(levels: &Levels) -> impl Iterator<Item = String> {
+    let own = levels.device.kind();
+    let any = own != "directory" && !levels.has_own_device();
+    let others = DEVICE_KINDS.into_iter().filter(move |kind| any && *kind != own);
+    std::iter::once(own).chain(others).map(str::to_owned)
 }
 
 impl CostBasis {

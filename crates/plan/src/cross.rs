@@ -4,11 +4,10 @@
 //! Levels that mean nothing on a file system or a device collapse into one: without a device of its
 //! own there is nothing to discard, to condition or to schedule.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::experiment::{Experiment, Factors, FsAxes};
+use crate::files::Rules;
 use crate::fs_entry::FsEntry;
-use crate::rules::Rules;
-use crate::span::{At, Span};
 use crate::text::{is_directory, names_a_device};
 use fsarena_filesystems::Backing;
 use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};

@@ -3,24 +3,22 @@
 //! A combination that the rules forbid is listed under `not_run` with the rule. A written level of
 //! which *no* combination is legal is an error at its place: it was meant to be run.
 
-use crate::builtin;
 use crate::check_capacity::check_capacity;
 use crate::cross::{Combination, Legality, cross, reject_illegal_levels};
-use crate::error::PlanError;
+use crate::embedded::experiment_names;
+use crate::error::{At, PlanError, Span};
 use crate::experiment::Experiment;
+use crate::files::Rules;
 use crate::fs_entry::FsEntry;
 use crate::label::{Varies, label};
 use crate::options::apply;
 use crate::overrides::Overrides;
-use crate::rules::Rules;
-use crate::schedule::schedule;
-use crate::span::{At, Span};
-use crate::verdict;
 use crate::workload::scaled;
+use crate::{parse, verdict};
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
-use fsarena_model::run::{NotRun, RunPlan};
+use fsarena_model::run::{NotRun, RunPlan, Slot};
 use fsarena_model::seed::Seed;
 use std::collections::HashMap;
 
@@ -86,6 +84,33 @@ fn pairs(plan: &RunPlan) -> Vec<(usize, usize)> {
         .flat_map(|workload| (0..plan.contenders.len()).map(move |c| (workload, c)))
         .filter(|(workload, contender)| !left_out(*contender, *workload))
         .collect()
+}
+
+/// The trials of `blocks` blocks over these pairs of (workload, contender): block by block, every
+/// pair in fresh random order.
+///
+/// The order of block `b` is a shuffle by `seed.child("block", b)`; the seed of a trial is the
+/// child `("trial", position)` of its block. Golden vectors in the tests fix both for ever.
+#[must_use]
+pub fn schedule(seed: &Seed, blocks: u32, pairs: &[(usize, usize)]) -> Vec<Slot> {
+    let mut slots = Vec::with_capacity(pairs.len() * blocks as usize);
+    for block in 0..blocks {
+        let mut order = pairs.to_vec();
+        seed.child("block", u64::from(block)).rng().shuffle(&mut order);
+        slots.extend(order.into_iter().zip(0..).map(|((workload, contender), position)| Slot {
+            block,
+            position,
+            contender,
+            workload,
+        }));
+    }
+    slots
+}
+
+/// The seed of one trial.
+#[must_use]
+pub fn trial_seed(plan: &RunPlan, slot: &Slot) -> Seed {
+    plan.seed.child("block", u64::from(slot.block)).child("trial", u64::from(slot.position))
 }
 
 fn scale(overrides: &Overrides) -> Result<f64, PlanError> {
@@ -198,9 +223,9 @@ fn varies(experiment: &Experiment, contenders: &[Contender]) -> Varies {
 /// # Errors
 /// When there is none.
 pub fn builtin_experiment(name: &str) -> Result<Experiment, PlanError> {
-    builtin::experiment(name).ok_or_else(|| {
+    parse::builtin(name).ok_or_else(|| {
         let place = Span::Option("EXPERIMENT");
-        let error = PlanError::unknown(&place, "experiment", name, &builtin::experiment_names());
+        let error = PlanError::unknown(&place, "experiment", name, &experiment_names());
         let remedy = format!("{}; a file is named with a / or .toml", error.remedy);
         PlanError { remedy, ..error }
     })

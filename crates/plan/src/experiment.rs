@@ -3,9 +3,9 @@
 //! Values are checked as far as they can be without knowing the file systems; that is left to
 //! [`crate::expand`].
 
+use crate::error::{At, Span};
 use crate::fs_entry::FsEntry;
 use crate::question::QuestionPattern;
-use crate::span::{At, Span};
 use fsarena_model::clock::Clock;
 use fsarena_model::contender::{DeviceLevel, ExternalFs};
 use fsarena_model::factor::Factor;

@@ -1,8 +1,7 @@
 //! `[[filesystem]]`: file systems that are defined by their commands.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError};
 use crate::experiment::DefinedFs;
-use crate::span::At;
 use crate::values::{FsName, List, Read};
 use fsarena_model::braces;
 use fsarena_model::contender::ExternalFs;

@@ -2,10 +2,9 @@
 //!
 //! The factors are those of the registry of `fsarena-model`; their keys are not written here.
 
-use crate::error::{PlanError, nearest};
+use crate::error::{At, PlanError, nearest};
 use crate::experiment::{Factors, FsAxes};
 use crate::fs_entry::FsEntry;
-use crate::span::At;
 use crate::tree::{Node, Table};
 use crate::values::{List, Scalar};
 use crate::{fs_entry, sweep, text};

@@ -1,7 +1,6 @@
 //! An element of the list of file systems: its name and options as text.
 
-use crate::error::PlanError;
-use crate::span::Span;
+use crate::error::{PlanError, Span};
 use crate::sweep;
 use crate::text::name;
 use fsarena_model::contender::FsLevel;

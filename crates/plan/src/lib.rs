@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod artifacts;
-pub mod builtin;
 mod capacity;
 mod check_capacity;
 pub mod cost;
@@ -30,11 +29,8 @@ mod overrides;
 mod parse;
 mod question;
 mod rows;
-mod rules;
-mod schedule;
 mod schema;
 mod settings;
-mod span;
 mod steps;
 mod sweep;
 mod text;
@@ -45,26 +41,30 @@ mod words;
 mod workload;
 mod write;
 
+/// The experiments and workloads that are part of the program, read.
+pub mod builtin {
+    pub use crate::embedded::{Builtin, EXPERIMENTS, WORKLOADS, experiment_names, workload_names};
+    pub use crate::parse::builtin as experiment;
+    pub use crate::workload::builtin as workload;
+}
+
 pub use artifacts::stage_bytes;
 pub use check_capacity::needed_bytes;
 pub use cost::{Cost, CostBasis, estimate, ops_per_trial};
-pub use error::{PlanError, nearest};
-pub use expand::{builtin_experiment, expand};
+pub use error::{At, PlanError, Span, nearest};
+pub use expand::{builtin_experiment, expand, schedule, trial_seed};
 pub use experiment::{
     ArticleRow, DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, FsAxes, RunSettings,
     VerdictSettings,
 };
-pub use files::{Outside, ReadFile, Survey, Surveyed};
+pub use files::{Outside, ReadFile, Rules, Survey, Surveyed};
 pub use fs_entry::FsEntry;
 pub use notices::notices;
 pub use options::{apply, from_options};
 pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
 pub use question::QuestionPattern;
-pub use rules::Rules;
-pub use schedule::{schedule, trial_seed};
 pub use schema::experiment_schema;
-pub use span::{At, Span};
 pub use steps::steps;
 pub use verdict::settle_rule;
 pub use write::to_toml;

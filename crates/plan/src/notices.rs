@@ -20,16 +20,13 @@ pub fn notices(workload: &Workload, scale: f64) -> Vec<Notice> {
         );
     }
     if workload.phases.iter().any(|phase| phase.io.backend == Backend::Null) {
-        notices.push(Notice {
-            code: "null-backend".to_owned(),
-            text: format!(
-                "workload {:?} makes no call: its figures are those of the harness, not of any \
-                 file system",
-                workload.name
-            ),
-            remedy: Some("use backend = \"sync\" to measure file systems".to_owned()),
-            measure: None,
-        });
+        let text = format!(
+            "workload {:?} makes no call: its figures are those of the harness, not of any file \
+             system",
+            workload.name
+        );
+        let remedy = "use backend = \"sync\" to measure file systems";
+        notices.push(Notice::new("null-backend", text, Some(remedy)));
     }
     let jobs = workload.fio.as_deref().map(|text| JobFile::parse(text, &workload.name));
     if let Some(Ok(jobs)) = jobs {
@@ -63,11 +60,7 @@ fn scaled_cycle(workload: &Workload, phase: &Phase, scale: f64) -> Option<Notice
         workload.dataset.files,
         Nanos(cycle.period_ns),
     );
-    Some(notice("scaled-cycle", text, Some("use --scale 1 for the whole")))
-}
-
-fn notice(code: &str, text: String, remedy: Option<&str>) -> Notice {
-    Notice { code: code.to_owned(), text, remedy: remedy.map(str::to_owned), measure: None }
+    Some(Notice::new("scaled-cycle", text, Some("use --scale 1 for the whole")))
 }
 
 /// Of real work: where its source is, whose it is, and who does it.
@@ -76,7 +69,7 @@ fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
     let (_, memory) = stage_bytes(workload);
     match source.place {
         SourcePlace::Same => {}
-        SourcePlace::Memory => notices.push(notice(
+        SourcePlace::Memory => notices.push(Notice::new(
             "source-in-memory",
             format!(
                 "workload {name:?}: the source lies in memory, {} of it: reading it costs no disk, \
@@ -102,7 +95,7 @@ fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
                  every contender alike{disk}"
             );
             let remedy = "use source = \"same\" to read from the file system under test";
-            notices.push(notice("source-elsewhere", text, Some(remedy)));
+            notices.push(Notice::new("source-elsewhere", text, Some(remedy)));
         }
     }
     match &source.origin {
@@ -116,25 +109,21 @@ fn real(workload: &Workload, source: &Source, notices: &mut Vec<Notice>) {
                 if source.contents.files == 1 { "file" } else { "files" },
                 Bytes(source.contents.bytes)
             );
-            notices.push(notice("own-data", text, None));
+            notices.push(Notice::new("own-data", text, None));
         }
         Origin::Made { description } => {
             made(name, description, source.contents.bytes, notices);
         }
     }
-    if workload.phases.iter().any(is_by_engine) {
-        let phases: Vec<&str> = workload
-            .phases
-            .iter()
-            .filter(|phase| is_by_engine(phase))
-            .map(|phase| phase.name.as_str())
-            .collect();
+    let by_engine = workload.phases.iter().filter(|phase| is_by_engine(phase));
+    let phases: Vec<&str> = by_engine.map(|phase| phase.name.as_str()).collect();
+    if !phases.is_empty() {
         let text = format!(
             "workload {name:?}: the engine does {}, with calls of the same kind as the program's \
              and nothing else",
             phases.join(", ")
         );
-        notices.push(notice("engine-job", text, None));
+        notices.push(Notice::new("engine-job", text, None));
     }
 }
 
@@ -162,10 +151,10 @@ fn made(name: &str, description: &str, bytes: u64, notices: &mut Vec<Notice>) {
              those of the whole",
             read.name()
         );
-        notices.push(notice("scaled-dataset", text, Some("use --scale 1 for the whole")));
+        notices.push(Notice::new("scaled-dataset", text, Some("use --scale 1 for the whole")));
     }
     for note in read.notes() {
         let text = format!("dataset {}: {note}", read.name());
-        notices.push(notice("dataset-note", text, None));
+        notices.push(Notice::new("dataset-note", text, None));
     }
 }

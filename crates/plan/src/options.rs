@@ -4,17 +4,15 @@
 //! replaces the list of the file as a whole. Looking at the machine is not done here: the caller
 //! makes paths absolute.
 
-use crate::builtin;
-use crate::error::PlanError;
+use crate::embedded::workload_names;
+use crate::error::{At, PlanError, Span};
 use crate::experiment::Experiment;
 use crate::overrides::{Overrides, is_fio};
-use crate::parse::add_workload;
 use crate::question::QuestionPattern;
-use crate::span::{At, Span};
 use crate::text::{is_directory, names_a_device, pieces, push_level};
 use crate::verdict::DEFAULT_CAP;
 use crate::workload::workload_of_file;
-use crate::{fs_entry, settings, text, workload, write};
+use crate::{fs_entry, parse, settings, text, workload, write};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor;
 use fsarena_model::phase::Workload;
@@ -119,13 +117,13 @@ fn pick_workloads(
             None if is_fio(name) => fio(name, fio_files, &place)?,
             None => workload::named(name, &place).map_err(|_| {
                 let own = experiment.workloads.iter().map(|w| w.value.name.as_str());
-                let mut known: Vec<&str> = own.chain(builtin::workload_names()).collect();
+                let mut known: Vec<&str> = own.chain(workload_names()).collect();
                 known.sort_unstable();
                 known.dedup();
                 PlanError::unknown(&place, "workload", name, &known)
             })?,
         };
-        add_workload(&mut picked, At::new(workload, &place))?;
+        parse::add_workload(&mut picked, At::new(workload, &place))?;
     }
     Ok(picked)
 }
@@ -150,7 +148,7 @@ fn fio(path: &str, files: &[(String, String)], place: &Span) -> Result<Workload,
 /// # Panics
 /// Never: `quick` is part of the program.
 pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
-    let quick = builtin::experiment("quick").expect("`quick` is part of the program");
+    let quick = parse::builtin("quick").expect("`quick` is part of the program");
     let mut experiment = apply(&quick, overrides)?;
     let run = &mut experiment.run;
     if overrides.runs.is_none() && overrides.cap.is_none() {

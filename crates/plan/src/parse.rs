@@ -3,13 +3,12 @@
 //! What is wrong is said as soon as it is seen, once, with its line and column. Whether a file
 //! system exists and accepts its options is not known here; [`crate::expand`] asks.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError};
 use crate::experiment::{Experiment, RunSettings};
 use crate::files::{Files, Outside};
 use crate::schema::{self, Document};
-use crate::span::At;
 use crate::tree::{Source, Table};
-use crate::{external, factors, question, rows, settings, workload};
+use crate::{embedded, external, factors, question, rows, settings, workload};
 use fsarena_model::phase::Workload;
 
 /// Reads an experiment that names no other file; `file` is its name for errors.
@@ -95,4 +94,37 @@ pub(crate) fn add_workload(
     }
     workloads.push(workload);
     Ok(())
+}
+
+/// The experiment of this name, read.
+///
+/// # Panics
+/// Never: a test reads every file.
+#[must_use]
+pub fn builtin(name: &str) -> Option<Experiment> {
+    let builtin = embedded::EXPERIMENTS.iter().find(|builtin| builtin.name == name)?;
+    Some(parse(builtin.text, name).expect("every built-in experiment is read by a test"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::{EXPERIMENTS, WORKLOADS};
+
+    #[test]
+    fn every_builtin_is_readable_under_its_own_name() {
+        for builtin in WORKLOADS {
+            match workload::read_builtin(builtin) {
+                Ok(workload) => assert_eq!(workload.name, builtin.name),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        for builtin in EXPERIMENTS {
+            match parse(builtin.text, builtin.name) {
+                Ok(experiment) => assert_eq!(experiment.name, builtin.name),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(builtin("none").is_none() && workload::builtin("none").is_none());
+    }
 }

@@ -4,8 +4,7 @@
 //! has a choice of clocks: the processor is counted up to `durable`, bytes up to the next unmount,
 //! and a latency ends where its call does.
 
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use crate::words::word;
 use fsarena_model::clock::Clock;
 use fsarena_model::job::By;
@@ -51,12 +50,6 @@ pub(crate) fn parse_pattern(text: &str, place: &Span) -> Result<QuestionPattern,
     let name = |part: &str| Some(part.to_owned()).filter(|part| part != "*");
     let (workload, phase) = (name(parts[0]), name(parts[1]));
     Ok(QuestionPattern { workload, phase, metric, clock, text: text.to_owned() })
-}
-
-/// The text of a question, as [`parse_pattern`] reads it.
-fn text_of(question: &Question, workloads: &[&Workload], compare: Clock) -> String {
-    let workload = workloads.get(question.workload).map_or("", |workload| workload.name.as_str());
-    question.text(workload, compare)
 }
 
 /// The clock that a metric goes up to, where the time goes up to `compare`.
@@ -178,7 +171,7 @@ pub(crate) fn headline(
         return Ok(question);
     }
     let mut names: Vec<String> =
-        asked.iter().take(LISTED).map(|q| text_of(q, workloads, compare)).collect();
+        asked.iter().take(LISTED).map(|q| q.text(&workloads[q.workload].name, compare)).collect();
     if asked.len() > LISTED {
         names.push("…".to_owned());
     }

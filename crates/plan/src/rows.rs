@@ -1,8 +1,7 @@
 //! `[[row]]`: a table in the shape of an article.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError};
 use crate::experiment::ArticleRow;
-use crate::span::At;
 use crate::values::Word;
 use crate::words::words;
 use fsarena_model::phase::Workload;

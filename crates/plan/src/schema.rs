@@ -3,9 +3,8 @@
 //! The schema is computed from the types that read the file, and from the registry of factors. It
 //! is what editors complete by, and its examples are what errors show.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::experiment::EXPERIMENT_SCHEMA;
-use crate::span::{At, Span};
 use crate::tree::{Hint, refusal};
 use crate::values::{ExperimentName, List, Read, Within};
 use crate::{external, factors, rows, settings, workload};

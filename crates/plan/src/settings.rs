@@ -1,10 +1,9 @@
 //! The table `[run]`, and the options of the command line that take the place of its keys.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::experiment::{RunSettings, VerdictSettings};
 use crate::overrides::Overrides;
 use crate::question::{self, QuestionPattern};
-use crate::span::{At, Span};
 use crate::text;
 use crate::values::{Budget, Get as _, List, Period, Read, Share, Within, Word, texts};
 use crate::words::word;

@@ -4,8 +4,7 @@
 //! levels are the first end and each step from it up to the second. Numbers may have units of
 //! bytes (`16K..256K`); the levels then have them too.
 
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use crate::text::{bytes, push_level};
 use crate::values::Scalar;
 use fsarena_model::units::size_text;

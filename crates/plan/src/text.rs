@@ -3,8 +3,7 @@
 //! Each reader takes the place of the text for its error and knows nothing else of where it came
 //! from.
 
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor::{Factor, LevelError};
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
@@ -95,7 +94,13 @@ pub(crate) fn period(text: &str, place: &Span) -> Result<u64, PlanError> {
 }
 
 /// The kinds of device that are made for a RUN.
-const MADE: [&str; 5] = ["loop", "ram", "zram", "brd", "null_blk"];
+const MADE: [(&str, fn(u64) -> DeviceLevel); 5] = [
+    ("loop", |size_bytes| DeviceLevel::Loop { size_bytes }),
+    ("ram", |size_bytes| DeviceLevel::Ram { size_bytes }),
+    ("zram", |size_bytes| DeviceLevel::Zram { size_bytes }),
+    ("brd", |size_bytes| DeviceLevel::Brd { size_bytes }),
+    ("null_blk", |size_bytes| DeviceLevel::NullBlk { size_bytes }),
+];
 
 /// A device: `loop:SIZE` and the like, or an absolute path. Whether a path is a block device or a
 /// directory is not known here: it is read as a directory.
@@ -111,25 +116,18 @@ pub(crate) fn device(text: &str, place: &Span) -> Result<DeviceLevel, PlanError>
         Some((kind, size)) => (kind, Some(size)),
         None => (text, None),
     };
-    let make: fn(u64) -> DeviceLevel = match kind {
-        "loop" => |size_bytes| DeviceLevel::Loop { size_bytes },
-        "ram" => |size_bytes| DeviceLevel::Ram { size_bytes },
-        "zram" => |size_bytes| DeviceLevel::Zram { size_bytes },
-        "brd" => |size_bytes| DeviceLevel::Brd { size_bytes },
-        "null_blk" => |size_bytes| DeviceLevel::NullBlk { size_bytes },
-        _ if kind.starts_with('.') || kind.contains('/') => {
+    let Some((_, make)) = MADE.into_iter().find(|(known, _)| *known == kind) else {
+        if kind.starts_with('.') || kind.contains('/') {
             let what = format!("{text:?} is a relative path");
             return Err(PlanError::new(place, what, "write the whole path, from /"));
         }
-        _ => {
-            let error = PlanError::unknown(place, "device", kind, &MADE);
-            let remedy = format!(
-                "{} (a device is {}, /dev/NAME or /a/directory)",
-                error.remedy,
-                MADE.map(|kind| format!("{kind}:SIZE")).join(", ")
-            );
-            return Err(PlanError { remedy, ..error });
-        }
+        let error = PlanError::unknown(place, "device", kind, &MADE.map(|(kind, _)| kind));
+        let remedy = format!(
+            "{} (a device is {}, /dev/NAME or /a/directory)",
+            error.remedy,
+            MADE.map(|(kind, _)| format!("{kind}:SIZE")).join(", ")
+        );
+        return Err(PlanError { remedy, ..error });
     };
     let Some(size) = size.filter(|size| !size.trim().is_empty()) else {
         let what = format!("{text:?} has no size");

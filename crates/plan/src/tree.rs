@@ -5,8 +5,7 @@
 //! a [`PlanError`] at the innermost value that it was read from; examples for its remedy are those
 //! of the JSON Schema. Nothing here knows what an experiment is.
 
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use serde::Deserialize;
 use serde::de::value::{CowStrDeserializer, MapAccessDeserializer};
 use serde::de::{

@@ -1,8 +1,7 @@
 //! Values of an experiment as types: what each accepts, how it refuses the rest, and what the JSON
 //! Schema says of it. Lists, shapes and places of values are in [`crate::tree`].
 
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use crate::text;
 use crate::tree::refusal;
 use crate::words::{Words, word};

@@ -1,8 +1,7 @@
 //! What a RUN asks and by which rule, from what its experiment says.
 
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::experiment::RunSettings;
-use crate::span::{At, Span};
 use crate::{fs_entry, question};
 use fsarena_model::contender::Contender;
 use fsarena_model::phase::Workload;

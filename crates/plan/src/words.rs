@@ -1,7 +1,6 @@
 //! Words of the format: each kind of them is one table, for reading and for the JSON Schema.
 
-use crate::error::PlanError;
-use crate::span::Span;
+use crate::error::{PlanError, Span};
 use fsarena_model::clock::Clock;
 use fsarena_model::cycle::Overrun;
 use fsarena_model::io::{Backend, Fsync, Sharing};

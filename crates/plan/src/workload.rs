@@ -20,9 +20,8 @@ pub(crate) use fio::{lays_out, workload_of_file};
 pub(crate) use mixes::is_aligned;
 
 use crate::embedded::{self, Builtin};
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::files::Files;
-use crate::span::{At, Span};
 use crate::tree::{Hint, Source, Table, keys};
 use crate::values::table_of;
 use fsarena_model::op::BlockSize;

@@ -2,11 +2,11 @@
 //!
 //! Comments and the order of keys are ours; reading the text back gives the same plan.
 
+use crate::error::At;
 use crate::experiment::{
     DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings,
 };
 use crate::fs_entry::FsEntry;
-use crate::span::At;
 use crate::text::share_text;
 use crate::workload::builtin;
 use fsarena_corpus::Description;

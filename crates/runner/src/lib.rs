@@ -7,26 +7,22 @@
 #![forbid(unsafe_code)]
 
 mod available;
-mod error;
 mod journal;
 mod own_paths;
 mod recover;
 mod request;
 mod resources;
 mod resume;
-mod rules;
 mod run;
 mod session;
 mod staged_sources;
 mod trial_loop;
 mod trial_spec;
 
-pub use available::drop_unavailable;
-pub use error::RunError;
+pub use available::{DriverRules, drop_unavailable};
 pub use journal::{JournalError, live_in};
 pub use own_paths::{OwnPaths, check};
 pub use recover::{Recovered, close_dead_runs, recover};
-pub use request::{Finished, Progress, Request, Resumed};
+pub use request::{Finished, Progress, Request, Resumed, RunError};
 pub use resume::{Now, differences, rest};
-pub use rules::DriverRules;
 pub use run::{run, this_process};

@@ -2,7 +2,7 @@
 //!
 //! Looks and changes nothing.
 
-use crate::error::RunError;
+use crate::request::RunError;
 use fsarena_devices::Refusal;
 use fsarena_devices::inventory::Roots;
 use fsarena_devices::vet::{self, VettedDevice, WipeConsent};

@@ -3,11 +3,10 @@
 //! One image serves all contenders of one device level, so that every file system gets the same
 //! sectors. It is made once, before the first trial, and removed after the last.
 
-use crate::error::RunError;
 use crate::journal::{Entry, Journal, Owner};
 use crate::own_paths::OwnPaths;
 use crate::recover::undo_entry;
-use crate::request::{MEMORY_DIR, Progress, Request};
+use crate::request::{MEMORY_DIR, Progress, Request, RunError};
 use crate::resume;
 use crate::staged_sources::{self, StagedSources, StagingDirs};
 use fsarena_devices::claim::{self, Claimed, Made};
@@ -34,17 +33,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Everything that a RUN has made.
 pub(crate) struct RunResources {
-    name: String,
+    pub(crate) name: String,
     /// What names of claims begin with.
     claim_name: String,
     entries: Vec<Entry>,
-    scratch_dir: PathBuf,
+    pub(crate) scratch_dir: PathBuf,
     claims: Vec<(ClaimKey, Claimed)>,
-    staged_sources: StagedSources,
+    pub(crate) staged_sources: StagedSources,
     database: PathBuf,
     is_closed: bool,
     // Last: its lock must outlive what it lists.
-    journal: Journal,
+    pub(crate) journal: Journal,
 }
 
 /// What tells claims apart: the device, and whether holes are made in its image.
@@ -146,9 +145,11 @@ impl RunResources {
             journal,
         };
         resources.note(Entry::Directory(scratch_dir.clone()))?;
-        std::fs::create_dir_all(scratch_dir.join("mnt")).map_err(|source| RunError::Target {
-            error: format!("{}: {source}", scratch_dir.display()),
-            remedy: Some("set FSARENA_STATE_DIR to a writable directory".to_owned()),
+        std::fs::create_dir_all(scratch_dir.join("mnt")).map_err(|source| {
+            RunError::target(
+                format!("{}: {source}", scratch_dir.display()),
+                Some("set FSARENA_STATE_DIR to a writable directory"),
+            )
         })?;
         let limited =
             request.header.plan.contenders.iter().any(|c| c.levels.memory_bytes.is_some());
@@ -216,11 +217,6 @@ impl RunResources {
         user.map_or(Ok(()), |user| {
             dirs.iter().try_for_each(|dir| staged_sources::give_to(dir, user))
         })
-    }
-
-    /// Where a source lies outside the file systems under test.
-    pub(crate) fn staged(&self, source: &Source) -> Option<PathBuf> {
-        self.staged_sources.path_of(source)
     }
 
     /// Claims every device level that the trials `left` need.
@@ -312,14 +308,14 @@ impl RunResources {
         let boot_id = boot_id.unwrap_or_default();
         let changes = resume::device_changes(request.header, path, vetted.identity(), &boot_id);
         if !changes.is_empty() {
-            return Err(RunError::Target {
-                error: format!(
+            return Err(RunError::target(
+                format!(
                     "{}: it is another device than when the RUN began: {}",
                     path.display(),
                     changes.join("; ")
                 ),
-                remedy: Some("look at fsarena devices, and begin a new RUN".to_owned()),
-            });
+                Some("look at fsarena devices, and begin a new RUN"),
+            ));
         }
         Ok(Some(vetted))
     }
@@ -399,18 +395,6 @@ impl RunResources {
         let held = target.device().zip(target.image());
         let held = held.map(|(device, image)| (device.to_owned(), image.to_owned()));
         self.note_once(Entry::Destroy { command, held, identity: target.identity().cloned() })
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn scratch_dir(&self) -> &Path {
-        &self.scratch_dir
-    }
-
-    pub(crate) fn journal_path(&self) -> &Path {
-        self.journal.path()
     }
 
     /// Takes everything down, from the last to the first.
@@ -575,25 +559,16 @@ fn lacks_journal(path: &Path) -> bool {
 }
 
 fn no_journal_notice() -> Notice {
-    Notice {
-        code: "directory-without-journal".to_owned(),
-        text: "the directory is on an ext4 without a journal, which does not reuse inodes that \
-               were deleted in the last minutes: creating gets slower from trial to trial"
-            .to_owned(),
-        remedy: Some("as root, use --on loop:SIZE, or a directory elsewhere".to_owned()),
-        measure: None,
-    }
+    let text = "the directory is on an ext4 without a journal, which does not reuse inodes that \
+                were deleted in the last minutes: creating gets slower from trial to trial";
+    let remedy = "as root, use --on loop:SIZE, or a directory elsewhere";
+    Notice::new("directory-without-journal", text, Some(remedy))
 }
 
 fn discard_notice() -> Notice {
-    Notice {
-        code: "discarded-image".to_owned(),
-        text: "contenders that discard share an image of their own, which has the holes that \
-               earlier trials made in it"
-            .to_owned(),
-        remedy: None,
-        measure: None,
-    }
+    let text = "contenders that discard share an image of their own, which has the holes that \
+                earlier trials made in it";
+    Notice::new("discarded-image", text, None)
 }
 
 /// What is left behind of a target with `--keep`.

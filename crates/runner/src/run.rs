@@ -1,10 +1,9 @@
 //! One RUN from its first journal entry to its last: opens what it needs, carries the trials out,
 //! and undoes what was made.
 
-use crate::error::RunError;
 use crate::own_paths::check;
 use crate::recover;
-use crate::request::{Finished, Progress, Request};
+use crate::request::{Finished, Progress, Request, RunError};
 use crate::resources::RunResources;
 use crate::trial_loop::TrialLoop;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};

@@ -4,8 +4,7 @@
 //! alone, which then asks the executor to stop. A second Ctrl-C kills it: its mounts and processes
 //! go with its namespaces.
 
-use crate::error::RunError;
-use crate::request::Request;
+use crate::request::{Request, RunError};
 use fsarena_executor::{ExecutorSays, blank_record};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::TrialSpec;

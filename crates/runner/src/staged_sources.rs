@@ -5,9 +5,8 @@
 //! two places, journaled before it is made, and open to the user of the work alone: what is in it
 //! may be a copy of the user's own data. These are read and never changed.
 
-use crate::error::RunError;
 use crate::own_paths::resolved;
-use crate::request::MEMORY_DIR;
+use crate::request::{MEMORY_DIR, RunError};
 use fsarena_corpus::{CorpusError, Description, own};
 use fsarena_devices::vet::IMAGE_MARGIN_BYTES;
 use fsarena_model::contender::DeviceLevel;
@@ -111,9 +110,11 @@ pub(crate) fn make_dir(dir: &Path, place: SourcePlace) -> Result<(), RunError> {
 
 /// Gives the directory of a stage to the user who does the work.
 pub(crate) fn give_to(dir: &Path, user: UserIds) -> Result<(), RunError> {
-    chown(dir, Some(user.uid), Some(user.gid)).map_err(|error| RunError::Target {
-        error: format!("{}: cannot be given to user {}: {error}", dir.display(), user.uid),
-        remedy: Some("leave --user out, or use a file system with owners".to_owned()),
+    chown(dir, Some(user.uid), Some(user.gid)).map_err(|error| {
+        RunError::target(
+            format!("{}: cannot be given to user {}: {error}", dir.display(), user.uid),
+            Some("leave --user out, or use a file system with owners"),
+        )
     })
 }
 
@@ -160,18 +161,17 @@ fn make(
 }
 
 fn copy(own: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), RunError> {
-    let tool = cmd::find("cp").ok_or_else(|| RunError::Target {
-        error: "cp is not installed".to_owned(),
-        remedy: Some("install the package coreutils".to_owned()),
+    let tool = cmd::find("cp").ok_or_else(|| {
+        RunError::target("cp is not installed".to_owned(), Some("install the package coreutils"))
     })?;
     let arguments = ["-a".as_ref(), "--".as_ref(), own.as_os_str(), to.as_os_str()];
     match cmd::run_until(&tool.path, &arguments, COPY_LIMIT, stop) {
         Ok(_) => Ok(()),
         Err(CmdError::Stopped { .. }) => Err(RunError::Stopped),
-        Err(error) => Err(RunError::Target {
-            error: format!("{} cannot be copied to {}: {error}", own.display(), to.display()),
-            remedy: None,
-        }),
+        Err(error) => Err(RunError::target(
+            format!("{} cannot be copied to {}: {error}", own.display(), to.display()),
+            None,
+        )),
     }
 }
 
@@ -203,11 +203,11 @@ fn unless_stopped<T>(
 }
 
 fn of_corpus(error: CorpusError) -> RunError {
-    RunError::Target { error: error.to_string(), remedy: None }
+    RunError::target(error.to_string(), None)
 }
 
 fn failed(path: &Path, error: &io::Error) -> RunError {
-    RunError::Target { error: format!("{}: {error}", path.display()), remedy: None }
+    RunError::target(format!("{}: {error}", path.display()), None)
 }
 
 /// Refuses data of the user's that have changed in number or size since the plan was made or lie
@@ -235,14 +235,14 @@ pub(crate) fn check_own(
     });
     let ours = [places.disk, places.memory, places.state].into_iter().chain(directories);
     if let Some(within) = ours.into_iter().find(|dir| resolved(dir).starts_with(&real)) {
-        return Err(RunError::Target {
-            error: format!(
+        return Err(RunError::target(
+            format!(
                 "the data {} contain {}, where this RUN writes",
                 path.display(),
                 within.display()
             ),
-            remedy: Some("name a smaller directory, or move the other (--image-dir, --on)".into()),
-        });
+            Some("name a smaller directory, or move the other (--image-dir, --on)"),
+        ));
     }
     let surveyed = own::survey(path, stop);
     let now =
@@ -284,15 +284,15 @@ pub(crate) fn check_room(dir: &Path, stage_bytes: u64, image_bytes: u64) -> Resu
         0 => String::new(),
         bytes => format!(", images {} and a margin", Bytes(bytes)),
     };
-    Err(RunError::Target {
-        error: format!(
+    Err(RunError::target(
+        format!(
             "{}: the data of the work need {} there{images}; {} are free",
             dir.display(),
             Bytes(stage_bytes),
             Bytes(free_bytes)
         ),
-        remedy: Some(more_room(dir == Path::new(MEMORY_DIR))),
-    })
+        Some(&more_room(dir == Path::new(MEMORY_DIR))),
+    ))
 }
 
 #[cfg(test)]
@@ -417,7 +417,7 @@ mod tests {
     }
 
     fn failed_with(error: &str) -> RunError {
-        RunError::Target { error: error.to_owned(), remedy: None }
+        RunError::target(error.to_owned(), None)
     }
 
     #[test]

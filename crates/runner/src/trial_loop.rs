@@ -2,8 +2,7 @@
 //! decided, block by block, until everything is decided, the blocks of the plan are carried out, or
 //! the budget allows no further one.
 
-use crate::error::RunError;
-use crate::request::{Progress, Request};
+use crate::request::{Progress, Request, RunError};
 use crate::resources::RunResources;
 use crate::resume;
 use crate::session::Session;
@@ -245,7 +244,7 @@ impl<'a> TrialLoop<'a> {
         if !std::mem::replace(&mut self.has_begun, true) {
             store.put_session(self.run, &self.session(spec.key.sequence))?;
         }
-        let record = Session::start(self.request, resources.journal_path(), &spec)?
+        let record = Session::start(self.request, resources.journal.path(), &spec)?
             .finish(&mut |step, phase| progress.step(step, phase));
         let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);

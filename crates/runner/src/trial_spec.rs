@@ -25,7 +25,8 @@ pub(crate) fn trial_spec(
     let contender = plan.contenders[slot.contender].clone();
     let workload = plan.workloads[slot.workload].clone();
     let steps = fsarena_plan::steps(&workload, &contender.levels, plan.verify);
-    let staged = workload.source.as_ref().and_then(|source| resources.staged(source));
+    let staged =
+        workload.source.as_ref().and_then(|source| resources.staged_sources.path_of(source));
     let source_cache = workload.source.as_ref().map(|_| source_cache(plan, &contender.levels));
     let predicted = predicted(&contender.levels);
     let mut target = resources.trial_target(&contender.levels);
@@ -50,8 +51,8 @@ pub(crate) fn trial_spec(
         source_cache,
         steps,
         seed: fsarena_plan::trial_seed(plan, slot),
-        name: resources.name().to_owned(),
-        scratch_dir: resources.scratch_dir().to_owned(),
+        name: resources.name.clone(),
+        scratch_dir: resources.scratch_dir.clone(),
         sample_period_ns: plan.sample_period_ns,
         account: plan.account,
         predicted,

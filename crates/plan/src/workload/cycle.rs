@@ -1,7 +1,6 @@
 //! The keys of a `cycle` phase: a periodic application, and a second load during it.
 
-use crate::error::PlanError;
-use crate::span::At;
+use crate::error::{At, PlanError};
 use crate::tree::{Node, Table};
 use crate::values::{Duration, Get, List, Read, Size, Within, Word};
 use crate::words::words;
@@ -273,6 +272,6 @@ pub(super) fn scaled(cycle: &Cycle, scale: f64, files: u64) -> Cycle {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by callers")]
-fn times(value: u64, scale: f64) -> u64 {
+pub(super) fn times(value: u64, scale: f64) -> u64 {
     (value as f64 * scale).round() as u64
 }

@@ -1,9 +1,8 @@
 //! The keys of a workload that say which files there are, and how a scale changes them.
 
-use super::cycle;
+use super::cycle::{self, times};
 use super::mixes::is_busy;
-use crate::error::PlanError;
-use crate::span::At;
+use crate::error::{At, PlanError};
 use crate::tree::Table;
 use crate::values::{Either, Get as _, List, Size, Within};
 use fsarena_model::dataset::{Dataset, Distribution, MAX_DEPTH, NAME_BYTES};
@@ -357,9 +356,4 @@ fn scale_dirs(set: &mut Dataset, scale: f64, threads: u64) {
         set.dirs = was.max(set.dirs / 2);
     }
     set.files = Dataset::files_of(set.dirs, per_dir);
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by callers")]
-fn times(value: u64, scale: f64) -> u64 {
-    (value as f64 * scale).round() as u64
 }

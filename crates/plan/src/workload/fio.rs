@@ -4,9 +4,8 @@
 //! bear the names of their jobs as they are written: fio and the executor know them by these.
 
 use super::head;
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::files::Files;
-use crate::span::{At, Span};
 use crate::tree::Table;
 use fsarena_foreign::fio::{FioError, JobFile};
 use fsarena_model::dataset::Dataset;

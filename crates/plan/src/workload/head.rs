@@ -1,9 +1,8 @@
 //! The keys that every kind of workload has: `use`, `name`, `title`, `bs`, `phases`.
 
 use crate::embedded;
-use crate::error::PlanError;
-use crate::span::At;
-use crate::tree::Table;
+use crate::error::{At, PlanError};
+use crate::tree::{Node, Table};
 use crate::values::{Read, Size, WorkloadName};
 use fsarena_model::op::BlockSize;
 use fsarena_model::phase::Workload;
@@ -16,6 +15,7 @@ use serde::de::IgnoredAny;
 const MAX_BS_BYTES: u64 = 1 << 30;
 /// Longest file that a phase may ask for.
 const MAX_LENGTH_BYTES: u64 = 1 << 50;
+const MAX_PHASES: usize = 32;
 /// Largest value of an extended attribute (XATTR_SIZE_MAX of limits.h).
 const MAX_VALUE_BYTES: u64 = 64 << 10;
 
@@ -80,4 +80,26 @@ pub(super) fn block_size(written: &At<Size>, meaning: BlockSize) -> Result<u64, 
         return Err(PlanError::new(&written.place, what, remedy));
     }
     Ok(bs)
+}
+
+/// The phases of a list as they are written.
+pub(super) fn phase_nodes<'t>(node: &Node<'t>) -> Result<Vec<Node<'t>>, PlanError> {
+    let nodes = node.list()?;
+    if nodes.len() > MAX_PHASES {
+        let what = format!("{} phases are too many", nodes.len());
+        return Err(node.error(what, format!("use up to {MAX_PHASES}")));
+    }
+    Ok(nodes)
+}
+
+/// Refuses a list of which no phase is timed.
+pub(super) fn some_timed(
+    node: &Node<'_>,
+    mut timed: impl Iterator<Item = bool>,
+) -> Result<(), PlanError> {
+    if timed.any(|timed| timed) {
+        return Ok(());
+    }
+    let what = "no phase is timed: there is nothing to measure";
+    Err(node.error(what, "leave `timed = false` out of at least one"))
 }

@@ -4,8 +4,7 @@
 //! phases that can take it, and one that no phase can take is an error. `threads` and `bs` go to
 //! all.
 
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use crate::tree::{Table, keys};
 use crate::values::{Get, Within, Word};
 use fsarena_model::io::{Backend, Fsync, Io, Sharing};

@@ -4,10 +4,10 @@
 //! what a phase works on has to be there, in the form that it needs. Names of what is made may not
 //! meet.
 
+use super::head::{phase_nodes, some_timed};
 use super::source::{has_file, is_own};
 use crate::artifacts::{Artifact, Artifacts};
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use crate::tree::{Node, Table};
 use crate::values::{Get as _, List, PhaseName, Read, Within, Word, table_of};
 use fsarena_corpus::own::TopLevel;
@@ -20,7 +20,6 @@ use serde::Deserialize;
 /// What can be done.
 pub(super) const WORDS: [&str; 8] =
     ["copy", "delete", "untar", "archive", "flac", "ogg", "compile", "command"];
-const MAX_PHASES: usize = 32;
 /// What some file systems have in their root.
 const LOST_AND_FOUND: &str = "lost+found";
 /// Most compilers at once.
@@ -42,16 +41,8 @@ pub(super) struct Draft {
 
 /// Reads the phases.
 pub(super) fn read(node: &Node<'_>) -> Result<Vec<Draft>, PlanError> {
-    let nodes = node.list()?;
-    if nodes.len() > MAX_PHASES {
-        let what = format!("{} phases are too many", nodes.len());
-        return Err(node.error(what, format!("use up to {MAX_PHASES}")));
-    }
-    let drafts = nodes.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
-    if drafts.iter().all(|draft| !draft.timed) {
-        let what = "no phase is timed: there is nothing to measure";
-        return Err(node.error(what, "leave `timed = false` out of at least one"));
-    }
+    let drafts = phase_nodes(node)?.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
+    some_timed(node, drafts.iter().map(|draft| draft.timed))?;
     Ok(drafts)
 }
 

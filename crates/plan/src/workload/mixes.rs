@@ -5,8 +5,7 @@
 //! logical sector) is asked when contenders are known.
 
 use super::io::{Spans, takes_backend, takes_fsync, takes_shared};
-use crate::error::PlanError;
-use crate::span::Span;
+use crate::error::{PlanError, Span};
 use fsarena_model::dataset::Dataset;
 use fsarena_model::io::{Backend, Fsync, Sharing};
 use fsarena_model::op::Op;

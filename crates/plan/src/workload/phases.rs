@@ -1,10 +1,9 @@
 //! The list of phases: words and tables.
 
-use super::head::block_size;
+use super::head::{block_size, phase_nodes, some_timed};
 use super::io::{self, Spans};
 use super::{cycle, jobs, sequence};
-use crate::error::PlanError;
-use crate::span::{At, Span};
+use crate::error::{At, PlanError, Span};
 use crate::tree::{Node, Table, keys};
 use crate::values::{PhaseName, Read, Size, Word, table_of};
 use crate::words::word;
@@ -14,8 +13,6 @@ use fsarena_model::phase::{Order, Phase};
 use fsarena_model::state::Effect;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
-
-const MAX_PHASES: usize = 32;
 
 /// What the workload says for phases that do not say it themselves.
 pub(super) struct Defaults<'k> {
@@ -37,11 +34,7 @@ pub(super) fn read(
     node: &Node<'_>,
     defaults: &Defaults<'_>,
 ) -> Result<Vec<(Phase, Spans)>, PlanError> {
-    let nodes = node.list()?;
-    if nodes.len() > MAX_PHASES {
-        let what = format!("{} phases are too many", nodes.len());
-        return Err(node.error(what, format!("use up to {MAX_PHASES}")));
-    }
+    let nodes = phase_nodes(node)?;
     let mut phases: Vec<Phase> = Vec::new();
     let mut spans = Vec::new();
     for node in &nodes {
@@ -50,10 +43,7 @@ pub(super) fn read(
         phases.push(phase);
         spans.push(place);
     }
-    if phases.iter().all(|phase| !phase.timed) {
-        let what = "no phase is timed: there is nothing to measure";
-        return Err(node.error(what, "leave `timed = false` out of at least one"));
-    }
+    some_timed(node, phases.iter().map(|phase| phase.timed))?;
     Ok(phases.into_iter().zip(spans).collect())
 }
 

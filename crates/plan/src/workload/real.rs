@@ -3,9 +3,8 @@
 use super::head::{self, names};
 use super::source::is_own;
 use super::{dataset, io, jobs, source};
-use crate::error::PlanError;
+use crate::error::{At, PlanError};
 use crate::files::Files;
-use crate::span::At;
 use crate::tree::{Table, keys};
 use crate::values::Word;
 use fsarena_model::job::{Source, SourcePlace};

@@ -1,9 +1,8 @@
 //! What real work is done with: the keys `dataset` and `source`.
 
 use super::dataset::{MAX_DIRS, MAX_FILES};
-use crate::error::PlanError;
+use crate::error::{At, PlanError, Span};
 use crate::files::{Files, Surveyed};
-use crate::span::{At, Span};
 use crate::tree::Node;
 use crate::values::{Either, Size, Within};
 use fsarena_corpus::own::{Own, TopLevel};

@@ -306,7 +306,7 @@ fn what_is_to_be_said_of_real_work() {
     assert!(scaled[0].text.contains("scaled by 0.05, which is 0.227 of its bytes: "), "{scaled:?}");
 }
 
-/// Only what is the same but for who does it is set beside each other.
+/// Only what is the same but for who does it is set next to each other.
 #[test]
 fn the_example_of_programs_and_engine_differs_in_who_does_the_work_alone() {
     let example = include_str!("../../../../experiments/examples/programs-and-engine.toml");

@@ -44,7 +44,7 @@ pub fn plan(text: &str) -> Result<RunPlan, PlanError> {
     expand(&parse(text, "t.toml")?, &Overrides::default(), &TestRules)
 }
 
-/// Labels, and beside them why a contender is not run.
+/// Labels, and with them why a contender is not run.
 pub fn labels(plan: &RunPlan) -> String {
     let line = |(number, contender): (usize, &fsarena_model::contender::Contender)| {
         let reasons: Vec<String> = plan
