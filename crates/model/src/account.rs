@@ -5,12 +5,14 @@
 //! none; the last one goes on to the unmount. The total is the device's own counter, which is not
 //! the trace's: what the trace did not see is the unattributed rest.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What lies where a byte was written.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
     /// Contents of a file, below its end: the bytes as they were asked for.
@@ -34,8 +36,7 @@ names!(Part.name {
 });
 
 /// Bytes of one part.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Written {
     /// On sectors that had not been written before in the span.
     pub first_bytes: u64,
@@ -55,8 +56,7 @@ impl Written {
 pub type Parts = BTreeMap<Part, Written>;
 
 /// What the trace saw in one span.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Span {
     /// Number of the cycle, from 1; 0 where the phase has none.
     pub cycle: u32,
@@ -71,8 +71,7 @@ pub struct Span {
 }
 
 /// The account of a phase, from its start to the end of the next unmount.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Account {
     /// Bytes written by the device's counter.
     pub total_bytes: u64,
@@ -219,8 +218,7 @@ pub struct Map {
 }
 
 /// The account of a phase, or why there is none.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccountRecord {
     /// There is one.

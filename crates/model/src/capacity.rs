@@ -1,10 +1,10 @@
 //! Capacity of a file system: what a new one is expected to offer, and how it allocates its room.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What statfs(2) is expected to tell right after a file system was made and mounted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Predicted {
     /// Room that a user without rights finds free (`f_bavail`), bytes.

@@ -1,10 +1,10 @@
 //! The three clocks of a phase: `returned`, `durable` and `drained`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One of the three clocks.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Clock {
     /// The calls came back.
@@ -19,8 +19,7 @@ pub enum Clock {
 names!(Clock.name { Returned = "returned", Durable = "durable", Drained = "drained" });
 
 /// Lengths from the phase's first clock read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Clocks {
     /// The calls came back.
     pub returned_ns: u64,
@@ -43,8 +42,7 @@ impl Clocks {
 }
 
 /// The third clock.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drained {
     /// Frozen and thawed (`FIFREEZE`, `FITHAW`).

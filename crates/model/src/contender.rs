@@ -12,6 +12,7 @@ use crate::device::{QueueLevel, SsdPolicy};
 use crate::job::Reflink;
 use crate::seed::hex;
 use crate::units::{Bytes, size_text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -19,8 +20,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// One combination of levels, with the label that tables show.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contender {
     /// Short name in tables: `ext4`, `ext4 data=writeback`, `ext4#2`.
@@ -40,8 +40,9 @@ impl Contender {
 }
 
 /// The identity of a contender: 64 hex digits.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub struct ContenderId(pub String);
 
 impl ContenderId {
@@ -67,8 +68,7 @@ impl ContenderId {
 }
 
 /// The resolved level of every factor.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Levels {
     /// File system with its mkfs and mount options.
@@ -84,32 +84,25 @@ pub struct Levels {
     #[serde(default, skip_serializing_if = "Discard::is_none")]
     pub discard: Discard,
     /// What is done to the device before each mkfs.
-    #[serde(default, skip_serializing_if = "SsdPolicy::is_none")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub ssd: SsdPolicy,
     /// Settings of the device's queue.
-    #[serde(default, skip_serializing_if = "QueueLevel::is_default")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub queue: QueueLevel,
     /// Whether copies may share blocks with what is copied.
-    #[serde(default, skip_serializing_if = "Reflink::is_never")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub reflink: Reflink,
     /// An injected delay of known size, ns: the worker sleeps so long within each timed phase,
     /// after its last op and before `returned` is read. It shows what a comparison is able to find.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub handicap_ns: u64,
     /// Levels of the factors that have no field here, by key; one at its default is absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub factors: BTreeMap<String, String>,
 }
 
-/// Whether no delay is injected.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-pub(crate) fn is_zero(value: &u64) -> bool {
-    *value == 0
-}
-
 /// A file system with its options.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FsLevel {
     /// Name of the driver: `ext4`, `tmpfs`, `directory`, or that of an `external` definition.
@@ -150,8 +143,7 @@ impl fmt::Display for FsLevel {
 /// A file system defined by its commands; `{dev}`, `{mnt}` and `{size}` are filled in.
 ///
 /// Commands run through `sh -c` as root, after the user has seen and confirmed them.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExternalFs {
     /// Makes the file system; absent where mounting is all there is to do.
@@ -175,6 +167,7 @@ pub struct ExternalFs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
     /// Whether it needs a block device (`{dev}`).
+    // Where the key is absent it does, as in an experiment.
     #[serde(default = "yes")]
     pub device: bool,
     /// Whether it lives in memory alone (only without a device): warm by nature, nothing to drain.
@@ -187,8 +180,7 @@ fn yes() -> bool {
 }
 
 /// Where a file system lies.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum DeviceLevel {
     /// A loop device over an image in the image directory.
@@ -304,8 +296,7 @@ impl fmt::Display for DeviceLevel {
 }
 
 /// State of the caches that a timed phase starts with.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
     /// Unmounted, dropped, mounted again, and proved.
@@ -320,8 +311,7 @@ pub enum Cache {
 names!(Cache.name { Cold = "cold", Warm = "warm", ColdStart = "cold-start" });
 
 /// What mkfs and mount may tell the device about unused sectors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discard {
     /// Nothing: no discard in mkfs, `nodiscard` where a mount would do it by itself.

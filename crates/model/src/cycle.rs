@@ -3,11 +3,11 @@
 
 use crate::outcome::OpError;
 use crate::sample::{Counters, LatencyHistogram};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a phase of [`crate::op::Op::Cycle`] does.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cycle {
     /// Number of cycles, 1 or more.
@@ -54,8 +54,7 @@ impl Cycle {
 pub const MAX_AT_WORK: u32 = 8;
 
 /// What happens where work outlasts the period.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Overrun {
     /// The next cycle starts on time, next to the one at work, as cron(8) does it.
@@ -79,8 +78,7 @@ impl Overrun {
 
 /// What is done with the files of a cycle, by weight: a file's kind is drawn for each cycle. A file
 /// keeps its size, so that the data stay the same from cycle to cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Shares {
     /// open(`O_WRONLY`), written over from start to end, close.
@@ -105,8 +103,9 @@ impl Shares {
 }
 
 /// One way to update a file.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateKind {
     /// [`Shares::in_place`].
@@ -128,8 +127,7 @@ names!(UpdateKind.name {
 
 /// A second load next to the cycles, in a directory of its own (`disturb`) below the same root. It
 /// starts with its cycle and ends with its amount, or when its cycle is durable where it has none.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Disturb {
     /// What it does.
@@ -140,8 +138,7 @@ pub struct Disturb {
 }
 
 /// A second load.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Load {
     /// Small files are made; those of the disturbed cycle before are removed first.
@@ -187,8 +184,7 @@ impl Load {
 }
 
 /// One cycle as its worker saw it. Times are since the phase's first clock read, ns.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CycleReport {
     /// Counted from 1; the number of its start on the clock, so that one left out is missing.
     pub number: u32,
@@ -229,8 +225,7 @@ impl CycleReport {
 }
 
 /// What the second load did in one cycle. Times are since the phase's first clock read, ns.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DisturbReport {
     /// When its first op began: after the files of the disturbed cycle before were removed, where
     /// it makes files.
@@ -252,8 +247,7 @@ pub struct DisturbReport {
 }
 
 /// All cycles of a phase.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CyclesReport {
     /// Those that were begun, in order.
     pub cycles: Vec<CycleReport>,
@@ -262,8 +256,7 @@ pub struct CyclesReport {
 }
 
 /// What a worker says in the middle of a phase of cycles. Times are `CLOCK_MONOTONIC`, ns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CycleEvent {
     /// Number of the cycle.
     pub number: u32,
@@ -274,8 +267,7 @@ pub struct CycleEvent {
 }
 
 /// A moment of a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CycleMoment {
     /// It begins.
@@ -287,8 +279,7 @@ pub enum CycleMoment {
 }
 
 /// A cycle in the record of its phase.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CycleRecord {
     /// As the worker saw it.
     pub report: CycleReport,
@@ -325,8 +316,7 @@ impl CycleRecord {
 }
 
 /// All cycles in the record of their phase.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CyclesRecord {
     /// Those that were begun, in order.
     pub cycles: Vec<CycleRecord>,

@@ -8,6 +8,7 @@ mod draw;
 pub use draw::{Curve, Distribution, Draw, mix};
 
 use crate::state::DatasetState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Shortest and longest name of a file, bytes (NAME_MAX of limits.h).
@@ -23,8 +24,7 @@ pub const MAX_DEPTH: u32 = 64;
 /// draws for each. A leaf directory is a path of `depth` components `d%05d`: its number written in
 /// base [`Dataset::fanout`], the most significant first. With 0 directories all files lie in the
 /// root of the file system.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
     /// Number of files.
@@ -34,7 +34,7 @@ pub struct Dataset {
     /// Number of leaf directories; 0 is flat.
     pub dirs: u64,
     /// Levels of directories; 0 means 1, as older specs have it.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub depth: u32,
     /// Length of the name of a file, bytes; absent: 9.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,10 +45,6 @@ pub struct Dataset {
     /// Files in each leaf directory where they are not all the same; `files` is their sum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_dir: Option<Distribution>,
-}
-
-fn is_zero(value: &u32) -> bool {
-    *value == 0
 }
 
 impl Dataset {

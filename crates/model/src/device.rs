@@ -1,13 +1,13 @@
 //! Block devices: what identifies one, and the settings of its queue that are factors.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// What a block device is known by. It is written down when the device is claimed and compared
 /// before every mkfs and on resume: a device that differs in any of it is another one.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceIdentity {
     /// Canonical path, such as `/dev/sdb` or `/dev/nvme0n1p2`.
     pub path: PathBuf,
@@ -64,8 +64,7 @@ impl DeviceIdentity {
 }
 
 /// Settings of a device's queue (`/sys/block/X/queue`); what is absent stays as it is.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueLevel {
     /// I/O scheduler: `none`, `mq-deadline`, `kyber`, `bfq`.
@@ -80,12 +79,6 @@ pub struct QueueLevel {
 }
 
 impl QueueLevel {
-    /// Whether everything stays as it is.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// The file in `/sys/block/X/queue` of each setting, with the text to write.
     #[must_use]
     pub fn files(&self) -> Vec<(&'static str, String)> {
@@ -105,8 +98,7 @@ impl QueueLevel {
 
 /// `/sys/block/X/queue/write_cache`: whether the kernel sends flushes. It does not switch the cache
 /// of the hardware (Documentation/ABI/stable/sysfs-block).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteCache {
     /// The kernel flushes where a file system asks for it.
@@ -129,8 +121,7 @@ impl WriteCache {
 }
 
 /// What is done to a device before each mkfs, so that its flash is in a stated state.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SsdPolicy {
     /// Nothing: it is as the trial before left it.
@@ -145,17 +136,8 @@ pub enum SsdPolicy {
 
 names!(SsdPolicy.name { None = "none", Blkdiscard = "blkdiscard", Precondition = "precondition" });
 
-impl SsdPolicy {
-    /// Whether nothing is done.
-    #[must_use]
-    pub fn is_none(&self) -> bool {
-        *self == Self::None
-    }
-}
-
 /// What a policy did to a device before mkfs.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Conditioning {
     /// The whole device was discarded.

@@ -1,12 +1,12 @@
 //! The machine: its settings as far as they can change a result, conditions that distort results
 //! ([`Finding`]), and how much equal runs differ on it ([`Noise`]).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A host in one boot.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// Host name; left out of reports unless asked for.
     pub hostname: String,
@@ -43,8 +43,7 @@ pub struct Host {
 }
 
 /// One check: its reading, why it matters, and what mends it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Short name of the check, such as `misaligned-partition`.
     pub code: String,
@@ -66,8 +65,9 @@ pub struct Finding {
 }
 
 /// How much a finding matters, the least first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weight {
     /// As it should be.
@@ -87,8 +87,7 @@ names!(Weight.word {
 });
 
 /// What a short series of equal runs has shown.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Noise {
     /// Where it was measured: `loop:1G` with its file system, or a directory.
     pub place: String,
@@ -101,8 +100,7 @@ pub struct Noise {
 }
 
 /// A class of work.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NoiseClass {
     /// What is done, in words.
     pub class: String,
@@ -126,8 +124,7 @@ pub struct NoiseClass {
 }
 
 /// What a RUN of two contenders can show in some time.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Smallest {
     /// Length of the RUN, minutes.
     pub minutes: u32,

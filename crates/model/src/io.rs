@@ -1,10 +1,10 @@
 //! How the calls of a phase are made: backend, depth, threads, and what is made durable meanwhile.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the calls of a phase are made. Names are those of fio where it has one.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Io {
     /// By which interface of the kernel.
@@ -50,8 +50,7 @@ impl Io {
 }
 
 /// Interface of the kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// Blocking system calls.
@@ -68,8 +67,7 @@ pub enum Backend {
 names!(Backend.name { Sync = "sync", IoUring = "io_uring", Mmap = "mmap", Null = "null" });
 
 /// What a phase itself makes durable; this is part of its ops and of `returned`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fsync {
     /// Nothing.
@@ -92,8 +90,7 @@ names!(Fsync.name {
 });
 
 /// How threads share the work.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Each thread has whole leaf directories (or whole big files) of its own.

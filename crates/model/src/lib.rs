@@ -36,6 +36,11 @@ macro_rules! names {
     };
 }
 
+/// Whether a value is its default, and is left out where it is written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 pub mod account;
 pub mod braces;
 pub mod capacity;

@@ -5,11 +5,11 @@
 //! `docs/architecture.md`.
 
 use crate::state::{DatasetState, Effect};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One operation of a phase. What it does is in its row of [`OPS`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Op {
     /// open(`O_CREAT|O_WRONLY|O_EXCL`), write, close; one op a file.

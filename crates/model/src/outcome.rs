@@ -1,10 +1,10 @@
 //! How a trial, a step or an op ended, and what is to be said with a result.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a trial ended.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Outcome {
     /// All steps were done.
@@ -28,8 +28,7 @@ pub enum Outcome {
 }
 
 /// An op that failed.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OpError {
     /// Number of the op within the phase, from 0; with several threads, within the thread's part.
     pub op_index: u64,
@@ -47,8 +46,7 @@ pub struct OpError {
 }
 
 /// Something to be said with a result, and what to do about it.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
     /// Short name, such as `loop-in-memory`.
     pub code: String,

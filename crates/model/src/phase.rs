@@ -6,11 +6,11 @@ use crate::io::Io;
 use crate::job::{Job, Source};
 use crate::op::{Count, Op};
 use crate::state::DatasetState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A named piece of work: a dataset and the phases that run over it, in order.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Name, unique in an experiment.
@@ -40,8 +40,7 @@ impl Workload {
 }
 
 /// The thing timed.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Name, unique in a workload: `create`, `read-random`.
@@ -122,8 +121,7 @@ impl Phase {
 }
 
 /// Order of the files in a phase.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
     /// As they were created.

@@ -14,12 +14,12 @@ use crate::phase::{Order, Phase};
 use crate::sample::{Counters, LatencyHistogram, SamplerCost, Series};
 use crate::spec::TrialKey;
 use crate::worker::{ProgramReport, ThreadReport, VerifyReport, WorkerUsage};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a trial left.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TrialRecord {
     /// [`crate::RECORD_SCHEMA`].
     pub schema: u32,
@@ -68,9 +68,19 @@ impl TrialRecord {
 
 /// What times are counted in. Times of two bases are never compared with each other.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeBase {
     /// The clock of a real machine.
@@ -83,8 +93,7 @@ pub enum TimeBase {
 names!(TimeBase.name { Wall = "wall", Virtual = "virtual" });
 
 /// Where a trial is carried out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrialPlace {
     /// On the kernel of its host.
@@ -93,8 +102,7 @@ pub enum TrialPlace {
 }
 
 /// One worker process among those that share a workload.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Rank {
     /// Name of its host.
     pub hostname: String,
@@ -118,8 +126,7 @@ impl Rank {
 }
 
 /// Length of a step.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StepTime {
     /// Name of the step.
     pub step: String,
@@ -130,8 +137,7 @@ pub struct StepTime {
 }
 
 /// A file system as made and mounted.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Effective {
     /// Name of the driver of ours.
     pub name: String,
@@ -152,8 +158,7 @@ pub struct Effective {
 }
 
 /// A timed phase.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// Name of the phase.
     pub name: String,
@@ -287,8 +292,9 @@ impl PhaseRecord {
 }
 
 /// End of an account of counters; all start with the phase.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Window {
     /// To `durable`.
@@ -302,8 +308,7 @@ pub enum Window {
 names!(Window.name { Durable = "durable", Drained = "drained", Unmounted = "unmounted" });
 
 /// State of the cache in a phase.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CacheRecord {
     /// What was asked for.
     pub asked: crate::contender::Cache,
@@ -316,8 +321,7 @@ pub struct CacheRecord {
 }
 
 /// What the cache was.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheState {
     /// Proved cold.
@@ -329,8 +333,7 @@ pub enum CacheState {
 }
 
 /// Readings behind a cold phase. A reading that could not be had is `None`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ColdProof {
     /// Pages of the block device in the page cache before the mount (cachestat).
     pub device_resident_pages: Option<u64>,
@@ -349,8 +352,7 @@ pub struct ColdProof {
 }
 
 /// Memory limit of a phase.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum MemoryRecord {
     /// None was asked for.
@@ -377,8 +379,7 @@ pub enum MemoryRecord {
 }
 
 /// Space on the file system after the last phase.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
     /// Capacity by statfs.
     pub total_bytes: u64,

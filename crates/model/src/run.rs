@@ -8,12 +8,12 @@ use crate::phase::Workload;
 use crate::seed::Seed;
 use crate::verdict::{Pairs, Question, VerdictPlan};
 use crate::worker::UserIds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// What is known of a RUN before its first trial.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunHeader {
     /// Unique over all databases: 16 hex digits.
     pub uid: String,
@@ -51,8 +51,7 @@ impl RunHeader {
 }
 
 /// Where and by what a RUN is carried out.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunPlace {
     /// SHA-256 of the program's file, 64 hex digits.
     pub program_sha256: String,
@@ -67,8 +66,7 @@ pub struct RunPlace {
 }
 
 /// One uninterrupted piece of a RUN: the first, and one more for each resume.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunSession {
     /// Wall clock at its start, ns since 1970.
     pub started_unix_ns: u64,
@@ -79,8 +77,7 @@ pub struct RunSession {
 }
 
 /// The plan of a RUN, fixed before block 1.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunPlan {
     /// Seed of the experiment.
     pub seed: Seed,
@@ -193,8 +190,7 @@ impl RunPlan {
 }
 
 /// One trial in the schedule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Slot {
     /// Block, from 0.
     pub block: u32,
@@ -207,8 +203,7 @@ pub struct Slot {
 }
 
 /// A contender (or one workload on it) that is not run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct NotRun {
     /// Index into `contenders`.
     pub contender: usize,
@@ -219,8 +214,7 @@ pub struct NotRun {
 }
 
 /// How a rate is written.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateStyle {
     /// KiB/s, MiB/s or files/s, whatever fits the phase.
@@ -233,8 +227,7 @@ pub enum RateStyle {
 names!(RateStyle.name { Auto = "auto", Article2003 = "article-2003" });
 
 /// How a RUN stands.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunState {
     /// Its process is at work, or died without a word.

@@ -1,5 +1,6 @@
 //! Samples: latency histograms and time series.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,8 +10,7 @@ use std::collections::BTreeMap;
 /// is divided into `2^precision_bits` equal buckets, so that a bucket is narrower than
 /// `v / 2^precision_bits` (the layout of HdrHistogram; G. Tene, hdrhistogram.org). Only buckets
 /// that were hit are kept.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyHistogram {
     /// Divisions of a power of two, as an exponent.
     pub precision_bits: u32,
@@ -70,8 +70,7 @@ impl LatencyHistogram {
 
 /// Counters over time, column-wise. Cumulative counters are stored as read minus their first
 /// reading; gauges as read. A reading that was missing is `None`.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Period of the samples kept: the one asked for, doubled each time a long series was thinned.
     pub period_ns: u64,
@@ -82,8 +81,7 @@ pub struct Series {
 }
 
 /// What the sampler itself used.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SamplerCost {
     /// Samples taken.
     pub samples: u64,

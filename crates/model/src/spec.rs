@@ -7,13 +7,13 @@ use crate::outcome::Notice;
 use crate::phase::{Phase, Workload};
 use crate::seed::Seed;
 use crate::worker::UserIds;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// One trial: a workload on a contender in a block, from a reset state.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrialSpec {
     /// [`crate::SPEC_SCHEMA`].
@@ -64,8 +64,7 @@ pub struct TrialSpec {
 }
 
 /// Which trial of which RUN.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrialKey {
     /// Unique id of the RUN.
@@ -83,8 +82,7 @@ pub struct TrialKey {
 }
 
 /// A claimed target.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum TargetSpec {
     /// A block device.
@@ -111,8 +109,7 @@ pub enum TargetSpec {
 }
 
 /// What a block device is.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Under {
     /// A loop device over an image of ours.
@@ -180,8 +177,7 @@ impl TargetSpec {
 }
 
 /// One step of a trial (DESIGN §3).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "step", deny_unknown_fields)]
 pub enum Step {
     /// Bring the device into the state that the SSD policy asks for.
@@ -243,8 +239,7 @@ impl Step {
 }
 
 /// When a phase counts as drained where the file system cannot be frozen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Drain {
     /// The device must be idle for this long.

@@ -3,11 +3,11 @@
 //! The plan, the executor and the worker follow it by the same rules: which contents a sector may
 //! hold, how long a file is, which names it has. Nobody looks at the file system for that.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What earlier phases of a workload have made of its dataset.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetState {
     /// Oldest version of contents that a sector may hold.
@@ -22,22 +22,17 @@ pub struct DatasetState {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated_bytes: Option<u64>,
     /// Whether sectors that were never written may be there: they read as zeros.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub unwritten: bool,
     /// Whether each file has a hard link (`l` in place of `f`).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub linked: bool,
     /// Whether each file has a symbolic link (`s` in place of `f`).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub symlinked: bool,
     /// Bytes of the extended attribute of each file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attribute_bytes: Option<u64>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl Default for DatasetState {

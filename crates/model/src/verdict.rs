@@ -5,6 +5,7 @@
 //! `fsarena-verdict`, described in `docs/method.md`.
 
 use crate::clock::Clock;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the method. Whatever can change a verdict of a stored RUN is a new version.
@@ -21,8 +22,7 @@ pub const CAPS: [u32; 8] = [8, 12, 16, 24, 32, 48, 64, 96];
 const LOOKS: [u32; 10] = [4, 6, 8, 12, 16, 24, 32, 48, 64, 96];
 
 /// What a RUN asks, and by which rule.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VerdictPlan {
     /// [`METHOD_VERSION`] of the program that planned the RUN.
@@ -46,8 +46,7 @@ pub struct VerdictPlan {
 }
 
 /// When the figures are looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Rule {
     /// After 4, 6, 8, 12, … blocks; whoever is decided leaves. At most `cap` blocks.
@@ -95,8 +94,7 @@ impl Rule {
 }
 
 /// One thing that is asked about all pairs of contenders.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// Index into the plan's workloads.
@@ -125,8 +123,7 @@ impl Question {
 }
 
 /// What is compared; of each, less is better.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Length of the phase by the question's clock.
@@ -159,8 +156,7 @@ impl Metric {
 }
 
 /// Which contenders are compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Pairs {
     /// Every pair.
@@ -173,8 +169,7 @@ pub enum Pairs {
 }
 
 /// When a block has to be run again. Nothing here depends on a score.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Share of the machine's processor time, 0 to 1, that the hypervisor gave to others during a
@@ -183,8 +178,9 @@ pub struct Limits {
 }
 
 /// What is said of two contenders.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
     /// The first needs less than the second.
@@ -214,8 +210,7 @@ impl Verdict {
 }
 
 /// How the blocks of a RUN ended. Absent while it runs or was interrupted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Stop {
     /// Blocks that were carried out, those that did not count among them.
     pub blocks: u32,
@@ -224,8 +219,7 @@ pub struct Stop {
 }
 
 /// Why there was no further block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopWhy {
     /// Everything that was asked is decided.
@@ -239,8 +233,7 @@ pub enum StopWhy {
 names!(StopWhy.name { Decided = "decided", Cap = "cap", Budget = "budget" });
 
 /// What one look decided, stored as it was said: computing it again must give the same.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct InterimAnalysis {
     /// Blocks that counted by then.
     pub blocks: u32,
@@ -251,8 +244,9 @@ pub struct InterimAnalysis {
 }
 
 /// A pair that was decided at a look.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+)]
 pub struct DecidedPair {
     /// Index into the questions.
     pub question: usize,

@@ -8,6 +8,7 @@ use crate::phase::Phase;
 use crate::sample::LatencyHistogram;
 use crate::seed::Seed;
 use crate::state::DatasetState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -17,8 +18,7 @@ use std::path::PathBuf;
 /// everything (buffers, order, memory), answers [`WorkerSays::Ready`], waits for a line `go`, and
 /// answers [`WorkerSays::Done`]. All paths are relative to `root`, which is opened but not read
 /// before `go`.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerSpec {
     /// [`crate::SPEC_SCHEMA`].
@@ -40,13 +40,12 @@ pub struct WorkerSpec {
     /// User and group to become before the work; absent: stay.
     pub user: Option<UserIds>,
     /// What a phase, or a job, sleeps after its last op and before `returned` is read, ns.
-    #[serde(default, skip_serializing_if = "crate::contender::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub handicap_ns: u64,
 }
 
 /// Numeric user and group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UserIds {
     /// User id.
@@ -56,8 +55,7 @@ pub struct UserIds {
 }
 
 /// One task of a worker.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Task {
     /// Run a phase.
@@ -112,8 +110,7 @@ pub enum Task {
 }
 
 /// A job with everything that it needs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobTask {
     /// Name of the phase; what it makes lies at [`Job::product`] of it.
@@ -134,8 +131,7 @@ pub struct JobTask {
 }
 
 /// A line from the worker.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSays {
     /// Prepared; waiting for `go`.
@@ -155,8 +151,7 @@ pub enum WorkerSays {
 
 /// What a worker measured. Times are `CLOCK_MONOTONIC` of this boot, so that the executor can set
 /// them next to its own.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerReport {
     /// First clock read.
     pub start_monotonic_ns: u64,
@@ -188,8 +183,7 @@ pub struct WorkerReport {
 }
 
 /// One thread of a phase.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadReport {
     /// When it left the start barrier, after the phase's first clock read.
     pub started_ns: u64,
@@ -202,8 +196,7 @@ pub struct ThreadReport {
 }
 
 /// A program that did the work of a phase.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramReport {
     /// `fio`, `cp`, `sh`.
     pub name: String,
@@ -221,8 +214,7 @@ pub struct ProgramReport {
 }
 
 /// A program as it was found.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `tar`.
     pub name: String,
@@ -233,8 +225,7 @@ pub struct Tool {
 }
 
 /// getrusage(2) of the worker over a phase.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerUsage {
     /// User time.
     pub user_ns: u64,
@@ -251,8 +242,7 @@ pub struct WorkerUsage {
 }
 
 /// Result of reading all contents again.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyReport {
     /// Files that hold, byte for byte, what was written; the whole set is these and `bad_files`.
     pub files: u64,

@@ -64,7 +64,7 @@ fn copies(phase: &Phase) -> bool {
 
 /// Why a workload cannot be done at a level of `reflink`, or says nothing there.
 fn not_shared(workload: &Workload, levels: &Levels) -> Option<String> {
-    if levels.reflink.is_never() {
+    if levels.reflink == Reflink::Never {
         return None;
     }
     let elsewhere = workload.source.as_ref().is_some_and(|s| s.place != SourcePlace::Same);

@@ -3,6 +3,7 @@
 use crate::workload::lays_out;
 use fsarena_model::contender::{Cache, Levels};
 use fsarena_model::cycle::Cycle;
+use fsarena_model::device::SsdPolicy;
 use fsarena_model::io::Backend;
 use fsarena_model::job::{JobKind, SourcePlace};
 use fsarena_model::op::Op;
@@ -66,7 +67,7 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
         }
     };
     let mut steps = Vec::new();
-    if !levels.ssd.is_none() {
+    if levels.ssd != SsdPolicy::None {
         steps.push(Step::Condition);
     }
     steps.extend([Step::Reset, Step::Mount]);

@@ -4,13 +4,13 @@
 //! there. The same bits come out on every machine: logarithms and exponentials are computed in
 //! software (libm), the rest is plain IEEE arithmetic. Nothing here grows with the numbers.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// A distribution of whole numbers.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Distribution {
     /// Each value from `min` to `max` is as likely.

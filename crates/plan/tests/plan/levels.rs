@@ -2,6 +2,7 @@
 
 use crate::rules::{TestRules, file, labels, plan};
 use fsarena_model::contender::{Cache, DeviceLevel};
+use fsarena_model::device::{QueueLevel, SsdPolicy};
 use fsarena_model::factor::LIVES_IN_LIMITED_MEMORY;
 use fsarena_plan::{Overrides, apply, builtin, expand, from_options, notes_of, parse, to_toml};
 use proptest::prelude::*;
@@ -385,7 +386,7 @@ fn settings_of_a_device_are_axes_where_there_is_one() {
     assert_eq!(block.device, DeviceLevel::Block { path, size_bytes: 8 << 30 });
     assert_eq!(block.queue.read_ahead_bytes, Some(128 << 10));
     let tmpfs = &plan.contenders.last().unwrap().levels;
-    assert!(tmpfs.queue.is_default() && tmpfs.ssd.is_none());
+    assert_eq!((&tmpfs.queue, tmpfs.ssd), (&QueueLevel::default(), SsdPolicy::None));
 }
 
 #[test]
