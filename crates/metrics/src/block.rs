@@ -5,9 +5,9 @@
 //! wrap after 49.7 days of that time (queue time runs faster than the clock where requests
 //! overlap). Eleven values since 2.5, discards since 4.18 (15 values), flushes since 5.5 (17).
 
-use crate::error::{Malformed, MetricError};
 use crate::read_file::{ReadFile, Records, expect_number, lines, text, words};
 use crate::source::{Decrease, Metric, Opened, Registration, Source};
+use crate::{Malformed, MetricError};
 use crate::{Roots, Watch};
 use std::path::{Path, PathBuf};
 
@@ -55,23 +55,15 @@ pub struct BlockStat {
     /// Reads completed.
     pub reads: u64,
     pub read_bytes: u64,
-    /// Sum of the times of reads; wraps after 49.7 days.
-    pub read_ns: u64,
     /// Writes completed.
     pub writes: u64,
     pub written_bytes: u64,
-    /// Sum of the times of writes; wraps after 49.7 days.
-    pub write_ns: u64,
     /// Requests under way now.
     pub in_flight: u64,
     /// Time with something under way; wraps after 49.7 days.
     pub busy_ns: u64,
-    /// Sum of the times of all requests; wraps after 49.7 days.
-    pub queue_ns: u64,
     /// Discards completed, since 4.18.
     pub discards: Option<u64>,
-    /// Bytes discarded, since 4.18.
-    pub discarded_bytes: Option<u64>,
     /// Cache flushes completed, since 5.5.
     pub flushes: Option<u64>,
 }
@@ -97,15 +89,11 @@ pub fn block_stat(roots: &Roots, device: &str) -> Result<BlockStat, MetricError>
     Ok(BlockStat {
         reads: value(0),
         read_bytes: value(2),
-        read_ns: value(3),
         writes: value(4),
         written_bytes: value(6),
-        write_ns: value(7),
         in_flight: value(8),
         busy_ns: value(9),
-        queue_ns: value(10),
         discards: values[11],
-        discarded_bytes: values[13],
         flushes: values[15],
     })
 }

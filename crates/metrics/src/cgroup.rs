@@ -5,9 +5,9 @@
 //! `memory.max_usage_in_bytes`, `memory.failcnt`, `memory.oom_control` (`oom_kill` since 4.13).
 //! `memory.stat` is not read: the kernel sums it over all processors at each reading.
 
-use crate::error::{Malformed, MetricError};
-use crate::read_file::{Keyed, ReadFile, Records, Scale, expect_number, lines, parse_keyed, words};
+use crate::read_file::{Keyed, ReadFile, Records, expect_number, lines, parse_keyed, words};
 use crate::source::{Metric, Opened, Registration, Source};
+use crate::{Malformed, MetricError};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
@@ -35,9 +35,8 @@ const METRICS: &[Metric] = &[
     ),
 ];
 
-const V2_EVENTS: &[Keyed] =
-    &[Keyed { key: b"max", scale: Scale::One }, Keyed { key: b"oom_kill", scale: Scale::One }];
-const V1_OOM: &[Keyed] = &[Keyed { key: b"oom_kill", scale: Scale::One }];
+const V2_EVENTS: [Keyed; 2] = [Keyed::number("max"), Keyed::number("oom_kill")];
+const V1_OOM: [Keyed; 1] = [Keyed::number("oom_kill")];
 
 enum Cgroup {
     V1 { usage: ReadFile, peak: ReadFile, hits: ReadFile, oom: ReadFile },
@@ -73,12 +72,13 @@ impl Source for Cgroup {
                 usage.parse(|bytes| parse_number(bytes, &mut values[0]))?;
                 peak.parse(|bytes| parse_number(bytes, &mut values[1]))?;
                 hits.parse(|bytes| parse_number(bytes, &mut values[2]))?;
-                oom.parse(|bytes| parse_keyed(bytes, V1_OOM, &mut values[3..]))?;
+                oom.parse(|bytes| parse_keyed(bytes, V1_OOM.into_iter(), &mut values[3..]))?;
             }
             Self::V2 { current, peak, events } => {
                 current.parse(|bytes| parse_number(bytes, &mut values[0]))?;
                 peak.parse(|bytes| parse_number(bytes, &mut values[1]))?;
-                events.parse(|bytes| parse_keyed(bytes, V2_EVENTS, &mut values[2..]))?;
+                events
+                    .parse(|bytes| parse_keyed(bytes, V2_EVENTS.into_iter(), &mut values[2..]))?;
             }
         }
         Ok(())

@@ -34,27 +34,11 @@ pub struct Observed<'a> {
     pub memory_limited: bool,
 }
 
-/// Share of the machine (all processors = 1) that was busy with anything but the worker.
-///
-/// An **upper bound** of what is foreign: kernel threads that write back, compress, checksum or
-/// serve a loop device for the worker are in it, and so are interrupts. `None` where the kernel
-/// does not tell, or the window has less than [`JUDGED_MIN_NS`] of processor time.
-#[must_use]
-pub fn foreign_share(observed: &Observed<'_>) -> Option<f64> {
-    // Steal is not in it: the machine did not have that time.
-    let others = ["cpu.nice_ns", "cpu.irq_ns", "cpu.softirq_ns"];
-    let needed = value(observed, "cpu.user_ns")?.saturating_add(value(observed, "cpu.system_ns")?);
-    let busy_ns =
-        others.iter().filter_map(|name| value(observed, name)).fold(needed, u64::saturating_add);
-    let worker_ns = observed.worker.user_ns.saturating_add(observed.worker.system_ns);
-    share(busy_ns.saturating_sub(worker_ns), machine_ns(observed)?)
-}
-
 /// Share of the machine that ran other programs than the worker, in user mode.
 ///
 /// Kernel threads have no user time, so this is foreign, or the server of a FUSE file system; what
-/// such programs did inside the kernel is not in it, so it is a **lower bound**. `None` as in
-/// [`foreign_share`].
+/// such programs did inside the kernel is not in it, so it is a **lower bound**. `None` where the
+/// kernel does not tell, or the window has less than [`JUDGED_MIN_NS`] of processor time.
 #[must_use]
 pub fn foreign_user_share(observed: &Observed<'_>) -> Option<f64> {
     let nice_ns = value(observed, "cpu.nice_ns").unwrap_or(0);
@@ -62,7 +46,7 @@ pub fn foreign_user_share(observed: &Observed<'_>) -> Option<f64> {
     share(user_ns.saturating_sub(observed.worker.user_ns), machine_ns(observed)?)
 }
 
-/// Share of the machine's time that the hypervisor gave to others; `None` as in [`foreign_share`].
+/// Share of the machine's time that the hypervisor gave to others; `None` as above.
 #[must_use]
 pub fn steal_share(observed: &Observed<'_>) -> Option<f64> {
     share(value(observed, "cpu.steal_ns")?, machine_ns(observed)?)
@@ -249,11 +233,7 @@ mod tests {
             let observed = Observed {
                 counters: &counters, worker: &worker, wall_ns, cpus, memory_limited: false,
             };
-            let all = [
-                foreign_share(&observed),
-                foreign_user_share(&observed),
-                steal_share(&observed),
-            ];
+            let all = [foreign_user_share(&observed), steal_share(&observed)];
             for share in all.into_iter().flatten() {
                 prop_assert!((0.0..=1.0).contains(&share));
             }

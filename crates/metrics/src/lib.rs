@@ -2,46 +2,115 @@
 //!
 //! Everything is read from the kernel's text files below [`Roots`], so that a kernel that is not at
 //! hand becomes a directory of files in a test. One module reads one source; the line in
-//! [`mod@catalog`] that registers it is the only other place that knows it.
+//! `sources` that registers it is the only other place that knows it.
 //!
 //! Two rules hold everywhere. **Missing is a value:** a file, line or field that this kernel does
 //! not have gives `None`, because kernels differ. **Malformed is an error** that names path, line
-//! and item, because silence about it would be a wrong number later.
+//! and item, because silence about it would be a wrong number later. A file that is not there is no
+//! error.
 //!
 //! This crate only reads. It must not derive rates or percentages (they are computed from stored
 //! records), write to any kernel file, or start a process. [`disturb`] alone judges; it is pure.
 #![expect(unsafe_code, reason = "pinning memory of the sampler")]
 
 mod block;
-pub mod catalog;
 mod cgroup;
-pub mod delta;
 pub mod disturb;
-mod error;
 mod facts;
-#[cfg(test)]
-mod fuzz;
-mod host;
+mod keyed;
 mod load;
-mod meminfo;
 mod read_file;
 mod sampler;
 mod samples;
 mod source;
 mod sources;
 mod stat;
-mod vmstat;
+mod window;
 mod worker;
 
 pub use block::{BlockStat, block_stat};
-pub use catalog::catalog;
-pub use delta::delta;
-pub use error::MetricError;
-pub use host::{available_bytes, host, processors};
-pub use host::{boot_id, page_reporting_active, process_start_ticks};
+pub use facts::{available_bytes, host, processors};
+pub use facts::{boot_id, page_reporting_active, process_start_ticks};
 pub use load::{Load, load_and_pressure};
 pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};
 pub use source::{Roots, Watch};
-pub use sources::{Snapshot, Sources, monotonic_ns, process_cpu_ns, thread_cpu_ns};
+pub use sources::{Snapshot, Sources, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns};
+pub use window::delta;
+
+use std::io;
+use std::path::PathBuf;
+
+/// What went wrong while reading counters. A file that is not there is no error.
+#[derive(Debug, thiserror::Error)]
+pub enum MetricError {
+    /// A file is there, and could not be opened or read.
+    #[error("{}: cannot read it: {source}", path.display())]
+    Read {
+        /// File.
+        path: PathBuf,
+        source: io::Error,
+    },
+    /// A file does not have the form that the kernel documents.
+    #[error(
+        "{}:{line}: {item}: found {found:?}, expected {expected}; \
+         this kernel prints a form that fsarena does not know: please report the line",
+        path.display()
+    )]
+    Malformed {
+        /// File.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Which value of the line.
+        item: String,
+        /// What stands there (at most 64 characters).
+        found: String,
+        /// What should.
+        expected: &'static str,
+    },
+    /// The block device has no counters.
+    #[error("{}: no such file; is {device} a block device of this machine?", path.display())]
+    NoDevice {
+        device: String,
+        /// File looked for.
+        path: PathBuf,
+    },
+    /// The block device does not count.
+    #[error("{device} does not count its requests; switch it on: echo 1 > {}", path.display())]
+    CountingOff { device: String, path: PathBuf },
+    /// The sampling thread could not be started.
+    #[error("cannot start the sampling thread: {0}")]
+    Thread(io::Error),
+    /// The sampling thread panicked.
+    #[error("the sampling thread panicked: {0}")]
+    Panicked(String),
+}
+
+/// A malformed item, before its path is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Malformed {
+    /// Line, from 1.
+    pub line: usize,
+    /// Which value of the line.
+    pub item: String,
+    /// What stands there.
+    pub found: String,
+    /// What should.
+    pub expected: &'static str,
+}
+
+impl Malformed {
+    /// Describes an item; only ever called on the way to an error, so it may allocate.
+    pub fn new(line: usize, item: &str, found: &[u8], expected: &'static str) -> Self {
+        let text = String::from_utf8_lossy(found);
+        Self { line, item: item.to_owned(), found: text.chars().take(64).collect(), expected }
+    }
+
+    /// Adds the path.
+    pub fn at(self, path: PathBuf) -> MetricError {
+        let Self { line, item, found, expected } = self;
+        MetricError::Malformed { path, line, item, found, expected }
+    }
+}

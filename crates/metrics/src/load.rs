@@ -5,9 +5,9 @@
 //! (Documentation/accounting/psi.rst). The files exist since 4.20; switched off (`psi=0`), reading
 //! them gives `EOPNOTSUPP`; `full` of cpu is printed since 5.13 and is 0 for the whole machine.
 
-use crate::error::{Malformed, MetricError};
-use crate::read_file::{ReadFile, Records, expect_number, lines, number, text, words};
+use crate::read_file::{Keyed, ReadFile, Records, expect_number, lines, parse_keyed, text, words};
 use crate::source::{Metric, Opened, Registration, Source};
+use crate::{Malformed, MetricError};
 use crate::{Roots, Watch};
 
 /// Load now; what the kernel does not tell is `None`.
@@ -35,24 +35,21 @@ pub struct Load {
 #[must_use]
 pub fn load_and_pressure(roots: &Roots) -> Load {
     let stat = std::fs::read(roots.proc.join("stat")).unwrap_or_default();
+    let mut tasks = [None; 2];
+    let keys = ["procs_running", "procs_blocked"].map(Keyed::number);
+    // A malformed line leaves its value, and those after it, empty.
+    let _ = parse_keyed(&stat, keys.into_iter(), &mut tasks);
     let loadavg = text(&roots.proc.join("loadavg")).unwrap_or_default();
     let average = |index| finite(loadavg.split_whitespace().nth(index)?);
     Load {
-        procs_running: stat_value(&stat, b"procs_running"),
-        procs_blocked: stat_value(&stat, b"procs_blocked"),
+        procs_running: tasks[0],
+        procs_blocked: tasks[1],
         load_1m: average(0),
         load_5m: average(1),
         cpu_pressure_10s: pressure(roots, "cpu"),
         io_pressure_10s: pressure(roots, "io"),
         memory_pressure_10s: pressure(roots, "memory"),
     }
-}
-
-fn stat_value(stat: &[u8], key: &[u8]) -> Option<u64> {
-    lines(stat).find_map(|(_, line)| {
-        let mut items = words(line);
-        if items.next()? == key { number(items.next()?) } else { None }
-    })
 }
 
 fn pressure(roots: &Roots, what: &str) -> Option<f64> {

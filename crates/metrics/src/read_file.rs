@@ -3,7 +3,7 @@
 //! One buffer a file: it is sized at opening to twice what the file holds, so that later readings
 //! allocate nothing. Readings use pread(2) at 0, which makes procfs and sysfs print anew.
 
-use crate::error::{Malformed, MetricError};
+use crate::{Malformed, MetricError};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -151,16 +151,16 @@ pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// One wanted line of a file of `name value` lines.
+#[derive(Clone, Copy)]
 pub(crate) struct Keyed {
     /// First word of the line (with its colon in meminfo).
-    pub key: &'static [u8],
-    /// Turns the printed number into the metric's unit.
-    pub scale: Scale,
+    pub key: &'static str,
+    scale: Scale,
 }
 
 /// What one printed unit is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Scale {
+#[derive(Clone, Copy)]
+enum Scale {
     /// The metric's own unit.
     One,
     /// 1024 bytes.
@@ -169,12 +169,25 @@ pub(crate) enum Scale {
     Page,
 }
 
-impl Scale {
+impl Keyed {
+    pub const fn number(key: &'static str) -> Self {
+        Self { key, scale: Scale::One }
+    }
+
+    pub const fn kib(key: &'static str) -> Self {
+        Self { key, scale: Scale::Kib }
+    }
+
+    pub const fn pages(key: &'static str) -> Self {
+        Self { key, scale: Scale::Page }
+    }
+
+    /// Turns the printed number into the metric's unit.
     fn factor(self) -> u64 {
-        match self {
-            Self::One => 1,
-            Self::Kib => 1024,
-            Self::Page => rustix::param::page_size() as u64,
+        match self.scale {
+            Scale::One => 1,
+            Scale::Kib => 1024,
+            Scale::Page => rustix::param::page_size() as u64,
         }
     }
 }
@@ -182,21 +195,22 @@ impl Scale {
 /// Picks the wanted lines; a line that is not there stays `None`.
 pub(crate) fn parse_keyed(
     bytes: &[u8],
-    wanted: &[Keyed],
+    wanted: impl ExactSizeIterator<Item = Keyed> + Clone,
     values: &mut [Option<u64>],
 ) -> Result<(), Malformed> {
     let mut missing = wanted.len();
     for (line, text) in lines(bytes) {
         let end = text.iter().position(|&byte| byte == b' ').unwrap_or(text.len());
-        let Some(index) = wanted.iter().position(|keyed| keyed.key == &text[..end]) else {
+        let mut numbered = wanted.clone().enumerate();
+        let Some((index, keyed)) = numbered.find(|(_, keyed)| keyed.key.as_bytes() == &text[..end])
+        else {
             continue;
         };
-        let name = String::from_utf8_lossy(wanted[index].key);
         let found = words(&text[end..]).next().unwrap_or_default();
-        let raw = expect_number(line, &name, found)?;
-        let scaled = raw.checked_mul(wanted[index].scale.factor());
+        let raw = expect_number(line, keyed.key, found)?;
+        let scaled = raw.checked_mul(keyed.factor());
         values[index] = Some(scaled.ok_or_else(|| {
-            Malformed::new(line, &name, found, "a number of bytes within 64 bits")
+            Malformed::new(line, keyed.key, found, "a number of bytes within 64 bits")
         })?);
         missing -= 1;
         if missing == 0 {

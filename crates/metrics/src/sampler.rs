@@ -5,7 +5,7 @@
 //! samples the thread waits in a futex (`thread::park_timeout`, absolute `CLOCK_MONOTONIC` inside),
 //! so that stopping takes one last sample and no waiting.
 
-use crate::error::MetricError;
+use crate::MetricError;
 use crate::samples::Samples;
 use crate::sources::{Snapshot, Sources, monotonic_ns, thread_cpu_ns};
 use fsarena_model::sample::SamplerCost;

@@ -6,11 +6,11 @@
 //! with at most `SAMPLES_MAX` samples and, once thinned, at least half of that. One thinning moves
 //! 1.2 MiB within memory.
 
-use crate::catalog::catalog;
-use crate::delta::growth;
-use crate::error::MetricError;
+use crate::MetricError;
 use crate::source::Kind;
 use crate::sources::Snapshot;
+use crate::sources::catalog;
+use crate::window::growth;
 use fsarena_model::sample::Series;
 
 /// Most samples that are kept of one phase.

@@ -1,6 +1,6 @@
 //! What a metric and a source of metrics are.
 
-use crate::error::MetricError;
+use crate::MetricError;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

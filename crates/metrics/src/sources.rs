@@ -1,16 +1,39 @@
-//! All sources together: opened once, read as one snapshot.
+//! All sources together: the list of metrics, and files opened once and read as one snapshot.
+//!
+//! A source is added by its own file and one line in `SOURCES`. Names are stored in databases: they
+//! are never reused for another meaning. The order is no promise; an index is valid only within
+//! one running program.
 
-use crate::catalog::{SOURCES, catalog};
-use crate::error::MetricError;
-use crate::source::{Registration, Source};
-use crate::{Roots, Watch};
+use crate::MetricError;
+use crate::source::{Metric, Registration, Source};
+use crate::{Roots, Watch, block, cgroup, keyed, load, stat, worker};
+use std::sync::LazyLock;
+
+/// All sources.
+pub(crate) const SOURCES: &[Registration] = &[
+    stat::SOURCE,
+    block::SOURCE,
+    worker::SOURCE,
+    keyed::VMSTAT,
+    keyed::MEMINFO,
+    load::SOURCE,
+    cgroup::SOURCE,
+];
+
+/// All metrics; [`Snapshot::values`] is in this order.
+#[must_use]
+pub fn catalog() -> &'static [Metric] {
+    static ALL: LazyLock<Vec<Metric>> =
+        LazyLock::new(|| SOURCES.iter().flat_map(|source| source.metrics).copied().collect());
+    &ALL
+}
 
 /// All metrics at one moment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snapshot {
     /// `CLOCK_MONOTONIC` right before the first source was read.
     pub monotonic_ns: u64,
-    /// One value a metric, in the order of [`crate::catalog()`]; `None` is missing.
+    /// One value a metric, in the order of [`catalog`]; `None` is missing.
     pub values: Vec<Option<u64>>,
 }
 
@@ -98,4 +121,67 @@ pub fn process_cpu_ns() -> u64 {
 fn nanos(clock: rustix::time::ClockId) -> u64 {
     let time = rustix::time::clock_gettime(clock);
     (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_file;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_end_in_their_unit() {
+        let names: BTreeSet<_> = catalog().iter().map(|metric| metric.name).collect();
+        assert_eq!(names.len(), catalog().len());
+        for metric in catalog() {
+            for unit in ["ns", "bytes"] {
+                let by_name = metric.name.ends_with(&format!("_{unit}"));
+                assert_eq!(by_name, metric.unit == unit, "{}: unit {}", metric.name, metric.unit);
+            }
+            assert!(
+                metric.doc.contains("/proc")
+                    || metric.doc.contains("/sys")
+                    || metric.doc.contains("memory."),
+                "{}: doc names no source",
+                metric.name
+            );
+        }
+    }
+
+    /// Every parser on arbitrary bytes, and on bytes that almost are what it expects: a parser may
+    /// refuse, it must not panic.
+    fn all_parsers(bytes: &[u8]) {
+        let mut values = [None; 32];
+        let _ = stat::parse(bytes, 100, &mut values);
+        let _ = stat::parse(bytes, 0, &mut values);
+        let _ = keyed::parse(bytes, &keyed::EVENTS, &mut values);
+        let _ = load::parse(bytes, &mut values);
+        let _ = block::parse(bytes, &mut values);
+        let _ = cgroup::parse_number(bytes, &mut values[0]);
+        let _ = worker::fields(bytes, [10, 12, 14, 15, 24]);
+        let _ = worker::fields(bytes, [22]);
+        let _ = worker::state(bytes);
+        let _ = read_file::number(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes(bytes: Vec<u8>) {
+            all_parsers(&bytes);
+        }
+
+        #[test]
+        fn almost_right(
+            text in "((cpu|ctxt|some|full|pgpgin|nr_dirtied|4242 \\(x\\) R) ?){1,2}\
+                     (( |\n|total=|-|\\))?[0-9]{0,21}){0,40}"
+        ) {
+            all_parsers(text.as_bytes());
+        }
+
+        #[test]
+        fn numbers_are_exact(value: u64) {
+            prop_assert_eq!(read_file::number(value.to_string().as_bytes()), Some(value));
+        }
+    }
 }

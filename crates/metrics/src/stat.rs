@@ -4,9 +4,9 @@
 //! window under about a second knows its load only roughly. Idle and iowait are estimates that
 //! the kernel corrects: both may go back (proc_stat(5); Documentation/filesystems/proc.rst, 1.7).
 
-use crate::error::{Malformed, MetricError};
 use crate::read_file::{ReadFile, Records, expect_number, lines, words};
 use crate::source::{Decrease, Metric, Opened, Registration, Source};
+use crate::{Malformed, MetricError};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };

@@ -4,10 +4,10 @@
 //! end they fail with `ESRCH`, which is "missing" here, whatever the number is reused for. The
 //! exact account of a finished worker is its own getrusage(2); this is for the series.
 
-use crate::error::{Malformed, MetricError};
-use crate::read_file::{Keyed, ReadFile, Records, Scale, expect_number, parse_keyed, words};
+use crate::read_file::{Keyed, ReadFile, Records, expect_number, parse_keyed, words};
 use crate::source::{Metric, Opened, Registration, Source};
 use crate::stat::{ticks_per_s, ticks_to_ns};
+use crate::{Malformed, MetricError};
 use crate::{Roots, Watch};
 
 pub(crate) const SOURCE: Registration = Registration { metrics: METRICS, open };
@@ -27,12 +27,7 @@ const METRICS: &[Metric] = &[
     Metric::counter("worker.dirtied_bytes", "bytes", "made dirty; /proc/PID/io write_bytes:"),
 ];
 
-const IO_KEYS: &[Keyed] = &[
-    Keyed { key: b"syscr:", scale: Scale::One },
-    Keyed { key: b"syscw:", scale: Scale::One },
-    Keyed { key: b"read_bytes:", scale: Scale::One },
-    Keyed { key: b"write_bytes:", scale: Scale::One },
-];
+const IO_KEYS: [&str; 4] = ["syscr:", "syscw:", "read_bytes:", "write_bytes:"];
 
 struct Worker {
     stat: ReadFile,
@@ -42,16 +37,12 @@ struct Worker {
 }
 
 fn open(roots: &Roots, watch: &Watch) -> Opened {
-    let (stat, io) = match watch.worker_pid {
-        Some(pid) => {
-            let directory = roots.proc.join(pid.to_string());
-            (
-                ReadFile::open(directory.join("stat"), Records::One)?,
-                ReadFile::open(directory.join("io"), Records::One)?,
-            )
-        }
-        None => (ReadFile::unwatched(), ReadFile::unwatched()),
+    let file = |name| {
+        watch.worker_pid.map_or(Ok(ReadFile::unwatched()), |pid| {
+            ReadFile::open(roots.proc.join(pid.to_string()).join(name), Records::One)
+        })
     };
+    let (stat, io) = (file("stat")?, file("io")?);
     let page_bytes = rustix::param::page_size() as u64;
     Ok(Box::new(Worker { stat, io, ticks_per_s: ticks_per_s(), page_bytes }))
 }
@@ -69,7 +60,9 @@ impl Source for Worker {
             from_stat[4] = Some(pages.saturating_mul(page_bytes));
             Ok(())
         })?;
-        self.io.parse(|bytes| parse_keyed(bytes, IO_KEYS, from_io)).map(drop)
+        self.io
+            .parse(|bytes| parse_keyed(bytes, IO_KEYS.map(Keyed::number).into_iter(), from_io))
+            .map(drop)
     }
 }
 

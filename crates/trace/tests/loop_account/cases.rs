@@ -1,6 +1,6 @@
 //! Work of which it is known where its bytes go.
 
-use crate::fixture::{TraceFixture, assert_attributed, level, part};
+use crate::{TraceFixture, assert_attributed, level, part};
 use fsarena_model::account::{Account, Part, Written};
 use fsarena_model::contender::FsLevel;
 use std::fs::{self, File};

@@ -1,6 +1,6 @@
 //! Sessions that go wrong, and what they leave.
 
-use crate::fixture::{TraceFixture, device, number, written_bytes};
+use crate::{TraceFixture, device, number, written_bytes};
 use fsarena_model::account::{FsLayout, Part};
 use fsarena_trace::{BlockDevice, Kind, Session, TraceError, Tracefs, account};
 use std::fs::{self, File};

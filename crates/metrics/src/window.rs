@@ -1,8 +1,8 @@
 //! Differences of snapshots. Pure; never negative, never a guess.
 
-use crate::catalog::catalog;
 use crate::source::{Decrease, Kind};
 use crate::sources::Snapshot;
+use crate::sources::catalog;
 use fsarena_model::sample::Counters;
 
 /// Growth of a cumulative metric from one reading to a later one; `None` where it began anew.
