@@ -54,15 +54,6 @@ impl Hierarchy {
         Ok(Self { root, version: Version::V2 })
     }
 
-    /// As tables name it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self.version {
-            Version::V1 => "cgroup v1",
-            Version::V2 => "cgroup v2",
-        }
-    }
-
     /// Directory of the cgroup called `name`, whether it exists or not.
     #[must_use]
     pub fn path_of(&self, name: &str) -> PathBuf {
@@ -113,6 +104,15 @@ impl MemoryCgroup {
         &self.path
     }
 
+    /// As tables name its interface.
+    #[must_use]
+    pub fn version_name(&self) -> &'static str {
+        match self.version {
+            Version::V1 => "cgroup v1",
+            Version::V2 => "cgroup v2",
+        }
+    }
+
     /// Moves a process into it. What the process touched before stays where it was charged.
     ///
     /// # Errors
@@ -158,11 +158,7 @@ impl MemoryCgroup {
             Version::V1 => "memory.oom_control",
             Version::V2 => "memory.events",
         };
-        let text = fs::read_to_string(self.path.join(file)).unwrap_or_default();
-        text.lines()
-            .find_map(|line| line.strip_prefix("oom_kill "))
-            .and_then(|count| count.trim().parse().ok())
-            .unwrap_or(0)
+        Usage { file: self.path.join(file), key: "oom_kill " }.read_bytes().unwrap_or(0)
     }
 
     /// Removes it; an ending task may hold it for a moment.
@@ -223,7 +219,7 @@ mod tests {
                     34 20 0:30 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n\
                     40 20 0:36 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
         let found = Hierarchy::find(text).unwrap();
-        assert_eq!(found.name(), "cgroup v1");
+        assert_eq!(found.version, Version::V1);
         assert_eq!(found.path_of("x"), Path::new("/sys/fs/cgroup/memory/x"));
     }
 
@@ -235,7 +231,7 @@ mod tests {
         fs::write(tree.path().join("cgroup.controllers"), "cpu io\n").unwrap();
         assert!(Hierarchy::find(&line).unwrap_err().contains("no memory controller"));
         fs::write(tree.path().join("cgroup.controllers"), "cpu memory io\n").unwrap();
-        assert_eq!(Hierarchy::find(&line).unwrap().name(), "cgroup v2");
+        assert_eq!(Hierarchy::find(&line).unwrap().version, Version::V2);
     }
 
     #[test]

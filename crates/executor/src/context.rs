@@ -6,12 +6,13 @@
 
 use crate::accounts::WriteAccounts;
 use crate::contents::StoredContents;
-use crate::error::StepError;
+use crate::error::{StepError, refusal, unexpected};
 use crate::fault;
 use crate::filesystem::{TestedFs, notice};
 use crate::limit::MemoryLimit;
 use crate::stop::Stop;
 use crate::warm;
+use crate::worker::ReadyWorker;
 use fsarena_metrics::Roots;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
@@ -19,7 +20,7 @@ use fsarena_model::record::{
     ColdProof, Effective, Outcome, Rank, TimeBase, TrialPlace, TrialRecord,
 };
 use fsarena_model::spec::TrialSpec;
-use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSpec};
+use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSays, WorkerSpec};
 use fsarena_model::{RECORD_SCHEMA, SPEC_SCHEMA};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -168,8 +169,26 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Adds the result of a check to the record.
-    pub(crate) fn take_verified(&mut self, report: VerifyReport) -> Result<(), StepError> {
+    /// Runs an untimed task whose answer is that it is done.
+    pub(crate) fn run_task(&mut self, task: Task, op: Op) -> Result<(), StepError> {
+        self.chilled = None;
+        let spec = self.worker_spec(task, op);
+        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        let said = worker.go();
+        match said.map_err(|failure| refusal(failure.into(), self.fs.inodes_free()))? {
+            WorkerSays::Made => Ok(()),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Runs a check of contents, and adds its result to the record.
+    pub(crate) fn check(&mut self, task: Task) -> Result<(), StepError> {
+        let spec = self.worker_spec(task, Op::Read);
+        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
+        let report = match worker.go()? {
+            WorkerSays::Verified(report) => report,
+            other => return Err(unexpected(&other)),
+        };
         let failed = mismatch(&report).map_or(Ok(()), Err);
         match &mut self.record.verify {
             Some(known) => {

@@ -5,12 +5,11 @@
 
 use crate::cold::Need;
 use crate::context::Trial;
-use crate::error::{StepError, errno_in, refusal, unexpected};
+use crate::error::{StepError, errno_in};
 use crate::trees::{StoredTree, file_bytes};
-use crate::worker::ReadyWorker;
 use fsarena_filesystems::ContentRule;
 use fsarena_model::job::{DATA, Job, Origin, SourcePlace};
-use fsarena_model::work::{Op, Task, WorkerReport, WorkerSays};
+use fsarena_model::work::{Op, Task, WorkerReport};
 use std::path::PathBuf;
 
 impl Trial<'_> {
@@ -18,7 +17,7 @@ impl Trial<'_> {
     pub(crate) fn stage(&mut self) -> Result<(), StepError> {
         let source = self.source()?.clone();
         let task = Task::Stage { source: source.clone(), from: self.spec.staged.clone() };
-        self.run_task(task).map_err(|failed| self.explain_denied(failed))?;
+        self.run_task(task, Op::Job).map_err(|failed| self.explain_denied(failed))?;
         let archive_bytes = source.archive.and_then(|_| file_bytes(self.spec.staged.as_deref()?));
         if let (Origin::Own { path }, Some(was), Some(is)) =
             (&source.origin, source.contents.archive_bytes, archive_bytes)
@@ -53,7 +52,7 @@ impl Trial<'_> {
     pub(crate) fn hook(&mut self, command: &str) -> Result<(), StepError> {
         self.end_accounts("a hook")?;
         let data = self.data_path(self.source()?);
-        self.run_task(Task::Hook { command: command.to_owned(), data }).map_err(|failed| {
+        self.run_task(Task::Hook { command: command.to_owned(), data }, Op::Job).map_err(|failed| {
             match failed {
                 StepError::Failed { error, remedy } => {
                     StepError::Failed { error: format!("{error}, in {command:?}"), remedy }
@@ -91,12 +90,7 @@ impl Trial<'_> {
         if pairs.is_empty() {
             return Ok(());
         }
-        let spec = self.worker_spec(Task::Compare { pairs, source }, Op::Read);
-        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        match worker.go()? {
-            WorkerSays::Verified(report) => self.take_verified(report),
-            other => Err(unexpected(&other)),
-        }
+        self.check(Task::Compare { pairs, source })
     }
 
     /// What a phase with a job has to read from the device; `ops` are those that it did.
@@ -108,17 +102,5 @@ impl Trial<'_> {
         let reflink = self.spec.contender.levels.reflink;
         let input = self.contents.trees.find(&job.of);
         input.map_or(Need::Nothing, |input| input.need(&job.kind, (rule, reflink), ops))
-    }
-
-    /// An untimed task whose answer is that it is done.
-    fn run_task(&mut self, task: Task) -> Result<(), StepError> {
-        self.chilled = None;
-        let spec = self.worker_spec(task, Op::Job);
-        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        let said = worker.go();
-        match said.map_err(|failure| refusal(failure.into(), self.fs.inodes_free()))? {
-            WorkerSays::Made => Ok(()),
-            other => Err(unexpected(&other)),
-        }
     }
 }

@@ -7,7 +7,7 @@
 use crate::accounts::WriteAccounts;
 use crate::contents::StoredContents;
 use crate::context::{Trial, blank_record};
-use crate::error::{StepError, op_failure, refusal, unexpected};
+use crate::error::{StepError, op_failure, unexpected};
 use crate::filesystem::TestedFs;
 use crate::limit::MemoryLimit;
 use crate::source::SourceFiles;
@@ -117,7 +117,7 @@ impl Trial<'_> {
             Step::Condition => self.condition(),
             Step::Reset => self.reset(),
             Step::Mount => self.mount(),
-            Step::MakeDirs => self.make_dirs(),
+            Step::MakeDirs => self.run_task(Task::MakeDirs, Op::Stat),
             Step::Stage => self.stage(),
             Step::Hook { command, .. } => self.hook(command),
             Step::Prepare { phase } => self.prepare(phase),
@@ -151,17 +151,6 @@ impl Trial<'_> {
         let unread = self.fs.make(&mut self.record.filesystem)?;
         self.record.notices.extend(unread);
         Ok(())
-    }
-
-    fn make_dirs(&mut self) -> Result<(), StepError> {
-        self.chilled = None;
-        let spec = self.worker_spec(Task::MakeDirs, Op::Stat);
-        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        let said = worker.go();
-        match said.map_err(|f| refusal(f.into(), self.fs.inodes_free()))? {
-            WorkerSays::Made => Ok(()),
-            other => Err(unexpected(&other)),
-        }
     }
 
     /// An untimed phase.
@@ -241,12 +230,7 @@ impl Trial<'_> {
         }
         let first = self.spec.workload.phases.first().filter(|phase| phase.op.moves_bytes());
         let bs_bytes = first.map_or(1 << 20, |phase| phase.bs_bytes);
-        let spec = self.worker_spec(Task::Verify { bs_bytes }, Op::Read);
-        let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
-        match worker.go()? {
-            WorkerSays::Verified(report) => self.take_verified(report),
-            other => Err(unexpected(&other)),
-        }
+        self.check(Task::Verify { bs_bytes })
     }
 
     fn teardown(&mut self) -> Result<(), StepError> {

@@ -5,7 +5,7 @@
 
 use crate::stop::Stop;
 use fsarena_model::work::{WorkerSays, WorkerSpec};
-use fsarena_process::orphans::OrphanReaper;
+use fsarena_process::OrphanReaper;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
 use std::io::{BufRead as _, BufReader, Write as _};

@@ -15,9 +15,9 @@
 use crate::program::{FioRun, HookRun, JobRun, ProgramError};
 use crate::tree::{self, TreeError, TreeRun};
 use fsarena_engine::EngineError;
+use fsarena_engine::InjectedDelay;
+use fsarena_engine::Job;
 use fsarena_engine::buffer::warm_memory;
-use fsarena_engine::job::InjectedDelay;
-use fsarena_engine::job::Job;
 use fsarena_engine::phase::Prepared;
 use fsarena_engine::resources::become_user;
 use fsarena_engine::root::{Root, make_dirs};

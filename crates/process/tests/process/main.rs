@@ -2,7 +2,7 @@
 //! other tests too.
 #![allow(clippy::unwrap_used)] // helpers of tests
 
-use fsarena_process::orphans::{OrphanReaper, kill_orphans_by};
+use fsarena_process::{OrphanReaper, kill_orphans_by};
 use rustix::io::Errno;
 use rustix::process::{Signal, kill_process};
 use std::io::{BufRead as _, BufReader};

@@ -26,16 +26,16 @@
 use super::ProgramError;
 use super::find::{Program, find};
 use super::lifetime::{environment, start_in_root};
+use fsarena_engine::InjectedDelay;
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
-use fsarena_engine::job::InjectedDelay;
 use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_foreign::fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{OpError, ProgramReport, WorkerReport};
 use fsarena_process::cmd::{Streams, capture};
-use fsarena_process::orphans::kill_orphans;
+use fsarena_process::kill_orphans;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io;

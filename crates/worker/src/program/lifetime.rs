@@ -8,9 +8,9 @@
 use super::find::Program;
 use fsarena_engine::Root;
 use fsarena_model::job::PROGRAM_PATH;
+use fsarena_process::adopt_orphans;
 use fsarena_process::child::{end_with_parent, start_in};
 use fsarena_process::cmd::{capture, first_line};
-use fsarena_process::orphans;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::{AsFd as _, OwnedFd};
 use rustix::io::Errno;
@@ -34,11 +34,11 @@ pub(super) fn environment(command: &mut Command) -> &mut Command {
 }
 
 /// Lets `command` start in the root, and be sent `at_death` when this process dies. Descendants of
-/// it that outlive their parent become children of this process ([`orphans`]).
+/// it that outlive their parent become children of this process ([`adopt_orphans`]).
 pub(super) fn start_in_root(command: &mut Command, root: &Root, at_death: Signal) {
     start_in(command, root.dir().as_fd());
     end_with_parent(command, at_death);
-    orphans::adopt();
+    adopt_orphans();
 }
 
 /// The first line that a program prints of its version; empty where it prints none. Not asked with

@@ -57,8 +57,8 @@ use copy::{ByteCounts, Copier};
 use delete::Deleter;
 use entry_timer::EntryTimer;
 use error::{EntryError, Failure, NameCall as _, terminated};
+use fsarena_engine::InjectedDelay;
 use fsarena_engine::clock::monotonic_ns;
-use fsarena_engine::job::InjectedDelay;
 use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_engine::root::Root;
@@ -98,7 +98,7 @@ impl TreeRun {
     /// user or there is no memory.
     pub fn prepare(task: &JobTask) -> Result<Self, TreeError> {
         let elsewhere = Some(&task.input).filter(|input| input.is_absolute());
-        if let Some(closed) = elsewhere.and_then(|input| crate::access::closed(input)) {
+        if let Some(closed) = elsewhere.and_then(|input| crate::closed(input)) {
             let (phase, path) = (task.name.clone(), task.input.clone());
             return Err(TreeError::Closed { phase, path, closed });
         }

@@ -1,9 +1,7 @@
 //! Copy, delete and untar of trees against the programs that people use.
 
 use crate::temp_dir;
-use crate::trees::{
-    NewEntry, compared, differences, done, facts, make, program, small, source, task,
-};
+use crate::{NewEntry, compared, differences, done, facts, make, program, small, source, task};
 use fsarena_model::job::{Compression, JobKind, Reflink};
 use fsarena_model::work::JobTask;
 use proptest::prelude::*;
@@ -143,7 +141,7 @@ fn sparse_members_are_refused() {
         let format = format!("--format={format}");
         let args = ["-cSf", "data.tar", &format, "-C", "data", "./f"];
         program("tar", dir.path(), &args.map(OsStr::new));
-        let error = crate::trees::run(dir.path(), &untar(Compression::None)).error.unwrap();
+        let error = crate::run(dir.path(), &untar(Compression::None)).error.unwrap();
         assert!(error.text.contains("sparse member"), "{error:?}");
         assert_eq!(std::fs::read_dir(dir.path().join("unpack")).unwrap().count(), 0);
         std::fs::remove_dir(dir.path().join("unpack")).unwrap();

@@ -11,7 +11,7 @@
 //! first one then the other in turn. A program's time goes from right before it is started to its
 //! end, ours from the first to the last clock read, with every latency recorded.
 
-use crate::trees::{done, program, source, task};
+use crate::{done, program, source, task};
 #[allow(dead_code)] // others use the rest
 use fsarena_engine::Root;
 use fsarena_model::job::{Compression, JobKind, Origin, Source};

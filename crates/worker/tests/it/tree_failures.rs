@@ -1,7 +1,7 @@
 //! Errors in the middle of jobs on trees, what comparing finds, and putting a source there.
 
 use crate::temp_dir;
-use crate::trees::{compared, differences, done, program, run, set_time, small, source, task};
+use crate::{compared, differences, done, program, run, set_time, small, source, task};
 use fsarena_engine::Root;
 use fsarena_model::job::{Compression, JobKind, Origin, Reflink, Source};
 use fsarena_model::work::{JobTask, WorkerReport};
@@ -135,7 +135,7 @@ fn another_user_copies_for_itself() {
     set_time(&dir.path().join("data/dir/in dir"), 5, 0);
     let Some(report) = as_nobody(|| run(dir.path(), &copy(Path::new("data")))) else { return };
     assert_eq!(report.error, None);
-    let copied = crate::trees::facts(&dir.path().join("copy"));
+    let copied = crate::facts(&dir.path().join("copy"));
     assert!(copied.values().all(|fact| fact.owner.0 == 65534));
     let verified = compared(dir.path(), "copy", "data", &source(None));
     assert_eq!((verified.bad_files, verified.examples), (0, vec![]));
@@ -166,7 +166,7 @@ fn comparing_finds_every_difference() {
     small(&untouched.path().join("data"));
     type Change = fn(&Path);
     let rewrite = |path: &Path, bytes: &[u8]| {
-        let facts = crate::trees::facts(path);
+        let facts = crate::facts(path);
         std::fs::write(path, bytes).unwrap();
         let ns = facts[Path::new("")].mtime_ns;
         set_time(path, (ns / 1_000_000_000) as i64, (ns % 1_000_000_000) as i64);
@@ -273,7 +273,7 @@ fn a_source_is_generated_or_copied_there() {
     let made = Source { origin, contents, ..source(None) };
     let (dir, other) = (temp_dir(), temp_dir());
     stage(&Root::open(dir.path()).unwrap(), &made, None).unwrap();
-    let entries = crate::trees::facts(&dir.path().join("data")).len() as u64;
+    let entries = crate::facts(&dir.path().join("data")).len() as u64;
     assert_eq!(entries, contents.entries() + 1);
     let from = dir.path().join("data");
     stage(&Root::open(other.path()).unwrap(), &made, Some(&from)).unwrap();

@@ -1,8 +1,6 @@
 //! Each kind of work, and that its product is right.
 
-use super::setting::{
-    CONTENTS, command, ends_well, make_tree, new_root, odd_name, run, snapshot, task,
-};
+use super::{CONTENTS, command, ends_well, make_tree, new_root, odd_name, run, snapshot, task};
 use fsarena_model::job::{Compression, Contents, JobKind, Reflink};
 use fsarena_model::work::{JobTask, WorkerReport};
 use fsarena_worker::program::JobRun;

@@ -1,7 +1,7 @@
 //! Commands of the user's: what they see, and how they fail.
 
 use super::full::SmallTmpfs;
-use super::setting::{command, make_tree, new_root, run, task};
+use super::{command, make_tree, new_root, run, task};
 use fsarena_engine::Root;
 use fsarena_model::job::JobKind;
 use fsarena_model::work::JobTask;

@@ -1,6 +1,6 @@
 //! Programs that are killed in the middle, that stay in the background, or whose worker dies.
 
-use super::setting::{alone, at_work, command, kill, make_tree, new_root, run, task, within_20_s};
+use super::{alone, at_work, command, kill, make_tree, new_root, run, task, within_20_s};
 use fsarena_model::job::{Compression, JobKind};
 use fsarena_model::work::{JobTask, WorkerReport};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Tasks of real work in a worker process of its own: this test program runs itself as the worker.
 
-use super::setting::{CONTENTS, command, make_tree, new_root, snapshot, task};
+use super::{CONTENTS, command, make_tree, new_root, snapshot, task};
 use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::job::{By, Job, JobKind, Origin, Source, SourcePlace};
 use fsarena_model::seed::Seed;
@@ -165,7 +165,7 @@ fn a_hook_answers_that_it_ran_or_what_failed() {
     };
     assert_eq!(refused("echo why >&2; false"), "hook: sh ended with exit code 1: why");
     assert!(refused("echo {dev}").contains("{dev} has no meaning here"));
-    assert!(super::setting::at_work("sleep", root.path()).is_empty());
+    assert!(super::at_work("sleep", root.path()).is_empty());
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn another_user_does_the_work_where_the_way_is_closed() {
     let file = fs::metadata(root.join("copy/Makefile")).unwrap();
     assert_eq!((file.uid(), file.gid()), (65_534, 65_533));
     let compile = task(JobKind::Compile { jobs: 1 }, "build", "data");
-    if super::setting::has(&compile) {
+    if super::has(&compile) {
         assert_eq!(report(&root, compile, user).error, None);
         assert_eq!(fs::metadata(root.join("build/x")).unwrap().uid(), 65_534);
         let elsewhere = tempfile::tempdir().unwrap();

@@ -1,9 +1,19 @@
-//! The kinds of work, one value each: how its program is started, and what it has done.
+//! The kinds of work: how the program of each is started, and what it has done.
 //!
-//! A kind is a type here and a line in [`work_of`]. Nothing is started here.
+//! | kind | program |
+//! |---|---|
+//! | copy | `cp -a`: a tree, or an archive as it is, under a new name |
+//! | delete | `rm -rf`: a tree or an archive removed |
+//! | untar, archive | `tar -x`, `tar -c`; the compressor is a process of its own |
+//! | compile | `make`: a tree of sources built into another directory, told as `OUT` |
+//! | flac | all files by one start, as long as their names fit |
+//! | ogg | a start for each file: `oggenc` puts several next to their sources |
+//! | command | `sh -c`: a command of the user's, as written |
+//!
+//! Nothing is started here.
 
 use super::products::{file_bytes, stem, tree_bytes};
-use crate::access::closed_way;
+use crate::closed_way;
 use crate::program::ProgramError;
 use fsarena_engine::Root;
 use fsarena_model::braces::{OF_COMMANDS, fill, quoted};
@@ -19,26 +29,6 @@ use std::path::{Path, PathBuf};
 
 /// Arguments of one start of a program.
 pub(super) type Args = Vec<OsString>;
-
-/// One kind of work: what its program is told, and what it has done when it ended well.
-pub(super) trait Work: std::fmt::Debug {
-    /// How the program is started.
-    fn invocations(&self, task: &JobTask, root: &Path) -> Result<Invocations, ProgramError>;
-
-    /// What a program that ended well has read, made and gone over: `wavs` files, where such were
-    /// listed.
-    fn amounts(&self, task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts>;
-
-    /// Whether the product is a directory that has to be there.
-    fn fills_directory(&self) -> bool {
-        false
-    }
-
-    /// What the program is sent when its worker dies.
-    fn at_death(&self) -> Signal {
-        Signal::KILL
-    }
-}
 
 /// How the first program of a job is started.
 #[derive(Debug)]
@@ -58,65 +48,94 @@ pub(super) struct Amounts {
     pub written_bytes: u64,
 }
 
-/// The table of kinds.
-pub(super) fn work_of(kind: &JobKind) -> Box<dyn Work> {
-    match kind {
-        JobKind::Copy => Box::new(Copy),
-        JobKind::Delete => Box::new(Delete),
-        JobKind::Untar { compression } => Box::new(Untar(*compression)),
-        JobKind::Archive { compression } => Box::new(Archive(*compression)),
-        JobKind::Flac => Box::new(Flac),
-        JobKind::Ogg => Box::new(Ogg),
-        JobKind::Compile { jobs } => Box::new(Compile(*jobs)),
-        JobKind::Command(command) => Box::new(Shell(command.run.clone())),
-    }
+/// How the program of `task` is started in `root`.
+pub(super) fn invocations(task: &JobTask, root: &Path) -> Result<Invocations, ProgramError> {
+    let input = || OsString::from(task.input.clone());
+    let name = || OsString::from(task.name.clone());
+    Ok(Invocations::Once(match &task.job.kind {
+        JobKind::Copy => {
+            let reflink = format!("--reflink={}", task.reflink.name()).into();
+            vec!["-a".into(), reflink, "--".into(), input(), name()]
+        }
+        JobKind::Delete => vec!["-rf".into(), "--".into(), input()],
+        JobKind::Untar { compression } => {
+            let mut args = tar_args("-x", *compression);
+            args.extend(["-f".into(), input(), "-C".into(), name()]);
+            args
+        }
+        JobKind::Archive { compression } => {
+            let mut args = tar_args("-c", *compression);
+            args.extend(["-f".into(), product(task).into(), "-C".into(), input(), ".".into()]);
+            args
+        }
+        JobKind::Compile { jobs } => {
+            check_way(task, root)?;
+            let mut out = OsString::from("OUT=");
+            out.push(from_input(&task.input, root).join(&task.name));
+            vec!["-s".into(), "-C".into(), input(), format!("-j{}", jobs.max(&1)).into(), out]
+        }
+        JobKind::Flac => return Ok(Invocations::OverWavs(flac_args)),
+        JobKind::Ogg => return Ok(Invocations::OverWavs(ogg_args)),
+        JobKind::Command(command) => vec!["-c".into(), filled(&command.run, root, &task.data)?],
+    }))
 }
 
-/// `cp -a`: a tree, or an archive as it is, copied under a new name.
-#[derive(Debug)]
-struct Copy;
-
-impl Work for Copy {
-    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
-        Ok(Invocations::Once(vec![
-            "-a".into(),
-            format!("--reflink={}", task.reflink.name()).into(),
-            "--".into(),
-            task.input.clone().into(),
-            task.name.clone().into(),
-        ]))
-    }
-
-    fn amounts(&self, task: &JobTask, root: &Root, _: u64) -> io::Result<Amounts> {
-        let (ops, bytes) = match file_bytes(root, Path::new(&task.name))? {
-            Some(bytes) => (1, bytes),
-            None => (task.contents.entries(), task.contents.bytes),
-        };
-        Ok(Amounts { ops, read_bytes: bytes, written_bytes: bytes })
-    }
+/// What a program that ended well has read, made and gone over: `wavs` files, where such were
+/// listed.
+pub(super) fn amounts(task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts> {
+    let contents = &task.contents;
+    let entries = contents.entries();
+    let (ops, read_bytes, written_bytes) = match &task.job.kind {
+        JobKind::Copy => match file_bytes(root, Path::new(&task.name))? {
+            Some(bytes) => (1, bytes, bytes),
+            None => (entries, contents.bytes, contents.bytes),
+        },
+        JobKind::Delete => (entries, 0, 0),
+        JobKind::Untar { .. } => {
+            (entries, file_bytes(root, &task.input)?.unwrap_or(0), contents.bytes)
+        }
+        JobKind::Archive { .. } => {
+            let packed_bytes = file_bytes(root, Path::new(&product(task)))?;
+            (entries, contents.bytes, packed_bytes.unwrap_or(0))
+        }
+        // There is no number of what a compiler goes over.
+        JobKind::Compile { .. } => (0, contents.bytes, tree_bytes(root, Path::new(&task.name))?),
+        JobKind::Flac | JobKind::Ogg => {
+            (wavs, contents.bytes, tree_bytes(root, Path::new(&task.name))?)
+        }
+        // Nothing is known of it.
+        JobKind::Command(_) => (0, 0, 0),
+    };
+    Ok(Amounts { ops, read_bytes, written_bytes })
 }
 
-/// `rm -rf`: a tree or an archive removed.
-#[derive(Debug)]
-struct Delete;
-
-impl Work for Delete {
-    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
-        Ok(Invocations::Once(vec!["-rf".into(), "--".into(), task.input.clone().into()]))
-    }
-
-    fn amounts(&self, task: &JobTask, _: &Root, _: u64) -> io::Result<Amounts> {
-        Ok(Amounts { ops: task.contents.entries(), ..Amounts::default() })
-    }
+/// Whether the product is a directory that has to be there.
+pub(super) fn fills_directory(kind: &JobKind) -> bool {
+    !matches!(kind, JobKind::Copy | JobKind::Delete | JobKind::Archive { .. } | JobKind::Command(_))
 }
 
-/// `tar -x`; the compressor is a process of its own.
-#[derive(Debug)]
-struct Untar(Compression);
+/// What the program is sent when its worker dies. make ends its compilers when it is told to end.
+pub(super) fn at_death(kind: &JobKind) -> Signal {
+    if matches!(kind, JobKind::Compile { .. }) { Signal::TERM } else { Signal::KILL }
+}
 
-/// `tar -c`; the compressor is a process of its own.
-#[derive(Debug)]
-struct Archive(Compression);
+/// Refuses a make whose way from the sources elsewhere to the root is closed to this user.
+fn check_way(task: &JobTask, root: &Path) -> Result<(), ProgramError> {
+    let Some(closed) = closed_way(root).filter(|_| task.input.is_absolute()) else {
+        return Ok(());
+    };
+    Err(ProgramError::Task {
+        phase: task.name.clone(),
+        what: format!(
+            "make works in {}, and the user of the work may not go from there to {}: {} is closed \
+             to it",
+            task.input.display(),
+            root.display(),
+            closed.display()
+        ),
+        remedy: "use source = \"same\", or leave --user out",
+    })
+}
 
 /// The first arguments of tar; `--force-local`, for a colon in a name is not another machine.
 fn tar_args(what: &str, compression: Compression) -> Vec<OsString> {
@@ -126,88 +145,8 @@ fn tar_args(what: &str, compression: Compression) -> Vec<OsString> {
     args
 }
 
-impl Work for Untar {
-    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
-        let mut args = tar_args("-x", self.0);
-        args.extend(["-f".into(), task.input.clone().into()]);
-        args.extend(["-C".into(), task.name.clone().into()]);
-        Ok(Invocations::Once(args))
-    }
-
-    fn amounts(&self, task: &JobTask, root: &Root, _: u64) -> io::Result<Amounts> {
-        let read_bytes = file_bytes(root, &task.input)?.unwrap_or(0);
-        let contents = &task.contents;
-        Ok(Amounts { ops: contents.entries(), read_bytes, written_bytes: contents.bytes })
-    }
-
-    fn fills_directory(&self) -> bool {
-        true
-    }
-}
-
-impl Work for Archive {
-    fn invocations(&self, task: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
-        let mut args = tar_args("-c", self.0);
-        args.extend(["-f".into(), product(task).into()]);
-        args.extend(["-C".into(), task.input.clone().into(), ".".into()]);
-        Ok(Invocations::Once(args))
-    }
-
-    fn amounts(&self, task: &JobTask, root: &Root, _: u64) -> io::Result<Amounts> {
-        let written_bytes = file_bytes(root, Path::new(&product(task)))?.unwrap_or(0);
-        let contents = &task.contents;
-        Ok(Amounts { ops: contents.entries(), read_bytes: contents.bytes, written_bytes })
-    }
-}
-
 fn product(task: &JobTask) -> String {
     task.job.product(&task.name).unwrap_or_else(|| task.name.clone())
-}
-
-/// `make`, with so many compilers at once: a tree of sources built into another directory, which it
-/// is told as `OUT`.
-#[derive(Debug)]
-struct Compile(u32);
-
-impl Work for Compile {
-    fn invocations(&self, task: &JobTask, root: &Path) -> Result<Invocations, ProgramError> {
-        if let Some(closed) = closed_way(root).filter(|_| task.input.is_absolute()) {
-            return Err(ProgramError::Task {
-                phase: task.name.clone(),
-                what: format!(
-                    "make works in {}, and the user of the work may not go from there to {}: {} \
-                     is closed to it",
-                    task.input.display(),
-                    root.display(),
-                    closed.display()
-                ),
-                remedy: "use source = \"same\", or leave --user out",
-            });
-        }
-        let mut out = OsString::from("OUT=");
-        out.push(from_input(&task.input, root).join(&task.name));
-        Ok(Invocations::Once(vec![
-            "-s".into(),
-            "-C".into(),
-            task.input.clone().into(),
-            format!("-j{}", self.0.max(1)).into(),
-            out,
-        ]))
-    }
-
-    fn amounts(&self, task: &JobTask, root: &Root, _: u64) -> io::Result<Amounts> {
-        let written_bytes = tree_bytes(root, Path::new(&task.name))?;
-        Ok(Amounts { ops: 0, read_bytes: task.contents.bytes, written_bytes })
-    }
-
-    fn fills_directory(&self) -> bool {
-        true
-    }
-
-    /// make ends its compilers when it is told to end.
-    fn at_death(&self) -> Signal {
-        Signal::TERM
-    }
 }
 
 /// The root as seen from `input`: the way to it need not be open to the user who does the work, so
@@ -218,47 +157,6 @@ fn from_input(input: &Path, root: &Path) -> PathBuf {
 
 /// Names that one start takes, bytes: what every kernel takes as arguments.
 const NAMES_BYTES: usize = 96 << 10;
-
-/// All files by one start, as long as their names fit.
-#[derive(Debug)]
-struct Flac;
-
-/// A start for each file: `oggenc` puts several next to their sources.
-#[derive(Debug)]
-struct Ogg;
-
-impl Work for Flac {
-    fn invocations(&self, _: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
-        Ok(Invocations::OverWavs(flac_args))
-    }
-
-    fn amounts(&self, task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts> {
-        encoded(task, root, wavs)
-    }
-
-    fn fills_directory(&self) -> bool {
-        true
-    }
-}
-
-impl Work for Ogg {
-    fn invocations(&self, _: &JobTask, _: &Path) -> Result<Invocations, ProgramError> {
-        Ok(Invocations::OverWavs(ogg_args))
-    }
-
-    fn amounts(&self, task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts> {
-        encoded(task, root, wavs)
-    }
-
-    fn fills_directory(&self) -> bool {
-        true
-    }
-}
-
-fn encoded(task: &JobTask, root: &Root, wavs: u64) -> io::Result<Amounts> {
-    let written_bytes = tree_bytes(root, Path::new(&task.name))?;
-    Ok(Amounts { ops: wavs, read_bytes: task.contents.bytes, written_bytes })
-}
 
 pub(super) fn flac_args(task: &JobTask, wavs: &[OsString]) -> Vec<Args> {
     let first = || -> Args {
@@ -289,21 +187,6 @@ pub(super) fn ogg_args(task: &JobTask, wavs: &[OsString]) -> Vec<Args> {
         args
     };
     wavs.iter().map(one).collect()
-}
-
-/// `sh -c`: a command of the user's, as written.
-#[derive(Debug)]
-struct Shell(String);
-
-impl Work for Shell {
-    fn invocations(&self, task: &JobTask, root: &Path) -> Result<Invocations, ProgramError> {
-        Ok(Invocations::Once(vec!["-c".into(), filled(&self.0, root, &task.data)?]))
-    }
-
-    /// Nobody knows.
-    fn amounts(&self, _: &JobTask, _: &Root, _: u64) -> io::Result<Amounts> {
-        Ok(Amounts::default())
-    }
 }
 
 /// `command` with the absolute paths of the root and of the source. Where the way to the root is

@@ -19,7 +19,7 @@
 //! Standard output goes to `/dev/null`; of standard error the end is kept, for the report of a
 //! failure.
 //!
-//! A kind of work is a type in `kinds` and a line in its table.
+//! What differs from kind to kind is in `kinds`.
 
 mod kinds;
 mod products;
@@ -28,15 +28,15 @@ mod runs;
 use super::ProgramError;
 use super::find::{Program, find_all};
 use super::lifetime::{StderrTail, version};
+use fsarena_engine::InjectedDelay;
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
-use fsarena_engine::job::InjectedDelay;
 use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_model::job::{By, JobKind};
 use fsarena_model::work::{JobTask, ProgramReport, Tool, WorkerReport};
-use fsarena_process::orphans::OrphanReaper;
-use kinds::{Amounts, Invocations, Work, absolute, work_of};
+use fsarena_process::OrphanReaper;
+use kinds::{Amounts, Invocations, absolute, amounts, at_death, fills_directory, invocations};
 pub use runs::HookRun;
 use runs::{Failure, ProgramRuns};
 use rustix::fs::Mode;
@@ -46,7 +46,6 @@ use std::path::{Component, Path};
 #[derive(Debug)]
 pub struct JobRun {
     task: JobTask,
-    work: Box<dyn Work>,
     invocations: Invocations,
     /// The first is the one that is started.
     programs: Vec<Program>,
@@ -72,8 +71,7 @@ impl JobRun {
             open_to_user(&task)?;
             task.input = task.input.canonicalize().unwrap_or(task.input);
         }
-        let work = work_of(&task.job.kind);
-        let invocations = work.invocations(&task, root)?;
+        let invocations = invocations(&task, root)?;
         let programs = find_all(&task.job)?;
         let tools = programs.iter().map(|found| found.tool(version(found))).collect();
         let stderr_tail = StderrTail::new().map_err(|source| {
@@ -81,7 +79,7 @@ impl JobRun {
             ProgramError::Run { program, source }
         })?;
         let delay = InjectedDelay::default();
-        Ok(Self { task, work, invocations, programs, tools, stderr_tail, delay })
+        Ok(Self { task, invocations, programs, tools, stderr_tail, delay })
     }
 
     /// With this delay after the end of the last program.
@@ -93,10 +91,11 @@ impl JobRun {
     /// Does the work below `root` and reports. A failure is part of the report.
     #[must_use]
     pub fn run(self, root: &Root) -> WorkerReport {
-        let Self { task, work, invocations, programs, tools, mut stderr_tail, delay } = self;
+        let Self { task, invocations, programs, tools, mut stderr_tail, delay } = self;
         let program = &programs[0];
-        let product = task.job.product(&task.name).filter(|_| work.fills_directory());
-        let mut program_runs = ProgramRuns::new(program, root, work.at_death(), &mut stderr_tail);
+        let product = task.job.product(&task.name).filter(|_| fills_directory(&task.job.kind));
+        let mut program_runs =
+            ProgramRuns::new(program, root, at_death(&task.job.kind), &mut stderr_tail);
         program_runs.ready(&invocations);
         let orphans = OrphanReaper::mark();
         let used_before = Usage::children();
@@ -113,8 +112,7 @@ impl JobRun {
         let usage = Usage::children().since(&used_before);
 
         let (done, argv) = (program_runs.done(), program_runs.into_argv());
-        let amounts =
-            outcome.and_then(|wavs| work.amounts(&task, root, wavs).map_err(Failure::Product));
+        let amounts = outcome.and_then(|wavs| amounts(&task, root, wavs).map_err(Failure::Product));
         let synced = synced.map_err(|errno| sync_error(0, errno));
         let (amounts, error) = match amounts {
             Ok(amounts) => (amounts, synced.as_ref().err().cloned()),
@@ -155,7 +153,7 @@ impl JobRun {
 
 /// Refuses a source elsewhere that the user who does the work may not read.
 fn open_to_user(task: &JobTask) -> Result<(), ProgramError> {
-    let Some(closed) = crate::access::closed(&task.input) else { return Ok(()) };
+    let Some(closed) = crate::closed(&task.input) else { return Ok(()) };
     Err(ProgramError::Task {
         phase: task.name.clone(),
         what: format!(

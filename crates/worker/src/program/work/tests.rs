@@ -23,7 +23,7 @@ fn task(kind: JobKind, name: &str, input: &str) -> JobTask {
 /// The arguments of a program that is started once, in one line.
 fn line(kind: JobKind, name: &str, input: &str) -> String {
     let task = task(kind, name, input);
-    let invocations = work_of(&task.job.kind).invocations(&task, Path::new(ROOT)).unwrap();
+    let invocations = invocations(&task, Path::new(ROOT)).unwrap();
     let Invocations::Once(args) = invocations else { panic!("several starts") };
     let args: Vec<String> = args.into_iter().map(|arg| arg.into_string().unwrap()).collect();
     args.join(" ")
@@ -77,7 +77,7 @@ fn filled_with(run: &str, data: &str) -> String {
     let command =
         Command { run: run.to_owned(), prepare: None, cleanup: None, programs: Vec::new() };
     let task = JobTask { data: data.into(), ..task(JobKind::Command(command), "c", "data") };
-    let invocations = work_of(&task.job.kind).invocations(&task, Path::new(ROOT)).unwrap();
+    let invocations = invocations(&task, Path::new(ROOT)).unwrap();
     let Invocations::Once(args) = invocations else { panic!("several starts") };
     args[1].clone().into_string().unwrap()
 }
