@@ -4,10 +4,10 @@
 //! below: between real calls caches and branch predictors are colder; `cargo xtask overhead`
 //! measures the whole of it against a bare loop.
 
+use crate::Job;
 use crate::backend::null::Null;
 use crate::clock::{TickClock, monotonic_cost_ns};
 use crate::error::EngineError;
-use crate::job::Job;
 use crate::phase::Prepared;
 use fsarena_model::cycle::{Cycle, Overrun, Shares};
 use fsarena_model::seed::Seed;

@@ -1,5 +1,6 @@
 //! One phase: prepare, run between two clock reads, report.
 
+use crate::Job;
 use crate::backend::Backend;
 use crate::backend::mmap::Mmap;
 use crate::backend::null::Null;
@@ -10,7 +11,6 @@ use crate::clock::{TickClock, monotonic_ns};
 use crate::cycle::Cycles;
 use crate::error::EngineError;
 use crate::hist::{Chained, Histogram, NoLatency};
-use crate::job::Job;
 use crate::names::{DirNames, FileNames, LINK, SYMLINK};
 use crate::op::{self, LoopEnv};
 use crate::outcome::{not_started, sync_error};

@@ -7,10 +7,10 @@
 //! since being woken takes longer than many an op. A thread that fails stops the others at their
 //! next op.
 
+use crate::InjectedDelay;
 use crate::buffer::Pages;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
 use crate::hist::Histogram;
-use crate::job::InjectedDelay;
 use crate::names::{DirNames, FileNames};
 use crate::outcome::Tally;
 use crate::resources::Usage;

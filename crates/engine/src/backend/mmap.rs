@@ -15,7 +15,7 @@
 //! Names, directories and small files have nothing to do with mappings: those methods fail with
 //! `ENOTSUP`, and the engine refuses such phases before.
 
-use super::Backend;
+use super::{Backend, OpenMode};
 use crate::root::Root;
 use fsarena_model::work::Op;
 use rustix::fd::{BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
@@ -125,37 +125,18 @@ impl Backend for Mmap<'_> {
         self.map(file, size_bytes, BOTH)
     }
 
-    fn open(&self, path: &CStr) -> Result<Mapping, Errno> {
-        self.map_existing(path, OFlags::RDONLY, ProtFlags::READ)
-    }
-
-    fn open_write(&self, path: &CStr) -> Result<Mapping, Errno> {
-        self.map_existing(path, OFlags::RDWR, BOTH)
-    }
-
-    fn open_truncate(&self, _path: &CStr) -> Result<Mapping, Errno> {
-        Err(Errno::NOTSUP)
-    }
-
-    fn open_or_create(&self, _path: &CStr) -> Result<Mapping, Errno> {
-        Err(Errno::NOTSUP)
-    }
-
-    fn open_direct(&self, _path: &CStr) -> Result<Mapping, Errno> {
-        Err(Errno::NOTSUP)
-    }
-
-    fn open_both(&self, path: &CStr) -> Result<Mapping, Errno> {
-        self.open_write(path)
-    }
-
-    fn open_append(&self, _path: &CStr) -> Result<Mapping, Errno> {
-        Err(Errno::NOTSUP)
-    }
-
-    fn open_dir(&self, path: &CStr) -> Result<Mapping, Errno> {
-        let dir = self.open_with(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
-        self.map(dir, 0, ProtFlags::empty())
+    fn open(&self, path: &CStr, mode: OpenMode) -> Result<Mapping, Errno> {
+        match mode {
+            OpenMode::Read => self.map_existing(path, OFlags::RDONLY, ProtFlags::READ),
+            OpenMode::Write | OpenMode::ReadWrite => self.map_existing(path, OFlags::RDWR, BOTH),
+            OpenMode::Dir => {
+                let dir = self.open_with(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
+                self.map(dir, 0, ProtFlags::empty())
+            }
+            OpenMode::Append | OpenMode::Truncate | OpenMode::Create | OpenMode::Direct => {
+                Err(Errno::NOTSUP)
+            }
+        }
     }
 
     fn write(&self, _file: Mapping, _bytes: &[u8]) -> Result<usize, Errno> {

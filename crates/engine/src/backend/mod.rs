@@ -14,6 +14,28 @@ use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
 
+/// How a file is opened; the phase adds its own flags (`O_DIRECT`, `O_DSYNC`) but for `Direct` and
+/// `Dir`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenMode {
+    /// `O_RDONLY`.
+    Read,
+    /// `O_WRONLY`, to write over what is there.
+    Write,
+    /// `O_RDWR`, for reads and writes in one file.
+    ReadWrite,
+    /// `O_WRONLY|O_APPEND`.
+    Append,
+    /// `O_WRONLY|O_TRUNC`, to write all of it again.
+    Truncate,
+    /// `O_CREAT|O_WRONLY`, 0644: a file that may be there or not.
+    Create,
+    /// `O_RDONLY|O_DIRECT`, whatever the phase has for its files.
+    Direct,
+    /// `O_RDONLY|O_DIRECTORY`.
+    Dir,
+}
+
 /// What the ops of a phase are made of. Paths are relative to the root of the dataset. Every
 /// method fails with the error of its call.
 #[expect(clippy::missing_errors_doc, reason = "the errors are those of the calls")]
@@ -28,29 +50,9 @@ pub trait Backend {
     /// must know it beforehand looks at that.
     fn create(&self, path: &CStr, size_bytes: u64) -> Result<Self::File, Errno>;
 
-    /// open(`O_RDONLY`).
-    fn open(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_WRONLY`), to write over what is there.
-    fn open_write(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_WRONLY|O_TRUNC`), to write all of it again.
-    fn open_truncate(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_CREAT|O_WRONLY`, 0644): a file that may be there or not.
-    fn open_or_create(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_RDONLY|O_DIRECT`), whatever the phase has for its files.
-    fn open_direct(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_RDWR`), for reads and writes in one file.
-    fn open_both(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_WRONLY|O_APPEND`).
-    fn open_append(&self, path: &CStr) -> Result<Self::File, Errno>;
-
-    /// open(`O_RDONLY|O_DIRECTORY`).
-    fn open_dir(&self, path: &CStr) -> Result<Self::File, Errno>;
+    /// open(2) of a file or directory that is there, or may be ([`OpenMode::Create`]). The mode is
+    /// a constant where it is called, so that nothing is decided an op.
+    fn open(&self, path: &CStr, mode: OpenMode) -> Result<Self::File, Errno>;
 
     /// One write(2); how many bytes it took.
     fn write(&self, file: Self::File, bytes: &[u8]) -> Result<usize, Errno>;

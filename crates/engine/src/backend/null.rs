@@ -1,6 +1,6 @@
 //! A backend that does nothing, successfully: what remains is the harness.
 
-use super::Backend;
+use super::{Backend, OpenMode};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -26,42 +26,7 @@ impl Backend for Null {
     }
 
     #[inline(always)]
-    fn open(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_write(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_truncate(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_or_create(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_direct(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_both(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_append(&self, path: &CStr) -> Result<(), Errno> {
-        use_up(path)
-    }
-
-    #[inline(always)]
-    fn open_dir(&self, path: &CStr) -> Result<(), Errno> {
+    fn open(&self, path: &CStr, _mode: OpenMode) -> Result<(), Errno> {
         use_up(path)
     }
 

@@ -5,7 +5,7 @@
 //! Measured on tmpfs in alternating rounds of 500 files: 25 ns less than glibc for open, read and
 //! close of a file (of 1440 ns), no difference for stat.
 
-use super::Backend;
+use super::{Backend, OpenMode};
 use crate::root::Root;
 use fsarena_model::work::{Fsync, Io};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
@@ -61,41 +61,18 @@ impl Backend for Sync<'_> {
     }
 
     #[inline(always)]
-    fn open(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::RDONLY | self.read_flags)
-    }
-
-    #[inline(always)]
-    fn open_write(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::WRONLY | self.write_flags)
-    }
-
-    #[inline(always)]
-    fn open_truncate(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::WRONLY | OFlags::TRUNC | self.write_flags)
-    }
-
-    fn open_or_create(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::CREATE | OFlags::WRONLY | self.write_flags)
-    }
-
-    fn open_direct(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::RDONLY | OFlags::DIRECT)
-    }
-
-    #[inline(always)]
-    fn open_both(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::RDWR | self.write_flags)
-    }
-
-    #[inline(always)]
-    fn open_append(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::WRONLY | OFlags::APPEND | self.write_flags)
-    }
-
-    #[inline(always)]
-    fn open_dir(&self, path: &CStr) -> Result<RawFd, Errno> {
-        self.open_with(path, OFlags::RDONLY | OFlags::DIRECTORY)
+    fn open(&self, path: &CStr, mode: OpenMode) -> Result<RawFd, Errno> {
+        let flags = match mode {
+            OpenMode::Read => OFlags::RDONLY | self.read_flags,
+            OpenMode::Write => OFlags::WRONLY | self.write_flags,
+            OpenMode::ReadWrite => OFlags::RDWR | self.write_flags,
+            OpenMode::Append => OFlags::WRONLY | OFlags::APPEND | self.write_flags,
+            OpenMode::Truncate => OFlags::WRONLY | OFlags::TRUNC | self.write_flags,
+            OpenMode::Create => OFlags::CREATE | OFlags::WRONLY | self.write_flags,
+            OpenMode::Direct => OFlags::RDONLY | OFlags::DIRECT,
+            OpenMode::Dir => OFlags::RDONLY | OFlags::DIRECTORY,
+        };
+        self.open_with(path, flags)
     }
 
     #[inline(always)]

@@ -5,13 +5,13 @@
 //! begins when the one before it has ended. What it needs is made by [`Disturber::create_files`]:
 //! in an untimed phase of 0 cycles, and otherwise before the first clock read of the phase itself.
 
-use super::messages::{DisturbOrder, ThreadEvent};
-use crate::backend::Backend;
+use super::scheduler::{DisturbOrder, ThreadEvent};
+use crate::Job;
+use crate::backend::{Backend, OpenMode};
 use crate::buffer::Pages;
 use crate::clock::monotonic_ns;
 use crate::error::EngineError;
 use crate::hist::Histogram;
-use crate::job::Job;
 use crate::op::{close_after, write_all};
 use crate::outcome::{Failure, at, full};
 use crate::stamp::{Contents, FIRST_VERSION, Span};
@@ -238,10 +238,13 @@ impl Disturber {
     ) -> Result<(), LoadError> {
         self.path.read(size_bytes);
         let path = self.path.as_c_str();
-        let direct = if self.is_direct { backend.open_direct(path) } else { Err(Errno::INVAL) };
+        let direct = match self.is_direct {
+            true => backend.open(path, OpenMode::Direct),
+            false => Err(Errno::INVAL),
+        };
         let passes_cache = direct.is_ok();
         let opened = match direct {
-            Err(Errno::INVAL) => backend.open(path),
+            Err(Errno::INVAL) => backend.open(path, OpenMode::Read),
             other => other,
         };
         let file = at("open", opened).map_err(|failure| (failure, 0))?;

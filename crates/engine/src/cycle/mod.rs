@@ -14,13 +14,11 @@
 //! |---|---|
 //! | `updates` | files and kinds of each cycle, by seed |
 //! | `schedule` | when each cycle starts |
-//! | `messages` | what the threads tell each other |
 //! | `worker` | one cycle between its clock reads |
-//! | `scheduler` | starts, events and ends |
+//! | `scheduler` | starts, events and ends; what the threads tell each other |
 //! | `disturb` | the second load |
 
 mod disturb;
-mod messages;
 mod schedule;
 mod scheduler;
 mod updates;
@@ -28,11 +26,11 @@ mod worker;
 
 pub use updates::Update;
 
+use crate::Job;
 use crate::backend::Backend;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
 use crate::error::EngineError;
 use crate::hist::Histogram;
-use crate::job::Job;
 use crate::names::{FileNames, SiblingNames};
 use crate::op::cycle::{CycleContext, CycleEnv};
 use crate::outcome::{not_started, sync_error};
@@ -43,9 +41,8 @@ use disturb::Disturber;
 use fsarena_model::cycle::{Cycle, CycleEvent, CyclesReport};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::work::{OpError, WorkerReport};
-use messages::ThreadEvent;
 use schedule::CycleSchedule;
-use scheduler::{CycleResults, CycleScheduler, Shared};
+use scheduler::{CycleResults, CycleScheduler, Shared, ThreadEvent};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, Scope, ScopedJoinHandle};

@@ -1,11 +1,11 @@
 //! A worker: all that one cycle at a time needs, and the loop of its thread.
 
-use super::messages::{CycleOrder, Ended, ThreadEvent};
+use super::scheduler::{CycleOrder, Ended, ThreadEvent};
 use super::updates::{CycleUpdates, Update};
+use crate::InjectedDelay;
 use crate::backend::Backend;
 use crate::clock::{Monotonic, TickClock, monotonic_ns};
 use crate::hist::Histogram;
-use crate::job::InjectedDelay;
 use crate::op::cycle::{
     self as op, CycleContext, CycleEnv, CycleOutcome, NoUpdateLatency, UpdateLatency, Worst,
 };

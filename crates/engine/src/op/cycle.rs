@@ -9,7 +9,7 @@
 
 use super::file_loop::settle_after;
 use super::files::write_all;
-use crate::backend::Backend;
+use crate::backend::{Backend, OpenMode};
 use crate::clock::Ticker;
 use crate::cycle::Update;
 use crate::hist::Histogram;
@@ -175,11 +175,11 @@ pub(crate) fn run<B: Backend, L: UpdateRecorder>(
         context.names.set(file);
         let outcome = match kind {
             UpdateKind::InPlace => {
-                let opened = env.backend.open_write(context.names.as_c_str());
+                let opened = env.backend.open(context.names.as_c_str(), OpenMode::Write);
                 write_over(context, file, opened, env, &mut done.collisions)
             }
             UpdateKind::Truncate => {
-                let opened = env.backend.open_truncate(context.names.as_c_str());
+                let opened = env.backend.open(context.names.as_c_str(), OpenMode::Truncate);
                 write_over(context, file, opened, env, &mut done.collisions)
             }
             UpdateKind::Replace => replace(context, file, env.backend),
@@ -314,5 +314,5 @@ fn open_after_collision<B: Backend>(
         return Err(Failure { call: "open", errno: Some(errno) });
     }
     *collisions += 1;
-    at("open", env.backend.open_or_create(names.as_c_str()))
+    at("open", env.backend.open(names.as_c_str(), OpenMode::Create))
 }

@@ -1,7 +1,7 @@
 //! Directories, one op a directory.
 
 use super::file_loop::{LoopEnv, close_after, sync_dir};
-use crate::backend::Backend;
+use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::DirNames;
 use crate::outcome::{Failure, Tally, at};
@@ -56,7 +56,7 @@ fn list<B: Backend>(
     path: &std::ffi::CStr,
     buffer: &mut [u8],
 ) -> Result<usize, Failure> {
-    let dir = at("open", backend.open_dir(path))?;
+    let dir = at("open", backend.open(path, OpenMode::Dir))?;
     let listed = at("getdents64", backend.list(dir, buffer)).map(|_| 0);
     close_after(backend, dir, listed)
 }

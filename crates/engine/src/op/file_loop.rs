@@ -1,11 +1,11 @@
 //! The loop over files, and how an op on a file ends: fsync, close, fsync of the directory.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at};
 use crate::pattern::FileOrder;
-use crate::threads::StartBarrier;
+use crate::threads::{StartBarrier, ThreadContext};
 use fsarena_model::work::Fsync;
 
 /// What a loop calls, and what stops it.
@@ -23,6 +23,15 @@ impl<B> Clone for LoopEnv<'_, B> {
 }
 
 impl<B> Copy for LoopEnv<'_, B> {}
+
+/// A loop over files that is ready to run.
+#[derive(Debug)]
+pub(super) struct FileRun<'a, B, R, W> {
+    pub context: &'a mut ThreadContext,
+    pub env: LoopEnv<'a, B>,
+    pub file_order: W,
+    pub recorder: &'a mut R,
+}
 
 /// Closes `file` after `outcome`; the first failure counts.
 #[inline(always)]
@@ -56,7 +65,7 @@ pub(crate) const SYNC_PARENT: &str = "fsync of the directory that holds";
 
 /// fsync of the directory at `path`.
 pub(super) fn sync_dir<B: Backend>(backend: &B, path: &std::ffi::CStr) -> Result<(), Failure> {
-    let dir = at("open", backend.open_dir(path))?;
+    let dir = at("open", backend.open(path, OpenMode::Dir))?;
     let synced = at(SYNC_PARENT, backend.fsync(dir));
     let closed = at("close", backend.close(dir));
     synced.and(closed)

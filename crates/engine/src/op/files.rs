@@ -1,7 +1,7 @@
 //! Whole files, one op a file.
 
-use super::file_loop::{LoopEnv, Parents, close_after, each_file, settle_after};
-use crate::backend::Backend;
+use super::file_loop::{FileRun, Parents, close_after, each_file, settle_after};
+use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at, full};
@@ -19,26 +19,21 @@ use std::ffi::CStr;
 
 /// Runs the op of `context` over its files.
 #[inline(always)]
-pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
-    match context.op {
-        Op::Create => create(context, env, file_order, recorder),
-        Op::Read => read(context, env, file_order, recorder),
-        Op::Overwrite => overwrite(context, env, file_order, recorder),
-        Op::Append => append(context, env, file_order, recorder),
-        Op::Stat => stat(context, env, file_order, recorder),
-        Op::Rename => rename(context, env, file_order, recorder),
-        Op::Delete => delete(context, env, file_order, recorder),
-        Op::Truncate => truncate(context, env, file_order, recorder),
-        Op::Link => link(context, env, file_order, recorder),
-        Op::Symlink => symlink(context, env, file_order, recorder),
-        Op::Setxattr => setxattr(context, env, file_order, recorder),
-        Op::Getxattr => getxattr(context, env, file_order, recorder),
-        Op::Fallocate => fallocate(context, env, file_order, recorder),
+pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    match run.context.op {
+        Op::Create => create(run),
+        Op::Read => read(run),
+        Op::Overwrite => overwrite(run),
+        Op::Append => append(run),
+        Op::Stat => stat(run),
+        Op::Rename => rename(run),
+        Op::Delete => delete(run),
+        Op::Truncate => truncate(run),
+        Op::Link => link(run),
+        Op::Symlink => symlink(run),
+        Op::Setxattr => setxattr(run),
+        Op::Getxattr => getxattr(run),
+        Op::Fallocate => fallocate(run),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -77,12 +72,10 @@ pub(crate) fn write_all<B: Backend>(
 /// open by `open`, write all, sync, close: one op a file.
 #[inline(always)]
 fn write_files<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
+    run: FileRun<'_, B, R, W>,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (bs_bytes, fsync) = (*bs_bytes, io.fsync);
@@ -97,45 +90,29 @@ fn write_files<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, write, close.
 #[inline(never)]
-fn create<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
-    write_files(context, env, file_order, recorder, |name, size| {
-        env.backend.create(name.as_c_str(), size)
-    })
+fn create<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let env = run.env;
+    write_files(run, |name, size| env.backend.create(name.as_c_str(), size))
 }
 
 /// open, write over what is there, close.
 #[inline(never)]
-fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
-    write_files(context, env, file_order, recorder, |name, _| {
-        env.backend.open_write(name.as_c_str())
-    })
+fn overwrite<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let env = run.env;
+    write_files(run, |name, _| env.backend.open(name.as_c_str(), OpenMode::Write))
 }
 
 /// open, one write behind the end, close.
 #[inline(never)]
-fn append<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn append<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (len, fsync) = (*bs_bytes as usize, io.fsync);
     let parents = when_done(left_in_dirs);
     each_file(env, names, file_order, parents, recorder, |name, number| {
         let bytes = contents.call(u64::from(number), sizes.file_bytes(number), len);
-        let file = at("open", env.backend.open_append(name.as_c_str()))?;
+        let file = at("open", env.backend.open(name.as_c_str(), OpenMode::Append))?;
         let written = full("write", len, env.backend.write(file, bytes));
         settle_after(env.backend, fsync, file, written)
     })
@@ -143,18 +120,14 @@ fn append<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, read to the known size, close.
 #[inline(never)]
-fn read<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn read<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, read_buf, sizes, bs_bytes, read_align, .. } = context;
     let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
     let parents = when_done(&mut []);
     each_file(env, names, file_order, parents, recorder, |name, number| {
         let size_bytes = sizes.file_bytes(number);
-        let file = at("open", env.backend.open(name.as_c_str()))?;
+        let file = at("open", env.backend.open(name.as_c_str(), OpenMode::Read))?;
         let mut offset = 0;
         let mut got = Ok(0);
         while offset < size_bytes {
@@ -173,12 +146,8 @@ fn read<B: Backend, R: Recorder, W: FileOrder>(
 }
 
 #[inline(never)]
-fn stat<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn stat<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     each_file(env, &mut context.names, file_order, when_done(&mut []), recorder, |name, _| {
         at("stat", env.backend.stat(name.as_c_str())).map(|()| 0)
     })
@@ -186,12 +155,8 @@ fn stat<B: Backend, R: Recorder, W: FileOrder>(
 
 /// rename to the other name, or back.
 #[inline(never)]
-fn rename<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn rename<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -202,12 +167,8 @@ fn rename<B: Backend, R: Recorder, W: FileOrder>(
 
 /// unlink of a file, and of the links to it that earlier phases made.
 #[inline(never)]
-fn delete<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn delete<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, links, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -222,18 +183,14 @@ fn delete<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, ftruncate where the file is longer than the phase says, close.
 #[inline(never)]
-fn truncate<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn truncate<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let (most_bytes, fsync) = (*bs_bytes, io.fsync);
     let parents = when_done(left_in_dirs);
     each_file(env, names, file_order, parents, recorder, |name, number| {
         let len = sizes.file_bytes(number).min(most_bytes);
-        let file = at("open", env.backend.open_write(name.as_c_str()))?;
+        let file = at("open", env.backend.open(name.as_c_str(), OpenMode::Write))?;
         let done = env.backend.call_on_file(file, |file| rustix::fs::ftruncate(file, len));
         settle_after(env.backend, fsync, file, at("ftruncate", done).map(|()| 0))
     })
@@ -241,12 +198,8 @@ fn truncate<B: Backend, R: Recorder, W: FileOrder>(
 
 /// link to the name of a link.
 #[inline(never)]
-fn link<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn link<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -259,12 +212,8 @@ fn link<B: Backend, R: Recorder, W: FileOrder>(
 
 /// symlink that holds the name of the file.
 #[inline(never)]
-fn symlink<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn symlink<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -277,12 +226,8 @@ fn symlink<B: Backend, R: Recorder, W: FileOrder>(
 
 /// setxattr, which replaces what is there.
 #[inline(never)]
-fn setxattr<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn setxattr<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let value = context.read_buf.as_slice();
     let names = &mut context.names;
     each_file(env, names, file_order, when_done(&mut []), recorder, |name, _| {
@@ -309,12 +254,8 @@ fn open_in(dir: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
 
 /// getxattr of the whole value.
 #[inline(never)]
-fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn getxattr<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let value = context.read_buf.as_mut_slice();
     let names = &mut context.names;
     each_file(env, names, file_order, when_done(&mut []), recorder, |name, _| {
@@ -329,12 +270,8 @@ fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open of a new file, fallocate of its size, close; an empty file has nothing to allocate.
 #[inline(never)]
-fn fallocate<B: Backend, R: Recorder, W: FileOrder>(
-    context: &mut ThreadContext,
-    env: LoopEnv<'_, B>,
-    file_order: W,
-    recorder: &mut R,
-) -> Tally {
+fn fallocate<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
+    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, sizes, left_in_dirs, io, .. } = context;
     let (fsync, whole) = (io.fsync, FallocateFlags::empty());
     let parents = when_done(left_in_dirs);

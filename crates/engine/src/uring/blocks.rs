@@ -5,12 +5,12 @@
 //! ring. Files of a random phase are open from before its first op to after its last. A file in use
 //! is in the ring's table of files, so that an op costs no search for it.
 
-use super::outcome::{FailedOp, LoopOutcome};
 use super::recorder::RingRecorder;
-use super::ring::{Buffers, Ring, Shape, errno};
+use super::ring::{Buffers, Ring, Shape, WriteBytes, errno};
+use super::{FailedOp, LoopOutcome};
 use crate::outcome::Failure;
 use crate::stamp::Contents;
-use io_uring::squeue::{Entry, Flags};
+use io_uring::squeue::Flags;
 use io_uring::types::Fixed;
 use io_uring::{IoUring, SubmissionQueue, Submitter, opcode};
 use rustix::fd::{AsFd as _, AsRawFd as _, BorrowedFd, IntoRawFd as _, OwnedFd};
@@ -39,11 +39,6 @@ pub(crate) trait BlockSource {
     fn next(&mut self) -> Option<Block>;
     /// Path of a file.
     fn path(&mut self, file: u32) -> &CStr;
-    /// What the file shall hold at the block, in the own contents of `slot`; `None` where slots
-    /// have none.
-    fn own(&mut self, slot: usize, block: &Block) -> Option<&[u8]>;
-    /// Puts what the file shall hold at the block into `bytes`.
-    fn fill(&mut self, block: &Block, bytes: &mut [u8]);
     /// All of a file is done, and it is closed: syncs its directory where that is due.
     fn closed(&mut self, file: u32, lookup: BorrowedFd<'_>) -> Result<(), Failure>;
 }
@@ -129,6 +124,7 @@ impl BlockLoop {
         lookup: BorrowedFd<'_>,
         rules: Rules,
         blocks: &mut B,
+        contents: WriteBytes<'_>,
         recorder: &mut W,
     ) -> LoopOutcome {
         self.free.clear();
@@ -139,6 +135,7 @@ impl BlockLoop {
             lookup,
             rules,
             blocks,
+            contents,
             recorder,
             buffers,
             slots: &mut self.slots,
@@ -160,6 +157,7 @@ struct Running<'a, B, W> {
     lookup: BorrowedFd<'a>,
     rules: Rules,
     blocks: &'a mut B,
+    contents: WriteBytes<'a>,
     recorder: &'a mut W,
     buffers: Buffers<'a>,
     slots: &'a mut [Slot],
@@ -235,7 +233,8 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         let file = Fixed(entry as u32);
         let mut pending = 1;
         let sqe = if block.write {
-            self.write(index, file, &block)
+            let from = (u64::from(block.file), block.offset, block.len);
+            self.contents.write(&mut self.buffers, (index, file), from)
         } else {
             // Reading a tail without the page cache asks for more than there is.
             let asked = block.len.next_multiple_of(self.rules.read_align);
@@ -274,15 +273,6 @@ impl<B: BlockSource, W: RingRecorder> Running<'_, B, W> {
         };
         self.issued += 1;
         true
-    }
-
-    #[inline(always)]
-    fn write(&mut self, index: usize, file: Fixed, block: &Block) -> Entry {
-        if let Some(bytes) = self.blocks.own(index, block) {
-            return self.buffers.write_own(index, file, bytes, block.offset);
-        }
-        self.blocks.fill(block, &mut self.buffers.slot(index)[..block.len as usize]);
-        self.buffers.write(index, file, block.len, block.offset)
     }
 
     /// The table entry of a block's file, opened where it is a new one; `None` where that failed.
@@ -460,25 +450,18 @@ mod tests {
     impl BlockSource for Nothing {
         fn next(&mut self) -> Option<Block> {
             let (file, last) = self.blocks.next()?;
-            Some(Block { file, len: 512, offset: 0, write: true, last })
-        }
-
-        fn path(&mut self, _file: u32) -> &CStr {
-            c"/dev/null"
-        }
-
-        fn own(&mut self, _slot: usize, _block: &Block) -> Option<&[u8]> {
-            None
-        }
-
-        fn fill(&mut self, _block: &Block, bytes: &mut [u8]) {
-            bytes.fill(1);
-            if let Some(ring) = self.breaks.take() {
+            // Its file is open by now.
+            if let Some(ring) = self.breaks.take_if(|_| last) {
                 let other = std::fs::File::open("/dev/null").unwrap();
                 // SAFETY: both are open; the number of the ring is closed by nothing else.
                 let broken = unsafe { libc::dup2(other.as_raw_fd(), ring) };
                 assert_eq!(broken, ring);
             }
+            Some(Block { file, len: 512, offset: 0, write: true, last })
+        }
+
+        fn path(&mut self, _file: u32) -> &CStr {
+            c"/dev/null"
         }
 
         fn closed(&mut self, _file: u32, _lookup: BorrowedFd<'_>) -> Result<(), Failure> {
@@ -502,8 +485,8 @@ mod tests {
         };
         let breaks = Some(ring_loop.ring.parts().0.as_raw_fd());
         let mut blocks = Nothing { blocks: vec![(0, false), (0, true)].into_iter(), breaks };
-        let mut recorder = NoRingLatency;
-        let outcome = ring_loop.run(rustix::fs::CWD, RULES, &mut blocks, &mut recorder);
+        let (mut recorder, none) = (NoRingLatency, WriteBytes { own: &mut [], shared: None });
+        let outcome = ring_loop.run(rustix::fs::CWD, RULES, &mut blocks, none, &mut recorder);
         let failure = outcome.failed.unwrap().failure;
         assert_eq!((failure.call, ring_loop.busy, outcome.ops), ("io_uring_enter", true, 0));
         std::mem::forget(ring_loop);
@@ -517,8 +500,9 @@ mod tests {
         };
         let blocks = vec![(0, true), (1, false), (1, false), (1, true)].into_iter();
         let mut blocks = Nothing { blocks, breaks: None };
+        let none = WriteBytes { own: &mut [], shared: None };
         let mut recorder = Counting::default();
-        let outcome = ring_loop.run(rustix::fs::CWD, RULES, &mut blocks, &mut recorder);
+        let outcome = ring_loop.run(rustix::fs::CWD, RULES, &mut blocks, none, &mut recorder);
         assert_eq!((outcome.ops, outcome.failed.is_none(), ring_loop.busy), (4, true, false));
         // Readings: 0 at the start, 1 when all came back, 2 and 3 after each close.
         if recorder.readings.get() != 4 {

@@ -10,29 +10,17 @@ use std::ffi::CStr;
 
 /// Directories, from the root to the leaves or back.
 pub(super) struct Dirs<'a> {
-    share: DirShare,
-    order: Option<&'a [u32]>,
-    backwards: bool,
+    pub share: DirShare,
+    pub order: Option<&'a [u32]>,
+    pub backwards: bool,
     /// Whether a parent is synced when the next directory has another one.
-    sync: bool,
-    index: u32,
-    names: &'a mut DirNames,
-    barrier: &'a StartBarrier,
+    pub sync: bool,
+    pub index: u32,
+    pub names: &'a mut DirNames,
+    pub barrier: &'a StartBarrier,
 }
 
-impl<'a> Dirs<'a> {
-    /// The directories of `share`, in an order or by number.
-    pub fn new(
-        share: DirShare,
-        order: Option<&'a [u32]>,
-        backwards: bool,
-        sync: bool,
-        names: &'a mut DirNames,
-        barrier: &'a StartBarrier,
-    ) -> Self {
-        Self { share, order, backwards, sync, index: 0, names, barrier }
-    }
-
+impl Dirs<'_> {
     fn at(&self, index: u32) -> u32 {
         let k = self.order.map_or(index, |order| order[index as usize]);
         // The last directory is the deepest: they go away from the end.
@@ -70,12 +58,6 @@ impl FileOpSource for Dirs<'_> {
     fn new_path(&mut self) -> &CStr {
         self.names.as_c_str()
     }
-
-    fn own(&mut self, _slot: usize, _number: u64, _offset: u64, _len: usize) -> Option<&[u8]> {
-        None
-    }
-
-    fn fill(&mut self, _number: u64, _offset: u64, _bytes: &mut [u8]) {}
 
     fn done(&mut self, _number: u64, _lookup: BorrowedFd<'_>) -> Result<(), Failure> {
         Ok(())

@@ -17,10 +17,10 @@
 //! Names are in memory of the slot, which is not changed until all of the chain has completed.
 
 use super::actions::{FileAction, NameArgs};
-use super::outcome::{FailedOp, LoopOutcome, sync_dir};
 use super::paths::{PATH_BYTES, PATHS, Paths, parent};
 use super::recorder::RingRecorder;
-use super::ring::{Buffers, Ring, Shape, errno};
+use super::ring::{Buffers, Ring, Shape, WriteBytes, errno};
+use super::{FailedOp, LoopOutcome, sync_dir};
 use crate::buffer::Pages;
 use crate::outcome::Failure;
 use crate::stamp::Contents;
@@ -67,11 +67,6 @@ pub(crate) trait FileOpSource {
     fn link_path(&mut self, _which: usize) -> Option<&CStr> {
         None
     }
-    /// What the file shall hold in `len` bytes at `offset`, in the own contents of `slot`; `None`
-    /// where slots have none.
-    fn own(&mut self, slot: usize, number: u64, offset: u64, len: usize) -> Option<&[u8]>;
-    /// Puts what the file shall hold at `offset` into `bytes`.
-    fn fill(&mut self, number: u64, offset: u64, bytes: &mut [u8]);
     /// A file is done: syncs its directory where that is due.
     fn done(&mut self, number: u64, lookup: BorrowedFd<'_>) -> Result<(), Failure>;
 }
@@ -172,6 +167,7 @@ impl FileLoop {
         lookup: BorrowedFd<'_>,
         rules: Rules,
         ops: &mut P,
+        contents: WriteBytes<'_>,
         recorder: &mut W,
     ) -> LoopOutcome {
         self.free.clear();
@@ -186,6 +182,7 @@ impl FileLoop {
             lookup,
             rules,
             ops,
+            contents,
             recorder,
             buffers,
             slots: &mut self.slots,
@@ -209,6 +206,7 @@ struct Running<'a, P, W> {
     lookup: BorrowedFd<'a>,
     rules: Rules,
     ops: &'a mut P,
+    contents: WriteBytes<'a>,
     recorder: &'a mut W,
     buffers: Buffers<'a>,
     slots: &'a mut [Slot],
@@ -339,7 +337,8 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
             self.push(queue, index, ACTION, entry, link);
         } else if len > 0 {
             let entry = if matches!(self.rules.action, FileAction::Write(_)) {
-                self.write(index, file, len)
+                let from = (slot.number, slot.offset + slot.done, len);
+                self.contents.write(&mut self.buffers, (index, file), from)
             } else {
                 let asked = len.next_multiple_of(self.rules.read_align).min(self.rules.bs_bytes);
                 self.buffers.read(index, file, asked, slot.done)
@@ -353,17 +352,6 @@ impl<P: FileOpSource, W: RingRecorder> Running<'_, P, W> {
             }
             self.push(queue, index, CLOSE, opcode::Close::new(file).build(), Flags::empty());
         }
-    }
-
-    #[inline(always)]
-    fn write(&mut self, index: usize, file: Fixed, len: u32) -> Entry {
-        let slot = self.slots[index];
-        let offset = slot.offset + slot.done;
-        if let Some(bytes) = self.ops.own(index, slot.number, offset, len as usize) {
-            return self.buffers.write_own(index, file, bytes, offset);
-        }
-        self.ops.fill(slot.number, offset, &mut self.buffers.slot(index)[..len as usize]);
-        self.buffers.write(index, file, len, offset)
     }
 
     /// The open at the head of a chain: nothing follows where it fails.

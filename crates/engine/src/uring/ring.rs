@@ -298,6 +298,34 @@ impl Buffers<'_> {
     }
 }
 
+/// Where written bytes come from.
+pub(super) struct WriteBytes<'a> {
+    /// Contents of each slot; empty where slots copy from the shared ones.
+    pub own: &'a mut [Contents],
+    pub shared: Option<&'a mut Contents>,
+}
+
+impl WriteBytes<'_> {
+    /// A write of what file `number` shall hold in `len` bytes at `offset`: from the contents of
+    /// `slot`, which nothing in flight uses, or from its buffer.
+    #[inline(always)]
+    pub fn write(
+        &mut self,
+        buffers: &mut Buffers<'_>,
+        (slot, file): (usize, Fixed),
+        (number, offset, len): (u64, u64, u32),
+    ) -> squeue::Entry {
+        if let Some(own) = self.own.get_mut(slot) {
+            let bytes = own.call(number, offset, len as usize);
+            return buffers.write_own(slot, file, bytes, offset);
+        }
+        if let Some(contents) = &mut self.shared {
+            contents.fill(number, offset, &mut buffers.slot(slot)[..len as usize]);
+        }
+        buffers.write(slot, file, len, offset)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

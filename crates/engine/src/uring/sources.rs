@@ -4,8 +4,9 @@ use super::actions::FileAction;
 use super::blocks::{Block, BlockLoop, BlockSource};
 use super::dirs::Dirs;
 use super::files::{AfterOp, FileLoop, FileOp, FileOpSource};
-use super::outcome::{LoopOutcome, sync_dir};
 use super::recorder::RingRecorder;
+use super::ring::WriteBytes;
+use super::{LoopOutcome, sync_dir};
 use super::{blocks, files};
 use crate::names::FileNames;
 use crate::op::is_read;
@@ -198,9 +199,8 @@ impl UringLoop {
         let len = *bs_bytes as u32;
         let contents = WriteBytes { own: &mut self.own, shared: contents.as_mut() };
         let (salt, k) = (*mixture, 0);
-        let mut source =
-            RandomBlocks { share, k, len, read_percent, salt, names, contents, barrier };
-        ring_loop.run(root.lookup(), *rules, &mut source, recorder)
+        let mut source = RandomBlocks { share, k, len, read_percent, salt, names, barrier };
+        ring_loop.run(root.lookup(), *rules, &mut source, contents, recorder)
     }
 
     fn files<L: FileOrder, W: RingRecorder>(
@@ -225,7 +225,7 @@ impl UringLoop {
         } = context;
         let dirs = DirSyncs { left: left_in_dirs, new_name };
         let contents = WriteBytes { own: &mut self.own, shared: contents.as_mut() };
-        let files = Files { file_order, index: 0, names, dirs, contents, sizes, barrier };
+        let files = Files { file_order, index: 0, names, dirs, sizes, barrier };
         let lookup = root.lookup();
         match &mut *self.kind {
             Kind::Blocks(ring_loop, rules) => {
@@ -233,7 +233,7 @@ impl UringLoop {
                 let (bs_bytes, write) = (*bs_bytes, op.writes());
                 let mut source =
                     FileBlocks { files, part, bs_bytes, write, file: 0, offset: 0, end: 0 };
-                ring_loop.run(lookup, *rules, &mut source, recorder)
+                ring_loop.run(lookup, *rules, &mut source, contents, recorder)
             }
             Kind::Files(ring_loop, rules) => {
                 let extent = match op.info().effect {
@@ -244,7 +244,7 @@ impl UringLoop {
                     _ => Extent::Nothing,
                 };
                 let mut source = WholeFiles { files, extent, links };
-                ring_loop.run(lookup, *rules, &mut source, recorder)
+                ring_loop.run(lookup, *rules, &mut source, contents, recorder)
             }
         }
     }
@@ -262,29 +262,9 @@ impl UringLoop {
         let backwards = context.op.info().effect == Effect::RemoveDirs;
         let sync = context.io.fsync == Fsync::Dir;
         let names = &mut context.dirs;
-        let mut source = Dirs::new(share, order, backwards, sync, names, barrier);
-        ring_loop.run(root.lookup(), *rules, &mut source, recorder)
-    }
-}
-
-/// Where written bytes come from.
-struct WriteBytes<'a> {
-    own: &'a mut [Contents],
-    shared: Option<&'a mut Contents>,
-}
-
-impl WriteBytes<'_> {
-    /// From the contents of the slot, which nothing in flight uses.
-    #[inline(always)]
-    fn own(&mut self, slot: usize, file: u64, offset: u64, len: usize) -> Option<&[u8]> {
-        self.own.get_mut(slot).map(|own| own.call(file, offset, len))
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, file: u64, offset: u64, bytes: &mut [u8]) {
-        if let Some(contents) = &mut self.shared {
-            contents.fill(file, offset, bytes);
-        }
+        let mut source = Dirs { share, order, backwards, sync, index: 0, names, barrier };
+        let contents = WriteBytes { own: &mut [], shared: None };
+        ring_loop.run(root.lookup(), *rules, &mut source, contents, recorder)
     }
 }
 
@@ -296,7 +276,6 @@ struct RandomBlocks<'a> {
     read_percent: u32,
     salt: u64,
     names: &'a mut FileNames,
-    contents: WriteBytes<'a>,
     barrier: &'a StartBarrier,
 }
 
@@ -320,17 +299,6 @@ impl BlockSource for RandomBlocks<'_> {
     fn path(&mut self, file: u32) -> &CStr {
         self.names.set(file);
         self.names.as_c_str()
-    }
-
-    #[inline(always)]
-    fn own(&mut self, slot: usize, block: &Block) -> Option<&[u8]> {
-        let len = block.len as usize;
-        self.contents.own(slot, u64::from(block.file), block.offset, len)
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, block: &Block, bytes: &mut [u8]) {
-        self.contents.fill(u64::from(block.file), block.offset, bytes);
     }
 
     fn closed(&mut self, _file: u32, _lookup: BorrowedFd<'_>) -> Result<(), Failure> {
@@ -372,7 +340,6 @@ struct Files<'a, L> {
     index: u32,
     names: &'a mut FileNames,
     dirs: DirSyncs<'a>,
-    contents: WriteBytes<'a>,
     sizes: &'a Sizes,
     barrier: &'a StartBarrier,
 }
@@ -443,17 +410,6 @@ impl<L: FileOrder> BlockSource for FileBlocks<'_, L> {
         self.files.names.as_c_str()
     }
 
-    #[inline(always)]
-    fn own(&mut self, slot: usize, block: &Block) -> Option<&[u8]> {
-        let len = block.len as usize;
-        self.files.contents.own(slot, u64::from(block.file), block.offset, len)
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, block: &Block, bytes: &mut [u8]) {
-        self.files.contents.fill(u64::from(block.file), block.offset, bytes);
-    }
-
     fn closed(&mut self, file: u32, lookup: BorrowedFd<'_>) -> Result<(), Failure> {
         self.files.dirs.done(file, lookup)
     }
@@ -509,16 +465,6 @@ impl<L: FileOrder> FileOpSource for WholeFiles<'_, L> {
         let link = self.links.get_mut(which)?;
         link.follow(self.files.names);
         Some(link.as_c_str())
-    }
-
-    #[inline(always)]
-    fn own(&mut self, slot: usize, number: u64, offset: u64, len: usize) -> Option<&[u8]> {
-        self.files.contents.own(slot, number, offset, len)
-    }
-
-    #[inline(always)]
-    fn fill(&mut self, number: u64, offset: u64, bytes: &mut [u8]) {
-        self.files.contents.fill(number, offset, bytes);
     }
 
     #[inline(always)]

@@ -1,17 +1,14 @@
 //! Ops on names, lengths and attributes, by blocking calls and by io_uring, with one thread and
 //! with three: what they leave is there, is followed by the check of the contents, and is deleted
 //! with the files.
-#![allow(clippy::unwrap_used)] // helpers of tests
 
-mod support;
-
+use crate::support::{by, phase, run, seed, verify};
 use fsarena_engine::Job;
 use fsarena_model::work::{
     Backend, Dataset, DatasetState, Fsync, Io, Op, Phase, Sharing, WorkerReport,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use support::{by, phase, run, seed, verify};
 use tempfile::TempDir;
 
 /// 40 files of 4500 bytes in five directories.
@@ -85,7 +82,7 @@ fn delete_all(dir: &TempDir, state: &mut DatasetState, io: &Io) {
 #[test]
 fn truncate_cuts_files_and_the_rest_is_still_right() {
     for io in ways() {
-        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
         let steps = [(Op::Create, 4096), (Op::Append, 600), (Op::Truncate, 1500)];
         for (op, bs_bytes) in steps {
             done(&dir, &SET, &mut state, &phase(op, bs_bytes, &io));
@@ -109,7 +106,7 @@ fn truncate_cuts_files_and_the_rest_is_still_right() {
 #[test]
 fn link_makes_a_second_name_that_goes_with_the_file() {
     for io in ways() {
-        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
         done(&dir, &SET, &mut state, &phase(Op::Create, 4096, &io));
         let report = done(&dir, &SET, &mut state, &phase(Op::Link, 4096, &io));
         assert_eq!((report.ops, report.asked_bytes), (40, 0));
@@ -130,7 +127,7 @@ fn link_makes_a_second_name_that_goes_with_the_file() {
 #[test]
 fn symlink_names_its_file_and_goes_with_it() {
     for io in ways() {
-        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
         for op in [Op::Create, Op::Symlink, Op::Link] {
             let report = done(&dir, &SET, &mut state, &phase(op, 4096, &io));
             assert_eq!(report.ops, 40);
@@ -147,7 +144,7 @@ fn symlink_names_its_file_and_goes_with_it() {
 #[test]
 fn setxattr_gives_each_file_a_value() {
     for io in ways() {
-        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
         done(&dir, &SET, &mut state, &phase(Op::Create, 4096, &io));
         let bs_bytes = Op::Setxattr.info().bs.1;
         let report = done(&dir, &SET, &mut state, &phase(Op::Setxattr, 100, &io));
@@ -168,7 +165,7 @@ fn setxattr_gives_each_file_a_value() {
 #[test]
 fn getxattr_reads_what_was_set() {
     for io in ways() {
-        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
         done(&dir, &SET, &mut state, &phase(Op::Create, 4096, &io));
         refused(&state, Op::Getxattr, "no attributes");
         done(&dir, &SET, &mut state, &phase(Op::Setxattr, 64, &io));
@@ -186,7 +183,7 @@ fn getxattr_reads_what_was_set() {
 #[test]
 fn fallocate_makes_files_of_zeros_that_can_be_written_over() {
     for io in ways() {
-        let (dir, mut state) = (support::temp_dir(), DatasetState::default());
+        let (dir, mut state) = (crate::support::temp_dir(), DatasetState::default());
         let report = done(&dir, &SET, &mut state, &phase(Op::Fallocate, 4096, &io));
         assert_eq!((report.ops, report.asked_bytes), (40, 0));
         assert_eq!(lengths(&dir), [4500; 40]);

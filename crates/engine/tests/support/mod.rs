@@ -3,8 +3,8 @@
 
 pub mod cycles;
 
-use fsarena_engine::backend::Backend;
 use fsarena_engine::backend::sync::Sync;
+use fsarena_engine::backend::{Backend, OpenMode};
 use fsarena_engine::verify::Verifier;
 use fsarena_engine::{Job, Root};
 use fsarena_model::seed::Seed;
@@ -62,36 +62,18 @@ impl<'a, F: Fn(&'static str) -> Result<(), Errno>> Backend for Asking<'a, F> {
         (self.ask)("create").and_then(|()| self.real.create(path, size_bytes))
     }
 
-    fn open(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open").and_then(|()| self.real.open(path))
-    }
-
-    fn open_write(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_write").and_then(|()| self.real.open_write(path))
-    }
-
-    fn open_truncate(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_truncate").and_then(|()| self.real.open_truncate(path))
-    }
-
-    fn open_or_create(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_or_create").and_then(|()| self.real.open_or_create(path))
-    }
-
-    fn open_direct(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_direct").and_then(|()| self.real.open_direct(path))
-    }
-
-    fn open_both(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_both").and_then(|()| self.real.open_both(path))
-    }
-
-    fn open_append(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_append").and_then(|()| self.real.open_append(path))
-    }
-
-    fn open_dir(&self, path: &CStr) -> Result<Self::File, Errno> {
-        (self.ask)("open_dir").and_then(|()| self.real.open_dir(path))
+    fn open(&self, path: &CStr, mode: OpenMode) -> Result<Self::File, Errno> {
+        let call = match mode {
+            OpenMode::Read => "open",
+            OpenMode::Write => "open_write",
+            OpenMode::ReadWrite => "open_both",
+            OpenMode::Append => "open_append",
+            OpenMode::Truncate => "open_truncate",
+            OpenMode::Create => "open_or_create",
+            OpenMode::Direct => "open_direct",
+            OpenMode::Dir => "open_dir",
+        };
+        (self.ask)(call).and_then(|()| self.real.open(path, mode))
     }
 
     fn write(&self, file: Self::File, bytes: &[u8]) -> Result<usize, Errno> {
