@@ -21,7 +21,6 @@ pub struct Bars {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Bar {
-    /// Contender.
     pub key: Key,
     /// Its middle; absent where there is no figure, and `note` says why.
     pub value: Option<Spot>,
@@ -135,7 +134,6 @@ pub struct Ratios {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ratio {
-    /// Contender.
     pub key: Key,
     /// Estimate; absent where there is none.
     pub ratio: Option<Spot>,
@@ -231,7 +229,6 @@ pub struct Stacks {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stack {
-    /// Contender.
     pub key: Key,
     /// Segments from the left, each the hue of the contender in the shade of its name.
     pub segments: Vec<Segment>,

@@ -151,10 +151,7 @@ impl Part {
         sheet.mark(&rows::hue(self.key.hue), &tip, |sheet| {
             let (x, beyond) = scale.locate(value);
             let (from, to) = ((scale.ends().0, top + 1.0), (x, top + BAR - 2.0));
-            sheet.rect(from, to, if self.hatched { Ink::Tone3 } else { Ink::Bar });
-            if let Some(over) = self.hatched.then_some(Ink::Stripes).or(rows::cover(self.key.hue)) {
-                sheet.rect(from, to, over);
-            }
+            rows::part(sheet, from, to, self.key.hue, self.hatched);
             if beyond != 0 {
                 sheet.arrow((x, top + BAR / 2.0), 6.0 * f64::from(beyond));
             }

@@ -98,11 +98,10 @@ impl Heat {
     fn panels(&self, from: f64) -> Vec<Panel> {
         let longest = self.columns.iter().flat_map(|name| name.split([' ', '/', ',', '-']));
         let widest = column(longest, SMALL, (40.0, WIDEST - 6.0)) + 6.0;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let most = (((WIDTH - from) / widest) as usize).clamp(1, MOST_COLUMNS);
         let each = self.columns.len().div_ceil(self.columns.len().div_ceil(most));
         let count = each.min(self.columns.len());
-        let width = count_up(count).map_or(WIDEST, |count| ((WIDTH - from) / count).min(WIDEST));
+        let width = ((WIDTH - from) / count as f64).min(WIDEST);
         let starts = (0..self.columns.len()).step_by(each);
         starts
             .map(|start| {
@@ -114,11 +113,6 @@ impl Heat {
             })
             .collect()
     }
-}
-
-/// A small number as a factor of lengths.
-fn count_up(count: usize) -> Option<f64> {
-    u32::try_from(count).ok().filter(|count| *count > 0).map(f64::from)
 }
 
 /// Columns next to each other.

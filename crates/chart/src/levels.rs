@@ -221,7 +221,6 @@ pub struct Columns {
 /// The columns of one contender.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ColumnsOf {
-    /// Contender.
     pub key: Key,
     /// From the left.
     pub columns: Vec<Column>,
@@ -312,8 +311,7 @@ impl Columns {
         let axis = Upright::new(&values, 4);
         let left = from + axis.width((12.0, 60.0));
         axis.draw(sheet, &values, (left, to));
-        let each = panel.columns.iter().fold(0.0, |count, _| count + 1.0);
-        let each = (to - left) / f64::max(each, 1.0);
+        let each = (to - left) / panel.columns.len().max(1) as f64;
         let half = (each * 0.34).min(WIDEST / 2.0);
         let mut x = left + each / 2.0;
         let mut free = f64::NEG_INFINITY;
@@ -342,8 +340,7 @@ impl Column {
         sheet.mark(&rows::hue(key.hue), &tip, |sheet| {
             let (zero, y) = (values.at(0.0), values.at(value));
             if self.hatched {
-                sheet.rect((from, y), (to, zero), Ink::Tone2);
-                sheet.rect((from, y), (to, zero), Ink::Stripes);
+                rows::striped(sheet, (from, y), (to, zero));
             } else {
                 rows::bar(sheet, (from, to), (y, zero), key.hue, Ink::Bar);
             }

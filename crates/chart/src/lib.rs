@@ -7,7 +7,7 @@
 //!
 //! The plotting library is plotters, without its features: its coordinates give places and ticks
 //! (linear and logarithmic ones, and a percentile axis of our own by its trait), its elements are
-//! drawn through its `DrawingBackend` trait by a backend of ours (`pen.rs`) that writes classes
+//! drawn through its `DrawingBackend` trait by a backend of ours (`Pen`) that writes classes
 //! where others write colours. So one drawing serves light, dark, print, page and file, and every
 //! value is an element that a tooltip, a test and a screen reader can find. Its own SVG backend
 //! writes colours and knows of no groups; kuva, the other maintained one that writes SVG, takes a
@@ -22,7 +22,6 @@ mod groups;
 mod heat;
 mod ink;
 mod levels;
-mod pen;
 mod rows;
 mod scale;
 mod sheet;
@@ -61,6 +60,13 @@ pub struct Axis {
     pub log: bool,
     /// What the number of a value is followed by: ` s`, `×`, empty.
     pub unit: String,
+}
+
+impl Axis {
+    /// From zero.
+    pub fn linear(title: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { title: title.into(), log: false, unit: unit.into() }
+    }
 }
 
 /// A contender as a chart shows it.

@@ -50,7 +50,7 @@ pub(crate) fn tip(label: &str, says: &str, note: &str) -> String {
 }
 
 /// What lies over a bar so that contenders of the same hue are told apart.
-pub(crate) fn cover(number: usize) -> Option<Ink> {
+fn cover(number: usize) -> Option<Ink> {
     match (number / crate::HUES) % 3 {
         0 => None,
         1 => Some(Ink::Stripes),
@@ -76,6 +76,26 @@ pub(crate) fn bar(sheet: &Sheet<'_>, x: (f64, f64), y: (f64, f64), number: usize
     if let Some(cover) = cover(number) {
         sheet.rect((x.0, y.0), (x.1, y.1), cover);
     }
+}
+
+/// A bar that may be hatched instead of filled, and its cover.
+pub(crate) fn part(
+    sheet: &Sheet<'_>,
+    from: (f64, f64),
+    to: (f64, f64),
+    number: usize,
+    hatched: bool,
+) {
+    sheet.rect(from, to, if hatched { Ink::Tone3 } else { Ink::Bar });
+    if let Some(over) = hatched.then_some(Ink::Stripes).or(cover(number)) {
+        sheet.rect(from, to, over);
+    }
+}
+
+/// A bar of stripes.
+pub(crate) fn striped(sheet: &Sheet<'_>, from: (f64, f64), to: (f64, f64)) {
+    sheet.rect(from, to, Ink::Tone2);
+    sheet.rect(from, to, Ink::Stripes);
 }
 
 /// An interval as a line with two ends, or an arrow where it goes on beyond the axis.
@@ -130,8 +150,8 @@ impl Rows {
         let label = column(words.iter().map(|row| row.label.as_str()), LARGE, (30.0, 124.0));
         let value = column(words.iter().map(|row| row.value.as_str()), SMALL, (0.0, VALUE));
         // Notes of rows without a number stand in the plot.
-        let beside = words.iter().filter(|row| !row.value.is_empty());
-        let notes: Vec<&str> = beside.map(|row| row.note.as_str()).collect();
+        let valued = words.iter().filter(|row| !row.value.is_empty());
+        let notes: Vec<&str> = valued.map(|row| row.note.as_str()).collect();
         // Some faces are wider than the estimate: a word at the edge is not to be cut.
         let note = (column(notes.iter().copied(), SMALL, (0.0, NOTE)) * 1.1).min(NOTE);
         let note_lines = notes.iter().map(|text| wrap(text, note, SMALL, NOTE_LINES).len()).max();
@@ -226,7 +246,6 @@ pub(crate) fn ticks(sheet: &Sheet<'_>, scale: &Scale, tall: (f64, f64), y: f64) 
 }
 
 /// How many numbers an axis has room for.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(crate) fn room_for(scale: &Scale, each: f64) -> usize {
     let (from, to) = scale.ends();
     ((to - from).abs() / each).max(2.0) as usize
@@ -323,18 +342,10 @@ impl Swatch {
     fn draw(&self, sheet: &Sheet<'_>, x: f64, y: f64) {
         let (from, to) = ((x, y + 3.0), (x + SWATCH, y + 14.0));
         match self {
-            Self::Bar { hue, hatched } => {
-                sheet.rect(from, to, if *hatched { Ink::Tone3 } else { Ink::Bar });
-                if let Some(over) = hatched.then_some(Ink::Stripes).or(cover(*hue)) {
-                    sheet.rect(from, to, over);
-                }
-            }
+            Self::Bar { hue, hatched } => part(sheet, from, to, *hue, *hatched),
             Self::Tone(place) => tone(sheet, from, to, *place),
             Self::Plain { hatched: false } => sheet.rect(from, to, Ink::Bar),
-            Self::Plain { hatched: true } => {
-                sheet.rect(from, to, Ink::Tone2);
-                sheet.rect(from, to, Ink::Stripes);
-            }
+            Self::Plain { hatched: true } => striped(sheet, from, to),
             Self::Dot { standing, .. } => {
                 let (radius, ink) = standing.dot();
                 sheet.dot((x + SWATCH / 2.0, y + 9.0), radius, ink);

@@ -75,7 +75,6 @@ pub(crate) struct Scale {
     limit: (i32, i32),
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn limit((from, to): (f64, f64)) -> (i32, i32) {
     ((from * 10.0).round() as i32, (to * 10.0).round() as i32)
 }

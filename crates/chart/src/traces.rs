@@ -48,7 +48,6 @@ pub struct Trace {
 /// A stretch of time with a name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Span {
-    /// Name.
     pub label: String,
     /// Its beginning, s.
     pub from_s: f64,
@@ -179,7 +178,6 @@ impl Trace {
 /// The first, least, largest and last value of every stretch of time that is as wide as a point.
 fn thin(points: &[(f64, f64)], times: &Scale) -> Vec<(f64, f64)> {
     let (from, to) = times.ends();
-    #[allow(clippy::cast_possible_truncation)]
     let slot = |point: &(f64, f64)| ((times.at(point.0) - from) / (to - from) * STRETCHES) as i64;
     let mut thinned = Vec::new();
     for part in points.chunk_by(|one, other| slot(one) == slot(other)) {
@@ -210,7 +208,6 @@ pub struct Curves {
 
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Curve {
-    /// Contender.
     pub key: Key,
     /// Share of ops (0 to below 1) and the latency in ns that they did not exceed, both ascending.
     pub points: Vec<(f64, f64)>,

@@ -1,5 +1,5 @@
 //! Bars and lines of block characters for terminals that show them: eighths of a column in a bar,
-//! eight heights in a line. They say nothing that the figures beside them do not.
+//! eight heights in a line. They say nothing that the figures next to them do not.
 
 /// Eighths of a column, from one to eight.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];

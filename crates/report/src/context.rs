@@ -6,7 +6,7 @@ use crate::text::{Detail, Style};
 use fsarena_chart::Svg;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::record::TrialRecord;
-use fsarena_model::run::{RunHeader, RunPlan, RunSession};
+use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::work::Op;
 use fsarena_reference::Article;
 use fsarena_study::Study;
@@ -43,6 +43,26 @@ pub struct Repeats<'a> {
     pub notes: &'a [String],
 }
 
+impl<'a> Run<'a> {
+    /// The program that measured it, where that is not fsarena: it was brought in.
+    pub(crate) fn measured_by(&self) -> Option<&'a str> {
+        let contenders = self.header.plan.contenders.iter();
+        let mut programs = contenders.map(|contender| match &contender.levels.device {
+            DeviceLevel::Elsewhere { program, .. } => Some(program.as_str()),
+            _ => None,
+        });
+        let first = programs.next()??;
+        programs.all(|program| program.is_some()).then_some(first)
+    }
+
+    /// Whether it only looked on while another application was at work: there is nothing to
+    /// compare, and no answer.
+    pub(crate) fn is_watched(&self) -> bool {
+        let mut phases = self.header.plan.workloads.iter().flat_map(|work| &work.phases);
+        phases.any(|phase| phase.op == Op::Watched)
+    }
+}
+
 /// A RUN, and how it is to be shown.
 #[derive(Debug)]
 pub(crate) struct SectionContext<'a> {
@@ -76,29 +96,4 @@ impl<'a> SectionContext<'a> {
             _ => Some(Block::Charts(all)),
         }
     }
-
-    /// The program that measured it, where that is not fsarena: it was brought in.
-    pub(crate) fn measured_by(&self) -> Option<&'a str> {
-        measured_by(&self.run.header.plan)
-    }
-
-    /// Whether it only looked on while another application was at work: there is nothing to
-    /// compare, and no answer.
-    pub(crate) fn is_watched(&self) -> bool {
-        is_watched(&self.run.header.plan)
-    }
-}
-
-pub(crate) fn is_watched(plan: &RunPlan) -> bool {
-    let mut phases = plan.workloads.iter().flat_map(|work| &work.phases);
-    phases.any(|phase| phase.op == Op::Watched)
-}
-
-pub(crate) fn measured_by(plan: &RunPlan) -> Option<&str> {
-    let mut programs = plan.contenders.iter().map(|contender| match &contender.levels.device {
-        DeviceLevel::Elsewhere { program, .. } => Some(program.as_str()),
-        _ => None,
-    });
-    let first = programs.next()??;
-    programs.all(|program| program.is_some()).then_some(first)
 }

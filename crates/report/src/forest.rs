@@ -1,19 +1,19 @@
 //! Several RUNs compared: a forest of units, the two sides of a change, and the sentences
 //! of one RUN. Nothing is decided here.
 
+use crate::format::count;
 use crate::json::round;
 use crate::render::text;
 use crate::table::{Column, Table};
 use crate::text::{MIN_WIDTH, Style, heading, titled_list, wrap};
 use crate::verdict::pair_sentences;
 use crate::verdict::text::{
-    Claim, blocks, claim, level, margin, metric, percent, ratio, ratio_and_interval, ratio_within,
-    value,
+    Claim, blocks, claim, level, margin, metric, percent, ratio_and_interval, ratio_within, value,
 };
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_verdict::compare::{
-    Change, Forest, ForestPair, ForestQuestion, SideRow, Sides, SidesQuestion, Unit, UnitRow,
-    UnitValue,
+    Change, Forest, ForestPair, ForestQuestion, ForestRow, SideRow, Sides, SidesQuestion, Unit,
+    UnitRow, UnitValue,
 };
 use fsarena_verdict::{Estimator, Verdicts};
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub fn forest_tables(forest: &Forest, width: usize, style: Style) -> String {
             out.push('\n');
         }
     }
-    let title = format!("Units: {}", counted(forest.unit, forest.units.len()));
+    let title = format!("Units: {}", count(forest.units.len(), forest.unit.name()));
     out.push_str(&titled_list(&title, &units(&forest.units), width, style));
     out.push_str(&titled_list("Notes", &forest.notes, width, style));
     out.push_str(&wrap("", &legend(forest), width));
@@ -78,7 +78,7 @@ fn sentence(forest: &Forest, question: &ForestQuestion, pair: &ForestPair) -> St
         high: own.high,
     });
     let n = pair.rows.len();
-    text.push_str(&format!(", {}", counted(forest.unit, n)));
+    text.push_str(&format!(", {}", count(n, forest.unit.name())));
     if pair.verdict != Verdict::Same {
         text.push_str(&format!(", margin {}", margin(forest.margin)));
     }
@@ -135,13 +135,11 @@ fn table(forest: &Forest, pair: &ForestPair) -> Table {
     let ends = pair.rows.iter().flat_map(|row| [row.low, row.high, Some(row.ratio)]);
     let all: Vec<f64> = ends.chain([own.low, own.high, pair.ratio]).flatten().collect();
     let plot = Plot::over(&all, PLOT_COLUMNS);
-    let several = |row: &&fsarena_verdict::compare::ForestRow| row.runs.len() > 1;
+    let several = |row: &&ForestRow| row.runs.len() > 1;
     let runs = forest.unit != Unit::Run && pair.rows.iter().any(|row| several(&row));
     let axis = plot.axis();
     let mut columns = vec![Column::text(forest.unit.name())];
-    if runs {
-        columns.push(Column::figure("RUNs"));
-    }
+    columns.extend(runs.then(|| Column::figure("RUNs")));
     columns.extend([
         Column::figure("blocks"),
         Column::figure("ratio"),
@@ -152,9 +150,7 @@ fn table(forest: &Forest, pair: &ForestPair) -> Table {
     for row in &pair.rows {
         let (text, interval) = ratio_and_interval(Some(row.ratio), row.low, row.high);
         let mut cells = vec![forest.units[row.unit].name.clone()];
-        if runs {
-            cells.push(row.runs.len().to_string());
-        }
+        cells.extend(runs.then(|| row.runs.len().to_string()));
         cells.extend([
             row.n.to_string(),
             text,
@@ -167,11 +163,10 @@ fn table(forest: &Forest, pair: &ForestPair) -> Table {
         let (text, interval) = decisive(pair.verdict, forest.margin, Some(mean), own);
         let at = own.level.map(|own| format!(" at {}", level(own))).unwrap_or_default();
         let mut cells = vec![format!("all{at}")];
-        if runs {
-            cells.push(pair.rows.iter().map(|row| row.runs.len()).sum::<usize>().to_string());
-        }
+        let sum = |of: fn(&ForestRow) -> usize| pair.rows.iter().map(of).sum::<usize>().to_string();
+        cells.extend(runs.then(|| sum(|row| row.runs.len())));
         cells.extend([
-            pair.rows.iter().map(|row| row.n).sum::<usize>().to_string(),
+            sum(|row| row.n),
             text,
             interval.unwrap_or_else(|| "-".to_owned()),
             plot.line(mean, own.low.zip(own.high), '#'),
@@ -179,12 +174,6 @@ fn table(forest: &Forest, pair: &ForestPair) -> Table {
         grid.row(cells);
     }
     grid
-}
-
-/// `3 machines`.
-fn counted(unit: Unit, n: usize) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {}{plural}", unit.name())
 }
 
 /// `machine 1: Linux 6.1, 2 × Duron; RUNs 3 and 5`.
@@ -268,11 +257,6 @@ pub fn compare_json(kind: &str, comparison: &impl Serialize) -> Value {
     }
     round(&mut value);
     json!({ "schema": crate::json::SCHEMA, "kind": kind, "compare": value })
-}
-
-/// A ratio for tables.
-fn bare(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), ratio)
 }
 
 /// A scale of ratios.
@@ -398,7 +382,7 @@ fn side_table(sides: &Sides, question: &SidesQuestion) -> Table {
     for row in &question.rows {
         let (text, interval) = match row.low {
             Some(_) => decisive(row.verdict, sides.margin, row.ratio, of_row(row)),
-            None => (bare(row.ratio), None),
+            None => ratio_and_interval(row.ratio, None, None),
         };
         grid.row(vec![
             row.label.clone(),

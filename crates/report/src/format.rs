@@ -101,47 +101,35 @@ impl Scale {
         if rates.all(|rate| rate.median >= 1_048_576.0) { Self::Mib } else { Self::Kib }
     }
 
+    /// The unit, how many base units per second it is, and what is counted.
+    fn parts(self) -> (&'static str, f64, RateUnit) {
+        match self {
+            Self::ArticleKb => ("KB/s", 1024.0, RateUnit::Bytes),
+            Self::Kib => ("KiB/s", 1024.0, RateUnit::Bytes),
+            Self::Mib => ("MiB/s", 1_048_576.0, RateUnit::Bytes),
+            Self::Mb => ("MB/s", 1e6, RateUnit::Bytes),
+            Self::Files => ("files/s", 1.0, RateUnit::Files),
+            Self::Dirs => ("dirs/s", 1.0, RateUnit::Dirs),
+            Self::Iops => ("IOPS", 1.0, RateUnit::Ops),
+        }
+    }
+
     /// The median rate of a row, in base units per second.
     #[must_use]
     pub fn median(self, row: &PhaseRow) -> Option<f64> {
-        let unit = match self {
-            Self::ArticleKb | Self::Kib | Self::Mib | Self::Mb => RateUnit::Bytes,
-            Self::Files => RateUnit::Files,
-            Self::Dirs => RateUnit::Dirs,
-            Self::Iops => RateUnit::Ops,
-        };
-        row.rates.get(unit).map(|spread| spread.median)
+        row.rates.get(self.parts().2).map(|spread| spread.median)
     }
 
     /// An amount per second with its unit.
     pub(crate) fn text(self, per_s: f64) -> String {
-        format!("{} {}", self.bare(per_s), self.unit())
-    }
-
-    /// The unit: `MiB/s`.
-    #[must_use]
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::ArticleKb => "KB/s",
-            Self::Kib => "KiB/s",
-            Self::Mib => "MiB/s",
-            Self::Mb => "MB/s",
-            Self::Files => "files/s",
-            Self::Dirs => "dirs/s",
-            Self::Iops => "IOPS",
-        }
+        format!("{} {}", self.bare(per_s), self.parts().0)
     }
 
     /// The same without the unit, for a column that bears it.
     #[must_use]
     pub fn bare(self, per_s: f64) -> String {
-        match self {
-            Self::ArticleKb => format!("{:.2}", per_s / 1024.0),
-            Self::Kib => digits(per_s / 1024.0),
-            Self::Mib => digits(per_s / 1_048_576.0),
-            Self::Mb => digits(per_s / 1e6),
-            Self::Files | Self::Dirs | Self::Iops => digits(per_s),
-        }
+        let value = per_s / self.parts().1;
+        if self == Self::ArticleKb { format!("{value:.2}") } else { digits(value) }
     }
 }
 

@@ -1,5 +1,5 @@
-//! How a phase is done, in words: what is beside the op and its files. Nothing is said of what is
-//! as in any other phase (one thread of blocking, buffered calls of 1 MiB, nothing synced).
+//! How a phase is done, in words: what there is but the op and its files. Nothing is said of what
+//! is as in any other phase (one thread of blocking, buffered calls of 1 MiB, nothing synced).
 
 use crate::format::grouped;
 use crate::text::clean;
@@ -142,8 +142,9 @@ fn shortened(command: &str) -> String {
     format!("{}…", start.trim_end())
 }
 
-/// `105,000 files in 4,100 directories`.
-pub(crate) fn files_of(contents: &Contents) -> String {
+/// How many there are: `105,000 files in 4,100 directories`.
+#[must_use]
+pub fn files_text(contents: &Contents) -> String {
     let some = |n: u64, one: &str, many: &str| {
         format!("{} {}", grouped(n), if n == 1 { one } else { many })
     };
@@ -168,24 +169,21 @@ pub(crate) fn describe_source_place(place: SourcePlace) -> &'static str {
 
 /// A second load in words.
 pub(crate) fn describe_load(load: Load) -> String {
-    let rate = |bytes: u64| match bytes {
+    let rate = |rate: u64, text: String| match rate {
         0 => "as fast as it goes".to_owned(),
-        bytes => format!("{}/s", Bytes(bytes)),
+        _ => format!("{text}/s"),
+    };
+    let file = |size_bytes, verb: &str, rate_bytes| {
+        let per_s = rate(rate_bytes, Bytes(rate_bytes).to_string());
+        format!("one file of {} {verb}, {per_s}", Bytes(size_bytes))
     };
     match load {
-        Load::Create { files, size_bytes, rate } => {
-            let rate = match rate {
-                0 => "as fast as it goes".to_owned(),
-                rate => format!("{}/s", grouped(rate)),
-            };
-            format!("{} files of {} made, {rate}", grouped(files), Bytes(size_bytes))
+        Load::Create { files, size_bytes, rate: each } => {
+            let per_s = rate(each, grouped(each));
+            format!("{} files of {} made, {per_s}", grouped(files), Bytes(size_bytes))
         }
-        Load::Write { size_bytes, rate_bytes, .. } => {
-            format!("one file of {} written, {}", Bytes(size_bytes), rate(rate_bytes))
-        }
-        Load::Read { size_bytes, rate_bytes, .. } => {
-            format!("one file of {} read, {}", Bytes(size_bytes), rate(rate_bytes))
-        }
+        Load::Write { size_bytes, rate_bytes, .. } => file(size_bytes, "written", rate_bytes),
+        Load::Read { size_bytes, rate_bytes, .. } => file(size_bytes, "read", rate_bytes),
     }
 }
 
@@ -270,8 +268,8 @@ mod tests {
     #[test]
     fn contents_in_words() {
         let one = Contents { files: 1, bytes: 5, ..Contents::default() };
-        assert_eq!(files_of(&one), "1 file");
+        assert_eq!(files_text(&one), "1 file");
         let tree = Contents { files: 105_000, dirs: 1, symlinks: 2, ..one };
-        assert_eq!(files_of(&tree), "105,000 files in 1 directory, 2 symbolic links");
+        assert_eq!(files_text(&tree), "105,000 files in 1 directory, 2 symbolic links");
     }
 }

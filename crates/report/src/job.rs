@@ -4,7 +4,7 @@
 //! A longer time is worse, and so is a larger ratio.
 
 use crate::format::{Scale, megabytes, seconds};
-use crate::io_summary::{describe_source_place, files_of};
+use crate::io_summary::{describe_source_place, files_text};
 use crate::labels::{range_in, row_label, wrong_contents};
 use crate::section::Block;
 use crate::table::{Cell, Column, Table};
@@ -43,7 +43,7 @@ fn head_parts(view: &WorkloadView) -> Vec<String> {
 pub(crate) fn describe_source(source: &SourceView) -> String {
     let contents = &source.contents;
     let size = megabytes(contents.bytes);
-    let mut text = format!("{}, {}, {size}", source.name, files_of(contents));
+    let mut text = format!("{}, {}, {size}", source.name, files_text(contents));
     if let Some(archive) = source.archive {
         text.push_str(&format!(", packed as {}", archive.ending()));
         if let Some(archive_bytes) = contents.archive_bytes {

@@ -2,7 +2,6 @@
 //! a value that every machine prints byte for byte the same.
 
 use crate::article::{OwnPhase, OwnRun};
-use crate::lists::RunLine;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::verdict::Metric;
@@ -28,6 +27,14 @@ pub const KINDS: [(&str, &str); 11] = [
     ("datasets", "dataset --json"),
     ("report", "report, in the page, a script element a RUN"),
 ];
+
+/// A document of one value, under `key`: of RUNs (`list --json`), the built-in datasets or one
+/// dataset (`dataset --json`), what rules said on tapes (`selftest honesty --json`), the block
+/// devices of the machine (`devices --json`).
+#[must_use]
+pub fn document(kind: &str, key: &str, value: &impl serde::Serialize) -> Value {
+    json!({ "schema": SCHEMA, "kind": kind, key: value })
+}
 
 /// One RUN: its header, its sessions, the study, the raw records, of several attempts at a trial
 /// the latest, and the verdicts where it asks for them (`run --json`, `show --json`,
@@ -85,13 +92,7 @@ pub fn reference(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) ->
 pub fn references(list: &[(u16, &str)]) -> Value {
     let one = |(year, title): &(u16, &str)| json!({ "year": year, "title": title });
     let articles: Vec<Value> = list.iter().map(one).collect();
-    json!({ "schema": SCHEMA, "kind": "references", "articles": articles })
-}
-
-/// The list of RUNs (`list --json`).
-#[must_use]
-pub fn list(runs: &[RunLine]) -> Value {
-    json!({ "schema": SCHEMA, "kind": "list", "runs": runs })
+    document("references", "articles", &articles)
 }
 
 /// What was taken from other databases, each with its path and its RUNs (`merge --json`).
@@ -99,31 +100,7 @@ pub fn list(runs: &[RunLine]) -> Value {
 pub fn merged(databases: &[(String, Vec<crate::MergedLine>)]) -> Value {
     let databases: Vec<Value> =
         databases.iter().map(|(path, runs)| json!({ "path": path, "runs": runs })).collect();
-    json!({ "schema": SCHEMA, "kind": "merge", "databases": databases })
-}
-
-/// The built-in datasets (`dataset --json`).
-#[must_use]
-pub fn datasets(datasets: &[crate::DatasetLine]) -> Value {
-    json!({ "schema": SCHEMA, "kind": "datasets", "datasets": datasets })
-}
-
-/// One dataset, or a tree or archive of the user's (`dataset NAME --json`).
-#[must_use]
-pub fn dataset(dataset: &impl serde::Serialize) -> Value {
-    json!({ "schema": SCHEMA, "kind": "dataset", "dataset": dataset })
-}
-
-/// What rules said on tapes (`selftest honesty --json`).
-#[must_use]
-pub fn honesty(tapes: &[fsarena_verdict::honesty::Replayed]) -> Value {
-    json!({ "schema": SCHEMA, "kind": "honesty", "tapes": tapes })
-}
-
-/// The block devices of the machine (`devices --json`).
-#[must_use]
-pub fn devices(devices: &impl serde::Serialize) -> Value {
-    json!({ "schema": SCHEMA, "kind": "devices", "devices": devices })
+    document("merge", "databases", &databases)
 }
 
 /// What a critical reader would object to, with the spread of equal runs where it was measured
@@ -133,11 +110,11 @@ pub fn doctor(
     findings: &[fsarena_model::host::Finding],
     noise: Option<&fsarena_model::host::Noise>,
 ) -> Value {
-    let mut document = json!({ "schema": SCHEMA, "kind": "doctor", "findings": findings });
+    let mut value = document("doctor", "findings", &findings);
     if let Some(noise) = noise {
-        document["noise"] = json!(noise);
+        value["noise"] = json!(noise);
     }
-    document
+    value
 }
 
 /// A plan and its expected cost (`run --dry-run --json`).

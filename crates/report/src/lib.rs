@@ -45,12 +45,12 @@ pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, forest_tables, one_run_text, sides_tables};
 pub use honesty::honesty_tables;
 pub use identity::anonymous;
+pub use io_summary::files_text;
 pub use json::verdict_json;
 pub use ledger::ledger_tables;
 pub use lists::{
     ClassLine, DatasetLine, DeviceLine, ExperimentLine, MergedLine, RunLine, contents_text,
-    dataset_text, datasets_table, devices_table, experiments_table, files_text, merged_table,
-    runs_list,
+    dataset_text, datasets_table, devices_table, experiments_table, merged_table, runs_list,
 };
 pub use phases::phase_tables;
 pub use plan::{PlanCost, PlanCostRow, PlanNeed, plan_table};

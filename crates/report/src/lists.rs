@@ -286,12 +286,6 @@ fn classes_table(classes: &[ClassLine], width: usize) -> String {
     text::table(&grid, width)
 }
 
-/// How many there are, in one line: `105,000 files in 4,100 directories`.
-#[must_use]
-pub fn files_text(contents: &Contents) -> String {
-    crate::io_summary::files_of(contents)
-}
-
 /// What a tree or an archive holds, one line a figure.
 #[must_use]
 pub fn contents_text(contents: &Contents) -> String {

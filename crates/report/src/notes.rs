@@ -25,11 +25,7 @@ pub(crate) fn run_heading(study: &Study, width: usize, style: Style) -> String {
 /// The title; number, date and state; the machine and the devices; whether trials are missing.
 pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", study.experiment, study.title)];
-    let trials = if study.trials_recorded == study.trials_planned {
-        count(study.trials_planned, "trial")
-    } else {
-        format!("{} of {}", study.trials_recorded, count(study.trials_planned, "trial"))
-    };
+    let trials = trials_done(study);
     let scale = if (study.scale - 1.0).abs() < 1e-12 {
         String::new()
     } else {
@@ -49,6 +45,15 @@ pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
         lines.push("Not all trials were done: the figures are of those that were.".to_owned());
     }
     lines
+}
+
+/// `48 trials`, or `40 of 48 trials`.
+pub(crate) fn trials_done(study: &Study) -> String {
+    let planned = count(study.trials_planned, "trial");
+    match study.trials_recorded {
+        done if done == study.trials_planned => planned,
+        done => format!("{done} of {planned}"),
+    }
 }
 
 /// Everything that has to be said with the tables.

@@ -6,7 +6,7 @@
 use crate::context::SectionContext;
 use crate::format::{count, grouped, ns, three};
 use crate::labels::{absence, row_label};
-use crate::verdict::text::ratio_and_interval;
+use crate::verdict::text::ratio_text;
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Curve, Curves, Group, Groups, HUES, Head, Heat, Key, Part, Proof,
     Segment, Spot, Stack, Stacks,
@@ -56,7 +56,6 @@ pub(crate) fn row_key(table: &PhaseTable, row: &PhaseRow) -> Key {
 /// A unit that values of one chart or column share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Unit {
-    /// Name.
     pub(crate) name: &'static str,
     /// Of how many base units it is.
     pub(super) size: f64,
@@ -78,6 +77,14 @@ impl Unit {
     fn largest(units: &[(&'static str, f64)], most: u64) -> Option<Self> {
         let mut units = units.iter().map(|&(name, size)| Self { name, size });
         units.find(|unit| most as f64 >= unit.size)
+    }
+
+    /// An axis from zero, of which less is better.
+    pub(crate) fn axis(self, what: &str) -> Axis {
+        match self.name {
+            "" => Axis::linear(format!("{what} (less is better)"), ""),
+            name => Axis::linear(format!("{what}, {name} (less is better)"), format!(" {name}")),
+        }
     }
 
     /// A value in this unit.
@@ -140,11 +147,7 @@ pub(crate) fn times(
             title: format!("{} / {}: time to {clock}", table.workload, table.phase),
             description,
         },
-        axis: Axis {
-            title: format!("time to {clock}, {} (less is better)", unit.name),
-            log: false,
-            unit: format!(" {}", unit.name),
-        },
+        axis: unit.axis(&format!("time to {clock}")),
         bars,
     }
 }
@@ -314,11 +317,7 @@ pub(crate) fn clocks(context: &SectionContext<'_>, table: &PhaseTable) -> Stacks
             title: format!("{} / {}: the three clocks", table.workload, table.phase),
             description,
         },
-        axis: Axis {
-            title: format!("time since the start, {} (less is better)", unit.name),
-            log: false,
-            unit: format!(" {}", unit.name),
-        },
+        axis: unit.axis("time since the start"),
         names: CLOCK_NAMES.map(str::to_owned).to_vec(),
         stacks,
         ..Stacks::default()
@@ -444,11 +443,7 @@ pub(crate) fn cpu(context: &SectionContext<'_>, tables: &[PhaseTable]) -> Option
             title: format!("{workload}: CPU load"),
             description,
         },
-        axis: Axis {
-            title: "CPU load up to durable, % of all CPUs".to_owned(),
-            log: false,
-            unit: " %".to_owned(),
-        },
+        axis: Axis::linear("CPU load up to durable, % of all CPUs", " %"),
         groups,
     })
 }
@@ -471,11 +466,10 @@ pub(crate) fn written(context: &SectionContext<'_>, tables: &[PhaseTable]) -> Op
             title: format!("{workload}: written to the device"),
             description,
         },
-        axis: Axis {
-            title: format!("written to the device up to the unmount, {}", unit.name),
-            log: false,
-            unit: suffix,
-        },
+        axis: Axis::linear(
+            format!("written to the device up to the unmount, {}", unit.name),
+            suffix,
+        ),
         groups,
     })
 }
@@ -563,18 +557,15 @@ fn heat_cell(view: &HeatView, label: &str, column: &str, cell: HeatCell) -> Cell
     let reference = label == view.reference;
     let spot = |ratio: f64| {
         let (low, high) = cell.interval.unzip();
-        let (text, interval) = ratio_and_interval(Some(ratio), low, high);
-        let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
+        let text = ratio_text(ratio, low, high);
         let said = match cell.verdict {
             _ if reference => "",
-            Some(Verdict::Faster) => ", FASTER",
-            Some(Verdict::Slower) => ", SLOWER",
-            Some(Verdict::Same) => ", SAME",
             Some(Verdict::Undecided) => ", UNDECIDED: no difference shown",
+            Some(verdict) => &format!(", {}", verdict.word()),
             None => ", of medians; not asked whether it is real",
         };
         let against = &view.reference;
-        let tip = format!("{label}, {column}: {text}{interval} × the time of {against}{said}");
+        let tip = format!("{label}, {column}: {text} × the time of {against}{said}");
         Spot { value: ratio, tip }
     };
     let proof = match cell.verdict {

@@ -20,107 +20,86 @@ use serde_json::{Map, Value, json};
 /// The kinds of documents, and where they come from.
 pub use crate::json::KINDS;
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct RunDocument {
-    schema: u32,
-    kind: String,
-    /// The plan, and where it was carried out.
-    run: RunHeader,
-    /// Uninterrupted pieces of it.
-    sessions: Vec<RunSession>,
-    /// What is computed from the records.
-    study: Study,
-    /// Of several attempts at a trial the latest.
-    records: Vec<TrialRecord>,
-    /// What is said of the questions; absent where none was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    verdicts: Option<Verdicts>,
-}
+/// The documents but for `schema` and `kind`, which all of them have.
+#[allow(dead_code, reason = "their shape is what is asked for")]
+mod documents {
+    use super::*;
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct VerdictsDocument {
-    schema: u32,
-    kind: String,
-    #[serde(flatten)]
-    verdicts: Verdicts,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct RunDocument {
+        /// The plan, and where it was carried out.
+        run: RunHeader,
+        /// Uninterrupted pieces of it.
+        sessions: Vec<RunSession>,
+        /// What is computed from the records.
+        study: Study,
+        /// Of several attempts at a trial the latest.
+        records: Vec<TrialRecord>,
+        /// What is said of the questions; absent where none was asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        verdicts: Option<Verdicts>,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct CompareDocument<T> {
-    schema: u32,
-    kind: String,
-    /// What was found.
-    compare: T,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct VerdictsDocument {
+        #[serde(flatten)]
+        verdicts: Verdicts,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct ListDocument {
-    schema: u32,
-    kind: String,
-    /// One line each, the newest last.
-    runs: Vec<RunLine>,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct CompareDocument<T> {
+        /// What was found.
+        compare: T,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct PlanDocument {
-    schema: u32,
-    kind: String,
-    /// What would be done.
-    plan: RunPlan,
-    /// What it is expected to take.
-    cost: PlanCost,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct ListDocument {
+        /// One line each, the newest last.
+        runs: Vec<RunLine>,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct DoctorDocument {
-    schema: u32,
-    kind: String,
-    /// One a check.
-    findings: Vec<Finding>,
-    /// The spread of equal runs, where it was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    noise: Option<Noise>,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct PlanDocument {
+        /// What would be done.
+        plan: RunPlan,
+        /// What it is expected to take.
+        cost: PlanCost,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct MergeDocument {
-    schema: u32,
-    kind: String,
-    /// The other databases.
-    databases: Vec<MergedDatabase>,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct DoctorDocument {
+        /// One a check.
+        findings: Vec<Finding>,
+        /// The spread of equal runs, where it was measured.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        noise: Option<Noise>,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct MergedDatabase {
-    /// Where it lies.
-    path: String,
-    /// Its RUNs.
-    runs: Vec<MergedLine>,
-}
+    #[derive(JsonSchema)]
+    pub(super) struct MergeDocument {
+        /// The other databases.
+        databases: Vec<MergedDatabase>,
+    }
 
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "its shape is what is asked for")]
-struct DatasetsDocument {
-    schema: u32,
-    kind: String,
-    /// Those that are built in.
-    datasets: Vec<DatasetLine>,
+    #[derive(JsonSchema)]
+    pub(super) struct MergedDatabase {
+        /// Where it lies.
+        path: String,
+        /// Its RUNs.
+        runs: Vec<MergedLine>,
+    }
+
+    #[derive(JsonSchema)]
+    pub(super) struct DatasetsDocument {
+        /// Those that are built in.
+        datasets: Vec<DatasetLine>,
+    }
 }
 
 /// What a page of [`crate::page`] holds of each of its RUNs.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "its shape is what is asked for")]
 struct ReportDocument {
-    schema: u32,
-    kind: String,
     /// The plan, and where it was carried out.
     run: RunHeader,
     /// Uninterrupted pieces of it.
@@ -137,16 +116,16 @@ struct ReportDocument {
 pub fn schema(kind: &str) -> Option<Value> {
     let (_, from) = KINDS.iter().find(|(known, _)| *known == kind)?;
     let schema = match kind {
-        "run" => schema_of::<RunDocument>(),
-        "verdicts" => schema_of::<VerdictsDocument>(),
-        "compare-runs" => schema_of::<CompareDocument<Forest>>(),
-        "compare-sides" => schema_of::<CompareDocument<Sides>>(),
-        "compare-watched" => schema_of::<CompareDocument<WatchedPair>>(),
-        "list" => schema_of::<ListDocument>(),
-        "plan" => schema_of::<PlanDocument>(),
-        "doctor" => schema_of::<DoctorDocument>(),
-        "merge" => schema_of::<MergeDocument>(),
-        "datasets" => schema_of::<DatasetsDocument>(),
+        "run" => schema_of::<documents::RunDocument>(),
+        "verdicts" => schema_of::<documents::VerdictsDocument>(),
+        "compare-runs" => schema_of::<documents::CompareDocument<Forest>>(),
+        "compare-sides" => schema_of::<documents::CompareDocument<Sides>>(),
+        "compare-watched" => schema_of::<documents::CompareDocument<WatchedPair>>(),
+        "list" => schema_of::<documents::ListDocument>(),
+        "plan" => schema_of::<documents::PlanDocument>(),
+        "doctor" => schema_of::<documents::DoctorDocument>(),
+        "merge" => schema_of::<documents::MergeDocument>(),
+        "datasets" => schema_of::<documents::DatasetsDocument>(),
         "report" => schema_of::<ReportDocument>(),
         _ => return None,
     };
@@ -158,6 +137,9 @@ pub fn schema(kind: &str) -> Option<Value> {
     ));
     value["properties"]["schema"] = json!({ "const": crate::json::SCHEMA });
     value["properties"]["kind"] = json!({ "const": kind });
+    if let Some(required) = value["required"].as_array_mut() {
+        required.splice(..0, ["schema", "kind"].map(Value::from));
+    }
     with_units(&mut value);
     if kind == "report"
         && let Some(pairs) = value.pointer_mut("/$defs/QuestionView/properties/pairs/type")

@@ -6,14 +6,14 @@
 use fsarena_model::run::RateStyle;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// How text looks, beside its width (which every function takes in columns; less than
+/// How text looks, but for its width (which every function takes in columns; less than
 /// [`MIN_WIDTH`] is taken as that).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Style {
     /// Whether headings and warnings carry ANSI colour; the caller knows the terminal and
     /// `NO_COLOR`.
     pub colour: bool,
-    /// Whether bars of block characters stand beside figures; the caller knows the terminal.
+    /// Whether bars of block characters stand next to figures; the caller knows the terminal.
     pub bars: bool,
     /// How rates are written; `None` takes what the RUN's plan says.
     pub rate: Option<RateStyle>,
@@ -70,11 +70,7 @@ pub(crate) fn wrap(first: &str, text: &str, width: usize) -> String {
     }
     let mut out = String::new();
     for (at, line) in lines.iter().enumerate() {
-        if at == 0 {
-            out.push_str(first);
-        } else {
-            out.push_str(&" ".repeat(indent));
-        }
+        out.push_str(&if at == 0 { first.to_owned() } else { " ".repeat(indent) });
         out.push_str(line);
         out.truncate(out.trim_end().len());
         out.push('\n');

@@ -61,7 +61,9 @@ fn list(args: &DatasetArgs) -> Result<()> {
     let known = fsarena_corpus::names().into_iter().filter_map(fsarena_corpus::builtin);
     let lines: Vec<DatasetLine> = known.map(|description| line_of(&description)).collect();
     if args.json {
-        return context::print_json(&fsarena_report::json::datasets(&lines));
+        return context::print_json(&fsarena_report::json::document(
+            "datasets", "datasets", &lines,
+        ));
     }
     context::print(&fsarena_report::datasets_table(&lines, context::width(), context::style()))?;
     say!("and small-N, N files of 256 B; MB are 10^6 bytes");
@@ -125,11 +127,15 @@ fn show_own(args: &DatasetArgs, what: &Path, own: &Own) -> Result<()> {
         }
     };
     if args.json {
-        return context::print_json(&fsarena_report::json::dataset(&json!({
-            "path": path.to_string(),
-            "archive": compression,
-            "contents": contents,
-        })));
+        return context::print_json(&fsarena_report::json::document(
+            "dataset",
+            "dataset",
+            &json!({
+                "path": path.to_string(),
+                "archive": compression,
+                "contents": contents,
+            }),
+        ));
     }
     let figures = fsarena_report::contents_text(contents);
     context::print(&format!("{path}: {kind}\n\n{figures}"))
@@ -145,16 +151,20 @@ fn show_described(args: &DatasetArgs, description: &Description) -> Result<()> {
     let tree = description.tree();
     let digest = args.digest.then(|| tree.digest());
     if args.json {
-        return context::print_json(&fsarena_report::json::dataset(&json!({
-            "name": description.name(),
-            "title": description.title(),
-            "notes": description.notes(),
-            "scale": description.scale(),
-            "contents": tree.contents(),
-            "classes": classes(&tree),
-            "toml": args.toml.then(|| description.to_toml()),
-            "sha256": digest,
-        })));
+        return context::print_json(&fsarena_report::json::document(
+            "dataset",
+            "dataset",
+            &json!({
+                "name": description.name(),
+                "title": description.title(),
+                "notes": description.notes(),
+                "scale": description.scale(),
+                "contents": tree.contents(),
+                "classes": classes(&tree),
+                "toml": args.toml.then(|| description.to_toml()),
+                "sha256": digest,
+            }),
+        ));
     }
     if args.toml {
         context::print(&description.to_toml())?;

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub fn devices(args: &DevicesArgs) -> Result<ExitCode> {
     let rows = inventory::survey(&inventory::Roots::default())?;
     if args.json {
-        context::print_json(&fsarena_report::json::devices(&rows))?;
+        context::print_json(&fsarena_report::json::document("devices", "devices", &rows))?;
         return Ok(ExitCode::SUCCESS);
     }
     if !context::is_root() {

@@ -42,7 +42,7 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
         replayed.push(fsarena_verdict::honesty::replay(tape, &config).map_err(unusable)?);
     }
     if args.json {
-        context::print_json(&fsarena_report::json::honesty(&replayed))?;
+        context::print_json(&fsarena_report::json::document("honesty", "tapes", &replayed))?;
     } else {
         let (width, style) = (context::width(), context::style());
         context::print(&fsarena_report::honesty_tables(&replayed, width, style))?;

@@ -19,7 +19,7 @@ pub fn list(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
         None => Vec::new(),
     };
     if args.json {
-        context::print_json(&fsarena_report::json::list(&lines))?;
+        context::print_json(&fsarena_report::json::document("list", "runs", &lines))?;
     } else if lines.is_empty() {
         let path = context::database(db)?;
         say!("no RUNs yet in {}; `fsarena run` makes the first", path.display());

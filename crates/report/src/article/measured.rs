@@ -50,9 +50,7 @@ impl<'a> Groups<'a> {
         let cold_start = study.workloads.iter().find(named).is_some_and(|view| view.cold_start);
         self.shown.map_or_else(Vec::new, |shown| notes(shown, &self.all, own, cold_start))
     }
-}
 
-impl Groups<'_> {
     /// Whether the value shown was not measured as the RUN asked, or not in all its trials.
     fn is_faulty(&self) -> bool {
         self.shown.is_none_or(|row| {

@@ -1,5 +1,5 @@
 //! Published studies in their own shape: what was printed, what their numbers give when they are
-//! computed again, and the values of our machines beside them.
+//! computed again, and the values of our machines next to them.
 //!
 //! Numbers and findings come from `fsarena-reference`, values of ours from a study; what is laid
 //! out here is computed in neither place again. Printed numbers are shown as printed. A value of
@@ -127,8 +127,8 @@ mod tests {
     use fsarena_study::study;
     use fsarena_testkit::records;
 
-    /// The article of a year beside a RUN of ext4 and xfs, whose creation repeats the test.
-    fn beside_year(year: u16, test: &str) -> ThenAndNowView {
+    /// The article of a year and a RUN of ext4 and xfs, whose creation repeats the test.
+    fn compared_year(year: u16, test: &str) -> ThenAndNowView {
         changed(year, test, |_, _| {})
     }
 
@@ -156,16 +156,16 @@ mod tests {
 
     #[test]
     fn rates_of_2003_stand_by_file_system_and_ours_by_contender() {
-        let beside = beside_year(2003, "write 5000 files of 256 B");
-        assert_eq!((beside.tests.len(), beside.tests[0].then.len()), (7, 8));
-        let test = &beside.tests[0];
+        let view = compared_year(2003, "write 5000 files of 256 B");
+        assert_eq!((view.tests.len(), view.tests[0].then.len()), (7, 8));
+        let test = &view.tests[0];
         assert_eq!(test.then[0], ("ext3 (Linux)".to_owned(), 127.03));
         // 5,000 files of 256 B in half a second by `returned`.
         assert_eq!(test.now, [(0, "ext4".into(), 2500.0), (1, "xfs".into(), 2500.0)]);
-        assert!(test.more_is_better && beside.tests[1].now.is_empty());
-        assert!(matches!(&beside.printed[0], Block::Table(table) if table.rows.len() == 7));
-        assert_eq!(beside.ours.len(), 2);
-        assert!(beside.ours[0].caption.contains("`returned`"), "{}", beside.ours[0].caption);
+        assert!(test.more_is_better && view.tests[1].now.is_empty());
+        assert!(matches!(&view.printed[0], Block::Table(table) if table.rows.len() == 7));
+        assert_eq!(view.ours.len(), 2);
+        assert!(view.ours[0].caption.contains("`returned`"), "{}", view.ours[0].caption);
     }
 
     #[test]
@@ -173,13 +173,13 @@ mod tests {
         for (year, test, places) in
             [(2005, "data_copy_s", 4), (2008, "untar", 8), (2010, "flac_copy_s", 3)]
         {
-            let beside = beside_year(year, test);
-            let first = &beside.tests[0];
+            let view = compared_year(year, test);
+            let first = &view.tests[0];
             assert_eq!((first.then.len(), first.now.len()), (places, 2), "{year}");
             assert_eq!(first.now[0].2, 0.5, "{year}");
             assert!(!first.more_is_better);
-            assert!(beside.tests.iter().all(|test| !test.then.is_empty()), "{year}");
-            assert_eq!(beside.ours[0].rows[0][1].text, "0.500", "{year}");
+            assert!(view.tests.iter().all(|test| !test.then.is_empty()), "{year}");
+            assert_eq!(view.ours[0].rows[0][1].text, "0.500", "{year}");
         }
     }
 
@@ -188,16 +188,16 @@ mod tests {
         let sample = Sample::periodic();
         let run = sample.run();
         let own = OwnRun { header: run.header, records: run.records, study: run.study, notes: &[] };
-        let beside = compared(&fsarena_reference::study(2007).unwrap(), &[], own);
-        let tests: Vec<(&str, usize, usize)> = beside
+        let view = compared(&fsarena_reference::study(2007).unwrap(), &[], own);
+        let tests: Vec<(&str, usize, usize)> = view
             .tests
             .iter()
             .map(|test| (test.title.as_str(), test.then.len(), test.now.len()))
             .collect();
         assert_eq!(tests, [("Work time", 6, 6), ("Disk busy", 6, 6), ("Written", 6, 6)]);
-        let tables = beside.printed.iter().filter(|block| matches!(block, Block::Table(_)));
-        assert_eq!((tables.count(), beside.ours[0].rows.len()), (3, 12));
-        assert!(beside.inference[0].contains("inference"), "{:?}", beside.inference);
+        let tables = view.printed.iter().filter(|block| matches!(block, Block::Table(_)));
+        assert_eq!((tables.count(), view.ours[0].rows.len()), (3, 12));
+        assert!(view.inference[0].contains("inference"), "{:?}", view.inference);
     }
 
     #[test]
@@ -240,24 +240,24 @@ mod tests {
         ];
         for (year, test) in [(2003, "write 5000 files of 256 B"), (2005, "data_copy_s")] {
             for (change, why) in &changes {
-                let beside = changed(year, test, |contender, record| {
+                let view = changed(year, test, |contender, record| {
                     // The fastest of the two, too.
                     if contender == 1 {
                         record.phases.iter_mut().for_each(|phase| phase.clocks.returned_ns /= 2);
                         change(record);
                     }
                 });
-                let test = &beside.tests[0];
+                let test = &view.tests[0];
                 let labels: Vec<&str> =
                     test.now.iter().map(|(_, label, _)| label.as_str()).collect();
                 assert_eq!(labels, ["ext4"], "{year}: {why}");
                 assert_eq!(test.best().1, Some(test.now[0].2), "{year}: {why}");
-                let line = beside.left_out().join("|");
+                let line = view.left_out().join("|");
                 assert!(line.contains(": xfs: ") && line.contains(why), "{year}: {line}");
-                assert_eq!(beside.left_out().len(), 1, "{year}: {line}");
+                assert_eq!(view.left_out().len(), 1, "{year}: {line}");
             }
         }
-        let beside = changed(2003, "write 5000 files of 256 B", |_, record| failed(record));
-        assert!(beside.tests[0].now.is_empty(), "none was measured in all trials");
+        let view = changed(2003, "write 5000 files of 256 B", |_, record| failed(record));
+        assert!(view.tests[0].now.is_empty(), "none was measured in all trials");
     }
 }

@@ -11,9 +11,7 @@ use fsarena_study::Study;
 pub struct OwnPhase {
     /// Name of the test in the article's data.
     pub title: String,
-    /// Workload.
     pub workload: String,
-    /// Phase.
     pub phase: String,
 }
 
@@ -30,7 +28,7 @@ pub struct OwnRun<'a> {
     pub notes: &'a [String],
 }
 
-/// An article beside a RUN of ours.
+/// An article and a RUN of ours.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThenAndNowView {
     /// The tables of the article and those computed from them, with their notes.
@@ -48,7 +46,6 @@ pub(crate) struct ThenAndNowView {
 /// A test of an article, then and now: rates or seconds as its table has them.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct ThenAndNow {
-    /// The test.
     pub(crate) title: String,
     /// `KB/s`, `files/s`, `s`.
     pub(crate) unit: String,

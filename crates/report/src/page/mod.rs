@@ -7,9 +7,9 @@
 //! these again. Every inserted string is escaped by the templates (`maud`); what a RUN says is
 //! text, never markup.
 
-use crate::context::Run;
-use crate::context::{SectionContext, is_watched, measured_by};
+use crate::context::{Run, SectionContext};
 use crate::format::{count, utc};
+use crate::notes::trials_done;
 use crate::render::html as parts;
 use crate::section::Section;
 use crate::sections::{self, SectionKind};
@@ -26,9 +26,7 @@ const POLICY: &str =
 /// The page of one or several RUNs.
 #[must_use]
 pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
-    let contexts: Vec<SectionContext<'_>> =
-        runs.iter().enumerate().map(|(at, run)| SectionContext::new(at, run)).collect();
-    let bodies: Vec<Body> = contexts.iter().map(Body::new).collect();
+    let bodies: Vec<Body<'_>> = bodies(runs).collect();
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
@@ -46,11 +44,9 @@ pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
                 div.frame {
                     (head(runs))
                     div.columns {
-                        (contents(&contexts, &bodies))
+                        (contents(&bodies))
                         main id="main" tabindex="-1" {
-                            @for (context, body) in contexts.iter().zip(&bodies) {
-                                (body.whole(context, runs.len() == 1))
-                            }
+                            @for body in &bodies { (body.whole(runs.len() == 1)) }
                             @if runs.is_empty() { (parts::missing("No RUN was given.")) }
                         }
                     }
@@ -66,8 +62,7 @@ pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
 /// Every chart of the page, in its order; ids are unique over all RUNs.
 #[must_use]
 pub fn charts(runs: &[Run<'_>]) -> Vec<Svg> {
-    let contexts = runs.iter().enumerate().map(|(at, run)| SectionContext::new(at, run));
-    let sections = contexts.flat_map(|context| sections::made_for(&context));
+    let sections = bodies(runs).flat_map(|body| body.sections);
     sections
         .flat_map(|(_, section)| section.charts().into_iter().cloned().collect::<Vec<_>>())
         .collect()
@@ -98,11 +93,7 @@ fn head(runs: &[Run<'_>]) -> Markup {
 /// `quick, RUN 3fa55e3d, 2026-11-22 13:20 UTC, done, 48 trials`.
 fn when_and_state(run: &Run<'_>) -> String {
     let study = run.study;
-    let trials = if study.trials_recorded == study.trials_planned {
-        count(study.trials_planned, "trial")
-    } else {
-        format!("{} of {}", study.trials_recorded, count(study.trials_planned, "trial"))
-    };
+    let trials = trials_done(study);
     let (experiment, uid) = (&study.experiment, short(&study.uid));
     let when = utc(study.created_unix_ns);
     format!("{experiment}, RUN {uid}, {when}, {}, {trials}", study.state.name())
@@ -114,23 +105,38 @@ fn short(uid: &str) -> &str {
 }
 
 /// The sections of a RUN; those that have nothing to show are left out, and out of the contents.
-struct Body(Vec<(&'static SectionKind, Section)>);
+struct Body<'a> {
+    context: SectionContext<'a>,
+    sections: Vec<(&'static SectionKind, Section)>,
+}
 
-impl Body {
-    fn new(context: &SectionContext<'_>) -> Self {
-        Self(sections::made_for(context))
-    }
+fn bodies<'a>(runs: &'a [Run<'a>]) -> impl Iterator<Item = Body<'a>> {
+    runs.iter().enumerate().map(|(at, run)| {
+        let context = SectionContext::new(at, run);
+        Body { sections: sections::made_for(&context), context }
+    })
+}
 
-    fn whole(&self, context: &SectionContext<'_>, is_alone: bool) -> Markup {
-        let id = context.prefix.as_str();
+impl Body<'_> {
+    fn whole(&self, is_alone: bool) -> Markup {
+        let (id, run) = (self.context.prefix.as_str(), self.context.run);
         html! {
             article id=(id) aria-labelledby={ (id) "-title" } {
-                h2 id={ (id) "-title" } { "RUN " (short(&context.run.study.uid)) }
-                (facts(context.run, is_alone))
-                (state(context.run))
-                @for (kind, section) in &self.0 {
+                h2 id={ (id) "-title" } { "RUN " (short(&run.study.uid)) }
+                (facts(run, is_alone))
+                (state(run))
+                @for (kind, section) in &self.sections {
                     (parts::section(&format!("{id}-{}", kind.id), kind.title, section))
                 }
+            }
+        }
+    }
+
+    /// Its entries of the contents.
+    fn entries(&self) -> Markup {
+        html! {
+            @for (kind, _) in &self.sections {
+                li { a href={ "#" (self.context.prefix) "-" (kind.id) } { (kind.title) } }
             }
         }
     }
@@ -157,8 +163,8 @@ fn facts(run: &Run<'_>, is_alone: bool) -> Markup {
     facts.push(("Machine", study.machine.clone()));
     facts.extend(study.devices.iter().map(|line| ("Device", line.clone())));
     let own = format!("fsarena {}", run.header.program_version);
-    match measured_by(&run.header.plan) {
-        Some(_) if is_watched(&run.header.plan) => facts.push(("Watched by", own)),
+    match run.measured_by() {
+        Some(_) if run.is_watched() => facts.push(("Watched by", own)),
         None => facts.push(("Measured by", own)),
         Some(program) => {
             facts.extend([("Measured by", program.to_owned()), ("Brought in by", own)]);
@@ -186,24 +192,18 @@ fn state(run: &Run<'_>) -> Markup {
     parts::warning(&format!("This RUN {why}: {figures}."))
 }
 
-fn contents(contexts: &[SectionContext<'_>], bodies: &[Body]) -> Markup {
-    let entry = |context: &SectionContext<'_>, body: &Body| {
-        html! {
-            @for (kind, _) in &body.0 {
-                li { a href={ "#" (context.prefix) "-" (kind.id) } { (kind.title) } }
-            }
-        }
-    };
-    let each = || contexts.iter().zip(bodies);
+fn contents(bodies: &[Body<'_>]) -> Markup {
     html! {
         nav.contents aria-label="Contents" {
             ol {
-                @if contexts.len() == 1 {
-                    @for (context, body) in each() { (entry(context, body)) }
+                @if let [body] = bodies {
+                    (body.entries())
                 } @else {
-                    @for (context, body) in each() { li {
-                        a href={ "#" (context.prefix) } { "RUN " (short(&context.run.study.uid)) }
-                        ol { (entry(context, body)) }
+                    @for body in bodies { li {
+                        a href={ "#" (body.context.prefix) } {
+                            "RUN " (short(&body.context.run.study.uid))
+                        }
+                        ol { (body.entries()) }
                     } }
                 }
             }

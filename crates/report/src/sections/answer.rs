@@ -30,7 +30,7 @@ const LISTED: usize = 210;
 
 /// The section of one RUN.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
-    if context.is_watched() {
+    if context.run.is_watched() {
         return Section::none();
     }
     let mut blocks = vec![Block::Html(asked(context))];
@@ -73,7 +73,7 @@ fn of_title(title: &str) -> String {
 
 fn answered(context: &SectionContext<'_>, verdicts: &Verdicts) -> Vec<Block> {
     let mut all = vec![Block::Html(sentences(verdicts)), Block::Note(what_is_meant(verdicts))];
-    all.extend(context.measured_by().map(|program| {
+    all.extend(context.run.measured_by().map(|program| {
         Block::Note(format!(
             "Measured by {program} and brought in: the questions were chosen after the data."
         ))

@@ -48,7 +48,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     }
     blocks.extend(sampling(run.study).map(Block::Note));
     blocks.push(Block::Html(repeat(context)));
-    blocks.extend((!context.is_watched()).then(|| Block::Html(method(context))));
+    blocks.extend((!context.run.is_watched()).then(|| Block::Html(method(context))));
     blocks.push(Block::Html(files(context, &points, many)));
     Section::new(blocks)
 }
@@ -168,7 +168,7 @@ fn for_script(json: &str) -> String {
 /// What was measured, from when to when, and by which rule differences are called real.
 fn method(context: &SectionContext<'_>) -> Markup {
     let compared = context.run.header.plan.compared_clock;
-    let elsewhere = context.measured_by();
+    let elsewhere = context.run.measured_by();
     let body = html! {
         @match elsewhere {
             Some(program) => (brought_in(program)),
@@ -289,11 +289,11 @@ fn repeat(context: &SectionContext<'_>) -> Markup {
     let id = format!("{}-command", context.prefix);
     let file = format!("{}-experiment", context.prefix);
     let line = command(header);
-    let elsewhere = context.measured_by();
+    let elsewhere = context.run.measured_by();
     html! {
         (parts::heading("Doing it again"))
         @match elsewhere {
-            Some(_) if context.is_watched() => p { "The command that watched:" },
+            Some(_) if context.run.is_watched() => p { "The command that watched:" },
             None => p { "The one command" (before(header)) ":" },
             Some(program) => p {
                 "How " (program) " was called is in its own files. The command that brought them "

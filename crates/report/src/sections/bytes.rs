@@ -203,7 +203,7 @@ fn account(context: &SectionContext<'_>, view: &AccountView) -> Stacks {
             title: account_title(view),
             description: describe_accounts(view),
         },
-        axis: Axis { title: format!("{per}, MB"), log: false, unit: " MB".to_owned() },
+        axis: Axis::linear(format!("{per}, MB"), " MB"),
         names: AccountPart::ALL.iter().map(|(name, _)| (*name).to_owned()).collect(),
         by_name: true,
         against: "asked for".to_owned(),
@@ -245,11 +245,7 @@ fn allocated(context: &SectionContext<'_>, view: &AccountView) -> Option<Stacks>
             title: format!("{} / {}: space of the files at the end", view.workload, view.phase),
             description: format!("What the files hold on the device: {}.", said.join("; ")),
         },
-        axis: Axis {
-            title: "held by all files at the end, MB".to_owned(),
-            log: false,
-            unit: " MB".to_owned(),
-        },
+        axis: Axis::linear("held by all files at the end, MB", " MB"),
         names: ["contents", "rounding as allocated"].map(str::to_owned).to_vec(),
         stacks,
         ..Stacks::default()

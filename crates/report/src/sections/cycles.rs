@@ -8,7 +8,7 @@ use crate::labels::OVERLAPPED;
 use crate::pictures::{Unit, ends, key, phase_id_of};
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
-use fsarena_chart::{self as chart, Axis, Columns, ColumnsOf, Head, Spot};
+use fsarena_chart::{self as chart, Columns, ColumnsOf, Head, Spot};
 use fsarena_model::cycle::{Cycle, UpdateKind};
 use fsarena_model::units::{Bytes, Nanos};
 use fsarena_study::cycles::{CycleRow, DisturberView, Factor, LATE_SHARE, WorstOp};
@@ -236,8 +236,8 @@ fn notes(figures: &CycleFigures) -> Vec<String> {
     let cycles = count(figures.cycles, "cycle");
     let missed = (figures.not_quiet > 0)
         .then(|| format!("not quiet in the period of {} of {cycles}", figures.not_quiet));
-    let beside = (figures.beside > 0).then(|| OVERLAPPED.to_owned());
-    missed.into_iter().chain(beside).collect()
+    let overlapped = (figures.beside > 0).then(|| OVERLAPPED.to_owned());
+    missed.into_iter().chain(overlapped).collect()
 }
 
 /// What the second load did to the cycles, and what it got itself.
@@ -406,11 +406,7 @@ fn cycles(context: &SectionContext<'_>, view: &CyclesView, rows: &[CyclesRow]) -
             title: format!("{} / {}: work of each cycle", view.workload, view.phase),
             description: describe_cycles(view, rows),
         },
-        axis: Axis {
-            title: format!("work time of a cycle, {} (less is better)", unit.name),
-            log: false,
-            unit: format!(" {}", unit.name),
-        },
+        axis: unit.axis("work time of a cycle"),
         limit: Some((unit.convert(view.cycle.period_ns as f64), format!("period, {period}"))),
         names: ["no second load", "second load at work"].map(str::to_owned),
         panels: rows.iter().map(panel).collect(),

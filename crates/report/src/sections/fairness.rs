@@ -24,7 +24,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let labels: Vec<&str> = plan.contenders.iter().map(|one| one.label.as_str()).collect();
     let heading = |title: &str| Block::Heading(title.to_owned());
     let mut blocks = Vec::new();
-    if !context.is_watched() {
+    if !context.run.is_watched() {
         blocks.push(heading("Differences between contenders"));
         blocks.extend(differences(&view, &labels));
         blocks.push(heading("Contenders as they were made"));
@@ -43,7 +43,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     blocks.push(Block::Table(ledger::queues(run.study)));
     blocks.push(heading("Programs"));
     blocks.push(facts(&view.tools, "No version of a program is stored."));
-    if !context.is_watched() {
+    if !context.run.is_watched() {
         blocks.push(heading("Caches, and the proof"));
         blocks.push(caches(&view, plan));
     }
@@ -51,7 +51,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     blocks.extend(disturbances(&view, run.study));
     blocks.push(heading("Cost of measuring"));
     blocks.push(Block::Text(notes::sampling(run.study).unwrap_or_else(|| {
-        let is_known = context.measured_by().is_none();
+        let is_known = context.run.measured_by().is_none();
         let none = "No time series was taken: sampling cost nothing.";
         if is_known { none } else { "Not known." }.to_owned()
     })));

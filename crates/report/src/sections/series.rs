@@ -53,7 +53,7 @@ fn describe_sampling(context: &SectionContext<'_>) -> String {
     let cost = run.study.sampler.map_or_else(String::new, |total| {
         format!(" Sampling took {:.2} % of one CPU core.", total.share * 100.0)
     });
-    let what = if context.is_watched() {
+    let what = if context.run.is_watched() {
         format!("A sample every {period}.")
     } else {
         format!(

@@ -22,7 +22,7 @@ struct Views {
 
 /// The section of one RUN.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
-    if context.is_watched() {
+    if context.run.is_watched() {
         return Section::none();
     }
     let run = context.run;
@@ -69,7 +69,7 @@ fn phase(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Vec
         Block::Chart(times, times_caption(context, table)),
     ];
     blocks.extend(figures(context, table));
-    let has_clocks = table.rows.iter().any(|row| row.n > 0) && context.measured_by().is_none();
+    let has_clocks = table.rows.iter().any(|row| row.n > 0) && context.run.measured_by().is_none();
     let clocks = has_clocks.then(|| pictures::clocks(context, table).draw());
     let clocks = clocks.map(|chart| (chart, CLOCKS.to_owned())).into_iter();
     let latency = pictures::latency(context, table, &views.curves);

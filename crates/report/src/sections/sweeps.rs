@@ -9,7 +9,7 @@ use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use crate::text::Detail;
 use crate::verdict::text::percent;
-use fsarena_chart::{Axis, Head, Level, Levels, Spot, Standing};
+use fsarena_chart::{Head, Level, Levels, Spot, Standing};
 use fsarena_model::verdict::Verdict;
 use fsarena_study::sweep::{SweepLevel, SweepPoint};
 use fsarena_study::{SweepCurve, SweepMeasure, SweepView};
@@ -169,15 +169,7 @@ fn levels_chart(
             title: format!("{}: {name}", sweep_title(view)),
             description: describe_curve(view, curve),
         },
-        axis: Axis {
-            title: if unit.name.is_empty() {
-                format!("{name} (less is better)")
-            } else {
-                format!("{name}, {} (less is better)", unit.name)
-            },
-            log: false,
-            unit: if unit.name.is_empty() { String::new() } else { format!(" {}", unit.name) },
-        },
+        axis: unit.axis(name),
         option: view.option.clone(),
         hue: sweep,
         levels: view.levels.iter().enumerate().map(level).collect(),

@@ -105,7 +105,7 @@ fn then_and_now(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) 
             title: format!("{year} and this machine, as ratios to the best of each"),
             description: describe_ratios(year, view),
         },
-        axis: Axis { title: title.to_owned(), log: false, unit: String::new() },
+        axis: Axis::linear(title, ""),
         groups,
     })
 }

@@ -7,8 +7,7 @@ use crate::notes::{self, run_heading};
 use crate::render;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{heading, wrap};
+use crate::text::{MIN_WIDTH, Style, wrap};
 use fsarena_model::run::RunHeader;
 use fsarena_model::units::{Nanos, three_digits};
 use fsarena_study::Study;
@@ -22,7 +21,7 @@ const LEGEND: &str = "A mean is of the whole interval: what was counted ÷ its l
 
 /// Its blocks; nothing where nothing was watched.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
-    if !context.is_watched() {
+    if !context.run.is_watched() {
         return Section::none();
     }
     let records = context.run.records.iter();
@@ -63,26 +62,20 @@ pub fn watched_tables(
     width: usize,
     style: Style,
 ) -> String {
-    let width = width.max(MIN_WIDTH);
-    let mut out = run_heading(study, width, style);
-    out.push('\n');
-    match interval {
+    let blocks = match interval {
         None => {
-            let text = "There are no figures: it has fewer than two samples.";
-            out.push_str(&wrap("", text, width));
+            vec![Block::Note("There are no figures: it has fewer than two samples.".to_owned())]
         }
         Some(interval) => {
             let every = Nanos(header.plan.sample_period_ns);
-            let text = format!("Watched {}, every {every}", describe(interval));
-            out.push_str(&heading(&text, width, style));
-            out.push_str(&render::text::table(&figures(interval), width));
-            out.push_str(&wrap("", &totals(interval), width));
-            out.push_str(&wrap("", LEGEND, width));
+            let title = format!("Watched {}, every {every}", describe(interval));
+            let (table, totals) = (Block::Table(figures(interval)), Block::Note(totals(interval)));
+            vec![Block::Heading(title), table, totals, Block::Note(LEGEND.to_owned())]
         }
-    }
-    out.push('\n');
-    out.push_str(&render::text::section(&notes::section(study), width, style));
-    out
+    };
+    let text = |section: &Section| render::text::section(section, width, style);
+    let heading = run_heading(study, width, style);
+    format!("{heading}\n{}\n{}", text(&Section::new(blocks)), text(&notes::section(study)))
 }
 
 /// Two intervals: means, medians and spreads, the ratio of the means, and why nothing is decided.

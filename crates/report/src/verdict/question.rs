@@ -8,7 +8,8 @@ use crate::section::{Block, Owner};
 use crate::table::{Cell, Column, Table};
 use crate::text::{Detail, Style};
 use crate::verdict::text::{
-    blocks, metric, percent, probability, ratio, ratio_and_interval, ratio_within, value,
+    blocks, metric, percent, probability, ratio, ratio_and_interval, ratio_text, ratio_within,
+    value,
 };
 use fsarena_model::verdict::Verdict;
 use fsarena_verdict::factors::{FactorRow, FactorView, LevelRow};
@@ -282,11 +283,9 @@ pub(crate) fn multipliers(view: &FactorView) -> String {
 
 /// `device ×3.31 [3.10, 3.52]`.
 fn multiplier(factor: &FactorRow) -> String {
-    let (text, interval) =
-        ratio_and_interval(Some(factor.spread), factor.spread_low, factor.spread_high);
-    let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
+    let text = ratio_text(factor.spread, factor.spread_low, factor.spread_high);
     let caution = if factor.interacts { " on average (interacts)" } else { "" };
-    format!("{} ×{text}{interval}{caution}", factor_name(factor))
+    format!("{} ×{text}{caution}", factor_name(factor))
 }
 
 /// A factor that exists only within a level of another is named with that level.
@@ -314,11 +313,8 @@ fn levels_of(factor: &FactorRow) -> Vec<String> {
 
 /// `ssd 1.00, hdd 3.31 [3.10, 3.52]`.
 fn level_words(levels: &[LevelRow]) -> String {
-    let one = |row: &LevelRow| {
-        let (text, interval) = ratio_and_interval(Some(row.multiplier), row.low, row.high);
-        let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
-        format!("{} {text}{interval}", row.level)
-    };
+    let one =
+        |row: &LevelRow| format!("{} {}", row.level, ratio_text(row.multiplier, row.low, row.high));
     levels.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 

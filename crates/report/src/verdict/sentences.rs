@@ -301,7 +301,7 @@ impl Sentences<'_> {
                 parts.push(format!("{} {}", pair.a_label, self.is(pair, baseline)));
             }
             if let Some(more) = of.len().checked_sub(NAMED).filter(|more| *more > 0) {
-                parts.push(format!("{more} more {}", many(verdict)));
+                parts.push(format!("{more} more are {}", verdict.word()));
             }
         }
         parts
@@ -323,7 +323,7 @@ impl Sentences<'_> {
                     Verdict::Undecided => self.open_claim(&pair.turned(), true),
                     Verdict::Faster | Verdict::Slower if at == 0 => self.is(pair, other),
                     Verdict::Faster | Verdict::Slower => {
-                        format!("{figures}{} {other}", self.than(verdict))
+                        format!("{figures}{} {other}", self.verb_and_than(verdict).1)
                     }
                 });
             }
@@ -343,7 +343,7 @@ impl Sentences<'_> {
     /// `is 1.31 times [1.24, 1.38] as fast as ext4`; without the last two words where the other is
     /// not named.
     fn is(&self, pair: &PairView, other: &str) -> String {
-        let (before, than) = (self.verb(pair.verdict), self.than(pair.verdict));
+        let (before, than) = self.verb_and_than(pair.verdict);
         let end = |of: &str| if other.is_empty() { String::new() } else { format!(" {of}{other}") };
         match pair.verdict {
             Verdict::Same => {
@@ -383,32 +383,24 @@ impl Sentences<'_> {
         let (low, high) = pair.interval().unzip();
         let (ratio, interval) = ratio_and_interval(Some(ratio), low, high);
         let interval = interval.unwrap_or_else(|| "(no interval)".to_owned());
-        let (verb, of) = match self.metric {
-            Metric::Time => ("takes", "the time of"),
-            Metric::Cpu => ("needs", "the processor time of"),
-            Metric::Written => ("writes", "the bytes of"),
-            Metric::P99 => ("has", "the p99 latency of"),
+        let (verb, _) = self.verb_and_than(Verdict::Undecided);
+        let of = match self.metric {
+            Metric::Time => "the time of",
+            Metric::Cpu => "the processor time of",
+            Metric::Written => "the bytes of",
+            Metric::P99 => "the p99 latency of",
         };
         format!("{who}{verb} {ratio} times {interval} {of} {}", pair.b_label)
     }
 
-    fn verb(&self, verdict: Verdict) -> &'static str {
+    /// What is before and behind the figures.
+    fn verb_and_than(&self, verdict: Verdict) -> (&'static str, &'static str) {
         match (self.metric, verdict) {
-            (Metric::Time, Verdict::Faster) => "is",
-            (Metric::Time, _) => "takes",
-            (Metric::Cpu, _) => "needs",
-            (Metric::Written, _) => "writes",
-            (Metric::P99, _) => "has",
-        }
-    }
-
-    fn than(&self, verdict: Verdict) -> &'static str {
-        match (self.metric, verdict) {
-            (Metric::Time, Verdict::Faster) => " as fast as",
-            (Metric::Time, _) => " as long as",
-            (Metric::Cpu, _) => " the processor time of",
-            (Metric::Written, _) => " as many bytes as",
-            (Metric::P99, _) => " the p99 latency of",
+            (Metric::Time, Verdict::Faster) => ("is", " as fast as"),
+            (Metric::Time, _) => ("takes", " as long as"),
+            (Metric::Cpu, _) => ("needs", " the processor time of"),
+            (Metric::Written, _) => ("writes", " as many bytes as"),
+            (Metric::P99, _) => ("has", " the p99 latency of"),
         }
     }
 }
@@ -419,13 +411,4 @@ const ORDER: [Verdict; 4] = [Verdict::Faster, Verdict::Same, Verdict::Slower, Ve
 /// Without the word that leads to the other's name.
 fn bare(than: &'static str) -> &'static str {
     than.strip_suffix(" as").or_else(|| than.strip_suffix(" of")).unwrap_or(than)
-}
-
-fn many(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "are FASTER",
-        Verdict::Same => "are SAME",
-        Verdict::Slower => "are SLOWER",
-        Verdict::Undecided => "are UNDECIDED",
-    }
 }

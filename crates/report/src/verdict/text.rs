@@ -57,6 +57,12 @@ pub fn ratio_and_interval(
     figures(value, low, high, |_| false)
 }
 
+/// The same in one text: `1.23 [1.18, 1.29]`.
+pub(crate) fn ratio_text(value: f64, low: Option<f64>, high: Option<f64>) -> String {
+    let (text, interval) = ratio_and_interval(Some(value), low, high);
+    interval.map_or(text.clone(), |interval| format!("{text} {interval}"))
+}
+
 /// The same of an interval that SAME is said by: no end that is within the margin is rounded to
 /// beyond it.
 pub(crate) fn ratio_within(
@@ -215,9 +221,7 @@ pub(crate) fn claim(said: &Claim<'_>) -> String {
 /// What is claimed of two things; see [`claim`].
 #[derive(Clone, Copy)]
 pub(crate) struct Claim<'a> {
-    /// The first.
     pub(crate) a: &'a str,
-    /// The second.
     pub(crate) b: &'a str,
     /// What is said of the first.
     pub(crate) verdict: Verdict,
@@ -227,9 +231,7 @@ pub(crate) struct Claim<'a> {
     pub(crate) margin: f64,
     /// Value of the first ÷ value of the second.
     pub(crate) ratio: Option<f64>,
-    /// Its interval.
     pub(crate) low: Option<f64>,
-    /// Its upper end.
     pub(crate) high: Option<f64>,
 }
 

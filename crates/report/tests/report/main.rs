@@ -128,11 +128,11 @@ fn plans_lists_and_merges() {
         trials_done: 1,
         trials_planned: 2,
     };
-    is_valid(&json::list(std::slice::from_ref(&line)));
-    is_valid(&json::list(&[]));
+    is_valid(&json::document("list", "runs", &[&line]));
+    is_valid(&json::document("list", "runs", &Vec::<RunLine>::new()));
     let text = "taken".to_owned();
     let merged = MergedLine { there: line, here: Some(2), fate: text.clone(), text };
     is_valid(&json::merged(&[("other.db".to_owned(), vec![merged])]));
-    is_valid(&json::datasets(&[]));
+    is_valid(&json::document("datasets", "datasets", &Vec::<Value>::new()));
     is_valid(&json::doctor(&[], None));
 }

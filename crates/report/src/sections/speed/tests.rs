@@ -1,4 +1,4 @@
-//! What stands beside the charts of speed.
+//! What stands next to the charts of speed.
 
 use super::*;
 use crate::pictures::sample::{Sample, charts_of, html_of};

@@ -1,4 +1,4 @@
-//! The table of the article, and this machine's values beside it.
+//! The table of the article, and this machine's values next to it.
 
 mod published;
 pub(crate) mod seconds;
@@ -42,7 +42,7 @@ const WRITE: &str = "write 5000 files of 256 B";
 const DELETE: &str = "delete 50000 files of 256 B";
 
 /// These tests next to ours, whose creation and deletion repeat the first and the second.
-fn beside(
+fn compared(
     tests: [&str; 2],
     header: &RunHeader,
     records: &[TrialRecord],
@@ -58,7 +58,7 @@ fn beside(
 fn article_80() {
     let (header, mut records) = limited(&["ext4", "xfs"], 1);
     records.truncate(1);
-    let text = beside([WRITE, DELETE], &header, &records, RunState::Interrupted);
+    let text = compared([WRITE, DELETE], &header, &records, RunState::Interrupted);
     insta::assert_snapshot!(text, @r"
     Rates / CPU load, %, as printed
                                         ext3 (Linux)        reiserfs     jfs (Linux)
@@ -138,7 +138,7 @@ fn values_under_other_conditions_are_marked() {
             _ => {}
         }
     }
-    let text = beside([WRITE, ""], &header, &records, RunState::Done);
+    let text = compared([WRITE, ""], &header, &records, RunState::Done);
     let ours = text.split_once("As in 2003").unwrap().1;
     insta::assert_snapshot!(ours, @r"
     : RUN 0123456789abcdef, rates / CPU load, %, by `returned` (as the article)
@@ -181,7 +181,7 @@ fn a_contender_is_shown_by_its_trials_under_the_conditions_of_the_article() {
         record.phases[0].clocks.returned_ns /= 1000;
     };
     let shown = |records: &[TrialRecord]| {
-        let text = beside([WRITE, ""], &header, records, RunState::Done);
+        let text = compared([WRITE, ""], &header, records, RunState::Done);
         let (before, _) = text.split_once("by `durable`").unwrap();
         let line = before.lines().rfind(|line| line.starts_with("write")).unwrap();
         line.split_once("KB/s").unwrap().1.trim().to_owned()

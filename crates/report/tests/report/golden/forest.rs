@@ -1,4 +1,4 @@
-//! Several RUNs beside each other as text and JSON, over views made by hand.
+//! Several RUNs compared as text and JSON, over views made by hand.
 
 use crate::golden::plain;
 use crate::golden::width::fits;

@@ -18,7 +18,7 @@ pub const HOSTILE: &str = "<script>window.hacked = 1</script>";
 /// The same in the value of an attribute.
 pub const HOSTILE_TITLE: &str = "\"><img src=x onerror='window.hacked = 2'>&lt;";
 
-/// Six contenders, two of them with names that nobody should have, two workloads of two phases,
+/// Six contenders, two of them with names that no one should have, two workloads of two phases,
 /// eight blocks, verdicts, latencies and time series.
 pub fn rich() -> Sample {
     let long = "a label of two hundred characters ".repeat(6)[..200].to_owned();
