@@ -18,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use strum::IntoStaticStr;
 
 /// One combination of levels, with the label that tables show.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -180,8 +181,9 @@ fn yes() -> bool {
 }
 
 /// Where a file system lies.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+#[strum(serialize_all = "kebab-case")]
 pub enum DeviceLevel {
     /// A loop device over an image in the image directory.
     Loop {
@@ -238,16 +240,7 @@ impl DeviceLevel {
     /// Name of the kind, as in files and tables.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Loop { .. } => "loop",
-            Self::Ram { .. } => "ram",
-            Self::Zram { .. } => "zram",
-            Self::Brd { .. } => "brd",
-            Self::NullBlk { .. } => "null-blk",
-            Self::Block { .. } => "block",
-            Self::Directory { .. } => "directory",
-            Self::Elsewhere { .. } => "elsewhere",
-        }
+        self.into()
     }
 
     /// Size of the device in bytes, where it has one of its own.

@@ -5,6 +5,7 @@ use crate::outcome::OpError;
 use crate::sample::{Counters, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 /// What a phase of [`crate::op::Op::Cycle`] does.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -138,8 +139,9 @@ pub struct Disturb {
 }
 
 /// A second load.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Load {
     /// Small files are made; those of the disturbed cycle before are removed first.
     Create {
@@ -175,11 +177,7 @@ impl Load {
     /// Its name in files and tables.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Create { .. } => "create",
-            Self::Write { .. } => "write",
-            Self::Read { .. } => "read",
-        }
+        self.into()
     }
 }
 

@@ -78,24 +78,6 @@ pub struct QueueLevel {
     pub write_cache: Option<WriteCache>,
 }
 
-impl QueueLevel {
-    /// The file in `/sys/block/X/queue` of each setting, with the text to write.
-    #[must_use]
-    pub fn files(&self) -> Vec<(&'static str, String)> {
-        let mut files = Vec::new();
-        if let Some(scheduler) = &self.scheduler {
-            files.push(("scheduler", scheduler.clone()));
-        }
-        if let Some(bytes) = self.read_ahead_bytes {
-            files.push(("read_ahead_kb", (bytes / 1024).to_string()));
-        }
-        if let Some(cache) = self.write_cache {
-            files.push(("write_cache", cache.kernel_text().to_owned()));
-        }
-        files
-    }
-}
-
 /// `/sys/block/X/queue/write_cache`: whether the kernel sends flushes. It does not switch the cache
 /// of the hardware (Documentation/ABI/stable/sysfs-block).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -108,17 +90,6 @@ pub enum WriteCache {
 }
 
 names!(WriteCache.name { WriteBack = "write-back", WriteThrough = "write-through" });
-
-impl WriteCache {
-    /// As the kernel writes it.
-    #[must_use]
-    pub fn kernel_text(self) -> &'static str {
-        match self {
-            Self::WriteBack => "write back",
-            Self::WriteThrough => "write through",
-        }
-    }
-}
 
 /// What is done to a device before each mkfs, so that its flash is in a stated state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -203,18 +174,5 @@ mod tests {
         assert!(disk().is_named() && !silent.is_named());
         let small = DeviceIdentity { size_bytes: 1, ..disk() };
         assert_eq!(disk().differences(&small, false).len(), 1);
-    }
-
-    #[test]
-    fn queue_settings_are_files_of_sysfs() {
-        assert!(QueueLevel::default().files().is_empty());
-        let level = QueueLevel {
-            scheduler: Some("bfq".to_owned()),
-            read_ahead_bytes: Some(128 << 10),
-            write_cache: Some(WriteCache::WriteThrough),
-        };
-        let files = level.files();
-        assert_eq!(files[1], ("read_ahead_kb", "128".to_owned()));
-        assert_eq!(files[2], ("write_cache", "write through".to_owned()));
     }
 }

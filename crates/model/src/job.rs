@@ -8,6 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use strum::IntoStaticStr;
 
 /// Name of the source of a workload, as `of` says it and as it lies below the root.
 pub const DATA: &str = "data";
@@ -29,8 +30,9 @@ pub struct Job {
 }
 
 /// A kind of real work.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[strum(serialize_all = "kebab-case")]
 pub enum JobKind {
     /// `cp -a`: a tree copied into a new one.
     Copy,
@@ -189,16 +191,7 @@ impl JobKind {
     /// Its name in files and tables.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Copy => "copy",
-            Self::Delete => "delete",
-            Self::Untar { .. } => "untar",
-            Self::Archive { .. } => "archive",
-            Self::Flac => "flac",
-            Self::Ogg => "ogg",
-            Self::Compile { .. } => "compile",
-            Self::Command(_) => "command",
-        }
+        self.into()
     }
 }
 

@@ -275,59 +275,114 @@ const LARGE_CALL: (BlockSize, u64) = (BlockSize::Call, 1 << 20);
 const SMALL_CALL: (BlockSize, u64) = (BlockSize::Call, 4096);
 
 /// An op on whole files that changes nothing: what rows begin with.
-const FILE: OpInfo = OpInfo {
-    op: Op::Stat,
-    name: "",
-    title: None,
-    unit: Unit::File,
-    count: Count::Files,
-    bs: LARGE_CALL,
-    creates: false,
-    needs_files: true,
-    reads: false,
-    writes: false,
-    changes_file: false,
-    changes_names: false,
-    changes_inode: false,
-    ordered: true,
-    shared: true,
-    effect: Effect::Nothing,
-    refuses: |_| None,
-    rewrites: Rewrites::Nothing,
-    adds: Adds { names: 0, inodes: 0, value: false },
-    cold: ColdNeed::Metadata,
-    rate: RateKind::Ops,
-    cost_ns: (0.0, 0.0),
-    uring: None,
-};
+const fn file(op: Op, name: &'static str) -> OpInfo {
+    OpInfo {
+        op,
+        name,
+        title: None,
+        unit: Unit::File,
+        count: Count::Files,
+        bs: LARGE_CALL,
+        creates: false,
+        needs_files: true,
+        reads: false,
+        writes: false,
+        changes_file: false,
+        changes_names: false,
+        changes_inode: false,
+        ordered: true,
+        shared: true,
+        effect: Effect::Nothing,
+        refuses: |_| None,
+        rewrites: Rewrites::Nothing,
+        adds: Adds { names: 0, inodes: 0, value: false },
+        cold: ColdNeed::Metadata,
+        rate: RateKind::Ops,
+        cost_ns: (0.0, 0.0),
+        uring: None,
+    }
+}
+
+/// An op that makes files.
+const fn new_file(op: Op, name: &'static str) -> OpInfo {
+    OpInfo {
+        creates: true,
+        needs_files: false,
+        changes_file: true,
+        changes_names: true,
+        cold: ColdNeed::Nothing,
+        cost_ns: (60_000.0, 0.0),
+        ..file(op, name)
+    }
+}
+
+/// An op that writes contents of files that are there.
+const fn written_file(op: Op, name: &'static str) -> OpInfo {
+    OpInfo {
+        writes: true,
+        changes_file: true,
+        cold: ColdNeed::Nothing,
+        rate: RateKind::Contents,
+        // Read for its place, then written.
+        cost_ns: (150_000.0, 2.0),
+        uring: Some(&[OPENAT, WRITE, CLOSE]),
+        ..file(op, name)
+    }
+}
+
+/// An op that makes, moves or removes names.
+const fn names(op: Op, name: &'static str) -> OpInfo {
+    OpInfo { changes_names: true, cost_ns: (60_000.0, 0.0), ..file(op, name) }
+}
 
 /// An op on directories.
-const DIR: OpInfo = OpInfo {
-    unit: Unit::Dir,
-    count: Count::Dirs { with_root: false },
-    needs_files: false,
-    changes_names: true,
-    shared: false,
-    ..FILE
-};
+const fn dir(op: Op, name: &'static str) -> OpInfo {
+    OpInfo {
+        unit: Unit::Dir,
+        count: Count::Dirs { with_root: false },
+        needs_files: false,
+        changes_names: true,
+        shared: false,
+        cost_ns: (60_000.0, 2.0),
+        ..file(op, name)
+    }
+}
 
 /// A pass over the calls of large files.
-const BIG: OpInfo = OpInfo {
-    unit: Unit::Call,
-    count: Count::Calls,
-    ordered: false,
-    refuses: wants_whole_files,
-    rate: RateKind::Contents,
-    cold: ColdNeed::Nothing,
-    ..FILE
-};
+const fn big(op: Op, name: &'static str) -> OpInfo {
+    OpInfo {
+        unit: Unit::Call,
+        count: Count::Calls,
+        ordered: false,
+        refuses: wants_whole_files,
+        rate: RateKind::Contents,
+        cold: ColdNeed::Nothing,
+        ..file(op, name)
+    }
+}
 
 /// Calls at random places of large files.
-const RANDOM: OpInfo = OpInfo { count: Count::Blocks, bs: SMALL_CALL, rate: RateKind::Ops, ..BIG };
+const fn random(op: Op, name: &'static str) -> OpInfo {
+    OpInfo { count: Count::Blocks, bs: SMALL_CALL, rate: RateKind::Ops, ..big(op, name) }
+}
+
+/// Calls that write at random places of large files.
+const fn random_write(op: Op, name: &'static str) -> OpInfo {
+    OpInfo {
+        writes: true,
+        changes_file: true,
+        effect: Effect::RewriteSome,
+        rewrites: Rewrites::Blocks,
+        cost_ns: (100_000.0, 2.0),
+        ..random(op, name)
+    }
+}
 
 /// What is not an op of the engine.
-const OTHER: OpInfo =
-    OpInfo { needs_files: false, count: Count::Unknown, cold: ColdNeed::MetadataIfRead, ..FILE };
+const fn other(op: Op, name: &'static str) -> OpInfo {
+    let cold = ColdNeed::MetadataIfRead;
+    OpInfo { needs_files: false, count: Count::Unknown, cold, ..file(op, name) }
+}
 
 fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
     let refusal = ("finds files that were truncated", "put it before the truncation");
@@ -337,128 +392,73 @@ fn wants_whole_files(state: &DatasetState) -> Option<Refusal> {
 /// Every op, in the order of [`Op`]: those of the engine first, in the order of documentation.
 pub const OPS: [OpInfo; 26] = [
     OpInfo {
-        op: Op::Create,
-        name: "create",
-        creates: true,
-        needs_files: false,
         writes: true,
-        changes_file: true,
-        changes_names: true,
-        cold: ColdNeed::Nothing,
         rate: RateKind::Contents,
         cost_ns: (60_000.0, 2.0),
         uring: Some(&[OPENAT, WRITE, CLOSE]),
-        ..FILE
+        ..new_file(Op::Create, "create")
     },
     OpInfo {
-        op: Op::Read,
-        name: "read",
         reads: true,
         cold: ColdNeed::Contents,
         rate: RateKind::Contents,
         cost_ns: (150_000.0, 1.0),
         uring: Some(&[OPENAT, READ, CLOSE]),
-        ..FILE
+        ..file(Op::Read, "read")
     },
     OpInfo {
-        op: Op::Overwrite,
-        name: "overwrite",
-        writes: true,
-        changes_file: true,
         effect: Effect::Rewrite,
         rewrites: Rewrites::Contents,
-        cold: ColdNeed::Nothing,
-        rate: RateKind::Contents,
-        // Read for its place, then written.
-        cost_ns: (150_000.0, 2.0),
-        uring: Some(&[OPENAT, WRITE, CLOSE]),
-        ..FILE
+        ..written_file(Op::Overwrite, "overwrite")
     },
+    OpInfo { bs: SMALL_CALL, effect: Effect::Append, ..written_file(Op::Append, "append") },
     OpInfo {
-        op: Op::Append,
-        name: "append",
-        bs: SMALL_CALL,
-        writes: true,
-        changes_file: true,
-        effect: Effect::Append,
-        cold: ColdNeed::Nothing,
-        rate: RateKind::Contents,
-        cost_ns: (150_000.0, 2.0),
-        uring: Some(&[OPENAT, WRITE, CLOSE]),
-        ..FILE
-    },
-    OpInfo {
-        op: Op::Truncate,
-        name: "truncate",
         bs: (BlockSize::Length, 0),
         changes_file: true,
         effect: Effect::Truncate,
         cost_ns: (60_000.0, 0.0),
         uring: Some(&[OPENAT, FTRUNCATE, CLOSE]),
-        ..FILE
+        ..file(Op::Truncate, "truncate")
     },
     OpInfo {
-        op: Op::Fallocate,
-        name: "fallocate",
-        creates: true,
-        needs_files: false,
-        changes_file: true,
-        changes_names: true,
         effect: Effect::Allocate,
-        cold: ColdNeed::Nothing,
-        cost_ns: (60_000.0, 0.0),
         uring: Some(&[OPENAT, FALLOCATE, CLOSE]),
-        ..FILE
+        ..new_file(Op::Fallocate, "fallocate")
     },
-    OpInfo { op: Op::Stat, name: "stat", cost_ns: (10_000.0, 0.0), uring: Some(&[STATX]), ..FILE },
+    OpInfo { cost_ns: (10_000.0, 0.0), uring: Some(&[STATX]), ..file(Op::Stat, "stat") },
     OpInfo {
-        op: Op::Rename,
-        name: "rename",
-        changes_names: true,
         effect: Effect::Rename,
         cost_ns: (60_000.0, 2.0),
         uring: Some(&[RENAMEAT]),
-        ..FILE
+        ..names(Op::Rename, "rename")
     },
     OpInfo {
-        op: Op::Link,
-        name: "link",
-        changes_names: true,
         effect: Effect::Link,
         refuses: |state| state.linked.then_some(("finds links that are there", "leave it out")),
         adds: Adds { names: 1, inodes: 0, value: false },
-        cost_ns: (60_000.0, 0.0),
         uring: Some(&[LINKAT]),
-        ..FILE
+        ..names(Op::Link, "link")
     },
     OpInfo {
-        op: Op::Symlink,
-        name: "symlink",
-        changes_names: true,
         effect: Effect::Symlink,
         refuses: |state| {
             let refusal = ("finds symbolic links that are there", "leave it out");
             state.symlinked.then_some(refusal)
         },
         adds: Adds { names: 1, inodes: 1, value: false },
-        cost_ns: (60_000.0, 0.0),
         uring: Some(&[SYMLINKAT]),
-        ..FILE
+        ..names(Op::Symlink, "symlink")
     },
     OpInfo {
-        op: Op::Setxattr,
-        name: "setxattr",
         bs: (BlockSize::Value, 32),
         changes_inode: true,
         effect: Effect::SetAttribute,
         adds: Adds { names: 0, inodes: 0, value: true },
         cost_ns: (60_000.0, 0.0),
         uring: Some(&[SETXATTR]),
-        ..FILE
+        ..file(Op::Setxattr, "setxattr")
     },
     OpInfo {
-        op: Op::Getxattr,
-        name: "getxattr",
         bs: (BlockSize::Value, 32),
         refuses: |state| {
             let refusal = ("finds no attributes", "put `setxattr` before it");
@@ -466,47 +466,34 @@ pub const OPS: [OpInfo; 26] = [
         },
         cost_ns: (10_000.0, 0.0),
         uring: Some(&[GETXATTR]),
-        ..FILE
+        ..file(Op::Getxattr, "getxattr")
     },
     OpInfo {
-        op: Op::Delete,
-        name: "delete",
-        changes_names: true,
         effect: Effect::Delete,
         cost_ns: (30_000.0, 0.0),
         uring: Some(&[UNLINKAT]),
-        ..FILE
+        ..names(Op::Delete, "delete")
     },
     OpInfo {
-        op: Op::Mkdir,
-        name: "mkdir",
         ordered: false,
         cold: ColdNeed::Nothing,
-        cost_ns: (60_000.0, 2.0),
         uring: Some(&[MKDIRAT]),
-        ..DIR
+        ..dir(Op::Mkdir, "mkdir")
     },
     OpInfo {
-        op: Op::List,
-        name: "list",
         count: Count::Dirs { with_root: true },
         needs_files: true,
         changes_names: false,
         cost_ns: (300_000.0, 0.0),
-        ..DIR
+        ..dir(Op::List, "list")
     },
     OpInfo {
-        op: Op::Rmdir,
-        name: "rmdir",
         ordered: false,
         effect: Effect::RemoveDirs,
-        cost_ns: (60_000.0, 2.0),
         uring: Some(&[UNLINKAT]),
-        ..DIR
+        ..dir(Op::Rmdir, "rmdir")
     },
     OpInfo {
-        op: Op::BigWrite,
-        name: "big-write",
         creates: true,
         needs_files: false,
         writes: true,
@@ -515,65 +502,40 @@ pub const OPS: [OpInfo; 26] = [
         shared: false,
         cost_ns: (0.0, 2.0),
         uring: Some(&[WRITE]),
-        ..BIG
+        ..big(Op::BigWrite, "big-write")
     },
     OpInfo {
-        op: Op::BigRead,
-        name: "big-read",
         reads: true,
         cold: ColdNeed::Contents,
         cost_ns: (0.0, 1.0),
         uring: Some(&[READ]),
-        ..BIG
+        ..big(Op::BigRead, "big-read")
     },
     OpInfo {
-        op: Op::BigOverwrite,
-        name: "big-overwrite",
         writes: true,
         changes_file: true,
         effect: Effect::Rewrite,
         rewrites: Rewrites::Contents,
         cost_ns: (0.0, 2.0),
         uring: Some(&[WRITE]),
-        ..BIG
+        ..big(Op::BigOverwrite, "big-overwrite")
     },
     OpInfo {
-        op: Op::RandRead,
-        name: "randread",
         reads: true,
         cold: ColdNeed::Blocks,
         cost_ns: (100_000.0, 1.0),
         uring: Some(&[READ]),
-        ..RANDOM
+        ..random(Op::RandRead, "randread")
     },
+    OpInfo { uring: Some(&[WRITE]), ..random_write(Op::RandWrite, "randwrite") },
     OpInfo {
-        op: Op::RandWrite,
-        name: "randwrite",
-        writes: true,
-        changes_file: true,
-        effect: Effect::RewriteSome,
-        rewrites: Rewrites::Blocks,
-        cost_ns: (100_000.0, 2.0),
-        uring: Some(&[WRITE]),
-        ..RANDOM
-    },
-    OpInfo {
-        op: Op::RandRw,
-        name: "randrw",
         reads: true,
-        writes: true,
-        changes_file: true,
-        effect: Effect::RewriteSome,
-        rewrites: Rewrites::Blocks,
         // Which of its ops read is drawn; what was met again needs no second read.
         cold: ColdNeed::BlocksRead,
-        cost_ns: (100_000.0, 2.0),
         uring: Some(&[READ, WRITE]),
-        ..RANDOM
+        ..random_write(Op::RandRw, "randrw")
     },
     OpInfo {
-        op: Op::Cycle,
-        name: "cycle",
         count: Count::Cycles,
         writes: true,
         changes_file: true,
@@ -583,22 +545,18 @@ pub const OPS: [OpInfo; 26] = [
         rewrites: Rewrites::Cycles,
         cold: ColdNeed::Nothing,
         rate: RateKind::Time,
-        ..FILE
+        ..file(Op::Cycle, "cycle")
     },
     OpInfo {
-        op: Op::Fio,
-        name: "fio",
         title: Some("a job of fio"),
         unit: Unit::Call,
         reads: true,
         writes: true,
         changes_file: true,
         cost_ns: (0.0, 2.0),
-        ..OTHER
+        ..other(Op::Fio, "fio")
     },
     OpInfo {
-        op: Op::Job,
-        name: "job",
         title: Some("real work"),
         unit: Unit::Entry,
         reads: true,
@@ -606,15 +564,13 @@ pub const OPS: [OpInfo; 26] = [
         changes_file: true,
         rate: RateKind::Time,
         cost_ns: (0.0, 2.0),
-        ..OTHER
+        ..other(Op::Job, "job")
     },
     OpInfo {
-        op: Op::Watched,
-        name: "watched",
         title: Some("another application"),
         cold: ColdNeed::Nothing,
         rate: RateKind::Time,
-        ..OTHER
+        ..other(Op::Watched, "watched")
     },
 ];
 

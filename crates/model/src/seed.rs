@@ -56,9 +56,7 @@ impl Seed {
     /// The first eight bytes as a number, for stamps and file ids.
     #[must_use]
     pub fn tag(&self) -> u64 {
-        u64::from_le_bytes([
-            self.0[0], self.0[1], self.0[2], self.0[3], self.0[4], self.0[5], self.0[6], self.0[7],
-        ])
+        u64::from_le_bytes(*self.0.first_chunk().expect("a seed has 32 bytes"))
     }
 }
 

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use strum::IntoStaticStr;
 
 /// One trial: a workload on a contender in a block, from a reset state.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -177,8 +178,9 @@ impl TargetSpec {
 }
 
 /// One step of a trial (DESIGN §3).
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case", tag = "step", deny_unknown_fields)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Step {
     /// Bring the device into the state that the SSD policy asks for.
     Condition,
@@ -221,20 +223,7 @@ impl Step {
     /// Name in records and progress lines.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Condition => "condition",
-            Self::Reset => "reset",
-            Self::Mount => "mount",
-            Self::MakeDirs => "make-dirs",
-            Self::Stage => "stage",
-            Self::Hook { .. } => "hook",
-            Self::Prepare { .. } => "prepare",
-            Self::Settle => "settle",
-            Self::Chill => "chill",
-            Self::Measure { .. } => "measure",
-            Self::Verify => "verify",
-            Self::Teardown => "teardown",
-        }
+        self.into()
     }
 }
 

@@ -20,7 +20,7 @@ mod sums;
 pub use sums::{FSYNC_BYTES, METADATA_BYTES_PER_FILE};
 
 use crate::artifacts::stage_bytes;
-use crate::steps::{prepare_phase, steps};
+use crate::steps::steps;
 use fsarena_model::contender::{DeviceLevel, Discard, Levels};
 use fsarena_model::device::SsdPolicy;
 use fsarena_model::io::Backend;
@@ -464,12 +464,4 @@ pub fn estimate(plan: &RunPlan, basis: &CostBasis) -> Cost {
     cost.least = least;
     cost.rows = rows;
     cost
-}
-
-/// Ops of one trial of a workload, over all its phases and the one that prepares.
-#[must_use]
-pub fn ops_per_trial(workload: &Workload) -> u64 {
-    let prepare = prepare_phase(workload);
-    let phases = prepare.iter().chain(&workload.phases);
-    phases.map(|phase| phase.count(&workload.dataset)).sum()
 }

@@ -5,6 +5,7 @@
 //! option of the command line; nothing here guesses at places that are not known.
 
 use std::fmt;
+use strsim::osa_distance;
 
 /// Where a value was written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -93,35 +94,10 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let allowed = (name.chars().count() / 3).max(1);
     known
         .iter()
-        .map(|candidate| (edits(&name, &candidate.to_lowercase()), *candidate))
+        .map(|candidate| (osa_distance(&name, &candidate.to_lowercase()), *candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours between two words
-/// (optimal string alignment).
-fn edits(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -135,7 +111,7 @@ mod tests {
         assert_eq!(nearest("brtfs", &known), Some("btrfs"));
         assert_eq!(nearest("XFS", &known), Some("xfs"));
         assert_eq!(nearest("zfsonlinux", &known), None);
-        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(osa_distance("kitten", "sitting"), 3);
     }
 
     #[test]

@@ -5,7 +5,6 @@
 
 use crate::check_capacity::check_capacity;
 use crate::cross::{Combination, Legality, cross, reject_illegal_levels};
-use crate::embedded::experiment_names;
 use crate::error::{At, PlanError, Span};
 use crate::experiment::Experiment;
 use crate::files::Rules;
@@ -13,8 +12,8 @@ use crate::fs_entry::FsEntry;
 use crate::label::{Varies, label};
 use crate::options::apply;
 use crate::overrides::Overrides;
+use crate::verdict;
 use crate::workload::scaled;
-use crate::{parse, verdict};
 use fsarena_model::contender::{Contender, ContenderId, DeviceLevel, FsLevel};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
@@ -216,17 +215,4 @@ fn varies(experiment: &Experiment, contenders: &[Contender]) -> Varies {
     };
     let factors = factor::all().into_iter().filter(several).map(|factor| factor.key()).collect();
     Varies { device: experiment.factors.device.len() > 1, factors }
-}
-
-/// The built-in experiment of this name, or the error that lists them.
-///
-/// # Errors
-/// When there is none.
-pub fn builtin_experiment(name: &str) -> Result<Experiment, PlanError> {
-    parse::builtin(name).ok_or_else(|| {
-        let place = Span::Option("EXPERIMENT");
-        let error = PlanError::unknown(&place, "experiment", name, &experiment_names());
-        let remedy = format!("{}; a file is named with a / or .toml", error.remedy);
-        PlanError { remedy, ..error }
-    })
 }

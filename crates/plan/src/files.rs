@@ -41,16 +41,14 @@ pub struct Outside<'r> {
 pub(crate) struct Files<'r> {
     /// The experiment's own, as the user gave it.
     pub(crate) file: &'r str,
-    /// Absent where no file is read.
-    pub(crate) read: Option<ReadFile<'r>>,
-    /// Absent where the user's own data is not looked at.
-    pub(crate) survey: Option<Survey<'r>>,
+    /// Absent where nothing else is read.
+    pub(crate) outside: Option<&'r Outside<'r>>,
 }
 
 impl<'r> Files<'r> {
     /// Nothing outside the file itself.
     pub(crate) fn none(file: &'r str) -> Self {
-        Self { file, read: None, survey: None }
+        Self { file, outside: None }
     }
 
     /// Where a name of the file leads.
@@ -65,13 +63,13 @@ impl<'r> Files<'r> {
         At { value: written, place }: &At<String>,
         here: &str,
     ) -> Result<(String, String), PlanError> {
-        let Some(read) = self.read else {
+        let Some(outside) = self.outside else {
             let what = format!("{written:?} is another file, and only this one is read");
             return Err(PlanError::new(place, what, here));
         };
         let path = self.path(written);
         let shown = path.display().to_string();
-        let text = read(&path).map_err(|error| {
+        let text = (outside.read)(&path).map_err(|error| {
             let what = format!("{shown} cannot be read: {error}");
             PlanError::new(place, what, "the name is relative to the experiment's file")
         })?;

@@ -50,9 +50,9 @@ pub mod builtin {
 
 pub use artifacts::stage_bytes;
 pub use check_capacity::needed_bytes;
-pub use cost::{Cost, CostBasis, estimate, ops_per_trial};
+pub use cost::{Cost, CostBasis, estimate};
 pub use error::{At, PlanError, Span, nearest};
-pub use expand::{builtin_experiment, expand, schedule, trial_seed};
+pub use expand::{expand, schedule, trial_seed};
 pub use experiment::{
     ArticleRow, DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, FsAxes, RunSettings,
     VerdictSettings,

@@ -24,7 +24,7 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, PlanError> {
 /// # Errors
 /// The first error, with line, column and a remedy.
 pub fn parse_from(text: &str, file: &str, outside: &Outside<'_>) -> Result<Experiment, PlanError> {
-    read(text, &Files { file, read: Some(outside.read), survey: Some(outside.survey) })
+    read(text, &Files { file, outside: Some(outside) })
 }
 
 fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {

@@ -32,7 +32,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Everything that a RUN has made.
-pub(crate) struct RunResources {
+pub(crate) struct RunResources<'a> {
+    request: &'a Request<'a>,
     pub(crate) name: String,
     /// What names of claims begin with.
     claim_name: String,
@@ -107,10 +108,10 @@ pub(crate) struct Left {
     pub(crate) failed: Vec<String>,
 }
 
-impl RunResources {
+impl<'a> RunResources<'a> {
     /// Begins the journal and makes the mount point.
     pub(crate) fn open(
-        request: &Request<'_>,
+        request: &'a Request<'a>,
         database: &Path,
         owner: &fsarena_store::Owner,
     ) -> Result<Self, RunError> {
@@ -134,6 +135,7 @@ impl RunResources {
             None => name.clone(),
         };
         let mut resources = Self {
+            request,
             name,
             claim_name,
             entries: Vec::new(),
@@ -167,10 +169,10 @@ impl RunResources {
     /// Stages the sources of real work that the trials `left` need.
     pub(crate) fn stage_sources(
         &mut self,
-        request: &Request<'_>,
         left: &[usize],
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
+        let request = self.request;
         let plan = &request.header.plan;
         let places = StagingDirs {
             disk: request.image_dir(),
@@ -222,11 +224,10 @@ impl RunResources {
     /// Claims every device level that the trials `left` need.
     pub(crate) fn claim_targets(
         &mut self,
-        request: &Request<'_>,
         left: &[usize],
         progress: &mut dyn Progress,
     ) -> Result<(), RunError> {
-        let plan = &request.header.plan;
+        let plan = &self.request.header.plan;
         let levels_left = || left.iter().map(|&n| &plan.contenders[plan.schedule[n].contender]);
         // A setting that a device does not offer is told before an image is written, where a device
         // of its kind is there, and else before the first trial.
@@ -238,7 +239,7 @@ impl RunResources {
             if self.claim_of(levels).is_some() || !needs_claim(levels) {
                 continue;
             }
-            let claimed = self.claim(&levels.device, request, progress)?;
+            let claimed = self.claim(&levels.device, progress)?;
             self.claims.push((ClaimKey::from_levels(levels), claimed));
         }
         for contender in levels_left() {
@@ -268,22 +269,21 @@ impl RunResources {
     fn claim(
         &mut self,
         level: &DeviceLevel,
-        request: &Request<'_>,
         progress: &mut dyn Progress,
     ) -> Result<Claimed, RunError> {
         let name = format!("{}-{}", self.claim_name, self.claims.len());
-        let vetted = self.vetted(level, request)?;
+        let vetted = self.vetted(level)?;
         let mut hooks = ClaimHooks {
             journal: &mut self.journal,
             entries: &mut self.entries,
             progress,
             name: &name,
             size_bytes: level.size_bytes().unwrap_or(0),
-            interrupts: request.interrupts,
+            interrupts: self.request.interrupts,
         };
         let mut order = claim::Order {
             name: &name,
-            image_dir: request.image_dir(),
+            image_dir: self.request.image_dir(),
             memory_dir: Path::new(MEMORY_DIR),
             vetted: vetted.as_ref(),
             hooks: &mut hooks,
@@ -292,12 +292,9 @@ impl RunResources {
     }
 
     /// The user's device of a level, vetted; nothing that this RUN writes may lie on it.
-    fn vetted(
-        &self,
-        level: &DeviceLevel,
-        request: &Request<'_>,
-    ) -> Result<Option<VettedDevice>, RunError> {
+    fn vetted(&self, level: &DeviceLevel) -> Result<Option<VettedDevice>, RunError> {
         let DeviceLevel::Block { path, .. } = level else { return Ok(None) };
+        let request = self.request;
         let ours = OwnPaths {
             database: &self.database,
             state_dir: request.state_dir,
@@ -463,7 +460,7 @@ impl RunResources {
     }
 }
 
-impl Drop for RunResources {
+impl Drop for RunResources<'_> {
     /// After an error or in a panic; what fails now is left to the next start.
     fn drop(&mut self) {
         if !self.is_closed {

@@ -51,14 +51,14 @@ pub fn run(
         Some(resumed) => resumed.run,
         None => store.create_run(request.header, &owner)?,
     };
-    let mut trial_loop = TrialLoop::new(request, run, &owner);
-    let done = match trial_loop.trials(&mut resources, store, progress) {
+    let mut trial_loop = TrialLoop::new(request, run, &owner, store, progress);
+    let done = match trial_loop.trials(&mut resources) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
     };
+    let has_begun = trial_loop.has_begun;
     // Before the first trial there is nothing to keep.
-    let left =
-        resources.close(request.keep && trial_loop.has_begun, &mut |text| progress.message(text));
+    let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
     match done {
         Ok(state) => {
             store.set_state(run, state, None)?;
@@ -66,7 +66,7 @@ pub fn run(
         }
         Err(error) => {
             left.failed.iter().for_each(|failure| progress.message(failure));
-            if before.is_some() && !trial_loop.has_begun {
+            if before.is_some() && !has_begun {
                 stand_as_before(store);
             } else {
                 // The first cause is the one to tell.

@@ -22,6 +22,8 @@ pub(crate) struct TrialLoop<'a> {
     request: &'a Request<'a>,
     run: RunId,
     owner: &'a fsarena_store::Owner,
+    store: &'a mut Store,
+    progress: &'a mut dyn Progress,
     /// Whether there was a trial.
     pub(crate) has_begun: bool,
     /// What is to be said of a workload (index into the plan) with each of its trials. To find it
@@ -65,25 +67,25 @@ impl<'a> TrialLoop<'a> {
         request: &'a Request<'a>,
         run: RunId,
         owner: &'a fsarena_store::Owner,
+        store: &'a mut Store,
+        progress: &'a mut dyn Progress,
     ) -> Self {
-        let notices = BTreeMap::new();
-        Self { request, run, owner, has_begun: false, notices, done: 0, most: 0 }
+        let (has_begun, notices) = (false, BTreeMap::new());
+        Self { request, run, owner, store, progress, has_begun, notices, done: 0, most: 0 }
     }
 
     /// Claims what is needed and does what is left, one trial after the other.
     pub(crate) fn trials(
         &mut self,
-        resources: &mut RunResources,
-        store: &mut Store,
-        progress: &mut dyn Progress,
+        resources: &mut RunResources<'_>,
     ) -> Result<RunState, RunError> {
         // A process that died before its last word has left that alone to the next.
-        if store.stop(self.run)?.is_some() {
+        if self.store.stop(self.run)?.is_some() {
             return Ok(RunState::Done);
         }
         let plan = &self.request.header.plan;
-        let records = store.records(self.run)?;
-        let looks = store.looks(self.run)?;
+        let records = self.store.records(self.run)?;
+        let looks = self.store.looks(self.run)?;
         let (mut done, judge, left) = resume::left(plan, &records, &looks);
         self.done = done.sequences.len();
         self.most = self.done + left.len();
@@ -97,11 +99,11 @@ impl<'a> TrialLoop<'a> {
         // A process that died between a look and its storing has left it to the next.
         let known = decisions.judge.as_ref().map(Judge::looks).unwrap_or_default();
         for look in known.iter().skip(looks.len()) {
-            store.put_look(self.run, look)?;
+            self.store.put_look(self.run, look)?;
         }
         if !left.is_empty() {
-            resources.stage_sources(self.request, &left, progress)?;
-            resources.claim_targets(self.request, &left, progress)?;
+            resources.stage_sources(&left, self.progress)?;
+            resources.claim_targets(&left, self.progress)?;
             let changes = resources.changes_since(plan, &records);
             if !changes.is_empty() {
                 return Err(RunError::Changed { changes: changes.join("; ") });
@@ -113,7 +115,7 @@ impl<'a> TrialLoop<'a> {
             if self.request.interrupts.load(Ordering::SeqCst) > 0 {
                 return Ok(RunState::Interrupted);
             }
-            if self.reach(slot, &mut decisions, store, progress)? {
+            if self.reach(slot, &mut decisions)? {
                 break;
             }
             // A pair may have failed too often meanwhile.
@@ -121,7 +123,7 @@ impl<'a> TrialLoop<'a> {
             if unwanted || done.is_given_up(slot) {
                 continue;
             }
-            let record = self.trial(sequence, resources, store, progress)?;
+            let record = self.trial(sequence, resources)?;
             match record.outcome {
                 Outcome::Interrupted => return Ok(RunState::Interrupted),
                 Outcome::Failed { ref step, .. } => done.failed(slot, step),
@@ -131,7 +133,7 @@ impl<'a> TrialLoop<'a> {
                 judge.add(&TrialScore::from_record(&record));
             }
         }
-        self.close(&mut decisions, store, progress)?;
+        self.close(&mut decisions)?;
         Ok(RunState::Done)
     }
 
@@ -140,81 +142,63 @@ impl<'a> TrialLoop<'a> {
         &mut self,
         slot: &Slot,
         decisions: &mut DecisionProgress<'_>,
-        store: &mut Store,
-        progress: &mut dyn Progress,
     ) -> Result<bool, RunError> {
         let Some(judge) = &mut decisions.judge else { return Ok(false) };
         while judge.finished().is_none() && judge.block() < slot.block {
             let end = judge.end_block();
             if let Some(why) = &end.rerun {
-                progress.message(&format!("block {} is run again: {why}", judge.block()));
+                self.progress.message(&format!("block {} is run again: {why}", judge.block()));
             }
             if let Some(look) = &end.look {
-                self.looked(look, judge, store, progress)?;
+                self.looked(look, judge)?;
             }
         }
         let block = judge.block();
         if judge.finished().is_none() && decisions.allowed != Some(block) {
             decisions.allowed = Some(block);
             if !decisions.has_time() {
-                self.end_by_budget(decisions, store, progress)?;
+                self.end_by_budget(decisions)?;
             } else if let Some(judge) = &decisions.judge {
                 let ask = self.request.header.plan.verdict.as_ref();
                 let most = ask.map_or(0, |ask| ask.rule.blocks());
                 let trials = judge.trials_in_block();
                 self.most = self.done + trials * most.saturating_sub(judge.counted()) as usize;
-                progress.block(block as usize + 1, most as usize, trials);
+                self.progress.block(block as usize + 1, most as usize, trials);
             }
         }
         Ok(decisions.judge.as_ref().is_some_and(|judge| judge.finished().is_some()))
     }
 
-    fn end_by_budget(
-        &self,
-        decisions: &mut DecisionProgress<'_>,
-        store: &mut Store,
-        progress: &mut dyn Progress,
-    ) -> Result<(), RunError> {
+    fn end_by_budget(&mut self, decisions: &mut DecisionProgress<'_>) -> Result<(), RunError> {
         let Some(judge) = &mut decisions.judge else { return Ok(()) };
-        progress.message(&format!(
+        self.progress.message(&format!(
             "the budget is used up: block {} would take about {} s more",
             judge.block() + 1,
             judge.block_ns().div_ceil(1_000_000_000)
         ));
         match judge.end_by_budget() {
-            Some(look) => self.looked(&look, judge, store, progress),
+            Some(look) => self.looked(&look, judge),
             None => Ok(()),
         }
     }
 
     /// Ends the last block and stores how the RUN ended.
-    fn close(
-        &self,
-        decisions: &mut DecisionProgress<'_>,
-        store: &mut Store,
-        progress: &mut dyn Progress,
-    ) -> Result<(), RunError> {
+    fn close(&mut self, decisions: &mut DecisionProgress<'_>) -> Result<(), RunError> {
         let Some(judge) = &mut decisions.judge else { return Ok(()) };
         while judge.finished().is_none() {
             if let Some(look) = judge.end_block().look {
-                self.looked(&look, judge, store, progress)?;
+                self.looked(&look, judge)?;
             }
         }
         let why = judge.finished().unwrap_or(StopWhy::Cap);
-        store.set_stop(self.run, Stop { blocks: judge.block(), why })?;
+        self.store.set_stop(self.run, Stop { blocks: judge.block(), why })?;
         Ok(())
     }
 
-    fn looked(
-        &self,
-        look: &InterimAnalysis,
-        judge: &Judge<'_>,
-        store: &mut Store,
-        progress: &mut dyn Progress,
-    ) -> Result<(), RunError> {
-        store.put_look(self.run, look)?;
+    fn looked(&mut self, look: &InterimAnalysis, judge: &Judge<'_>) -> Result<(), RunError> {
+        self.store.put_look(self.run, look)?;
         let open = judge.open_pairs();
-        progress.message(&format!(
+        self.progress.message(&format!(
             "after {} blocks: {} decided, {open} open",
             look.blocks,
             judge.decided_pairs()
@@ -225,16 +209,14 @@ impl<'a> TrialLoop<'a> {
     fn trial(
         &mut self,
         sequence: usize,
-        resources: &mut RunResources,
-        store: &mut Store,
-        progress: &mut dyn Progress,
+        resources: &mut RunResources<'_>,
     ) -> Result<TrialRecord, RunError> {
         let plan = &self.request.header.plan;
         let slot = &plan.schedule[sequence];
         let contender = &plan.contenders[slot.contender];
         let workload = &plan.workloads[slot.workload];
         self.done += 1;
-        progress.trial(self.done, self.most, &contender.label, &workload.name);
+        self.progress.trial(self.done, self.most, &contender.label, &workload.name);
         resources.note_destroy(&contender.levels)?;
         let tuned = resources.tune(&contender.levels)?;
         let scale = plan.scale;
@@ -242,15 +224,16 @@ impl<'a> TrialLoop<'a> {
         let notices = self.notices.entry(slot.workload).or_insert_with(find);
         let spec = trial_spec(self.request, resources, sequence, notices);
         if !std::mem::replace(&mut self.has_begun, true) {
-            store.put_session(self.run, &self.session(spec.key.sequence))?;
+            let session = self.session(spec.key.sequence);
+            self.store.put_session(self.run, &session)?;
         }
         let record = Session::start(self.request, resources.journal.path(), &spec)?
-            .finish(&mut |step, phase| progress.step(step, phase));
+            .finish(&mut |step, phase| self.progress.step(step, phase));
         let put_back = tuned.restore();
         fsarena_executor::fault::at("store", None);
-        store.put_record(self.run, &record)?;
+        self.store.put_record(self.run, &record)?;
         put_back?;
-        progress.trial_done(&record);
+        self.progress.trial_done(&record);
         Ok(record)
     }
 

@@ -16,7 +16,7 @@ fn predicted(levels: &Levels) -> Option<Predicted> {
 
 pub(crate) fn trial_spec(
     request: &Request<'_>,
-    resources: &RunResources,
+    resources: &RunResources<'_>,
     sequence: usize,
     notices: &[Notice],
 ) -> TrialSpec {

@@ -1,7 +1,9 @@
 //! Queues in a fake tree of sysfs. Its `scheduler` is a plain file: it has what was written last.
 
 use super::*;
+use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
 use fsarena_model::device::{QueueLevel, WriteCache};
+use fsarena_model::factor;
 
 struct Fake {
     root: tempfile::TempDir,
@@ -47,7 +49,7 @@ impl Fake {
     }
 
     fn plan(&self, device: &str, level: &QueueLevel) -> Result<Vec<QueueChange>, String> {
-        plan(&self.roots(), device, &level.files()).map_err(|error| error.to_string())
+        plan(&self.roots(), device, &settings(level)).map_err(|error| error.to_string())
     }
 
     fn roots(&self) -> Roots {
@@ -55,6 +57,13 @@ impl Fake {
         let below = |name: &str| root.join(name);
         Roots { sys: root.to_owned(), proc: below("proc"), dev: below("dev"), run: below("run") }
     }
+}
+
+/// The settings of a queue at this level: file and text.
+fn settings(queue: &QueueLevel) -> Vec<(&'static str, String)> {
+    let device = DeviceLevel::Loop { size_bytes: 1 << 30 };
+    let levels = Levels::plain(FsLevel::plain("ext4"), device);
+    factor::queue_settings(&Levels { queue: queue.clone(), ..levels })
 }
 
 fn read_ahead(kib: u64) -> QueueLevel {

@@ -173,7 +173,7 @@ impl Factor for WriteCachePolicy {
         levels.queue.write_cache = WriteCache::named(level);
     }
     fn setting(&self, level: &str) -> Option<Setting> {
-        let cache = WriteCache::named(level)?;
-        Some(Setting::Queue("write_cache", cache.kernel_text().to_owned()))
+        // The kernel writes it with a space.
+        WriteCache::named(level).map(|_| Setting::Queue("write_cache", level.replace('-', " ")))
     }
 }

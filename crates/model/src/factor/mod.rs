@@ -162,6 +162,7 @@ pub struct Values {
 mod tests {
     use super::*;
     use crate::contender::{ContenderId, DeviceLevel};
+    use crate::device::{QueueLevel, WriteCache};
 
     struct Depth;
 
@@ -196,6 +197,19 @@ mod tests {
             assert_eq!(factor.get(&levels), example, "{}", factor.key());
             assert_eq!(factor.parse(&example).unwrap(), example, "{}", factor.key());
         }
+    }
+
+    #[test]
+    fn queue_settings_are_files_of_sysfs() {
+        assert!(queue_settings(&plain()).is_empty());
+        let queue = QueueLevel {
+            scheduler: Some("bfq".to_owned()),
+            read_ahead_bytes: Some(128 << 10),
+            write_cache: Some(WriteCache::WriteThrough),
+        };
+        let files = queue_settings(&Levels { queue, ..plain() });
+        assert_eq!(files[1], ("read_ahead_kb", "128".to_owned()));
+        assert_eq!(files[2], ("write_cache", "write through".to_owned()));
     }
 
     #[test]

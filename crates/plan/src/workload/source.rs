@@ -167,12 +167,12 @@ fn own(
     At { value: written, place }: &At<String>,
     files: &Files<'_>,
 ) -> Result<(Source, TopLevel), PlanError> {
-    let Some(survey) = files.survey else {
+    let Some(outside) = files.outside else {
         let what = format!("{written:?} is a path of yours, and only this file is read here");
         return Err(PlanError::new(place, what, "run it as a file: fsarena run FILE"));
     };
     let path = files.path(written);
-    let found = survey(&path).map_err(|error| unusable(&error, place))?;
+    let found = (outside.survey)(&path).map_err(|error| unusable(&error, place))?;
     let Surveyed { path, own, top } = found;
     let Some(name) = path.to_str().filter(|_| path.is_absolute()).map(str::to_owned) else {
         let what = format!("the path {} cannot be recorded: it is not UTF-8", path.display());

@@ -1,6 +1,6 @@
 //! What a plan will cost, and where each figure comes from.
 
-use crate::rules::{TestRules, file, plan};
+use crate::rules::{TestRules, file, ops_per_trial, plan};
 use fsarena_model::op::Op;
 use fsarena_plan::cost::{
     CostSource, DEVICE_KINDS, FSYNC_BYTES, METADATA_BYTES_PER_FILE, OpCost, mkfs_bytes,
@@ -70,7 +70,7 @@ fn a_run_in_memory_says_nothing_about_the_same_file_system_on_a_disk() {
             (CostSource::Measured, CostSource::Measured)
         ]
     );
-    let ops = fsarena_plan::ops_per_trial(&plan.workloads[0]);
+    let ops = ops_per_trial(&plan.workloads[0]);
     assert_eq!(cost.rows[1].trial_ns, ops + 7);
     assert!(cost.rows[0].trial_ns > ops * 1000 + 1_000_000_000, "{}", cost.rows[0].trial_ns);
 }

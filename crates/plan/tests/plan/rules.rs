@@ -1,7 +1,9 @@
 //! File systems of a test: real names, a few rules, no machine.
 
-use fsarena_model::contender::{DeviceLevel, FsLevel};
+use fsarena_model::contender::{DeviceLevel, FsLevel, Levels};
+use fsarena_model::phase::Workload;
 use fsarena_model::run::RunPlan;
+use fsarena_model::spec::Step;
 use fsarena_plan::{Overrides, PlanError, Rules, expand, parse};
 use std::path::Path;
 
@@ -62,4 +64,15 @@ pub fn labels(plan: &RunPlan) -> String {
         }
     };
     plan.contenders.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Ops of one trial of a workload, over all its phases and the one that prepares.
+pub fn ops_per_trial(workload: &Workload) -> u64 {
+    let device = DeviceLevel::Loop { size_bytes: 1 << 30 };
+    let levels = Levels::plain(FsLevel::plain("ext4"), device);
+    let ops = |step: Step| match step {
+        Step::Prepare { phase } | Step::Measure { phase } => phase.count(&workload.dataset),
+        _ => 0,
+    };
+    fsarena_plan::steps(workload, &levels, false).into_iter().map(ops).sum()
 }

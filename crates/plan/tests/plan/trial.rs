@@ -1,11 +1,11 @@
 //! The life of a trial, step by step: a promise to users.
 
-use crate::rules::{file, plan};
+use crate::rules::{file, ops_per_trial, plan};
 use fsarena_model::contender::Levels;
 use fsarena_model::cycle::{Cycle, Disturb, Load, Overrun, Shares};
 use fsarena_model::phase::{Phase, Workload};
 use fsarena_model::spec::Step;
-use fsarena_plan::{builtin, ops_per_trial, steps};
+use fsarena_plan::{builtin, steps};
 
 fn levels(factors: &str) -> Levels {
     plan(&file(factors)).expect("a legal file").contenders[0].levels.clone()

@@ -173,7 +173,8 @@ fn the_queue_of_a_partition_is_left_alone_while_its_neighbour_is_in_use() {
     let through =
         QueueLevel { write_cache: Some(WriteCache::WriteThrough), ..QueueLevel::default() };
     let ahead = QueueLevel { read_ahead_bytes: Some(1 << 20), ..QueueLevel::default() };
-    let plan = |name: &str, level: &QueueLevel| queue::plan(&tree.roots(), name, &level.files());
+    let plan =
+        |name: &str, level: &QueueLevel| queue::plan(&tree.roots(), name, &crate::settings(level));
     assert_eq!(plan("sda1", &ahead).unwrap().len(), 1, "nobody uses the rest");
     assert_eq!(plan("sda1", &through).unwrap().len(), 2, "nobody uses the rest");
     tree.swap("/dev/sda2");

@@ -127,7 +127,7 @@ fn loop_settings_of_the_queue_are_set_and_put_back() {
         read_ahead_bytes: Some(64 << 10),
         write_cache: through.then_some(WriteCache::WriteThrough),
     };
-    let changes = queue::plan(&roots, &name, &level.files()).unwrap();
+    let changes = queue::plan(&roots, &name, &crate::settings(&level)).unwrap();
     assert_eq!(queue::current(&roots, &name), before, "a plan changes nothing");
     let applied = queue::apply(changes.clone()).unwrap();
     let now = queue::current(&roots, &name);
@@ -145,7 +145,7 @@ fn loop_settings_of_the_queue_are_set_and_put_back() {
     assert_eq!(queue::current(&roots, &name).get("scheduler"), before.get("scheduler"));
     assert_ne!(queue::current(&roots, &name)["read_ahead_kb"], "64");
     let odd = QueueLevel { scheduler: Some("cfq".to_owned()), ..QueueLevel::default() };
-    let text = queue::plan(&roots, &name, &odd.files()).unwrap_err().to_string();
+    let text = queue::plan(&roots, &name, &crate::settings(&odd)).unwrap_err().to_string();
     assert!(text.contains("it offers"), "{text}");
     fixture.assert_nothing_left();
 }
