@@ -4,8 +4,7 @@
 use crate::format::{count, seconds};
 use crate::render::text;
 use crate::table::{Column, Table};
-use crate::text::{MIN_WIDTH, Style};
-use crate::text::{bold, clean, width_of, wrap};
+use crate::text::{MIN_WIDTH, Style, bold, capital, clean, width_of, wrap};
 use fsarena_model::host::{Finding, Noise, NoiseClass, Smallest, Weight};
 use std::cmp::Reverse;
 
@@ -68,12 +67,6 @@ fn one(finding: &Finding, width: usize, style: Style) -> String {
         out.push_str(&format!("{INDENT}  {}\n", clean(command)));
     }
     out
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    first + chars.as_str()
 }
 
 /// `1 bad, 2 warnings, 3 notes, 4 unknown, 20 fine`.

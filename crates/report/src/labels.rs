@@ -138,14 +138,23 @@ pub(crate) fn sweep_title(view: &SweepView) -> String {
     format!("{workload} / {phase}: {option} of {}", clean(file_system))
 }
 
+/// The contenders of a study by index, with their labels.
+pub(crate) fn contenders(study: &Study) -> Vec<(usize, String)> {
+    let mut labels: Vec<(usize, String)> = Vec::new();
+    let of_rows = study.tables.iter().flat_map(|t| &t.rows).map(|r| (r.contender, &r.label));
+    let absent = study.tables.iter().flat_map(|t| &t.absent).map(|a| (a.contender, &a.label));
+    for (index, label) in of_rows.chain(absent) {
+        if !labels.iter().any(|(known, _)| *known == index) {
+            labels.push((index, label.clone()));
+        }
+    }
+    labels.sort();
+    labels
+}
+
 /// Index of a contender in the plan, by its label.
-pub(crate) fn contender_of(study: &Study, label: &str) -> usize {
-    let rows = study.tables.iter().flat_map(|table| &table.rows);
-    let absent = study.tables.iter().flat_map(|table| &table.absent);
-    let mut all = rows
-        .map(|row| (&row.label, row.contender))
-        .chain(absent.map(|row| (&row.label, row.contender)));
-    all.find(|(own, _)| *own == label).map_or(0, |(_, contender)| contender)
+pub(crate) fn contender_of(study: &Study, label: &str) -> Option<usize> {
+    contenders(study).into_iter().find(|(_, own)| own == label).map(|(contender, _)| contender)
 }
 
 /// Why a row is not cold, where cold was asked for or cannot be had.

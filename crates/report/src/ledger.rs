@@ -97,7 +97,7 @@ pub(crate) fn space(study: &Study) -> Table {
     for row in study.trials.iter().filter(|row| row.n > 0) {
         let amplification = row.space_amplification.map(|spread| spread.median);
         table.row([
-            Cell::contender(contender_of(study, &row.label), row.label.as_str()),
+            Cell::contender(contender_of(study, &row.label).unwrap_or(0), row.label.as_str()),
             Cell::text(row.workload.as_str()),
             Cell::bytes(row.used_empty_bytes),
             Cell::bytes(row.used_bytes),

@@ -128,7 +128,11 @@ pub(crate) fn times(
     let unit = times_unit(table);
     let mut bars: Vec<Bar> =
         table.rows.iter().map(|row| bar(table, row, question, raw, unit)).collect();
-    bars.extend(table.absent.iter().map(|absent| absent_bar(context, table, absent)));
+    bars.extend(table.absent.iter().map(|absent| Bar {
+        key: key(absent.contender, absent.label.as_str()),
+        note: shortened(&why_absent(context, table, absent), NOTE_CHARS),
+        ..Bar::default()
+    }));
     let clock = context.run.study.compared_clock.name();
     let values = bars.iter().filter_map(|bar| {
         let value = bar.value.as_ref()?.value;
@@ -257,14 +261,6 @@ fn bar_note(row: &PhaseRow, ranked: Option<&RankRow>) -> String {
         parts.push(format!("{} of {} trials", row.n, row.n_planned));
     }
     parts.join(", ")
-}
-
-fn absent_bar(context: &SectionContext<'_>, table: &PhaseTable, absent: &AbsentRow) -> Bar {
-    Bar {
-        key: key(absent.contender, absent.label.as_str()),
-        note: shortened(&why_absent(context, table, absent), NOTE_CHARS),
-        ..Bar::default()
-    }
 }
 
 /// Why a contender has no figure, with the reason: `not run: mkfs.xfs is missing`.

@@ -109,6 +109,13 @@ fn pieces(word: &str, room: usize) -> Vec<String> {
     pieces
 }
 
+/// With its first letter as a capital.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    first + chars.as_str()
+}
+
 /// A heading; bold where colour is wanted.
 pub(crate) fn bold(text: &str, colour: bool) -> String {
     if colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }

@@ -4,7 +4,7 @@
 use super::model::{OwnRun, ThenAndNow};
 use crate::format::{bare_seconds, digits};
 use crate::table::{Cell, Column, Table};
-use crate::text::clean;
+use crate::text::{capital, clean};
 use fsarena_model::record::Effective;
 use fsarena_model::units::{Bytes, three_digits};
 use fsarena_reference::BlockRow;
@@ -106,7 +106,7 @@ pub(super) fn then_and_now(published: &[BlockRow], run: &OwnRun<'_>) -> Vec<Then
             Some((row.contender, row.label.clone(), (own.now)(row.plain.as_ref()?)?))
         });
         Some(ThenAndNow {
-            title: format!("{}{}", own.head[..1].to_uppercase(), &own.head[1..]),
+            title: capital(own.head),
             unit: own.unit.to_owned(),
             more_is_better: false,
             then: printed.map(|row| (format!("UFS {}", row.head()), then(row))).collect(),

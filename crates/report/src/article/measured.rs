@@ -2,7 +2,7 @@
 //! for it, and what has to be said with it.
 
 use crate::format::count;
-use crate::labels::{absence, not_cold, not_limited, wrong_contents};
+use crate::labels::{absence, contenders, not_cold, not_limited, wrong_contents};
 use crate::table::Cell;
 use fsarena_model::record::CacheState;
 use fsarena_model::units::Bytes;
@@ -16,20 +16,6 @@ pub(super) struct Conditions {
     pub(super) caches: Caches,
     /// Whether it had little memory.
     pub(super) limited: bool,
-}
-
-/// The contenders of a study by index, with their labels.
-pub(super) fn contenders(study: &Study) -> Vec<(usize, String)> {
-    let mut labels: Vec<(usize, String)> = Vec::new();
-    let of_rows = study.tables.iter().flat_map(|t| &t.rows).map(|r| (r.contender, &r.label));
-    let absent = study.tables.iter().flat_map(|t| &t.absent).map(|a| (a.contender, &a.label));
-    for (index, label) in of_rows.chain(absent) {
-        if !labels.iter().any(|(known, _)| *known == index) {
-            labels.push((index, label.clone()));
-        }
-    }
-    labels.sort();
-    labels
 }
 
 /// A contender in a table: the group that is shown for it and all its groups.

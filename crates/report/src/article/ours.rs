@@ -1,9 +1,10 @@
 //! Values of ours in the shape of an article of seconds or rates: contenders and tests; by
 //! `returned`, which is what the articles measured, and by the clock that the RUN compares.
 
-use super::measured::{Conditions, Groups, Ratios, cell, contenders};
+use super::measured::{Conditions, Groups, Ratios, cell};
 use super::model::{OwnPhase, OwnRun, ThenAndNow};
 use crate::format::{bare_seconds, bytes};
+use crate::labels::{contender_of, contenders};
 use crate::raw::ended;
 use crate::section::Block;
 use crate::table::{Cell, Column, Table};
@@ -101,7 +102,8 @@ impl<'a> Ours<'a> {
         let is_of_rates = self.conditions.limited;
         let table = |by: By| {
             let cell = |run: &OwnRun<'_>, test: &Repeated<'_>, label: &String| {
-                index(run, label).map_or_else(Cell::none, |own| self.cell(run, test, own, by))
+                contender_of(run.study, label)
+                    .map_or_else(Cell::none, |own| self.cell(run, test, own, by))
             };
             let table = self.table(self.title(by), self.rows(), cell);
             if is_of_rates { table.transposed() } else { table }
@@ -220,7 +222,7 @@ impl<'a> Ours<'a> {
         by: By,
     ) -> Option<Cell> {
         let table = table_of(run, *phase)?;
-        let of = |label| Some(Groups::new(table, index(run, label)?, self.conditions));
+        let of = |label| Some(Groups::new(table, contender_of(run.study, label)?, self.conditions));
         let (above, below) = (of(above)?, of(below)?);
         let row = |groups: &Groups<'a>| {
             let row = groups.shown.filter(|row| row.n > 0)?;
@@ -373,10 +375,6 @@ fn table_of<'a>(run: &OwnRun<'a>, phase: Option<&OwnPhase>) -> Option<&'a PhaseT
     let phase = phase?;
     let mut tables = run.study.tables.iter();
     tables.find(|table| table.workload == phase.workload && table.phase == phase.phase)
-}
-
-fn index(run: &OwnRun<'_>, label: &str) -> Option<usize> {
-    contenders(run.study).into_iter().find(|(_, own)| own == label).map(|(index, _)| index)
 }
 
 /// Whether a contender lives in memory.

@@ -7,7 +7,7 @@ use crate::labels::sweep_title;
 use crate::pictures::Unit;
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
-use crate::text::Detail;
+use crate::text::{Detail, capital};
 use crate::verdict::text::percent;
 use fsarena_chart::{Head, Level, Levels, Spot, Standing};
 use fsarena_model::verdict::Verdict;
@@ -38,7 +38,7 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
 fn sweep(context: &SectionContext<'_>, at: usize, view: &SweepView) -> Vec<Block> {
     let draw = |curve| levels_chart(context, (at, view), curve).draw();
     let charts = context.charts(|| {
-        let caption = |curve: &SweepCurve| format!("{}.", with_capital(&curve.words));
+        let caption = |curve: &SweepCurve| format!("{}.", capital(&curve.words));
         view.curves.iter().map(|curve| (draw(curve), caption(curve))).collect()
     });
     let is_time =
@@ -56,11 +56,6 @@ fn sweep(context: &SectionContext<'_>, at: usize, view: &SweepView) -> Vec<Block
         curves.chain([Block::List(None, words)]).collect(),
     ));
     blocks
-}
-
-fn with_capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A row a level, a column a measure; the best of each measure stands out.
@@ -255,7 +250,7 @@ mod tests {
         assert_eq!(drawn[0].id, "r1-s1-work");
         let page = html_of(&build(&context));
         for curve in views.iter().flat_map(|view| &view.curves) {
-            assert!(page.contains(&with_capital(&curve.words)), "{}: {page}", curve.words);
+            assert!(page.contains(&capital(&curve.words)), "{}: {page}", curve.words);
         }
         assert!(page.contains("flat within") && page.contains("not shown to be flat"), "{page}");
         // The levels of each, and a table a curve that has a best level.
