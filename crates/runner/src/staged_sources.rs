@@ -29,6 +29,9 @@ const THREADS_MAX: usize = 4;
 /// What a full file system answers, whoever asks it.
 const NO_ROOM: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
 
+/// Whether the user has asked to stop.
+type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
 /// Where stages lie, and what else of ours must not be within the user's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StagingDirs<'a> {
@@ -69,7 +72,7 @@ impl StagedSources {
         &mut self,
         source: &Source,
         dir: &Path,
-        stop: &(dyn Fn() -> bool + Sync),
+        stop: Stop<'_>,
     ) -> Result<(), RunError> {
         let path = dir.join(self.0.len().to_string()).join(source.file_name());
         put(source, &path, stop).map_err(|error| with_remedy(error, dir, source.place))?;
@@ -79,7 +82,7 @@ impl StagedSources {
 }
 
 /// Makes `source` at `path`, and the directory that it lies in.
-fn put(source: &Source, path: &Path, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), RunError> {
+fn put(source: &Source, path: &Path, stop: Stop<'_>) -> Result<(), RunError> {
     let below = path.parent().expect("a directory was joined");
     open_dir(below).map_err(|error| failed(below, &error))?;
     match &source.origin {
@@ -133,12 +136,7 @@ pub(crate) fn is_of_same(a: &Source, b: &Source) -> bool {
 
 /// Writes a generated tree or archive, and waits until it is on the disk: what is written back in
 /// the middle of a trial would be part of it.
-fn make(
-    made: &Description,
-    source: &Source,
-    path: &Path,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<(), RunError> {
+fn make(made: &Description, source: &Source, path: &Path, stop: Stop<'_>) -> Result<(), RunError> {
     let tree = made.tree();
     let io = |error: io::Error| failed(path, &error);
     if let Some(compression) = source.archive {
@@ -195,10 +193,7 @@ fn more_room(in_memory: bool) -> String {
 }
 
 /// A stop is no failure.
-fn unless_stopped<T>(
-    done: Result<T, CorpusError>,
-    stop: &(dyn Fn() -> bool + Sync),
-) -> Result<T, RunError> {
+fn unless_stopped<T>(done: Result<T, CorpusError>, stop: Stop<'_>) -> Result<T, RunError> {
     done.map_err(|error| if stop() { RunError::Stopped } else { of_corpus(error) })
 }
 
