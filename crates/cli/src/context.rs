@@ -148,6 +148,15 @@ pub fn print(text: &str) -> Result<()> {
     Ok(output.flush()?)
 }
 
+/// Writes one JSON document to standard output, or tables as wide as the terminal.
+pub fn print_as(
+    json: bool,
+    document: impl FnOnce() -> serde_json::Value,
+    tables: impl FnOnce(usize, Style) -> String,
+) -> Result<()> {
+    if json { print_json(&document()) } else { print(&tables(width(), style())) }
+}
+
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &serde_json::Value) -> Result<()> {
     print(&serde_json::to_string_pretty(value)?)

@@ -37,25 +37,25 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),
-        Command::Devices(args) => commands::machine::devices(&args),
-        Command::List(args) => commands::show::list(&args, cli.db.as_deref()),
-        Command::Show(args) => commands::show::run(&args, cli.db.as_deref()),
+        Command::Devices(args) => success(commands::machine::devices(&args)),
+        Command::List(args) => success(commands::show::list(&args, cli.db.as_deref())),
+        Command::Show(args) => success(commands::show::run(&args, cli.db.as_deref())),
         Command::Study(args) => commands::show::study(&args, cli.db.as_deref()),
         Command::Compare(args) => commands::compare::run(&args, cli.db.as_deref()),
-        Command::Report(args) => commands::report::run(&args, cli.db.as_deref()),
-        Command::Export(args) => commands::report::export(&args, cli.db.as_deref()),
-        Command::Import(args) => commands::import::run(&args, cli.db.as_deref()),
+        Command::Report(args) => success(commands::report::run(&args, cli.db.as_deref())),
+        Command::Export(args) => success(commands::report::export(&args, cli.db.as_deref())),
+        Command::Import(args) => success(commands::import::run(&args, cli.db.as_deref())),
         Command::Doctor(args) => commands::machine::doctor(&args),
         Command::Watch(args) => commands::watch::run(&args, cli.db.as_deref()),
-        Command::Doc(args) => commands::doc::run(&args),
-        Command::Schema(args) => commands::schema::run(&args),
+        Command::Doc(args) => success(commands::doc::run(&args)),
+        Command::Schema(args) => success(commands::schema::run(&args)),
         Command::Merge(args) => commands::merge::run(&args, cli.db.as_deref()),
         Command::Dataset(args) => commands::dataset::run(&args),
-        Command::Experiments(args) => commands::experiments::run(&args, cli.db.as_deref()),
-        Command::Reference(args) => commands::reference::run(&args, cli.db.as_deref()),
+        Command::Experiments(args) => success(commands::experiments::run(&args, cli.db.as_deref())),
+        Command::Reference(args) => success(commands::reference::run(&args, cli.db.as_deref())),
         Command::Selftest(args) => commands::selftest::run(&args, cli.db.as_deref()),
-        Command::Completions { shell } => commands::describe::completions(shell),
-        Command::Man { dir } => commands::describe::man(dir.as_deref()),
+        Command::Completions { shell } => success(commands::describe::completions(shell)),
+        Command::Man { dir } => success(commands::describe::man(dir.as_deref())),
         Command::Executor { journal, parent, inside } => {
             commands::executor(journal.as_deref(), parent, inside)
         }
@@ -69,4 +69,9 @@ fn main() -> ExitCode {
         let usage = error.is::<context::Usage>() || error.is::<fsarena_plan::PlanError>();
         ExitCode::from(if usage { exit::USAGE } else { exit::FAILED })
     })
+}
+
+/// Of a command that has no other exit code.
+fn success(done: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    done.map(|()| ExitCode::SUCCESS)
 }

@@ -33,6 +33,7 @@ pub use usage::Usage;
 
 pub(crate) use exclusive::{Exclusive, agrees, open_exclusive, recheck_for, unused};
 pub(crate) use identity::{Node, identity_of, listed, node, unread};
+pub(crate) use listing::chosen;
 pub(crate) use mounts::block_number;
 pub(crate) use openers::{Allowed, BUSY_LIMIT, BUSY_PAUSE, ancestors, not_open, openers};
 pub(crate) use parts::forget_parts;

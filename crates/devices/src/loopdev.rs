@@ -3,8 +3,7 @@
 //! The descriptor of an attached device stays open, and the device has `LO_FLAGS_AUTOCLEAR`: when
 //! the process is killed, the kernel detaches it with the last descriptor or mount.
 
-use crate::TargetError;
-use crate::settle;
+use crate::{TargetError, settle};
 use fsarena_process::cmd;
 use rustix::fs::{Mode, OFlags, open};
 use std::ffi::OsStr;

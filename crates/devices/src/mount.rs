@@ -11,6 +11,7 @@ use crate::format::{COMMAND_LIMIT, Formatted};
 use crate::inventory::{ancestors, block_number};
 use crate::mountinfo::{self, MountEntry};
 use crate::reopen;
+use crate::settle::nanos;
 use fsarena_filesystems::{FsError, MountPlan, external};
 use fsarena_model::spec::TargetSpec;
 use fsarena_process::cmd;
@@ -274,10 +275,6 @@ fn umount(mnt: &Path) -> Result<u64, TargetError> {
             Err(error) => return Err(TargetError::io("umount2", mnt, error)),
         }
     }
-}
-
-fn nanos(length: Duration) -> u64 {
-    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Limit for a daemon to close its device.

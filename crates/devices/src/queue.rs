@@ -135,7 +135,7 @@ pub fn plan(
             )
         })?;
         offered(device, name, &text, &ours)?;
-        let original = chosen(text.trim()).to_owned();
+        let original = inventory::chosen(text.trim()).to_owned();
         // The kernel chooses it anew with the scheduler, so it is set again after that.
         let follows = name == FOLLOWS_SCHEDULER
             && changes.iter().any(|change| change.file.ends_with("scheduler"));
@@ -337,19 +337,11 @@ fn diskseq_of(queue: &Path) -> Option<u64> {
 /// The value in force; `None` where there is no such file.
 fn value(file: &Path) -> Option<String> {
     let text = fs::read_to_string(file).ok()?;
-    Some(chosen(text.trim()).to_owned())
+    Some(inventory::chosen(text.trim()).to_owned())
 }
 
 fn write(file: &Path, text: &str) -> Result<(), TargetError> {
     fs::write(file, text).map_err(|error| TargetError::io("write", file, error))
-}
-
-/// `none` of `mq-deadline [none]`.
-pub(crate) fn chosen(text: &str) -> &str {
-    match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
-        Some((word, _)) => word,
-        None => text,
-    }
 }
 
 #[cfg(test)]

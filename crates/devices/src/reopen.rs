@@ -9,8 +9,7 @@
 use crate::inventory::{
     self, BUSY_LIMIT, BUSY_PAUSE, Exclusive, Inventory, Roots, block_number, recheck_for,
 };
-use crate::{Refusal, TargetError};
-use crate::{leftovers, loopdev};
+use crate::{Refusal, TargetError, leftovers, loopdev};
 use fsarena_model::spec::{TargetSpec, Under};
 use fsarena_process::cmd;
 use rustix::fs::{Mode, OFlags, fstat, major, minor, open};

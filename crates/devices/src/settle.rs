@@ -177,7 +177,7 @@ fn open_dir(path: &Path) -> rustix::io::Result<File> {
     open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).map(File::from)
 }
 
-fn nanos(length: Duration) -> u64 {
+pub(crate) fn nanos(length: Duration) -> u64 {
     u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 

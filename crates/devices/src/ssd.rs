@@ -20,6 +20,7 @@ pub use steady::Steadiness;
 use crate::TargetError;
 use crate::image::{Aligned, set_direct, splitmix};
 use crate::reopen;
+use crate::settle::nanos;
 use fsarena_model::device::{Conditioning, SsdPolicy};
 use fsarena_model::spec::TargetSpec;
 use std::fs::File;
@@ -345,10 +346,6 @@ impl Share {
             first.get_or_insert(error);
         }
     }
-}
-
-fn nanos(length: Duration) -> u64 {
-    u64::try_from(length.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ mod consent;
 pub use block::{VettedDevice, vet_block};
 pub use consent::{ConsentError, WipeConsent};
 
-use crate::Refusal;
-use crate::{loopdev, mountinfo};
+use crate::{Refusal, loopdev, mountinfo};
 use fsarena_model::units::Bytes;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat, statfs};
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! Fake machines for the tests of checks.
 
 use crate::CHECKS;
-use crate::check::CheckResult;
-use crate::check::{HOST, Scope};
+use crate::check::{CheckResult, HOST, Scope};
 use crate::sample::{Sample, Traffic};
 use crate::snapshot::SystemSnapshot;
 use crate::target::Target;

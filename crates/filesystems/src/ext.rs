@@ -179,30 +179,24 @@ impl FileSystem for Ext {
 
     fn check_mount(&self, level: &FsLevel, values: &MkfsValues) -> Result<(), IllegalLevel> {
         let rule = Rule { fs: self.name };
-        let journal = values.lists("features", "has_journal");
-        for option in &level.mount {
-            let (key, value) = key_value(option);
-            let needs_journal =
-                matches!(key, "data" | "commit" | "journal_checksum" | "journal_async_commit");
-            if needs_journal && !journal {
-                return Err(rule.broken(
-                    format!("mount option {option} needs a journal, and this has none"),
-                    "use ext3 or ext4, or leave it out",
-                ));
-            }
-            if key == "data" && !matches!(value, Some("ordered" | "writeback" | "journal")) {
-                return Err(rule.broken(
-                    format!("mount option {option} is not known"),
-                    "use data=ordered, data=writeback or data=journal",
-                ));
-            }
-            if self.name != "ext4" && matches!(key, "delalloc" | "auto_da_alloc" | "dioread_nolock")
-            {
-                return Err(rule.broken(
-                    format!("mount option {option} is only for ext4"),
-                    "use ext4, or leave it out",
-                ));
-            }
+        if !values.lists("features", "has_journal") {
+            let of_a_journal = ["data", "commit", "journal_checksum", "journal_async_commit"];
+            let why = " needs a journal, and this has none";
+            rule.no_mount_option(level, &of_a_journal, why, "use ext3 or ext4, or leave it out")?;
+        }
+        let orders = ["data=ordered", "data=writeback", "data=journal"];
+        let is_odd =
+            |option: &&String| key_value(option).0 == "data" && !orders.contains(&&***option);
+        if let Some(option) = level.mount.iter().find(is_odd) {
+            return Err(rule.broken(
+                format!("mount option {option} is not known"),
+                "use data=ordered, data=writeback or data=journal",
+            ));
+        }
+        if self.name != "ext4" {
+            let of_ext4 = ["delalloc", "auto_da_alloc", "dioread_nolock"];
+            let remedy = "use ext4, or leave it out";
+            rule.no_mount_option(level, &of_ext4, " is only for ext4", remedy)?;
         }
         Ok(())
     }

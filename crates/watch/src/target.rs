@@ -1,7 +1,6 @@
 //! What is watched: the device that was named, or the one that a directory is on; and why it
 //! cannot be.
 
-use fsarena_devices::inventory::DeviceKind;
 use fsarena_devices::mountinfo::MountEntry;
 use fsarena_doctor::{Below, Piece, Target, below};
 use fsarena_metrics::{MetricError, Roots};
@@ -146,7 +145,7 @@ fn target_from(roots: &Roots, asked: &Path, found: &Below) -> Result<WatchTarget
         asked: asked.to_owned(),
         name: device.name.clone(),
         path: device.path.clone(),
-        kind: kind(device.kind),
+        kind: device.kind.name().to_owned(),
         size_bytes: device.size_bytes,
         diskseq: device.diskseq,
         fstype: mount.map(|mount| mount.fstype.clone()),
@@ -155,10 +154,6 @@ fn target_from(roots: &Roots, asked: &Path, found: &Below) -> Result<WatchTarget
         below: own.chain(rest.iter().map(name)).collect(),
         notices,
     })
-}
-
-fn kind(kind: DeviceKind) -> String {
-    kind.name().to_owned()
 }
 
 /// What a file system without a device is, and what to watch instead.

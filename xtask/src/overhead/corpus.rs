@@ -9,8 +9,7 @@ mod make;
 mod speed;
 
 use super::image::Mounted;
-use super::options::{CORPUS_JUDGED_FILES, Options};
-use super::options::{MIB, Section, Verdict};
+use super::options::{CORPUS_JUDGED_FILES, MIB, Options, Section, Verdict};
 use super::pairs::{Pace, Sample, Side, stage, warm};
 use super::table::{Centre, Compared, Comparison};
 use anyhow::{Context as _, Result};

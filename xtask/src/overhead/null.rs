@@ -4,8 +4,7 @@
 //! random. The other ops are shown: those of big files stamp and copy a MiB each, and directories
 //! have names of many parts.
 
-use super::options::{JUDGED_FILES, Options};
-use super::options::{MIB, Section, Verdict};
+use super::options::{JUDGED_FILES, MIB, Options, Section, Verdict};
 use super::small::{BLOCK_BYTES, DIRS, FILE_BYTES, OPS};
 use anyhow::Result;
 use fsarena_engine::calibrate::{HarnessCost, clock_facts, harness_cost};

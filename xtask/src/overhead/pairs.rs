@@ -3,8 +3,7 @@
 //! On a machine that others use too, pairs during which other programs were busy are set apart.
 //! That is decided from their processor time alone, before anybody has seen the pair's result.
 
-use super::options::MIB;
-use super::options::Options;
+use super::options::{MIB, Options};
 use anyhow::{Context as _, Result, ensure};
 use fsarena_engine::buffer::warm_memory;
 use fsarena_model::seed::Seed;

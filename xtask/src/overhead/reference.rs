@@ -1,7 +1,6 @@
 //! The reference: a bare loop of system calls in C, compiled here, run in a process of its own.
 
-use super::options::Options;
-use super::options::Verdict;
+use super::options::{Options, Verdict};
 use super::pairs::Sample;
 use anyhow::{Context as _, Result, ensure};
 use std::io::ErrorKind;

@@ -5,8 +5,7 @@
 //! the slower of its two halves.
 
 use super::child_job::ChildJob;
-use super::options::{JUDGED_FILES, Options};
-use super::options::{Section, Verdict};
+use super::options::{JUDGED_FILES, Options, Section, Verdict};
 use super::pairs::{Pace, Sample, Side, stage};
 use super::reference::{Printed, Reference};
 use super::small::{BLOCK_BYTES, DIRS, FILE_BYTES, OPS};

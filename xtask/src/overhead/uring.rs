@@ -9,8 +9,7 @@
 use super::child_job::ChildJob;
 use super::fio::{self, RandomReads};
 use super::image::Mounted;
-use super::options::Options;
-use super::options::{MIB, Section, Verdict};
+use super::options::{MIB, Options, Section, Verdict};
 use super::pairs::{Pace, Side};
 use super::small::BLOCK_BYTES;
 use super::table::{Centre, Compared, Comparison};

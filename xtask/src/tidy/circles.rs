@@ -8,9 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::lines;
-use super::modules;
 use super::tree::{Finding, Tree, parent};
+use super::{lines, modules};
 
 /// Longest chain of re-exports that is followed.
 const REEXPORTS_MAX: usize = 8;

@@ -146,12 +146,8 @@ fn both_sides(
     let ask = ask(args, &all)?;
     let (before, after) = (runs_of(before), runs_of(after));
     let found = sides(&before, &after, &ask).map_err(refused)?;
-    if args.json {
-        context::print_json(&fsarena_report::compare_json("compare-sides", &found))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        context::print(&fsarena_report::sides_tables(&found, width, style))?;
-    }
+    let tables = |width, style| fsarena_report::sides_tables(&found, width, style);
+    context::print_as(args.json, || fsarena_report::compare_json("compare-sides", &found), tables)?;
     Ok(found.questions.iter().flat_map(|one| &one.rows).map(|row| row.verdict).collect())
 }
 
@@ -160,12 +156,8 @@ fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Vec<Verdict>
     let ask = ask(args, &all)?;
     let found = forest(&runs_of(runs), &ask).map_err(refused)?;
     require_order(args, found.baseline.is_some())?;
-    if args.json {
-        context::print_json(&fsarena_report::compare_json("compare-runs", &found))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        context::print(&fsarena_report::forest_tables(&found, width, style))?;
-    }
+    let tables = |width, style| fsarena_report::forest_tables(&found, width, style);
+    context::print_as(args.json, || fsarena_report::compare_json("compare-runs", &found), tables)?;
     Ok(found.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
 }
 
@@ -184,12 +176,8 @@ fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verd
     };
     require_order(args, verdicts.baseline.is_some())?;
     let some = only(&verdicts, &ask(args, &[&header])?).map_err(refused)?;
-    if args.json {
-        context::print_json(&fsarena_report::compare_json("compare-run", &some))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        context::print(&fsarena_report::one_run_text(&run.to_string(), &some, width, style))?;
-    }
+    let tables = |width, style| fsarena_report::one_run_text(&run.to_string(), &some, width, style);
+    context::print_as(args.json, || fsarena_report::compare_json("compare-run", &some), tables)?;
     Ok(some.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
 }
 

@@ -5,21 +5,18 @@ use crate::context;
 use anyhow::{Context as _, Result};
 use clap::{Command, CommandFactory as _};
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Prints a completion script.
-pub fn completions(shell: clap_complete::Shell) -> Result<ExitCode> {
-    context::print(&script(shell)?)?;
-    Ok(ExitCode::SUCCESS)
+pub fn completions(shell: clap_complete::Shell) -> Result<()> {
+    context::print(&script(shell)?)
 }
 
 /// Prints the manual page, or writes one for each subcommand into `dir`.
-pub fn man(dir: Option<&Path>) -> Result<ExitCode> {
+pub fn man(dir: Option<&Path>) -> Result<()> {
     let pages = pages()?;
     let Some(dir) = dir else {
         let (_, page) = &pages[0];
-        context::print(page)?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print(page);
     };
     std::fs::create_dir_all(dir).with_context(|| format!("{}", dir.display()))?;
     for (name, page) in &pages {
@@ -27,7 +24,7 @@ pub fn man(dir: Option<&Path>) -> Result<ExitCode> {
         std::fs::write(&path, page).with_context(|| format!("{}", path.display()))?;
     }
     say!("{} pages are in {}; man -l FILE shows one", pages.len(), dir.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn script(shell: clap_complete::Shell) -> Result<String> {

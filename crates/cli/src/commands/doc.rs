@@ -6,7 +6,6 @@ use crate::context::{self, Usage};
 use anyhow::Result;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
-use std::process::ExitCode;
 
 mod markdown;
 #[cfg(test)]
@@ -52,18 +51,15 @@ const TOPICS: &[Topic] = &[
 ];
 
 /// Prints one topic, or the list of all.
-pub fn run(args: &DocArgs) -> Result<ExitCode> {
+pub fn run(args: &DocArgs) -> Result<()> {
     let Some(name) = &args.topic else {
-        context::print(&list(context::width()))?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print(&list(context::width()));
     };
     let topic = find(name)?;
     if !std::io::stdout().is_terminal() {
-        context::print(topic.text)?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print(topic.text);
     }
-    context::print(&for_terminal(topic, context::width().min(100), context::style().colour))?;
-    Ok(ExitCode::SUCCESS)
+    context::print(&for_terminal(topic, context::width().min(100), context::style().colour))
 }
 
 /// The topic of this name; the name of its file does as well.

@@ -12,14 +12,13 @@ use fsarena_runner::DriverRules;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Lists the built-in experiments, workloads and file systems, or prints one file.
-pub fn run(args: &ExperimentsArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn run(args: &ExperimentsArgs, db: Option<&Path>) -> Result<()> {
     let Some(name) = &args.name else {
         context::print(&list(&costs(db)?))?;
         print_next_steps();
-        return Ok(ExitCode::SUCCESS);
+        return Ok(());
     };
     let all = builtin::EXPERIMENTS.iter().chain(builtin::WORKLOADS);
     let found = all.into_iter().find(|builtin| builtin.name == name);
@@ -29,8 +28,7 @@ pub fn run(args: &ExperimentsArgs, db: Option<&Path>) -> Result<ExitCode> {
         let near = near.map(|near| format!("did you mean \"{near}\"? ")).unwrap_or_default();
         refuse!("unknown experiment or workload \"{name}\"; {near}known: {}", known.join(", "));
     };
-    context::print(found.text)?;
-    Ok(ExitCode::SUCCESS)
+    context::print(found.text)
 }
 
 /// What to do next, as talk.

@@ -13,13 +13,12 @@ use fsarena_store::{RunId, Store};
 use fsarena_verdict::Judge;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// A file above this is none that such a program writes by itself.
 const MOST_BYTES: u64 = 256 << 20;
 
 /// Reads all files, stores one RUN of them and shows it.
-pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<()> {
     let (files, import): (&FilesArgs, fn(&[Given], &Terms) -> _) = match &args.from {
         Foreign::Fio(files) => (files, fsarena_foreign::import::fio),
         Foreign::Hyperfine(files) => (files, fsarena_foreign::import::hyperfine),
@@ -35,7 +34,7 @@ pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<ExitCode> {
          report {run}` makes a page",
         imported.records.len()
     );
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn terms(files: &FilesArgs) -> Result<Terms> {

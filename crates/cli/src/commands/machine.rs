@@ -21,18 +21,16 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 /// Lists the block devices.
-pub fn devices(args: &DevicesArgs) -> Result<ExitCode> {
+pub fn devices(args: &DevicesArgs) -> Result<()> {
     let rows = inventory::survey(&inventory::Roots::default())?;
     if args.json {
-        context::print_json(&fsarena_report::json::document("devices", "devices", &rows))?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print_json(&fsarena_report::json::document("devices", "devices", &rows));
     }
     if !context::is_root() {
         say!("not root: contents and other users of a device may not be visible");
     }
     let lines: Vec<DeviceLine> = rows.iter().map(line_of).collect();
-    context::print(&fsarena_report::devices_table(&lines, context::width(), context::style()))?;
-    Ok(ExitCode::SUCCESS)
+    context::print(&fsarena_report::devices_table(&lines, context::width(), context::style()))
 }
 
 fn line_of(row: &SurveyRow) -> DeviceLine {

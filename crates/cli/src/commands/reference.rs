@@ -12,13 +12,11 @@ use fsarena_report::OwnRun;
 use fsarena_store::{RunId, RunRow, Store};
 use std::cmp::Reverse;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// Prints the tables of an article, or the list of articles.
-pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<()> {
     let Some(year) = args.year else {
-        list(args.json)?;
-        return Ok(ExitCode::SUCCESS);
+        return list(args.json);
     };
     let Some(article) = fsarena_reference::study(year) else {
         let years: Vec<String> =
@@ -32,8 +30,7 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
     let runs: Vec<OwnRun<'_>> = owned.iter().map(LoadedRun::own_run).collect();
     let phases = article_phases(&article);
     if args.json {
-        context::print_json(&fsarena_report::json::reference(&article, &phases, &runs))?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print_json(&fsarena_report::json::reference(&article, &phases, &runs));
     }
     let (width, style) = (context::width(), context::style());
     let text = fsarena_report::article(&article, &phases, &runs, width, style);
@@ -41,7 +38,7 @@ pub fn run(args: &ReferenceArgs, db: Option<&Path>) -> Result<ExitCode> {
     if runs.is_empty() && args.beside == Beside::Latest {
         say!("no RUN of it on this machine yet: fsarena run {}", article.experiment);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn list(json: bool) -> Result<()> {

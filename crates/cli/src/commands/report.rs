@@ -9,10 +9,9 @@ use anyhow::{Context as _, Result};
 use fsarena_report::{Style, csv, json, markdown};
 use fsarena_store::{RunId, Store};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Writes the page.
-pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
     let store = open::existing(db)?;
     let mut runs = Vec::new();
     for selector in &args.runs {
@@ -35,7 +34,7 @@ pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<ExitCode> {
         Some(path) => write_page(path, &text)?,
         None => write_page(&pages.default_path(&store), &text)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn write_page(path: &Path, text: &str) -> Result<()> {
@@ -97,7 +96,7 @@ impl Pages {
 }
 
 /// Writes one RUN, to a file or to standard output.
-pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<()> {
     let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     let names = if args.identify { Identity::Kept } else { Identity::Removed };
@@ -109,7 +108,7 @@ pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<ExitCode> {
         }
         _ => context::print(&text)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn exported(loaded: &LoadedRun, format: Format) -> Result<String> {

@@ -6,7 +6,6 @@ use crate::args::SchemaArgs;
 use crate::context;
 use anyhow::Result;
 use fsarena_report::json::KINDS;
-use std::process::ExitCode;
 
 macro_rules! schemas {
     ($($kind:literal),* $(,)?) => {
@@ -33,26 +32,23 @@ const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
 const EXPERIMENT: &str = "experiment";
 
 /// Prints one schema, or the kinds that there are.
-pub fn run(args: &SchemaArgs) -> Result<ExitCode> {
+pub fn run(args: &SchemaArgs) -> Result<()> {
     let Some(asked) = &args.kind else {
         let read = [(EXPERIMENT, "run FILE: for editors, what an experiment may say")];
         let lines = read.iter().chain(&KINDS);
         let lines = lines.map(|(kind, from)| format!("{kind:17}fsarena {from}\n"));
-        context::print(&lines.collect::<String>())?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print(&lines.collect::<String>());
     };
     if asked == EXPERIMENT {
         let schema = serde_json::to_string_pretty(&fsarena_plan::experiment_schema())?;
-        context::print(&format!("{schema}\n"))?;
-        return Ok(ExitCode::SUCCESS);
+        return context::print(&format!("{schema}\n"));
     }
     let Some((_, text)) = SCHEMAS.iter().find(|(kind, _)| kind == asked) else {
         let kinds = KINDS.iter().map(|(kind, _)| *kind);
         let kinds = [EXPERIMENT].into_iter().chain(kinds).collect::<Vec<&str>>().join(", ");
         refuse!("{asked}: there is no such schema; there are {kinds}");
     };
-    context::print(text)?;
-    Ok(ExitCode::SUCCESS)
+    context::print(text)
 }
 
 #[cfg(test)]

@@ -41,12 +41,12 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
         say!("replaying {}: {}, {}", tape.source, tape.workload, tape.phase);
         replayed.push(fsarena_verdict::honesty::replay(tape, &config).map_err(unusable)?);
     }
-    if args.json {
-        context::print_json(&fsarena_report::json::document("honesty", "tapes", &replayed))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        context::print(&fsarena_report::honesty_tables(&replayed, width, style))?;
-    }
+    let tables = |width, style| fsarena_report::honesty_tables(&replayed, width, style);
+    context::print_as(
+        args.json,
+        || fsarena_report::json::document("honesty", "tapes", &replayed),
+        tables,
+    )?;
     Ok(verdict(&replayed))
 }
 

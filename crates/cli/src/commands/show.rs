@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// Lists the RUNs of the database.
-pub fn list(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn list(args: &ListArgs, db: Option<&Path>) -> Result<()> {
     let lines: Vec<_> = match open::for_reading(db)? {
         Some(store) => store.runs()?.iter().map(open::line_of).collect(),
         None => Vec::new(),
@@ -26,15 +26,15 @@ pub fn list(args: &ListArgs, db: Option<&Path>) -> Result<ExitCode> {
     } else {
         context::print(&fsarena_report::runs_list(&lines, context::width(), context::style()))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Shows one RUN.
-pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<ExitCode> {
+pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<()> {
     let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     show(&store, run, args.json, args.raw)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Prints the verdicts of one RUN.
@@ -58,13 +58,9 @@ pub fn study(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
             verdicts.method
         );
     }
-    if args.json {
-        context::print_json(&fsarena_report::json::verdicts(&verdicts))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        let detail = if args.all_pairs { Detail::AllPairs } else { Detail::Full };
-        context::print(&fsarena_report::verdict_tables(&verdicts, detail, width, style))?;
-    }
+    let detail = if args.all_pairs { Detail::AllPairs } else { Detail::Full };
+    let tables = |width, style| fsarena_report::verdict_tables(&verdicts, detail, width, style);
+    context::print_as(args.json, || fsarena_report::json::verdicts(&verdicts), tables)?;
     if verdicts.agrees_with_stored_looks == Some(false) {
         say!("recomputed decisions of RUN {run} do not match the stored ones");
         return Ok(ExitCode::from(exit::FAILED));

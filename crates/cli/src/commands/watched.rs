@@ -70,12 +70,12 @@ pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Vec<Verdict>>
         read_interval(store, headers[0].0, a)?,
         read_interval(store, headers[1].0, b)?,
     );
-    if args.json {
-        context::print_json(&fsarena_report::compare_json("compare-watched", &pair))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        context::print(&fsarena_report::watched_pair_tables(&pair, width, style))?;
-    }
+    let tables = |width, style| fsarena_report::watched_pair_tables(&pair, width, style);
+    context::print_as(
+        args.json,
+        || fsarena_report::compare_json("compare-watched", &pair),
+        tables,
+    )?;
     Ok(Some(vec![pair.verdict]))
 }
 

@@ -19,11 +19,10 @@ use fsarena_filesystems::Availability;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use fsarena_model::units::Bytes;
-use std::fs;
-use std::io;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::{fs, io};
 
 /// RAM disks.
 pub(super) struct Brd;

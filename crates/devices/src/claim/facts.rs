@@ -2,7 +2,7 @@
 
 use crate::TargetError;
 use crate::vet::available_bytes;
-use crate::{mountinfo, queue};
+use crate::{inventory, mountinfo, queue};
 use fsarena_model::units::Bytes;
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,13 +27,13 @@ pub(super) fn of_queue(sys_root: &Path, name: &str) -> BTreeMap<String, String> 
     let mut facts = BTreeMap::new();
     for (name, file) in FILES {
         if let Ok(text) = fs::read_to_string(queue.join(file)) {
-            facts.insert(name.to_owned(), queue::chosen(text.trim()).to_owned());
+            facts.insert(name.to_owned(), inventory::chosen(text.trim()).to_owned());
         }
     }
     for (name, file) in [("zram_algorithm", "comp_algorithm"), ("zram_mm_stat", "mm_stat")] {
         if let Ok(text) = fs::read_to_string(queue.with_file_name(file)) {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            facts.insert(name.to_owned(), queue::chosen(&text).to_owned());
+            facts.insert(name.to_owned(), inventory::chosen(&text).to_owned());
         }
     }
     facts

@@ -12,6 +12,8 @@ use fsarena_model::record::Notice;
 use fsarena_model::spec::{TargetSpec, Under};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::fs;
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -200,6 +202,11 @@ pub(super) fn memory_device(
         under: Under::Made { identity },
     };
     Claimed { held, facts, notices: vec![notice(code, text, remedy)], target }
+}
+
+/// Writes into a file of the kernel, which is there or is not made.
+pub(super) fn write_existing(file: &Path, text: &str) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes())
 }
 
 /// Waits for the node of a device that was just made.

@@ -6,7 +6,8 @@
 
 use super::facts;
 use super::kind::{
-    Claimed, Held, Kind, Made, Order, memory_device, missing, our_name, wait_for_node, wrong_level,
+    Claimed, Held, Kind, Made, Order, memory_device, missing, our_name, wait_for_node,
+    write_existing, wrong_level,
 };
 use crate::TargetError;
 use crate::inventory::{Roots, identify};
@@ -15,7 +16,6 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Directory of the devices in configfs.
@@ -124,14 +124,14 @@ impl HeldNullBlk {
             return Err(TargetError::io("mkdir", &config, error));
         }
         // Older kernels have no discard here.
-        let _ = set(&config.join("discard"), "1");
+        let _ = write_existing(&config.join("discard"), "1");
         let mib = (size_bytes >> 20).to_string();
         for (file, text) in [("size", &*mib), ("blocksize", "512"), ("memory_backed", "1")] {
             let file = config.join(file);
-            set(&file, text).map_err(|error| TargetError::io("write", &file, error))?;
+            write_existing(&file, text).map_err(|error| TargetError::io("write", &file, error))?;
         }
         let power = config.join("power");
-        set(&power, "1").map_err(|error| TargetError::io("write", &power, error))
+        write_existing(&power, "1").map_err(|error| TargetError::io("write", &power, error))
     }
 
     /// The node: of our name, or, before Linux 6.0, of its number.
@@ -172,13 +172,9 @@ fn remove(config: &Path) -> Result<bool, TargetError> {
         return Ok(false);
     }
     let power = config.join("power");
-    set(&power, "0").map_err(|error| TargetError::io("write", &power, error))?;
+    write_existing(&power, "0").map_err(|error| TargetError::io("write", &power, error))?;
     fs::remove_dir(config).map_err(|error| TargetError::io("rmdir", config, error))?;
     Ok(true)
-}
-
-fn set(file: &Path, text: &str) -> io::Result<()> {
-    fs::OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

@@ -17,7 +17,8 @@
 
 use super::facts;
 use super::kind::{
-    Claimed, Held, Kind, Made, Order, memory_device, missing, wait_for_node, wrong_level,
+    Claimed, Held, Kind, Made, Order, memory_device, missing, wait_for_node, write_existing,
+    wrong_level,
 };
 use crate::TargetError;
 use crate::device_lock::DeviceLock;
@@ -27,7 +28,6 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::device::DeviceIdentity;
 use rustix::fs::{Mode, OFlags, open};
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -231,11 +231,6 @@ fn when_free(file: &Path, text: &str) -> Result<(), TargetError> {
             Err(error) => return Err(TargetError::io("write", file, error)),
         }
     }
-}
-
-fn write_existing(file: &Path, text: &str) -> io::Result<()> {
-    use std::io::Write as _;
-    fs::OpenOptions::new().write(true).open(file)?.write_all(text.as_bytes())
 }
 
 /// Removes the device of this identity, where it is still that one.

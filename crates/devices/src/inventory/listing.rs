@@ -411,7 +411,7 @@ impl Udev {
 }
 
 /// `none` of `mq-deadline [none]`.
-fn chosen(text: &str) -> &str {
+pub(crate) fn chosen(text: &str) -> &str {
     match text.split_once('[').and_then(|(_, rest)| rest.split_once(']')) {
         Some((word, _)) => word,
         None => text,

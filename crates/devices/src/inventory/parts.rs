@@ -1,9 +1,8 @@
 //! Parts of a disk that the kernel still shows after their table was wiped.
 
-use super::Roots;
-use super::attribute;
 use super::listing::Inventory;
 use super::{BUSY_LIMIT, BUSY_PAUSE};
+use super::{Roots, attribute};
 use crate::TargetError;
 use fsarena_model::device::DeviceIdentity;
 use std::fs::File;

@@ -1,8 +1,7 @@
 //! The places of ext2, ext3 and ext4: dumpe2fs(8) and debugfs(8).
 
 use crate::FsError;
-use crate::options::ToolOutput;
-use crate::options::output_of;
+use crate::options::{ToolOutput, output_of};
 use fsarena_model::account::{FsLayout, Range};
 use std::path::Path;
 

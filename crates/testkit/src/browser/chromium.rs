@@ -1,7 +1,6 @@
 //! The process: found, started with a profile of its own, ended with the value.
 
-use crate::browser::wire::Error;
-use crate::browser::wire::Wire;
+use crate::browser::wire::{Error, Wire};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use std::cell::RefCell;

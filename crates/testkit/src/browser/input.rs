@@ -1,7 +1,6 @@
 //! Keys and the mouse, as the browser gets them from a person.
 
-use crate::browser::page::Page;
-use crate::browser::page::SETTLED;
+use crate::browser::page::{Page, SETTLED};
 use crate::browser::wire::Error;
 use serde_json::{Value, json};
 

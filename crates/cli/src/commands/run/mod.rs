@@ -114,12 +114,8 @@ fn header(
 
 fn dry_run(args: &RunArgs, db: Option<&Path>, plan: &RunPlan) -> Result<ExitCode> {
     let cost = plan_cost::estimate(plan, plan_cost::records(db)?.as_ref())?;
-    if args.json {
-        context::print_json(&fsarena_report::json::plan(plan, &cost))?;
-    } else {
-        let (width, style) = (context::width(), context::style());
-        context::print(&fsarena_report::plan_table(plan, &cost, width, style))?;
-    }
+    let tables = |width, style| fsarena_report::plan_table(plan, &cost, width, style);
+    context::print_as(args.json, || fsarena_report::json::plan(plan, &cost), tables)?;
     Ok(ExitCode::SUCCESS)
 }
 

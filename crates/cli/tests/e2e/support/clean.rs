@@ -1,7 +1,6 @@
 //! The proof that a test left nothing.
 
-use super::devices::traces_of;
-use super::devices::{queue_of, zrams};
+use super::devices::{queue_of, traces_of, zrams};
 use super::{TestEnv, processes_of};
 use fsarena_model::run::RunState;
 use fsarena_store::Store;

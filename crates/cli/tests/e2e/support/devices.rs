@@ -1,8 +1,7 @@
 //! Devices of the test's own, which stand for those of a user: loop devices over images that
 //! fsarena did not make, and what the machine has next to them.
 
-use super::TestEnv;
-use super::{sh, tool};
+use super::{TestEnv, sh, tool};
 use fsarena_devices::mountinfo;
 use fsarena_trace::{TraceError, Tracefs};
 use std::collections::{BTreeMap, BTreeSet};
