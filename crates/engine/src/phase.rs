@@ -302,7 +302,7 @@ impl Common {
         let (dataset, phase) = (job.dataset, job.phase);
         let share = Share::for_thread(dataset, phase, thread, &job.seed)?;
         let memory = |source| EngineError::Memory { bs_bytes: phase.bs_bytes, source };
-        let call_bytes = phase.bs_bytes.min(self.largest());
+        let call_bytes = phase.bs_bytes.min(self.sizes.largest_bytes());
         let read_align = if phase.io.direct { job.sector_bytes } else { 1 };
         let info = phase.op.info();
         let read_buf_bytes = match info.bs.0 {
@@ -367,17 +367,12 @@ impl Common {
         })
     }
 
-    /// Where the largest file ends.
-    fn largest(&self) -> u64 {
-        self.sizes.largest_bytes()
-    }
-
     fn contents(&self, job: &Job<'_>) -> Result<Option<Contents>, Errno> {
         let phase = job.phase;
         if !phase.op.writes() {
             return Ok(None);
         }
-        let mut end_bytes = self.largest();
+        let mut end_bytes = self.sizes.largest_bytes();
         let aligned = !phase.op.appends();
         if !aligned {
             end_bytes = end_bytes.saturating_add(phase.bs_bytes);

@@ -197,8 +197,11 @@ fn first_difference(wanted: &[u8], found: &mut [u8], state: &DatasetState) -> Op
     wanted.iter().zip(found).position(|(wanted, found)| wanted != found)
 }
 
-/// Fills `bytes` as far as the file reaches.
-fn read_full(file: &OwnedFd, bytes: &mut [u8]) -> Result<usize, Errno> {
+/// Fills `bytes` as far as the file reaches; how many that is.
+///
+/// # Errors
+/// read(2)'s.
+pub fn read_full(file: &OwnedFd, bytes: &mut [u8]) -> Result<usize, Errno> {
     let mut filled = 0;
     while filled < bytes.len() {
         match rustix::io::read(file, &mut bytes[filled..]) {

@@ -188,12 +188,9 @@ fn put_account(record: &mut TrialRecord, traced: &Traced, layout: &FsLayout) {
             account.lost_events, name
         );
         let remedy = crate::tracing::remedy_for_lost();
-        record.notices.push(Notice {
-            code: "account-spoilt".to_owned(),
-            text,
-            remedy: Some(remedy),
-            measure: Some(account.lost_events as f64),
-        });
+        let measure = Some(account.lost_events as f64);
+        let spoilt = notice("account-spoilt", text, Some(remedy));
+        record.notices.push(Notice { measure, ..spoilt });
     }
     record.phases[*phase].account = Some(AccountRecord::Taken(Box::new(account)));
 }

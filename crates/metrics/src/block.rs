@@ -27,27 +27,25 @@ const METRICS: &[Metric] = &[
     Metric::counter("device.reads", "requests", "reads completed; /sys/block/*/stat 1"),
     Metric::counter("device.read_merges", "requests", "reads merged; /sys/block/*/stat 2"),
     Metric::counter("device.read_bytes", "bytes", "bytes read; /sys/block/*/stat 3"),
-    Metric::counter("device.read_ns", "ns", "sum of reads' times; /sys/block/*/stat 4")
-        .decreasing(WRAP),
+    time("device.read_ns", "sum of reads' times; /sys/block/*/stat 4"),
     Metric::counter("device.writes", "requests", "writes completed; /sys/block/*/stat 5"),
     Metric::counter("device.write_merges", "requests", "writes merged; /sys/block/*/stat 6"),
     Metric::counter("device.written_bytes", "bytes", "bytes written; /sys/block/*/stat 7"),
-    Metric::counter("device.write_ns", "ns", "sum of writes' times; /sys/block/*/stat 8")
-        .decreasing(WRAP),
+    time("device.write_ns", "sum of writes' times; /sys/block/*/stat 8"),
     Metric::gauge("device.in_flight", "requests", "under way now; /sys/block/*/stat 9"),
-    Metric::counter("device.busy_ns", "ns", "something under way; /sys/block/*/stat 10")
-        .decreasing(WRAP),
-    Metric::counter("device.queue_ns", "ns", "sum of all requests' times; /sys/block/*/stat 11")
-        .decreasing(WRAP),
+    time("device.busy_ns", "something under way; /sys/block/*/stat 10"),
+    time("device.queue_ns", "sum of all requests' times; /sys/block/*/stat 11"),
     Metric::counter("device.discards", "requests", "discards completed; /sys/block/*/stat 12"),
     Metric::counter("device.discard_merges", "requests", "merged; /sys/block/*/stat 13"),
     Metric::counter("device.discarded_bytes", "bytes", "discarded; /sys/block/*/stat 14"),
-    Metric::counter("device.discard_ns", "ns", "sum of discards' times; /sys/block/*/stat 15")
-        .decreasing(WRAP),
+    time("device.discard_ns", "sum of discards' times; /sys/block/*/stat 15"),
     Metric::counter("device.flushes", "requests", "cache flushes; /sys/block/*/stat 16"),
-    Metric::counter("device.flush_ns", "ns", "sum of flushes' times; /sys/block/*/stat 17")
-        .decreasing(WRAP),
+    time("device.flush_ns", "sum of flushes' times; /sys/block/*/stat 17"),
 ];
+
+const fn time(name: &'static str, doc: &'static str) -> Metric {
+    Metric::counter(name, "ns", doc).decreasing(WRAP)
+}
 
 /// One reading of a device's counters since its start, in base units.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

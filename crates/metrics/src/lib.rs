@@ -53,22 +53,11 @@ pub enum MetricError {
         source: io::Error,
     },
     /// A file does not have the form that the kernel documents.
-    #[error(
-        "{}:{line}: {item}: found {found:?}, expected {expected}; \
-         this kernel prints a form that fsarena does not know: please report the line",
-        path.display()
-    )]
+    #[error("{}:{malformed}", path.display())]
     Malformed {
         /// File.
         path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// Which value of the line.
-        item: String,
-        /// What stands there (at most 64 characters).
-        found: String,
-        /// What should.
-        expected: &'static str,
+        malformed: Malformed,
     },
     /// The block device has no counters.
     #[error("{}: no such file; is {device} a block device of this machine?", path.display())]
@@ -88,14 +77,18 @@ pub enum MetricError {
     Panicked(String),
 }
 
-/// A malformed item, before its path is known.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Malformed {
+/// What does not have the form that the kernel documents.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{line}: {item}: found {found:?}, expected {expected}; \
+     this kernel prints a form that fsarena does not know: please report the line"
+)]
+pub struct Malformed {
     /// Line, from 1.
     pub line: usize,
     /// Which value of the line.
     pub item: String,
-    /// What stands there.
+    /// What stands there (at most 64 characters).
     pub found: String,
     /// What should.
     pub expected: &'static str,
@@ -103,14 +96,8 @@ pub(crate) struct Malformed {
 
 impl Malformed {
     /// Describes an item; only ever called on the way to an error, so it may allocate.
-    pub fn new(line: usize, item: &str, found: &[u8], expected: &'static str) -> Self {
+    pub(crate) fn new(line: usize, item: &str, found: &[u8], expected: &'static str) -> Self {
         let text = String::from_utf8_lossy(found);
         Self { line, item: item.to_owned(), found: text.chars().take(64).collect(), expected }
-    }
-
-    /// Adds the path.
-    pub fn at(self, path: PathBuf) -> MetricError {
-        let Self { line, item, found, expected } = self;
-        MetricError::Malformed { path, line, item, found, expected }
     }
 }

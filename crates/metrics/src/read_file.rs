@@ -70,7 +70,9 @@ impl ReadFile {
         match outcome {
             None => Ok(false),
             Some(Ok(())) => Ok(true),
-            Some(Err(malformed)) => Err(malformed.at(self.path.clone())),
+            Some(Err(malformed)) => {
+                Err(MetricError::Malformed { path: self.path.clone(), malformed })
+            }
         }
     }
 }

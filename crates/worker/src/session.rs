@@ -157,15 +157,21 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
             Ready::Phase(Box::new(Prepared::new(&job)?))
         }
         Task::Fio { job, section, lay_out } => {
-            let fio = FioRun::prepare(job, section, *lay_out, &dataset_seed)?;
-            Ready::Fio(Box::new(fio.with_delay(delay)))
+            let mut fio = FioRun::prepare(job, section, *lay_out, &dataset_seed)?;
+            fio.delay = delay;
+            Ready::Fio(Box::new(fio))
         }
         Task::Job(task) => match task.job.by {
             By::Program => {
-                let job = JobRun::prepare(task, &spec.root)?;
-                Ready::Job(Box::new(job.with_delay(delay)))
+                let mut job = JobRun::prepare(task, &spec.root)?;
+                job.delay = delay;
+                Ready::Job(Box::new(job))
             }
-            By::Engine => Ready::Tree(Box::new(TreeRun::prepare(task)?.with_delay(delay))),
+            By::Engine => {
+                let mut tree = TreeRun::prepare(task)?;
+                tree.delay = delay;
+                Ready::Tree(Box::new(tree))
+            }
         },
         Task::Hook { command, data } => {
             Ready::Hook(Box::new(HookRun::prepare(command, data, &spec.root)?))

@@ -79,7 +79,11 @@ pub(crate) trait UpdateRecorder {
     /// The cycle begins.
     fn start(&mut self);
     /// An op has ended.
-    fn end_op(&mut self, kind: UpdateKind);
+    #[inline(always)]
+    fn end_op(&mut self, kind: UpdateKind) {
+        self.end_op_with(kind, 0);
+    }
+
     /// The first part of an op has ended; how long it took, ns.
     fn end_part(&mut self) -> u64;
     /// An op has ended of which a part took `carried_ns` before.
@@ -93,9 +97,6 @@ pub(crate) struct NoUpdateLatency;
 impl UpdateRecorder for NoUpdateLatency {
     #[inline(always)]
     fn start(&mut self) {}
-
-    #[inline(always)]
-    fn end_op(&mut self, _kind: UpdateKind) {}
 
     #[inline(always)]
     fn end_part(&mut self) -> u64 {
@@ -133,11 +134,6 @@ impl<T: Ticker> UpdateRecorder for UpdateLatency<'_, T> {
     #[inline(always)]
     fn start(&mut self) {
         self.last = self.ticker.now();
-    }
-
-    #[inline(always)]
-    fn end_op(&mut self, kind: UpdateKind) {
-        self.end_op_with(kind, 0);
     }
 
     #[inline(always)]

@@ -59,7 +59,8 @@ pub struct FioRun {
     version: String,
     /// `None` where there is nothing to lay out.
     phase: Option<(PhaseRun, Streams)>,
-    delay: InjectedDelay,
+    /// Slept after fio's end.
+    pub delay: InjectedDelay,
 }
 
 impl FioRun {
@@ -104,12 +105,6 @@ impl FioRun {
         };
         let (name, delay) = (phase.to_owned(), InjectedDelay::default());
         Ok(Self { name, program, version, phase: ready, delay })
-    }
-
-    /// With this delay after fio's end.
-    #[must_use]
-    pub fn with_delay(self, delay: InjectedDelay) -> Self {
-        Self { delay, ..self }
     }
 
     /// Runs fio below `root` and reports. A failure is part of the report.

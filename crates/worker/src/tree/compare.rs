@@ -14,11 +14,12 @@ use super::member::{Kind, Member, Refusal};
 use super::path_walker::{DIR_FLAGS, PathWalker, split_parent};
 use fsarena_corpus::own::HeaderLimit;
 use fsarena_engine::root::Root;
+use fsarena_engine::verify::read_full;
 use fsarena_model::job::{Compression, Source};
 use fsarena_model::work::VerifyReport;
 use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -195,8 +196,8 @@ impl Checker {
         let (found, wanted) = (&mut self.buffers.0, &mut self.buffers.1);
         let mut offset = 0;
         loop {
-            let got = fill(copy, found).map_err(read)?;
-            let due = fill(original, wanted).map_err(read)?;
+            let got = read_full(copy, found).map_err(read)?;
+            let due = read_full(original, wanted).map_err(read)?;
             same_bytes(&found[..got], &wanted[..due], offset)?;
             offset += got as u64;
             if got < found.len() {
@@ -222,7 +223,7 @@ fn kind_of(facts: &Stat) -> FileType {
 /// source is. The file is at its beginning again afterwards.
 fn packed_as(file: &OwnedFd) -> Result<Option<Compression>, String> {
     let mut head = [0; HEAD_BYTES];
-    let filled = fill(file, &mut head).map_err(read)?;
+    let filled = read_full(file, &mut head).map_err(read)?;
     rustix::fs::seek(file, rustix::fs::SeekFrom::Start(0)).map_err(read)?;
     Ok(fsarena_corpus::own::kind_of(&head[..filled]))
 }
@@ -326,18 +327,6 @@ fn same_bytes(found: &[u8], wanted: &[u8], offset: u64) -> Result<(), String> {
             Err(format!("one ends at byte {end}, the other does not"))
         }
     }
-}
-
-/// Fills `bytes` as far as the file reaches.
-fn fill(file: &OwnedFd, bytes: &mut [u8]) -> Result<usize, Errno> {
-    let mut filled = 0;
-    while filled < bytes.len() {
-        match retry_on_intr(|| rustix::io::read(file, &mut bytes[filled..]))? {
-            0 => break,
-            got => filled += got,
-        }
-    }
-    Ok(filled)
 }
 
 /// What became of each member: bytes of a file that is right, nothing for another entry, or what is
@@ -454,7 +443,7 @@ impl Checker {
                     Err(error) => return Err(format!("the archive cannot be read: {error}")),
                 }
             }
-            let got = fill(&file, found).map_err(read)?;
+            let got = read_full(&file, found).map_err(read)?;
             same_bytes(&found[..got], &wanted[..due], offset)?;
             offset += got as u64;
             if due < wanted.len() {

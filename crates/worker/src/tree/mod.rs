@@ -87,7 +87,8 @@ pub struct TreeRun {
     input: CString,
     /// What it makes; for a delete of no use.
     product: CString,
-    delay: InjectedDelay,
+    /// Slept after the last entry.
+    pub delay: InjectedDelay,
 }
 
 impl TreeRun {
@@ -126,12 +127,6 @@ impl TreeRun {
             product: terminated(Path::new(&product))?,
             delay: InjectedDelay::default(),
         })
-    }
-
-    /// With this delay after the last entry.
-    #[must_use]
-    pub fn with_delay(self, delay: InjectedDelay) -> Self {
-        Self { delay, ..self }
     }
 
     /// Does the job below `root` and reports. The directory that an archive is unpacked into is

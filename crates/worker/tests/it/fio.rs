@@ -92,8 +92,8 @@ fn a_handicap_stands_after_the_end_of_fio() {
     const HANDICAP_NS: u64 = 3_000_000_000;
     let dir = tempfile::tempdir().unwrap();
     let Some(_) = run(dir.path(), READ, "r", true) else { return };
-    let fio = FioRun::prepare(READ, "r", false, &Seed::from_number(1)).unwrap();
-    let fio = fio.with_delay(InjectedDelay::from_ns(HANDICAP_NS));
+    let mut fio = FioRun::prepare(READ, "r", false, &Seed::from_number(1)).unwrap();
+    fio.delay = InjectedDelay::from_ns(HANDICAP_NS);
     let report = fio.run(&Root::open(dir.path()).unwrap());
     assert_eq!((&report.error, report.ops), (&None, 256));
     let length_ns = report.returned_monotonic_ns - report.start_monotonic_ns;

@@ -51,7 +51,8 @@ pub struct JobRun {
     programs: Vec<Program>,
     tools: Vec<Tool>,
     stderr_tail: StderrTail,
-    delay: InjectedDelay,
+    /// Slept after the end of the last program.
+    pub delay: InjectedDelay,
 }
 
 impl JobRun {
@@ -80,12 +81,6 @@ impl JobRun {
         })?;
         let delay = InjectedDelay::default();
         Ok(Self { task, invocations, programs, tools, stderr_tail, delay })
-    }
-
-    /// With this delay after the end of the last program.
-    #[must_use]
-    pub fn with_delay(self, delay: InjectedDelay) -> Self {
-        Self { delay, ..self }
     }
 
     /// Does the work below `root` and reports. A failure is part of the report.
