@@ -93,8 +93,11 @@ pub(crate) fn period(text: &str, place: &Span) -> Result<u64, PlanError> {
     ))
 }
 
+/// A device of this size.
+type OfSize = fn(u64) -> DeviceLevel;
+
 /// The kinds of device that are made for a RUN.
-const MADE: [(&str, fn(u64) -> DeviceLevel); 5] = [
+const MADE: [(&str, OfSize); 5] = [
     ("loop", |size_bytes| DeviceLevel::Loop { size_bytes }),
     ("ram", |size_bytes| DeviceLevel::Ram { size_bytes }),
     ("zram", |size_bytes| DeviceLevel::Zram { size_bytes }),
