@@ -3,7 +3,7 @@
 //! The first op of a file holds its open, the last its close and what is synced before it. Where
 //! threads share the files, each does its part of every file, by offset.
 
-use super::file_loop::{FileRun, LoopEnv, Parents, settle_after};
+use super::file_loop::{LoopEnv, Parents, settle_after};
 use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::FileNames;
@@ -16,11 +16,16 @@ use rustix::io::Errno;
 
 /// Runs the op of `context` over its big files.
 #[inline(always)]
-pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    match run.context.op {
-        Op::BigWrite => write(run),
-        Op::BigRead => read(run),
-        Op::BigOverwrite => overwrite(run),
+pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    match context.op {
+        Op::BigWrite => write(context, env, file_order, recorder),
+        Op::BigRead => read(context, env, file_order, recorder),
+        Op::BigOverwrite => overwrite(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -106,10 +111,12 @@ fn each_call<B: Backend, R: Recorder, W: FileOrder>(
 /// Each file opened by `open` and written in calls.
 #[inline(always)]
 fn write_with<B: Backend, R: Recorder, W: FileOrder>(
-    run: FileRun<'_, B, R, W>,
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, share, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (bs_bytes, fsync, part) = (*bs_bytes, io.fsync, part(share));
@@ -136,22 +143,38 @@ fn write_with<B: Backend, R: Recorder, W: FileOrder>(
 
 /// Each file made and written from start to end.
 #[inline(never)]
-fn write<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let env = run.env;
-    write_with(run, |name, size| env.backend.create(name.as_c_str(), size))
+fn write<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    write_with(context, env, file_order, recorder, |name, size| {
+        env.backend.create(name.as_c_str(), size)
+    })
 }
 
 /// Each file written over from start to end.
 #[inline(never)]
-fn overwrite<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let env = run.env;
-    write_with(run, |name, _| env.backend.open(name.as_c_str(), OpenMode::Write))
+fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    write_with(context, env, file_order, recorder, |name, _| {
+        env.backend.open(name.as_c_str(), OpenMode::Write)
+    })
 }
 
 /// Each file read from start to end.
 #[inline(never)]
-fn read<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn read<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, read_buf, sizes, bs_bytes, share, read_align, .. } = context;
     let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
     let parents = Parents { each: false, left: &mut [] };

@@ -5,7 +5,7 @@ use crate::hist::Recorder;
 use crate::names::FileNames;
 use crate::outcome::{Failure, Tally, at};
 use crate::pattern::FileOrder;
-use crate::threads::{StartBarrier, ThreadContext};
+use crate::threads::StartBarrier;
 use fsarena_model::work::Fsync;
 
 /// What a loop calls, and what stops it.
@@ -23,15 +23,6 @@ impl<B> Clone for LoopEnv<'_, B> {
 }
 
 impl<B> Copy for LoopEnv<'_, B> {}
-
-/// A loop over files that is ready to run.
-#[derive(Debug)]
-pub(super) struct FileRun<'a, B, R, W> {
-    pub context: &'a mut ThreadContext,
-    pub env: LoopEnv<'a, B>,
-    pub file_order: W,
-    pub recorder: &'a mut R,
-}
 
 /// Closes `file` after `outcome`; the first failure counts.
 #[inline(always)]

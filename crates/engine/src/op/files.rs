@@ -1,6 +1,6 @@
 //! Whole files, one op a file.
 
-use super::file_loop::{FileRun, Parents, close_after, each_file, settle_after};
+use super::file_loop::{LoopEnv, Parents, close_after, each_file, settle_after};
 use crate::backend::{Backend, OpenMode};
 use crate::hist::Recorder;
 use crate::names::FileNames;
@@ -19,21 +19,26 @@ use std::ffi::CStr;
 
 /// Runs the op of `context` over its files.
 #[inline(always)]
-pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    match run.context.op {
-        Op::Create => create(run),
-        Op::Read => read(run),
-        Op::Overwrite => overwrite(run),
-        Op::Append => append(run),
-        Op::Stat => stat(run),
-        Op::Rename => rename(run),
-        Op::Delete => delete(run),
-        Op::Truncate => truncate(run),
-        Op::Link => link(run),
-        Op::Symlink => symlink(run),
-        Op::Setxattr => setxattr(run),
-        Op::Getxattr => getxattr(run),
-        Op::Fallocate => fallocate(run),
+pub(super) fn run<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    match context.op {
+        Op::Create => create(context, env, file_order, recorder),
+        Op::Read => read(context, env, file_order, recorder),
+        Op::Overwrite => overwrite(context, env, file_order, recorder),
+        Op::Append => append(context, env, file_order, recorder),
+        Op::Stat => stat(context, env, file_order, recorder),
+        Op::Rename => rename(context, env, file_order, recorder),
+        Op::Delete => delete(context, env, file_order, recorder),
+        Op::Truncate => truncate(context, env, file_order, recorder),
+        Op::Link => link(context, env, file_order, recorder),
+        Op::Symlink => symlink(context, env, file_order, recorder),
+        Op::Setxattr => setxattr(context, env, file_order, recorder),
+        Op::Getxattr => getxattr(context, env, file_order, recorder),
+        Op::Fallocate => fallocate(context, env, file_order, recorder),
         // Their shares are never files.
         _ => Tally::default(),
     }
@@ -72,10 +77,12 @@ pub(crate) fn write_all<B: Backend>(
 /// open by `open`, write all, sync, close: one op a file.
 #[inline(always)]
 fn write_files<B: Backend, R: Recorder, W: FileOrder>(
-    run: FileRun<'_, B, R, W>,
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
     open: impl Fn(&FileNames, u64) -> Result<B::File, Errno>,
 ) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
     let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (bs_bytes, fsync) = (*bs_bytes, io.fsync);
@@ -90,22 +97,38 @@ fn write_files<B: Backend, R: Recorder, W: FileOrder>(
 
 /// open, write, close.
 #[inline(never)]
-fn create<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let env = run.env;
-    write_files(run, |name, size| env.backend.create(name.as_c_str(), size))
+fn create<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    write_files(context, env, file_order, recorder, |name, size| {
+        env.backend.create(name.as_c_str(), size)
+    })
 }
 
 /// open, write over what is there, close.
 #[inline(never)]
-fn overwrite<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let env = run.env;
-    write_files(run, |name, _| env.backend.open(name.as_c_str(), OpenMode::Write))
+fn overwrite<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    write_files(context, env, file_order, recorder, |name, _| {
+        env.backend.open(name.as_c_str(), OpenMode::Write)
+    })
 }
 
 /// open, one write behind the end, close.
 #[inline(never)]
-fn append<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn append<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, contents, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let Some(contents) = contents else { return Tally::default() };
     let (len, fsync) = (*bs_bytes as usize, io.fsync);
@@ -120,8 +143,12 @@ fn append<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> T
 
 /// open, read to the known size, close.
 #[inline(never)]
-fn read<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn read<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, read_buf, sizes, bs_bytes, read_align, .. } = context;
     let (read_buf, bs_bytes, align) = (read_buf.as_mut_slice(), *bs_bytes, *read_align as usize);
     let parents = when_done(&mut []);
@@ -146,8 +173,12 @@ fn read<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tal
 }
 
 #[inline(never)]
-fn stat<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn stat<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     each_file(env, &mut context.names, file_order, when_done(&mut []), recorder, |name, _| {
         at("stat", env.backend.stat(name.as_c_str())).map(|()| 0)
     })
@@ -155,8 +186,12 @@ fn stat<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tal
 
 /// rename to the other name, or back.
 #[inline(never)]
-fn rename<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn rename<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -167,8 +202,12 @@ fn rename<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> T
 
 /// unlink of a file, and of the links to it that earlier phases made.
 #[inline(never)]
-fn delete<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn delete<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, links, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -183,8 +222,12 @@ fn delete<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> T
 
 /// open, ftruncate where the file is longer than the phase says, close.
 #[inline(never)]
-fn truncate<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn truncate<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, sizes, left_in_dirs, bs_bytes, io, .. } = context;
     let (most_bytes, fsync) = (*bs_bytes, io.fsync);
     let parents = when_done(left_in_dirs);
@@ -198,8 +241,12 @@ fn truncate<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) ->
 
 /// link to the name of a link.
 #[inline(never)]
-fn link<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn link<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -212,8 +259,12 @@ fn link<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tal
 
 /// symlink that holds the name of the file.
 #[inline(never)]
-fn symlink<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn symlink<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, new_name, left_in_dirs, io, .. } = context;
     let parents = Parents { each: io.fsync == Fsync::Op, left: left_in_dirs };
     each_file(env, names, file_order, parents, recorder, |name, _| {
@@ -226,8 +277,12 @@ fn symlink<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> 
 
 /// setxattr, which replaces what is there.
 #[inline(never)]
-fn setxattr<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn setxattr<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let value = context.read_buf.as_slice();
     let names = &mut context.names;
     each_file(env, names, file_order, when_done(&mut []), recorder, |name, _| {
@@ -254,8 +309,12 @@ fn open_in(dir: BorrowedFd<'_>, path: &CStr) -> Result<OwnedFd, Errno> {
 
 /// getxattr of the whole value.
 #[inline(never)]
-fn getxattr<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn getxattr<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let value = context.read_buf.as_mut_slice();
     let names = &mut context.names;
     each_file(env, names, file_order, when_done(&mut []), recorder, |name, _| {
@@ -270,8 +329,12 @@ fn getxattr<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) ->
 
 /// open of a new file, fallocate of its size, close; an empty file has nothing to allocate.
 #[inline(never)]
-fn fallocate<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    let FileRun { context, env, file_order, recorder } = run;
+fn fallocate<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
     let ThreadContext { names, sizes, left_in_dirs, io, .. } = context;
     let (fsync, whole) = (io.fsync, FallocateFlags::empty());
     let parents = when_done(left_in_dirs);

@@ -29,9 +29,7 @@ use crate::outcome::{Tally, at};
 use crate::pattern::{FileOrder, Permuted, Sequential};
 use crate::share::{FileShare, Share};
 use crate::threads::ThreadContext;
-use file_loop::FileRun;
 use fsarena_model::work::Fsync;
-use random::BlockRun;
 
 /// Does the work of `context`: chooses loop and order of files, once. `open` has room for the files
 /// that a random phase keeps open.
@@ -45,19 +43,19 @@ pub(crate) fn run<B: Backend, R: Recorder>(
     recorder.start();
     let order = context.order.take();
     let mut tally = match context.share {
-        Share::Blocks(share) => random::run(BlockRun { context, share, env, recorder, open }),
+        Share::Blocks(blocks) => random::run(context, blocks, env, recorder, open),
         Share::Dirs(dirs) => dirs::run(context, dirs, order.as_deref(), env, recorder),
         Share::Parts(part) => {
             let file_order = Permuted { files: part.files, order: order.as_deref() };
-            file_op(FileRun { context, env, file_order, recorder })
+            file_op(context, env, file_order, recorder)
         }
         Share::Files(FileShare { first, step: 1, count }) if order.is_none() => {
             let file_order = Sequential { first, count };
-            file_op(FileRun { context, env, file_order, recorder })
+            file_op(context, env, file_order, recorder)
         }
         Share::Files(files) => {
             let file_order = Permuted { files, order: order.as_deref() };
-            file_op(FileRun { context, env, file_order, recorder })
+            file_op(context, env, file_order, recorder)
         }
     };
     context.order = order;
@@ -72,9 +70,14 @@ pub(crate) fn run<B: Backend, R: Recorder>(
 }
 
 #[inline(always)]
-fn file_op<B: Backend, R: Recorder, W: FileOrder>(run: FileRun<'_, B, R, W>) -> Tally {
-    match run.context.op.is_big() {
-        true => big::run(run),
-        false => files::run(run),
+fn file_op<B: Backend, R: Recorder, W: FileOrder>(
+    context: &mut ThreadContext,
+    env: LoopEnv<'_, B>,
+    file_order: W,
+    recorder: &mut R,
+) -> Tally {
+    match context.op.is_big() {
+        true => big::run(context, env, file_order, recorder),
+        false => files::run(context, env, file_order, recorder),
     }
 }

@@ -18,30 +18,24 @@ pub(crate) fn is_read(salt: u64, op: u64, read_percent: u32) -> bool {
     ((mix(op ^ salt) >> 32) * 100) >> 32 < u64::from(read_percent)
 }
 
-/// A loop over blocks that is ready to run.
-#[derive(Debug)]
-pub(super) struct BlockRun<'a, B: Backend, R> {
-    pub context: &'a mut ThreadContext,
-    pub share: BlockShare,
-    pub env: LoopEnv<'a, B>,
-    pub recorder: &'a mut R,
-    /// Has room for all files.
-    pub open: &'a mut Vec<B::File>,
-}
-
-/// Runs the op of the context over its blocks.
+/// Runs the op of `context` over its blocks. `open` has room for all files.
 #[inline(always)]
-pub(super) fn run<B: Backend, R: Recorder>(run: BlockRun<'_, B, R>) -> Tally {
-    run.open.clear();
-    let backend = run.env.backend;
-    if let Err(failure) = open_all(run.context, run.share.files, backend, run.open) {
-        close_all(backend, run.open, Fsync::None, Ok(0)).ok();
+pub(super) fn run<B: Backend, R: Recorder>(
+    context: &mut ThreadContext,
+    share: BlockShare,
+    env: LoopEnv<'_, B>,
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    open.clear();
+    if let Err(failure) = open_all(context, share.files, env.backend, open) {
+        close_all(env.backend, open, Fsync::None, Ok(0)).ok();
         return Tally { failure: Some(failure), ..Tally::default() };
     }
-    match run.context.op {
-        Op::RandRead => read(run),
-        Op::RandWrite => write(run),
-        _ => mixed(run),
+    match context.op {
+        Op::RandRead => read(context, share, env, recorder, open),
+        Op::RandWrite => write(context, share, env, recorder, open),
+        _ => mixed(context, share, env, recorder, open),
     }
 }
 
@@ -88,11 +82,14 @@ type BlockOutcome = (Result<usize, Failure>, bool);
 /// Runs `one` for each block.
 #[inline(always)]
 fn each_block<B: Backend, R: Recorder>(
-    run: BlockRun<'_, B, R>,
+    context: &mut ThreadContext,
+    share: BlockShare,
     fsync: Fsync,
+    env: LoopEnv<'_, B>,
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
     mut one: impl FnMut(&mut ThreadContext, B::File, u64, (u32, u64)) -> BlockOutcome,
 ) -> Tally {
-    let BlockRun { context, share, env, recorder, open } = run;
     let mut tally = Tally::default();
     for k in 0..share.count {
         let (number, offset) = share.block(k);
@@ -149,27 +146,44 @@ fn write_block<B: Backend>(
 }
 
 #[inline(never)]
-fn read<B: Backend, R: Recorder>(run: BlockRun<'_, B, R>) -> Tally {
-    let env = run.env;
-    each_block(run, Fsync::None, |context, file, _, (_, offset)| {
+fn read<B: Backend, R: Recorder>(
+    context: &mut ThreadContext,
+    share: BlockShare,
+    env: LoopEnv<'_, B>,
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    each_block(context, share, Fsync::None, env, recorder, open, |context, file, _, (_, offset)| {
         (read_block(env.backend, context, file, offset), false)
     })
 }
 
 #[inline(never)]
-fn write<B: Backend, R: Recorder>(run: BlockRun<'_, B, R>) -> Tally {
-    let (env, fsync) = (run.env, run.context.io.fsync);
-    each_block(run, fsync, |context, file, _, place| {
+fn write<B: Backend, R: Recorder>(
+    context: &mut ThreadContext,
+    share: BlockShare,
+    env: LoopEnv<'_, B>,
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    let fsync = context.io.fsync;
+    each_block(context, share, fsync, env, recorder, open, |context, file, _, place| {
         (write_block(env.backend, context, file, place), false)
     })
 }
 
 #[inline(never)]
-fn mixed<B: Backend, R: Recorder>(run: BlockRun<'_, B, R>) -> Tally {
-    let (env, fsync, salt) = (run.env, run.context.io.fsync, run.context.mixture);
-    let (first, read_percent) = (run.share.first, run.context.io.rwmixread_percent);
-    each_block(run, fsync, |context, file, k, place| {
-        if is_read(salt, first + k, read_percent) {
+fn mixed<B: Backend, R: Recorder>(
+    context: &mut ThreadContext,
+    share: BlockShare,
+    env: LoopEnv<'_, B>,
+    recorder: &mut R,
+    open: &mut Vec<B::File>,
+) -> Tally {
+    let (fsync, salt) = (context.io.fsync, context.mixture);
+    let read_percent = context.io.rwmixread_percent;
+    each_block(context, share, fsync, env, recorder, open, |context, file, k, place| {
+        if is_read(salt, share.first + k, read_percent) {
             (read_block(env.backend, context, file, place.1), false)
         } else {
             (write_block(env.backend, context, file, place), true)
