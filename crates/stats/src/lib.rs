@@ -18,16 +18,13 @@ pub mod family;
 pub mod forecast;
 pub mod interval;
 pub mod letters;
-pub mod mann_whitney;
-pub mod multiplicity;
+pub mod p_values;
 pub mod paired;
 mod rank;
-mod sample;
 pub mod sequential;
 pub mod shape;
 mod span;
 pub mod steady;
-pub mod tiers;
 pub mod trend;
 pub mod units;
 mod walsh;
@@ -35,13 +32,50 @@ mod walsh;
 pub use describe::{geometric_mean, mean, median, quantile, standard_deviation};
 pub use family::{Decision, Family, LookInput, LookResult};
 pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
-pub use letters::letters;
-pub use mann_whitney::mann_whitney;
-pub use multiplicity::{benjamini_hochberg, holm};
+pub use letters::{letters, tiers};
+pub use p_values::{benjamini_hochberg, holm, mann_whitney};
 pub use paired::{EXACT_FROM, Estimator, PairSample, Spread};
-pub use sample::SampleError;
 pub use sequential::{CAPS, FIRST_LOOK, Looks};
 pub use shape::shapes_differ;
-pub use tiers::tiers;
 
-use sample::{check, sorted};
+/// Why a sample cannot be described.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum SampleError {
+    /// No values.
+    #[error("no values: nothing can be said about an empty sample")]
+    Empty,
+    /// A value is infinite or not a number.
+    #[error("value number {index} is {value}: only finite numbers can be described")]
+    NotFinite { index: usize, value: f64 },
+    /// A geometric mean of a number that is not positive.
+    #[error("value number {index} is {value}: a geometric mean needs numbers above 0")]
+    NotPositive { index: usize, value: f64 },
+    /// A share outside its range.
+    #[error("{name} = {value}: expected a number {range}")]
+    BadShare {
+        /// Which argument.
+        name: &'static str,
+        value: f64,
+        /// Where it should lie.
+        range: &'static str,
+    },
+}
+
+/// Refuses what cannot be described.
+pub(crate) fn check(values: &[f64]) -> Result<(), SampleError> {
+    if values.is_empty() {
+        return Err(SampleError::Empty);
+    }
+    match values.iter().position(|value| !value.is_finite()) {
+        Some(index) => Err(SampleError::NotFinite { index, value: values[index] }),
+        None => Ok(()),
+    }
+}
+
+/// A sorted copy.
+pub(crate) fn sorted(values: &[f64]) -> Result<Vec<f64>, SampleError> {
+    check(values)?;
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    Ok(sorted)
+}

@@ -12,8 +12,7 @@ pub use view::{
     SpoiltAccount, SumCheck, TrialAccount, UNATTRIBUTED_MUCH,
 };
 
-use crate::contenders::Contenders;
-use crate::phases::with_right_contents;
+use crate::contenders::{Contenders, with_right_contents};
 use fsarena_model::account::{Account, AccountRecord, Part, Parts};
 use fsarena_model::cycle::Load;
 use fsarena_model::record::{PhaseRecord, TrialRecord};

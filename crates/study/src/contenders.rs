@@ -1,4 +1,4 @@
-//! Contenders of a plan by their identity.
+//! Contenders of a plan by their identity, and the records that may be taken together.
 //!
 //! An identity is a hash over all levels: it is computed once for each contender here, and not once
 //! for each record.
@@ -55,4 +55,18 @@ impl<'a> Contenders<'a> {
         }
         all
     }
+}
+
+/// The records of a workload whose contents were not wrong when read again.
+pub(crate) fn with_right_contents<'r>(
+    records: &'r [TrialRecord],
+    workload: &str,
+) -> Vec<&'r TrialRecord> {
+    records.iter().filter(|r| r.key.workload == workload && !r.has_bad_contents()).collect()
+}
+
+/// Those of the time base of the first: times of two are never in one figure.
+pub(crate) fn of_one_base<'r>(records: &[&'r TrialRecord]) -> Vec<&'r TrialRecord> {
+    let base = records.first().map(|record| record.time_base);
+    records.iter().copied().filter(|record| Some(record.time_base) == base).collect()
 }

@@ -1,8 +1,8 @@
 //! Latency distributions: all ops of all trials of a contender together.
 
-use crate::contenders::Contenders;
+use crate::contenders::{Contenders, with_right_contents};
 use crate::ledger::merge;
-use crate::phases::{MemoryView, groups, with_right_contents};
+use crate::phases::{MemoryView, groups};
 use fsarena_model::contender::Contender;
 use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;

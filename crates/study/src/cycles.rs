@@ -12,8 +12,8 @@ pub use effect::{DisturbEffect, DisturberView, Factor};
 pub(crate) use figures::DeviceLoad;
 pub use figures::{CycleFigures, WorstOp};
 
-use crate::contenders::Contenders;
-use crate::phases::{MemoryView, groups, with_right_contents};
+use crate::contenders::{Contenders, with_right_contents};
+use crate::phases::{MemoryView, groups};
 use figures::is_disturbed;
 use fsarena_model::cycle::{Cycle, CycleRecord, CyclesRecord};
 use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};

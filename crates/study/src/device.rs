@@ -1,9 +1,8 @@
 //! The devices under the file systems: what they are, what was done to them before mkfs, and how
 //! their queues really were set. Serials and paths are left out: it is passed on.
 
-use crate::contenders::Contenders;
+use crate::contenders::{Contenders, of_one_base};
 use crate::figures::{SpreadF, SpreadNs, median};
-use crate::phases::of_one_base;
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::device::Conditioning;
 use fsarena_model::factor::{self, Factor, SYSCTL_FACT};

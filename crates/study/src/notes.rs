@@ -1,10 +1,9 @@
 //! What has to be said with the tables: what was not run, what failed, disturbances, space,
 //! content checks and the cost of sampling. The same words are said once, with a count.
 
-use crate::contenders::Contenders;
+use crate::contenders::{Contenders, of_one_base};
 use crate::device;
 use crate::figures::{SpreadF, SpreadNs, median};
-use crate::phases::of_one_base;
 use crate::programs::{self, ProgramUse};
 use fsarena_model::job::{By, DATA, Job, JobKind};
 use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};

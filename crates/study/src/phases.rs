@@ -189,14 +189,6 @@ pub enum Absence {
     NotYet,
 }
 
-/// The records of a workload whose contents were not wrong when read again.
-pub(crate) fn with_right_contents<'r>(
-    records: &'r [TrialRecord],
-    workload: &str,
-) -> Vec<&'r TrialRecord> {
-    records.iter().filter(|r| r.key.workload == workload && !r.has_bad_contents()).collect()
-}
-
 /// All tables of a plan, in its order.
 pub(crate) fn tables(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseTable> {
     let by_work = |name: &str| records.iter().filter(|r| r.key.workload == name).collect();
@@ -378,12 +370,6 @@ fn drained(phases: &[&PhaseRecord]) -> DrainedView {
 /// memory, all limited as asked, or all without the limit that was asked for.
 pub(crate) fn comparable(row: &PhaseRow) -> (TimeBase, bool, Discriminant<MemoryView>) {
     (row.time_base, row.cache == CacheState::Cold, discriminant(&row.memory))
-}
-
-/// Those of the time base of the first: times of two are never in one figure.
-pub(crate) fn of_one_base<'r>(records: &[&'r TrialRecord]) -> Vec<&'r TrialRecord> {
-    let base = records.first().map(|record| record.time_base);
-    records.iter().copied().filter(|record| Some(record.time_base) == base).collect()
 }
 
 impl PhaseRow {

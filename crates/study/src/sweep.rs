@@ -8,9 +8,8 @@ mod measures;
 
 pub use measures::SweepMeasure;
 
-use crate::contenders::Contenders;
+use crate::contenders::{Contenders, with_right_contents};
 use crate::figures::SpreadF;
-use crate::phases::with_right_contents;
 use fsarena_model::contender::Contender;
 use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_model::run::RunPlan;

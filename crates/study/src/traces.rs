@@ -1,10 +1,10 @@
 //! Time series of trials: levels and rates, from the counters that the sampler stored.
 
-use crate::contenders::Contenders;
+use crate::contenders::{Contenders, with_right_contents};
 use crate::cpu::{BUSY, IDLE, TICK_NS};
 use crate::figures::median;
 use crate::ledger::{READ, WRITTEN};
-use crate::phases::{groups, with_right_contents};
+use crate::phases::groups;
 use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::sample::Series;

@@ -381,7 +381,7 @@ fn mark(rows: &mut [RankRow], pairs: &[PairView]) {
     // Cold and warm are never compared, and share no letter.
     let differ = table(|verdict| matches!(verdict, None | Some(Verdict::Faster | Verdict::Slower)));
     let same = table(|verdict| verdict == Some(Verdict::Same));
-    let (letters, tiers) = (letters::letters(&differ), tiers::tiers(&same));
+    let (letters, tiers) = (letters::letters(&differ), tiers(&same));
     for ((row, letters), tier) in rows.iter_mut().zip(letters).zip(tiers) {
         row.letters = letters;
         row.tier = tier.and_then(|number| u32::try_from(number).ok());

@@ -17,7 +17,6 @@ mod data;
 pub mod factors;
 pub mod honesty;
 mod judge;
-mod once;
 mod parallel;
 mod points;
 mod suite;
@@ -25,16 +24,19 @@ mod view;
 pub mod watchers;
 
 pub use judge::{BlockEnd, Judge};
-pub use once::{PairResult, look_once};
 pub use points::{Class, Point, Points};
 pub use view::{
     Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,
     SuiteView, Verdicts, WorkloadShare,
 };
 
-use fsarena_model::run::RunHeader;
+use data::{Data, Pool, verdict};
+use fsarena_model::run::{RunHeader, RunPlan};
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{InterimAnalysis, Stop};
+use fsarena_model::verdict::{InterimAnalysis, Rule, Stop, Verdict};
+use fsarena_stats::family::{Family, LookInput};
+use fsarena_stats::sequential::Looks;
+use judge::FIXED_ALPHA;
 
 /// Everything that is said of the questions of a RUN; `None` where it was planned without any.
 ///
@@ -48,4 +50,70 @@ pub fn verdicts(
 ) -> Option<Verdicts> {
     let judge = Judge::replay(&header.plan, scores, stop, looks)?;
     Some(build::verdicts(&header.plan, &judge, stop, looks))
+}
+
+/// What was found of a pair.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PairResult {
+    /// The first, and the second.
+    pub pair: (usize, usize),
+    /// What is said of the first.
+    pub verdict: Verdict,
+    /// Value of the first ÷ value of the second.
+    pub ratio: Option<f64>,
+    /// The interval that this rests on.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// Looks at all pairs of these contenders together, at the level that the RUN's rule has for so
+/// many blocks. `step` says how large the smallest step is in which a value can be read.
+#[must_use]
+pub fn look_once(
+    plan: &RunPlan,
+    points: &Points,
+    contenders: &[usize],
+    margin: f64,
+    step: impl Fn(f64) -> f64,
+) -> Vec<PairResult> {
+    let all = |_: u32| true;
+    let later = |at: usize| contenders.iter().skip(at + 1);
+    let pairs: Vec<(usize, usize)> = contenders
+        .iter()
+        .enumerate()
+        .flat_map(|(at, &a)| later(at).map(move |&b| (a, b)))
+        .collect();
+    let pool = Pool::new(points, &all);
+    let data: Vec<Data> = pairs
+        .iter()
+        .map(|&pair| Data::new(&step, points, pair, &pool, &all).with_least(2))
+        .collect();
+    let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
+    let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
+    let found = family.analyse(&looks, alpha(plan, points), margin.ln_1p());
+    let looked = |((&pair, data), found): ((&(usize, usize), &Data), _)| {
+        let found: fsarena_stats::LookResult = found;
+        let verdict = verdict(found.decision);
+        let on = if verdict == Verdict::Same { found.same } else { found.interval };
+        PairResult {
+            pair,
+            verdict,
+            ratio: data.sample().point().map(f64::exp),
+            interval: on.map(|interval| (interval.low.exp(), interval.high.exp())),
+        }
+    };
+    pairs.iter().zip(&data).zip(found).map(looked).collect()
+}
+
+/// The share of misses that a look after the blocks of these points may have.
+fn alpha(plan: &RunPlan, points: &Points) -> f64 {
+    let mut blocks: Vec<u32> = points.all.iter().map(|point| point.block).collect();
+    blocks.sort_unstable();
+    blocks.dedup();
+    match plan.verdict.as_ref().map(|ask| ask.rule) {
+        Some(Rule::Looks { cap }) => {
+            let blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+            Looks::with_cap(cap).map_or(0.0, |looks| looks.alpha(blocks))
+        }
+        Some(Rule::Fixed { .. }) | None => FIXED_ALPHA,
+    }
 }

@@ -6,7 +6,7 @@
 
 use super::kind::Kind;
 use super::page;
-use super::rng::SplitMix;
+use super::random::SplitMix;
 use super::vocabulary::Vocabulary;
 use std::fmt::Write as _;
 

@@ -4,7 +4,7 @@
 //! file's package, `{v}` a version, `{h}` 64 digits of a hash.
 
 use super::page::{Page, Slot};
-use super::rng::SplitMix;
+use super::random::SplitMix;
 use super::vocabulary::Vocabulary;
 
 #[derive(Clone, Copy, Debug)]

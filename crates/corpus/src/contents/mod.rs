@@ -15,7 +15,6 @@ mod page;
 mod prose;
 mod random;
 mod recipe;
-mod rng;
 mod vocabulary;
 mod wav;
 
@@ -26,7 +25,7 @@ pub use head::Head;
 pub use kind::{Kind, Percent};
 
 use page::Page;
-use rng::{SplitMix, key};
+use random::{SplitMix, key};
 
 /// What text-like contents are made in, in bytes: any block can be made without those before it.
 pub const BLOCK_BYTES: u64 = 64 << 10;
@@ -139,7 +138,7 @@ fn in_blocks(
         let (block, within) = (at / BLOCK_BYTES, (at % BLOCK_BYTES) as usize);
         let block_bytes = (size_bytes - block * BLOCK_BYTES).min(BLOCK_BYTES) as usize;
         let (part, others) = rest.split_at_mut((block_bytes - within).min(rest.len()));
-        let mut rng = SplitMix::new(rng::key(key, block));
+        let mut rng = SplitMix::new(random::key(key, block));
         if within == 0 {
             make(block, &mut rng, &mut Page::new(part));
         } else {

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::page::Page;
-use super::rng::SplitMix;
+use super::random::SplitMix;
 use super::vocabulary::Vocabulary;
 
 /// After how many bytes a line ends with the next word.

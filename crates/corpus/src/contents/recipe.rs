@@ -17,7 +17,7 @@
 use super::form::{Form, HASH_DIGITS};
 use super::kind::Percent;
 use super::page::{Page, Slot};
-use super::rng::SplitMix;
+use super::random::SplitMix;
 use super::vocabulary::Vocabulary;
 
 /// The forms of one kind of recipe.

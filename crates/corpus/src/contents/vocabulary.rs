@@ -1,7 +1,7 @@
 //! Made words, few of them in most places and most of them in few, as in any language.
 
 use super::page::{Page, Slot, slot};
-use super::rng::SplitMix;
+use super::random::SplitMix;
 use std::collections::BTreeSet;
 
 const SLOTS: usize = 8192;

@@ -5,7 +5,7 @@
 //! numbers of 2^-16; the wave is a table.
 
 use super::head::rest_u32;
-use super::rng::{SplitMix, key as key_of, mix};
+use super::random::{SplitMix, key as key_of, mix};
 
 /// The head of the file, in bytes.
 pub(super) const HEAD_BYTES: usize = 44;

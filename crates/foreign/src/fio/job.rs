@@ -10,7 +10,7 @@
 //! the phase. Jobs that read (or write over) files which no earlier phase leaves behind are named
 //! in [`JobPhase::lay_out`], so that their files can be made before the clock runs.
 
-use crate::fio::amount::KbBase;
+use crate::fio::KbBase;
 use crate::fio::paths::{self, DEFAULT_FORMAT, below};
 use crate::fio::refused;
 use crate::fio::syntax::{self, Fault, FioError, Part, Setting};

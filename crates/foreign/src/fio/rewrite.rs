@@ -6,7 +6,7 @@
 //! a lay-out `create_only=1`. The job file goes to fio's standard input, and fio runs with the root
 //! of the trial as its working directory, so that every name in it is relative.
 
-use crate::fio::amount;
+use crate::fio::amount_bytes;
 use crate::fio::job::{Job, JobFile};
 use crate::fio::paths::{DEFAULT_FORMAT, below};
 use crate::fio::refused;
@@ -83,7 +83,7 @@ impl JobFile {
                 "number_ios" | "nrfiles" => 1,
                 _ => continue,
             };
-            let parts = setting.value().split('-').map(|part| amount::bytes(part, base));
+            let parts = setting.value().split('-').map(|part| amount_bytes(part, base));
             let Some(parts) = parts.collect::<Option<Vec<u64>>>() else {
                 let what = format!("{}={} cannot be scaled", setting.key, setting.value());
                 let remedy = "write a plain number, or leave --scale out".to_owned();

@@ -3,10 +3,10 @@
 //! An upper bound: every file of every job at its full size at the same time, a file that several
 //! jobs name counted once.
 
-use crate::fio::amount::{self, KbBase};
 use crate::fio::job::{Job, JobFile};
 use crate::fio::paths::DEFAULT_FORMAT;
 use crate::fio::syntax::{Fault, FioError, Setting};
+use crate::fio::{KbBase, high_bytes};
 use std::collections::BTreeMap;
 
 impl JobFile {
@@ -73,7 +73,7 @@ fn of_one_clone(job: &Job, clones: u64) -> Result<Option<u64>, Fault> {
 /// An amount that a job states.
 fn asked(job: &Job, key: &str, base: KbBase) -> Result<Option<u64>, Fault> {
     let Some(setting) = job.get(key) else { return Ok(None) };
-    amount::high(setting.value(), base).map(Some).ok_or_else(|| unknown(setting))
+    high_bytes(setting.value(), base).map(Some).ok_or_else(|| unknown(setting))
 }
 
 fn unknown(setting: &Setting) -> Fault {

@@ -1,7 +1,6 @@
 //! From what was measured to a plan and its records.
 
-use crate::import::error::ImportError;
-use crate::import::notices;
+use crate::import::{ImportError, notices};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::host::Host;
 use fsarena_model::record::{

@@ -5,7 +5,7 @@
 use fsarena_model::record::Notice;
 use fsarena_model::run::RunState;
 use fsarena_model::verdict::{DecidedPair, InterimAnalysis, Rule, Stop, StopWhy, Verdict};
-use fsarena_store::{Owner, RunId, Store, StoreError};
+use fsarena_store::{APPLICATION_ID, Owner, RunId, SCHEMA_VERSION, Store, StoreError};
 use fsarena_testkit::records::{self, contender, small_files};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -232,4 +232,26 @@ fn a_record_cannot_be_changed_by_hand_but_a_run_can_be_deleted() {
         store.set_state(RunId(1), RunState::Done, None),
         Err(StoreError::NoSuchRun { .. })
     ));
+}
+
+/// Versions of the layout that no release wrote are refused with a remedy, and left alone.
+#[test]
+fn versions_before_the_first_release_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for version in 1..SCHEMA_VERSION {
+        let path = dir.path().join(format!("{version}.db"));
+        let raw = Connection::open(&path).unwrap();
+        raw.execute_batch("CREATE TABLE run (id INTEGER PRIMARY KEY)").unwrap();
+        raw.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
+        raw.pragma_update(None, "user_version", version).unwrap();
+        drop(raw);
+        let before = std::fs::read(&path).unwrap();
+        for error in [Store::open(&path).unwrap_err(), Store::open_read_only(&path).unwrap_err()] {
+            let StoreError::Unreleased { found, known, .. } = &error else { panic!("{error:?}") };
+            assert_eq!((*found, *known), (version, SCHEMA_VERSION));
+            let text = error.to_string();
+            assert!(text.ends_with("read it with that build, or use another --db"), "{text}");
+        }
+        assert!(std::fs::read(&path).unwrap() == before, "the file was changed");
+    }
 }

@@ -12,14 +12,75 @@
 
 mod family;
 mod forest;
-mod one;
 mod question;
 mod run;
 mod sides;
 
 pub use forest::{Forest, ForestPair, ForestQuestion, ForestRow, Without, forest};
-pub use one::only;
 pub use question::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName};
 pub use run::machine_line;
 pub use run::{Facts, RunOf, Unit, UnitRow};
 pub use sides::{Change, SideRow, Sides, SidesQuestion, UnitValue, sides};
+
+use crate::view::{PairView, QuestionView, Verdicts};
+use fsarena_model::verdict::Metric;
+use std::mem;
+
+/// The verdicts of a RUN, with the questions and the pair that are asked for alone; a pair that is
+/// named the other way round is turned. Its margin stays that of the RUN, since its looks were
+/// taken with it.
+///
+/// # Errors
+/// Where the RUN has no such question or pair.
+pub fn only(verdicts: &Verdicts, ask: &Ask) -> Result<Verdicts, CompareError> {
+    let mut some = verdicts.clone();
+    let headline = verdicts.headline.and_then(|at| verdicts.questions.get(at));
+    some.questions.retain(|question| match (&ask.question, headline) {
+        (Some((workload, phase)), _) => question.workload == *workload && question.phase == *phase,
+        (None, Some(first)) if !ask.all => is_of(question, first),
+        _ => true,
+    });
+    if some.questions.is_empty() && ask.question.is_some() {
+        let name = |one: &QuestionView| format!("{}:{}", one.workload, one.phase);
+        let mut known: Vec<String> = verdicts.questions.iter().map(name).collect();
+        known.dedup();
+        let asked = ask.question.as_ref().map(|(workload, phase)| format!("{workload}:{phase}"));
+        return Err(CompareError::NoSuchQuestion {
+            asked: asked.unwrap_or_default(),
+            known: known.join(", "),
+        });
+    }
+    some.headline = headline.and_then(|first| some.questions.iter().position(|q| is_of(q, first)));
+    if let Some((a, b)) = &ask.pair {
+        for question in &mut some.questions {
+            question.pairs = mem::take(&mut question.pairs)
+                .into_iter()
+                .filter_map(|pair| oriented(pair, a, b))
+                .collect();
+        }
+        if some.questions.iter().all(|question| question.pairs.is_empty()) {
+            let rows = verdicts.questions.iter().flat_map(|question| &question.rows);
+            let mut known: Vec<&str> = rows.map(|row| row.label.as_str()).collect();
+            known.sort_unstable();
+            known.dedup();
+            let (a, b) = (a.clone(), b.clone());
+            return Err(CompareError::NoSuchPair { a, b, known: known.join(", ") });
+        }
+    }
+    Ok(some)
+}
+
+fn is_of(question: &QuestionView, other: &QuestionView) -> bool {
+    let name = |one: &QuestionView| -> (String, String, Metric, _) {
+        (one.workload.clone(), one.phase.clone(), one.metric, one.clock)
+    };
+    name(question) == name(other)
+}
+
+/// The pair as a and b, where it is of these two.
+fn oriented(pair: PairView, a: &str, b: &str) -> Option<PairView> {
+    if (pair.a_label.as_str(), pair.b_label.as_str()) == (a, b) {
+        return Some(pair);
+    }
+    ((pair.b_label.as_str(), pair.a_label.as_str()) == (a, b)).then(|| pair.turned())
+}

@@ -1,6 +1,6 @@
 //! Was it the disk, the file system or the machine?
 
-use super::noise::{Noise, WARM, points};
+use super::{Noise, WARM, points};
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::verdict::{Metric, Question};

@@ -1,6 +1,6 @@
 //! What whole records show: steady state inside phases, and foreign load.
 
-use super::noise::Noise;
+use super::Noise;
 use fsarena_model::record::{TrialRecord, Window};
 use fsarena_model::run::RunHeader;
 use fsarena_model::sample::Series;

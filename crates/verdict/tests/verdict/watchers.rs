@@ -1,6 +1,6 @@
 //! Trends over blocks, and values that stand out.
 
-use super::noise::{Noise, points};
+use super::{Noise, points};
 use fsarena_verdict::watchers::{FindingKind, watch};
 use fsarena_verdict::{Point, Points};
 

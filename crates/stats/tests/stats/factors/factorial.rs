@@ -1,6 +1,6 @@
 //! Factors: sums of squares of statsmodels, shares of a known truth, and none where there is none.
 
-use super::noise::Noise;
+use super::Noise;
 use fsarena_stats::factorial::{Analysis, Design, Factor, contrast};
 use proptest::prelude::*;
 use serde_json::Value;

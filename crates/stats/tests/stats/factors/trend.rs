@@ -1,6 +1,6 @@
 //! Tests of trends hold their level of 1 % and find what is there.
 
-use super::noise::Noise;
+use super::Noise;
 use fsarena_stats::trend::{
     Cell, Covariates, TREND_ALPHA, adjusted, autocorrelation, carry_over, drift, position,
 };

@@ -1,7 +1,6 @@
 //! A rule made of what criterion.rs prints.
 
-use super::means::Summary;
-use super::rule::{Rule, RuleRun};
+use super::rule::{Rule, RuleRun, Summary};
 use crate::honesty::Label;
 use fsarena_model::seed::SeededRng;
 

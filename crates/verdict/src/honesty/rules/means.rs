@@ -1,7 +1,9 @@
-//! Means and bars: the habits of articles.
+//! The habits of articles: means, bars, and looking after every run until it is significant.
 
-use super::rule::{Rule, RuleRun};
+use super::rule::{Rule, RuleRun, Summary, beyond};
 use crate::honesty::{Label, Slots};
+use fsarena_model::verdict::Verdict;
+use fsarena_stats::{Interval, mean_t};
 
 /// A difference of less than this is not mentioned.
 const MENTIONED: f64 = 1.02;
@@ -49,29 +51,53 @@ pub(super) fn bars(key: &'static str, name: &'static str, runs: usize) -> Rule {
     }
 }
 
-/// A difference where the larger of `a` and `b` is more than `ratio` times the other.
-pub(super) fn beyond(ratio: f64, a: f64, b: f64) -> RuleRun {
-    RuleRun::plain(a.max(b) > ratio * a.min(b), (b / a).ln())
+/// Pairs at the first look.
+const FIRST: usize = 3;
+/// Most pairs.
+const CAP: usize = 32;
+/// Misses that each look may have.
+const ALPHA: f64 = 0.05;
+
+/// After each pair from the third on, a 95 % t interval, as if it were the only one.
+pub(super) fn peeking(margin: f64) -> Rule {
+    Rule {
+        key: "peeking",
+        name: "peeking, 95 % t",
+        legend: format!(
+            "pairs in random order; after each pair from the third on a 95 % t interval of the log \
+             ratios, as if it were the only one; SAME by the same margin; at most {CAP} pairs"
+        ),
+        most: 2 * CAP,
+        says_same: true,
+        is_ours: false,
+        is_default: false,
+        play: Box::new(move |slots| {
+            let (mut logs, mut play) = (Vec::new(), RuleRun::plain(false, 0.0));
+            while logs.len() < CAP && play.verdict == Verdict::Undecided {
+                let (a, b) = slots.take_pair();
+                logs.push((b / a).ln());
+                if logs.len() >= FIRST {
+                    play = test(&logs, margin.ln_1p());
+                }
+            }
+            play
+        }),
+    }
 }
 
-/// Mean and sample standard deviation.
-#[derive(Clone, Copy)]
-pub(super) struct Summary {
-    pub mean: f64,
-    pub sd: f64,
-}
-
-impl Summary {
-    /// Of at least two values.
-    pub fn from_values(values: &[f64]) -> Self {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        Self { mean, sd: (squares / (n - 1.0)).sqrt() }
-    }
-
-    /// Standard deviation ÷ mean.
-    pub fn relative_sd(&self) -> f64 {
-        self.sd / self.mean
-    }
+fn test(logs: &[f64], margin_log: f64) -> RuleRun {
+    let at = |alpha: f64| mean_t(logs, alpha).ok();
+    let Some(estimate) = at(ALPHA) else { return RuleRun::plain(false, 0.0) };
+    let interval = estimate.bounds.attained();
+    let same = at(2.0 * ALPHA).and_then(|narrow| narrow.bounds.attained());
+    let within = |i: &Interval| i.low > -margin_log && i.high < margin_log;
+    let beyond = |i: &Interval| i.low > 0.0 || i.high < 0.0;
+    let verdict = if same.as_ref().is_some_and(within) {
+        Verdict::Same
+    } else {
+        let differs = interval.as_ref().is_some_and(beyond);
+        RuleRun::plain(differs, estimate.point).verdict
+    };
+    let ends = interval.map(|i| (i.low, i.high));
+    RuleRun { verdict, log_ratio: estimate.point, interval: ends }
 }

@@ -1,4 +1,4 @@
-//! What a rule is, and what it says in the end.
+//! What a rule is, what it says in the end, and the means that several rules take.
 
 use crate::honesty::slots::Slots;
 use fsarena_model::verdict::Verdict;
@@ -50,5 +50,32 @@ impl Rule {
     #[must_use]
     pub fn play(&self, slots: &mut Slots<'_>) -> RuleRun {
         (self.play)(slots)
+    }
+}
+
+/// A difference where the larger of `a` and `b` is more than `ratio` times the other.
+pub(super) fn beyond(ratio: f64, a: f64, b: f64) -> RuleRun {
+    RuleRun::plain(a.max(b) > ratio * a.min(b), (b / a).ln())
+}
+
+/// Mean and sample standard deviation.
+#[derive(Clone, Copy)]
+pub(super) struct Summary {
+    pub mean: f64,
+    pub sd: f64,
+}
+
+impl Summary {
+    /// Of at least two values.
+    pub fn from_values(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        Self { mean, sd: (squares / (n - 1.0)).sqrt() }
+    }
+
+    /// Standard deviation ÷ mean.
+    pub fn relative_sd(&self) -> f64 {
+        self.sd / self.mean
     }
 }

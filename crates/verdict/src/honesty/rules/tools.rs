@@ -1,7 +1,6 @@
 //! Rules made of what tools print: hyperfine, benchstat, the Phoronix Test Suite, pytest-benchmark.
 
-use super::means::{Summary, beyond};
-use super::rule::{Rule, RuleRun};
+use super::rule::{Rule, RuleRun, Summary, beyond};
 use crate::honesty::{Label, Slots};
 use fsarena_stats::{mann_whitney, median};
 
