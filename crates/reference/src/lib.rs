@@ -11,6 +11,7 @@
 
 mod article;
 mod figures;
+mod lengths;
 mod read;
 mod table;
 mod y2003;

@@ -3,6 +3,7 @@
 use crate::article::{Contents, RateRow, Shape};
 use crate::read::{BadReference, read};
 use crate::table::{Cell, Table, Test, rate_text};
+use indexmap::IndexSet;
 
 const DATA: &str = include_str!("../../../reference/2003-linux-vs-freebsd.csv");
 const HEADER: &str = "phase,unit,filesystem,os,value,cpu_percent";
@@ -42,12 +43,8 @@ const fn rate(name: &'static str, unit: &'static str) -> Test {
 
 /// Tests in rows, file systems in columns.
 fn printed(rows: &[RateRow]) -> Table {
-    let mut columns: Vec<(&str, &str)> = Vec::new();
-    for row in rows {
-        if !columns.contains(&(&row.filesystem, &row.os)) {
-            columns.push((&row.filesystem, &row.os));
-        }
-    }
+    let columns: IndexSet<(&str, &str)> =
+        rows.iter().map(|row| (row.filesystem.as_str(), row.os.as_str())).collect();
     let heads = columns.iter().map(|(name, os)| format!("{name} ({os})")).collect();
     let mut table = Table::new("Rates / CPU load, %, as printed", "rate", heads)
         .note("KB = 1024 bytes. CPU load: the whole machine is 100 %.");

@@ -3,8 +3,9 @@
 
 use crate::article::{Contents, Finding, Shape};
 use crate::figures::{CLOCK_S, Holds, Interval, all};
+use crate::lengths::{self, Lengths, named, outside};
 use crate::read::{BadReference, Row, exactly, read};
-use crate::table::{Cell, Table, Test, headings, listed};
+use crate::table::{Test, listed};
 
 const DATA: &str = include_str!("../../../reference/2005-file-operations.csv");
 const HEADER: &str = "machine,os,disk,filesystem,data_copy_s,data_delete_s,ports_untar_s,\
@@ -46,26 +47,20 @@ struct PrintedRow {
     os: String,
     disk: String,
     filesystem: String,
-    seconds: Vec<f64>,
+    times: Lengths,
 }
 
 impl PrintedRow {
     fn from_row(row: &Row) -> Result<Self, BadReference> {
         let [machine, os, disk, filesystem] = [0, 1, 2, 3].map(|at| row.text(at));
-        Ok(Self { machine, os, disk, filesystem, seconds: row.numbers(4, 10)? })
-    }
-
-    fn head(&self) -> String {
-        format!("{}, {}, {}, {}", self.machine, self.disk, self.filesystem, self.os)
-    }
-
-    fn time(&self, test: usize) -> Interval {
-        Interval::about(self.seconds[test], VALUE_S)
+        let head = format!("{machine}, {disk}, {filesystem}, {os}");
+        let times = Lengths { head, seconds: row.numbers(4, 10)?, off_s: VALUE_S };
+        Ok(Self { machine, os, disk, filesystem, times })
     }
 
     /// How many times longer this took than the other.
     fn over(&self, other: &Self, test: usize) -> Interval {
-        self.time(test).over(other.time(test))
+        self.times.over(&other.times, test)
     }
 }
 
@@ -88,52 +83,30 @@ pub(crate) fn contents() -> Result<Contents, BadReference> {
     let places = rows.iter().map(PrintedRow::from_row).collect::<Result<Vec<_>, _>>()?;
     let [sata, pata, pentium, notebook] = exactly(places)?;
     let places = PrintedRows { sata, pata, pentium, notebook };
-    let tables = vec![printed(&places), ratios(&places), rates(&places)];
+    let PrintedRows { sata, pata, pentium, notebook } = &places;
+    let rows = places.all().map(|row| &row.times);
+    let ratios = lengths::ratios(
+        &TESTS,
+        &[
+            ("PATA / SATA, same machine", &pata.times, &sata.times),
+            ("Pentium 4 / AMD64, same PATA disk", &pentium.times, &pata.times),
+            ("4200 rpm / 7200 rpm, both Pentium 4", &notebook.times, &pentium.times),
+        ],
+    );
+    let tables = vec![
+        lengths::printed("Seconds, as printed", "s", &TESTS, &rows, |s| format!("{s:.0}")),
+        ratios.note(
+            "Bounds: a value is the mean of three readings, each off by less than one second, \
+             printed in whole seconds; it can be off by 1.5 s. How far the three runs lay apart \
+             is not published.",
+        ),
+        lengths::rates(&TESTS, &WRITTEN_MB, &rows, 2).note(
+            "From the stated sizes, 830, 124 and 693 MB of 10^6 bytes. A copy reads as much from \
+             the same disk.",
+        ),
+    ];
     let findings = findings(&places);
     Ok(Contents { comments, tables, findings, shape: Shape::Contenders { tests: TESTS.to_vec() } })
-}
-
-fn printed(places: &PrintedRows) -> Table {
-    let mut table = Table::new("Seconds, as printed", "s", headings(&TESTS));
-    for place in places.all() {
-        let cells = place.seconds.iter().map(|s| Cell::printed(*s, format!("{s:.0}"))).collect();
-        table.row(place.head(), cells);
-    }
-    table
-}
-
-fn ratios(places: &PrintedRows) -> Table {
-    let mut table =
-        Table::new("Re-computed: ratios of rows, with their bounds", "", headings(&TESTS));
-    let pairs = [
-        ("PATA / SATA, same machine", &places.pata, &places.sata),
-        ("Pentium 4 / AMD64, same PATA disk", &places.pentium, &places.pata),
-        ("4200 rpm / 7200 rpm, both Pentium 4", &places.notebook, &places.pentium),
-    ];
-    for (head, above, below) in pairs {
-        let cells = (0..TESTS.len()).map(|test| Cell::within(above.over(below, test), 2)).collect();
-        table.row(head, cells);
-    }
-    table.note(
-        "Bounds: a value is the mean of three readings, each off by less than one second, printed \
-         in whole seconds; it can be off by 1.5 s. How far the three runs lay apart is not \
-         published.",
-    )
-}
-
-fn rates(places: &PrintedRows) -> Table {
-    let tests: Vec<(usize, f64)> =
-        WRITTEN_MB.iter().enumerate().filter_map(|(at, mb)| Some((at, (*mb)?))).collect();
-    let columns = tests.iter().map(|(at, _)| TESTS[*at].heading.to_owned()).collect();
-    let mut table = Table::new("Re-computed: MB/s written, with their bounds", "MB/s", columns);
-    for place in places.all() {
-        let cells = tests.iter().map(|&(at, mb)| Cell::within(place.time(at).rate(mb), 2));
-        table.row(place.head(), cells.collect());
-    }
-    table.note(
-        "From the stated sizes, 830, 124 and 693 MB of 10^6 bytes. A copy reads as much from the \
-         same disk.",
-    )
 }
 
 fn list(tests: &[usize], of: impl Fn(usize) -> Interval) -> String {
@@ -154,7 +127,7 @@ fn findings(places: &PrintedRows) -> Vec<Finding> {
 
 fn slower_on_pata(places: &PrintedRows) -> Finding {
     let ratio = |test| places.pata.over(&places.sata, test);
-    let outside = ALL.into_iter().filter(|&test| !ratio(test).meets(1.5, 2.0)).collect::<Vec<_>>();
+    let outside = outside(ALL, ratio, (1.5, 2.0));
     let holds = if outside.is_empty() { Holds::Holds } else { Holds::Falls };
     let other = if outside.is_empty() {
         "none lies outside whatever the clock cut off".to_owned()
@@ -173,12 +146,11 @@ fn same_on_the_same_disk(places: &PrintedRows) -> Finding {
     let ratio = |test| places.pentium.over(&places.pata, test);
     let tests = [DATA_COPY, BIG_COPY, PORTS_DELETE];
     let holds = all(tests.map(|test| ratio(test).is_one(NEARLY)));
-    let beyond: Vec<usize> =
-        tests.into_iter().filter(|&test| !ratio(test).meets(1.0, 1.0)).collect();
+    let beyond = outside(tests, ratio, (1.0, 1.0));
     let mut why = format!("Pentium 4 / AMD64: {}; taken as nearly: 10 %", list(&tests, ratio));
     if !beyond.is_empty() {
-        let names: Vec<_> = beyond.iter().map(|&at| TESTS[at].heading.to_lowercase()).collect();
-        why.push_str(&format!("; more than the clock explains: {}", names.join(", ")));
+        let names = named(&TESTS, &beyond);
+        why.push_str(&format!("; more than the clock explains: {names}"));
     }
     Finding {
         claim: "The same disk in the other machine takes nearly the same time to copy the data \
@@ -253,7 +225,7 @@ fn disks_not_file_systems(places: &PrintedRows) -> Finding {
 fn not_the_interface(places: &PrintedRows) -> Finding {
     let fastest = |place: &PrintedRow| {
         let rates = WRITTEN_MB.iter().enumerate();
-        let rates = rates.filter_map(|(at, mb)| Some(2.0 * place.time(at).rate((*mb)?).high));
+        let rates = rates.filter_map(|(at, mb)| Some(2.0 * place.times.time(at).rate((*mb)?).high));
         rates.fold(0.0, f64::max)
     };
     let fastest = f64::max(fastest(&places.sata), fastest(&places.pata));

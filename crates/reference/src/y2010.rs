@@ -3,8 +3,9 @@
 
 use crate::article::{Contents, Finding, Shape};
 use crate::figures::{CLOCK_S, Holds, Interval, all};
+use crate::lengths::{self, Lengths, named, outside};
 use crate::read::{BadReference, Row, exactly, read};
-use crate::table::{Cell, Table, Test, headings, listed};
+use crate::table::{Test, listed};
 
 const DATA: &str = include_str!("../../../reference/2010-ssd-ext4-journal.csv");
 const HEADER: &str = "journal,device,flac_copy_s,portage_copy_s,avi_copy_s,iso_copy_s,\
@@ -41,33 +42,26 @@ const LOOSELY: (f64, f64) = (1.25, 2.5);
 
 struct PrintedRow {
     journal: String,
-    device: String,
-    seconds: Vec<f64>,
+    times: Lengths,
 }
 
 impl PrintedRow {
     fn from_row(row: &Row) -> Result<Self, BadReference> {
-        Ok(Self { journal: row.text(0), device: row.text(1), seconds: row.numbers(2, 7)? })
-    }
-
-    fn head(&self) -> String {
-        let mut journal = self.journal.clone();
-        if let Some(first) = journal.get_mut(..1) {
+        let [journal, device] = [0, 1].map(|at| row.text(at));
+        let mut head = format!("{journal}, {device}");
+        if let Some(first) = head.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        format!("{journal}, {}", self.device)
-    }
-
-    fn time(&self, test: usize) -> Interval {
-        Interval::about(self.seconds[test], CLOCK_S)
+        let times = Lengths { head, seconds: row.numbers(2, 7)?, off_s: CLOCK_S };
+        Ok(Self { journal, times })
     }
 
     fn rate(&self, test: usize) -> Interval {
-        self.time(test).rate(COPIED_MB[test])
+        self.times.time(test).rate(COPIED_MB[test])
     }
 
     fn over(&self, other: &Self, test: usize) -> Interval {
-        self.time(test).over(other.time(test))
+        self.times.over(&other.times, test)
     }
 }
 
@@ -88,48 +82,29 @@ pub(crate) fn contents() -> Result<Contents, BadReference> {
     let places = rows.iter().map(PrintedRow::from_row).collect::<Result<Vec<_>, _>>()?;
     let [ordered, writeback, disk] = exactly(places)?;
     let places = PrintedRows { ordered, writeback, disk };
-    let tables = vec![printed(&places), ratios(&places), rates(&places)];
+    let PrintedRows { ordered, writeback, disk } = &places;
+    let rows = places.all().map(|row| &row.times);
+    let minutes = |s: f64| format!("{:02.0}:{:02.0}", (s / 60.0).floor(), s % 60.0);
+    let ratios = lengths::ratios(
+        &TESTS,
+        &[
+            ("writeback / ordered, both SSD", &writeback.times, &ordered.times),
+            ("HDD / SSD, both ordered", &disk.times, &ordered.times),
+        ],
+    );
+    let tables = vec![
+        lengths::printed("Minutes and seconds, as printed", "mm:ss", &TESTS, &rows, minutes),
+        ratios.note(
+            "Bounds: a length by whole seconds is off by less than one second. How often a test \
+             was repeated, and how far the repeats lay apart, is not published.",
+        ),
+        lengths::rates(&TESTS, &COPIED_MB.map(Some), &rows, 1).note(
+            "From the stated sizes, 357, 229, 3,400 and 586 MB of 10^6 bytes. A copy reads as \
+             much from the same device.",
+        ),
+    ];
     let findings = findings(&places);
     Ok(Contents { comments, tables, findings, shape: Shape::Contenders { tests: TESTS.to_vec() } })
-}
-
-fn printed(places: &PrintedRows) -> Table {
-    let mut table = Table::new("Minutes and seconds, as printed", "mm:ss", headings(&TESTS));
-    let minutes =
-        |s: &f64| Cell::printed(*s, format!("{:02.0}:{:02.0}", (s / 60.0).floor(), s % 60.0));
-    for place in places.all() {
-        table.row(place.head(), place.seconds.iter().map(minutes).collect());
-    }
-    table
-}
-
-fn ratios(places: &PrintedRows) -> Table {
-    let mut table =
-        Table::new("Re-computed: ratios of rows, with their bounds", "", headings(&TESTS));
-    let pairs = [
-        ("writeback / ordered, both SSD", &places.writeback, &places.ordered),
-        ("HDD / SSD, both ordered", &places.disk, &places.ordered),
-    ];
-    for (head, above, below) in pairs {
-        let cells = (0..TESTS.len()).map(|test| Cell::within(above.over(below, test), 2)).collect();
-        table.row(head, cells);
-    }
-    table.note(
-        "Bounds: a length by whole seconds is off by less than one second. How often a test was \
-         repeated, and how far the repeats lay apart, is not published.",
-    )
-}
-
-fn rates(places: &PrintedRows) -> Table {
-    let columns = COPIES.iter().map(|&at| TESTS[at].heading.to_owned()).collect();
-    let mut table = Table::new("Re-computed: MB/s written, with their bounds", "MB/s", columns);
-    for place in places.all() {
-        table.row(place.head(), COPIES.map(|test| Cell::within(place.rate(test), 1)).to_vec());
-    }
-    table.note(
-        "From the stated sizes, 357, 229, 3,400 and 586 MB of 10^6 bytes. A copy reads as much \
-         from the same device.",
-    )
 }
 
 fn list(tests: &[usize], of: impl Fn(usize) -> Interval) -> String {
@@ -185,13 +160,11 @@ fn by_so_much(places: &PrintedRows) -> Finding {
         ratio if ratio.meets(least, most) => Holds::CannotBeTold,
         _ => Holds::Falls,
     });
-    let beyond: Vec<usize> =
-        tests.into_iter().filter(|&test| !ratio(test).meets(1.5, 2.0)).collect();
+    let beyond = outside(tests, ratio, (1.5, 2.0));
     let beyond = if beyond.is_empty() {
         String::new()
     } else {
-        let names: Vec<_> = beyond.iter().map(|&at| TESTS[at].heading.to_lowercase()).collect();
-        format!("; outside 1.50 to 2.00 whatever the clock cut off: {}", names.join(", "))
+        format!("; outside 1.50 to 2.00 whatever the clock cut off: {}", named(&TESTS, &beyond))
     };
     Finding {
         claim: "In these three the SSD is loosely one and a half times or twice as fast",
@@ -225,7 +198,7 @@ fn no_gain_in_deleting(places: &PrintedRows) -> Finding {
 fn journal_modes_alike(places: &PrintedRows) -> Finding {
     let ratio = |test| places.writeback.over(&places.ordered, test);
     let apart = |&test: &usize| {
-        let gap_s = places.writeback.seconds[test] - places.ordered.seconds[test];
+        let gap_s = places.writeback.times.seconds[test] - places.ordered.times.seconds[test];
         gap_s.abs() >= 2.0 * CLOCK_S
     };
     let beyond: Vec<usize> = COPIES.into_iter().filter(apart).collect();
@@ -233,10 +206,9 @@ fn journal_modes_alike(places: &PrintedRows) -> Finding {
     let more = if beyond.is_empty() {
         "none differs by more than the clock explains".to_owned()
     } else {
-        let names: Vec<_> = beyond.iter().map(|&at| TESTS[at].heading.to_lowercase()).collect();
         format!(
             "more than the clock explains: {}; the error of the experiment is not stated",
-            names.join(", ")
+            named(&TESTS, &beyond)
         )
     };
     Finding {
@@ -254,8 +226,8 @@ fn writeback_loses(places: &PrintedRows) -> Finding {
         holds: longer(ratio(DELETE)),
         why: format!(
             "{:.0} s and {:.0} s by a clock of whole seconds, writeback / ordered: {}; {}",
-            places.writeback.seconds[DELETE],
-            places.ordered.seconds[DELETE],
+            places.writeback.times.seconds[DELETE],
+            places.ordered.times.seconds[DELETE],
             list(&[DELETE], ratio),
             limit()
         ),

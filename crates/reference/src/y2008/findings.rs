@@ -108,14 +108,22 @@ fn alike(pair: &Pair<'_>) -> Holds {
     pair.bounds().is_one(NEGLIGIBLE)
 }
 
+/// Whether `holds` is so of every pair; none where one of them was not measured.
+fn of_pairs<'a>(
+    claim: &'static str,
+    what: &str,
+    pairs: impl IntoIterator<Item = Option<Pair<'a>>>,
+    holds: fn(Pair<'_>) -> Holds,
+) -> Option<Finding> {
+    let pairs: Vec<Pair<'_>> = pairs.into_iter().collect::<Option<_>>()?;
+    let why = format!("{what}: {}", all_printed_and_true(&pairs));
+    Some(Finding { claim, holds: all(pairs.into_iter().map(holds)), why })
+}
+
 fn bits_on_amd(data: &Data) -> Option<Finding> {
     let pairs = ["untar", "tar+bzip2", "wav2flac"].map(|test| data.bits(test, "AMD", "tmpfs"));
-    let pairs: Vec<_> = pairs.into_iter().collect::<Option<_>>()?;
-    Some(Finding {
-        claim: "On AMD 64 bits lead in three tests of four: untar, tar+bzip2, wav2flac",
-        holds: all(pairs.iter().map(|pair| faster(*pair))),
-        why: format!("64 / 32: {}", all_printed_and_true(&pairs)),
-    })
+    let claim = "On AMD 64 bits lead in three tests of four: untar, tar+bzip2, wav2flac";
+    of_pairs(claim, "64 / 32", pairs, faster)
 }
 
 fn gzip_is_within_error(data: &Data) -> Option<Finding> {
@@ -176,42 +184,25 @@ fn differences_are_no_error(data: &Data) -> Finding {
 fn intel_with_32_bits(data: &Data) -> Option<Finding> {
     let tests = ["untar", "tar+bzip2", "tar+gzip", "wav2flac"];
     let pairs = tests.map(|test| data.vendor(test, "Zenwalk"));
-    let pairs: Vec<_> = pairs.into_iter().collect::<Option<_>>()?;
-    Some(Finding {
-        claim: "With 32 bits Intel is faster than AMD in every test",
-        holds: all(pairs.iter().map(|pair| faster(*pair))),
-        why: format!("Intel / AMD: {}", all_printed_and_true(&pairs)),
-    })
+    let claim = "With 32 bits Intel is faster than AMD in every test";
+    of_pairs(claim, "Intel / AMD", pairs, faster)
 }
 
 fn intel_loses_with_64_bits(data: &Data) -> Option<Finding> {
     let pairs = ["untar", "wav2flac"].map(|test| data.vendor(test, "Slamd64"));
-    let pairs: Vec<_> = pairs.into_iter().collect::<Option<_>>()?;
-    Some(Finding {
-        claim: "With 64 bits Intel loses to AMD in untar and wav2flac",
-        holds: all(pairs.iter().map(|pair| slower(*pair))),
-        why: format!("Intel / AMD: {}", all_printed_and_true(&pairs)),
-    })
+    let claim = "With 64 bits Intel loses to AMD in untar and wav2flac";
+    of_pairs(claim, "Intel / AMD", pairs, slower)
 }
 
 fn flac_is_faster_on_ext3(data: &Data) -> Option<Finding> {
-    let pair = data.place("wav2flac", "Intel", "Slamd64")?;
-    Some(Finding {
-        claim: "On 64-bit Intel wav2flac is a little faster on ext3 than in memory",
-        holds: slower(pair),
-        why: format!("tmpfs / ext3: {}", printed_and_true(pair)),
-    })
+    let claim = "On 64-bit Intel wav2flac is a little faster on ext3 than in memory";
+    of_pairs(claim, "tmpfs / ext3", [data.place("wav2flac", "Intel", "Slamd64")], slower)
 }
 
 fn places(data: &Data) -> Vec<Pair<'_>> {
-    let mut pairs = Vec::new();
-    for test in TESTS {
-        for cpu in CPUS {
-            pairs
-                .extend(DISTRIBUTIONS.map(|d| data.place(test.name, cpu, d)).into_iter().flatten());
-        }
-    }
-    pairs
+    let cpus = TESTS.iter().flat_map(|test| CPUS.map(|cpu| (test.name, cpu)));
+    let of = |(test, cpu)| DISTRIBUTIONS.map(|distribution| data.place(test, cpu, distribution));
+    cpus.flat_map(of).flatten().collect()
 }
 
 fn combination(pair: &Pair<'_>) -> String {
@@ -241,13 +232,9 @@ fn only_flac_is_faster_on_ext3(data: &Data) -> Finding {
 }
 
 fn untar_is_faster_in_memory(data: &Data) -> Option<Finding> {
-    let pairs: Vec<Pair<'_>> =
-        places(data).into_iter().filter(|pair| pair.above.test == "untar").collect();
-    (!pairs.is_empty()).then(|| Finding {
-        claim: "Untar is faster in memory than on ext3, on every machine and system",
-        holds: all(pairs.iter().map(|pair| faster(*pair))),
-        why: format!("tmpfs / ext3: {}", all_printed_and_true(&pairs)),
-    })
+    let pairs = places(data).into_iter().filter(|pair| pair.above.test == "untar");
+    let claim = "Untar is faster in memory than on ext3, on every machine and system";
+    of_pairs(claim, "tmpfs / ext3", pairs.map(Some), faster)
 }
 
 fn memory_matters_for_small_files_only(data: &Data) -> Finding {
@@ -272,12 +259,8 @@ fn memory_matters_for_small_files_only(data: &Data) -> Finding {
 
 fn thirty_two_bits_for_files(data: &Data) -> Option<Finding> {
     let pairs = CPUS.map(|cpu| data.bits("untar", cpu, "ext3"));
-    let pairs: Vec<_> = pairs.into_iter().collect::<Option<_>>()?;
-    Some(Finding {
-        claim: "Where files are worked on, 32 bits are ahead (untar on ext3, AMD and Intel)",
-        holds: all(pairs.iter().map(|pair| slower(*pair))),
-        why: format!("64 / 32: {}", all_printed_and_true(&pairs)),
-    })
+    let claim = "Where files are worked on, 32 bits are ahead (untar on ext3, AMD and Intel)";
+    of_pairs(claim, "64 / 32", pairs, slower)
 }
 
 #[cfg(test)]
