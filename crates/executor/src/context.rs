@@ -14,14 +14,12 @@ use crate::stop::Stop;
 use crate::warm;
 use crate::worker::ReadyWorker;
 use fsarena_metrics::Roots;
+use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::contender::Cache;
 use fsarena_model::job::{Contents, DATA, Job, Source, SourcePlace};
-use fsarena_model::record::{
-    ColdProof, Effective, Outcome, Rank, TimeBase, TrialPlace, TrialRecord,
-};
+use fsarena_model::record::{ColdProof, Effective, Rank, TrialRecord};
 use fsarena_model::spec::TrialSpec;
 use fsarena_model::work::{JobTask, Op, Phase, Task, VerifyReport, WorkerSays, WorkerSpec};
-use fsarena_model::{RECORD_SCHEMA, SPEC_SCHEMA};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -210,24 +208,11 @@ impl Trial<'_> {
 /// The record of a trial of which nothing has been done yet.
 #[must_use]
 pub fn blank_record(spec: &TrialSpec) -> TrialRecord {
+    let rank = Rank::new(&fsarena_metrics::host(&Roots::default()), &spec.workload.phases);
     TrialRecord {
-        schema: RECORD_SCHEMA,
-        key: spec.key.clone(),
-        outcome: Outcome::Interrupted,
-        time_base: TimeBase::Wall,
-        place: TrialPlace::Native,
-        ranks: vec![Rank::new(&fsarena_metrics::host(&Roots::default()), &spec.workload.phases)],
-        started_unix_ns: unix_ns(),
-        elapsed_ns: 0,
-        steps: Vec::new(),
-        filesystem: Effective::default(),
         device: spec.device.clone(),
-        conditioning: None,
-        phases: Vec::new(),
-        space: None,
-        unmount_ns: None,
-        verify: None,
         notices: spec.notices.iter().cloned().chain(fault::fast_notice(spec.drain)).collect(),
+        ..TrialRecord::new(spec.key.clone(), rank, unix_ns())
     }
 }
 

@@ -161,19 +161,12 @@ impl Trial<'_> {
         self.record.notices.extend(disturb::notices(&observed));
         let mut windows = BTreeMap::from([(Window::Durable, durable)]);
         windows.insert(Window::Drained, delta(&readings.before, &readings.end));
+        let clocks = Clocks {
+            returned_ns: since(report.returned_monotonic_ns),
+            durable_ns: report.durable_monotonic_ns.map(since),
+            drained,
+        };
         PhaseRecord {
-            name: phase.name.clone(),
-            op: phase.op,
-            order: phase.order,
-            bs_bytes: phase.bs_bytes,
-            io: phase.io.clone(),
-            job: phase.job.clone(),
-            started_unix_ns: 0,
-            clocks: Clocks {
-                returned_ns: since(report.returned_monotonic_ns),
-                durable_ns: report.durable_monotonic_ns.map(since),
-                drained,
-            },
             ops: report.ops,
             asked_bytes: report.asked_bytes,
             asked_written_bytes: report.asked_written_bytes,
@@ -183,13 +176,9 @@ impl Trial<'_> {
             program: report.program.clone(),
             windows,
             worker: report.usage,
-            cache,
             memory,
-            series: None,
-            sampler: None,
-            cycles: None,
-            account: None,
             error: report.error.clone(),
+            ..PhaseRecord::new(phase, clocks, cache)
         }
     }
 

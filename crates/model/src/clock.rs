@@ -30,6 +30,13 @@ pub struct Clocks {
 }
 
 impl Clocks {
+    /// Of work that was measured elsewhere: only when it came back is known.
+    #[must_use]
+    pub fn not_waited_for(returned_ns: u64, reason: &str) -> Self {
+        let drained = Drained::NotWaitedFor { reason: reason.to_owned() };
+        Self { returned_ns, durable_ns: None, drained }
+    }
+
     /// The length by one of the clocks. What has no device has drained when it is durable.
     #[must_use]
     pub fn ns(&self, clock: Clock) -> Option<u64> {

@@ -58,6 +58,30 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// A trial on a real machine of which nothing has been done yet.
+    #[must_use]
+    pub fn new(key: TrialKey, rank: Rank, started_unix_ns: u64) -> Self {
+        Self {
+            schema: crate::RECORD_SCHEMA,
+            key,
+            outcome: Outcome::Interrupted,
+            time_base: TimeBase::Wall,
+            place: TrialPlace::Native,
+            ranks: vec![rank],
+            started_unix_ns,
+            elapsed_ns: 0,
+            steps: Vec::new(),
+            filesystem: Effective::default(),
+            device: BTreeMap::new(),
+            conditioning: None,
+            phases: Vec::new(),
+            space: None,
+            unmount_ns: None,
+            verify: None,
+            notices: Vec::new(),
+        }
+    }
+
     /// Whether the content check found files that are not as written. What such a trial took says
     /// nothing about the work: it did other work.
     #[must_use]
@@ -214,6 +238,38 @@ pub struct PhaseRecord {
 }
 
 impl PhaseRecord {
+    /// A phase as planned, with its clocks and the state of its cache, in whole memory; nothing
+    /// else is known of it.
+    #[must_use]
+    pub fn new(planned: &Phase, clocks: Clocks, cache: CacheRecord) -> Self {
+        Self {
+            name: planned.name.clone(),
+            op: planned.op,
+            order: planned.order,
+            bs_bytes: planned.bs_bytes,
+            io: planned.io.clone(),
+            job: planned.job.clone(),
+            started_unix_ns: 0,
+            clocks,
+            ops: 0,
+            asked_bytes: 0,
+            asked_written_bytes: None,
+            latency: None,
+            write_latency: None,
+            threads: Vec::new(),
+            program: None,
+            windows: BTreeMap::new(),
+            worker: WorkerUsage::default(),
+            cache,
+            memory: MemoryRecord::Whole,
+            series: None,
+            sampler: None,
+            cycles: None,
+            account: None,
+            error: None,
+        }
+    }
+
     /// Bytes that the work itself wrote.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
@@ -318,6 +374,15 @@ pub struct CacheRecord {
     pub why: String,
     /// Readings behind it.
     pub proof: ColdProof,
+}
+
+impl CacheRecord {
+    /// Warm, as asked for: nothing was proved.
+    #[must_use]
+    pub fn unproved(why: &str) -> Self {
+        let (asked, state) = (crate::contender::Cache::Warm, CacheState::Warm);
+        Self { asked, state, why: why.to_owned(), proof: ColdProof::default() }
+    }
 }
 
 /// What the cache was.

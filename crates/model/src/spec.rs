@@ -5,6 +5,7 @@ use crate::contender::{Cache, Contender, ContenderId};
 use crate::device::DeviceIdentity;
 use crate::outcome::Notice;
 use crate::phase::{Phase, Workload};
+use crate::run::RunHeader;
 use crate::seed::Seed;
 use crate::worker::UserIds;
 use schemars::JsonSchema;
@@ -80,6 +81,26 @@ pub struct TrialKey {
     pub contender: ContenderId,
     /// Name of the workload.
     pub workload: String,
+}
+
+impl TrialKey {
+    /// The key of trial number `sequence` of the schedule of a RUN.
+    ///
+    /// # Panics
+    /// When its plan has no such trial.
+    #[must_use]
+    pub fn new(header: &RunHeader, sequence: u32) -> Self {
+        let RunHeader { uid, plan, .. } = header;
+        let slot = plan.schedule[sequence as usize];
+        Self {
+            run: uid.clone(),
+            sequence,
+            block: slot.block,
+            position: slot.position,
+            contender: plan.contenders[slot.contender].id(),
+            workload: plan.workloads[slot.workload].name.clone(),
+        }
+    }
 }
 
 /// A claimed target.

@@ -34,14 +34,7 @@ pub(crate) fn trial_spec(
     target.facts.extend(crate::resources::sysctl_facts(&contender.levels));
     TrialSpec {
         schema: fsarena_model::SPEC_SCHEMA,
-        key: TrialKey {
-            run: request.header.uid.clone(),
-            sequence: u32::try_from(sequence).unwrap_or(u32::MAX),
-            block: slot.block,
-            position: slot.position,
-            contender: contender.id(),
-            workload: workload.name.clone(),
-        },
+        key: TrialKey::new(&request.header, u32::try_from(sequence).unwrap_or(u32::MAX)),
         target: target.target,
         device: target.facts,
         notices: target.notices,

@@ -9,12 +9,12 @@ use fsarena_model::factor::{self, Factor, SYSCTL_FACT};
 use fsarena_model::record::{Notice, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::units::Bytes;
+use indexmap::IndexSet;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What the SSD policy of a contender did, over all its trials.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ConditioningRow {
     pub label: String,
     /// Name of the policy (`blkdiscard`, `precondition`).
@@ -93,8 +93,7 @@ fn conditioning_row(label: String, policy: &'static str, own: &[&Conditioning]) 
 }
 
 /// Settings of queue and kernel in trials of a contender, as they were read back.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct QueueRow {
     pub label: String,
     /// In words, by the key of the factor that each is a level of.
@@ -136,12 +135,7 @@ pub(crate) fn queues(plan: &RunPlan, records: &[TrialRecord]) -> Vec<QueueRow> {
 pub(crate) fn notices(contenders: &Contenders<'_>, record: &TrialRecord) -> Vec<Notice> {
     let mut said = Vec::new();
     let mut say = |code: &str, text: String, remedy: &str| {
-        said.push(Notice {
-            code: code.to_owned(),
-            text,
-            remedy: Some(remedy.to_owned()),
-            measure: None,
-        });
+        said.push(Notice::new(code, text, Some(remedy)));
     };
     match &record.conditioning {
         Some(Conditioning::Preconditioned { steady: false, .. }) => say(
@@ -173,7 +167,6 @@ pub(crate) fn notices(contenders: &Contenders<'_>, record: &TrialRecord) -> Vec<
 
 /// The devices of the records, each once, in the order of first use.
 pub(crate) fn lines(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
     let state = common_state(plan);
     let contenders = Contenders::new(plan);
     let of = |record: &TrialRecord| {
@@ -181,12 +174,7 @@ pub(crate) fn lines(plan: &RunPlan, records: &[TrialRecord]) -> Vec<String> {
         let line = line(level, record)?;
         Some(format!("{line}{state}"))
     };
-    for line in records.iter().filter_map(of) {
-        if !lines.contains(&line) {
-            lines.push(line);
-        }
-    }
-    lines
+    records.iter().filter_map(of).collect::<IndexSet<String>>().into_iter().collect()
 }
 
 /// What was done to the devices of all contenders alike; what varies is in their labels.

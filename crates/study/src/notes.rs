@@ -10,10 +10,10 @@ use fsarena_model::record::{Notice, Outcome, PhaseRecord, Space, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::{OpError, Workload};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// A contender, or one workload on it, that was not run.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct NotRunRow {
     pub label: String,
     /// Name of the workload; absent: all of them.
@@ -23,8 +23,7 @@ pub struct NotRunRow {
 }
 
 /// Trials that ended early, for one cause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct FailureRow {
     pub label: String,
     pub workload: String,
@@ -40,8 +39,7 @@ pub struct FailureRow {
 }
 
 /// A phase that ended early, over the trials of one cause.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct PartialPhase {
     pub phase: String,
     /// Fewest ops that were done in a trial.
@@ -53,8 +51,7 @@ pub struct PartialPhase {
 }
 
 /// A notice, once, with the trials it was given in.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct NoticeRow {
     pub code: String,
     pub text: String,
@@ -69,8 +66,7 @@ pub struct NoticeRow {
 }
 
 /// Cost of the sampler over all phases.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct SamplerTotal {
     /// Samples taken.
     pub samples: u64,
@@ -85,8 +81,7 @@ pub struct SamplerTotal {
 }
 
 /// Content checks over all trials.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct VerifyTotal {
     /// Trials that were checked.
     pub trials: usize,
@@ -101,8 +96,7 @@ pub struct VerifyTotal {
 }
 
 /// One workload on one contender: what is true of whole trials.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct TrialRow {
     pub label: String,
     pub workload: String,
@@ -265,20 +259,13 @@ pub(crate) fn notices(
         }
         let served = record.filesystem.served_by.as_ref();
         if let Some(driver) = served.filter(|_| !said.iter().any(|n| n.code == SERVED_BY)) {
-            said.push(Notice {
-                code: SERVED_BY.to_owned(),
-                text: format!("{} is served by the {driver} driver", record.filesystem.name),
-                remedy: None,
-                measure: None,
-            });
+            let text = format!("{} is served by the {driver} driver", record.filesystem.name);
+            said.push(Notice::new(SERVED_BY, text, None));
         }
-        let mut counted: Vec<usize> = Vec::new();
+        let mut counted = BTreeSet::new();
         for notice in said {
             let at = row_of(&mut rows, &notice);
-            if !counted.contains(&at) {
-                rows[at].trials += 1;
-                counted.push(at);
-            }
+            rows[at].trials += usize::from(counted.insert(at));
             if !rows[at].labels.contains(&label) {
                 rows[at].labels.push(label.clone());
             }
@@ -294,15 +281,11 @@ pub(crate) fn notices(
 /// What holds for the whole RUN once it was taken up again.
 fn several_sessions(sessions: usize, boots: usize) -> Notice {
     let boots = if boots == 1 { "1 boot".to_owned() } else { format!("{boots} boots") };
-    Notice {
-        code: "several-sessions".to_owned(),
-        text: format!(
-            "measured in {sessions} sessions, {boots}: what changes from one to the other (memory \
-             layout, temperature, what else ran) is in the spread"
-        ),
-        remedy: None,
-        measure: None,
-    }
+    let text = format!(
+        "measured in {sessions} sessions, {boots}: what changes from one to the other (memory \
+         layout, temperature, what else ran) is in the spread"
+    );
+    Notice::new("several-sessions", text, None)
 }
 
 /// One notice for each program that was not the same in all trials that used it.

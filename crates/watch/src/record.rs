@@ -7,15 +7,14 @@ use fsarena_metrics::{Samples, Snapshot, delta, series};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels, WATCH};
 use fsarena_model::host::Host;
 use fsarena_model::record::{
-    CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
-    PhaseRecord, Rank, TimeBase, TrialPlace, TrialRecord, Window,
+    CacheRecord, Clocks, Effective, Notice, Outcome, PhaseRecord, Rank, TrialRecord, Window,
 };
 use fsarena_model::run::{Clock, RateStyle, RunHeader, RunPlan, RunState, Slot};
 use fsarena_model::sample::SamplerCost;
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
 use fsarena_model::units::Nanos;
-use fsarena_model::work::{Dataset, Io, Op, Order, Phase, WorkerUsage, Workload};
+use fsarena_model::work::{Dataset, Op, Phase, Workload};
 use std::collections::BTreeMap;
 
 /// Name of the experiment of a watched RUN.
@@ -96,6 +95,10 @@ pub fn header(target: &WatchTarget, terms: &Terms) -> RunHeader {
     }
 }
 
+fn watched_phase() -> Phase {
+    Phase::new(WATCHED, Op::Watched, 0)
+}
+
 fn plan(target: &WatchTarget, title: &str, every_ns: u64) -> RunPlan {
     let fs = FsLevel::plain(target.fstype.as_deref().unwrap_or("none"));
     let device = DeviceLevel::Elsewhere { program: WATCH.to_owned(), what: target.describe() };
@@ -104,7 +107,7 @@ fn plan(target: &WatchTarget, title: &str, every_ns: u64) -> RunPlan {
         name: WATCHED.to_owned(),
         title: title.to_owned(),
         dataset: Dataset::default(),
-        phases: vec![Phase::new(WATCHED, Op::Watched, 0)],
+        phases: vec![watched_phase()],
         fio: None,
         source: None,
     };
@@ -133,7 +136,7 @@ pub fn cut_short(session: &WatchSession) -> Notice {
         "the watch ended without a word (its process was killed, or the machine went down): what \
          it had seen in {length} is here"
     );
-    Notice { code: CUT_SHORT.to_owned(), text, remedy: None, measure: None }
+    Notice::new(CUT_SHORT, text, None)
 }
 
 /// How a watched RUN stands by its record, and the word on it.
@@ -162,23 +165,10 @@ pub fn record(
     let (plan, target) = (&header.plan, &session.target);
     let mut notices = notices(session, plan.sample_period_ns);
     notices.extend(extra);
+    let rank = Rank::new(&header.host, &plan.workloads[0].phases);
     TrialRecord {
-        schema: fsarena_model::RECORD_SCHEMA,
-        key: TrialKey {
-            run: header.uid.clone(),
-            sequence: 0,
-            block: 0,
-            position: 0,
-            contender: plan.contenders[0].id(),
-            workload: plan.workloads[0].name.clone(),
-        },
         outcome,
-        time_base: TimeBase::Wall,
-        place: TrialPlace::Native,
-        ranks: vec![Rank::new(&header.host, &plan.workloads[0].phases)],
-        started_unix_ns: session.started_unix_ns,
         elapsed_ns: session.length_ns(),
-        steps: Vec::new(),
         filesystem: Effective {
             name: target.fstype.clone().unwrap_or_else(|| "none".to_owned()),
             mounted_type: target.fstype.clone(),
@@ -186,12 +176,9 @@ pub fn record(
             ..Effective::default()
         },
         device: facts(target),
-        conditioning: None,
         phases: vec![phase(session)],
-        space: None,
-        unmount_ns: None,
-        verify: None,
         notices,
+        ..TrialRecord::new(TrialKey::new(header, 0), rank, session.started_unix_ns)
     }
 }
 
@@ -212,56 +199,24 @@ fn facts(target: &WatchTarget) -> BTreeMap<String, String> {
 
 fn phase(session: &WatchSession) -> PhaseRecord {
     let counters = delta(&session.first, &session.last);
+    let clocks = Clocks::not_waited_for(session.length_ns(), "a watch only looks");
+    let cache =
+        CacheRecord::unproved("a watch only looks: caches were as the application left them");
     PhaseRecord {
-        name: WATCHED.to_owned(),
-        op: Op::Watched,
-        order: Order::Sequential,
-        bs_bytes: 0,
-        io: Io::default(),
-        job: None,
         started_unix_ns: session.started_unix_ns,
-        clocks: Clocks {
-            returned_ns: session.length_ns(),
-            durable_ns: None,
-            drained: Drained::NotWaitedFor { reason: "a watch only looks".to_owned() },
-        },
-        ops: 0,
-        asked_bytes: 0,
-        asked_written_bytes: None,
-        latency: None,
-        write_latency: None,
-        threads: Vec::new(),
-        program: None,
         // There is no `durable`: the window ends with the watch.
         windows: BTreeMap::from([(Window::Durable, counters)]),
-        worker: WorkerUsage::default(),
-        cache: CacheRecord {
-            asked: Cache::Warm,
-            state: CacheState::Warm,
-            why: "a watch only looks: caches were as the application left them".to_owned(),
-            proof: ColdProof::default(),
-        },
-        memory: MemoryRecord::Whole,
         series: Some(series(&session.samples, session.first.monotonic_ns)),
         sampler: Some(session.cost),
-        cycles: None,
-        account: None,
-        error: None,
+        ..PhaseRecord::new(&watched_phase(), clocks, cache)
     }
 }
 
 fn notices(session: &WatchSession, every_ns: u64) -> Vec<Notice> {
-    let notice = |code: &str, text: String, remedy: Option<&str>| Notice {
-        code: code.to_owned(),
-        text,
-        remedy: remedy.map(str::to_owned),
-        measure: None,
-    };
-    let mut all = vec![notice(
+    let mut all = vec![Notice::new(
         NOT_MEASURED,
         "watched and not measured: the counters are of everything that used the device and the \
-         machine meanwhile, and nothing says what work it was"
-            .to_owned(),
+         machine meanwhile, and nothing says what work it was",
         Some("fsarena run measures stated work, from a stated state, with repeats"),
     )];
     all.extend(session.target.notices.iter().cloned());
@@ -271,7 +226,7 @@ fn notices(session: &WatchSession, every_ns: u64) -> Vec<Notice> {
         let text = format!(
             "every {asked} was looked at; of this long a watch a sample every {kept} was kept"
         );
-        all.push(notice(THINNED, text, None));
+        all.push(Notice::new(THINNED, text, None));
     }
     let SamplerCost { samples, missed_deadlines, .. } = session.cost;
     if missed_deadlines as f64 > MISSED_SHARE * (samples + missed_deadlines) as f64 {
@@ -280,11 +235,11 @@ fn notices(session: &WatchSession, every_ns: u64) -> Vec<Notice> {
              in time, or the watch was stopped",
             samples + missed_deadlines
         );
-        all.push(notice(MISSED, text, None));
+        all.push(Notice::new(MISSED, text, None));
     }
     if let Some(error) = &session.journal_error {
         let text = format!("samples could not be kept on disk while it was watched: {error}");
-        all.push(notice(NO_JOURNAL, text, Some("set FSARENA_STATE_DIR to a place with room")));
+        all.push(Notice::new(NO_JOURNAL, text, Some("set FSARENA_STATE_DIR to a place with room")));
     }
     all
 }

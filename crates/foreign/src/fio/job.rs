@@ -213,8 +213,7 @@ impl JobFile {
             let names = named(&|job| job.is_on(key) && job.value(key) != Some("none"));
             if !names.is_empty() {
                 let text = format!("fio job {names}: {key} {why}");
-                let (code, remedy) = (code.to_owned(), Some(remedy.to_owned()));
-                notices.push(Notice { code, text, remedy, measure: None });
+                notices.push(Notice::new(code, text, Some(remedy)));
             }
         }
         let settings = self.jobs.iter().flat_map(|job| &job.settings);
@@ -222,12 +221,8 @@ impl JobFile {
             settings.map(|s| s.key.as_str()).filter(|k| refused::left_out(k).is_some()).collect();
         for key in dropped {
             let why = refused::left_out(key).unwrap_or_default();
-            notices.push(Notice {
-                code: "fio-left-out".to_owned(),
-                text: format!("{} in {} is left out: {why}", key, self.file),
-                remedy: None,
-                measure: None,
-            });
+            let text = format!("{} in {} is left out: {why}", key, self.file);
+            notices.push(Notice::new("fio-left-out", text, None));
         }
         notices
     }

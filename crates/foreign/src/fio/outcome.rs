@@ -11,6 +11,7 @@
 use crate::fio::output::{self, Direction, JobOut, Latency, Output};
 use fsarena_model::sample::LatencyHistogram;
 use fsarena_model::work::OpError;
+use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// fio divides a power of two into 64 buckets (stat.h, `FIO_IO_U_PLAT_BITS`).
@@ -141,12 +142,8 @@ impl Report {
         let (start, output) = found.ok_or_else(|| OutputError::NoJson(last_words(text, "")))?;
         let output = output?;
         let said = &text[..start];
-        let mut names: Vec<&str> = Vec::new();
-        for job in named(&output) {
-            if !names.contains(&job.jobname.as_str()) {
-                names.push(&job.jobname);
-            }
-        }
+        let names: IndexSet<&str> =
+            named(&output).into_iter().map(|job| job.jobname.as_str()).collect();
         let of = |name: &str| {
             let all = named(&output);
             let own: Vec<&JobOut> = all.into_iter().filter(|job| job.jobname == name).collect();

@@ -4,14 +4,13 @@ use crate::import::{ImportError, notices};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel, FsLevel, Levels};
 use fsarena_model::host::Host;
 use fsarena_model::record::{
-    CacheRecord, CacheState, Clocks, ColdProof, Drained, Effective, MemoryRecord, Notice, Outcome,
-    PhaseRecord, Rank, TimeBase, TrialPlace, TrialRecord,
+    CacheRecord, Clocks, Effective, Notice, Outcome, PhaseRecord, Rank, TrialRecord,
 };
 use fsarena_model::run::{Clock, NotRun, RateStyle, RunHeader, RunPlan, Slot};
 use fsarena_model::seed::Seed;
 use fsarena_model::spec::TrialKey;
 use fsarena_model::verdict::{Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, VerdictPlan};
-use fsarena_model::work::{OpError, Phase, ProgramReport, WorkerUsage, Workload};
+use fsarena_model::work::{OpError, Phase, ProgramReport, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -195,6 +194,8 @@ impl Measured {
         let numbered = (0u32..).zip(self.trials).zip(&plan.schedule);
         numbered
             .map(|((sequence, trial), slot)| {
+                let key = TrialKey::new(header, sequence);
+                let rank = Rank::new(&header.host, &plan.workloads[slot.workload].phases);
                 let started_unix_ns = trial.started_unix_ns.unwrap_or(header.created_unix_ns);
                 let lengths = trial.phases.iter().map(|phase| phase.clocks.returned_ns);
                 let outcome = match trial.failure {
@@ -206,30 +207,13 @@ impl Measured {
                 let mut notices = self.notices.clone();
                 notices.extend(trial.notices);
                 TrialRecord {
-                    schema: fsarena_model::RECORD_SCHEMA,
-                    key: TrialKey {
-                        run: header.uid.clone(),
-                        sequence,
-                        block: slot.block,
-                        position: slot.position,
-                        contender: plan.contenders[slot.contender].id(),
-                        workload: plan.workloads[slot.workload].name.clone(),
-                    },
                     outcome,
-                    time_base: TimeBase::Wall,
-                    place: TrialPlace::Native,
-                    ranks: vec![Rank::new(&header.host, &plan.workloads[slot.workload].phases)],
-                    started_unix_ns,
                     elapsed_ns: lengths.fold(0, u64::saturating_add),
-                    steps: Vec::new(),
                     filesystem: Effective { name: FS.to_owned(), ..Effective::default() },
                     device: BTreeMap::from([("imported_from".to_owned(), trial.file)]),
-                    conditioning: None,
                     phases: trial.phases,
-                    space: None,
-                    unmount_ns: None,
-                    verify: None,
                     notices,
+                    ..TrialRecord::new(key, rank, started_unix_ns)
                 }
             })
             .collect()
@@ -243,43 +227,11 @@ pub(crate) fn phase(
     program: ProgramReport,
     error: Option<OpError>,
 ) -> PhaseRecord {
-    PhaseRecord {
-        name: planned.name.clone(),
-        op: planned.op,
-        order: planned.order,
-        bs_bytes: planned.bs_bytes,
-        io: planned.io.clone(),
-        job: planned.job.clone(),
-        started_unix_ns: 0,
-        clocks: Clocks {
-            returned_ns,
-            durable_ns: None,
-            drained: Drained::NotWaitedFor {
-                reason: format!("{} does not wait for that", program.name),
-            },
-        },
-        ops: 0,
-        asked_bytes: 0,
-        asked_written_bytes: None,
-        latency: None,
-        write_latency: None,
-        threads: Vec::new(),
-        program: Some(program),
-        windows: BTreeMap::new(),
-        worker: WorkerUsage::default(),
-        cache: CacheRecord {
-            asked: Cache::Warm,
-            state: CacheState::Warm,
-            why: "measured by another program: nothing is known of its caches".to_owned(),
-            proof: ColdProof::default(),
-        },
-        memory: MemoryRecord::Whole,
-        series: None,
-        sampler: None,
-        cycles: None,
-        account: None,
-        error,
-    }
+    let clocks =
+        Clocks::not_waited_for(returned_ns, &format!("{} does not wait for that", program.name));
+    let cache =
+        CacheRecord::unproved("measured by another program: nothing is known of its caches");
+    PhaseRecord { program: Some(program), error, ..PhaseRecord::new(planned, clocks, cache) }
 }
 
 /// Where an item stands in a list, or behind it.

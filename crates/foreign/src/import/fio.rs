@@ -210,11 +210,9 @@ fn record(
     let program = ProgramReport {
         name: PROGRAM.to_owned(),
         version: report.version.clone(),
-        tools: Vec::new(),
-        argv: Vec::new(),
-        // Related to an amount it is no reading of fio's clock any more.
-        own_ns: None,
         figures: outcome.figures.clone(),
+        // Related to an amount it is no reading of fio's clock any more: `own_ns` is not given.
+        ..ProgramReport::default()
     };
     let mut record = phase(planned, scaled(outcome.own_ns), program, outcome.error.clone());
     record.ops = scaled(outcome.ops);

@@ -212,10 +212,8 @@ fn report(of: &Of) -> ProgramReport {
     }
     ProgramReport {
         name: PROGRAM.to_owned(),
-        version: String::new(),
-        tools: Vec::new(),
         argv: vec![of.command.clone()],
-        own_ns: None,
         figures,
+        ..ProgramReport::default()
     }
 }

@@ -15,14 +15,9 @@ pub const COARSE_CLOCK: &str = "imported-coarse-clock";
 /// Nothing can be decided from one run.
 pub const ONE_RUN: &str = "imported-one-run";
 
-fn notice(code: &str, text: String, remedy: Option<&str>) -> Notice {
-    let remedy = remedy.map(str::to_owned);
-    Notice { code: code.to_owned(), text, remedy, measure: None }
-}
-
 /// What holds for all of them.
 pub(crate) fn foreign(program: &str) -> Notice {
-    notice(
+    Notice::new(
         FOREIGN,
         format!(
             "measured by {program} and not by fsarena: caches were not proved cold, nothing says \
@@ -35,29 +30,27 @@ pub(crate) fn foreign(program: &str) -> Notice {
 
 /// hyperfine does all runs of a command before the next.
 pub(crate) fn not_interleaved() -> Notice {
-    notice(
+    Notice::new(
         NOT_INTERLEAVED,
         "hyperfine does all runs of one command before those of the next: a drift of the machine \
-         looks like a difference, and runs are paired by their number alone"
-            .to_owned(),
+         looks like a difference, and runs are paired by their number alone",
         None,
     )
 }
 
 /// Files come in the order of the command line.
 pub(crate) fn order_unknown() -> Notice {
-    notice(
+    Notice::new(
         ORDER_UNKNOWN,
         "blocks are files in the order in which they were given; nothing says that contenders were \
-         measured in turns, and without that a drift of the machine looks like a difference"
-            .to_owned(),
+         measured in turns, and without that a drift of the machine looks like a difference",
         None,
     )
 }
 
 /// Amounts differ.
 pub(crate) fn by_amount(phase: &str, amount: &str) -> Notice {
-    notice(
+    Notice::new(
         BY_AMOUNT,
         format!(
             "{phase} ran for a set time or moved different amounts: compared is the time that \
@@ -69,7 +62,7 @@ pub(crate) fn by_amount(phase: &str, amount: &str) -> Notice {
 
 /// fio counts in ms.
 pub(crate) fn coarse_clock(phase: &str, ms: u64) -> Notice {
-    let mut notice = notice(
+    let mut notice = Notice::new(
         COARSE_CLOCK,
         format!("{phase} took {ms} ms by fio's clock, which has whole milliseconds"),
         Some("give fio more work"),
@@ -80,10 +73,9 @@ pub(crate) fn coarse_clock(phase: &str, ms: u64) -> Notice {
 
 /// There is nothing to take a spread from.
 pub(crate) fn one_run(program: &str) -> Notice {
-    notice(
+    Notice::new(
         ONE_RUN,
-        "one run of each contender: nothing can be decided, since a single run has no spread"
-            .to_owned(),
+        "one run of each contender: nothing can be decided, since a single run has no spread",
         Some(match program {
             "fio" => "import several files of each label: ext4=1.json ext4=2.json …",
             _ => "let it do several runs (hyperfine --runs 10)",
