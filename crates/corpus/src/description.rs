@@ -31,7 +31,7 @@ pub struct Description {
     pub(crate) seed: u64,
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     scale: f64,
-    #[serde(default, skip_serializing_if = "Ratios::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     archive_ratio: Ratios,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) dirs: Vec<Dirs>,
@@ -43,23 +43,14 @@ pub struct Description {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Ratios {
-    #[serde(skip_serializing_if = "Option::is_none")]
     none: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     gzip: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     bzip2: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     xz: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     zstd: Option<f64>,
 }
 
 impl Ratios {
-    fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     fn get(&self, compression: Compression) -> Option<f64> {
         match compression {
             Compression::None => self.none,
@@ -78,16 +69,14 @@ pub(crate) struct Dirs {
     /// Name of the group, for `in`.
     pub(crate) name: String,
     /// The group whose directories these lie in; absent: the root.
-    #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "in")]
     pub(crate) within: Option<String>,
     /// How many there are in all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u64>,
     /// How many there are in each directory of `in`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) each: Option<u64>,
     /// How they are dealt to the directories of `in`.
-    #[serde(default, skip_serializing_if = "Spread::is_even")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) spread: Spread,
     /// Templates of their names, in turn.
     pub(crate) names: Names,
@@ -100,26 +89,23 @@ pub(crate) struct Class {
     /// Name of the class, for people and errors.
     pub(crate) name: String,
     /// The group whose directories these lie in; absent: the root.
-    #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "in")]
     pub(crate) within: Option<String>,
     /// How many there are in all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) count: Option<u64>,
     /// How many there are in each directory of `in`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) each: Option<u64>,
     /// Bytes of all of them; drawn sizes are corrected until they come to this.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) total_bytes: Option<u64>,
     /// How they are dealt to the directories of `in`.
-    #[serde(default, skip_serializing_if = "Spread::is_even")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) spread: Spread,
     /// Of a hundred files, how many hold what the one before them in the class holds, as far as
     /// their sizes allow: real trees are full of such twins, and compress the better.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) twins_percent: u64,
     /// Mode of the files, octal: `"0644"` (default) or `"0755"`.
-    #[serde(default, skip_serializing_if = "Mode::is_plain")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) mode: Mode,
     /// Templates of their names, in turn.
     pub(crate) names: Names,
@@ -138,13 +124,6 @@ pub(crate) enum Spread {
     Even,
     /// One to each, if there are as many; the rest by weights that are lognormal (sigma 1).
     Uneven,
-}
-
-impl Spread {
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
-    fn is_even(&self) -> bool {
-        *self == Self::Even
-    }
 }
 
 /// One template of names, or several that are used in turn.
@@ -177,11 +156,6 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
-    fn is_plain(&self) -> bool {
-        *self == Self::Plain
-    }
-
     pub(crate) fn bits(self) -> u32 {
         match self {
             Self::Plain => 0o644,
@@ -199,9 +173,8 @@ fn is_whole(scale: &f64) -> bool {
     *scale == 1.0
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde's signature
-fn is_zero(value: &u64) -> bool {
-    *value == 0
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Description {
