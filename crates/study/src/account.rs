@@ -19,6 +19,7 @@ use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::units::Nanos;
 use fsarena_model::work::Phase;
+use indexmap::{IndexMap, IndexSet};
 
 impl TrialAccount {
     /// `None` where there is no account.
@@ -95,25 +96,16 @@ fn row(
 ) -> Option<AccountRow> {
     let mut sound: Vec<Sound<'_>> = Vec::new();
     let mut spoilt = Vec::new();
-    let mut not_taken: Vec<NotTaken> = Vec::new();
-    let mut notes: Vec<String> = Vec::new();
+    let mut not_taken: IndexMap<&str, usize> = IndexMap::new();
+    let mut notes: IndexSet<String> = IndexSet::new();
     for record in records {
         let phase = record.phases.iter().find(|p| p.name == planned.name && p.is_complete());
         let Some(phase) = phase else { continue };
         match &phase.account {
             None => {}
-            Some(AccountRecord::NotTaken { reason }) => {
-                match not_taken.iter_mut().find(|known| known.reason == *reason) {
-                    Some(known) => known.trials += 1,
-                    None => not_taken.push(NotTaken { reason: reason.clone(), trials: 1 }),
-                }
-            }
+            Some(AccountRecord::NotTaken { reason }) => *not_taken.entry(reason).or_default() += 1,
             Some(AccountRecord::Taken(account)) => {
-                for note in &account.notes {
-                    if !notes.contains(note) {
-                        notes.push(note.clone());
-                    }
-                }
+                notes.extend(account.notes.iter().cloned());
                 if account.lost_events > 0 {
                     spoilt.push(SpoiltAccount {
                         block: record.key.block + 1,
@@ -138,8 +130,11 @@ fn row(
         n: sound.len(),
         means: means(planned, &sound),
         spoilt,
-        not_taken,
-        notes,
+        not_taken: not_taken
+            .into_iter()
+            .map(|(reason, trials)| NotTaken { reason: reason.to_owned(), trials })
+            .collect(),
+        notes: notes.into_iter().collect(),
         words: Vec::new(),
     };
     row.words = text::sentences(&row, planned.cycle.is_some());

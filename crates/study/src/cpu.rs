@@ -26,8 +26,7 @@ pub(crate) const IDLE: [&str; 3] = ["cpu.idle_ns", "cpu.iowait_ns", STEAL];
 pub(crate) const STEAL: &str = "cpu.steal_ns";
 
 /// CPU load over the trials of a row.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum CpuLoad {
     /// Median of the trials that were long enough; where none was, but all together were, their

@@ -9,8 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A matrix of ratios.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct HeatView {
     /// Label of the contender that is 1.00 everywhere: the one that all questions about times have
     /// as their reference (the baseline, or the best of each), where it may be compared with any;
@@ -24,8 +23,7 @@ pub struct HeatView {
 }
 
 /// A row.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct HeatRow {
     pub contender: usize,
     pub label: String,
@@ -34,8 +32,7 @@ pub struct HeatRow {
 }
 
 /// A cell.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct HeatCell {
     /// Time ÷ time of the reference: of a verdict's pair where one was asked, else of medians;
     /// absent where the two may not be compared, or there is no figure.

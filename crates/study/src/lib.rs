@@ -62,8 +62,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Everything that a table or document of one RUN shows.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Study {
     /// Unique id of the RUN.
     pub uid: String,

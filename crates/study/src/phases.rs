@@ -22,8 +22,7 @@ use std::collections::BTreeMap;
 use std::mem::{Discriminant, discriminant};
 
 /// One phase of one workload on all contenders.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct PhaseTable {
     pub workload: String,
     /// Its title.
@@ -50,8 +49,7 @@ pub struct PhaseTable {
 }
 
 /// One contender in one state of cache and memory.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct PhaseRow {
     pub contender: usize,
     pub label: String,
@@ -81,7 +79,7 @@ pub struct PhaseRow {
     pub rates: Rates,
     /// Rates by `returned` (the clock of the old articles).
     #[serde(flatten, serialize_with = "Rates::serialize_returned")]
-    #[cfg_attr(feature = "schema", schemars(with = "crate::rates::Returned"))]
+    #[schemars(with = "crate::rates::Returned")]
     pub returned_rates: Rates,
     /// First and last thread, where there were several.
     pub threads: Option<ThreadsView>,
@@ -114,8 +112,7 @@ pub struct PhaseRow {
 }
 
 /// The third clock over the trials of a row; of cycles a quiet device.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct DrainedView {
     /// Trials that drained.
     pub spread: Option<SpreadNs>,
@@ -128,8 +125,7 @@ pub struct DrainedView {
 }
 
 /// Memory limit of a row.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum MemoryView {
     /// None was asked for.
@@ -163,8 +159,7 @@ impl From<&MemoryRecord> for MemoryView {
 }
 
 /// A contender without a figure in a table.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct AbsentRow {
     pub contender: usize,
     pub label: String,
@@ -173,8 +168,7 @@ pub struct AbsentRow {
 }
 
 /// Why a contender has no figure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Absence {
     /// Left out by the plan, or by the machine.

@@ -13,11 +13,11 @@ use fsarena_model::record::{CacheState, TrialRecord};
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::{ProgramReport, Workload};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// A program as it was found in trials.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ProgramUse {
     /// `tar`.
     pub name: String,
@@ -32,8 +32,7 @@ pub struct ProgramUse {
 }
 
 /// One piece of work by a program and by the engine, in trials of two workloads.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ToolOverhead {
     /// What is done.
     pub work: JobKind,
@@ -52,8 +51,7 @@ pub struct ToolOverhead {
 }
 
 /// A contender's two times.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ToolOverheadRow {
     pub contender: usize,
     pub label: String,
@@ -76,7 +74,7 @@ pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
     let contenders = Contenders::new(plan);
     let mut uses: Vec<ProgramUse> = Vec::new();
     for record in records {
-        let mut counted: Vec<usize> = Vec::new();
+        let mut counted = BTreeSet::new();
         let reports = record.phases.iter().filter_map(|phase| phase.program.as_ref());
         for found in reports.flat_map(of_report) {
             let same = |known: &ProgramUse| {
@@ -87,8 +85,7 @@ pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
                 uses.push(found);
                 uses.len() - 1
             });
-            if !counted.contains(&at) {
-                counted.push(at);
+            if counted.insert(at) {
                 count(&contenders, &mut uses[at], record);
             }
         }

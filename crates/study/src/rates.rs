@@ -11,8 +11,7 @@ use fsarena_model::work::{Dataset, Op};
 use serde::{Serialize, Serializer};
 
 /// What a rate counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RateUnit {
     /// Bytes of contents.
@@ -57,8 +56,7 @@ fn mean_size_bytes(dataset: &Dataset) -> u64 {
 }
 
 /// Rates by one clock; each is absent where the op does not count such things.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct Rates {
     /// Contents per second, bytes. Of real work: of the tree that is worked on, each byte once,
     /// although a copy both reads and writes it.
@@ -75,8 +73,7 @@ pub struct Rates {
 }
 
 /// Rates by `returned`, under names of their own.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Returned {
     returned_bytes_per_s: Option<SpreadF>,
     returned_files_per_s: Option<SpreadF>,

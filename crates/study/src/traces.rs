@@ -9,6 +9,7 @@ use fsarena_model::record::{PhaseRecord, TrialRecord};
 use fsarena_model::run::{Clock, RunPlan};
 use fsarena_model::sample::Series;
 use fsarena_model::work::Workload;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 const DEVICE_BUSY: &str = "device.busy_ns";
@@ -21,8 +22,7 @@ const NS_PER_S: f64 = 1e9;
 const MIB: f64 = (1u64 << 20) as f64;
 
 /// The time series of one trial over all of its phases.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct TrialTrace {
     pub workload: String,
     pub contender: usize,
@@ -38,8 +38,7 @@ pub struct TrialTrace {
 }
 
 /// The time series of a phase.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct PhaseTrace {
     pub phase: String,
     /// Start of the phase on the axis of the whole trial, s: phases follow each other with the gaps
@@ -61,8 +60,7 @@ pub struct PhaseTrace {
 }
 
 /// A quantity over time.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct TraceLine {
     /// What it is.
     pub quantity: Quantity,
@@ -73,8 +71,7 @@ pub struct TraceLine {
 }
 
 /// What is shown over time.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Read from the device, MB/s (10⁶ bytes).

@@ -5,11 +5,11 @@ use fsarena_model::contender::{Cache, Contender};
 use fsarena_model::job::{Compression, Contents, JobKind, Reflink, Source, SourcePlace};
 use fsarena_model::run::RunPlan;
 use fsarena_model::work::Workload;
+use indexmap::IndexSet;
 use serde::Serialize;
 
 /// A workload of the plan.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct WorkloadView {
     pub name: String,
     /// Its title.
@@ -24,8 +24,7 @@ pub struct WorkloadView {
 }
 
 /// The tree or archive that real work is done with.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct SourceView {
     /// Name of the dataset, or of the user's path.
     pub name: String,
@@ -60,19 +59,14 @@ fn view(plan: &RunPlan, at: usize, workload: &Workload) -> WorkloadView {
     let own: Vec<&Contender> =
         plan.contenders.iter().enumerate().filter(|&(c, _)| runs(c)).map(|(_, own)| own).collect();
     let copies = workload.phases.iter().filter_map(|phase| phase.job.as_ref());
-    let mut reflinks: Vec<Reflink> = Vec::new();
-    if copies.into_iter().any(|job| job.kind == JobKind::Copy) {
-        for contender in &own {
-            if !reflinks.contains(&contender.levels.reflink) {
-                reflinks.push(contender.levels.reflink);
-            }
-        }
-    }
+    let copies = copies.into_iter().any(|job| job.kind == JobKind::Copy);
+    let levels = own.iter().filter(|_| copies).map(|contender| contender.levels.reflink);
+    let reflinks: IndexSet<Reflink> = levels.collect();
     WorkloadView {
         name: workload.name.clone(),
         title: workload.title.clone(),
         source: workload.source.as_ref().map(SourceView::from),
-        reflinks,
+        reflinks: reflinks.into_iter().collect(),
         cold_start: own.iter().any(|contender| contender.levels.cache == Cache::ColdStart),
     }
 }

@@ -5,8 +5,7 @@ use fsarena_model::verdict::{Metric, Rule, Stop, Verdict};
 use serde::Serialize;
 
 /// Everything that is said of the questions of a RUN.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Verdicts {
     /// Version of the method.
     pub method: u32,
@@ -40,8 +39,7 @@ pub struct Verdicts {
 }
 
 /// A block that does not count.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct RerunBlock {
     /// Number, from 1.
     pub block: u32,
@@ -50,8 +48,7 @@ pub struct RerunBlock {
 }
 
 /// A question and its answers.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct QuestionView {
     pub workload: String,
     /// Its title.
@@ -75,8 +72,7 @@ pub struct QuestionView {
 }
 
 /// A contender in the ranking of a question.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct RankRow {
     pub contender: usize,
     pub label: String,
@@ -120,8 +116,7 @@ pub struct RankRow {
 }
 
 /// How a ratio was estimated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
     /// Geometric mean of the ratios of blocks, with Student's t.
@@ -133,8 +128,7 @@ pub enum Estimator {
 }
 
 /// Two contenders.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct PairView {
     /// Index of the first contender.
     pub a: usize,
@@ -226,8 +220,7 @@ impl PairView {
 }
 
 /// What it would still take to decide.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Forecast {
     /// What would be shown.
     pub of: ForecastFor,
@@ -240,8 +233,7 @@ pub struct Forecast {
 }
 
 /// What would be shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForecastFor {
     /// A difference of the size that is seen.
@@ -251,8 +243,7 @@ pub enum ForecastFor {
 }
 
 /// A contender that is excluded from a question.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Excluded {
     pub contender: usize,
     pub label: String,
@@ -260,8 +251,7 @@ pub struct Excluded {
 }
 
 /// Contenders over all workloads: geometric means of ratios.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct SuiteView {
     /// Label of the contender that the ratios are to.
     pub reference: String,
@@ -272,8 +262,7 @@ pub struct SuiteView {
 }
 
 /// A contender over all workloads.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct WorkloadShare {
     pub contender: usize,
     pub label: String,

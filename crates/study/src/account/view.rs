@@ -1,13 +1,13 @@
 //! What is shown of the accounts of a phase: plain data, in the units that their names say.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// From this share on what is unattributed stands in the way of a conclusion.
 pub const UNATTRIBUTED_MUCH: f64 = 0.10;
 
 /// The accounts of a phase on all contenders.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct AccountView {
     pub workload: String,
     pub phase: String,
@@ -18,8 +18,7 @@ pub struct AccountView {
 }
 
 /// The accounts of one contender.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct AccountRow {
     pub contender: usize,
     pub label: String,
@@ -38,8 +37,7 @@ pub struct AccountRow {
 }
 
 /// An account with gaps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct SpoiltAccount {
     /// Number of the block, from 1.
     pub block: u32,
@@ -50,8 +48,7 @@ pub struct SpoiltAccount {
 }
 
 /// Trials without an account.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct NotTaken {
     pub reason: String,
     pub trials: usize,
@@ -59,8 +56,7 @@ pub struct NotTaken {
 
 /// Means over trials, of a cycle or of the whole phase. Those of a cycle are over all cycles of a
 /// trial, disturbed ones and what the unmount writes included: the trace goes on to there.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct AccountMeans {
     /// Cycles of a trial that are in its account; 1 for a phase without cycles.
     pub cycles: f64,
@@ -93,8 +89,7 @@ pub struct AccountMeans {
 }
 
 /// Rounding as allocated: kept apart from what was written.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Allocated {
     /// Files that were looked at.
     pub files: f64,
@@ -109,8 +104,7 @@ pub struct Allocated {
 }
 
 /// A line of an account.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct AccountLine {
     /// What it is.
     pub part: AccountPart,
@@ -125,8 +119,7 @@ pub struct AccountLine {
 
 /// A part of an account, as its table shows it: contents of files on sectors that are written for
 /// the first time in a cycle are kept apart from those written again.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccountPart {
     /// Contents below the end of their file, on sectors not yet written in the cycle.
@@ -164,8 +157,7 @@ impl AccountPart {
 }
 
 /// The parts against the device's own counter.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct SumCheck {
     /// Bytes written by the device's counter.
     pub counter_bytes: f64,
@@ -193,8 +185,7 @@ impl AccountMeans {
 
 /// The account of one trial's phase: bytes of a cycle, or of the whole phase. Where events were
 /// lost it is spoilt.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct TrialAccount {
     /// Cycles that the bytes are a mean of: all of the trial; 1 for a phase without.
     pub cycles: u32,

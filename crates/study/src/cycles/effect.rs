@@ -5,6 +5,7 @@ use crate::figures::SpreadF;
 use crate::ledger::{Latency, WRITTEN};
 use fsarena_model::cycle::{Cycle, CycleRecord, CyclesRecord, DisturbReport, Load};
 use fsarena_stats::PairSample;
+use indexmap::IndexSet;
 use serde::Serialize;
 
 /// With fewer trials a factor has no interval.
@@ -14,8 +15,7 @@ const ALPHA: f64 = 0.05;
 
 /// Disturbed cycles ÷ plain ones of the same trial: undisturbed ones that did not meet the second
 /// load of another.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct DisturbEffect {
     /// Work time.
     pub work: Option<Factor>,
@@ -30,8 +30,7 @@ pub struct DisturbEffect {
 }
 
 /// How many times more.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Factor {
     /// Trials that have both.
     pub n: usize,
@@ -83,8 +82,7 @@ impl DisturbEffect {
 }
 
 /// What the second load asked for and got, over the disturbed cycles of all trials.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct DisturberView {
     /// What it does.
     pub load: Load,
@@ -127,14 +125,9 @@ impl DisturberView {
             };
             SpreadF::from_values(reports.iter().filter_map(of).collect())
         };
-        let mut errors: Vec<String> = Vec::new();
         let failed = reports.iter().filter_map(|report| report.error.as_ref());
-        for error in failed.clone() {
-            let text = format!("{} {}: {}", error.call, error.path, error.text);
-            if !errors.contains(&text) {
-                errors.push(text);
-            }
-        }
+        let texts = failed.clone().map(|e| format!("{} {}: {}", e.call, e.path, e.text));
+        let errors: IndexSet<String> = texts.collect();
         Some(Self {
             load,
             cycles: reports.len(),
@@ -147,7 +140,7 @@ impl DisturberView {
             worst_ns: reports.iter().map(|report| report.worst_ns).max().unwrap_or(0),
             late_ns: reports.iter().map(|report| report.late_ns).max().unwrap_or(0),
             failed: failed.count(),
-            errors,
+            errors: errors.into_iter().collect(),
         })
     }
 }

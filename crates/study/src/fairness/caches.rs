@@ -4,8 +4,9 @@ use super::ledger::{CacheProof, ContenderRecords, Disturbance, Fact};
 use crate::figures::median;
 use crate::phases::groups;
 use crate::{notes, programs};
-use fsarena_model::record::{CacheState, PhaseRecord, TrialRecord};
+use fsarena_model::record::{CacheState, Effective, PhaseRecord, TrialRecord};
 use fsarena_model::run::{RunPlan, RunSession};
+use indexmap::{IndexMap, IndexSet};
 use std::collections::BTreeSet;
 
 /// Reasons that are listed for one state.
@@ -37,28 +38,22 @@ pub(super) fn proofs(trials: &ContenderRecords<'_>) -> Vec<CacheProof> {
 }
 
 /// Complete phases of this name by the state of their cache, cold first, whatever their memory.
-fn by_state<'a>(own: &[&'a TrialRecord], phase: &str) -> Vec<(CacheState, Vec<&'a PhaseRecord>)> {
-    let mut states: Vec<(CacheState, Vec<&PhaseRecord>)> = Vec::new();
-    for pairs in groups(own, phase).into_values() {
-        for found in pairs.into_iter().filter_map(|(record, at)| record.phases.get(at)) {
-            match states.iter_mut().find(|known| known.0 == found.cache.state) {
-                Some((_, phases)) => phases.push(found),
-                None => states.push((found.cache.state, vec![found])),
-            }
-        }
+fn by_state<'a>(
+    own: &[&'a TrialRecord],
+    phase: &str,
+) -> IndexMap<CacheState, Vec<&'a PhaseRecord>> {
+    let mut states: IndexMap<CacheState, Vec<&PhaseRecord>> = IndexMap::new();
+    for (record, at) in groups(own, phase).into_values().flatten() {
+        let found = &record.phases[at];
+        states.entry(found.cache.state).or_default().push(found);
     }
     states
 }
 
 fn proof(state: CacheState, phases: &[&PhaseRecord]) -> CacheProof {
-    let mut reasons: Vec<&str> = Vec::new();
-    for phase in phases {
-        if !reasons.contains(&phase.cache.why.as_str()) {
-            reasons.push(&phase.cache.why);
-        }
-    }
+    let reasons: IndexSet<&str> = phases.iter().map(|phase| phase.cache.why.as_str()).collect();
     let more = if reasons.len() > REASONS_MAX { "; …" } else { "" };
-    reasons.truncate(REASONS_MAX);
+    let shown: Vec<&str> = reasons.into_iter().take(REASONS_MAX).collect();
     let of = |reading: fn(&PhaseRecord) -> Option<u64>| {
         median(phases.iter().filter_map(|phase| reading(phase)).collect())
     };
@@ -68,7 +63,7 @@ fn proof(state: CacheState, phases: &[&PhaseRecord]) -> CacheProof {
         label: String::new(),
         state,
         trials: phases.len(),
-        why: format!("{}{more}", reasons.join("; ")),
+        why: format!("{}{more}", shown.join("; ")),
         mount_read_bytes: of(|phase| phase.cache.proof.mount_read_bytes),
         needed_read_bytes: of(|phase| phase.cache.proof.needed_read_bytes),
         delivered_read_bytes: of(|phase| phase.cache.proof.delivered_read_bytes),
@@ -106,17 +101,14 @@ pub(super) fn states(trials: &ContenderRecords<'_>, contender: usize) -> Option<
 /// work.
 pub(super) fn tools(trials: &ContenderRecords<'_>, records: &[TrialRecord]) -> Vec<Fact> {
     let mut tools = vec![Fact::new("fsarena", &trials.header.program_version)];
-    let mut made: Vec<(&str, Vec<&str>)> = Vec::new();
-    for record in records {
-        let Some(version) = record.filesystem.tool_version.as_deref() else { continue };
-        let name = record.filesystem.name.as_str();
-        match made.iter_mut().find(|known| known.0 == version) {
-            Some((_, names)) if !names.contains(&name) => names.push(name),
-            Some(_) => {}
-            None => made.push((version, vec![name])),
+    let mut made: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+    for Effective { name, tool_version, .. } in records.iter().map(|record| &record.filesystem) {
+        if let Some(version) = tool_version.as_deref() {
+            made.entry(version).or_default().insert(name);
         }
     }
     for (version, names) in made {
+        let names: Vec<&str> = names.into_iter().collect();
         tools.push(Fact::new(&format!("maker of {}", names.join(", ")), version));
     }
     let mut known: BTreeSet<(String, String)> = BTreeSet::new();

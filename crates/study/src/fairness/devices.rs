@@ -5,6 +5,7 @@ use super::ledger::{ContenderRecords, DeviceFacts, Fact};
 use crate::device;
 use fsarena_model::record::TrialRecord;
 use fsarena_model::units::Bytes;
+use indexmap::IndexMap;
 
 /// The step that partitions should begin at: erase blocks and stripes are powers of two up to there
 /// (what fdisk and parted align to).
@@ -105,7 +106,7 @@ pub(super) fn title(trials: &ContenderRecords<'_>, contender: usize) -> Option<S
 /// The devices of all trials, in the order of the plan. Those that one line describes are one; what
 /// differed between its trials is said in the fact.
 pub(super) fn devices(trials: &ContenderRecords<'_>) -> Vec<DeviceFacts> {
-    let mut devices: Vec<DeviceFacts> = Vec::new();
+    let mut devices: IndexMap<String, Vec<Fact>> = IndexMap::new();
     for (contender, own) in trials.plan.contenders.iter().zip(&trials.own) {
         let mut last = None;
         for record in own {
@@ -115,19 +116,15 @@ pub(super) fn devices(trials: &ContenderRecords<'_>) -> Vec<DeviceFacts> {
             }
             let level = &contender.levels.device;
             let Some(title) = device::line(Some(level), record) else { continue };
-            let at = devices.iter().position(|known| known.title == title).unwrap_or_else(|| {
-                devices.push(DeviceFacts { title, facts: Vec::new() });
-                devices.len() - 1
-            });
-            for fact in facts(record) {
-                add(&mut devices[at].facts, fact);
-            }
+            let known = devices.entry(title).or_default();
+            facts(record).into_iter().for_each(|fact| add(known, fact));
         }
     }
-    for device in &mut devices {
-        device.facts.sort_by_key(|fact| FACTS.iter().position(|known| known.1 == fact.name));
-    }
-    devices
+    let device = |(title, mut facts): (String, Vec<Fact>)| {
+        facts.sort_by_key(|fact| FACTS.iter().position(|known| known.1 == fact.name));
+        DeviceFacts { title, facts }
+    };
+    devices.into_iter().map(device).collect()
 }
 
 /// Adds a fact, or another value to one that is known: `none; in other trials: bfq`.

@@ -10,6 +10,7 @@ use fsarena_model::contender::{Contender, Levels};
 use fsarena_model::factor::{self, Values};
 use fsarena_model::record::{Effective, TrialRecord};
 use fsarena_model::units::Bytes;
+use indexmap::IndexSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Options that the kernel knows for every file system (mount(8)).
@@ -88,14 +89,8 @@ impl Compared<'_> {
     }
 
     /// Names of the file systems that were mounted, in the order of the plan.
-    fn drivers(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        for made in self.made.iter().flatten() {
-            if !names.contains(&made.name.as_str()) {
-                names.push(made.name.as_str());
-            }
-        }
-        names
+    fn drivers(&self) -> IndexSet<&str> {
+        self.made.iter().flatten().map(|made| made.name.as_str()).collect()
     }
 
     /// ` of ext4`, where there are several file systems.
@@ -127,7 +122,7 @@ impl Compared<'_> {
 
     /// What each contender lay on, without paths; devices of one description are numbered.
     fn lay_on(&self, trials: &ContenderRecords<'_>) -> Vec<Option<String>> {
-        let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut known: BTreeMap<String, IndexSet<String>> = BTreeMap::new();
         let titles: Vec<(String, usize)> = self
             .contenders
             .iter()
@@ -142,11 +137,7 @@ impl Compared<'_> {
                     format!("{}{}", device.kind(), size.unwrap_or_default())
                 });
                 let all = known.entry(title.clone()).or_default();
-                let level = device.to_string();
-                let number = all.iter().position(|one| *one == level).unwrap_or_else(|| {
-                    all.push(level);
-                    all.len() - 1
-                });
+                let (number, _) = all.insert_full(device.to_string());
                 (title, number + 1)
             })
             .collect();

@@ -5,14 +5,14 @@ use crate::ledger::{WRITTEN, write_amplification_of};
 use fsarena_model::record::{TrialRecord, Window};
 use fsarena_model::run::Clock;
 use fsarena_model::units::{Nanos, three_digits};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// From here on lengths are written in seconds alone: `2m30s` has too few digits to compare.
 const MINUTE_NS: f64 = 60e9;
 
 /// What is measured; of each, less is better.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SweepMeasure {
     /// The calls came back; of cycles the mean of a trial.

@@ -2,7 +2,10 @@
 
 use crate::cpu::{BUSY, IDLE, STEAL, TICK_NS};
 use crate::ledger::{FLUSHES, READ, WRITTEN};
+use Source::{ASecond, Each, Level, OfTime, Processors};
+use Unit::{Count, Mib, Million, Number, Percent};
 use fsarena_model::units::three_digits;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A stretch in which all processors together saw fewer ticks has no load.
@@ -11,8 +14,7 @@ const NS_PER_S: f64 = 1e9;
 const MIB: f64 = (1u64 << 20) as f64;
 
 /// What is watched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Watched {
     /// Bytes read a second.
@@ -47,99 +49,99 @@ pub enum Watched {
     StealShare,
 }
 
+/// In what a value is written.
+#[derive(Clone, Copy)]
+enum Unit {
+    /// MB (10⁶ bytes) of bytes, ms of ns.
+    Million,
+    Mib,
+    Count,
+    Number,
+    Percent,
+}
+
+/// The counters that a value is made of.
+#[derive(Clone, Copy)]
+enum Source {
+    /// Growth a second.
+    ASecond(&'static str),
+    /// Growth of a time, as a share of the stretch.
+    OfTime(&'static str),
+    /// Growth of the first for each of the second.
+    Each(&'static str, &'static str),
+    /// As high as at the end of the stretch, all the time.
+    Level(&'static str),
+    /// Times, as a share of all processors.
+    Processors(&'static [&'static str]),
+}
+
+const READ_LATENCY: Source = Each("device.read_ns", "device.reads");
+const WRITE_LATENCY: Source = Each("device.write_ns", "device.writes");
+const WRITEBACK: Source = Level("mem.writeback_bytes");
+const USER: &[&str] = &["cpu.user_ns", "cpu.nice_ns"];
+const SYSTEM: &[&str] = &["cpu.system_ns", "cpu.irq_ns", "cpu.softirq_ns"];
+const IOWAIT: &[&str] = &["cpu.iowait_ns"];
+
+/// Each quantity with its name in documents, its name for people, its unit and what it is made of.
+const TABLE: [(Watched, &str, &str, Unit, Source); 15] = [
+    (Watched::ReadBytesPerS, "read_bytes_per_s", "read MB/s", Million, ASecond(READ)),
+    (Watched::WrittenBytesPerS, "written_bytes_per_s", "write MB/s", Million, ASecond(WRITTEN)),
+    (Watched::ReadsPerS, "reads_per_s", "reads/s", Count, ASecond("device.reads")),
+    (Watched::WritesPerS, "writes_per_s", "writes/s", Count, ASecond("device.writes")),
+    (Watched::BusyShare, "busy_share", "busy %", Percent, OfTime("device.busy_ns")),
+    (Watched::QueueDepth, "queue_depth", "queue depth", Number, OfTime("device.queue_ns")),
+    (Watched::ReadLatencyNs, "read_latency_ns", "read ms", Million, READ_LATENCY),
+    (Watched::WriteLatencyNs, "write_latency_ns", "write ms", Million, WRITE_LATENCY),
+    (Watched::FlushesPerS, "flushes_per_s", "flushes/s", Count, ASecond(FLUSHES)),
+    (Watched::DirtyBytes, "dirty_bytes", "dirty MiB", Mib, Level("mem.dirty_bytes")),
+    (Watched::WritebackBytes, "writeback_bytes", "writeback MiB", Mib, WRITEBACK),
+    (Watched::UserShare, "cpu_user_share", "CPU user %", Percent, Processors(USER)),
+    (Watched::SystemShare, "cpu_system_share", "CPU system %", Percent, Processors(SYSTEM)),
+    (Watched::IowaitShare, "cpu_iowait_share", "CPU iowait %", Percent, Processors(IOWAIT)),
+    (Watched::StealShare, "cpu_steal_share", "CPU steal %", Percent, Processors(&[STEAL])),
+];
+
 impl Watched {
     /// All, in the order shown.
-    pub const ALL: [Self; 15] = [
-        Self::ReadBytesPerS,
-        Self::WrittenBytesPerS,
-        Self::ReadsPerS,
-        Self::WritesPerS,
-        Self::BusyShare,
-        Self::QueueDepth,
-        Self::ReadLatencyNs,
-        Self::WriteLatencyNs,
-        Self::FlushesPerS,
-        Self::DirtyBytes,
-        Self::WritebackBytes,
-        Self::UserShare,
-        Self::SystemShare,
-        Self::IowaitShare,
-        Self::StealShare,
-    ];
+    pub const ALL: [Self; TABLE.len()] = {
+        let mut all = [Self::ReadBytesPerS; TABLE.len()];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = TABLE[at].0;
+            at += 1;
+        }
+        all
+    };
 
     /// Its name in documents, with its unit.
     #[must_use]
     pub fn key(self) -> &'static str {
-        match self {
-            Self::ReadBytesPerS => "read_bytes_per_s",
-            Self::WrittenBytesPerS => "written_bytes_per_s",
-            Self::ReadsPerS => "reads_per_s",
-            Self::WritesPerS => "writes_per_s",
-            Self::BusyShare => "busy_share",
-            Self::QueueDepth => "queue_depth",
-            Self::ReadLatencyNs => "read_latency_ns",
-            Self::WriteLatencyNs => "write_latency_ns",
-            Self::FlushesPerS => "flushes_per_s",
-            Self::DirtyBytes => "dirty_bytes",
-            Self::WritebackBytes => "writeback_bytes",
-            Self::UserShare => "cpu_user_share",
-            Self::SystemShare => "cpu_system_share",
-            Self::IowaitShare => "cpu_iowait_share",
-            Self::StealShare => "cpu_steal_share",
-        }
+        TABLE[self as usize].1
     }
 
     /// Its name for people, with the unit of [`Watched::text`].
     #[must_use]
     pub fn title(self) -> &'static str {
-        match self {
-            Self::ReadBytesPerS => "read MB/s",
-            Self::WrittenBytesPerS => "write MB/s",
-            Self::ReadsPerS => "reads/s",
-            Self::WritesPerS => "writes/s",
-            Self::BusyShare => "busy %",
-            Self::QueueDepth => "queue depth",
-            Self::ReadLatencyNs => "read ms",
-            Self::WriteLatencyNs => "write ms",
-            Self::FlushesPerS => "flushes/s",
-            Self::DirtyBytes => "dirty MiB",
-            Self::WritebackBytes => "writeback MiB",
-            Self::UserShare => "CPU user %",
-            Self::SystemShare => "CPU system %",
-            Self::IowaitShare => "CPU iowait %",
-            Self::StealShare => "CPU steal %",
-        }
+        TABLE[self as usize].2
     }
 
     /// A value in the unit of [`Watched::title`]: MB are 10⁶ bytes, MiB 2²⁰, 100 % of the
     /// processors are all of them.
     #[must_use]
     pub fn text(self, value: f64) -> String {
-        match self {
-            Self::ReadBytesPerS | Self::WrittenBytesPerS => three_digits(value / 1e6),
-            Self::ReadLatencyNs | Self::WriteLatencyNs => three_digits(value / 1e6),
-            Self::DirtyBytes | Self::WritebackBytes => three_digits(value / MIB),
-            Self::ReadsPerS | Self::WritesPerS | Self::FlushesPerS => format!("{value:.0}"),
-            Self::QueueDepth => three_digits(value),
-            Self::BusyShare
-            | Self::UserShare
-            | Self::SystemShare
-            | Self::IowaitShare
-            | Self::StealShare => format!("{:.1}", value * 100.0),
+        match TABLE[self as usize].3 {
+            Million => three_digits(value / 1e6),
+            Mib => three_digits(value / MIB),
+            Count => format!("{value:.0}"),
+            Number => three_digits(value),
+            Percent => format!("{:.1}", value * 100.0),
         }
     }
 
     /// The largest value that there can be, where there is one.
     #[must_use]
     pub fn limit(self) -> Option<f64> {
-        match self {
-            Self::BusyShare
-            | Self::UserShare
-            | Self::SystemShare
-            | Self::IowaitShare
-            | Self::StealShare => Some(1.0),
-            _ => None,
-        }
+        matches!(TABLE[self as usize].3, Percent).then_some(1.0)
     }
 
     /// Its value over a stretch; `None` where a counter is missing, or there is nothing to divide.
@@ -162,29 +164,14 @@ impl Watched {
     /// Its value over a stretch, not divided yet; `None` as in [`Watched::value`].
     #[must_use]
     pub fn ratio(self, stretch: &dyn Stretch) -> Option<Ratio> {
-        let a_second = |name| of_time(stretch, stretch.grown(name)? as f64 * NS_PER_S);
-        let share = |name| of_time(stretch, stretch.grown(name)? as f64);
-        // As high as at its end, all the time.
-        let level =
-            |name| of_time(stretch, stretch.level(name)? as f64 * stretch.length_ns() as f64);
-        match self {
-            Self::ReadBytesPerS => a_second(READ),
-            Self::WrittenBytesPerS => a_second(WRITTEN),
-            Self::ReadsPerS => a_second("device.reads"),
-            Self::WritesPerS => a_second("device.writes"),
-            Self::BusyShare => share("device.busy_ns"),
-            Self::QueueDepth => share("device.queue_ns"),
-            Self::ReadLatencyNs => each(stretch, "device.read_ns", "device.reads"),
-            Self::WriteLatencyNs => each(stretch, "device.write_ns", "device.writes"),
-            Self::FlushesPerS => a_second(FLUSHES),
-            Self::DirtyBytes => level("mem.dirty_bytes"),
-            Self::WritebackBytes => level("mem.writeback_bytes"),
-            Self::UserShare => of_processors(stretch, &["cpu.user_ns", "cpu.nice_ns"]),
-            Self::SystemShare => {
-                of_processors(stretch, &["cpu.system_ns", "cpu.irq_ns", "cpu.softirq_ns"])
+        match TABLE[self as usize].4 {
+            ASecond(name) => of_time(stretch, stretch.grown(name)? as f64 * NS_PER_S),
+            OfTime(name) => of_time(stretch, stretch.grown(name)? as f64),
+            Each(name, by) => each(stretch, name, by),
+            Level(name) => {
+                of_time(stretch, stretch.level(name)? as f64 * stretch.length_ns() as f64)
             }
-            Self::IowaitShare => of_processors(stretch, &["cpu.iowait_ns"]),
-            Self::StealShare => of_processors(stretch, &[STEAL]),
+            Processors(names) => of_processors(stretch, names),
         }
     }
 }

@@ -15,14 +15,14 @@ use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Pairs, Verdict};
 use fsarena_stats::paired::{self, PairSample};
 use fsarena_stats::units::{Shift, hksj, i_squared, mean_over_units};
+use indexmap::IndexMap;
 use serde::Serialize;
 
 /// Weights are shown where the most precise unit is so many times as precise as the least.
 const UNEQUAL_FROM: f64 = 2.0;
 
 /// Pairs of contenders in several RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Forest {
     /// Version of the method.
     pub method: u32,
@@ -42,8 +42,7 @@ pub struct Forest {
 }
 
 /// A question in several RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ForestQuestion {
     pub workload: String,
     pub phase: String,
@@ -55,8 +54,7 @@ pub struct ForestQuestion {
 }
 
 /// Two contenders in several RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ForestPair {
     /// Label of the first.
     pub a_label: String,
@@ -92,8 +90,7 @@ pub struct ForestPair {
 }
 
 /// What one unit says of two contenders.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct ForestRow {
     /// Index of the unit.
     pub unit: usize,
@@ -111,8 +108,7 @@ pub struct ForestRow {
 }
 
 /// A RUN that says nothing of two contenders.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Without {
     pub run: String,
     pub why: String,
@@ -378,7 +374,7 @@ fn of_run(
         }
     };
     let (a, b) = (place(a)?, place(b)?);
-    let mut together: Vec<(usize, Vec<f64>, Vec<f64>)> = Vec::new();
+    let mut together: IndexMap<usize, (Vec<f64>, Vec<f64>)> = IndexMap::new();
     for (boot, points) in by_boot {
         let Some(unit) = units.at(number, boot) else { continue };
         let logs = points.log_ratios(a, b, &|_| true);
@@ -387,18 +383,14 @@ fn of_run(
         }
         let own =
             points.of_contender(a).chain(points.of_contender(b)).map(|point| point.value.ln());
-        match together.iter_mut().find(|(known, ..)| *known == unit) {
-            Some((_, all, levels)) => {
-                all.extend(logs);
-                levels.extend(own);
-            }
-            None => together.push((unit, logs, own.collect())),
-        }
+        let (all, levels) = together.entry(unit).or_default();
+        all.extend(logs);
+        levels.extend(own);
     }
     if together.is_empty() {
         return Err("it has no block with both, alike in cache and memory".to_owned());
     }
-    let pieces = together.into_iter().filter_map(|(unit, logs, levels)| {
+    let pieces = together.into_iter().filter_map(|(unit, (logs, levels))| {
         let level = levels.iter().sum::<f64>() / levels.len() as f64;
         let floor = question.metric.step(level.exp()) / (6f64.sqrt() * level.exp());
         piece(unit, run, &logs, floor)

@@ -24,8 +24,7 @@ pub struct Ask {
 }
 
 /// A question, by names that are the same in several RUNs.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, schemars::JsonSchema)]
 pub struct QuestionName {
     pub workload: String,
     pub phase: String,

@@ -12,6 +12,7 @@ use fsarena_model::score::TrialScore;
 use fsarena_model::units::Bytes;
 use fsarena_model::verdict::{InterimAnalysis, Metric, Question, Stop};
 use fsarena_model::work::Workload;
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,8 +43,7 @@ pub struct RunOf<'a> {
 }
 
 /// What counts as one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Machines.
@@ -67,8 +67,7 @@ impl Unit {
 }
 
 /// A unit.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct UnitRow {
     /// `machine 1`, `boot 2`, `RUN 3`.
     pub name: String,
@@ -168,21 +167,17 @@ impl RunOf<'_> {
         let mut scores: Vec<&TrialScore> =
             self.scores.iter().filter(|score| !score.is_interrupted).collect();
         scores.sort_by_key(|score| score.sequence);
-        let mut all: Vec<(String, Points)> = Vec::new();
+        let mut all: IndexMap<&str, Points> = IndexMap::new();
         for score in scores {
             let Some(slot) = plan.schedule.get(score.sequence as usize) else { continue };
             if slot.workload != workload || !counts(slot.block) {
                 continue;
             }
             let boot = self.boot(score.sequence);
-            let at = all.iter().position(|(known, _)| known == boot).unwrap_or_else(|| {
-                all.push((boot.to_owned(), Points::default()));
-                all.len() - 1
-            });
-            let points = &mut all[at].1;
+            let points = all.entry(boot).or_default();
             points.take(plan, slot, &question, score, (slot.position, None));
         }
-        Some(all)
+        Some(all.into_iter().map(|(boot, points)| (boot.to_owned(), points)).collect())
     }
 
     /// Why a contender has no value there.
@@ -217,18 +212,13 @@ pub(super) fn each_once(runs: &[&RunOf<'_>]) -> Result<(), CompareError> {
 /// The questions that are asked of these RUNs, in the order in which they have them.
 pub(super) fn asked(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<QuestionName>, CompareError> {
     let all: Vec<(bool, QuestionName)> = runs.iter().flat_map(|run| run.questions()).collect();
-    let mut names: Vec<QuestionName> = Vec::new();
-    let mut take = |name: QuestionName| {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    };
+    let mut names: IndexSet<QuestionName> = IndexSet::new();
     if let Some((workload, phase)) = &ask.question {
         let is_it = |name: &QuestionName| name.workload == *workload && name.phase == *phase;
         let timed = || runs.iter().flat_map(|run| run.timed());
-        all.iter().map(|(_, name)| name).filter(|name| is_it(name)).cloned().for_each(&mut take);
-        if !all.iter().any(|(_, name)| is_it(name)) {
-            timed().filter(is_it).for_each(&mut take);
+        names.extend(all.into_iter().map(|(_, name)| name).filter(is_it));
+        if names.is_empty() {
+            names.extend(timed().filter(is_it));
         }
         if names.is_empty() {
             let mut known: Vec<String> =
@@ -239,12 +229,12 @@ pub(super) fn asked(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<QuestionName>,
                 known: known.join(", "),
             });
         }
-        return Ok(names);
+        return Ok(names.into_iter().collect());
     }
     let first_only = !ask.all && all.iter().any(|(is_first, _)| *is_first);
     let wanted = all.into_iter().filter(|(is_first, _)| *is_first || !first_only);
-    wanted.map(|(_, name)| name).for_each(&mut take);
-    Ok(names)
+    names.extend(wanted.map(|(_, name)| name));
+    Ok(names.into_iter().collect())
 }
 
 /// Whether two hosts are certainly one machine, in whatever boot and kernel: one that is not known
@@ -357,19 +347,13 @@ impl Units {
 
 /// The boots that the trials of a RUN lie in, in order.
 fn boots(run: &RunOf<'_>) -> Vec<String> {
-    let mut boots: Vec<String> = Vec::new();
     let mut scores: Vec<&TrialScore> = run.scores.iter().collect();
     scores.sort_by_key(|score| score.sequence);
-    for score in scores {
-        let boot = run.boot(score.sequence);
-        if !boots.iter().any(|known| known == boot) {
-            boots.push(boot.to_owned());
-        }
-    }
+    let mut boots: IndexSet<&str> = scores.iter().map(|score| run.boot(score.sequence)).collect();
     if boots.is_empty() {
-        boots.push(run.boot(0).to_owned());
+        boots.insert(run.boot(0));
     }
-    boots
+    boots.into_iter().map(str::to_owned).collect()
 }
 
 /// What is to be said of RUNs whose machine is not known, where there are several RUNs.

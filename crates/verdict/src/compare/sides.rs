@@ -13,12 +13,12 @@ use crate::points::{Class, Points};
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
 use fsarena_stats::units::{Shift, welch};
+use indexmap::IndexSet;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Contenders before and after.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Sides {
     /// Version of the method.
     pub method: u32,
@@ -39,8 +39,7 @@ pub struct Sides {
 }
 
 /// Something that is not the same on both sides.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Change {
     pub what: String,
     /// Before; empty where it was not there.
@@ -50,8 +49,7 @@ pub struct Change {
 }
 
 /// A question before and after.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct SidesQuestion {
     pub workload: String,
     pub phase: String,
@@ -63,8 +61,7 @@ pub struct SidesQuestion {
 }
 
 /// A contender before and after.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct SideRow {
     pub label: String,
     /// What is said of it after, against before.
@@ -90,8 +87,7 @@ pub struct SideRow {
 }
 
 /// What one boot gives.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct UnitValue {
     /// Index of the boot on its side.
     pub unit: usize,
@@ -208,12 +204,9 @@ fn one_work(runs: &[&RunOf<'_>], questions: &[QuestionName]) -> Result<(), Compa
 
 /// Labels of all contenders, or of the pair that is asked for.
 fn labels<'a>(runs: &[&'a RunOf<'_>], ask: &Ask) -> Result<Vec<&'a str>, CompareError> {
-    let mut labels: Vec<&str> = Vec::new();
-    for contender in runs.iter().flat_map(|run| &run.header.plan.contenders) {
-        if !labels.contains(&contender.label.as_str()) {
-            labels.push(&contender.label);
-        }
-    }
+    let contenders = runs.iter().flat_map(|run| &run.header.plan.contenders);
+    let labels: IndexSet<&str> = contenders.map(|contender| contender.label.as_str()).collect();
+    let mut labels: Vec<&str> = labels.into_iter().collect();
     if let Some((a, b)) = &ask.pair {
         let known = labels.join(", ");
         labels.retain(|label| label == a || label == b);

@@ -2,6 +2,7 @@
 
 use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::factor::{self, DEVICE, FS, Values};
+use indexmap::IndexSet;
 use std::collections::BTreeSet;
 
 /// A factor with the level of each contender.
@@ -157,17 +158,10 @@ fn varying(
     within: Option<(usize, usize)>,
     is_there: impl Fn(usize) -> bool,
 ) -> Varying {
-    let mut levels: Vec<String> = Vec::new();
-    let mut of = Vec::new();
-    for (at, text) in texts.iter().enumerate() {
-        of.push(is_there(at).then(|| {
-            levels.iter().position(|known| known == text).unwrap_or_else(|| {
-                levels.push(text.clone());
-                levels.len() - 1
-            })
-        }));
-    }
-    Varying { name, levels, within, of }
+    let mut levels = IndexSet::new();
+    let numbered = texts.iter().enumerate();
+    let of = numbered.map(|(at, text)| is_there(at).then(|| levels.insert_full(text).0)).collect();
+    Varying { name, levels: levels.into_iter().cloned().collect(), within, of }
 }
 
 /// Makes one factor of those, from index `from` on, that always vary together.

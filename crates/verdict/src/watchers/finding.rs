@@ -1,5 +1,6 @@
 //! What watchers find, and the words and limits they share.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A value stands out above this (B. Iglewicz and D. Hoaglin, "How to Detect and Handle Outliers",
@@ -7,8 +8,7 @@ use serde::Serialize;
 pub const OUTLIER_Z: f64 = 3.5;
 
 /// What the watchers of one question saw.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, JsonSchema)]
 pub struct Watch {
     /// What has to be said, the gravest first.
     pub findings: Vec<Finding>,
@@ -17,8 +17,7 @@ pub struct Watch {
 }
 
 /// Something that was found.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Finding {
     pub kind: FindingKind,
     /// In words, with figures.
@@ -28,8 +27,7 @@ pub struct Finding {
 }
 
 /// What is watched.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
     /// Values grow or fall over the blocks, in one contender otherwise than in another.
@@ -47,8 +45,7 @@ pub enum FindingKind {
 }
 
 /// an outlier.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 pub struct Outlier {
     pub contender: usize,
     /// Block, from 1.

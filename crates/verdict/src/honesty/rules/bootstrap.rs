@@ -14,24 +14,21 @@ const ALPHA: f64 = 0.05;
 /// criterion compares with a stored baseline: p by a bootstrap of the t statistic, and the
 /// percentile interval of the change of the mean, which has to lie beyond the noise threshold.
 pub(super) fn criterion_like() -> Rule {
-    Rule {
-        key: "criterion-like",
-        name: "criterion-like",
-        legend: format!(
+    Rule::new(
+        "criterion-like",
+        "criterion-like",
+        format!(
             "ten runs of A, then ten of B; a difference where p < 0.05 (bootstrap of t, both sides \
              pooled) and the 95 % percentile interval of the change of the mean is beyond ±1 %; \
              {RESAMPLES} resamples"
         ),
-        most: 2 * RUNS,
-        says_same: false,
-        is_ours: false,
-        is_default: false,
-        play: Box::new(|slots| {
+        2 * RUNS,
+        |slots| {
             let a = slots.take_all(Label::A, RUNS);
             let b = slots.take_all(Label::B, RUNS);
             compare(&a, &b, slots.rng())
-        }),
-    }
+        },
+    )
 }
 
 fn compare(a: &[f64], b: &[f64], rng: &mut SeededRng) -> RuleRun {

@@ -10,45 +10,37 @@ const MENTIONED: f64 = 1.02;
 
 /// Three runs of A, then three of B; a difference is a ratio of the means beyond 1.02.
 pub(super) fn mean_of_3() -> Rule {
-    Rule {
-        key: "mean-3",
-        name: "mean of 3, > 2 %",
-        legend:
-            "three runs of A, then three of B; a difference where the larger mean is more than \
-                 2 % above the other"
-                .to_owned(),
-        most: 6,
-        says_same: false,
-        is_ours: false,
-        is_default: false,
-        play: Box::new(|slots| {
+    Rule::new(
+        "mean-3",
+        "mean of 3, > 2 %",
+        "three runs of A, then three of B; a difference where the larger mean is more than \
+         2 % above the other",
+        6,
+        |slots| {
             let a = Summary::from_values(&slots.take_all(Label::A, 3));
             beyond(MENTIONED, a.mean, Summary::from_values(&slots.take_all(Label::B, 3)).mean)
-        }),
-    }
+        },
+    )
 }
 
 /// A difference is where mean ± standard error of the one does not touch that of the other.
 pub(super) fn bars(key: &'static str, name: &'static str, runs: usize) -> Rule {
     let number = if runs == 3 { "three".to_owned() } else { runs.to_string() };
-    Rule {
+    Rule::new(
         key,
         name,
-        legend: format!(
+        format!(
             "{number} runs of A, then {number} of B; a difference where the bars of mean ± \
              standard error do not touch"
         ),
-        most: 2 * runs,
-        says_same: false,
-        is_ours: false,
-        is_default: false,
-        play: Box::new(move |slots: &mut Slots<'_>| {
+        2 * runs,
+        move |slots: &mut Slots<'_>| {
             let a = Summary::from_values(&slots.take_all(Label::A, runs));
             let b = Summary::from_values(&slots.take_all(Label::B, runs));
             let bars = (a.sd + b.sd) / (runs as f64).sqrt();
             RuleRun::plain((b.mean - a.mean).abs() > bars, (b.mean / a.mean).ln())
-        }),
-    }
+        },
+    )
 }
 
 /// Pairs at the first look.
@@ -60,18 +52,15 @@ const ALPHA: f64 = 0.05;
 
 /// After each pair from the third on, a 95 % t interval, as if it were the only one.
 pub(super) fn peeking(margin: f64) -> Rule {
-    Rule {
-        key: "peeking",
-        name: "peeking, 95 % t",
-        legend: format!(
+    let rule = Rule::new(
+        "peeking",
+        "peeking, 95 % t",
+        format!(
             "pairs in random order; after each pair from the third on a 95 % t interval of the log \
              ratios, as if it were the only one; SAME by the same margin; at most {CAP} pairs"
         ),
-        most: 2 * CAP,
-        says_same: true,
-        is_ours: false,
-        is_default: false,
-        play: Box::new(move |slots| {
+        2 * CAP,
+        move |slots| {
             let (mut logs, mut play) = (Vec::new(), RuleRun::plain(false, 0.0));
             while logs.len() < CAP && play.verdict == Verdict::Undecided {
                 let (a, b) = slots.take_pair();
@@ -81,8 +70,9 @@ pub(super) fn peeking(margin: f64) -> Rule {
                 }
             }
             play
-        }),
-    }
+        },
+    );
+    Rule { says_same: true, ..rule }
 }
 
 fn test(logs: &[f64], margin_log: f64) -> RuleRun {

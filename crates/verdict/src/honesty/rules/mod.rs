@@ -53,44 +53,38 @@ pub fn ours(margin: f64) -> Vec<Rule> {
 
 /// Looks after 4, 6, 8, 12, 16, 24 and 32 blocks.
 fn sequential(margin: f64) -> Rule {
-    Rule {
-        key: "fsarena",
-        name: "fsarena",
-        legend: format!(
+    let rule = Rule::new(
+        "fsarena",
+        "fsarena",
+        format!(
             "pairs in random order; looks after 4, 6, 8, 12, 16, 24 and 32 pairs at levels that \
              add up to 5 %; t of the log ratios, from 12 pairs Hodges-Lehmann; SAME within {}; at \
              most {CAP} pairs",
             percent(margin)
         ),
-        most: 2 * CAP as usize,
-        says_same: true,
-        is_ours: true,
-        is_default: true,
-        play: Box::new(move |slots| {
+        2 * CAP as usize,
+        move |slots| {
             let looks = Looks::with_cap(CAP).expect("32 blocks is one of the caps");
             until(slots, CAP, margin, |blocks| looks.is_look(blocks).then(|| looks.alpha(blocks)))
-        }),
-    }
+        },
+    );
+    Rule { says_same: true, is_ours: true, is_default: true, ..rule }
 }
 
 /// One look after ten blocks, as `--runs 10`.
 fn fixed(margin: f64) -> Rule {
-    Rule {
-        key: "fsarena-fixed-10",
-        name: "fsarena --runs 10",
-        legend: format!(
+    let rule = Rule::new(
+        "fsarena-fixed-10",
+        "fsarena --runs 10",
+        format!(
             "{FIXED} pairs in random order, one look: 95 % t interval of the log ratios; SAME \
              within {}",
             percent(margin)
         ),
-        most: 2 * FIXED as usize,
-        says_same: true,
-        is_ours: true,
-        is_default: false,
-        play: Box::new(move |slots| {
-            until(slots, FIXED, margin, |blocks| (blocks == FIXED).then_some(ALPHA))
-        }),
-    }
+        2 * FIXED as usize,
+        move |slots| until(slots, FIXED, margin, |blocks| (blocks == FIXED).then_some(ALPHA)),
+    );
+    Rule { says_same: true, is_ours: true, ..rule }
 }
 
 fn percent(margin: f64) -> String {

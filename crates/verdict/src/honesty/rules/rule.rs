@@ -40,12 +40,22 @@ pub struct Rule {
     pub is_ours: bool,
     /// Whether it is what fsarena does where nothing else is said.
     pub is_default: bool,
-    pub(super) play: RunFn,
+    pub(super) play: Box<dyn Fn(&mut Slots<'_>) -> RuleRun + Send + Sync>,
 }
 
-pub(super) type RunFn = Box<dyn Fn(&mut Slots<'_>) -> RuleRun + Send + Sync>;
-
 impl Rule {
+    /// A rule of the field, which never says SAME.
+    pub(super) fn new(
+        key: &'static str,
+        name: &'static str,
+        legend: impl Into<String>,
+        most: usize,
+        play: impl Fn(&mut Slots<'_>) -> RuleRun + Send + Sync + 'static,
+    ) -> Self {
+        let (legend, play) = (legend.into(), Box::new(play));
+        Self { key, name, legend, most, says_same: false, is_ours: false, is_default: false, play }
+    }
+
     /// Takes slots until it stops.
     #[must_use]
     pub fn play(&self, slots: &mut Slots<'_>) -> RuleRun {
