@@ -179,7 +179,18 @@ pub struct Limits {
 
 /// What is said of two contenders.
 #[derive(
-    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Debug,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
@@ -190,6 +201,7 @@ pub enum Verdict {
     /// The two are within the margin of each other.
     Same,
     /// None of these is shown.
+    #[default]
     Undecided,
 }
 

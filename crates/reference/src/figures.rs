@@ -139,6 +139,11 @@ impl Interval {
         Self { low: (value - by).max(0.0), value, high: value + by }
     }
 
+    /// The same of each of its numbers.
+    pub(crate) fn map(self, of: impl Fn(f64) -> f64) -> Self {
+        Self { low: of(self.low), value: of(self.value), high: of(self.high) }
+    }
+
     /// An amount divided by this.
     pub(crate) fn rate(self, amount: f64) -> Self {
         Self { low: amount / self.high, value: amount / self.value, high: amount / self.low }

@@ -50,23 +50,16 @@ fn cycles(rows: &Rows) -> Table {
     };
     let (work, busy) = (best(BlockRow::work), best(BlockRow::busy));
     for row in &rows.all {
-        let share = row.busy();
-        let share = Interval {
-            low: share.low / 100.0,
-            value: share.value / 100.0,
-            high: share.high / 100.0,
-        };
-        let per_file = |mb: f64| mb * MB / FILES / 1e3;
+        let share = row.busy().map(|percent| percent / 100.0);
         let of = row.cycle_mb();
-        let per_file =
-            Interval { low: per_file(of.low), value: per_file(of.value), high: per_file(of.high) };
+        let per_file = of.map(|mb| mb * MB / FILES / 1e3);
         table.row(
             row.head(),
             vec![
                 Cell::within(of, 0),
                 Cell::within(of.over(rows.first().cycle_mb()), 2),
                 Cell::within(row.work().over(work), 2),
-                Cell::within(busy_over(row, busy), 2),
+                Cell::within(row.busy().over(busy), 2),
                 Cell::within(row.rate().over(share), 1),
                 Cell::within(per_file, 1),
             ],
@@ -78,10 +71,6 @@ fn cycles(rows: &Rows) -> Table {
          files of at most 8.4 kB on average, for the least row cannot have written less than the \
          data.",
     )
-}
-
-fn busy_over(row: &BlockRow, best: Interval) -> Interval {
-    row.busy().over(best)
 }
 
 fn rounding(rows: &Rows) -> Table {

@@ -155,22 +155,6 @@ impl Store {
         }
     }
 
-    /// The latest RUN of an experiment that has at least one record; in the sense of
-    /// [`Store::find`].
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn latest_of(&self, experiment: &str) -> Result<Option<RunId>, StoreError> {
-        self.sql(|c| {
-            let sql = format!(
-                "SELECT id FROM run WHERE experiment = ? AND EXISTS (SELECT 1 FROM slot
-                 JOIN trial ON trial.slot_id = slot.id WHERE slot.run_id = run.id)
-                 {LATEST_FIRST} LIMIT 1"
-            );
-            c.query_row(&sql, [experiment], |row| Ok(RunId(row.get(0)?))).optional()
-        })
-    }
-
     /// What was known of a RUN before its first trial.
     ///
     /// # Errors

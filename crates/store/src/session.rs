@@ -9,7 +9,6 @@ use crate::query::{SELECT_RUNS, run_row};
 use crate::{Owner, RunId, RunRow, Store, StoreError};
 use fsarena_model::run::RunSession;
 use rusqlite::{OptionalExtension as _, Transaction, params};
-use std::collections::BTreeSet;
 
 /// What came of the attempt to adopt a RUN.
 enum AdoptOutcome {
@@ -82,25 +81,6 @@ impl Store {
                     first_sequence: row.get(2)?,
                 })
             })?
-            .collect()
-        })
-    }
-
-    /// Numbers of the trials that need not be done again: all with a record but those whose latest
-    /// attempt was interrupted.
-    ///
-    /// # Errors
-    /// When there is no such RUN or the database cannot be read.
-    pub fn done_sequences(&self, run: RunId) -> Result<BTreeSet<u32>, StoreError> {
-        self.run(run)?;
-        self.sql(|c| {
-            // A bare column next to max() is that of the row with the maximum (lang_select.html).
-            c.prepare(
-                "SELECT sequence FROM (SELECT slot.sequence, trial.outcome, max(trial.attempt)
-                 FROM slot JOIN trial ON trial.slot_id = slot.id WHERE slot.run_id = ?
-                 GROUP BY slot.id) WHERE outcome <> 'interrupted'",
-            )?
-            .query_map([run.0], |row| row.get(0))?
             .collect()
         })
     }

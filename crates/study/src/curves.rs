@@ -56,7 +56,10 @@ pub fn curves(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseCurves> {
         let own = contenders.split(&of_work);
         for phase in workload.phases.iter().filter(|phase| phase.timed) {
             let of = |writes_alone: bool| {
-                let of = if writes_alone { of_writes } else { of_all };
+                let of: Of = match writes_alone {
+                    true => |phase| phase.write_latency.as_ref(),
+                    false => |phase| phase.latency.as_ref(),
+                };
                 let pairs = plan.contenders.iter().zip(&own).enumerate();
                 PhaseCurves {
                     workload: workload.name.clone(),
@@ -76,14 +79,6 @@ pub fn curves(plan: &RunPlan, records: &[TrialRecord]) -> Vec<PhaseCurves> {
 }
 
 type Of = fn(&PhaseRecord) -> Option<&LatencyHistogram>;
-
-fn of_all(phase: &PhaseRecord) -> Option<&LatencyHistogram> {
-    phase.latency.as_ref()
-}
-
-fn of_writes(phase: &PhaseRecord) -> Option<&LatencyHistogram> {
-    phase.write_latency.as_ref()
-}
 
 /// The curves of a contender, cold first.
 fn of_contender(

@@ -86,7 +86,11 @@ pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
                 uses.len() - 1
             });
             if counted.insert(at) {
-                count(&contenders, &mut uses[at], record);
+                uses[at].trials += 1;
+                let label = contenders.label(record);
+                if !uses[at].labels.contains(&label) {
+                    uses[at].labels.push(label);
+                }
             }
         }
     }
@@ -96,14 +100,6 @@ pub(crate) fn used(plan: &RunPlan, records: &[TrialRecord]) -> Vec<ProgramUse> {
         one.labels.sort_by_key(|label| contenders.place(label));
     }
     uses
-}
-
-fn count(contenders: &Contenders<'_>, one: &mut ProgramUse, record: &TrialRecord) {
-    one.trials += 1;
-    let label = contenders.label(record);
-    if !one.labels.contains(&label) {
-        one.labels.push(label);
-    }
 }
 
 /// The programs of a report; of one that names no tools, the program itself.

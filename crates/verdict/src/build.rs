@@ -17,6 +17,7 @@ use fsarena_stats::{
     Interval, blocks, forecast, geometric_mean, letters, median, median_order_statistics, paired,
     standard_deviation, tiers,
 };
+use std::collections::BTreeSet;
 
 /// Share of misses of intervals that no verdict rests on.
 const SHOWN_ALPHA: f64 = 0.05;
@@ -101,9 +102,7 @@ fn question(
 
 /// What the watchers see among values that may be compared.
 fn watched(points: &Points, labels: &[String]) -> watchers::Watch {
-    let mut classes: Vec<Class> = points.all.iter().map(|point| point.class).collect();
-    classes.sort_unstable();
-    classes.dedup();
+    let classes: BTreeSet<Class> = points.all.iter().map(|point| point.class).collect();
     let mut look = watchers::Watch::default();
     for class in classes {
         let all = points.all.iter().copied().filter(|point| point.class == class).collect();
@@ -123,9 +122,7 @@ fn counted(judge: &Judge<'_>, asked: &Asked<'_>) -> Points {
 
 /// Contenders with a value, those of one time base after those of another.
 fn ranking(points: &Points, contenders: usize) -> Vec<usize> {
-    let mut bases: Vec<TimeBase> = points.all.iter().map(|point| point.class.time_base).collect();
-    bases.sort_unstable();
-    bases.dedup();
+    let bases: BTreeSet<TimeBase> = points.all.iter().map(|point| point.class.time_base).collect();
     let mut order = Vec::new();
     for base in bases {
         let ranked = ranking_in(&of_base(points, base), contenders);

@@ -37,6 +37,7 @@ use fsarena_model::verdict::{InterimAnalysis, Rule, Stop, Verdict};
 use fsarena_stats::family::{Family, LookInput};
 use fsarena_stats::sequential::Looks;
 use judge::FIXED_ALPHA;
+use std::collections::BTreeSet;
 
 /// Everything that is said of the questions of a RUN; `None` where it was planned without any.
 ///
@@ -106,9 +107,7 @@ pub fn look_once(
 
 /// The share of misses that a look after the blocks of these points may have.
 fn alpha(plan: &RunPlan, points: &Points) -> f64 {
-    let mut blocks: Vec<u32> = points.all.iter().map(|point| point.block).collect();
-    blocks.sort_unstable();
-    blocks.dedup();
+    let blocks: BTreeSet<u32> = points.all.iter().map(|point| point.block).collect();
     match plan.verdict.as_ref().map(|ask| ask.rule) {
         Some(Rule::Looks { cap }) => {
             let blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);

@@ -180,6 +180,11 @@ impl<'a> Survey<'a> {
         self.refused_but(name, what, REMEDY)
     }
 
+    /// The refusal of a member.
+    fn refuse<T>(&self, name: &[u8], what: impl Into<String>) -> Result<T, Fault> {
+        Err(Fault::Refused(self.refused(name, what)))
+    }
+
     fn refused_but(
         &self,
         name: &[u8],
@@ -201,7 +206,7 @@ impl<'a> Survey<'a> {
         if raw.len() > MAX_NAME_BYTES {
             let (start, what) =
                 (&raw[..64], format!("has a name longer than {MAX_NAME_BYTES} bytes"));
-            return Err(Fault::Refused(self.refused(start, what)));
+            return self.refuse(start, what);
         }
         let name = raw.into_owned();
         let refused = |survey: &Self, what: &str| Err(Fault::Refused(survey.refused(&name, what)));
@@ -329,7 +334,7 @@ impl<'a> Survey<'a> {
         let Some(mark) = self.hasher.hash_name(member) else { return Ok(()) };
         if self.files.contains(&mark) {
             let what = "is a directory, and a file before it has this name";
-            return Err(Fault::Refused(self.refused(name, what)));
+            return self.refuse(name, what);
         }
         self.dirs.insert(mark);
         Ok(())
@@ -343,7 +348,7 @@ impl<'a> Survey<'a> {
     ) -> Result<(), Fault> {
         let Some(mark) = self.hasher.hash_name(member) else {
             let what = "is a file in the place of the folder";
-            return Err(Fault::Refused(self.refused(name, what)));
+            return self.refuse(name, what);
         };
         self.no_dir(mark, name, "a file")?;
         self.lies_in(name, member)?;
@@ -364,7 +369,7 @@ impl<'a> Survey<'a> {
             return Ok(());
         }
         let what = format!("is {what}, and a directory before it has this name");
-        Err(Fault::Refused(self.refused(name, what)))
+        self.refuse(name, what)
     }
 
     /// Takes the directories in that a member lies in.
@@ -375,7 +380,7 @@ impl<'a> Survey<'a> {
                 let file = joined(&around[..=depth]);
                 let file = String::from_utf8_lossy(&file);
                 let what = format!("lies in {file:?}, which is a file");
-                return Err(Fault::Refused(self.refused(name, what)));
+                return self.refuse(name, what);
             }
         }
         Ok(())

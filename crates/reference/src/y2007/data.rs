@@ -44,9 +44,7 @@ impl BlockRow {
 
     /// Written in a cycle, MB.
     pub(super) fn cycle_mb(&self) -> Interval {
-        let rate = self.rate();
-        let of = |per_s: f64| per_s * PERIOD_S;
-        Interval { low: of(rate.low), value: of(rate.value), high: of(rate.high) }
+        self.rate().map(|per_s| per_s * PERIOD_S)
     }
 
     /// The most that rounding can add, MB: less than a fragment a file, and less than a block for

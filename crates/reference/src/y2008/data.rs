@@ -117,28 +117,25 @@ impl Data {
         })
     }
 
+    /// The series of a test on two combinations of processor, distribution and file system.
+    fn pair(&self, test: &str, above: [&str; 3], below: [&str; 3]) -> Option<Pair<'_>> {
+        let series = |[cpu, distribution, fs]: [&str; 3]| self.find(test, cpu, distribution, fs);
+        Some(Pair { above: series(above)?, below: series(below)? })
+    }
+
     /// 64 bits over 32 bits.
     pub(super) fn bits(&self, test: &str, cpu: &str, filesystem: &str) -> Option<Pair<'_>> {
-        Some(Pair {
-            above: self.find(test, cpu, "Slamd64", filesystem)?,
-            below: self.find(test, cpu, "Zenwalk", filesystem)?,
-        })
+        self.pair(test, [cpu, "Slamd64", filesystem], [cpu, "Zenwalk", filesystem])
     }
 
     /// Intel over AMD in memory.
     pub(super) fn vendor(&self, test: &str, distribution: &str) -> Option<Pair<'_>> {
-        Some(Pair {
-            above: self.find(test, "Intel", distribution, "tmpfs")?,
-            below: self.find(test, "AMD", distribution, "tmpfs")?,
-        })
+        self.pair(test, ["Intel", distribution, "tmpfs"], ["AMD", distribution, "tmpfs"])
     }
 
     /// Memory over disk.
     pub(super) fn place(&self, test: &str, cpu: &str, distribution: &str) -> Option<Pair<'_>> {
-        Some(Pair {
-            above: self.find(test, cpu, distribution, "tmpfs")?,
-            below: self.find(test, cpu, distribution, "ext3")?,
-        })
+        self.pair(test, [cpu, distribution, "tmpfs"], [cpu, distribution, "ext3"])
     }
 
     pub(super) fn printed_ratio(

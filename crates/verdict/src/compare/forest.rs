@@ -17,6 +17,7 @@ use fsarena_stats::paired::{self, PairSample};
 use fsarena_stats::units::{Shift, hksj, i_squared, mean_over_units};
 use indexmap::IndexMap;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Weights are shown where the most precise unit is so many times as precise as the least.
 const UNEQUAL_FROM: f64 = 2.0;
@@ -54,7 +55,7 @@ pub struct ForestQuestion {
 }
 
 /// Two contenders in several RUNs.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct ForestPair {
     /// Label of the first.
     pub a_label: String,
@@ -138,7 +139,7 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
     let units = Units::new(&runs);
     let mut found: Vec<Vec<ForestPair>> = Vec::new();
     let mut shifts = Vec::new();
-    let mut labels: Vec<&str> = Vec::new();
+    let mut labels: BTreeSet<&str> = BTreeSet::new();
     for question in &questions {
         let values: Vec<_> = runs.iter().map(|run| values(&runs, run, question)).collect();
         let mut own = Vec::new();
@@ -161,8 +162,7 @@ pub fn forest(runs: &[RunOf<'_>], ask: &Ask) -> Result<Forest, CompareError> {
             take(pair, comparison);
         }
     }
-    labels.sort_unstable();
-    labels.dedup();
+    let labels: Vec<&str> = labels.into_iter().collect();
     let with_names = questions.iter().zip(found).map(|(name, pairs)| ForestQuestion {
         workload: name.workload.clone(),
         phase: name.phase.clone(),
@@ -205,11 +205,8 @@ fn pairs(runs: &[&RunOf<'_>], ask: &Ask) -> Result<Vec<(String, String)>, Compar
         let has = |run: &&RunOf<'_>| run.contender(a).is_some() && run.contender(b).is_some();
         if a == b || !runs.iter().any(has) {
             let all = runs.iter().flat_map(|run| &run.header.plan.contenders);
-            let mut known: Vec<&str> = all.map(|contender| contender.label.as_str()).collect();
-            known.sort_unstable();
-            known.dedup();
-            let (a, b) = (a.clone(), b.clone());
-            return Err(CompareError::NoSuchPair { a, b, known: known.join(", ") });
+            let known = all.map(|contender| contender.label.as_str());
+            return Err(CompareError::no_such_pair(a, b, known));
         }
         return Ok(vec![(a.clone(), b.clone())]);
     }
@@ -296,20 +293,14 @@ fn pair(
     let pair = ForestPair {
         a_label: a.to_owned(),
         b_label: b.to_owned(),
-        verdict: Verdict::Undecided,
         ratio: (n > 0).then(|| mean.exp()),
-        low: None,
-        high: None,
-        level: None,
-        same_low: None,
-        same_high: None,
-        same_level: None,
         weighted: weighted(&thetas, &errors),
         i_squared: i_squared(&thetas, &errors),
         agreeing: thetas.iter().filter(|theta| (**theta > 0.0) == (mean > 0.0)).count(),
         rows,
         without,
         why: why(units.kind, n),
+        ..ForestPair::default()
     };
     (pair, shift)
 }

@@ -60,11 +60,7 @@ pub fn only(verdicts: &Verdicts, ask: &Ask) -> Result<Verdicts, CompareError> {
         }
         if some.questions.iter().all(|question| question.pairs.is_empty()) {
             let rows = verdicts.questions.iter().flat_map(|question| &question.rows);
-            let mut known: Vec<&str> = rows.map(|row| row.label.as_str()).collect();
-            known.sort_unstable();
-            known.dedup();
-            let (a, b) = (a.clone(), b.clone());
-            return Err(CompareError::NoSuchPair { a, b, known: known.join(", ") });
+            return Err(CompareError::no_such_pair(a, b, rows.map(|row| row.label.as_str())));
         }
     }
     Ok(some)

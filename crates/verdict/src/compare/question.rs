@@ -3,6 +3,7 @@
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::Metric;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Fewer units say nothing of others.
 pub const LEAST_UNITS: usize = 3;
@@ -78,4 +79,12 @@ pub enum CompareError {
     /// A RUN that is needed on its own was planned without verdicts.
     #[error("RUN {run} asked no question: it was planned without verdicts")]
     AskedNothing { run: String },
+}
+
+impl CompareError {
+    /// There is no pair of `a` and `b` among these labels.
+    pub(super) fn no_such_pair<'a>(a: &str, b: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        let known: Vec<&str> = known.collect::<BTreeSet<_>>().into_iter().collect();
+        Self::NoSuchPair { a: a.to_owned(), b: b.to_owned(), known: known.join(", ") }
+    }
 }

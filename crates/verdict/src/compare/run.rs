@@ -332,11 +332,8 @@ impl Units {
 
     /// All known boots in them.
     pub(super) fn boots(&self) -> Vec<&str> {
-        let mut boots: Vec<&str> = self.of.keys().map(|(_, boot)| boot.as_str()).collect();
-        boots.retain(|boot| !boot.is_empty());
-        boots.sort_unstable();
-        boots.dedup();
-        boots
+        let boots = self.of.keys().map(|(_, boot)| boot.as_str()).filter(|boot| !boot.is_empty());
+        boots.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Unit of this RUN in this boot.

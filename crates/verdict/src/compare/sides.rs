@@ -61,7 +61,7 @@ pub struct SidesQuestion {
 }
 
 /// A contender before and after.
-#[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, schemars::JsonSchema)]
 pub struct SideRow {
     pub label: String,
     /// What is said of it after, against before.
@@ -295,20 +295,7 @@ fn row(
     if classes.iter().all(BTreeMap::is_empty) {
         return None;
     }
-    let mut row = SideRow {
-        label: label.to_owned(),
-        verdict: Verdict::Undecided,
-        ratio: None,
-        low: None,
-        high: None,
-        level: None,
-        same_low: None,
-        same_high: None,
-        same_level: None,
-        before: Vec::new(),
-        after: Vec::new(),
-        why: None,
-    };
+    let mut row = SideRow { label: label.to_owned(), ..SideRow::default() };
     for (at, word) in ["before", "after"].into_iter().enumerate() {
         if classes[at].is_empty() {
             row.why = Some(format!("{word}: {}", sides[at].why_without(&values[at], label)));
