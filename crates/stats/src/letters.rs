@@ -1,5 +1,5 @@
-//! Letters for a ranking (who has not been shown to differ from whom), and its tiers (neighbours that
-//! have been shown to be the same).
+//! Letters for a ranking (who has not been shown to differ from whom), and its tiers (neighbours
+//! that have been shown to be the same).
 
 /// Letters in an alphabet; columns after these have two.
 const ALPHABET: usize = 26;

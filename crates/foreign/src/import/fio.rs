@@ -4,9 +4,8 @@
 //! time that a stated amount takes at its rate: a time that was set says nothing.
 
 use crate::fio::{JobReport, Outcome, Report};
-use crate::import::ImportError;
 use crate::import::build::{
-    Given, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
+    Given, ImportError, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
 };
 use crate::import::notices;
 use fsarena_model::record::{Notice, PhaseRecord};

@@ -5,9 +5,8 @@
 //! what it is measured by: the same command in files of several labels is compared, and where every
 //! file has one command alone, these are taken for the same.
 
-use crate::import::ImportError;
 use crate::import::build::{
-    Given, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
+    Given, ImportError, Imported, Measured, Terms, Trial, filled, foreign, name_of, phase, place_of,
 };
 use crate::import::notices;
 use fsarena_model::job::{Command, DATA, Job, JobKind};
