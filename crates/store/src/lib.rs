@@ -38,6 +38,7 @@ pub const SCHEMA_VERSION: u32 = 6;
 pub const APPLICATION_ID: i32 = 0x6673_6172;
 
 /// An open database.
+#[derive(Debug)]
 pub struct Store {
     connection: Connection,
     path: PathBuf,
@@ -48,12 +49,6 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
-    }
-}
-
-impl fmt::Debug for Store {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
     }
 }
 

@@ -1,8 +1,9 @@
-//! How long the views for charts and documents take.
+//! How long verdicts, and the views for charts and documents, take.
 //!
 //! `cargo run --release -p fsarena-study --example views_speed` makes records by hand (200 trials
 //! with 600 samples a phase, then 100,000 small ones) and prints the time of each view; with the
-//! path of a database it takes the records of its latest RUN.
+//! path of a database, such as `many_trials` of `fsarena-store` makes, it takes its latest RUN, and
+//! first prints the times of reading its scores and of finding and describing the verdicts.
 
 #![allow(clippy::print_stdout, reason = "the figures are what it is for")]
 
@@ -35,10 +36,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(path) = std::env::args_os().nth(1) {
         let store = Store::open_read_only(Path::new(&path))?;
         let run = store.find("latest")?;
+        let header = store.header(run)?;
+        let begun = Instant::now();
+        let scores = store.scores(run)?;
+        let (stop, looks) = (store.stop(run)?, store.looks(run)?);
+        println!("{} scores read in {:.2} s", scores.len(), begun.elapsed().as_secs_f64());
+        let begun = Instant::now();
+        let found = fsarena_verdict::verdicts(&header, &scores, stop, &looks);
+        let questions = found.map_or(0, |found| found.questions.len());
+        println!("verdicts of {questions} questions in {:.2} s", begun.elapsed().as_secs_f64());
         let begun = Instant::now();
         let records = store.records(run)?;
         println!("records read in {:.2} s", begun.elapsed().as_secs_f64());
-        time("the latest RUN", &store.header(run)?, &records);
+        time("the latest RUN", &header, &records);
         return Ok(());
     }
     let (header, mut records) = made(10, 20);

@@ -36,29 +36,22 @@ impl Output {
 }
 
 /// A job; with `group_reporting` all clones of one.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct JobOut {
     /// Empty where another job reports for its whole group (`group_reporting` in some jobs only).
-    #[serde(default)]
     pub(crate) jobname: String,
     /// errno of the failure, 0 where there was none.
-    #[serde(default)]
     pub(crate) error: i32,
     /// Errors that `continue_on_error` passed over.
-    #[serde(default)]
     pub(crate) total_err: u64,
-    #[serde(default)]
     pub(crate) read: Direction,
-    #[serde(default)]
     pub(crate) write: Direction,
-    #[serde(default)]
     pub(crate) trim: Direction,
-    #[serde(default)]
     pub(crate) sync: Direction,
-    #[serde(default, rename = "job options")]
+    #[serde(rename = "job options")]
     pub(crate) options: BTreeMap<String, serde_json::Value>,
     /// ms; of all clones together.
-    #[serde(default)]
     pub(crate) job_runtime: u64,
 }
 

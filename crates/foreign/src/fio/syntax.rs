@@ -6,8 +6,6 @@
 //! bytes becomes two), the line is refused instead of imitated. No meaning is given to a key here,
 //! apart from the second names that some have.
 
-use std::fmt;
-
 /// Longest line; fio cuts at 8191 bytes and takes the rest as a line of its own.
 const MAX_LINE_BYTES: usize = 4000;
 /// Longest name of a section; fio keeps 255 bytes, and file names are made of it.
@@ -39,7 +37,8 @@ const ALIASES: [(&str, &str); 21] = [
 ];
 
 /// A job file that cannot be a workload: where, what is wrong, and what to do about it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{file}:{line}: {what}; {remedy}")]
 pub struct FioError {
     /// Name of the job file.
     pub file: String,
@@ -50,14 +49,6 @@ pub struct FioError {
     /// What to do about it.
     pub remedy: String,
 }
-
-impl fmt::Display for FioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}; {}", self.file, self.line, self.what, self.remedy)
-    }
-}
-
-impl std::error::Error for FioError {}
 
 /// What is wrong with a line, before the name of the file is known.
 pub(crate) struct Fault {

@@ -31,17 +31,12 @@ struct Export {
 struct Of {
     command: String,
     /// Absent where hyperfine was told not to keep them.
-    #[serde(default)]
     times: Option<Vec<f64>>,
     /// One a run; null where a signal ended it.
-    #[serde(default)]
     exit_codes: Option<Vec<Option<i32>>>,
     /// Means over the runs, s.
-    #[serde(default)]
     user: Option<f64>,
-    #[serde(default)]
     system: Option<f64>,
-    #[serde(default)]
     parameters: Option<BTreeMap<String, serde_json::Value>>,
 }
 

@@ -24,12 +24,8 @@ pub(super) fn proofs(trials: &ContenderRecords<'_>) -> Vec<CacheProof> {
         for phase in workload.phases.iter().filter(|phase| phase.timed) {
             for (contender, own) in trials.plan.contenders.iter().zip(&own) {
                 for (state, phases) in by_state(own, &phase.name) {
-                    all.push(CacheProof {
-                        workload: workload.name.clone(),
-                        phase: phase.name.clone(),
-                        label: contender.label.clone(),
-                        ..proof(state, &phases)
-                    });
+                    let names = [&workload.name, &phase.name, &contender.label];
+                    all.push(proof(names.map(String::clone), state, &phases));
                 }
             }
         }
@@ -50,17 +46,18 @@ fn by_state<'a>(
     states
 }
 
-fn proof(state: CacheState, phases: &[&PhaseRecord]) -> CacheProof {
+fn proof(names: [String; 3], state: CacheState, phases: &[&PhaseRecord]) -> CacheProof {
     let reasons: IndexSet<&str> = phases.iter().map(|phase| phase.cache.why.as_str()).collect();
     let more = if reasons.len() > REASONS_MAX { "; …" } else { "" };
     let shown: Vec<&str> = reasons.into_iter().take(REASONS_MAX).collect();
     let of = |reading: fn(&PhaseRecord) -> Option<u64>| {
         median(phases.iter().filter_map(|phase| reading(phase)).collect())
     };
+    let [workload, phase, label] = names;
     CacheProof {
-        workload: String::new(),
-        phase: String::new(),
-        label: String::new(),
+        workload,
+        phase,
+        label,
         state,
         trials: phases.len(),
         why: format!("{}{more}", shown.join("; ")),
