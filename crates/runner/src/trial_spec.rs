@@ -34,7 +34,7 @@ pub(crate) fn trial_spec(
     target.facts.extend(crate::resources::sysctl_facts(&contender.levels));
     TrialSpec {
         schema: fsarena_model::SPEC_SCHEMA,
-        key: TrialKey::new(&request.header, u32::try_from(sequence).unwrap_or(u32::MAX)),
+        key: TrialKey::new(request.header, u32::try_from(sequence).unwrap_or(u32::MAX)),
         target: target.target,
         device: target.facts,
         notices: target.notices,
