@@ -114,8 +114,7 @@ impl Page {
     fn start(&mut self, tag: &Tag<'_>) {
         match tag {
             Tag::List(first) => {
-                self.paragraph();
-                self.blank_line();
+                self.next_block();
                 self.lists.push(*first);
             }
             Tag::Item => {
@@ -125,13 +124,13 @@ impl Page {
                     format!("{}. ", *number - 1)
                 });
             }
-            Tag::Paragraph | Tag::CodeBlock(_) => self.blank_line(),
+            Tag::Paragraph | Tag::CodeBlock(_) => self.next_block(),
             Tag::Heading { .. } => {
-                self.blank_line();
+                self.next_block();
                 self.style(1);
             }
             Tag::Table(_) => {
-                self.blank_line();
+                self.next_block();
                 let mut table = Table::new();
                 table.load_style(presets::UTF8_FULL_CONDENSED);
                 table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -185,8 +184,10 @@ impl Page {
         }
     }
 
-    /// Between blocks, but not between an item and its first.
-    fn blank_line(&mut self) {
+    /// Ends the text before a block, as an item has it before its code. A blank line stands between
+    /// blocks, but not in lists.
+    fn next_block(&mut self) {
+        self.paragraph();
         if self.lists.is_empty() && !self.out.is_empty() {
             self.out.push('\n');
         }
@@ -244,6 +245,8 @@ mod tests {
         let made = "T\n\none two\n\n• a b\n  1. c d\n• e\n\n\
                     ┌───┬─────┐\n│ x ┆ y   │\n╞═══╪═════╡\n│ 1 ┆ `2` │\n└───┴─────┘\n";
         assert_eq!(for_terminal(text, 80, false, &|_| None), made);
+        let shown = for_terminal("* a\n  ```\n  k\n  ```\n", 80, false, &|_| None);
+        assert_eq!(shown, "• a\n    k\n", "the words of an item are no part of its code");
         assert_eq!(for_terminal("one two three", 8, false, &|_| None), "one two\nthree\n");
         assert_eq!(
             for_terminal("a **b** `c`", 80, true, &|_| None),
