@@ -16,14 +16,10 @@ const WATCHED: Duration = Duration::from_millis(200);
 const MEMORY: &str = "/dev/shm";
 
 fn why_not() -> Option<&'static str> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("needs root");
-    }
-    if !Path::new("/dev/loop-control").exists() {
-        return Some("no /dev/loop-control");
-    }
-    let mount = mountinfo::find_for_path(Path::new(MEMORY)).ok().flatten();
-    (mount.is_none_or(|mount| mount.fstype != "tmpfs")).then_some("no tmpfs at /dev/shm")
+    fsarena_testkit::why_no_loop_devices().or_else(|| {
+        let mount = mountinfo::find_for_path(Path::new(MEMORY)).ok().flatten();
+        (mount.is_none_or(|mount| mount.fstype != "tmpfs")).then_some("no tmpfs at /dev/shm")
+    })
 }
 
 fn finding_of<'a>(findings: &'a [Finding], code: &str, place: &str) -> &'a Finding {

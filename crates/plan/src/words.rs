@@ -44,7 +44,7 @@ macro_rules! words {
 
 pub(crate) use words;
 
-/// Those of an enum of the model, by the names that it has.
+/// The words of an enum of the model are the names of its variants.
 macro_rules! named {
     ($($type:ident: $kind:literal;)*) => {
         words! { $($type: $kind = $type::ALL.map(|known| (known.name(), known));)* }

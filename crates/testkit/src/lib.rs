@@ -11,6 +11,15 @@ use tempfile::TempDir;
 
 pub const SECOND_NS: u64 = 1_000_000_000;
 
+/// Why no loop device can be attached here; `None` where one can.
+#[must_use]
+pub fn why_no_loop_devices() -> Option<&'static str> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("needs root");
+    }
+    (!Path::new("/dev/loop-control").exists()).then_some("no /dev/loop-control")
+}
+
 /// A fake `/proc`, `/sys` and `/etc` in a temporary directory: every kernel oddity as a fixture. It
 /// goes away with the value.
 #[derive(Debug)]

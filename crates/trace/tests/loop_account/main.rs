@@ -15,6 +15,7 @@ use fsarena_filesystems::{Availability, Driver, availability, driver};
 use fsarena_model::account::{Account, Map, Part, Written};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
+use fsarena_testkit::why_no_loop_devices;
 use fsarena_trace::{BlockDevice, Session, Tracefs, account};
 use std::fs::{self, File};
 use std::ops::ControlFlow;
@@ -37,12 +38,8 @@ pub struct TraceFixture {
 impl TraceFixture {
     /// Waits for its turn; `None` with a printed reason where it cannot run.
     pub fn enter() -> Option<Self> {
-        if !rustix::process::geteuid().is_root() {
-            println!("not run: needs root");
-            return None;
-        }
-        if !Path::new("/dev/loop-control").exists() {
-            println!("not run: no /dev/loop-control");
+        if let Some(reason) = why_no_loop_devices() {
+            println!("not run: {reason}");
             return None;
         }
         let mountinfo = fs::read_to_string("/proc/self/mountinfo").unwrap();

@@ -263,11 +263,8 @@ impl Ran {
 
 /// Why file systems cannot be made, mounted and measured here.
 fn why_not_here(file_systems: &[&str]) -> Option<String> {
-    if !is_root() {
-        return Some("needs root".to_owned());
-    }
-    if !Path::new("/dev/loop-control").exists() {
-        return Some("no /dev/loop-control".to_owned());
+    if let Some(reason) = fsarena_testkit::why_no_loop_devices() {
+        return Some(reason.to_owned());
     }
     file_systems.iter().find_map(|name| {
         let level = fsarena_model::contender::FsLevel::plain(name);

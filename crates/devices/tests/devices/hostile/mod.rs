@@ -57,12 +57,8 @@ impl State {
 
 #[test]
 fn loop_alone_no_hostile_state_is_accepted_and_none_is_changed() {
-    if !rustix::process::geteuid().is_root() {
-        println!("not run: needs root");
-        return;
-    }
-    if !Path::new("/dev/loop-control").exists() {
-        println!("not run: no /dev/loop-control");
+    if let Some(reason) = fsarena_testkit::why_no_loop_devices() {
+        println!("not run: {reason}");
         return;
     }
     let tables: [(&str, Vec<State>); 5] = [

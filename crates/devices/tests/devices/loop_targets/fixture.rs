@@ -8,6 +8,7 @@ use fsarena_devices::{leftovers, mountinfo, vet};
 use fsarena_filesystems::{Availability, Driver, FileSystem, availability, driver};
 use fsarena_model::contender::{Discard, FsLevel};
 use fsarena_model::spec::TargetSpec;
+use fsarena_testkit::why_no_loop_devices;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,12 +23,8 @@ pub struct LoopFixture {
 impl LoopFixture {
     /// Waits for its turn; `None` with a printed reason where it cannot run.
     pub fn enter() -> Option<Self> {
-        if !rustix::process::geteuid().is_root() {
-            println!("not run: needs root");
-            return None;
-        }
-        if !Path::new("/dev/loop-control").exists() {
-            println!("not run: no /dev/loop-control");
+        if let Some(reason) = why_no_loop_devices() {
+            println!("not run: {reason}");
             return None;
         }
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,7 +2,7 @@
 //!
 //! statrs is no oracle here: its exact Mann-Whitney test says 1 of samples that do not overlap.
 
-use super::{close, read};
+use super::{Adjusted, close, read};
 use fsarena_stats::paired::PairSample;
 use fsarena_stats::units::mean_over_units;
 use fsarena_stats::{benjamini_hochberg, holm, mann_whitney};
@@ -65,14 +65,6 @@ struct EquivalenceTest {
     high: f64,
     equivalent: bool,
     p: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Adjusted {
-    p: Vec<f64>,
-    holm: Vec<f64>,
-    benjamini_hochberg: Vec<f64>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| read(include_str!("second_oracle.json")));
