@@ -59,6 +59,14 @@ pub enum Rule {
         /// Their number.
         blocks: u32,
     },
+    /// Once, after as many blocks as fit into the budget. The first block says how many these are:
+    /// from its end on their number is fixed.
+    Fit {
+        /// Fewest blocks, even where the budget ends before.
+        least: u32,
+        /// Most blocks, and their number where there is no budget.
+        most: u32,
+    },
 }
 
 impl Rule {
@@ -68,10 +76,12 @@ impl Rule {
         match self {
             Self::Looks { cap } => cap,
             Self::Fixed { blocks } => blocks,
+            Self::Fit { most, .. } => most,
         }
     }
 
-    /// Numbers of blocks after which is looked, ascending; the last is [`Rule::blocks`].
+    /// Numbers of blocks after which is looked, ascending; the last is [`Rule::blocks`]. Of
+    /// [`Rule::Fit`] the one look may come earlier.
     #[must_use]
     pub fn looks(self) -> Vec<u32> {
         match self {
@@ -80,6 +90,7 @@ impl Rule {
                 earlier.chain(std::iter::once(cap)).collect()
             }
             Self::Fixed { blocks } => vec![blocks],
+            Self::Fit { most, .. } => vec![most],
         }
     }
 
@@ -89,6 +100,7 @@ impl Rule {
         match self {
             Self::Looks { cap } => LOOKS[0].min(cap),
             Self::Fixed { blocks } => blocks,
+            Self::Fit { least, .. } => least,
         }
     }
 }

@@ -14,8 +14,9 @@ pub struct Overrides {
     pub workloads: Option<String>,
     /// The job files that `workloads` names ([`Overrides::fio_paths`]), each with its text.
     pub fio_files: Vec<(String, String)>,
-    /// `--runs`: the fixed number of blocks; takes the place of a cap and of the file's budget.
-    pub runs: Option<u32>,
+    /// `--runs`: the fixed number of blocks, which takes the place of a cap and of the file's
+    /// budget; or `4..12`: as many as fit into the budget.
+    pub runs: Option<String>,
     /// `--cap`: most blocks, looked at on the way.
     pub cap: Option<u32>,
     /// `--margin`: `5%`, `0.05`.

@@ -5,7 +5,7 @@ use crate::experiment::{RunSettings, VerdictSettings};
 use crate::overrides::Overrides;
 use crate::question::{self, QuestionPattern};
 use crate::text;
-use crate::values::{Budget, Get as _, List, Period, Read, Share, Within, Word, texts};
+use crate::values::{Blocks, Budget, Get as _, List, Period, Read, Share, Within, Word, texts};
 use crate::words::word;
 use fsarena_model::clock::Clock;
 use fsarena_model::run::RateStyle;
@@ -13,15 +13,14 @@ use fsarena_model::verdict::{CAPS, Rule};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Most blocks of a RUN.
-const MAX_BLOCKS: u64 = 1000;
 /// `[run]`: how it is run.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keys {
-    /// A fixed number of blocks, in place of `cap`.
+    /// A fixed number of blocks, in place of `cap`; "4..12" for as many as fit into the budget,
+    /// fixed after the first.
     #[schemars(example = 3)]
-    blocks: Option<Within<1, MAX_BLOCKS>>,
+    blocks: Option<Blocks>,
     /// Maximum number of blocks; decided on the way: 8, 12, 16, 24, 32, 48, 64 or 96.
     #[schemars(example = 32)]
     cap: Option<At<Within<0, { u32::MAX as u64 }>>>,
@@ -94,7 +93,7 @@ pub(crate) fn settings(keys: Keys) -> Result<RunSettings, PlanError> {
             let remedy = "keep `blocks` for a fixed number, or `cap` for as many as it takes";
             return Err(PlanError::new(&cap.place, "`run.blocks` and `run.cap` together", remedy));
         }
-        (Some(blocks), None) => Some(Rule::Fixed { blocks: blocks.get() }),
+        (Some(blocks), None) => Some(blocks.0),
         (None, Some(cap)) => Some(capped(cap.value.get(), &cap.place)?),
         (None, None) => None,
     };
@@ -130,20 +129,18 @@ fn capped(cap: u32, place: &Span) -> Result<Rule, PlanError> {
 
 /// Puts the options of `overrides` over the keys.
 ///
-/// `--runs` takes the place of a cap, and of a budget that the file has: a number that was asked
-/// for is carried out. Another list of questions takes a headline of the file with it.
+/// `--runs` takes the place of a cap, and a number also of a budget that the file has: what was
+/// asked for is carried out. Another list of questions takes a headline of the file with it.
 ///
 /// # Errors
 /// The first option that cannot be read; the error names it.
 pub(crate) fn apply(run: &mut RunSettings, overrides: &Overrides) -> Result<(), PlanError> {
-    if let Some(blocks) = overrides.runs {
-        if blocks == 0 || u64::from(blocks) > MAX_BLOCKS {
-            let what = format!("{blocks} blocks");
-            let remedy = format!("use 1 to {MAX_BLOCKS}");
-            return Err(PlanError::new(&Span::Option("--runs"), what, remedy));
+    if let Some(text) = &overrides.runs {
+        let rule = text::blocks(text, &Span::Option("--runs"))?;
+        if matches!(rule, Rule::Fixed { .. }) {
+            run.verdicts.budget_ns = None;
         }
-        run.rule = Some(Rule::Fixed { blocks });
-        run.verdicts.budget_ns = None;
+        run.rule = Some(rule);
     }
     if let Some(cap) = overrides.cap {
         let place = Span::Option("--cap");

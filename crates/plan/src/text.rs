@@ -7,6 +7,7 @@ use crate::error::{At, PlanError, Span};
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::factor::{Factor, LevelError};
 use fsarena_model::units::{BadQuantity, Bytes, Nanos, parse_share};
+use fsarena_model::verdict::Rule;
 use std::path::PathBuf;
 
 /// Longest path that the kernel takes, with the zero at its end (limits.h).
@@ -15,6 +16,8 @@ pub(crate) const PATH_MAX: u64 = 4096;
 pub(crate) const MIN_DEVICE_BYTES: u64 = 1 << 20;
 /// Largest device.
 pub(crate) const MAX_DEVICE_BYTES: u64 = 1 << 50;
+/// Most blocks of a RUN.
+pub(crate) const MAX_BLOCKS: u64 = 1000;
 /// Shortest period of the sampler.
 const MIN_PERIOD_NS: u64 = 10_000_000;
 /// Longest period of the sampler.
@@ -66,6 +69,47 @@ pub(crate) fn share_text(share: f64) -> String {
     let digits = |places: usize| format!("{:.places$}%", share * 100.0);
     let exact = |text: &String| parse_share(text).is_ok_and(|read| read == share);
     (0..4).map(digits).find(exact).unwrap_or_else(|| format!("{share:?}"))
+}
+
+/// A number of blocks (`5`), or the fewest and the most of as many as fit into the budget
+/// (`4..12`).
+pub(crate) fn blocks(text: &str, place: &Span) -> Result<Rule, PlanError> {
+    let refuse = |what: String| {
+        let remedy = format!(
+            "use a number from 1 to {MAX_BLOCKS}, or 4..12 for as many as fit into the budget"
+        );
+        PlanError::new(place, what, remedy)
+    };
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let is_legal = |blocks: u32| (1..=MAX_BLOCKS).contains(&u64::from(blocks));
+    let Some((least, most)) = text.split_once("..") else {
+        let blocks = number(text).ok_or_else(|| refuse(format!("{text:?} is no number of blocks")));
+        return match blocks? {
+            blocks if is_legal(blocks) => Ok(Rule::Fixed { blocks }),
+            blocks => Err(refuse(format!("{blocks} blocks"))),
+        };
+    };
+    match (number(least), number(most)) {
+        (Some(least), Some(most)) if least < most && is_legal(least) && is_legal(most) => {
+            Ok(Rule::Fit { least, most })
+        }
+        (Some(blocks), Some(most)) if blocks == most && is_legal(blocks) => {
+            Ok(Rule::Fixed { blocks })
+        }
+        (Some(least), Some(most)) if least > most => {
+            Err(refuse(format!("{text:?}: the most blocks come before the fewest")))
+        }
+        _ => Err(refuse(format!("{text:?} is no number of blocks"))),
+    }
+}
+
+/// The text of a number of blocks, as [`blocks`] reads it; none where there is no such number.
+pub(crate) fn blocks_text(rule: Rule) -> Option<String> {
+    match rule {
+        Rule::Fixed { blocks } => Some(blocks.to_string()),
+        Rule::Fit { least, most } => Some(format!("{least}..{most}")),
+        Rule::Looks { .. } => None,
+    }
 }
 
 /// Time that a RUN may take.

@@ -5,6 +5,7 @@ use crate::error::{At, PlanError, Span};
 use crate::text;
 use crate::tree::refusal;
 use crate::words::{Words, word};
+use fsarena_model::verdict::Rule;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, Error as _, Unexpected, Visitor};
@@ -194,6 +195,35 @@ impl<'de> Deserialize<'de> for Size {
 }
 
 inline_schema!([] Size, |generator| generator.subschema_for::<Scalar>());
+
+/// A number of blocks, or the fewest and the most of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Blocks(pub(crate) Rule);
+
+impl<'de> Deserialize<'de> for Blocks {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match plain(deserializer, "a whole number or a range such as \"4..12\"")? {
+            Plain::Text(text) => {
+                text::blocks(&text, &Span::Default).map(Self).map_err(|error| refusal(&error))
+            }
+            Plain::Whole(number) => {
+                let blocks = within(number, 1, text::MAX_BLOCKS)?;
+                let blocks = u32::try_from(blocks).expect("the limits are within u32");
+                Ok(Self(Rule::Fixed { blocks }))
+            }
+            Plain::Number(_) | Plain::Flag(_) => {
+                Err(D::Error::invalid_type(Unexpected::Seq, &"a whole number or a range"))
+            }
+        }
+    }
+}
+
+inline_schema!([] Blocks, |_generator| {
+    json_schema!({ "anyOf": [
+        { "type": "integer", "minimum": 1, "maximum": text::MAX_BLOCKS },
+        { "type": "string", "pattern": "^ *[0-9]+ *(\\.\\. *[0-9]+ *)?$" },
+    ]})
+});
 
 /// Text that a rule of its own reads.
 pub(crate) trait Text: Sized {

@@ -65,11 +65,11 @@ pub(crate) fn add_verdict_plan(
     Ok(())
 }
 
-/// Blocks beyond the cap, for those that have to be run again. A fixed number is what it is.
+/// Blocks beyond the most, for those that have to be run again. A fixed number is what it is.
 fn spare(rule: Rule) -> u32 {
     match rule {
-        Rule::Looks { cap } if cap <= SMALL_CAP => FEW_SPARE,
-        Rule::Looks { .. } => MORE_SPARE,
+        Rule::Looks { cap: most } | Rule::Fit { most, .. } if most <= SMALL_CAP => FEW_SPARE,
+        Rule::Looks { .. } | Rule::Fit { .. } => MORE_SPARE,
         Rule::Fixed { .. } => 0,
     }
 }
@@ -81,16 +81,17 @@ fn order_of(question: &Question, workloads: &[&Workload]) -> (usize, Option<usiz
     (question.workload, phase)
 }
 
-/// Takes the looks out of a plan in which there is nothing to decide: no question asks about two
+/// Takes the rule out of a plan in which there is nothing to decide: no question asks about two
 /// contenders that can be compared. Such a RUN has three blocks (fewer where its cap is lower), and
-/// its schedule is cut off after them. To be called again where contenders were left out.
+/// its schedule is cut off after them; a number that was asked for stays. To be called again where
+/// contenders were left out.
 pub fn settle_rule(plan: &mut RunPlan) {
     let Some(verdict) = &plan.verdict else { return };
-    let Rule::Looks { cap } = verdict.rule else { return };
+    let (Rule::Looks { cap: most } | Rule::Fit { most, .. }) = verdict.rule else { return };
     if verdict.questions.iter().any(|question| !plan.asked_pairs(question).is_empty()) {
         return;
     }
-    let blocks = BLOCKS_TO_SHOW.min(cap);
+    let blocks = BLOCKS_TO_SHOW.min(most);
     if let Some(verdict) = &mut plan.verdict {
         (verdict.rule, verdict.spare_blocks) = (Rule::Fixed { blocks }, 0);
     }

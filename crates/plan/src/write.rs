@@ -7,7 +7,7 @@ use crate::experiment::{
     DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, RunSettings, VerdictSettings,
 };
 use crate::fs_entry::FsEntry;
-use crate::text::share_text;
+use crate::text::{blocks_text, share_text};
 use crate::workload::builtin;
 use fsarena_corpus::Description;
 use fsarena_model::contender::DeviceLevel;
@@ -108,6 +108,7 @@ fn run(run: &RunSettings) -> Keys {
     let mut keys = Keys::default();
     match run.rule {
         Some(Rule::Fixed { blocks }) => keys.put("blocks", blocks),
+        Some(rule @ Rule::Fit { .. }) => keys.put_some("blocks", blocks_text(rule)),
         Some(Rule::Looks { cap }) => keys.put("cap", cap),
         None => {}
     }

@@ -85,10 +85,11 @@ fn trials(plan: &RunPlan, cost: &PlanCost, width: usize) -> String {
     text::table(&grid, width)
 }
 
-/// Fewest and most blocks, where a RUN ends when all is decided.
+/// Fewest and most blocks, where their number is not fixed beforehand.
 fn looks(plan: &RunPlan) -> Option<(u32, u32)> {
     let rule = plan.verdict.as_ref()?.rule;
-    matches!(rule, Rule::Looks { .. }).then(|| (rule.least_blocks(), rule.blocks()))
+    let is_open = matches!(rule, Rule::Looks { .. } | Rule::Fit { .. });
+    is_open.then(|| (rule.least_blocks(), rule.blocks()))
 }
 
 /// What real work is done with, and each of its phases; nothing where there is none.
@@ -158,10 +159,14 @@ fn total(plan: &RunPlan, cost: &PlanCost) -> String {
         );
     };
     let trials = |of: fn(&PlanCostRow) -> usize| cost.rows.iter().map(of).sum::<usize>();
+    let when = match plan.verdict.as_ref().map(|verdict| verdict.rule) {
+        Some(Rule::Fit { .. }) => "if no more fit into the budget",
+        _ => "if all is decided at the first look",
+    };
     format!(
-        "{} trials in {least_blocks} blocks, if all is decided at the first look: expected {}, {} \
-         written; at most {} trials in {most_blocks} blocks: {most_ns}, {most}{images}{stop}\
-         {source}. Nothing has been touched.",
+        "{} trials in {least_blocks} blocks, {when}: expected {}, {} written; at most {} \
+         trials in {most_blocks} blocks: {most_ns}, {most}{images}{stop}{source}. Nothing has been \
+         touched.",
         trials(|row| row.least_trials),
         ns(nanos(cost.least_s)),
         bytes(Some(cost.least_written_bytes)),
@@ -331,8 +336,11 @@ fn asked(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
     }
     if let Some(budget_ns) = verdict.budget_ns {
         let late = nanos(cost.least_s).filter(|least_ns| pairs > 0 && *least_ns > budget_ns);
-        let late = late.map(|least_ns| {
-            format!("; the first look is expected later, after {}", ns(Some(least_ns)))
+        let late = late.map(|least_ns| match verdict.rule {
+            Rule::Fit { least, .. } => {
+                format!("; {least} blocks are expected to take longer, {}", ns(Some(least_ns)))
+            }
+            _ => format!("; the first look is expected later, after {}", ns(Some(least_ns))),
         });
         lines.push(format!(
             "budget {}: no block is begun that is not expected to end within it{}",
@@ -340,7 +348,7 @@ fn asked(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
             late.unwrap_or_default()
         ));
     }
-    if let (Rule::Looks { .. }, Some(share)) = (verdict.rule, verdict.limits.steal_share) {
+    if let (1.., Some(share)) = (verdict.spare_blocks, verdict.limits.steal_share) {
         lines.push(format!(
             "a block is run again where a hypervisor took over {} of the machine during a timed \
              phase; {} for that",
@@ -357,6 +365,13 @@ fn rule(verdict: &VerdictPlan, pairs: usize) -> String {
     match verdict.rule {
         _ if pairs == 0 => format!("{blocks}; nothing here can be compared with another"),
         Rule::Fixed { .. } => format!("{blocks}, one look after the last"),
+        Rule::Fit { .. } if verdict.budget_ns.is_none() => {
+            format!("{blocks}, as there is no budget; one look after the last")
+        }
+        Rule::Fit { least, most } => format!(
+            "{least} to {most} blocks, as many as fit into the budget by the time that the first \
+             takes; one look after the last"
+        ),
         Rule::Looks { .. } => {
             let looks: Vec<String> = verdict.rule.looks().iter().map(u32::to_string).collect();
             let looks = looks.join(", ");

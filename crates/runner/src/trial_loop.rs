@@ -159,8 +159,7 @@ impl<'a> TrialLoop<'a> {
             if !decisions.has_time() {
                 self.end_by_budget(decisions)?;
             } else if let Some(judge) = &decisions.judge {
-                let ask = self.request.header.plan.verdict.as_ref();
-                let most = ask.map_or(0, |ask| ask.rule.blocks());
+                let most = judge.most_blocks();
                 let trials = judge.trials_in_block();
                 self.most = self.done + trials * most.saturating_sub(judge.counted()) as usize;
                 self.progress.block(block as usize + 1, most as usize, trials);

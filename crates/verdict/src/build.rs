@@ -50,6 +50,7 @@ pub(super) fn verdicts(
         budget_ns: ask.budget_ns,
         blocks_done: judge.block(),
         blocks_counted: judge.counted(),
+        most_blocks: judge.most_blocks(),
         rerun: blocks(judge.rerun()),
         not_rerun: blocks(judge.not_rerun()),
         stop,

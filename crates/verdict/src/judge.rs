@@ -6,6 +6,7 @@
 //! anyone who opens the database years later come to the same words.
 
 use crate::data::{Data, PairAtLook, Pool};
+use crate::durations::Durations;
 use crate::parallel;
 use crate::points::Points;
 use fsarena_model::run::{RunPlan, Slot};
@@ -15,7 +16,6 @@ use fsarena_model::verdict::{
 };
 use fsarena_stats::family::{Family, LookInput};
 use fsarena_stats::sequential::{FIRST_LOOK, Looks};
-use std::collections::BTreeMap;
 
 /// Share of misses of a rule that looks once.
 pub(super) const FIXED_ALPHA: f64 = 0.05;
@@ -44,7 +44,9 @@ pub struct Judge<'p> {
     /// Trial before in this block: its place and contender.
     before: Option<(u32, usize)>,
     too_much_steal: Option<String>,
-    longest_ns: BTreeMap<(usize, usize), u64>,
+    durations: Durations,
+    /// Blocks that count in all, once it is known how many fit into the budget.
+    fitting: Option<u32>,
     latest_unix_ns: u64,
 }
 
@@ -86,7 +88,7 @@ impl<'p> Judge<'p> {
         let ask = plan.verdict.as_ref()?;
         let sequence = match ask.rule {
             Rule::Looks { cap } => Some(Looks::with_cap(cap)?),
-            Rule::Fixed { .. } => None,
+            Rule::Fixed { .. } | Rule::Fit { .. } => None,
         };
         let asked = ask.questions.iter().map(|question| Asked::new(plan, ask, question));
         let mut judge = Self {
@@ -103,7 +105,8 @@ impl<'p> Judge<'p> {
             wanted: Vec::new(),
             before: None,
             too_much_steal: None,
-            longest_ns: BTreeMap::new(),
+            durations: Durations::default(),
+            fitting: None,
             latest_unix_ns: 0,
         };
         judge.note_wanted();
@@ -227,8 +230,7 @@ impl<'p> Judge<'p> {
         self.before = Some((position, slot.contender));
         self.latest_unix_ns =
             self.latest_unix_ns.max(score.started_unix_ns.saturating_add(score.elapsed_ns));
-        let longest = self.longest_ns.entry((slot.contender, slot.workload)).or_default();
-        *longest = (*longest).max(score.elapsed_ns);
+        self.durations.add(self.block, (slot.contender, slot.workload), score);
         self.watch_steal(slot, score);
         for asked in self.asked.iter_mut().filter(|a| a.question.workload == slot.workload) {
             asked.points.take(plan, slot, asked.question, score, (position, previous));
@@ -276,16 +278,20 @@ impl<'p> Judge<'p> {
         self.counts.push(counts);
         self.block += 1;
         self.before = None;
-        let counted = self.counted();
+        let block_ns = self.durations.end_block();
+        if counts && self.fitting.is_none() {
+            self.fitting = self.fitting_after(block_ns);
+        }
+        let (counted, most) = (self.counted(), self.most_blocks());
         let due = counts
             && match self.sequence {
                 Some(sequence) => sequence.is_look(counted),
-                None => counted == self.ask.rule.blocks(),
+                None => counted == most,
             };
         let look = due.then(|| self.analyse());
         self.finished = if self.sequence.is_some() && due && self.open_pairs() == 0 {
             Some(StopWhy::Decided)
-        } else if counted >= self.ask.rule.blocks() || self.block >= self.plan.blocks {
+        } else if counted >= most || self.block >= self.plan.blocks {
             Some(StopWhy::Cap)
         } else {
             None
@@ -294,6 +300,26 @@ impl<'p> Judge<'p> {
             self.note_wanted();
         }
         BlockEnd { rerun, look, finished: self.finished }
+    }
+
+    /// Most blocks that count: how many fit into the budget, where that is what is asked, is known
+    /// from the end of the first of them on.
+    #[must_use]
+    pub fn most_blocks(&self) -> u32 {
+        self.fitting.unwrap_or_else(|| self.ask.rule.blocks())
+    }
+
+    /// Whether that number is final.
+    #[must_use]
+    pub fn is_number_fixed(&self) -> bool {
+        !matches!(self.ask.rule, Rule::Fit { .. }) || self.fitting.is_some()
+    }
+
+    /// Blocks that fit into the budget, where the first that counts took so long.
+    fn fitting_after(&self, block_ns: u64) -> Option<u32> {
+        let Rule::Fit { least, most } = self.ask.rule else { return None };
+        let Some(budget_ns) = self.ask.budget_ns else { return Some(most) };
+        Some(self.durations.blocks_within(budget_ns, block_ns).clamp(least, most.max(least)))
     }
 
     /// Ends the RUN because the next block would not end within the budget: once more it is looked,
@@ -312,12 +338,14 @@ impl<'p> Judge<'p> {
         self.before.is_some()
     }
 
-    /// Time that the block under way is expected to take: each trial as long as its longest so far.
+    /// Time that the block under way is expected to take: as long as the longest so far took for
+    /// the same trials.
     #[must_use]
     pub fn block_ns(&self) -> u64 {
         let slots = self.wanted_now().map(|at| &self.plan.schedule[at]);
-        let longest = |slot: &Slot| self.longest_ns.get(&(slot.contender, slot.workload)).copied();
-        slots.filter_map(longest).fold(0, u64::saturating_add)
+        let cells: Vec<(usize, usize)> =
+            slots.map(|slot| (slot.contender, slot.workload)).collect();
+        self.durations.expected_ns(&cells)
     }
 
     /// Numbers of the slots of the block under way that were wanted when it began.
@@ -345,10 +373,16 @@ impl<'p> Judge<'p> {
     /// The plan as it came about: of the schedule, the slots of the blocks so far that were wanted.
     #[must_use]
     pub fn carried_out(&self) -> RunPlan {
-        let schedule = match (self.sequence, self.finished) {
-            (None, None) => self.plan.schedule.clone(),
-            _ => self.wanted.iter().map(|&at| self.plan.schedule[at]).collect(),
-        };
+        let mut schedule = self.plan.schedule.clone();
+        match (self.sequence, self.finished, self.fitting) {
+            (None, None, None) if self.is_number_fixed() => {}
+            // Nobody leaves, and so many blocks are to come.
+            (None, None, Some(blocks)) => {
+                let last = blocks.saturating_add(self.rerun.len() as u32);
+                schedule.retain(|slot| slot.block < last);
+            }
+            _ => schedule = self.wanted.iter().map(|&at| self.plan.schedule[at]).collect(),
+        }
         RunPlan { schedule, ..self.plan.clone() }
     }
 
@@ -380,7 +414,8 @@ impl<'p> Judge<'p> {
     /// Whether the trial of this slot is needed, or may be needed later.
     #[must_use]
     pub fn may_want(&self, slot: &Slot) -> bool {
-        slot.block >= self.block && self.wants(slot)
+        let last = self.fitting.map(|blocks| blocks.saturating_add(self.ask.spare_blocks));
+        slot.block >= self.block && last.is_none_or(|last| slot.block < last) && self.wants(slot)
     }
 
     fn alpha(&self, blocks: u32) -> f64 {
@@ -444,7 +479,7 @@ impl<'p> Judge<'p> {
 
     /// The level of misses of the last look of all.
     pub(super) fn last_alpha(&self) -> f64 {
-        self.alpha(self.ask.rule.blocks())
+        self.alpha(self.most_blocks())
     }
 }
 

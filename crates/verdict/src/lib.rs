@@ -14,6 +14,7 @@
 mod build;
 pub mod compare;
 mod data;
+mod durations;
 pub mod factors;
 pub mod honesty;
 mod judge;
@@ -113,6 +114,6 @@ fn alpha(plan: &RunPlan, points: &Points) -> f64 {
             let blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
             Looks::with_cap(cap).map_or(0.0, |looks| looks.alpha(blocks))
         }
-        Some(Rule::Fixed { .. }) | None => FIXED_ALPHA,
+        Some(Rule::Fixed { .. } | Rule::Fit { .. }) | None => FIXED_ALPHA,
     }
 }

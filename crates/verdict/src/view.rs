@@ -21,6 +21,9 @@ pub struct Verdicts {
     pub blocks_done: u32,
     /// Of these, those that count.
     pub blocks_counted: u32,
+    /// Blocks that count at most: as many as fit into the budget, where that is the rule and the
+    /// first has ended.
+    pub most_blocks: u32,
     /// Blocks that were run again, each with its reason.
     pub rerun: Vec<RerunBlock>,
     /// Blocks that had such a reason and count, since there was no spare one left.

@@ -27,10 +27,11 @@ pub struct RunArgs {
     /// Built-in workloads and fio job files (ending in .fio), separated by commas.
     #[arg(long, value_name = "LIST")]
     pub workload: Option<String>,
-    /// Run exactly N blocks and decide once at the end. In each block every contender runs once,
-    /// in a new random order. Replaces --cap, and a budget in the file.
+    /// Run exactly N blocks and decide once at the end; 4..12: as many as fit into the budget,
+    /// fixed after the first. In each block every contender runs once, in a new random order.
+    /// Replaces --cap; a number also replaces a budget in the file.
     #[arg(long, short = 'r', value_name = "N", help_heading = DECISION)]
-    pub runs: Option<u32>,
+    pub runs: Option<String>,
     /// Maximum number of blocks: 8, 12, 16, 24, 32, 48, 64 or 96 (32 without this and --runs).
     /// Interim analyses after 4, 6, 8, 12 … blocks; contenders stop early once decided.
     #[arg(long, value_name = "N", help_heading = DECISION)]

@@ -75,7 +75,7 @@ fn record(args: &HonestyArgs, db: Option<&Path>) -> Result<Option<ExitCode>> {
         fs: args.fs.clone().or_else(|| may_be_made.then(|| "ext4".to_owned())),
         on,
         workload: Some(args.workload.clone()),
-        runs: Some(args.runs),
+        runs: Some(args.runs.to_string()),
         scale: args.scale,
         seed: Some(args.seed),
         image_dir: args.image_dir.clone(),

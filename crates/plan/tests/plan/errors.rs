@@ -47,7 +47,7 @@ fn of_the_file_as_a_whole() {
         "schema = 1\nname = \"t\"\nfactor = 1".to_owned(),
         "schema = 1\nname = \"t\"\n[run]\nblocks = 0".to_owned(),
         "schema = 1\nname = \"t\"\n[run]\nblock = 3".to_owned(),
-        "schema = 1\nname = \"t\"\n[run]\nblocks = \"3\"".to_owned(),
+        "schema = 1\nname = \"t\"\n[run]\nblocks = \"some\"".to_owned(),
         "schema = 1\nname = \"t\"\n[run]\nseed = -1".to_owned(),
         "schema = 1\nname = \"t\"\n[run]\ncompare = \"durabel\"".to_owned(),
         "schema = 1\nname = \"t\"\n[run]\nsample_period = \"1 us\"".to_owned(),
@@ -74,8 +74,8 @@ fn of_the_file_as_a_whole() {
       it has to be from 1 to 1000
     t.toml:4:1: unknown key in [run]: "block"
       did you mean "blocks"?
-    t.toml:4:10: `run.blocks` is text, but has to be a whole number
-      write it like 3
+    t.toml:4:10: "some" is no number of blocks
+      use a number from 1 to 1000, or 4..12 for as many as fit into the budget
     t.toml:4:8: `run.seed` is -1
       it has to be from 0 to 9223372036854775807
     t.toml:4:11: unknown clock "durabel"
@@ -446,7 +446,7 @@ fn of_the_command_line_names_the_option() {
         error(&|o| (o.fs, o.on) = (some("ext4"), vec!["/var/tmp".into()])),
         error(&|o| o.workloads = some("smallfiles")),
         error(&|o| o.workloads = some("big-file,big-file")),
-        error(&|o| o.runs = Some(0)),
+        error(&|o| o.runs = some("0")),
         error(&|o| o.scale = Some(0.0)),
         error(&|o| o.scale = Some(f64::NAN)),
         error(&|o| o.seed = Some(u64::MAX)),
@@ -474,7 +474,7 @@ fn of_the_command_line_names_the_option() {
     --workload: two workloads are named "big-file"
       rename one of them, or keep one
     --runs: 0 blocks
-      use 1 to 1000
+      use a number from 1 to 1000, or 4..12 for as many as fit into the budget
     --scale: a scale of 0
       use a number above 0, up to 100
     --scale: a scale of NaN

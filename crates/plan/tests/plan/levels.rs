@@ -13,7 +13,7 @@ pub fn options(fs: &str, on: &[&str]) -> Overrides {
         fs: Some(fs.to_owned()),
         on: on.iter().map(|text| (*text).to_owned()).collect(),
         workloads: Some("small-files".to_owned()),
-        runs: Some(5),
+        runs: Some("5".to_owned()),
         seed: Some(7),
         ..Overrides::default()
     }

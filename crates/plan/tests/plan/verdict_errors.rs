@@ -173,7 +173,7 @@ fn of_baselines() {
 fn of_the_command_line() {
     let error = of_options;
     let text = [
-        error(&|o| (o.runs, o.cap) = (Some(5), Some(8))),
+        error(&|o| (o.runs, o.cap) = (some("5"), Some(8))),
         error(&|o| o.cap = Some(33)),
         error(&|o| o.margin = some("0")),
         error(&|o| o.budget = some("soon")),

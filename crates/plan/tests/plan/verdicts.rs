@@ -184,9 +184,13 @@ fn options_take_the_place_of_the_file() {
     );
     let experiment = parse(&text, "t.toml").unwrap();
     let of = |overrides: Overrides| expand(&experiment, &overrides, &TestRules).unwrap();
-    let fixed = of(Overrides { runs: Some(5), ..Overrides::default() });
+    let fixed = of(Overrides { runs: Some("5".to_owned()), ..Overrides::default() });
     assert_eq!(verdict(&fixed).rule, Rule::Fixed { blocks: 5 });
     assert_eq!(verdict(&fixed).budget_ns, None, "five are five");
+    let fit = of(Overrides { runs: Some("4..12".to_owned()), ..Overrides::default() });
+    assert_eq!(verdict(&fit).rule, Rule::Fit { least: 4, most: 12 });
+    assert_eq!(verdict(&fit).budget_ns, Some(240_000_000_000), "as many as fit into it");
+    assert_eq!((verdict(&fit).spare_blocks, fit.blocks), (2, 14));
     let some = |text: &str| Some(text.to_owned());
     let longer = of(Overrides {
         cap: Some(48),
@@ -205,7 +209,7 @@ fn options_take_the_place_of_the_file() {
     assert_eq!(headline(&longer), "small-files:create", "that of the file went with its list");
     let other = of(Overrides { headline: some("small-files:read"), ..Overrides::default() });
     assert_eq!(headline(&other), "small-files:read");
-    let both = Overrides { runs: Some(5), budget: some("1h"), ..Overrides::default() };
+    let both = Overrides { runs: Some("5".to_owned()), budget: some("1h"), ..Overrides::default() };
     assert_eq!(verdict(&of(both)).budget_ns, Some(3_600_000_000_000));
     // Questions about a workload that is not picked go with it.
     let picked = of(Overrides { workloads: some("big-file"), ..Overrides::default() });
@@ -259,6 +263,34 @@ fn a_handicap_is_a_level_with_a_label() {
     let plan = expand(&from_options(&overrides).unwrap(), &overrides, &TestRules).unwrap();
     assert_eq!(labels(&plan), "ext4 handicap=0ms\next4 handicap=2s");
     assert_eq!(verdict(&plan).pairs, Pairs::Baseline { contender: 0 });
+}
+
+/// As many blocks as fit are written and read the same, and three are enough where nothing can be
+/// compared.
+#[test]
+fn a_range_of_blocks_is_a_rule_of_its_own() {
+    let read = |blocks: &str| {
+        let run = format!("[run]\nblocks = {blocks}\nbudget = \"4 min\"\n[factors]");
+        parse(&file(TWO).replace("[factors]", &run), "t.toml")
+    };
+    let experiment = read("\" 4 .. 12 \"").unwrap();
+    let plan = expand(&experiment, &Overrides::default(), &TestRules).unwrap();
+    assert_eq!(verdict(&plan).rule, Rule::Fit { least: 4, most: 12 });
+    let written = to_toml(&experiment);
+    assert!(written.contains("\nblocks = \"4..12\"\n"), "{written}");
+    let again = expand(&parse(&written, "t").unwrap(), &Overrides::default(), &TestRules);
+    assert_eq!(again.unwrap(), plan);
+    let alone = Overrides { fs: Some("ext4".to_owned()), ..Overrides::default() };
+    let alone = expand(&experiment, &alone, &TestRules).unwrap();
+    assert_eq!((verdict(&alone).rule, alone.blocks), (Rule::Fixed { blocks: 3 }, 3));
+    for (number, blocks) in [("\"7\"", 7), ("7", 7), ("\"7..7\"", 7)] {
+        let plan = expand(&read(number).unwrap(), &Overrides::default(), &TestRules).unwrap();
+        assert_eq!(verdict(&plan).rule, Rule::Fixed { blocks }, "{number}");
+    }
+    for bad in ["\"12..4\"", "\"0..4\"", "\"4..1001\"", "\"4..\"", "\"a..b\"", "\"few\"", "true"] {
+        let error = read(bad).unwrap_err().to_string();
+        assert!(error.contains("blocks"), "{bad}: {error}");
+    }
 }
 
 /// Everything that a file can say of verdicts is written back as it was.

@@ -43,6 +43,17 @@ fn rule(verdicts: &Verdicts) -> String {
             format!("looks after {} blocks; contenders stop early once decided", listed(&looks))
         }
         Rule::Fixed { blocks: n } => format!("one look, after {}", blocks(u64::from(n))),
+        Rule::Fit { least, most } => {
+            let fixed = match (verdicts.blocks_counted, verdicts.budget_ns) {
+                (_, None) => format!(": {}, as there is none", blocks(u64::from(most))),
+                (0, _) => String::new(),
+                _ => format!(": {}", blocks(u64::from(verdicts.most_blocks))),
+            };
+            format!(
+                "one look, after as many blocks as fit into the budget, {least} to {most}, fixed \
+                 when the first had ended{fixed}"
+            )
+        }
     };
     let budget = match verdicts.budget_ns {
         Some(budget_ns) => format!("budget {}", Nanos(budget_ns)),
@@ -89,7 +100,11 @@ fn is_open(verdicts: &Verdicts) -> bool {
 /// are looked at together.
 fn last_look(verdicts: &Verdicts) -> Option<u32> {
     let looks = &verdicts.questions.first()?.looks;
-    let due = verdicts.rule.looks().into_iter().filter(|&look| look <= verdicts.blocks_counted);
+    let mut due = verdicts.rule.looks();
+    if let (Rule::Fit { .. }, Some(last)) = (verdicts.rule, due.last_mut()) {
+        *last = verdicts.most_blocks;
+    }
+    let due = due.into_iter().filter(|&look| look <= verdicts.blocks_counted);
     let last = looks.last().copied();
     last.filter(|_| !due.eq(looks.iter().copied()))
 }

@@ -135,7 +135,7 @@ pub(super) fn pair_sentence(
 pub(super) fn is_early(verdicts: &Verdicts, pair: &PairView) -> bool {
     match verdicts.rule {
         Rule::Looks { cap } => pair.verdict != Verdict::Undecided && pair.at_blocks < cap,
-        Rule::Fixed { .. } => false,
+        Rule::Fixed { .. } | Rule::Fit { .. } => false,
     }
 }
 

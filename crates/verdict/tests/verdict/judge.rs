@@ -14,13 +14,13 @@ use fsarena_testkit::records::{self, SECOND_NS};
 use fsarena_verdict::{ForecastFor, Judge, Verdicts, verdicts};
 use proptest::prelude::*;
 
-const MS: f64 = 1e6;
+pub const MS: f64 = 1e6;
 
 /// A RUN of `big-file` on contenders of these labels, all asked about its one phase.
-fn header(labels: &[&str], rule: Rule) -> RunHeader {
+pub fn header(labels: &[&str], rule: Rule) -> RunHeader {
     let contenders: Vec<Contender> =
         labels.iter().zip(1..).map(|(label, n)| records::contender(label, "ext4", n)).collect();
-    let spare = if matches!(rule, Rule::Looks { .. }) { 2 } else { 0 };
+    let spare = if matches!(rule, Rule::Fixed { .. }) { 0 } else { 2 };
     let mut header = records::header(contenders, vec![records::big_file()], rule.blocks() + spare);
     header.plan.verdict = Some(VerdictPlan {
         method: METHOD_VERSION,
@@ -43,7 +43,7 @@ fn header(labels: &[&str], rule: Rule) -> RunHeader {
 
 const LOOKS: Rule = Rule::Looks { cap: 32 };
 
-fn score(sequence: u32, durable_ns: f64) -> TrialScore {
+pub fn score(sequence: u32, durable_ns: f64) -> TrialScore {
     let durable_ns = durable_ns.round() as u64;
     TrialScore {
         sequence,
@@ -70,13 +70,13 @@ fn score(sequence: u32, durable_ns: f64) -> TrialScore {
 }
 
 /// Noise of a trial: uniform within `share` either way, by its number alone.
-fn noise(sequence: u32, share: f64) -> f64 {
+pub fn noise(sequence: u32, share: f64) -> f64 {
     let tag = Seed::from_number(18).child("noise", u64::from(sequence)).tag();
     1.0 + share * (2.0 * (tag as f64 / u64::MAX as f64) - 1.0)
 }
 
 /// Carries a RUN out as the runner does: only what the judge wants, until it has finished.
-fn carry_out(
+pub fn carry_out(
     header: &RunHeader,
     value: &dyn Fn(usize, u32) -> Option<TrialScore>,
 ) -> (Vec<TrialScore>, Stop) {

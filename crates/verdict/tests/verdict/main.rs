@@ -2,6 +2,7 @@
 //! the field say on tapes of known noise.
 
 mod factors;
+mod fit;
 mod judge;
 mod replays;
 mod schedules;

@@ -33,7 +33,7 @@ pub(super) fn overrides(args: &RunArgs) -> Result<Overrides> {
         fs: args.fs.clone(),
         on,
         workloads: args.workload.clone(),
-        runs: args.runs,
+        runs: args.runs.clone(),
         cap: args.cap,
         margin: args.margin.clone(),
         budget: args.budget.clone(),

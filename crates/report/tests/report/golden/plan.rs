@@ -139,6 +139,46 @@ fn a_plan_with_a_baseline_and_a_short_budget_100() {
 }
 
 #[test]
+fn a_plan_of_as_many_as_fit_80() {
+    let mut plan = sample(Rule::Fit { least: 4, most: 12 });
+    let verdict = plan.verdict.as_mut().unwrap();
+    (verdict.budget_ns, verdict.spare_blocks) = (Some(30_000_000_000), 2);
+    insta::assert_snapshot!(shown(&plan, 80), @r"
+    Verdicts
+      - 4 to 12 blocks, as many as fit into the budget by the time that the first
+        takes; one look after the last
+      - 3 questions, 9 pairs in all: small-files:create, small-files:read-random,
+        small-files:delete
+      - headline: small-files:create
+      - margin 5 %: SAME means a ratio within 0.952 and 1.050
+      - budget 30.0 s: no block is begun that is not expected to end within it; 4
+        blocks are expected to take longer, 40.0 s
+      - a block is run again where a hypervisor took over 20 % of the machine during
+        a timed phase; 2 spare blocks for that
+
+    Trials
+    workload     contender  trials    time    time  written  known from
+                                     after   after    after
+                                         4      12       12
+    ------------------------------------------------------------------------
+    small-files  ext4         4-12  10.0 s  30.0 s   12 GiB  earlier records
+    small-files  xfs          4-12  10.0 s  30.0 s   12 GiB  earlier records
+    small-files  btrfs        4-12  10.0 s  30.0 s   12 GiB  earlier records
+    small-files  tmpfs        4-12  10.0 s  30.0 s   12 GiB  earlier records
+
+    16 trials in 4 blocks, if no more fit into the budget: expected 40.0 s, 16 GiB
+    written; at most 48 trials in 12 blocks: 2m00s, 48 GiB; images take 1 GiB at one
+    time. Times from: earlier records. Nothing has been touched.
+    ");
+    plan.verdict.as_mut().unwrap().budget_ns = None;
+    let text = shown(&plan, 80);
+    assert!(
+        text.contains("- 12 blocks, as there is no budget; one look after the last\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_plan_of_a_fixed_number_80() {
     insta::assert_snapshot!(shown(&sample(Rule::Fixed { blocks: 5 }), 80), @r"
     Verdicts

@@ -116,6 +116,7 @@ pub(crate) fn verdicts(questions: Vec<QuestionView>) -> Verdicts {
         budget_ns: None,
         blocks_done: 8,
         blocks_counted: 8,
+        most_blocks: 32,
         rerun: Vec::new(),
         not_rerun: Vec::new(),
         stop: Some(Stop { blocks: 8, why: StopWhy::Decided }),

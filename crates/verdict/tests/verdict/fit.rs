@@ -1,0 +1,107 @@
+//! As many blocks as fit into a budget: the number is fixed after the first that counts, from the
+//! scores alone, and there is one look.
+
+use crate::judge::{MS, carry_out, header, noise, score};
+use fsarena_model::run::RunHeader;
+use fsarena_model::score::TrialScore;
+use fsarena_model::verdict::{Rule, Stop, StopWhy, Verdict};
+use fsarena_testkit::records::{NEW_YEAR_UNIX_NS, SECOND_NS};
+use fsarena_verdict::{Judge, verdicts};
+
+const FIT: Rule = Rule::Fit { least: 4, most: 12 };
+
+/// Two contenders, the first half as fast again, within a budget.
+fn two(rule: Rule, budget_s: Option<u64>) -> RunHeader {
+    let mut header = header(&["slow", "fast"], rule);
+    header.plan.verdict.as_mut().unwrap().budget_ns = budget_s.map(|s| s * SECOND_NS);
+    header
+}
+
+/// Trials of 10 s with a second between them: 21 s a block, and a second more before the next.
+fn trial(contender: usize, sequence: u32) -> TrialScore {
+    let ms = [150.0, 100.0][contender] * noise(sequence, 0.05);
+    TrialScore {
+        started_unix_ns: NEW_YEAR_UNIX_NS + u64::from(sequence) * 11 * SECOND_NS,
+        elapsed_ns: 10 * SECOND_NS,
+        ..score(sequence, ms * MS)
+    }
+}
+
+fn blocks(rule: Rule, budget_s: Option<u64>) -> (u32, Stop) {
+    let header = two(rule, budget_s);
+    let (scores, stop) =
+        carry_out(&header, &|contender, sequence| Some(trial(contender, sequence)));
+    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    assert_eq!(found.questions[0].looks, [found.blocks_counted], "one look, at the end");
+    assert_eq!(found.most_blocks, found.blocks_counted);
+    (found.blocks_counted, stop)
+}
+
+/// 95 % of 240 s are 228: 21 for the first, and nine more of 21.
+#[test]
+fn as_many_as_fit_within_the_limits() {
+    assert_eq!(blocks(FIT, Some(240)), (10, Stop { blocks: 10, why: StopWhy::Cap }));
+    assert_eq!(blocks(FIT, Some(30)).0, 4, "the fewest");
+    assert_eq!(blocks(FIT, Some(3600)).0, 12, "the most");
+    assert_eq!(blocks(FIT, None).0, 12, "no budget");
+}
+
+#[test]
+fn the_number_is_fixed_after_block_one_and_the_same_for_whoever_replays_it() {
+    let header = two(FIT, Some(240));
+    let mut judge = Judge::new(&header.plan).unwrap();
+    assert_eq!((judge.most_blocks(), judge.is_number_fixed()), (12, false));
+    let scores: Vec<TrialScore> = (0..2)
+        .map(|at| trial(header.plan.schedule[at as usize].contender, at))
+        .inspect(|score| judge.add(score))
+        .collect();
+    judge.end_block();
+    assert_eq!((judge.most_blocks(), judge.is_number_fixed()), (10, true));
+    assert_eq!(judge.carried_out().schedule.len(), 20, "ten blocks are planned from here on");
+    let again = Judge::replay(&header.plan, &scores, None, &[]).unwrap();
+    assert_eq!(again.most_blocks(), 10);
+    let last = |block: u32| header.plan.schedule.iter().find(|slot| slot.block == block).unwrap();
+    assert!(again.may_want(last(11)), "two spare blocks");
+    assert!(!again.may_want(last(12)));
+}
+
+/// What the first block took, had it been run undisturbed, is not known: the next one says it.
+#[test]
+fn a_first_block_that_is_run_again_fixes_nothing() {
+    let header = two(FIT, Some(240));
+    let spoilt = |contender: usize, sequence: u32| {
+        let mut one = trial(contender, sequence);
+        if sequence < 2 {
+            one.phases[0].machine_ns = Some(2 * SECOND_NS);
+            one.phases[0].steal_ns = Some(SECOND_NS);
+        }
+        Some(one)
+    };
+    let (scores, stop) = carry_out(&header, &spoilt);
+    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    // 228 s less 43 for the first two, and eight more of 22.
+    assert_eq!((found.blocks_counted, found.rerun.len(), stop.blocks), (9, 1, 10));
+}
+
+/// Slower blocks than the first: what is there is looked at once, with the whole error.
+#[test]
+fn a_budget_that_ends_it_earlier_is_one_look_at_what_is_there() {
+    let header = two(FIT, Some(240));
+    let mut judge = Judge::new(&header.plan).unwrap();
+    let mut scores = Vec::new();
+    for (sequence, slot) in (0u32..10).zip(&header.plan.schedule) {
+        while judge.block() < slot.block {
+            assert_eq!(judge.end_block().look, None);
+        }
+        scores.push(trial(slot.contender, sequence));
+        judge.add(scores.last().unwrap());
+    }
+    judge.end_block();
+    let look = judge.end_by_budget().unwrap();
+    assert_eq!((look.blocks, judge.finished()), (5, Some(StopWhy::Budget)));
+    let stop = Stop { blocks: 5, why: StopWhy::Budget };
+    let found = verdicts(&header, &scores, Some(stop), judge.looks()).unwrap();
+    let pair = &found.questions[0].pairs[0];
+    assert_eq!((pair.verdict, pair.level), (Verdict::Faster, Some(0.95)));
+    assert_eq!((found.agrees_with_stored_looks, found.most_blocks), (Some(true), 10));
+}
