@@ -5,8 +5,8 @@
 
 use fsarena_chart::{
     Axis, Bar, Bars, Cell, Column, Columns, ColumnsOf, Curve, Curves, Group, Groups, Head, Heat,
-    Key, Level, Levels, Panel, Part, Proof, Ratio, Ratios, STYLE, Segment, Span, Spot, Stack,
-    Stacks, Standing, Svg, Trace, Traces,
+    Key, Level, Levels, Panel, PaperWidth, Part, Proof, Ratio, Ratios, STYLE, Segment, Span, Spot,
+    Stack, Stacks, Standing, Svg, Trace, Traces,
 };
 use std::fmt::Write as _;
 
@@ -23,7 +23,9 @@ const LABELS: [&str; 9] = [
 ];
 
 fn head(id: &str, title: &str) -> Head {
-    Head { id: id.into(), title: title.into(), description: format!("{title}: a sample.") }
+    let (id, title) = (id.to_owned(), title.to_owned());
+    let description = format!("{title}: a sample.");
+    Head { id, name: Vec::new(), title, description }
 }
 
 fn key(hue: usize) -> Key {
@@ -214,7 +216,7 @@ fn columns(id: &str, panels: usize, count: usize) -> Svg {
             label: (at + 1).to_string(),
             value: Some(spot(value)),
             range: Some((value * 0.93, value * 1.08)),
-            hatched: at % 3 == 2,
+            pale: at % 3 == 2,
         }
     };
     let panel = |of: usize| ColumnsOf {
@@ -305,7 +307,8 @@ fn main() -> std::io::Result<()> {
         write!(page, "<figure><figcaption>{}</figcaption>{}</figure>", chart.title, chart.inline)
             .expect("writing to a String does not fail");
         if let Some(directory) = std::path::Path::new(&path).parent() {
-            std::fs::write(directory.join(format!("{}.svg", chart.id)), chart.file())?;
+            let file = chart.file(PaperWidth::default());
+            std::fs::write(directory.join(format!("{}.svg", chart.id)), file)?;
         }
     }
     std::fs::write(path, page)

@@ -3,10 +3,10 @@
 //! on; and stacked bars, of parts that follow each other (returned, durable, drained) or of a sum.
 
 use crate::ink::Ink;
-use crate::rows::{self, Legend, Rows, Swatch, Words, tone};
+use crate::rows::{self, Legend, Rows, Swatch, Words};
 use crate::scale::{Scale, fit, shown};
 use crate::sheet::Sheet;
-use crate::{Axis, HUES, Head, Key, Spot, Svg};
+use crate::{Axis, Head, Key, Spot, Svg};
 
 /// One bar a contender.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -94,7 +94,7 @@ impl Bar {
             if log {
                 sheet.dot((x, middle), 4.5, Ink::Middle);
             } else {
-                rows::bar(sheet, (layout.plot.0, x), band, self.key.hue, Ink::Bar);
+                sheet.rect((layout.plot.0, band.0), (x, band.1), Ink::Bar);
             }
             if beyond != 0 {
                 sheet.arrow((x, middle), 6.0 * f64::from(beyond));
@@ -218,7 +218,7 @@ pub struct Stacks {
     pub axis: Axis,
     /// Names of the segments, for the legend; a segment refers to them by place.
     pub names: Vec<String>,
-    /// Whether a segment has the hue and the pattern of its name instead of a shade of its
+    /// Whether a segment has the hue of its name instead of a shade of its
     /// contender's: for parts of a sum, which are more than there are shades.
     pub by_name: bool,
     /// What [`Stack::held_against`] is, for the legend.
@@ -278,19 +278,13 @@ impl Stacks {
 
     fn legend(&self) -> Legend {
         let swatch = |at: usize| match self.by_name {
-            true => Swatch::Bar { hue: named(at), hatched: false },
+            true => Swatch::Bar { hue: at, hatched: false },
             false => Swatch::Tone(at),
         };
         let names = self.names.iter().enumerate().map(|(at, name)| (swatch(at), name.clone()));
         let is_any = self.stacks.iter().any(|stack| stack.line().is_some());
         Legend::new(names.chain(is_any.then(|| (Swatch::Across, self.against.clone()))))
     }
-}
-
-/// The hue of a name with its pattern: neighbours have another pattern, so that they are told apart
-/// without colours too.
-fn named(at: usize) -> usize {
-    at % HUES + HUES * (at % 3)
 }
 
 impl Stack {
@@ -325,13 +319,13 @@ impl Stack {
                 let (from, to) = (scale.at(from), scale.at(to));
                 let tip = rows::tip(&self.key.label, &segment.tip, "");
                 if by_name {
-                    let hue = named(segment.name);
-                    sheet.group(&format!("part {}", rows::hue(hue)), &tip, |sheet| {
-                        rows::bar(sheet, (from, to), (top, bottom), hue, Ink::Bar);
+                    let hue = rows::hue(segment.name);
+                    sheet.group(&format!("part {hue}"), &tip, |sheet| {
+                        sheet.rect((from, top), (to, bottom), Ink::Bar);
                     });
                 } else {
                     sheet.group("part", &tip, |sheet| {
-                        tone(sheet, (from, top), (to, bottom), segment.name);
+                        sheet.rect((from, top), (to, bottom), Ink::tone(segment.name));
                     });
                 }
             }

@@ -38,7 +38,7 @@ pub struct Group {
 pub struct Part {
     /// What it is, and its hue.
     pub key: Key,
-    /// Hatched instead of filled: of another time or machine.
+    /// Hatched instead of filled: published by somebody else, not measured here.
     pub hatched: bool,
     /// Its value; absent where there is none.
     pub value: Option<Spot>,
@@ -151,7 +151,7 @@ impl Part {
         sheet.mark(&rows::hue(self.key.hue), &tip, |sheet| {
             let (x, beyond) = scale.locate(value);
             let (from, to) = ((scale.ends().0, top + 1.0), (x, top + BAR - 2.0));
-            rows::part(sheet, from, to, self.key.hue, self.hatched);
+            rows::part(sheet, from, to, self.hatched);
             if beyond != 0 {
                 sheet.arrow((x, top + BAR / 2.0), 6.0 * f64::from(beyond));
             }

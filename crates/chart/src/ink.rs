@@ -39,8 +39,6 @@ inks! {
     Bar = "bar",
     /// Stripes over a bar.
     Stripes = "stripes",
-    /// Dots over a bar.
-    Dots = "dots",
     Whisker = "whisker",
     /// A raw value.
     Point = "point",
@@ -67,14 +65,14 @@ inks! {
     Tone0 = "bar t0",
     /// Second shade.
     Tone1 = "bar t1",
-    /// Third shade, striped.
+    /// Third shade, little more than an outline.
     Tone2 = "bar t2",
-    /// Fourth shade, outlined.
-    Tone3 = "bar t3",
+    /// What stripes are drawn over.
+    Hatched = "bar hatched",
 }
 
 /// Shades that can be told apart.
-const TONES: [Ink; 4] = [Ink::Tone0, Ink::Tone1, Ink::Tone2, Ink::Tone3];
+const TONES: [Ink; 3] = [Ink::Tone0, Ink::Tone1, Ink::Tone2];
 
 impl Ink {
     /// The shade of a place in a legend.

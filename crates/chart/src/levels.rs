@@ -212,7 +212,7 @@ pub struct Columns {
     pub axis: Axis,
     /// A value with a name that columns are held against; a line over all panels.
     pub limit: Option<(f64, String)>,
-    /// What plain and what hatched columns are, for the legend.
+    /// What filled and what pale columns are, for the legend.
     pub names: [String; 2],
     /// In the order shown.
     pub panels: Vec<ColumnsOf>,
@@ -234,8 +234,8 @@ pub struct Column {
     pub value: Option<Spot>,
     /// The least and the most of the values behind it.
     pub range: Option<(f64, f64)>,
-    /// Hatched instead of filled.
-    pub hatched: bool,
+    /// Little more than its outline instead of filled.
+    pub pale: bool,
 }
 
 impl Column {
@@ -282,9 +282,9 @@ impl Columns {
 
     fn legend(&self) -> Legend {
         let named = [false, true].into_iter().zip(&self.names);
-        let shown = |hatched: bool| self.columns().any(|c| c.hatched == hatched);
-        let both = named.filter(|(hatched, name)| shown(*hatched) && !name.is_empty());
-        let bars = both.map(|(hatched, name)| (Swatch::Plain { hatched }, name.clone()));
+        let shown = |pale: bool| self.columns().any(|c| c.pale == pale);
+        let both = named.filter(|(pale, name)| shown(*pale) && !name.is_empty());
+        let bars = both.map(|(pale, name)| (Swatch::Plain { pale }, name.clone()));
         let limit = self.limit().map(|(_, name)| (Swatch::One, name.to_owned()));
         Legend::new(bars.chain(limit))
     }
@@ -339,11 +339,8 @@ impl Column {
         let tip = rows::tip(&key.label, &spot.tip, "");
         sheet.mark(&rows::hue(key.hue), &tip, |sheet| {
             let (zero, y) = (values.at(0.0), values.at(value));
-            if self.hatched {
-                rows::striped(sheet, (from, y), (to, zero));
-            } else {
-                rows::bar(sheet, (from, to), (y, zero), key.hue, Ink::Bar);
-            }
+            let ink = if self.pale { Ink::Tone2 } else { Ink::Bar };
+            sheet.rect((from, y), (to, zero), ink);
             if let Some(ends) = self.ends() {
                 upright(sheet, values, ends, f64::midpoint(from, to));
             }

@@ -1,8 +1,10 @@
 //! Charts as SVG: plain values in, text out.
 //!
 //! A chart is drawn once and serves the page, print and a file of its own: [`Svg::inline`] takes
-//! its colours from the page's style sheet, [`Svg::file`] carries [`STYLE`] with it. Colours are
-//! classes, never values: light, dark and print are decided by the style sheet alone. One contender
+//! its colours from the page's style sheet, [`Svg::file`] has each of them worked out from the same
+//! sheet and written where it is used, since other programs know neither its rules nor its
+//! variables. Colours are classes, never values: light, dark and print are decided by the style
+//! sheet alone. A pattern says where a figure is from, and nothing else. One contender
 //! has one hue everywhere, and is told by its label too, never by its colour alone.
 //!
 //! The plotting library is plotters, without its features: its coordinates give places and ticks
@@ -18,9 +20,11 @@
 #![forbid(unsafe_code)]
 
 mod bars;
+mod file;
 mod groups;
 mod heat;
 mod ink;
+mod interval;
 mod levels;
 mod rows;
 mod scale;
@@ -30,20 +34,24 @@ mod text;
 mod traces;
 
 pub use bars::{Bar, Bars, Ratio, Ratios, Segment, Stack, Stacks};
+pub use file::{PaperWidth, Unfit};
 pub use groups::{Group, Groups, Part};
 pub use heat::{Cell, Heat, Proof};
 pub use ink::Standing;
+pub use interval::{Interval, Reach, Shown};
 pub use levels::{Column, Columns, ColumnsOf, Level, Levels};
-pub use sheet::{HUES, Svg};
+pub use sheet::{HUES, NO_HUE, Svg};
 pub use style::STYLE;
 pub use traces::{Curve, Curves, Panel, Span, Trace, Traces};
 
 /// What every chart has.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Head {
-    /// Unique within a page, of letters, digits and `-`: ids inside the chart begin with it, and
-    /// its file is named by it.
+    /// Unique within a page, of letters, digits and `-`: ids inside the chart begin with it.
     pub id: String,
+    /// What its file is named by: the workload, the phase and the kind of chart, a part each;
+    /// without parts the id.
+    pub name: Vec<String>,
     /// What it shows, in a few words (`<title>`).
     pub title: String,
     /// The same for somebody who does not see it: what is compared, the best and the worst with
@@ -74,7 +82,8 @@ impl Axis {
 pub struct Key {
     /// Label; shortened where there is no room, whole in the mark's own title.
     pub label: String,
-    /// Its number in the plan: the same hue in every chart, [`HUES`] of them and then again.
+    /// Its number in the plan: the same hue in every chart, [`HUES`] of them and then again; or
+    /// [`NO_HUE`].
     pub hue: usize,
 }
 

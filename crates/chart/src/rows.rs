@@ -34,7 +34,7 @@ pub(crate) fn empty(head: &Head) -> Svg {
 
 /// The class of a hue.
 pub(crate) fn hue(number: usize) -> String {
-    format!("h{}", number % crate::HUES)
+    if number == crate::NO_HUE { "hn".to_owned() } else { format!("h{}", number % crate::HUES) }
 }
 
 /// The words of a mark: whose it is, what it says, and the note next to it.
@@ -49,15 +49,6 @@ pub(crate) fn tip(label: &str, says: &str, note: &str) -> String {
     if note.is_empty() || tip.contains(note) { tip } else { format!("{tip} · {note}") }
 }
 
-/// What lies over a bar so that contenders of the same hue are told apart.
-fn cover(number: usize) -> Option<Ink> {
-    match (number / crate::HUES) % 3 {
-        0 => None,
-        1 => Some(Ink::Stripes),
-        _ => Some(Ink::Dots),
-    }
-}
-
 /// A label about the line at `y`: in two lines where one has no room, so that labels which differ
 /// in their ends are told apart.
 pub(crate) fn label(sheet: &Sheet<'_>, y: f64, room: f64, words: &str) {
@@ -70,32 +61,15 @@ pub(crate) fn label(sheet: &Sheet<'_>, y: f64, room: f64, words: &str) {
     }
 }
 
-/// A bar, and its cover.
-pub(crate) fn bar(sheet: &Sheet<'_>, x: (f64, f64), y: (f64, f64), number: usize, ink: Ink) {
-    sheet.rect((x.0, y.0), (x.1, y.1), ink);
-    if let Some(cover) = cover(number) {
-        sheet.rect((x.0, y.0), (x.1, y.1), cover);
+/// A bar: hatched where it was published by somebody else, filled where it was measured here.
+/// Patterns say nothing but this.
+pub(crate) fn part(sheet: &Sheet<'_>, from: (f64, f64), to: (f64, f64), hatched: bool) {
+    if hatched {
+        sheet.rect(from, to, Ink::Hatched);
+        sheet.rect(from, to, Ink::Stripes);
+    } else {
+        sheet.rect(from, to, Ink::Bar);
     }
-}
-
-/// A bar that may be hatched instead of filled, and its cover.
-pub(crate) fn part(
-    sheet: &Sheet<'_>,
-    from: (f64, f64),
-    to: (f64, f64),
-    number: usize,
-    hatched: bool,
-) {
-    sheet.rect(from, to, if hatched { Ink::Tone3 } else { Ink::Bar });
-    if let Some(over) = hatched.then_some(Ink::Stripes).or(cover(number)) {
-        sheet.rect(from, to, over);
-    }
-}
-
-/// A bar of stripes.
-pub(crate) fn striped(sheet: &Sheet<'_>, from: (f64, f64), to: (f64, f64)) {
-    sheet.rect(from, to, Ink::Tone2);
-    sheet.rect(from, to, Ink::Stripes);
 }
 
 /// An interval as a line with two ends, or an arrow where it goes on beyond the axis.
@@ -285,8 +259,8 @@ pub(crate) enum Swatch {
     Tone(usize),
     /// A line with the classes of its hue and dashes.
     Line { class: String },
-    /// A bar of no hue in particular; hatched or not.
-    Plain { hatched: bool },
+    /// A bar of no hue in particular; little more than its outline or not.
+    Plain { pale: bool },
     /// The dot of a level.
     Dot { hue: usize, standing: Standing },
     /// A line that values are held against.
@@ -342,10 +316,10 @@ impl Swatch {
     fn draw(&self, sheet: &Sheet<'_>, x: f64, y: f64) {
         let (from, to) = ((x, y + 3.0), (x + SWATCH, y + 14.0));
         match self {
-            Self::Bar { hue, hatched } => part(sheet, from, to, *hue, *hatched),
-            Self::Tone(place) => tone(sheet, from, to, *place),
-            Self::Plain { hatched: false } => sheet.rect(from, to, Ink::Bar),
-            Self::Plain { hatched: true } => striped(sheet, from, to),
+            Self::Bar { hatched, .. } => part(sheet, from, to, *hatched),
+            Self::Tone(place) => sheet.rect(from, to, Ink::tone(*place)),
+            Self::Plain { pale: false } => sheet.rect(from, to, Ink::Bar),
+            Self::Plain { pale: true } => sheet.rect(from, to, Ink::Tone2),
             Self::Dot { standing, .. } => {
                 let (radius, ink) = standing.dot();
                 sheet.dot((x + SWATCH / 2.0, y + 9.0), radius, ink);
@@ -363,15 +337,6 @@ impl Swatch {
 /// The classes of a line: hue and dashes.
 pub(crate) fn line_class(number: usize) -> String {
     format!("{} d{}", hue(number), number % 5)
-}
-
-/// A rectangle in a shade; the third is striped, so that a print without colours tells it too.
-pub(crate) fn tone(sheet: &Sheet<'_>, from: (f64, f64), to: (f64, f64), place: usize) {
-    let ink = Ink::tone(place);
-    sheet.rect(from, to, ink);
-    if ink == Ink::Tone2 {
-        sheet.rect(from, to, Ink::Stripes);
-    }
 }
 
 /// A legend above a chart, and below it what the axis of values shows.

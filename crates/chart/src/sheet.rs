@@ -1,8 +1,8 @@
 //! A drawing in the making: elements in units, marks around them, and the frame of the whole; and
 //! the finished drawing.
 
+use crate::file::slug;
 use crate::ink::Ink;
-use crate::style::STYLE;
 use crate::{Head, text};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -24,16 +24,18 @@ pub(crate) const WIDTH: f64 = 440.0;
 pub(crate) use plotters_backend::text_anchor::HPos as Anchor;
 
 /// Number of hues that can be told apart, also by people who do not see all colours.
-pub const HUES: usize = 8;
-
-/// Height of the visible title of a file, in units.
-const TITLE: u32 = 28;
+pub const HUES: usize = 12;
+/// The hue of what has none of its own: grey.
+pub const NO_HUE: usize = usize::MAX;
 
 /// A drawing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Svg {
     /// The `id` of its head; what may not stand in an id is replaced by `-`.
     pub id: String,
+    /// Name of its file without the end: lower case letters, digits and `-`. Charts of one page
+    /// may share it; see [`Svg::file_names`].
+    pub name: String,
     /// The title of its head.
     pub title: String,
     /// Marks in it: elements with the class `mark`, one a value that is shown.
@@ -43,30 +45,6 @@ pub struct Svg {
     /// The `<svg>` element, `role="img"`, with `<title>`, `<desc>` and `data-marks`. Its title is
     /// not visible in it: the page has a caption.
     pub inline: String,
-}
-
-impl Svg {
-    /// A file of its own, with the style sheet in it and the title above the drawing.
-    #[must_use]
-    pub fn file(&self) -> String {
-        let at = format!("viewBox=\"0 0 440 {}\"", self.height);
-        // A margin around, and a strip above for the title.
-        let (wide, high) = (440 + 24, self.height + TITLE + 24);
-        let around = format!(
-            "viewBox=\"-12 -{} {wide} {high}\" width=\"{wide}\" height=\"{high}\"",
-            TITLE + 12
-        );
-        let framed = self.inline.replacen(&at, &around, 1);
-        let mut head = format!(
-            "</desc><style>{STYLE}</style><rect class=\"paper\" x=\"-12\" y=\"-{}\" \
-             width=\"{wide}\" height=\"{high}\"/><text class=\"head\" x=\"0\" y=\"-14\">",
-            TITLE + 12
-        );
-        text::escape(&text::shorten(&self.title, 440.0, 16.0), &mut head);
-        head.push_str("</text>");
-        let framed = framed.replacen("</desc>", &head, 1);
-        format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{framed}\n")
-    }
 }
 
 /// A drawing in the making.
@@ -188,16 +166,15 @@ impl<'a> Sheet<'a> {
         inline.push_str(&patterns(&id, &paper));
         inline.push_str(&paper);
         inline.push_str("</svg>");
-        Svg { id, title: self.head.title.clone(), marks, height: self.height as u32, inline }
+        let name = if self.head.name.is_empty() { slug([&id]) } else { slug(&self.head.name) };
+        let title = self.head.title.clone();
+        Svg { id, name, title, marks, height: self.height as u32, inline }
     }
 }
 
 /// The patterns that the drawing makes use of.
 fn patterns(id: &str, paper: &str) -> String {
-    let shapes = [
-        ("stripes", "<path d=\"M-1 1 1 -1M-1 6 6 -1M4 6 6 4\"/>"),
-        ("dots", "<circle cx=\"2.5\" cy=\"2.5\" r=\"1.1\"/>"),
-    ];
+    let shapes = [("stripes", "<path d=\"M-1 1 1 -1M-1 6 6 -1M4 6 6 4\"/>")];
     let used = shapes.iter().filter(|(name, _)| paper.contains(&format!("#{id}-{name})")));
     let used: String = used
         .map(|(name, shape)| {
@@ -247,7 +224,7 @@ impl Pen {
     /// What is filled by a pattern says so itself: its id is the chart's own.
     fn pattern(&self, class: &str) -> String {
         match class {
-            "stripes" | "dots" => format!(" fill=\"url(#{}-{class})\"", self.id),
+            "stripes" => format!(" fill=\"url(#{}-{class})\"", self.id),
             _ => String::new(),
         }
     }

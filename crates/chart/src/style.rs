@@ -1,12 +1,14 @@
 //! The style sheet of all charts.
 //!
-//! Hues are those of Okabe and Ito (Color Universal Design, 2008), made darker on white and lighter
-//! on black until each has a contrast of at least 3 to what is behind it (WCAG 2.2, 1.4.11), and
-//! numbers in cells one of at least 4.5 (1.4.3); the tests compute both. The rules hold inside
+//! The first three hues are those of Okabe and Ito (Color Universal Design, 2008), made darker on
+//! white and lighter on black; the others were searched for among all that have a contrast of at
+//! least 3 to what is behind them (WCAG 2.2, 1.4.11), so that any two are far apart in CIE Lab, as
+//! they are and as people without green cones see them. Numbers in cells have a contrast of at least
+//! 4.5 (1.4.3). The tests compute all of it. The rules hold inside
 //! `svg.chart` only; the custom properties hold for the whole page, whose swatches may use them.
 
 /// Style sheet of all charts: hues, lines and text as classes, light, dark and print. `--h0` to
-/// `--h7` are the hues.
+/// `--h11` are the hues.
 pub const STYLE: &str = include_str!("style.css");
 
 #[cfg(test)]
@@ -27,17 +29,80 @@ mod tests {
 
     /// Relative luminance (WCAG 2.2).
     fn luminance(colour: &str) -> f64 {
-        let part = |from: usize| {
-            let hex = &colour[from..from + 2];
-            let value = f64::from(u8::from_str_radix(hex, 16).expect("two digits")) / 255.0;
-            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5)
+        let [red, green, blue] = linear(colour);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
     fn contrast(one: &str, other: &str) -> f64 {
         let (one, other) = (luminance(one), luminance(other));
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    /// Linear red, green and blue.
+    fn linear(colour: &str) -> [f64; 3] {
+        [1, 3, 5].map(|from| {
+            let hex = &colour[from..from + 2];
+            let value = f64::from(u8::from_str_radix(hex, 16).expect("two digits")) / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        })
+    }
+
+    fn product(rows: [[f64; 3]; 3], of: [f64; 3]) -> [f64; 3] {
+        rows.map(|row| row.iter().zip(of).map(|(by, value)| by * value).sum())
+    }
+
+    /// CIE Lab of linear sRGB, white D65.
+    fn lab(linear: [f64; 3]) -> [f64; 3] {
+        const XYZ: [[f64; 3]; 3] = [
+            [0.412_456_4, 0.357_576_1, 0.180_437_5],
+            [0.212_672_9, 0.715_152_2, 0.072_175_0],
+            [0.019_333_9, 0.119_192_0, 0.950_304_1],
+        ];
+        let root = |t: f64| match t {
+            t if t > 216.0 / 24389.0 => t.cbrt(),
+            t => (24389.0 / 27.0 * t + 16.0) / 116.0,
+        };
+        let [x, y, z] = product(XYZ, linear);
+        let [x, y, z] = [root(x / 0.95047), root(y), root(z / 1.08883)];
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// What people without green cones see (Machado, Oliveira, Fernandes 2009, severity 1).
+    fn deuteranopia(linear: [f64; 3]) -> [f64; 3] {
+        const SEEN: [[f64; 3]; 3] = [
+            [0.367_322, 0.860_646, -0.227_968],
+            [0.280_085, 0.672_501, 0.047_413],
+            [-0.011_820, 0.042_940, 0.968_881],
+        ];
+        product(SEEN, linear).map(|value| value.clamp(0.0, 1.0))
+    }
+
+    fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn lab_is_that_of_the_definition() {
+        let red = lab(linear("#ff0000"));
+        assert!(distance(red, [53.24, 80.09, 67.20]) < 0.05, "{red:?}");
+        assert!(distance(lab(linear("#ffffff")), [100.0, 0.0, 0.0]) < 0.05);
+    }
+
+    #[test]
+    fn any_two_of_twelve_contenders_are_told_apart_by_their_colours() {
+        assert_eq!(crate::HUES, 12);
+        for colours in colours() {
+            let hue = |at: usize| linear(colours[format!("h{at}").as_str()]);
+            for one in 0..crate::HUES {
+                for other in 0..one {
+                    let seen = distance(lab(hue(one)), lab(hue(other)));
+                    assert!(seen >= 35.0, "h{one} and h{other}: {seen:.1}");
+                    let [a, b] = [one, other].map(|at| lab(deuteranopia(hue(at))));
+                    let seen = distance(a, b);
+                    assert!(seen >= 16.0, "h{one} and h{other}, without green cones: {seen:.1}");
+                }
+            }
+        }
     }
 
     #[test]
@@ -55,7 +120,7 @@ mod tests {
                     assert!(found >= 3.0, "h{hue} on {behind}: {found:.2}");
                 }
             }
-            for text in ["chart-ink", "chart-quiet"] {
+            for text in ["chart-ink", "chart-quiet", "chart-less", "chart-more"] {
                 for behind in ["chart-paper", "chart-band", "chart-margin"] {
                     let found = contrast(colours[text], colours[behind]);
                     assert!(found >= 4.5, "{text} on {behind}: {found:.2}");

@@ -15,8 +15,8 @@ pub(crate) mod tests;
 
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use results::{
-    Beside, CompareArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs, ListArgs,
-    MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
+    AssetFormat, Beside, CompareArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs,
+    ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
 

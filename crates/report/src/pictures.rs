@@ -43,6 +43,11 @@ pub(crate) fn workload_id(context: &SectionContext<'_>, name: &str) -> String {
     format!("{}-w{workload}", context.prefix)
 }
 
+/// What the file of a chart is named by.
+pub(crate) fn file_name(parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| (*part).to_owned()).collect()
+}
+
 /// A contender in its colour.
 pub(crate) fn key(contender: usize, label: impl Into<String>) -> Key {
     Key { label: label.into(), hue: contender }
@@ -148,6 +153,7 @@ pub(crate) fn times(
     Bars {
         head: Head {
             id: phase_id(context, table, "time"),
+            name: file_name(&[&table.workload, &table.phase, "time"]),
             title: format!("{} / {}: time to {clock}", table.workload, table.phase),
             description,
         },
@@ -310,6 +316,7 @@ pub(crate) fn clocks(context: &SectionContext<'_>, table: &PhaseTable) -> Stacks
     Stacks {
         head: Head {
             id: phase_id(context, table, "clocks"),
+            name: file_name(&[&table.workload, &table.phase, "clocks"]),
             title: format!("{} / {}: the three clocks", table.workload, table.phase),
             description,
         },
@@ -394,6 +401,7 @@ fn latency_chart(context: &SectionContext<'_>, table: &PhaseTable, view: &PhaseC
     Curves {
         head: Head {
             id: phase_id(context, table, kind),
+            name: file_name(&[&table.workload, &table.phase, kind]),
             title: format!("{} / {}: {what}", view.workload, view.phase),
             description,
         },
@@ -436,6 +444,7 @@ pub(crate) fn cpu(context: &SectionContext<'_>, tables: &[PhaseTable]) -> Option
     Some(Groups {
         head: Head {
             id: format!("{}-cpu", workload_id(context, workload)),
+            name: file_name(&[workload, "cpu"]),
             title: format!("{workload}: CPU load"),
             description,
         },
@@ -459,6 +468,7 @@ pub(crate) fn written(context: &SectionContext<'_>, tables: &[PhaseTable]) -> Op
     Some(Groups {
         head: Head {
             id: format!("{}-written", workload_id(context, workload)),
+            name: file_name(&[workload, "written"]),
             title: format!("{workload}: written to the device"),
             description,
         },
@@ -539,6 +549,7 @@ pub(crate) fn heat(context: &SectionContext<'_>, view: &HeatView) -> Heat {
     Heat {
         head: Head {
             id: format!("{}-heat", context.prefix),
+            name: file_name(&["all-ratios"]),
             title: format!("Times as ratios to {}", view.reference),
             description,
         },

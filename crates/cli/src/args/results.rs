@@ -50,7 +50,8 @@ pub struct StudyArgs {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  fsarena report\n  fsarena report 3 -o copy.html\n  fsarena \
-                        report 3 5 --assets charts\n  fsarena report --identify")]
+                        report 3 5 --assets charts\n  fsarena report --assets charts \
+                        --assets-format svg,pdf --width 85mm\n  fsarena report --identify")]
 pub struct ReportArgs {
     /// Numbers of RUNs, or the first digits of their ids. Without one: the latest.
     #[arg(value_name = "RUN")]
@@ -58,12 +59,29 @@ pub struct ReportArgs {
     /// File to write; `-` is standard output. Without it: next to the database.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Also write each chart as an SVG file into this directory.
+    /// Also write each chart as a file of its own into this directory.
     #[arg(long, value_name = "DIR")]
     pub assets: Option<PathBuf>,
+    /// Formats of these files (svg if not given); pdf and png need the program rsvg-convert.
+    #[arg(long, value_enum, value_name = "FORMAT,…", value_delimiter = ',', requires = "assets")]
+    pub assets_format: Vec<AssetFormat>,
+    /// Width of these files on paper, such as 85mm (120mm if not given); png has 300 dots an inch.
+    #[arg(long, value_name = "LENGTH", requires = "assets")]
+    pub width: Option<String>,
     /// Keep serial numbers and the names of host, user and home directory.
     #[arg(long)]
     pub identify: bool,
+}
+
+/// Format of a chart in a file of its own.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AssetFormat {
+    /// Lines and letters, for browsers, office programs and drawing programs.
+    Svg,
+    /// The same, for LaTeX.
+    Pdf,
+    /// Dots.
+    Png,
 }
 
 #[derive(Args, Debug)]
@@ -161,6 +179,10 @@ pub struct ExportArgs {
     /// Format of the output.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
     pub format: Format,
+    /// With JSON: also the latency of single ops, bucket by bucket, and the readings over time
+    /// (several times as long).
+    #[arg(long)]
+    pub raw: bool,
     /// File to write. Without it: standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -174,7 +196,7 @@ pub struct ExportArgs {
 pub enum Format {
     /// Raw values, one row for each trial and phase.
     Csv,
-    /// Everything, as described by `fsarena schema run`.
+    /// Every record, as described by `fsarena schema run`; a line each.
     Json,
     /// Verdicts and tables, for a wiki or a bug report.
     Markdown,
@@ -215,7 +237,8 @@ pub struct FilesArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  fsarena reference\n  fsarena reference 2008")]
+#[command(after_help = "Examples:\n  fsarena reference\n  fsarena reference 2008\n  fsarena \
+                        reference 2003 --markdown > 2003.md")]
 pub struct ReferenceArgs {
     /// Year of the article. Without it, all articles are listed.
     pub year: Option<u16>,
@@ -225,6 +248,9 @@ pub struct ReferenceArgs {
     /// Print one JSON document instead of tables.
     #[arg(long)]
     pub json: bool,
+    /// Print Markdown, for a wiki, a forum or a bug report.
+    #[arg(long, conflicts_with = "json", requires = "year")]
+    pub markdown: bool,
     /// What to print next to the article.
     #[arg(long, value_enum, default_value_t = Beside::Latest)]
     pub beside: Beside,

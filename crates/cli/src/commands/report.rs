@@ -3,15 +3,19 @@
 
 use super::loaded::{Identity, LoadedRun};
 use super::{open, output_file, watched};
-use crate::args::{ExportArgs, Format, ReportArgs};
-use crate::context::{self, Usage};
-use anyhow::{Context as _, Result};
-use fsarena_report::{Style, csv, json, markdown};
+use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
+use crate::context;
+use anyhow::{Context as _, Result, bail};
+use fsarena_process::cmd::{self, Tool, find};
+use fsarena_report::{PaperWidth, Style, csv, json, markdown};
 use fsarena_store::{RunId, Store};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Writes the page.
 pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
+    let assets = args.assets.as_deref().map(|dir| Assets::new(dir, args)).transpose()?;
     let store = open::existing(db)?;
     let mut runs = Vec::new();
     for selector in &args.runs {
@@ -25,8 +29,8 @@ pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
     }
     let names = if args.identify { Identity::Kept } else { Identity::Removed };
     let pages = Pages::read(&store, &runs, names)?;
-    if let Some(dir) = &args.assets {
-        pages.write_charts(dir)?;
+    if let Some(assets) = &assets {
+        assets.write(&pages)?;
     }
     let text = pages.text();
     match &args.output {
@@ -76,21 +80,93 @@ impl Pages {
         };
         store.path().with_file_name(name)
     }
+}
 
-    fn write_charts(&self, dir: &Path) -> Result<()> {
+/// Dots an inch of pictures, as printers of papers ask for.
+const PNG_DPI: u32 = 300;
+/// What one chart may take.
+const CONVERT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Charts as files of their own.
+struct Assets<'a> {
+    dir: &'a Path,
+    width: PaperWidth,
+    formats: Vec<AssetFormat>,
+    /// What makes PDF and PNG; absent where neither is asked for.
+    converter: Option<Tool>,
+}
+
+impl<'a> Assets<'a> {
+    fn new(dir: &'a Path, args: &ReportArgs) -> Result<Self> {
+        let width = match &args.width {
+            None => PaperWidth::default(),
+            Some(text) => match text.parse() {
+                Ok(width) => width,
+                Err(unfit) => refuse!("--width: {unfit}"),
+            },
+        };
+        let mut formats = args.assets_format.clone();
+        if formats.is_empty() {
+            formats.push(AssetFormat::Svg);
+        }
+        let needs = formats.iter().any(|format| *format != AssetFormat::Svg);
+        let converter = if needs { find("rsvg-convert") } else { None };
+        if needs && converter.is_none() {
+            bail!(
+                "--assets-format: pdf and png are made by rsvg-convert, which is not installed \
+                 (package librsvg2-bin); install it, or write svg alone"
+            );
+        }
+        Ok(Self { dir, width, formats, converter })
+    }
+
+    fn write(&self, pages: &Pages) -> Result<()> {
+        let dir = self.dir;
         std::fs::create_dir_all(dir).with_context(|| {
             format!("--assets {}: cannot be made; name another directory", dir.display())
         })?;
-        let charts = fsarena_report::page::charts(&self.on_page());
+        let charts = fsarena_report::page::charts(&pages.on_page());
         if charts.is_empty() {
-            return Err(
-                Usage("--assets: the RUN has no figures, so there is no chart".into()).into()
-            );
+            refuse!("--assets: the RUN has no figures, so there is no chart");
         }
-        for chart in &charts {
-            output_file::write(&dir.join(format!("{}.svg", chart.id)), chart.file().as_bytes())?;
+        for (name, svg) in &charts {
+            self.write_chart(name, &svg.file(self.width))?;
         }
         say!("{} charts: {}", charts.len(), dir.display());
+        Ok(())
+    }
+
+    fn write_chart(&self, name: &str, svg: &str) -> Result<()> {
+        let path = |end: &str| self.dir.join(format!("{name}.{end}"));
+        let is_kept = self.formats.contains(&AssetFormat::Svg);
+        let drawn = if is_kept { path("svg") } else { self.dir.join(format!(".{name}.svg")) };
+        output_file::write(&drawn, svg.as_bytes())?;
+        let converted = [(AssetFormat::Pdf, "pdf"), (AssetFormat::Png, "png")]
+            .iter()
+            .filter(|(format, _)| self.formats.contains(format))
+            .try_for_each(|(_, end)| self.convert(&drawn, end, &path(end)));
+        if !is_kept {
+            let _ = std::fs::remove_file(&drawn);
+        }
+        converted
+    }
+
+    fn convert(&self, from: &Path, format: &str, to: &Path) -> Result<()> {
+        let Some(tool) = &self.converter else { return Ok(()) };
+        let dpi = PNG_DPI.to_string();
+        let args: [&OsStr; 8] = [
+            "--format".as_ref(),
+            format.as_ref(),
+            "--dpi-x".as_ref(),
+            dpi.as_ref(),
+            "--dpi-y".as_ref(),
+            dpi.as_ref(),
+            "--output".as_ref(),
+            to.as_os_str(),
+        ];
+        let all: Vec<&OsStr> = args.into_iter().chain([from.as_os_str()]).collect();
+        cmd::run(&tool.path, &all, CONVERT_TIMEOUT)
+            .with_context(|| format!("--assets-format {format}: {}", to.display()))?;
         Ok(())
     }
 }
@@ -100,7 +176,7 @@ pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<()> {
     let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
     let names = if args.identify { Identity::Kept } else { Identity::Removed };
-    let text = exported(&LoadedRun::read(&store, run, names)?, args.format)?;
+    let text = exported(&LoadedRun::read(&store, run, names)?, args)?;
     match &args.output {
         Some(path) if path != Path::new("-") => {
             output_file::write(path, text.as_bytes())?;
@@ -111,15 +187,18 @@ pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-fn exported(loaded: &LoadedRun, format: Format) -> Result<String> {
+fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
     let LoadedRun { header, sessions, records, study, verdicts, .. } = loaded;
-    Ok(match format {
+    if args.raw && args.format != Format::Json {
+        refuse!("--raw: only JSON has the latency of single ops: add --format json");
+    }
+    Ok(match args.format {
         Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
         Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
         Format::Markdown => markdown(&loaded.as_run(), Style::default()),
         Format::Json => {
             let document = json::show(header, sessions, study, records, verdicts.as_ref());
-            serde_json::to_string_pretty(&document)? + "\n"
+            json::export(document, args.raw)
         }
     })
 }

@@ -53,8 +53,50 @@ fn what_hyperfine_measured_is_shown_studied_compared_and_exported() {
     let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
     assert_eq!(document["kind"], "run");
     assert_eq!(document["records"].as_array().unwrap().len(), 12);
+    let raw = env.run(&["export", "1", "--format", "json", "--raw"]).good().stdout;
+    assert!(raw.contains("\"kind\": \"run\""), "{raw}");
+    env.run(&["export", "--raw"]).refused(2, &["--raw: only JSON", "--format json"]);
     let nowhere = env.path("no/such/x.csv").display().to_string();
     env.run(&["export", "-o", &nowhere]).refused(1, &["no/such/x.csv: cannot be written"]);
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn charts_travel_as_files_of_their_own() {
+    let env = TestEnv::new();
+    env.run(&["import", "hyperfine", &hyperfine(&env, "times.json")]).good();
+    let (page, dir) = (env.path("x.html"), env.path("charts"));
+    let (page, dir_text) = (page.display().to_string(), dir.display().to_string());
+    let report = |more: &[&str]| {
+        let arguments = ["report", "1", "-o", &page, "--assets", &dir_text];
+        env.run(&[&arguments[..], more].concat())
+    };
+    report(&["--width", "85"]).refused(2, &["--width: \"85\" is no width", "such as 85mm"]);
+    report(&["--width", "85mm"]).good();
+    let files = || -> Vec<String> {
+        let entries = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(|name| name.into_string().unwrap()).collect()
+    };
+    let drawn = files();
+    assert!(drawn.len() > 1, "{drawn:?}");
+    let fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+    for name in &drawn {
+        assert!(name.ends_with(".svg") && name.chars().all(fit), "{name}");
+        let text = fs::read_to_string(dir.join(name)).unwrap();
+        assert!(text.contains("width=\"85mm\"") && !text.contains("var("), "{name}: {text}");
+    }
+    let all = report(&["--assets-format", "pdf,png"]);
+    if all.code == Some(0) {
+        assert_eq!(files().len(), 3 * drawn.len(), "{:?}", files());
+    } else {
+        println!("not run: rsvg-convert is not installed (librsvg2-bin)");
+        all.refused(1, &["rsvg-convert, which is not installed (package librsvg2-bin)"]);
+    }
+    env.run(&["report", "1", "--width", "85mm"]).code(2).says(&["--assets <DIR>"]);
+    env.run(&["reference", "2003", "--run", "1"]).refused(
+        2,
+        &["--run 1: RUN 1 is of ", "repeats no article", "2010 (2010-ssd-ext4-journal)"],
+    );
     assert_nothing_left(&env);
 }
 

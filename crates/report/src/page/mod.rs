@@ -59,13 +59,19 @@ pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
     whole.into_string()
 }
 
-/// Every chart of the page, in its order; ids are unique over all RUNs.
+/// Every chart of the page with the name of its file, in the order of the page; ids and names are
+/// unique over all RUNs.
 #[must_use]
-pub fn charts(runs: &[Run<'_>]) -> Vec<Svg> {
-    let sections = bodies(runs).flat_map(|body| body.sections);
-    sections
-        .flat_map(|(_, section)| section.charts().into_iter().cloned().collect::<Vec<_>>())
-        .collect()
+pub fn charts(runs: &[Run<'_>]) -> Vec<(String, Svg)> {
+    let mut all: Vec<Svg> = Vec::new();
+    for body in bodies(runs) {
+        let charts = body.sections.iter().flat_map(|(_, section)| section.charts());
+        all.extend(charts.cloned().map(|chart| match runs {
+            [_] => chart,
+            _ => Svg { name: format!("run-{}-{}", body.context.run.id, chart.name), ..chart },
+        }));
+    }
+    Svg::file_names(&all).into_iter().zip(all).collect()
 }
 
 /// The title of one RUN; of several, how many there are.

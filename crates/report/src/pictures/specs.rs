@@ -268,7 +268,14 @@ fn series_have_a_panel_a_quantity_and_a_span_a_phase() {
 fn every_chart_has_an_id_of_its_own() {
     let work = || vec![records::small_files(), records::big_file(), records::database()];
     let (a, b) = (Sample::with_labels(&THREE, work(), 2), Sample::with_labels(&THREE, work(), 2));
-    let charts = crate::page::charts(&[a.run(), b.run()]);
+    let named = crate::page::charts(&[a.run(), b.run()]);
+    let names: BTreeSet<&String> = named.iter().map(|(name, _)| name).collect();
+    assert_eq!(names.len(), named.len(), "a file each");
+    let fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    assert!(names.iter().all(|name| name.chars().all(fit)), "{names:?}");
+    let alone: Vec<String> = crate::page::charts(&[a.run()]).into_iter().map(|one| one.0).collect();
+    assert!(alone.iter().any(|name| name == "small-files-create-time"), "{alone:?}");
+    let charts: Vec<_> = named.into_iter().map(|(_, chart)| chart).collect();
     let ids: BTreeSet<&str> = charts.iter().map(|chart| chart.id.as_str()).collect();
     assert_eq!(ids.len(), charts.len());
     for id in &ids {
@@ -282,7 +289,7 @@ fn every_chart_has_an_id_of_its_own() {
 fn nothing_measured_has_no_values_and_still_a_page() {
     let sample = Sample::with_labels(&THREE, vec![records::small_files()], 2).unmeasured();
     let run = sample.run();
-    for chart in crate::page::charts(&[run]) {
+    for (_, chart) in crate::page::charts(&[run]) {
         assert_eq!(chart.marks, 0, "{}", chart.id);
     }
     let page = crate::page::page(&[run], "0.0.0");

@@ -7,6 +7,7 @@
 use crate::context::SectionContext;
 use crate::format::{count, ns};
 use crate::labels::{absence, row_label};
+use crate::pictures::file_name;
 use crate::render::html as parts;
 use crate::section::{Block, Section};
 use crate::text::{Detail, Style};
@@ -328,6 +329,13 @@ fn ratios(
     let chart = Ratios {
         head: Head {
             id: format!("{}-ratios-{}", context.prefix, at + 1),
+            name: file_name(&[
+                &question.workload,
+                &question.phase,
+                question.metric.name(),
+                question.clock.name(),
+                "ratios",
+            ]),
             title: format!("{} {}: {what}, ratios", question.workload, question.phase),
             description: description(verdicts, question, &rows),
         },

@@ -3,7 +3,7 @@
 use crate::context::SectionContext;
 use crate::format::{count, grouped, three};
 use crate::labels::account_title;
-use crate::pictures::{key, phase_id_of};
+use crate::pictures::{file_name, key, phase_id_of};
 use crate::section::{Block, Owner, Section};
 use crate::table::{Cell, Column, Table};
 use fsarena_chart::{Axis, Head, Segment, Spot, Stack, Stacks};
@@ -200,6 +200,7 @@ fn account(context: &SectionContext<'_>, view: &AccountView) -> Stacks {
     Stacks {
         head: Head {
             id: phase_id_of(context, (&view.workload, &view.phase), "account"),
+            name: file_name(&[&view.workload, &view.phase, "bytes-account"]),
             title: account_title(view),
             description: describe_accounts(view),
         },
@@ -242,6 +243,7 @@ fn allocated(context: &SectionContext<'_>, view: &AccountView) -> Option<Stacks>
     (!stacks.is_empty()).then(|| Stacks {
         head: Head {
             id: phase_id_of(context, (&view.workload, &view.phase), "allocated"),
+            name: file_name(&[&view.workload, &view.phase, "space-held"]),
             title: format!("{} / {}: space of the files at the end", view.workload, view.phase),
             description: format!("What the files hold on the device: {}.", said.join("; ")),
         },

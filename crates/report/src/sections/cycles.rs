@@ -5,7 +5,7 @@ use crate::context::SectionContext;
 use crate::format::{bare_seconds, count, digits, grouped, ns, three};
 use crate::io_summary::describe_load;
 use crate::labels::OVERLAPPED;
-use crate::pictures::{Unit, ends, key, phase_id_of};
+use crate::pictures::{Unit, ends, file_name, key, phase_id_of};
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use fsarena_chart::{self as chart, Columns, ColumnsOf, Head, Spot};
@@ -403,6 +403,7 @@ fn cycles(context: &SectionContext<'_>, view: &CyclesView, rows: &[CyclesRow]) -
     Columns {
         head: Head {
             id: phase_id_of(context, (&view.workload, &view.phase), "cycles"),
+            name: file_name(&[&view.workload, &view.phase, "cycles"]),
             title: format!("{} / {}: work of each cycle", view.workload, view.phase),
             description: describe_cycles(view, rows),
         },
@@ -423,7 +424,7 @@ fn work_column(cycle: &CycleRow, unit: Unit) -> chart::Column {
         label: cycle.number.to_string(),
         value,
         range: several.map(|w| (unit.convert(w.min_ns as f64), unit.convert(w.max_ns as f64))),
-        hatched: cycle.disturbed,
+        pale: cycle.disturbed,
     }
 }
 
@@ -473,15 +474,15 @@ mod tests {
     use fsarena_testkit::records;
 
     #[test]
-    fn a_cycle_has_a_column_and_a_disturbed_one_is_hatched() {
+    fn a_cycle_has_a_column_and_a_disturbed_one_is_pale() {
         let sample = Sample::periodic();
         let run = sample.run();
         let context = SectionContext::new(0, &run);
         let view = &sample.study.cycles[0];
         let chart = cycles(&context, view, &view.rows);
         assert_eq!((chart.panels.len(), chart.panels[0].columns.len()), (6, 3));
-        let hatched: Vec<bool> = chart.panels[0].columns.iter().map(|c| c.hatched).collect();
-        assert_eq!(hatched, [false, false, true]);
+        let pale: Vec<bool> = chart.panels[0].columns.iter().map(|c| c.pale).collect();
+        assert_eq!(pale, [false, false, true]);
         let third = chart.panels[2].columns[2].value.as_ref().unwrap();
         assert!(third.tip.starts_with("cycle 3, disturbed: 7m3"), "{}", third.tip);
         assert!(chart.head.description.contains("A second load is at work in cycle 3."));

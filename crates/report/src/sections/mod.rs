@@ -69,7 +69,7 @@ static SECTIONS: [SectionKind; 17] = [
         context.run.verdicts.map_or_else(Section::none, of)
     }),
     kind(PAGE, "then", "Then and now", then::build),
-    kind(TEXT, "article", "In the shape of the article", in_the_shape),
+    kind(TEXT | MARKDOWN, "article", "In the shape of the article", in_the_shape),
     kind(PAGE, "fairness", "The fairness ledger", fairness::build),
     kind(PAGE, "series", "Time series", series::build),
     kind(PAGE, "appendix", "Appendix", appendix::build),

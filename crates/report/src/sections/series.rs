@@ -2,7 +2,7 @@
 
 use crate::context::SectionContext;
 use crate::format::{grouped, three};
-use crate::pictures::workload_id;
+use crate::pictures::{file_name, workload_id};
 use crate::section::{Block, Section};
 use fsarena_chart::{Head, Panel, Span, Trace, Traces};
 use fsarena_model::cycle::CycleRecord;
@@ -100,6 +100,7 @@ pub(crate) fn traces(context: &SectionContext<'_>, trace: &TrialTrace) -> Traces
     Traces {
         head: Head {
             id,
+            name: file_name(&[&trace.workload, &trace.label, "time-series"]),
             title: format!("{} on {}, block {}", trace.workload, trace.label, trace.block),
             description: describe_trace(trace, &panels),
         },

@@ -4,12 +4,12 @@ use crate::bars::bar;
 use crate::context::SectionContext;
 use crate::format::bytes;
 use crate::labels::sweep_title;
-use crate::pictures::Unit;
+use crate::pictures::{Unit, file_name};
 use crate::section::{Block, Section};
 use crate::table::{Cell, Column, Table};
 use crate::text::{Detail, capital};
 use crate::verdict::text::percent;
-use fsarena_chart::{Head, Level, Levels, Spot, Standing};
+use fsarena_chart::{Head, Level, Levels, NO_HUE, Spot, Standing};
 use fsarena_model::verdict::Verdict;
 use fsarena_study::sweep::{SweepLevel, SweepPoint};
 use fsarena_study::{SweepCurve, SweepMeasure, SweepView};
@@ -161,12 +161,13 @@ fn levels_chart(
     Levels {
         head: Head {
             id: format!("{}-s{}-{}", context.prefix, sweep + 1, id_of(curve.measure)),
+            name: file_name(&[&view.workload, &view.phase, &view.option, id_of(curve.measure)]),
             title: format!("{}: {name}", sweep_title(view)),
             description: describe_curve(view, curve),
         },
         axis: unit.axis(name),
         option: view.option.clone(),
-        hue: sweep,
+        hue: NO_HUE,
         levels: view.levels.iter().enumerate().map(level).collect(),
         flat: curve.flat,
         same: format!("the same within {}", percent(view.margin)),

@@ -4,9 +4,10 @@
 use crate::article::{OwnRun, ThenAndNow, ThenAndNowView, compared, findings_table};
 use crate::context::{Repeats, SectionContext};
 use crate::format::digits;
-use crate::pictures::key;
+use crate::pictures::{file_name, key};
 use crate::section::{Block, Section};
-use fsarena_chart::{Axis, Group, Groups, Head, Key, Part, Spot};
+use fsarena_chart::{Axis, Group, Groups, HUES, Head, Key, NO_HUE, Part, Spot};
+use std::collections::BTreeMap;
 
 const CHART: &str = "Each value as a ratio to the best of its own time: hatched as published, \
                      filled on this machine, by returned as the articles measured. What has the \
@@ -39,13 +40,9 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
         let summary = "In the tables, but in no ratio: not measured as the others";
         blocks.push(fold(summary, vec![list(&left_out)]));
     }
-    // The first table and its notes, ours, then what else was printed.
-    let is_table = |block: &Block| matches!(block, Block::Table(_));
-    let mut printed = view.printed;
-    let after = printed.iter().skip(1).position(is_table).map_or(printed.len(), |at| at + 1);
-    let others = printed.split_off(after);
-    blocks.extend(printed);
+    blocks.extend(view.printed);
     blocks.extend(view.ours.into_iter().map(Block::Table));
+    let others = view.others;
     if !others.is_empty() {
         let summary =
             format!("The other tables of {}, and what is computed from them", article.year);
@@ -89,7 +86,8 @@ fn views(context: &SectionContext<'_>, repeats: Repeats<'_>) -> ThenAndNowView {
 /// One group a test that we repeat: the article's values hatched, ours filled.
 fn then_and_now(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) -> Option<Groups> {
     let repeated = view.tests.iter().filter(|test| !test.now.is_empty());
-    let groups: Vec<Group> = repeated.map(|test| group(context, year, test)).collect();
+    let hues = published_hues(context, view);
+    let groups: Vec<Group> = repeated.map(|test| group(year, test, &hues)).collect();
     let more = view.tests.first()?.more_is_better;
     if groups.is_empty() {
         return None;
@@ -102,6 +100,7 @@ fn then_and_now(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) 
     Some(Groups {
         head: Head {
             id: format!("{}-then", context.prefix),
+            name: file_name(&[&format!("{year}-then-and-now")]),
             title: format!("{year} and this machine, as ratios to the best of each"),
             description: describe_ratios(year, view),
         },
@@ -110,7 +109,7 @@ fn then_and_now(context: &SectionContext<'_>, year: u16, view: &ThenAndNowView) 
     })
 }
 
-fn group(context: &SectionContext<'_>, year: u16, test: &ThenAndNow) -> Group {
+fn group(year: u16, test: &ThenAndNow, hues: &BTreeMap<&str, usize>) -> Group {
     let (then_best, now_best) = test.best();
     let part = |key: Key, hatched: bool, value: f64, best: Option<f64>| {
         let spot = |best: f64| {
@@ -120,9 +119,9 @@ fn group(context: &SectionContext<'_>, year: u16, test: &ThenAndNow) -> Group {
         let value = best.filter(|_| value > 0.0).map(spot);
         Part { key, hatched, value }
     };
-    let ours = context.run.header.plan.contenders.len();
-    let then = test.then.iter().enumerate().map(|(at, (label, value))| {
-        let key = Key { label: format!("{label}, {year}"), hue: hue_of(label, test, ours + at) };
+    let then = test.then.iter().map(|(label, value)| {
+        let hue = hues.get(label.as_str()).copied().unwrap_or(NO_HUE);
+        let key = Key { label: format!("{label}, {year}"), hue };
         part(key, true, *value, then_best)
     });
     let now = test.now.iter().map(|(contender, label, value)| {
@@ -131,10 +130,22 @@ fn group(context: &SectionContext<'_>, year: u16, test: &ThenAndNow) -> Group {
     Group { label: test.title.clone(), parts: then.chain(now).collect() }
 }
 
-/// The colour of ours that has the same name (`ext3 (Linux)` and `ext3`), else one of its own.
-fn hue_of(label: &str, test: &ThenAndNow, other: usize) -> usize {
-    let name = label.split(" (").next().unwrap_or(label);
-    test.now.iter().find(|(_, own, _)| own == name).map_or(other, |(contender, ..)| *contender)
+/// The colours of what the article compared, the same in all tests: that of ours with the same name
+/// (`ext3 (Linux)` and `ext3`); else one that nothing else has; none where these are used up.
+fn published_hues<'v>(
+    context: &SectionContext<'_>,
+    view: &'v ThenAndNowView,
+) -> BTreeMap<&'v str, usize> {
+    let ours = &context.run.header.plan.contenders;
+    let mut free = ours.len()..HUES;
+    let mut hues = BTreeMap::new();
+    for (label, _) in view.tests.iter().flat_map(|test| &test.then) {
+        let name = label.split(" (").next().unwrap_or(label);
+        let own = ours.iter().position(|contender| contender.label == name);
+        let hue = || own.or_else(|| free.next()).unwrap_or(NO_HUE);
+        hues.entry(label.as_str()).or_insert_with(hue);
+    }
+    hues
 }
 
 fn describe_ratios(year: u16, view: &ThenAndNowView) -> String {
@@ -188,6 +199,14 @@ mod tests {
         assert_eq!(ext3.key.hue, 0, "ext3 then and now are of one colour");
         assert!(ext3.value.as_ref().unwrap().tip.starts_with("127 KB/s, "), "{ext3:?}");
         assert!(parts.iter().filter(|part| part.hatched).count() == 8);
+        // A colour stands for one thing: what both have, and nothing else.
+        for (at, part) in parts.iter().enumerate() {
+            let name = |part: &Part| part.key.label.split([' ', ',']).next().unwrap().to_owned();
+            for other in &parts[..at] {
+                let is_same = name(part) == name(other);
+                assert_eq!(part.key.hue == other.key.hue, is_same, "{part:?} {other:?}");
+            }
+        }
         let page = html_of(&build(&context));
         assert!(page.contains("4 GiB of disk") && page.contains("127.03 / 95.83"), "{page}");
     }

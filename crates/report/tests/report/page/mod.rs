@@ -136,7 +136,7 @@ fn what_is_inserted_stays_text() {
 
 #[test]
 fn charts_of_hostile_names_stay_text_too() {
-    for svg in fsarena_report::page::charts(&[hostile().run()]) {
+    for (_, svg) in fsarena_report::page::charts(&[hostile().run()]) {
         assert!(!svg.inline.contains("<script"), "{}", svg.id);
         assert!(!svg.inline.contains("<img"), "{}", svg.id);
     }

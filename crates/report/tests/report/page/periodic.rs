@@ -43,7 +43,11 @@ fn sentences_of_curves_cycles_and_accounts_stand_beside_their_charts() {
 #[test]
 fn cycles_are_marked_on_the_time_series() {
     let charts = fsarena_report::page::charts(&[samples::periodic().run()]);
-    let series: Vec<_> = charts.iter().filter(|chart| chart.id.ends_with("-series")).collect();
+    let series: Vec<_> = charts
+        .iter()
+        .map(|(_, chart)| chart)
+        .filter(|chart| chart.id.ends_with("-series"))
+        .collect();
     assert!(!series.is_empty());
     for chart in series {
         for name in ["cycle 1", "cycle 2", "cycle 3, disturbed"] {
@@ -64,7 +68,7 @@ fn hostile_labels_of_levels_stay_text() {
     for name in ["r1-sweeps", "r1-cycles", "r1-bytes"] {
         assert!(section(&dom, name).contains("<script>alert(1)</script>"), "{name}");
     }
-    for svg in fsarena_report::page::charts(&[sample.run()]) {
+    for (_, svg) in fsarena_report::page::charts(&[sample.run()]) {
         assert!(!svg.inline.contains("<script") && !svg.inline.contains("<img"), "{}", svg.id);
     }
 }
@@ -81,7 +85,7 @@ fn a_watched_run_has_what_was_seen_and_no_answer() {
     assert!(seen.contains("write MB/s") && seen.contains("queue depth"), "{seen}");
     let charts = fsarena_report::page::charts(&[sample.run()]);
     assert_eq!(charts.len(), 1, "its series");
-    assert!(charts[0].marks >= 3, "{}", charts[0].inline);
+    assert!(charts[0].1.marks >= 3, "{}", charts[0].1.inline);
 }
 
 #[test]

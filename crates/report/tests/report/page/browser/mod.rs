@@ -81,7 +81,7 @@ fn browser_counts_a_mark_for_each_contender_and_phase() {
         page.iter().map(|chart| (chart.id.clone(), chart.marks)).collect();
     let drawn: Vec<(String, usize)> = fsarena_report::page::charts(&[sample.run()])
         .into_iter()
-        .map(|chart| (chart.id, chart.marks))
+        .map(|(_, chart)| (chart.id, chart.marks))
         .collect();
     assert_eq!(shown, drawn, "the charts of the page are those of --assets");
     let contenders = sample.header.plan.contenders.len();

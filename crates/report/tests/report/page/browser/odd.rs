@@ -56,7 +56,7 @@ fn browser_finds_no_fault_in_reports_of_cycles_and_watches() {
         }
         let shown: usize = page.charts().unwrap().iter().map(|chart| chart.marks).sum();
         let drawn = fsarena_report::page::charts(&[sample.run()]);
-        assert_eq!(shown, drawn.iter().map(|chart| chart.marks).sum::<usize>(), "{name}");
+        assert_eq!(shown, drawn.iter().map(|(_, chart)| chart.marks).sum::<usize>(), "{name}");
     }
 }
 
