@@ -17,6 +17,9 @@ pub struct Article {
     pub comments: Vec<String>,
     /// Its tables in their own shape, and those that are computed from them.
     pub tables: Vec<Table>,
+    /// Which of them has what it is about.
+    #[serde(skip)]
+    pub main_table: usize,
     /// What it concludes, and whether its numbers bear that.
     pub findings: Vec<Finding>,
     /// In which state of the caches it measured.

@@ -33,6 +33,8 @@ struct Known {
     title: &'static str,
     experiment: &'static str,
     caches: Caches,
+    /// Number of the table that it is about.
+    main_table: usize,
     read: fn() -> Result<Contents, BadReference>,
 }
 
@@ -42,6 +44,7 @@ const KNOWN: &[Known] = &[
         title: "Comparison of popular file systems under Linux and FreeBSD (2003)",
         experiment: "2003-linux-vs-freebsd",
         caches: Caches::Cold,
+        main_table: 0,
         read: y2003::contents,
     },
     Known {
@@ -49,6 +52,7 @@ const KNOWN: &[Known] = &[
         title: "FreeBSD 6 and AMD64: tests of file operations (2005)",
         experiment: "2005-file-operations",
         caches: Caches::ColdStart,
+        main_table: 0,
         read: y2005::contents,
     },
     Known {
@@ -56,6 +60,7 @@ const KNOWN: &[Known] = &[
         title: "Study of UFS performance: sizes of block and fragment (2007)",
         experiment: "2007-ufs-block-fragment",
         caches: Caches::Warm,
+        main_table: 0,
         read: y2007::contents,
     },
     Known {
@@ -63,6 +68,7 @@ const KNOWN: &[Known] = &[
         title: "All against all: 32 and 64 bits, AMD and Intel, tmpfs and ext3 (2008)",
         experiment: "2008-all-against-all",
         caches: Caches::Warm,
+        main_table: 1,
         read: y2008::contents,
     },
     Known {
@@ -70,6 +76,7 @@ const KNOWN: &[Known] = &[
         title: "SSD and ext4: journal modes, beside a hard disk (2010)",
         experiment: "2010-ssd-ext4-journal",
         caches: Caches::ColdStart,
+        main_table: 0,
         read: y2010::contents,
     },
 ];
@@ -112,6 +119,7 @@ fn article(known: &Known) -> Article {
         experiment: known.experiment,
         comments: contents.comments,
         tables: contents.tables,
+        main_table: known.main_table,
         findings: contents.findings,
         caches: known.caches,
         shape: contents.shape,
@@ -134,6 +142,9 @@ mod tests {
             for table in &found.tables {
                 assert!(table.is_whole(), "{}", table.title);
             }
+            let main = &found.tables[found.main_table];
+            assert!(!main.columns.iter().any(|head| head.starts_with("run ")), "{}", main.title);
+            assert!((7..=15).contains(&found.findings.len()), "{}", known.year);
             for finding in &found.findings {
                 assert!(finding.why.contains(|c: char| c.is_ascii_digit()), "{finding:?}");
             }

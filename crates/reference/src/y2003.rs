@@ -1,5 +1,7 @@
 //! 2003: small and big files on file systems of Linux and FreeBSD, rates with CPU load.
 
+mod findings;
+
 use crate::article::{Contents, RateRow, Shape};
 use crate::read::{BadReference, read};
 use crate::table::{Cell, Table, Test, rate_text};
@@ -22,9 +24,9 @@ pub(crate) fn contents() -> Result<Contents, BadReference> {
         })
     };
     let rows: Vec<RateRow> = lines.iter().map(row).collect::<Result<_, _>>()?;
-    let tables = vec![printed(&rows)];
+    let (tables, findings) = (vec![printed(&rows)], findings::findings(&rows));
     let shape = Shape::Rates { tests: TESTS.to_vec(), rows };
-    Ok(Contents { comments, tables, findings: Vec::new(), shape })
+    Ok(Contents { comments, tables, findings, shape })
 }
 
 const TESTS: [Test; 7] = [

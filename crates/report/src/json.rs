@@ -61,6 +61,54 @@ pub fn show(
     document
 }
 
+/// What is long in a record and seldom read again: the latency of single ops, bucket by bucket, and
+/// the readings over time.
+const LONG: [&str; 3] = ["latency", "write_latency", "series"];
+
+/// The document of a RUN for a file: a line a field, and a line a record. Without what is long,
+/// which is `null` there; its percentiles stand in the study.
+///
+/// # Panics
+/// Never: a value is written to memory.
+#[must_use]
+pub fn export(mut document: Value, has_raw: bool) -> String {
+    if !has_raw {
+        for record in objects(&mut document, "records") {
+            let phases = record.get_mut("phases").and_then(Value::as_array_mut);
+            phases.into_iter().flatten().for_each(without_long);
+        }
+    }
+    let mut out = String::from("{");
+    for (at, (key, value)) in document.as_object().into_iter().flatten().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        out.push_str(&format!("{comma}\n{}: ", Value::from(key.as_str())));
+        match value.as_array().filter(|all| key == "records" && !all.is_empty()) {
+            Some(records) => {
+                let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+                out.push_str(&format!("[\n{}\n]", lines.join(",\n")));
+            }
+            None => out.push_str(&value.to_string()),
+        }
+    }
+    out + "\n}\n"
+}
+
+/// Wherever it stands in a phase: cycles and second loads have latencies of their own.
+fn without_long(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(without_long),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                match LONG.contains(&key.as_str()) {
+                    true => *value = Value::Null,
+                    false => without_long(value),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The verdicts of a RUN (`study --json`).
 #[must_use]
 pub fn verdicts(verdicts: &fsarena_verdict::Verdicts) -> Value {
@@ -208,6 +256,25 @@ mod tests {
             value.to_string(),
             r#"{"a":[1.23457,3.33333e-10,123457000.0],"text":"1.23456789","whole":1234567890123}"#
         );
+    }
+
+    #[test]
+    fn a_file_has_a_line_a_record_and_no_bucket_unless_it_is_asked_for() {
+        let phase = serde_json::json!({
+            "latency": {"buckets": [[1, 2]]}, "write_latency": null, "series": {"t": [1]},
+            "ops": 3, "cycles": {"cycles": [{"report": {"latency": {"buckets": [[1, 2]]}}}]},
+        });
+        let record = serde_json::json!({ "phases": [phase] });
+        let document = serde_json::json!({ "schema": 1, "records": [record, record] });
+        let whole = export(document.clone(), true);
+        assert_eq!(serde_json::from_str::<Value>(&whole).unwrap(), document);
+        let short = export(document, false);
+        assert_eq!(short.lines().filter(|line| line.starts_with("{\"phases\"")).count(), 2);
+        assert!(!short.contains("buckets") && !short.contains("\"t\""), "{short}");
+        let read: Value = serde_json::from_str(&short).unwrap();
+        assert_eq!(read["records"][1]["phases"][0]["ops"], 3);
+        assert!(read["records"][1]["phases"][0]["latency"].is_null());
+        assert_eq!(export(serde_json::json!({ "records": [] }), true), "{\n\"records\": []\n}\n");
     }
 
     proptest! {

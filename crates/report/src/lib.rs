@@ -38,11 +38,12 @@ mod table;
 mod text;
 mod verdict;
 
-pub use article::{OwnPhase, OwnRun, article, articles, in_shape_of};
+pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use context::{Repeats, Run};
 pub use doctor::{doctor_lines, doctor_table, noise_table};
 pub use forest::{compare_json, forest_tables, one_run_text, sides_tables};
+pub use fsarena_chart::PaperWidth;
 pub use honesty::honesty_tables;
 pub use identity::anonymous;
 pub use io_summary::files_text;

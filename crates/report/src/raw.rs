@@ -80,7 +80,7 @@ enum In {
 type Listed = (&'static str, In, fn(&Own<'_>) -> Value);
 
 /// All values, in their order.
-const VALUES: [Listed; 53] = [
+const VALUES: [Listed; 55] = [
     ("run", In::Csv, |own| own.header.uid.as_str().into()),
     ("experiment", In::Csv, |own| own.header.experiment.as_str().into()),
     ("workload", In::Csv, |own| own.phase.workload.as_str().into()),
@@ -130,7 +130,9 @@ const VALUES: [Listed; 53] = [
         own.account(|account| account.unattributed_bytes)
     }),
     ("p50_ns", In::Both, |own| own.point.p50_ns.into()),
+    ("p90_ns", In::Both, |own| own.point.p90_ns.into()),
     ("p99_ns", In::Both, |own| own.point.p99_ns.into()),
+    ("p999_ns", In::Both, |own| own.point.p999_ns.into()),
     ("max_ns", In::Both, |own| own.point.max_ns.into()),
     ("margin", In::Csv, |own| own.header.plan.verdict.as_ref().map(|ask| ask.margin).into()),
     ("first_done_ns", In::Tables, |own| own.done().map(|(first, _)| first).into()),
@@ -340,7 +342,9 @@ mod tests {
             write_latency_ns: None,
             account: None,
             p50_ns: Some(10_000),
+            p90_ns: Some(90_000),
             p99_ns: None,
+            p999_ns: None,
             max_ns: Some(1_048_583),
         }
     }
@@ -371,7 +375,7 @@ mod tests {
         for label in ["a,b", "a\"b", "a\nb", "=1+1", "<script>", " x ", "ä|b"] {
             let text = written(label);
             let mut reader = ::csv::Reader::from_reader(text.as_bytes());
-            assert_eq!(reader.headers().unwrap().len(), 50);
+            assert_eq!(reader.headers().unwrap().len(), 52);
             let row = reader.records().next().unwrap().unwrap();
             assert_eq!(&row[4], label);
             assert_eq!(&row[20], "busy, for \"60 s\"");

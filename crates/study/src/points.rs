@@ -91,8 +91,12 @@ pub struct TrialPoint {
     pub account: Option<TrialAccount>,
     /// Half of the ops took no longer.
     pub p50_ns: Option<u64>,
+    /// 90 % took no longer.
+    pub p90_ns: Option<u64>,
     /// 99 % took no longer.
     pub p99_ns: Option<u64>,
+    /// 99.9 % took no longer.
+    pub p999_ns: Option<u64>,
     /// The longest op.
     pub max_ns: Option<u64>,
 }
@@ -174,7 +178,9 @@ fn point(plan: &RunPlan, contender: usize, record: &TrialRecord, at: usize) -> T
         write_latency_ns: load.write_latency_ns,
         account: TrialAccount::from_phase(phase),
         p50_ns: latency.and_then(|latency| latency.p50_ns),
+        p90_ns: latency.and_then(|latency| latency.p90_ns),
         p99_ns: latency.and_then(|latency| latency.p99_ns),
+        p999_ns: latency.and_then(|latency| latency.p999_ns),
         max_ns: latency.map(|latency| latency.max_ns),
     }
 }

@@ -6,6 +6,7 @@
 //! ours that was not measured as the RUN asked, or not by all planned trials, is marked.
 
 mod blocks;
+mod machines;
 mod measured;
 mod model;
 mod ours;
@@ -15,9 +16,10 @@ pub use model::{OwnPhase, OwnRun};
 pub(crate) use model::{ThenAndNow, ThenAndNowView};
 pub(crate) use published::findings_table;
 
+use crate::render::markdown;
 use crate::render::text::section;
 use crate::section::{Block, Owner, Section};
-use crate::text::{MIN_WIDTH, Style, clean, wrap};
+use crate::text::{MIN_WIDTH, Style, clean, escaped, wrap};
 use fsarena_reference::{Article, Shape};
 
 /// An article: its tables, what they give when computed again and what becomes of its conclusions;
@@ -47,6 +49,30 @@ pub fn article(
     out
 }
 
+/// The same as Markdown, a section for the article, for its conclusions and for ours.
+#[must_use]
+pub fn article_markdown(article: &Article, phases: &[OwnPhase], runs: &[OwnRun<'_>]) -> String {
+    let mut out = format!("# {}\n", escaped(article.title));
+    let mut add = |title: &str, section: &Section| {
+        if !section.blocks.is_empty() {
+            out.push_str(&markdown(title, section));
+        }
+    };
+    add("As published, and computed again", &Section::new(published::tables(article)));
+    if !article.findings.is_empty() {
+        let findings = Block::Table(findings_table(article));
+        add("What becomes of its conclusions", &Section::new(vec![findings]));
+    }
+    if !runs.is_empty() {
+        add("Ours", &own_section(article, phases, runs));
+    }
+    if let Shape::Cycles { inference, .. } = &article.shape {
+        let list = Block::List(None, blocks::suggestions(inference, runs));
+        add(blocks::INFERENCE, &Section::new(vec![list]));
+    }
+    out
+}
+
 /// RUNs of ours alone, one a machine, in the shape of the article that they repeat.
 #[must_use]
 pub fn in_shape_of(
@@ -68,7 +94,7 @@ pub(crate) fn own_section(article: &Article, phases: &[OwnPhase], runs: &[OwnRun
         }
         Shape::Rates { tests, .. } | Shape::Contenders { tests } | Shape::Machines { tests } => {
             let ours = ours::Ours::new(article, tests, phases, runs);
-            let mut blocks = ours.blocks();
+            let mut blocks = ours.blocks(machines::tables(&ours));
             if ours.has_machines() {
                 blocks.extend(ours::every_trial(&ours));
             }
@@ -94,11 +120,12 @@ pub fn articles(list: &[(u16, &str)], width: usize) -> String {
 
 /// An article and a RUN that repeats it, as tables and values for a section of the page.
 pub(crate) fn compared(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) -> ThenAndNowView {
-    let printed = published::tables(article);
+    let (printed, others) = published::main_and_others(article);
     let runs = [run];
     match &article.shape {
         Shape::Cycles { rows, inference } => ThenAndNowView {
             printed,
+            others,
             ours: blocks::table(&run).into_iter().collect(),
             tests: blocks::then_and_now(rows, &run),
             legend: blocks::LEGEND.to_owned(),
@@ -108,6 +135,7 @@ pub(crate) fn compared(article: &Article, phases: &[OwnPhase], run: OwnRun<'_>) 
             let ours = ours::Ours::new(article, tests, phases, &runs);
             ThenAndNowView {
                 printed,
+                others,
                 ours: ours.tables(),
                 tests: ours.then_and_now(),
                 legend: ours.legend(),
@@ -195,9 +223,25 @@ mod tests {
             .map(|test| (test.title.as_str(), test.then.len(), test.now.len()))
             .collect();
         assert_eq!(tests, [("Work time", 6, 6), ("Disk busy", 6, 6), ("Written", 6, 6)]);
-        let tables = view.printed.iter().filter(|block| matches!(block, Block::Table(_)));
+        let tables = view
+            .printed
+            .iter()
+            .chain(&view.others)
+            .filter(|block| matches!(block, Block::Table(_)));
         assert_eq!((tables.count(), view.ours[0].rows.len()), (3, 12));
         assert!(view.inference[0].contains("inference"), "{:?}", view.inference);
+    }
+
+    #[test]
+    fn an_article_is_markdown_too() {
+        for (year, _) in fsarena_reference::list() {
+            let article = fsarena_reference::study(year).unwrap();
+            let text = article_markdown(&article, &[], &[]);
+            assert!(text.starts_with("# ") && text.contains("\n## As published"), "{text}");
+            assert!(text.contains("\n## What becomes of its conclusions\n"), "{text}");
+            let widths = text.lines().filter(|line| line.starts_with('|'));
+            assert!(widths.clone().count() > 10 && widths.clone().all(|l| l.ends_with('|')));
+        }
     }
 
     #[test]

@@ -31,8 +31,10 @@ pub struct OwnRun<'a> {
 /// An article and a RUN of ours.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ThenAndNowView {
-    /// The tables of the article and those computed from them, with their notes.
+    /// The table that the article is about, with its notes.
     pub(crate) printed: Vec<Block>,
+    /// Its other tables and those computed from them, likewise.
+    pub(crate) others: Vec<Block>,
     /// Ours: by `returned`, as the articles, and by the compared clock where that is another one.
     pub(crate) ours: Vec<Table>,
     /// The same by test, as values.

@@ -26,6 +26,13 @@ pub(super) struct Ours<'a> {
     pub(super) runs: &'a [OwnRun<'a>],
 }
 
+/// A contender on a machine.
+#[derive(Clone, Copy)]
+pub(super) struct Side<'s, 'a> {
+    pub(super) run: &'s OwnRun<'a>,
+    pub(super) label: &'s str,
+}
+
 /// Which of a row's lengths is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
@@ -81,9 +88,10 @@ impl<'a> Ours<'a> {
         }
     }
 
-    /// The tables with what has to be said below them.
-    pub(super) fn blocks(&self) -> Vec<Block> {
-        let mut blocks: Vec<Block> = self.tables().into_iter().map(Block::Table).collect();
+    /// The tables, with those `between` machines, and what has to be said below them.
+    pub(super) fn blocks(&self, between: Vec<Table>) -> Vec<Block> {
+        let tables = self.tables().into_iter().chain(between);
+        let mut blocks: Vec<Block> = tables.map(Block::Table).collect();
         if self.runs.len() > 1 {
             let machine = |(at, run): (usize, &OwnRun<'_>)| {
                 format!("({}) {}, RUN {}", at + 1, run.study.machine, run.study.uid)
@@ -208,37 +216,38 @@ impl<'a> Ours<'a> {
         }
         let title = format!("In memory / on disk, ratios of medians by {}", self.clock(by));
         self.table(title, pairs, |run, test, pair| {
-            self.ratio(run, test, *pair, by).unwrap_or_else(Cell::none)
+            let (above, below) = pair;
+            let sides = (Side { run, label: above }, Side { run, label: below });
+            self.ratio(test, sides, by).unwrap_or_else(Cell::none)
         })
     }
 
     /// A ratio of medians with the footnotes of both; a dash with its reason where the two may not
     /// be compared.
-    fn ratio(
+    pub(super) fn ratio(
         &self,
-        run: &OwnRun<'a>,
         (_, phase): &Repeated<'_>,
-        (above, below): (&String, &String),
+        (above, below): (Side<'_, 'a>, Side<'_, 'a>),
         by: By,
     ) -> Option<Cell> {
-        let table = table_of(run, *phase)?;
-        let of = |label| Some(Groups::new(table, contender_of(run.study, label)?, self.conditions));
-        let (above, below) = (of(above)?, of(below)?);
-        let row = |groups: &Groups<'a>| {
+        let side = |of: Side<'_, 'a>| {
+            let table = table_of(of.run, *phase)?;
+            let contender = contender_of(of.run.study, of.label)?;
+            let groups = Groups::new(table, contender, self.conditions);
             let row = groups.shown.filter(|row| row.n > 0)?;
-            Some((row.clone(), by.median_ns(row).filter(|&ns| ns > 0)?))
+            let median_ns = by.median_ns(row).filter(|&ns| ns > 0)?;
+            Some((row.clone(), median_ns, groups.notes(of.run.study, table, self.conditions)))
         };
-        let ((memory, memory_ns), (disk, disk_ns)) = (row(&above)?, row(&below)?);
-        if !memory.is_comparable_with(&disk) {
-            return Some(Cell::none().notes(vec![not_divided(&memory, &disk).to_owned()]));
+        let ((above, above_ns, mut notes), (below, below_ns, more)) = (side(above)?, side(below)?);
+        if !above.is_comparable_with(&below) {
+            return Some(Cell::none().notes(vec![not_divided(&above, &below).to_owned()]));
         }
-        let mut notes = above.notes(run.study, table, self.conditions);
-        for note in below.notes(run.study, table, self.conditions) {
+        for note in more {
             if !notes.contains(&note) {
                 notes.push(note);
             }
         }
-        let ratio = memory_ns as f64 / disk_ns as f64;
+        let ratio = above_ns as f64 / below_ns as f64;
         Some(Cell::figure(format!("{ratio:.2}"), ratio).notes(notes))
     }
 
@@ -257,12 +266,12 @@ impl<'a> Ours<'a> {
     }
 
     /// `returned`, and the compared clock where that is another one.
-    fn clocks(&self) -> impl Iterator<Item = By> + use<> {
+    pub(super) fn clocks(&self) -> impl Iterator<Item = By> + use<> {
         let other = self.runs.iter().any(|run| run.study.compared_clock != Clock::Returned);
         [By::Returned, By::Compared].into_iter().take(if other { 2 } else { 1 })
     }
 
-    fn clock(&self, by: By) -> String {
+    pub(super) fn clock(&self, by: By) -> String {
         let mut compared: Vec<&str> =
             self.runs.iter().map(|run| run.study.compared_clock.name()).collect();
         compared.dedup();

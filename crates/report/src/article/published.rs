@@ -8,11 +8,19 @@ use fsarena_reference::{Article, Holds};
 
 /// All its tables, each with its notes.
 pub(super) fn tables(article: &Article) -> Vec<Block> {
-    let blocks = |printed: &fsarena_reference::Table| {
-        let notes = printed.notes.iter().cloned().map(Block::Note);
-        std::iter::once(Block::Table(table(printed))).chain(notes).collect::<Vec<_>>()
-    };
-    article.tables.iter().flat_map(blocks).collect()
+    article.tables.iter().flat_map(with_notes).collect()
+}
+
+/// The table that it is about, and the others.
+pub(super) fn main_and_others(article: &Article) -> (Vec<Block>, Vec<Block>) {
+    let main = article.tables.get(article.main_table).map_or_else(Vec::new, with_notes);
+    let others = article.tables.iter().enumerate().filter(|(at, _)| *at != article.main_table);
+    (main, others.flat_map(|(_, table)| with_notes(table)).collect())
+}
+
+fn with_notes(printed: &fsarena_reference::Table) -> Vec<Block> {
+    let notes = printed.notes.iter().cloned().map(Block::Note);
+    std::iter::once(Block::Table(table(printed))).chain(notes).collect()
 }
 
 /// A table of an article, printed or computed.

@@ -184,31 +184,30 @@ fn fio_says_its_own_time_80() {
     ");
     insta::assert_snapshot!(raw_values(&header, &records, 100, plain()), @r"
     fio-job / randread: raw values
-    contender  trial  block  cache    returned,    durable, ns    drained, ns    ops
-                                             ns
-    --------------------------------------------------------------------------------
-    ext4           1      1  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
-    xfs            2      1  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
-    ext4           3      2  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
-    xfs            4      2  cold   500,000,000  1,000,000,000  1,250,000,000  1,000
+    contender  trial  block  cache    returned,    durable, ns    drained, ns    ops     asked,
+                                             ns                                           bytes
+    -------------------------------------------------------------------------------------------
+    ext4           1      1  cold   500,000,000  1,000,000,000  1,250,000,000  1,000  4,096,000
+    xfs            2      1  cold   500,000,000  1,000,000,000  1,250,000,000  1,000  4,096,000
+    ext4           3      2  cold   500,000,000  1,000,000,000  1,250,000,000  1,000  4,096,000
+    xfs            4      2  cold   500,000,000  1,000,000,000  1,250,000,000  1,000  4,096,000
 
-    contender  trial     asked,     asked    cpu       worker   worker  device
-                          bytes  written,  share     user, ns  system,   read,
-                                    bytes                           ns   bytes
-    --------------------------------------------------------------------------
-    ext4           1  4,096,000         0  0.250  100,000,000        0   4,096
-    xfs            2  4,096,000         0  0.250  100,000,000        0   4,096
-    ext4           3  4,096,000         0  0.250  100,000,000        0   4,096
-    xfs            4  4,096,000         0  0.250  100,000,000        0   4,096
+    contender  trial     asked    cpu       worker   worker  device      device    p50,
+                      written,  share     user, ns  system,   read,    written,      ns
+                         bytes                           ns   bytes       bytes
+    -----------------------------------------------------------------------------------
+    ext4           1         0  0.250  100,000,000        0   4,096  12,288,000  10,111
+    xfs            2         0  0.250  100,000,000        0   4,096  12,288,000  10,111
+    ext4           3         0  0.250  100,000,000        0   4,096  12,288,000  10,111
+    xfs            4         0  0.250  100,000,000        0   4,096  12,288,000  10,111
 
-    contender  trial      device    p50,    p99,    max, ns   own clock,
-                        written,      ns      ns                      ns
-                           bytes
-    --------------------------------------------------------------------
-    ext4           1  12,288,000  10,111  10,111  1,048,583  300,000,000
-    xfs            2  12,288,000  10,111  10,111  1,048,583  300,000,000
-    ext4           3  12,288,000  10,111  10,111  1,048,583  300,000,000
-    xfs            4  12,288,000  10,111  10,111  1,048,583  300,000,000
+    contender  trial    p90,    p99,   p999,    max, ns   own clock,
+                          ns      ns      ns                      ns
+    ----------------------------------------------------------------
+    ext4           1  10,111  10,111  10,111  1,048,583  300,000,000
+    xfs            2  10,111  10,111  10,111  1,048,583  300,000,000
+    ext4           3  10,111  10,111  10,111  1,048,583  300,000,000
+    xfs            4  10,111  10,111  10,111  1,048,583  300,000,000
 
     In the order in which they were run. Times are from the phase's first clock read. Asked: bytes of
     contents that the work read and wrote. Shares are of 1; CPU: of the whole machine up to durable.

@@ -170,7 +170,7 @@ fn raw_80() {
     tmpfs                          5  1,280,000      -  100,000,000        0       -
     btrfs [c]                      6  1,280,000  0.250  100,000,000        0   4,096
 
-    contender                        trial     device          write    p50,    p99,
+    contender                        trial     device          write    p50,    p90,
                                              written,  amplification      ns      ns
                                                 bytes
     --------------------------------------------------------------------------------
@@ -183,15 +183,16 @@ fn raw_80() {
     tmpfs                                5          -              -  10,111  10,111
     btrfs [c]                            6  3,840,000           3.00  10,111  10,111
 
-    contender                                                       trial    max, ns
+    contender                                       trial    p99,   p999,    max, ns
+                                                               ns      ns
     --------------------------------------------------------------------------------
-    ext4#1                                                              1  1,048,583
-    ext4#2                                                              2  1,048,583
-    ext4 data=writeback,noatime,commit=600 on a file system with a      3  1,048,583
-    very long label [a]
-    xfs [b]                                                             4  1,048,583
-    tmpfs                                                               5  1,048,583
-    btrfs [c]                                                           6  1,048,583
+    ext4#1                                              1  10,111  10,111  1,048,583
+    ext4#2                                              2  10,111  10,111  1,048,583
+    ext4 data=writeback,noatime,commit=600 on a         3  10,111  10,111  1,048,583
+    file system with a very long label [a]
+    xfs [b]                                             4  10,111  10,111  1,048,583
+    tmpfs                                               5  10,111  10,111  1,048,583
+    btrfs [c]                                           6  10,111  10,111  1,048,583
     [a] not drained: no idle 200 ms within 60 s
     [b] in no figure: wrong contents: 1 of 5000 files
     [c] in no figure: ended early: write f00000017: No space left on device
