@@ -143,26 +143,6 @@ impl Svg {
     }
 }
 
-/// Longest name of a file, so that an end and a number have room in it.
-const NAME_CHARS: usize = 120;
-
-/// Words as the name of a file: lower case letters, digits, and a `-` between them.
-pub(crate) fn slug(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
-    let mut name = String::new();
-    for part in parts {
-        for letter in part.as_ref().chars().chain(['-']).take(NAME_CHARS) {
-            if letter.is_ascii_alphanumeric() {
-                name.push(letter.to_ascii_lowercase());
-            } else if !name.is_empty() && !name.ends_with('-') {
-                name.push('-');
-            }
-        }
-    }
-    name.truncate(NAME_CHARS);
-    let name = name.trim_end_matches('-');
-    if name.is_empty() { "chart".to_owned() } else { name.to_owned() }
-}
-
 /// Values by the names of their properties.
 type Values = BTreeMap<String, String>;
 
@@ -426,9 +406,6 @@ mod tests {
 
     #[test]
     fn names_are_lower_case_stable_and_stand_once() {
-        assert_eq!(slug(["Small Files", "create", "time"]), "small-files-create-time");
-        assert_eq!(slug(["../\u{1f980}", ""]), "chart");
-        assert_eq!(slug(["x".repeat(400)]).len(), NAME_CHARS);
         let all = [bars("a"), bars("b"), bars("c")];
         let names = Svg::file_names(&all);
         let expected = ["", "-2", "-3"].map(|end| format!("small-files-create-time{end}"));

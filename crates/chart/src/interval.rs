@@ -1,5 +1,5 @@
-//! A ratio with its interval in the room of a table's cell: a dot, a line, and the band within which
-//! two are the same. All cells of a table share one [`Reach`], so that they can be compared.
+//! A ratio with its interval in the room of a table's cell: a dot, a line, and the band within
+//! which two are the same. All cells of a table share one [`Reach`], so that they can be compared.
 
 use crate::scale::fit;
 use crate::text;

@@ -1,7 +1,6 @@
 //! A drawing in the making: elements in units, marks around them, and the frame of the whole; and
 //! the finished drawing.
 
-use crate::file::slug;
 use crate::ink::Ink;
 use crate::{Head, text};
 use plotters::coord::Shift;
@@ -166,7 +165,8 @@ impl<'a> Sheet<'a> {
         inline.push_str(&patterns(&id, &paper));
         inline.push_str(&paper);
         inline.push_str("</svg>");
-        let name = if self.head.name.is_empty() { slug([&id]) } else { slug(&self.head.name) };
+        let name =
+            if self.head.name.is_empty() { text::slug([&id]) } else { text::slug(&self.head.name) };
         let title = self.head.title.clone();
         Svg { id, name, title, marks, height: self.height as u32, inline }
     }

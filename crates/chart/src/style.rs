@@ -3,8 +3,8 @@
 //! The first three hues are those of Okabe and Ito (Color Universal Design, 2008), made darker on
 //! white and lighter on black; the others were searched for among all that have a contrast of at
 //! least 3 to what is behind them (WCAG 2.2, 1.4.11), so that any two are far apart in CIE Lab, as
-//! they are and as people without green cones see them. Numbers in cells have a contrast of at least
-//! 4.5 (1.4.3). The tests compute all of it. The rules hold inside
+//! they are and as people without green cones see them. Numbers in cells have a contrast of at
+//! least 4.5 (1.4.3). The tests compute all of it. The rules hold inside
 //! `svg.chart` only; the custom properties hold for the whole page, whose swatches may use them.
 
 /// Style sheet of all charts: hues, lines and text as classes, light, dark and print. `--h0` to

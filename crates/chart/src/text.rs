@@ -95,6 +95,26 @@ pub(crate) fn column<'a>(
     texts.map(|text| wide(text, size)).fold(0.0, f64::max).clamp(least, most)
 }
 
+/// Longest name of a file, so that an end and a number have room in it.
+const NAME_CHARS: usize = 120;
+
+/// Words as the name of a file: lower case letters, digits, and a `-` between them.
+pub(crate) fn slug(parts: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    let mut name = String::new();
+    for part in parts {
+        for letter in part.as_ref().chars().chain(['-']).take(NAME_CHARS) {
+            if letter.is_ascii_alphanumeric() {
+                name.push(letter.to_ascii_lowercase());
+            } else if !name.is_empty() && !name.ends_with('-') {
+                name.push('-');
+            }
+        }
+    }
+    name.truncate(NAME_CHARS);
+    let name = name.trim_end_matches('-');
+    if name.is_empty() { "chart".to_owned() } else { name.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,5 +151,12 @@ mod tests {
         let lines = wrap(&"word ".repeat(40), 60.0, SMALL, 3);
         assert_eq!(lines.len(), 3);
         assert!(lines[2].ends_with('…'), "{lines:?}");
+    }
+
+    #[test]
+    fn names_of_files_are_lower_case_and_have_an_end() {
+        assert_eq!(slug(["Small Files", "create", "time"]), "small-files-create-time");
+        assert_eq!(slug(["../\u{1f980}", ""]), "chart");
+        assert_eq!(slug(["x".repeat(400)]).len(), NAME_CHARS);
     }
 }
