@@ -15,6 +15,10 @@ const FITHAW: libc::Ioctl = 0xC004_5878_u32 as libc::Ioctl;
 /// Time between two looks at a device.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// How long a device is idle after which nothing more comes from a file system that was unmounted:
+/// as long as two looks take. Nothing is awaited but requests under way.
+pub const UNMOUNTED_IDLE_NS: u64 = 5_000_000;
+
 /// What a device has done and is doing; equal readings with nothing in flight are idle time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Activity {

@@ -55,21 +55,28 @@ impl Trial<'_> {
         }
     }
 
+    /// What the worker of a timed phase is told: it touches the memory that the phase will need.
+    pub(crate) fn timed_worker_spec(&self, task: Task, op: Op) -> WorkerSpec {
+        let warm_memory_bytes = warm::task_bytes(
+            &self.fs.roots,
+            &task,
+            op,
+            &self.spec.workload.dataset,
+            self.spec.contender.levels.memory_bytes,
+        );
+        let handicap_ns = self.spec.contender.levels.handicap_ns;
+        WorkerSpec { handicap_ns, warm_memory_bytes, ..self.worker_spec(task) }
+    }
+
     /// What a worker is told.
-    pub(crate) fn worker_spec(&self, task: Task, op: Op) -> WorkerSpec {
+    pub(crate) fn worker_spec(&self, task: Task) -> WorkerSpec {
         WorkerSpec {
             schema: SPEC_SCHEMA,
             root: self.fs.work_root().unwrap_or_default(),
             dataset: self.spec.workload.dataset.clone(),
             state: self.contents.state,
             dataset_seed: self.spec.seed.child("dataset", 0),
-            warm_memory_bytes: warm::task_bytes(
-                &self.fs.roots,
-                &task,
-                op,
-                &self.spec.workload.dataset,
-                self.spec.contender.levels.memory_bytes,
-            ),
+            warm_memory_bytes: 0,
             task,
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
@@ -168,9 +175,9 @@ impl Trial<'_> {
     }
 
     /// Runs an untimed task whose answer is that it is done.
-    pub(crate) fn run_task(&mut self, task: Task, op: Op) -> Result<(), StepError> {
+    pub(crate) fn run_task(&mut self, task: Task) -> Result<(), StepError> {
         self.chilled = None;
-        let spec = self.worker_spec(task, op);
+        let spec = self.worker_spec(task);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         let said = worker.go();
         match said.map_err(|failure| refusal(failure.into(), self.fs.inodes_free()))? {
@@ -181,7 +188,7 @@ impl Trial<'_> {
 
     /// Runs a check of contents, and adds its result to the record.
     pub(crate) fn check(&mut self, task: Task) -> Result<(), StepError> {
-        let spec = self.worker_spec(task, Op::Read);
+        let spec = self.worker_spec(task);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         let report = match worker.go()? {
             WorkerSays::Verified(report) => report,

@@ -130,9 +130,17 @@ impl<'a> TestedFs<'a> {
 
     /// Waits until `device` is idle, within the limits of the spec.
     pub(crate) fn wait_idle(&self, device: &str) -> Result<settle::Quiet, StepError> {
+        self.wait_idle_for(device, self.spec.drain.idle_ns)
+    }
+
+    /// Waits until `device` was idle for `idle_ns`, as long as the spec allows.
+    pub(crate) fn wait_idle_for(
+        &self,
+        device: &str,
+        idle_ns: u64,
+    ) -> Result<settle::Quiet, StepError> {
         let mut read = || self.activity(device);
-        let drain = self.spec.drain;
-        settle::wait_idle(&mut read, drain.idle_ns, drain.cap_ns)
+        settle::wait_idle(&mut read, idle_ns, self.spec.drain.cap_ns)
             .map_err(|error| StepError::new(error.to_string()))
     }
 

@@ -22,7 +22,7 @@ use fsarena_metrics::{
 };
 use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
 use fsarena_model::units::Nanos;
-use fsarena_model::work::{OpError, Phase, WorkerReport, WorkerSays, WorkerSpec};
+use fsarena_model::work::{OpError, Phase, WorkerReport, WorkerSays};
 use std::collections::BTreeMap;
 
 impl Trial<'_> {
@@ -30,9 +30,7 @@ impl Trial<'_> {
         let source = SourceFiles { spec: self.spec, stop: self.stop };
         let is_first = self.record.phases.is_empty();
         let source = source.prepare(phase, self.chilled.as_ref(), is_first)?;
-        let handicap_ns = self.spec.contender.levels.handicap_ns;
-        let task = self.phase_task(phase, true);
-        let spec = WorkerSpec { handicap_ns, ..self.worker_spec(task, phase.op) };
+        let spec = self.timed_worker_spec(self.phase_task(phase, true), phase.op);
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.memory.add(worker.pid());
         let mut watch = self.fs.watch(Some(worker.pid()));

@@ -9,7 +9,7 @@ use crate::error::{StepError, errno_in};
 use crate::trees::{StoredTree, file_bytes};
 use fsarena_filesystems::ContentRule;
 use fsarena_model::job::{DATA, Job, Origin, SourcePlace};
-use fsarena_model::work::{Op, Task, WorkerReport};
+use fsarena_model::work::{Task, WorkerReport};
 use std::path::PathBuf;
 
 impl Trial<'_> {
@@ -17,7 +17,7 @@ impl Trial<'_> {
     pub(crate) fn stage(&mut self) -> Result<(), StepError> {
         let source = self.source()?.clone();
         let task = Task::Stage { source: source.clone(), from: self.spec.staged.clone() };
-        self.run_task(task, Op::Job).map_err(|failed| self.explain_denied(failed))?;
+        self.run_task(task).map_err(|failed| self.explain_denied(failed))?;
         let archive_bytes = source.archive.and_then(|_| file_bytes(self.spec.staged.as_deref()?));
         if let (Origin::Own { path }, Some(was), Some(is)) =
             (&source.origin, source.contents.archive_bytes, archive_bytes)
@@ -52,7 +52,7 @@ impl Trial<'_> {
     pub(crate) fn hook(&mut self, command: &str) -> Result<(), StepError> {
         self.end_accounts("a hook")?;
         let data = self.data_path(self.source()?);
-        self.run_task(Task::Hook { command: command.to_owned(), data }, Op::Job).map_err(|failed| {
+        self.run_task(Task::Hook { command: command.to_owned(), data }).map_err(|failed| {
             match failed {
                 StepError::Failed { error, remedy } => {
                     StepError::Failed { error: format!("{error}, in {command:?}"), remedy }

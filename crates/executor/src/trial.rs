@@ -18,7 +18,7 @@ use crate::{ExecutorSays, fault};
 use fsarena_devices::{TargetError, cache, mountinfo, settle, ssd};
 use fsarena_model::record::{ColdProof, Outcome, StepTime, TrialRecord};
 use fsarena_model::spec::{Step, TrialSpec};
-use fsarena_model::work::{Op, Phase, Task, WorkerSays};
+use fsarena_model::work::{Phase, Task, WorkerSays};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -117,7 +117,7 @@ impl Trial<'_> {
             Step::Condition => self.condition(),
             Step::Reset => self.reset(),
             Step::Mount => self.mount(),
-            Step::MakeDirs => self.run_task(Task::MakeDirs, Op::Stat),
+            Step::MakeDirs => self.run_task(Task::MakeDirs),
             Step::Stage => self.stage(),
             Step::Hook { command, .. } => self.hook(command),
             Step::Prepare { phase } => self.prepare(phase),
@@ -157,7 +157,7 @@ impl Trial<'_> {
     fn prepare(&mut self, phase: &Phase) -> Result<(), StepError> {
         self.chilled = None;
         self.end_accounts(&format!("the untimed phase {}", phase.name))?;
-        let spec = self.worker_spec(self.phase_task(phase, false), phase.op);
+        let spec = self.worker_spec(self.phase_task(phase, false));
         let mut worker = ReadyWorker::start(self.program, &spec, self.stop)?;
         self.memory.add(worker.pid());
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
@@ -174,20 +174,42 @@ impl Trial<'_> {
         }
     }
 
+    /// Brings all that was written to where it belongs, so that none of it is written during the
+    /// phase to come.
     fn settle(&mut self) -> Result<(), StepError> {
-        settle::syncfs(&self.fs.work_root()?)?;
+        let root = self.fs.work_root()?;
+        settle::syncfs(&root)?;
         let Some(device) = self.fs.device_name() else { return Ok(()) };
-        if self.fs.wait_idle(&device)? == settle::Quiet::Capped {
+        if self.fs.driver.freezes() {
+            match settle::freeze_thaw(&root) {
+                Ok(_) => return Ok(()),
+                Err(error @ settle::FreezeError::StillFrozen { .. }) => {
+                    return Err(StepError::new(error.to_string()));
+                }
+                // Idle time tells instead.
+                Err(settle::FreezeError::Unsupported { .. }) => {}
+            }
+        }
+        let quiet = self.fs.wait_idle(&device)?;
+        self.note_busy(&device, quiet);
+        Ok(())
+    }
+
+    fn note_busy(&mut self, device: &str, quiet: settle::Quiet) {
+        if quiet == settle::Quiet::Capped {
             self.notice(
                 "not-settled",
                 format!("{device} was not idle before a phase began"),
                 Some("end what else uses the device".to_owned()),
             );
         }
-        Ok(())
     }
 
     /// Unmounts, drops every cache of the device, proves it, mounts again.
+    ///
+    /// The unmount waits for all that the file system has under way (commits of a journal,
+    /// transactions, discards), and what it has written is on the device when the image is synced;
+    /// so nothing is waited for but the requests that the device has still under way.
     fn chill(&mut self) -> Result<(), StepError> {
         self.unmount()?;
         let mut proof = ColdProof::default();
@@ -212,6 +234,10 @@ impl Trial<'_> {
             }
             proof.source_resident_pages =
                 SourceFiles { spec: self.spec, stop: self.stop }.chill()?;
+        }
+        if let Some(device) = self.fs.device_name() {
+            let quiet = self.fs.wait_idle_for(&device, settle::UNMOUNTED_IDLE_NS)?;
+            self.note_busy(&device, quiet);
         }
         let before = self.fs.read_bytes();
         self.mount()?;

@@ -225,9 +225,10 @@ pub enum Step {
         /// The phase.
         phase: Phase,
     },
-    /// syncfs, then wait until the device is idle.
+    /// All that was written is brought to where it belongs: syncfs, then a freeze, or else the
+    /// device is idle.
     Settle,
-    /// Unmount, drop caches, prove it, mount again.
+    /// Unmount, wait until the device is idle, drop caches, prove it, mount again.
     Chill,
     /// A timed phase.
     Measure {

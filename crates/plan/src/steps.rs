@@ -48,8 +48,9 @@ fn needs_dirs(workload: &Workload) -> bool {
 /// The source of real work is put where it shall be first; hooks of a command are right before
 /// the settling and right after the phase.
 ///
-/// With cold caches, settle and chill come before every timed phase: also before the first, whose
-/// bitmaps and inode tables then come from the device. With warm caches only settle does, and with
+/// With cold caches, chill comes before every timed phase: also before the first, whose bitmaps and
+/// inode tables then come from the device. Its unmount ends all that the file system has under way,
+/// so that nothing is settled before it. With warm caches settle comes in its place, and with
 /// `cold-start` chill comes before the first timed phase alone. A check
 /// of the contents (where `verify` was asked for) comes before a deletion, else at the end. It
 /// reads from the device wherever the caches can be made cold, also where warm ones were asked
@@ -61,10 +62,7 @@ pub fn steps(workload: &Workload, levels: &Levels, verify: bool) -> Vec<Step> {
     let can_chill = levels.warm_reason().is_none();
     let mut cold = can_chill && levels.cache != Cache::Warm;
     let settle = |steps: &mut Vec<Step>, chill: bool| {
-        steps.push(Step::Settle);
-        if chill {
-            steps.push(Step::Chill);
-        }
+        steps.push(if chill { Step::Chill } else { Step::Settle });
     };
     let mut steps = Vec::new();
     if levels.ssd != SsdPolicy::None {

@@ -7,11 +7,14 @@
 //! started, and is not that one, descends from it. What was a child before (the daemon of a file
 //! system in user space) is left alone.
 //!
+//! Code that is started again and again can be kept in memory ([`resident`]).
+//!
 //! This is the place where external tools are started. It must not know what a program is for.
-#![expect(unsafe_code, reason = "what happens between fork and exec")]
+#![expect(unsafe_code, reason = "what happens between fork and exec, and mappings of files")]
 
 pub mod child;
 pub mod cmd;
+pub mod resident;
 
 use rustix::io::Errno;
 use rustix::process::{

@@ -48,17 +48,15 @@ fn waits_are_those_of_a_measurement() {
     command.env_remove("FSARENA_TEST_FAST");
     env.finish(command).good();
     env.run(&args).good();
-    let mut settled_ns = Vec::new();
     for (run, is_fast) in [(1, false), (2, true)] {
         let record = env.records(run).remove(0);
         assert_eq!(record.outcome, Outcome::Done);
         record.phases.iter().for_each(|phase| phase_is_whole("ext4", phase));
         let said = record.notices.iter().any(|notice| notice.code == "test-fast");
         assert_eq!(said, is_fast, "{:?}", record.notices);
-        let settle = record.steps.iter().filter(|step| step.step == "settle");
-        settled_ns.push(settle.map(|step| step.elapsed_ns).min().expect("it settles"));
+        let settles = record.steps.iter().filter(|step| step.step == "settle").count();
+        assert_eq!(settles, 0, "the unmount of a cold phase waits for all there is");
     }
-    assert!(settled_ns[0] >= 200_000_000 && settled_ns[1] >= 20_000_000, "{settled_ns:?}");
     assert_nothing_left(&env);
 }
 

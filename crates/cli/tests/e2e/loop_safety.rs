@@ -128,7 +128,8 @@ fn killed_at_each_step() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let experiment = env.long_experiment("ext4", "loop:128M", "");
     for step in ["reset", "mount", "settle", "chill", "measure", "teardown"] {
-        let mut command = env.command(&["run", &experiment, "--scale", "0.05"]);
+        let cache = if step == "settle" { "warm" } else { "cold" };
+        let mut command = env.command(&["run", &experiment, "--scale", "0.05", "--cache", cache]);
         command.env("FSARENA_FAULT", format!("hang:{step}"));
         let mut live = env.start_command(command);
         live.wait_for("asks for a hang");

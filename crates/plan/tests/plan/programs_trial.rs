@@ -33,7 +33,6 @@ fn the_source_is_put_there_and_the_first_phase_finds_cold_caches() {
     reset
     mount
     stage
-    settle
     chill
     measure(untar)
     settle
@@ -46,13 +45,10 @@ fn the_source_is_put_there_and_the_first_phase_finds_cold_caches() {
     reset
     mount
     stage
-    settle
     chill
     measure(untar)
-    settle
     chill
     measure(copy)
-    settle
     chill
     measure(delete)
     teardown
@@ -75,7 +71,6 @@ fn the_source_is_put_there_and_the_first_phase_finds_cold_caches() {
     reset
     mount
     prepare(copy)
-    settle
     chill
     measure(delete)
     teardown
@@ -92,14 +87,11 @@ fn hooks_stand_around_their_phase() {
     mount
     stage
     hook(command: p)
-    settle
     chill
     measure(command)
     hook(command: c)
-    settle
     chill
     measure(copy)
-    settle
     chill
     verify
     teardown
@@ -115,7 +107,7 @@ fn copies_are_compared_before_either_is_deleted() {
         ("[\"archive\", \"delete\"]", false),
     ] {
         let life = life(&format!("{SMALL}{phases}"), Cache::Warm, true);
-        assert_eq!(life.contains("settle\nchill\nverify"), verified, "{life}");
+        assert_eq!(life.contains("chill\nverify"), verified, "{life}");
         let verify = life.find("verify").unwrap_or(0);
         assert!(life.find("measure(delete)").is_none_or(|delete| verify < delete), "{life}");
     }
@@ -124,7 +116,7 @@ fn copies_are_compared_before_either_is_deleted() {
         Cache::Warm,
         true,
     );
-    assert!(late.ends_with("measure(copy)\nsettle\nchill\nverify\nteardown"), "{late}");
+    assert!(late.ends_with("measure(copy)\nchill\nverify\nteardown"), "{late}");
 }
 
 #[test]

@@ -28,10 +28,8 @@ fn cold_phases_are_chilled_each_and_warm_ones_never() {
     insta::assert_snapshot!(life(&big, &cold, false), @r#"
     reset
     mount
-    settle
     chill
     measure(big-write)
-    settle
     chill
     measure(big-read)
     teardown
@@ -64,13 +62,10 @@ fn contents_are_checked_while_they_are_there() {
     reset
     mount
     make-dirs
-    settle
     chill
     measure(create)
-    settle
     chill
     verify
-    settle
     chill
     measure(delete)
     teardown
@@ -80,10 +75,8 @@ fn contents_are_checked_while_they_are_there() {
     reset
     mount
     make-dirs
-    settle
     chill
     measure(create)
-    settle
     chill
     verify
     teardown
@@ -97,7 +90,7 @@ fn contents_are_never_checked_in_the_page_cache() {
     let warm = levels("fs = \"ext4\"\ndevice = \"loop:2G\"\ncache = \"warm\"");
     for work in [&small, &big] {
         let life = life(work, &warm, true);
-        assert!(life.contains("settle\nchill\nverify"), "{life}");
+        assert!(life.contains("chill\nverify"), "{life}");
         assert_eq!(life.matches("chill").count(), 1, "{life}");
     }
     let memory = levels("fs = \"tmpfs\"\ndevice = \"loop:2G\"");
@@ -114,7 +107,6 @@ fn what_a_first_phase_needs_is_made_for_it() {
     reset
     mount
     prepare(prepare)
-    settle
     chill
     measure(big-read)
     teardown
@@ -140,19 +132,14 @@ fn directories_are_made_once() {
     insta::assert_snapshot!(life(&made, &cold, true), @r#"
     reset
     mount
-    settle
     chill
     measure(mkdir)
-    settle
     chill
     measure(create)
-    settle
     chill
     verify
-    settle
     chill
     measure(delete)
-    settle
     chill
     measure(rmdir)
     teardown
@@ -163,16 +150,12 @@ fn directories_are_made_once() {
     mount
     make-dirs
     prepare(prepare)
-    settle
     chill
     measure(list)
-    settle
     chill
     measure(rename)
-    settle
     chill
     measure(append)
-    settle
     chill
     verify
     teardown
@@ -182,10 +165,8 @@ fn directories_are_made_once() {
     reset
     mount
     make-dirs
-    settle
     chill
     measure(list)
-    settle
     chill
     measure(rmdir)
     teardown
@@ -200,10 +181,8 @@ fn the_null_backend_finds_and_leaves_nothing() {
     insta::assert_snapshot!(life(&null, &cold, true), @r#"
     reset
     mount
-    settle
     chill
     measure(read)
-    settle
     chill
     measure(delete)
     teardown
@@ -219,11 +198,9 @@ fn fio_lays_out_what_a_phase_needs_just_before_it() {
     insta::assert_snapshot!(life(&fio, &cold, true), @r#"
     reset
     mount
-    settle
     chill
     measure(a)
     prepare(b)
-    settle
     chill
     measure(b)
     teardown
@@ -263,7 +240,6 @@ fn what_a_second_load_needs_is_made_before_the_caches_are_dropped() {
     make-dirs
     prepare(prepare)
     prepare(cycle)
-    settle
     chill
     measure(cycle)
     teardown
