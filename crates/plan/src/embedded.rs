@@ -22,6 +22,7 @@ macro_rules! builtin {
 /// The experiments.
 pub const EXPERIMENTS: &[Builtin] = &[
     builtin!("experiments", "quick"),
+    builtin!("experiments", "quick-all"),
     builtin!("experiments", "2003-linux-vs-freebsd"),
     builtin!("experiments", "2005-file-operations"),
     builtin!("experiments", "2007-ufs-block-fragment"),

@@ -19,9 +19,22 @@ use fsarena_model::factor::{self, Factor};
 use fsarena_model::phase::Workload;
 use fsarena_model::run::{NotRun, RunPlan, Slot};
 use fsarena_model::seed::Seed;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 const MAX_TRIALS: usize = 1_000_000;
+
+const UFS: &str = "this kernel can make and write none; its figures of 2003, 2005 and 2007 are in \
+                   `fsarena reference`";
+
+/// File systems of other systems that people ask for, with what can be had of them.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("ufs", UFS),
+    ("ufs1", UFS),
+    ("ufs2", UFS),
+    ("ffs", UFS),
+    ("apfs", "Linux neither makes nor writes it"),
+    ("hfs", "Linux writes it without its journal only"),
+];
 
 /// The plan of an experiment under the options of the command line.
 ///
@@ -85,18 +98,33 @@ fn pairs(plan: &RunPlan) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The trials of `blocks` blocks over these pairs of (workload, contender): block by block, every
-/// pair in fresh random order.
+/// The trials of `blocks` blocks over these pairs of (workload, contender): block by block, the
+/// workloads in fresh random order, and within each its contenders in fresh random order.
 ///
-/// The order of block `b` is a shuffle by `seed.child("block", b)`; the seed of a trial is the
-/// child `("trial", position)` of its block. Golden vectors in the tests fix both for ever.
+/// Contenders of one workload are next to each other, because two trials differ the less by what
+/// drifts on the machine the closer they are in time.
+///
+/// Block `b` draws from `seed.child("block", b)`: first the order of its workloads, then that of the
+/// contenders of each, in this order. The seed of a trial is the child `("trial", position)` of its
+/// block. Golden vectors in the tests fix both for ever; a RUN is carried out by the schedule that
+/// is stored with it, whatever order that has.
 #[must_use]
 pub fn schedule(seed: &Seed, blocks: u32, pairs: &[(usize, usize)]) -> Vec<Slot> {
+    let mut by_workload: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (workload, contender) in pairs {
+        by_workload.entry(*workload).or_default().push(*contender);
+    }
+    let groups: Vec<(usize, Vec<usize>)> = by_workload.into_iter().collect();
     let mut slots = Vec::with_capacity(pairs.len() * blocks as usize);
     for block in 0..blocks {
-        let mut order = pairs.to_vec();
-        seed.child("block", u64::from(block)).rng().shuffle(&mut order);
-        slots.extend(order.into_iter().zip(0..).map(|((workload, contender), position)| Slot {
+        let mut rng = seed.child("block", u64::from(block)).rng();
+        let mut order = groups.clone();
+        rng.shuffle(&mut order);
+        order.iter_mut().for_each(|(_, contenders)| rng.shuffle(contenders));
+        let trials = order.into_iter().flat_map(|(workload, contenders)| {
+            contenders.into_iter().map(move |contender| (workload, contender))
+        });
+        slots.extend(trials.zip(0..).map(|((workload, contender), position)| Slot {
             block,
             position,
             contender,
@@ -166,6 +194,10 @@ fn known_names(experiment: &Experiment, entries: &[At<FsEntry>]) -> Result<(), P
         Some(entry) => {
             let name = &entry.value.level.name;
             let error = PlanError::unknown(&entry.place, "file system", name, &known);
+            if let Some((_, why)) = ELSEWHERE.iter().find(|(other, _)| *other == name.as_str()) {
+                let remedy = format!("{why}; there are {}", known.join(", "));
+                return Err(PlanError { remedy, ..error });
+            }
             if !fsarena_filesystems::FOREIGN.contains(&name.as_str()) {
                 return Err(error);
             }

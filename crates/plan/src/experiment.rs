@@ -41,6 +41,8 @@ pub struct Experiment {
     pub workloads: Vec<At<Workload>>,
     /// Rows of a table in the shape of an article.
     pub rows: Vec<ArticleRow>,
+    /// Who takes the place of a file system that cannot be run.
+    pub stand_ins: Vec<StandIn>,
 }
 
 /// How an experiment is run.
@@ -143,6 +145,15 @@ pub struct FsAxes {
     pub mount: Vec<At<Vec<String>>>,
     /// mkfs options by name: each level is a value; `None` leaves the option at its default.
     pub mkfs: BTreeMap<String, Vec<At<Option<String>>>>,
+}
+
+/// A file system of the experiment, and the one that takes its place where it cannot be run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StandIn {
+    /// Name of the file system.
+    pub missing: String,
+    /// The other one.
+    pub instead: At<FsEntry>,
 }
 
 /// A file system defined in the experiment by its commands.

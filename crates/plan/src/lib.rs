@@ -31,6 +31,7 @@ mod question;
 mod rows;
 mod schema;
 mod settings;
+mod stand_in;
 mod steps;
 mod sweep;
 mod text;
@@ -54,7 +55,7 @@ pub use cost::{Cost, CostBasis, estimate};
 pub use error::{At, PlanError, Span, nearest};
 pub use expand::{expand, schedule, trial_seed};
 pub use experiment::{
-    ArticleRow, DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, FsAxes, RunSettings,
+    ArticleRow, DefinedFs, EXPERIMENT_SCHEMA, Experiment, Factors, FsAxes, RunSettings, StandIn,
     VerdictSettings,
 };
 pub use files::{Outside, ReadFile, Rules, Survey, Surveyed};
@@ -65,6 +66,8 @@ pub use overrides::Overrides;
 pub use parse::{notes_of, parse, parse_from};
 pub use question::QuestionPattern;
 pub use schema::experiment_schema;
+pub use stand_in::with_stand_ins;
 pub use steps::steps;
 pub use verdict::settle_rule;
+pub use workload::{at_scale, shown_title};
 pub use write::to_toml;

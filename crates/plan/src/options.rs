@@ -7,6 +7,7 @@
 use crate::embedded::workload_names;
 use crate::error::{At, PlanError, Span};
 use crate::experiment::Experiment;
+use crate::fs_entry::FsEntry;
 use crate::overrides::{Overrides, is_fio};
 use crate::question::QuestionPattern;
 use crate::text::{is_directory, names_a_device, pieces, push_level};
@@ -28,6 +29,10 @@ use fsarena_model::verdict::Rule;
 pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experiment, PlanError> {
     let mut changed = experiment.clone();
     apply_factors(&mut changed, overrides)?;
+    if overrides.fs.is_some() || changed.factors.fs.is_empty() {
+        changed.stand_ins.clear();
+    }
+    keep_baseline(&mut changed, overrides);
     settings::apply(&mut changed.run, overrides)?;
     if let Some(names) = &overrides.workloads {
         changed.workloads = pick_workloads(experiment, names, &overrides.fio_files)?;
@@ -43,6 +48,22 @@ pub fn apply(experiment: &Experiment, overrides: &Overrides) -> Result<Experimen
         }
     }
     Ok(changed)
+}
+
+/// Keeps the baseline of a file, unless it is none of the file systems that are left, or options
+/// make several contenders of it.
+fn keep_baseline(changed: &mut Experiment, overrides: &Overrides) {
+    let Some(baseline) = &changed.run.verdicts.baseline else { return };
+    let name = &baseline.value;
+    let level = fs_entry::fs_entry(name, &Span::Default).ok().map(|entry| entry.level);
+    let is_meant =
+        |fs: &&At<FsEntry>| fs.value.text == *name || level.as_ref() == Some(&fs.value.level);
+    let named = changed.factors.fs.iter().filter(is_meant).count();
+    let several = overrides.levels.values().any(|levels| levels.contains(','));
+    let is_changed = overrides.fs.is_some() || changed.factors.fs.is_empty();
+    if (is_changed && named != 1) || several || devices(&overrides.on).len() > 1 {
+        changed.run.verdicts.baseline = None;
+    }
 }
 
 fn apply_factors(changed: &mut Experiment, overrides: &Overrides) -> Result<(), PlanError> {
@@ -151,6 +172,9 @@ pub fn from_options(overrides: &Overrides) -> Result<Experiment, PlanError> {
     let quick = parse::builtin("quick").expect("`quick` is part of the program");
     let mut experiment = apply(&quick, overrides)?;
     let run = &mut experiment.run;
+    if overrides.fs.is_some() && overrides.baseline.is_none() {
+        run.verdicts.baseline = None;
+    }
     if overrides.runs.is_none() && overrides.cap.is_none() {
         run.rule = Some(Rule::Looks { cap: DEFAULT_CAP });
     }

@@ -8,7 +8,7 @@ use crate::experiment::{Experiment, RunSettings};
 use crate::files::{Files, Outside};
 use crate::schema::{self, Document};
 use crate::tree::{Source, Table};
-use crate::{embedded, external, factors, question, rows, settings, workload};
+use crate::{embedded, external, factors, question, rows, settings, stand_in, workload};
 use fsarena_model::phase::Workload;
 
 /// Reads an experiment that names no other file; `file` is its name for errors.
@@ -35,6 +35,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
     let run = settings::settings(written.run)?;
     let factors = root.get("factors").map(|node| factors::factors(&node.table()?));
     let factors = factors.expect("the document has them")?;
+    let stand_ins = stand_in::stand_ins(written.stand_in, &factors)?;
     let filesystems = external::filesystems(written.filesystem.0)?;
     let workloads = workloads(&root, files)?;
     asked_for(&run, &workloads)?;
@@ -51,6 +52,7 @@ fn read(text: &str, files: &Files<'_>) -> Result<Experiment, PlanError> {
         filesystems,
         workloads,
         rows,
+        stand_ins,
     })
 }
 

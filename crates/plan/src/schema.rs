@@ -13,6 +13,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// An experiment: what varies, what work is done, how often.
 #[derive(Deserialize, JsonSchema)]
@@ -49,6 +50,10 @@ pub(crate) struct Document {
     _workload: IgnoredAny,
     #[serde(default)]
     pub(crate) row: List<rows::Keys>,
+    /// Which file system takes the place of one that cannot be run here.
+    #[schemars(with = "BTreeMap<String, String>", example = json!({ "xfs": "ext3" }))]
+    #[serde(default)]
+    pub(crate) stand_in: BTreeMap<String, At<String>>,
 }
 
 fn version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {

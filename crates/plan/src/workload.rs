@@ -14,10 +14,12 @@ mod phases;
 mod real;
 mod sequence;
 mod source;
+mod title;
 
 pub(crate) use dataset::longest_path_bytes;
 pub(crate) use fio::{lays_out, workload_of_file};
 pub(crate) use mixes::is_aligned;
+pub use title::{at_scale, shown_title};
 
 use crate::embedded::{self, Builtin};
 use crate::error::{At, PlanError, Span};
@@ -105,13 +107,15 @@ fn changed(
 
 /// The workload at a scale; see [`dataset::scaled`], [`real::scaled`] and fio's own rules.
 pub(crate) fn scaled(workload: &At<Workload>, scale: f64) -> Result<Workload, PlanError> {
-    if workload.value.fio.is_some() && scale != 1.0 {
-        return fio::scaled(workload, scale);
-    }
-    if workload.value.source.is_some() {
-        return real::scaled(workload, scale);
-    }
-    Ok(dataset::scaled(&workload.value, scale))
+    let mut changed = match &workload.value {
+        Workload { fio: Some(_), .. } if scale != 1.0 => fio::scaled(workload, scale)?,
+        Workload { source: Some(_), .. } => real::scaled(workload, scale)?,
+        plain => dataset::scaled(plain, scale),
+    };
+    // Data of the user's own are not scaled.
+    let scale = if changed == workload.value { 1.0 } else { scale };
+    changed.title = title::shown_title(&changed, scale);
+    Ok(changed)
 }
 
 /// Files and sizes may be absent only where every phase is about directories.

@@ -33,6 +33,13 @@ pub fn to_toml(experiment: &Experiment) -> String {
     let mut out = keys.lines();
     out.push_str(&run(&experiment.run).table("[run]"));
     factors(&mut out, &experiment.factors);
+    if !experiment.stand_ins.is_empty() {
+        let mut keys = Keys::default();
+        for one in &experiment.stand_ins {
+            keys.put(&one.missing, &one.instead.value.text);
+        }
+        out.push_str(&keys.table("[stand_in]"));
+    }
     for defined in &experiment.filesystems {
         out.push_str(&external(&defined.value).table("[[filesystem]]"));
     }

@@ -89,7 +89,8 @@ fn list(costs: &[ExperimentLine]) -> String {
     let mut text = fsarena_report::experiments_table(costs, context::width(), context::style());
     text.push_str("\nWorkloads (--workload NAME):\n");
     for name in builtin::workload_names() {
-        let title = builtin::workload(name).map(|found| found.title).unwrap_or_default();
+        let title = builtin::workload(name).map(|found| fsarena_plan::shown_title(&found, 1.0));
+        let title = title.unwrap_or_default();
         let _ = writeln!(text, "  {name:<26}{title}");
     }
     text.push_str("\nFile systems (--fs NAME[:MOUNT-OPTION…][:mkfs.KEY=VALUE…]):\n");

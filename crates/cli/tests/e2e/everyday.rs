@@ -104,6 +104,7 @@ fn experiments_have_costs() {
     ran.says(&[
         "What each costs here",
         "quick",
+        "quick-all",
         "2003-linux-vs-freebsd",
         "assumed",
         "small-files",

@@ -447,13 +447,13 @@ fn threads_in_a_directory_without_root() {
     assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
 }
 
-/// All of `quick` at once: every phase of every workload, on every file system.
+/// All of `quick-all` at once: every phase of every workload, on every file system.
 #[test]
 fn quick_as_a_whole() {
     let Some(env) = TestEnv::privileged(&["ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs"]) else {
         return;
     };
-    let ran = env.run_once(&["--scale", "0.05", "--on", "loop:320M"]).good().says(&[
+    let ran = env.run_once(&["quick-all", "--scale", "0.05", "--on", "loop:320M"]).good().says(&[
         "small-files / create",
         "small-files / delete",
         "big-file / big-write",
