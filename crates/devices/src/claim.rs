@@ -63,14 +63,31 @@ fn availability_with(kind: &str, roots: &Roots, modules: &Path) -> Availability 
 /// # Errors
 /// When this machine has no such device, or it cannot be had; nothing is left then.
 pub fn claim(level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
+    let kind = ready(level)?;
+    kind.fits(level)?;
+    kind.claim(level, order)
+}
+
+/// Whether a target for the level could be had now, as far as that is known without making it:
+/// whether there is such a device, and memory for it. Looks, and changes nothing.
+///
+/// # Errors
+/// Those of [`claim`].
+pub fn check(level: &DeviceLevel) -> Result<(), TargetError> {
+    ready(level)?.fits(level)
+}
+
+/// The kind of a level, where this machine has it.
+fn ready(level: &DeviceLevel) -> Result<&'static dyn Kind, TargetError> {
     let place = Path::new(level.kind());
     let none = || TargetError::state(place, "no such kind of device", "");
     let kind = KINDS.iter().find(|kind| kind.name() == level.kind()).ok_or_else(none)?;
-    let ready = kind.availability(&Roots::default(), Path::new("/lib/modules"));
-    if let Availability::Missing { reason, .. } = ready {
-        return Err(TargetError::state(place, reason, "use --on loop:SIZE"));
+    match kind.availability(&Roots::default(), Path::new("/lib/modules")) {
+        Availability::Missing { reason, .. } => {
+            Err(TargetError::state(place, reason, "use --on loop:SIZE"))
+        }
+        Availability::Ready => Ok(*kind),
     }
-    kind.claim(level, order)
 }
 
 /// Removes a device of the kernel that a dead run has made ([`Made::Device`]); true

@@ -6,6 +6,8 @@
 
 mod explain;
 
+pub use explain::refused_option;
+
 use crate::TargetError;
 use crate::format::{COMMAND_LIMIT, Formatted};
 use crate::inventory::{ancestors, block_number};

@@ -104,10 +104,10 @@ fn pairs(plan: &RunPlan) -> Vec<(usize, usize)> {
 /// Contenders of one workload are next to each other, because two trials differ the less by what
 /// drifts on the machine the closer they are in time.
 ///
-/// Block `b` draws from `seed.child("block", b)`: first the order of its workloads, then that of the
-/// contenders of each, in this order. The seed of a trial is the child `("trial", position)` of its
-/// block. Golden vectors in the tests fix both for ever; a RUN is carried out by the schedule that
-/// is stored with it, whatever order that has.
+/// Block `b` draws from `seed.child("block", b)`: first the order of its workloads, then that of
+/// the contenders of each, in this order. The seed of a trial is the child `("trial", position)` of
+/// its block. Golden vectors in the tests fix both for ever; a RUN is carried out by the schedule
+/// that is stored with it, whatever order that has.
 #[must_use]
 pub fn schedule(seed: &Seed, blocks: u32, pairs: &[(usize, usize)]) -> Vec<Slot> {
     let mut by_workload: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

@@ -81,6 +81,8 @@ pub struct RunLine {
     pub experiment: String,
     /// One line for people.
     pub title: String,
+    /// Whether the user gave it this title.
+    pub has_own_title: bool,
     /// Wall clock at its start, ns since 1970.
     pub created_unix_ns: u64,
     /// How it stands.
@@ -95,13 +97,28 @@ pub struct RunLine {
     pub trials_planned: u32,
 }
 
+/// Name of an experiment that was made of options.
+const COMMAND_LINE: &str = "command-line";
+
+impl RunLine {
+    /// What was run: the experiment, or where it was made of options what was asked for, with the
+    /// title that the user gave it.
+    fn what(&self) -> String {
+        match (self.experiment == COMMAND_LINE, self.has_own_title) {
+            (true, _) => self.title.clone(),
+            (false, true) => format!("{}: {}", self.experiment, self.title),
+            (false, false) => self.experiment.clone(),
+        }
+    }
+}
+
 /// All RUNs as a table, in the order given; the machine is named where there are several.
 #[must_use]
 pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
     if runs.is_empty() {
         return "No RUN has been stored yet.\n".to_owned();
     }
-    let mut columns = vec![Column::figure("RUN"), Column::text("id"), Column::text("experiment")];
+    let mut columns = vec![Column::figure("RUN"), Column::text("id"), Column::text("what")];
     let hosts = runs.iter().any(|run| run.host != runs[0].host);
     if hosts {
         columns.push(Column::text("host"));
@@ -110,8 +127,6 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
         Column::text("started (UTC)"),
         Column::text("state"),
         Column::figure("trials"),
-        Column::text("note").optional(1),
-        Column::text("title").optional(2),
     ]);
     let mut grid = Table::new(columns);
     for run in runs {
@@ -121,8 +136,7 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
         } else {
             format!("{}/{}", run.trials_done, run.trials_planned)
         };
-        let mut cells =
-            vec![run.id.to_string(), run.uid.chars().take(8).collect(), run.experiment.clone()];
+        let mut cells = vec![run.id.to_string(), run.uid.chars().take(8).collect(), run.what()];
         if hosts {
             cells.push(if run.host.is_empty() { "-".to_owned() } else { run.host.clone() });
         }
@@ -130,12 +144,16 @@ pub fn runs_list(runs: &[RunLine], width: usize, style: Style) -> String {
             utc(run.created_unix_ns).trim_end_matches(" UTC").to_owned(),
             run.state.name().to_owned(),
             trials,
-            run.note.clone().unwrap_or_default(),
-            run.title.clone(),
         ]);
         grid.row(cells);
     }
-    text::listing(&grid, width, style)
+    let mut out = text::listing(&grid, width, style);
+    let notes = runs.iter().filter_map(|run| Some((run.id, run.note.as_ref()?)));
+    for (number, (id, note)) in notes.enumerate() {
+        out.push_str(if number == 0 { "\n" } else { "" });
+        out.push_str(&wrap(&format!("RUN {id}: "), note, width));
+    }
+    out
 }
 
 /// A RUN of the other database.
@@ -404,6 +422,7 @@ mod tests {
                 uid: "0123456789abcdef".to_owned(),
                 experiment: "quick".to_owned(),
                 title: "A first look".to_owned(),
+                has_own_title: false,
                 created_unix_ns: 1_767_225_600_000_000_000,
                 state: RunState::Done,
                 note: None,

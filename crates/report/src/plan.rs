@@ -29,21 +29,35 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
     let mut how = io_summaries(plan);
     how.extend(cycle_lines(plan));
     how.extend(plan.account.then(|| ACCOUNT.to_owned()));
-    let not_run = plan.not_run.iter().map(|row| {
-        let workload = row.workload.and_then(|at| plan.workloads.get(at));
-        let workload = workload.map(|work| format!(", {}", work.name)).unwrap_or_default();
-        format!("{}{workload}: {}", label(plan, row.contender), row.reason)
-    });
     let parts = [
+        list("Not run", &not_run(plan)),
         contenders(plan, width, style),
         list("Verdicts", &asked(plan, cost)),
         heading("Trials", width, style) + &trials(plan, cost, width),
         real_work(plan, cost, width, style),
         list("How", &how),
-        list("Not run", &not_run.collect::<Vec<_>>()),
         wrap("", &total(plan, cost), width),
     ];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// What cannot take part, and what would help; before everything else, because the rest of a plan
+/// is read as if all of it were run. Contenders that have one reason are one line.
+fn not_run(plan: &RunPlan) -> Vec<String> {
+    let mut lines: Vec<((Option<usize>, &str), Vec<String>)> = Vec::new();
+    for row in &plan.not_run {
+        let key = (row.workload, row.reason.as_str());
+        match lines.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, labels)) => labels.push(label(plan, row.contender)),
+            None => lines.push((key, vec![label(plan, row.contender)])),
+        }
+    }
+    let line = |((workload, reason), labels): ((Option<usize>, &str), Vec<String>)| {
+        let workload = workload.and_then(|at| plan.workloads.get(at));
+        let of = workload.map(|work| format!(" in {}", work.name)).unwrap_or_default();
+        format!("{}{of}: {reason}", labels.join(", "))
+    };
+    lines.into_iter().map(line).collect()
 }
 
 /// The rows of the cost: after the first look and at most, where there are looks.

@@ -7,8 +7,10 @@
 #![forbid(unsafe_code)]
 
 mod available;
+mod budget;
 mod journal;
 mod own_paths;
+mod preflight;
 mod recover;
 mod request;
 mod resources;
@@ -22,7 +24,10 @@ mod trial_spec;
 pub use available::{DriverRules, drop_unavailable};
 pub use journal::{JournalError, live_in};
 pub use own_paths::{OwnPaths, check};
+pub use preflight::preflight;
 pub use recover::{Recovered, close_dead_runs, recover};
-pub use request::{Finished, Progress, Request, Resumed, RunError};
+pub use request::{
+    BlockProgress, Blocks, Finished, Progress, Request, Resumed, RunError, TrialProgress,
+};
 pub use resume::{Now, differences, rest};
 pub use run::{run, this_process};

@@ -51,11 +51,7 @@ impl OwnPaths<'_> {
 /// [`RunError::Nothing`], [`RunError::Imported`], [`RunError::DatabaseUnderTest`].
 pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
     if plan.schedule.is_empty() {
-        let reason =
-            |row: &NotRun| format!("{}: {}", plan.contenders[row.contender].label, row.reason);
-        let mut reasons: Vec<String> = plan.not_run.iter().map(reason).collect();
-        reasons.dedup();
-        return Err(RunError::Nothing { reasons: reasons.join("; ") });
+        return Err(RunError::Nothing { reasons: reasons(plan) });
     }
     let database = resolved(database);
     for contender in &plan.contenders {
@@ -70,6 +66,21 @@ pub fn check(plan: &RunPlan, database: &Path) -> Result<(), RunError> {
         }
     }
     Ok(())
+}
+
+/// Why nothing of a plan is run: each reason once, with those that it is about.
+fn reasons(plan: &RunPlan) -> String {
+    let mut of_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for NotRun { contender, reason, .. } in &plan.not_run {
+        let label = plan.contenders[*contender].label.as_str();
+        match of_reason.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, labels)) if labels.contains(&label) => {}
+            Some((_, labels)) => labels.push(label),
+            None => of_reason.push((reason, vec![label])),
+        }
+    }
+    let words = of_reason.iter().map(|(why, labels)| format!("{}: {why}", labels.join(", ")));
+    words.collect::<Vec<_>>().join("; ")
 }
 
 /// Absolute, and without symbolic links in the part that exists.

@@ -49,14 +49,59 @@ impl Request<'_> {
     }
 }
 
+/// A block that begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockProgress {
+    /// From 1.
+    pub number: usize,
+    /// How many there will be.
+    pub blocks: Blocks,
+    /// Its trials.
+    pub trials: usize,
+    /// Pairs that are decided and pairs that are asked, where it is looked at on the way.
+    pub decided: Option<(usize, usize)>,
+    /// Time to the end, once a block has shown how long one takes; never beyond the budget, ns.
+    pub left_ns: Option<u64>,
+    /// The budget, ns.
+    pub budget_ns: Option<u64>,
+}
+
+/// Number of blocks of a RUN, as it is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blocks {
+    /// So many.
+    Exactly(usize),
+    /// So many, or fewer where all is decided before.
+    AtMost(usize),
+    /// So many, by how long they take, until the budget ends.
+    About(usize),
+    /// As many as fit; to be seen at the end of the first.
+    Unknown,
+}
+
+/// A trial that begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrialProgress<'a> {
+    /// From 1.
+    pub number: usize,
+    /// How many there will be at most.
+    pub of: usize,
+    /// Label of the contender.
+    pub contender: &'a str,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// Time to the end, as of a block.
+    pub left_ns: Option<u64>,
+}
+
 /// What a RUN says while it is at work.
 pub trait Progress {
     /// An image is being written.
     fn image(&mut self, name: &str, done_bytes: u64, total_bytes: u64);
-    /// A block begins, from 1, of at most `most`, with so many trials.
-    fn block(&mut self, number: usize, most: usize, trials: usize);
-    /// A trial begins; `number` counts from 1, and there are at most `of`.
-    fn trial(&mut self, number: usize, of: usize, contender: &str, workload: &str);
+    /// A block begins.
+    fn block(&mut self, block: &BlockProgress);
+    /// A trial begins.
+    fn trial(&mut self, trial: &TrialProgress<'_>);
     /// A step of it begins.
     fn step(&mut self, step: &str, phase: Option<&str>);
     /// It has ended and its record is stored.
@@ -76,6 +121,8 @@ pub struct Finished {
     pub kept: Vec<PathBuf>,
     /// What could not be taken down.
     pub left: Vec<String>,
+    /// How it was cut off before its plan was carried out, in words; absent where it was not.
+    pub cut_off: Option<String>,
 }
 
 /// Why a RUN could not begin or go on.

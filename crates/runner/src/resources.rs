@@ -180,26 +180,8 @@ impl<'a> RunResources<'a> {
             state: request.state_dir,
         };
         let stop = || request.interrupts.load(Ordering::SeqCst) > 0;
-        let mut numbers: Vec<usize> = left.iter().map(|&n| plan.schedule[n].workload).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
-        let mut seen: Vec<&Source> = Vec::new();
-        for workload in numbers.iter().map(|&number| &plan.workloads[number]) {
-            let Some(source) = &workload.source else { continue };
-            if !seen.iter().any(|known| staged_sources::is_of_same(known, source)) {
-                staged_sources::check_own(plan, source, places, &stop)?;
-            }
-            if !seen.iter().any(|known| staged_sources::is_same(known, source)) {
-                let (disk, memory) = fsarena_plan::stage_bytes(workload);
-                disk_bytes = disk_bytes.saturating_add(disk);
-                memory_bytes = memory_bytes.saturating_add(memory);
-            }
-            seen.push(source);
-        }
-        let (on_disk, in_memory) = image_bytes(plan, left);
-        staged_sources::check_room(places.disk, disk_bytes, on_disk)?;
-        staged_sources::check_room(places.memory, memory_bytes, in_memory)?;
+        check_sources(plan, left, places, &stop)?;
+        let numbers = workloads_of(plan, left);
         let mut dirs: Vec<PathBuf> = Vec::new();
         for source in numbers.iter().filter_map(|&number| plan.workloads[number].source.as_ref()) {
             if !source.is_staged() || self.staged_sources.path_of(source).is_some() {
@@ -516,14 +498,57 @@ fn offered_before(levels: &Levels) -> Result<(), RunError> {
     Ok(())
 }
 
-fn needs_claim(levels: &Levels) -> bool {
+/// Workloads of the trials `left`, each once.
+fn workloads_of(plan: &RunPlan, left: &[usize]) -> Vec<usize> {
+    let mut numbers: Vec<usize> = left.iter().map(|&n| plan.schedule[n].workload).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Refuses sources of real work that the trials `left` need and that have changed, or have no room
+/// next to the images.
+pub(crate) fn check_sources(
+    plan: &RunPlan,
+    left: &[usize],
+    places: StagingDirs<'_>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<(), RunError> {
+    let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
+    let mut seen: Vec<&Source> = Vec::new();
+    for workload in workloads_of(plan, left).into_iter().map(|number| &plan.workloads[number]) {
+        let Some(source) = &workload.source else { continue };
+        if !seen.iter().any(|known| staged_sources::is_of_same(known, source)) {
+            staged_sources::check_own(plan, source, places, &stop)?;
+        }
+        if !seen.iter().any(|known| staged_sources::is_same(known, source)) {
+            let (disk, memory) = fsarena_plan::stage_bytes(workload);
+            disk_bytes = disk_bytes.saturating_add(disk);
+            memory_bytes = memory_bytes.saturating_add(memory);
+        }
+        seen.push(source);
+    }
+    let (on_disk, in_memory) = image_bytes(plan, left);
+    staged_sources::check_room(places.disk, disk_bytes, on_disk)?;
+    staged_sources::check_room(places.memory, memory_bytes, in_memory)
+}
+
+/// Refuses settings of queue and kernel that are not offered, as far as that is known before there
+/// is a device.
+pub(crate) fn check_tuning(levels: &Levels) -> Result<(), RunError> {
+    offered_before(levels)?;
+    sysctl::plan(Path::new(PROC_SYS), &factor::settings(levels))?;
+    Ok(())
+}
+
+pub(crate) fn needs_claim(levels: &Levels) -> bool {
     let place =
         fsarena_filesystems::driver(&levels.fs).map_or(Backing::Block, |driver| driver.backing());
     matches!(place, Backing::Block | Backing::Directory)
 }
 
 /// Bytes of the images that trials `left` will have next to the stage, on the disk and in memory.
-fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
+pub(crate) fn image_bytes(plan: &RunPlan, left: &[usize]) -> (u64, u64) {
     let mut known: Vec<ClaimKey> = Vec::new();
     let (mut disk_bytes, mut memory_bytes) = (0_u64, 0_u64);
     for &number in left {

@@ -9,6 +9,7 @@ use crate::trial_loop::TrialLoop;
 use fsarena_metrics::{Roots, boot_id, process_start_ticks};
 use fsarena_model::run::RunState;
 use fsarena_store::{RunId, Store, StoreError};
+use std::time::Instant;
 
 /// This process as the owner of a RUN.
 #[must_use]
@@ -32,6 +33,9 @@ pub fn run(
     store: &mut Store,
     progress: &mut dyn Progress,
 ) -> Result<Finished, RunError> {
+    let begun = Instant::now();
+    // Each trial starts executors and workers: they are not read from the disk again each time.
+    let _code = fsarena_process::resident::keep_own_code();
     check(&request.header.plan, store.path())?;
     let owner = this_process();
     // Before anything is made under its name: two may want to go on with one RUN.
@@ -51,18 +55,23 @@ pub fn run(
         Some(resumed) => resumed.run,
         None => store.create_run(request.header, &owner)?,
     };
-    let mut trial_loop = TrialLoop::new(request, run, &owner, store, progress);
+    let mut trial_loop = TrialLoop::new(request, run, &owner, store, progress, begun);
     let done = match trial_loop.trials(&mut resources) {
         Err(RunError::Stopped) => Ok(RunState::Interrupted),
         done => done,
     };
     let has_begun = trial_loop.has_begun;
+    let how_far = trial_loop.how_far();
+    let cut_off = match &done {
+        Ok(RunState::Interrupted) => Some(format!("interrupted: {how_far}")),
+        _ => trial_loop.cut_off.take(),
+    };
     // Before the first trial there is nothing to keep.
     let left = resources.close(request.keep && has_begun, &mut |text| progress.message(text));
     match done {
         Ok(state) => {
-            store.set_state(run, state, None)?;
-            Ok(Finished { run, state, kept: left.kept, left: left.failed })
+            store.set_state(run, state, cut_off.as_deref())?;
+            Ok(Finished { run, state, kept: left.kept, left: left.failed, cut_off })
         }
         Err(error) => {
             left.failed.iter().for_each(|failure| progress.message(failure));
@@ -70,7 +79,8 @@ pub fn run(
                 stand_as_before(store);
             } else {
                 // The first cause is the one to tell.
-                let _ = store.set_state(run, RunState::Failed, Some(&error.to_string()));
+                let note = format!("{error}; {how_far}");
+                let _ = store.set_state(run, RunState::Failed, Some(&note));
             }
             Err(error)
         }

@@ -2,7 +2,8 @@
 //! decided, block by block, until everything is decided, the blocks of the plan are carried out, or
 //! the budget allows no further one.
 
-use crate::request::{Progress, Request, RunError};
+use crate::budget::Budget;
+use crate::request::{BlockProgress, Blocks, Progress, Request, RunError, TrialProgress};
 use crate::resources::RunResources;
 use crate::resume;
 use crate::session::Session;
@@ -10,7 +11,7 @@ use crate::trial_spec::trial_spec;
 use fsarena_model::record::{Notice, Outcome, TrialRecord};
 use fsarena_model::run::{RunSession, RunState, Slot};
 use fsarena_model::score::TrialScore;
-use fsarena_model::verdict::{InterimAnalysis, Stop, StopWhy};
+use fsarena_model::verdict::{InterimAnalysis, Rule, Stop, StopWhy};
 use fsarena_store::{RunId, Store};
 use fsarena_verdict::Judge;
 use std::collections::BTreeMap;
@@ -33,31 +34,60 @@ pub(crate) struct TrialLoop<'a> {
     done: usize,
     /// Trials that there will be at most.
     most: usize,
+    /// When the RUN began in this process.
+    begun: Instant,
+    /// How the RUN was cut off before its plan was carried out, in words.
+    pub(crate) cut_off: Option<String>,
 }
 
 /// What has been decided so far, where the plan asks anything, and what time it took.
 struct DecisionProgress<'a> {
     judge: Option<Judge<'a>>,
-    budget_ns: Option<u64>,
-    /// Length of the trials of earlier sessions.
-    spent_ns: u64,
-    begun: Instant,
+    budget: Budget,
     /// Block that was found to end within the budget, or had begun before.
     allowed: Option<u32>,
 }
 
 impl DecisionProgress<'_> {
-    /// Time that the RUN has taken, over all sessions.
-    fn spent_ns(&self) -> u64 {
-        let own = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.spent_ns.saturating_add(own)
+    /// Whether the block under way is expected to end within the budget; nothing is known of the
+    /// first.
+    fn has_time(&self) -> bool {
+        let Some(judge) = &self.judge else { return true };
+        judge.block() == 0 || self.budget.has_room_for(judge.block_ns())
     }
 
-    /// Whether the block under way is expected to end within the budget.
-    fn has_time(&self) -> bool {
-        let (Some(budget_ns), Some(judge)) = (self.budget_ns, &self.judge) else { return true };
-        // Nothing is known of the first block.
-        judge.block() == 0 || self.spent_ns().saturating_add(judge.block_ns()) <= budget_ns
+    /// Whether a trial of the block under way is; a block may take longer than was expected.
+    fn has_time_for(&self, slot: &Slot) -> bool {
+        let Some(judge) = &self.judge else { return true };
+        judge.block() == 0 || self.budget.has_room_for(judge.trial_ns(slot))
+    }
+
+    /// Time to the end of the RUN, with the trials `rest` of the block under way to be done.
+    fn left_ns<'s>(&self, rest: impl Iterator<Item = &'s Slot>) -> Option<u64> {
+        let judge = self.judge.as_ref().filter(|judge| judge.block() > 0)?;
+        let own_ns = rest.fold(0, |sum: u64, slot| sum.saturating_add(judge.trial_ns(slot)));
+        let more = judge.most_blocks().saturating_sub(judge.counted() + 1);
+        let more_ns = judge.block_ns().saturating_mul(u64::from(more));
+        Some(self.budget.until_end_ns(own_ns.saturating_add(more_ns)))
+    }
+
+    /// How many blocks there will be, as far as it is known.
+    fn blocks(&self, rule: Rule) -> Blocks {
+        let Some(judge) = &self.judge else { return Blocks::Unknown };
+        let most = judge.most_blocks();
+        let fit = self.budget.left_ns().filter(|_| judge.block() > 0).map(|left_ns| {
+            let more = left_ns.checked_div(judge.block_ns()).unwrap_or(u64::MAX);
+            u64::from(judge.counted()).saturating_add(more)
+        });
+        let known = usize::try_from(most).unwrap_or(usize::MAX);
+        match (rule, fit) {
+            (_, Some(fit)) if fit < u64::from(most) && judge.is_number_fixed() => {
+                Blocks::About(usize::try_from(fit).unwrap_or(known).max(1))
+            }
+            (Rule::Fit { .. }, _) if !judge.is_number_fixed() => Blocks::Unknown,
+            (Rule::Looks { .. }, _) => Blocks::AtMost(known),
+            _ => Blocks::Exactly(known),
+        }
     }
 }
 
@@ -69,9 +99,27 @@ impl<'a> TrialLoop<'a> {
         owner: &'a fsarena_store::Owner,
         store: &'a mut Store,
         progress: &'a mut dyn Progress,
+        begun: Instant,
     ) -> Self {
-        let (has_begun, notices) = (false, BTreeMap::new());
-        Self { request, run, owner, store, progress, has_begun, notices, done: 0, most: 0 }
+        Self {
+            request,
+            run,
+            owner,
+            store,
+            progress,
+            has_begun: false,
+            notices: BTreeMap::new(),
+            done: 0,
+            most: 0,
+            begun,
+            cut_off: None,
+        }
+    }
+
+    /// How far it came, where it did not come to its end.
+    pub(crate) fn how_far(&self) -> String {
+        let (done, most) = (self.done, self.most);
+        format!("{done} of at most {most} trials done, {} left", most.saturating_sub(done))
     }
 
     /// Claims what is needed and does what is left, one trial after the other.
@@ -89,12 +137,12 @@ impl<'a> TrialLoop<'a> {
         let (mut done, judge, left) = resume::left(plan, &records, &looks);
         self.done = done.sequences.len();
         self.most = self.done + left.len();
+        let limit_ns = plan.verdict.as_ref().and_then(|ask| ask.budget_ns);
+        let earlier_ns = records.iter().fold(0, |sum, it| it.elapsed_ns.saturating_add(sum));
         let mut decisions = DecisionProgress {
-            budget_ns: plan.verdict.as_ref().and_then(|ask| ask.budget_ns),
-            spent_ns: records.iter().fold(0, |sum, record| record.elapsed_ns.saturating_add(sum)),
+            budget: Budget::new(limit_ns, earlier_ns, self.begun),
             allowed: judge.as_ref().filter(|judge| judge.has_begun_block()).map(Judge::block),
             judge,
-            begun: Instant::now(),
         };
         // A process that died between a look and its storing has left it to the next.
         let known = decisions.judge.as_ref().map(Judge::looks).unwrap_or_default();
@@ -110,7 +158,7 @@ impl<'a> TrialLoop<'a> {
             }
         }
         drop(records);
-        for sequence in left {
+        for (at, &sequence) in left.iter().enumerate() {
             let slot = &plan.schedule[sequence];
             if self.request.interrupts.load(Ordering::SeqCst) > 0 {
                 return Ok(RunState::Interrupted);
@@ -123,7 +171,14 @@ impl<'a> TrialLoop<'a> {
             if unwanted || done.is_given_up(slot) {
                 continue;
             }
-            let record = self.trial(sequence, resources)?;
+            if !decisions.has_time_for(slot) {
+                self.end_by_budget(&mut decisions)?;
+                break;
+            }
+            let own = left[at..].iter().map(|&n| &plan.schedule[n]);
+            let rest = own.take_while(|other| other.block == slot.block);
+            let left_ns = decisions.left_ns(rest);
+            let record = self.trial(sequence, left_ns, resources)?;
             match record.outcome {
                 Outcome::Interrupted => return Ok(RunState::Interrupted),
                 Outcome::Failed { ref step, .. } => done.failed(slot, step),
@@ -156,26 +211,40 @@ impl<'a> TrialLoop<'a> {
         let block = judge.block();
         if judge.finished().is_none() && decisions.allowed != Some(block) {
             decisions.allowed = Some(block);
-            if !decisions.has_time() {
+            if decisions.has_time() {
+                self.begin_block(decisions);
+            } else {
                 self.end_by_budget(decisions)?;
-            } else if let Some(judge) = &decisions.judge {
-                let most = judge.most_blocks();
-                let trials = judge.trials_in_block();
-                self.most = self.done + trials * most.saturating_sub(judge.counted()) as usize;
-                self.progress.block(block as usize + 1, most as usize, trials);
             }
         }
         Ok(decisions.judge.as_ref().is_some_and(|judge| judge.finished().is_some()))
     }
 
+    /// Says that a block begins.
+    fn begin_block(&mut self, decisions: &DecisionProgress<'_>) {
+        let Some(judge) = &decisions.judge else { return };
+        let Some(ask) = &self.request.header.plan.verdict else { return };
+        let trials = judge.trials_in_block();
+        let more = judge.most_blocks().saturating_sub(judge.counted()) as usize;
+        self.most = self.done + trials * more;
+        let block = self.request.header.plan.schedule.iter();
+        let left_ns = decisions.left_ns(block.filter(|slot| slot.block == judge.block()));
+        let looks = matches!(ask.rule, Rule::Looks { .. }) && !judge.looks().is_empty();
+        self.progress.block(&BlockProgress {
+            number: judge.block() as usize + 1,
+            blocks: decisions.blocks(ask.rule),
+            trials,
+            decided: looks.then(|| (judge.decided_pairs(), judge.pairs())),
+            left_ns,
+            budget_ns: decisions.budget.limit_ns(),
+        });
+    }
+
     fn end_by_budget(&mut self, decisions: &mut DecisionProgress<'_>) -> Result<(), RunError> {
         let Some(judge) = &mut decisions.judge else { return Ok(()) };
-        self.progress.message(&format!(
-            "the budget is used up: block {} would take about {} s more",
-            judge.block() + 1,
-            judge.block_ns().div_ceil(1_000_000_000)
-        ));
-        match judge.end_by_budget() {
+        let look = judge.end_by_budget();
+        self.cut_off = judge.cut_off().map(|cut_off| cut_off.to_string());
+        match look {
             Some(look) => self.looked(&look, judge),
             None => Ok(()),
         }
@@ -196,26 +265,29 @@ impl<'a> TrialLoop<'a> {
 
     fn looked(&mut self, look: &InterimAnalysis, judge: &Judge<'_>) -> Result<(), RunError> {
         self.store.put_look(self.run, look)?;
-        let open = judge.open_pairs();
-        self.progress.message(&format!(
-            "after {} blocks: {} decided, {open} open",
-            look.blocks,
-            judge.decided_pairs()
-        ));
+        let (decided, pairs) = (judge.decided_pairs(), judge.pairs());
+        self.progress
+            .message(&format!("after {} blocks: {decided} of {pairs} decided", look.blocks));
         Ok(())
     }
 
     fn trial(
         &mut self,
         sequence: usize,
+        left_ns: Option<u64>,
         resources: &mut RunResources<'_>,
     ) -> Result<TrialRecord, RunError> {
         let plan = &self.request.header.plan;
         let slot = &plan.schedule[sequence];
         let contender = &plan.contenders[slot.contender];
         let workload = &plan.workloads[slot.workload];
-        self.done += 1;
-        self.progress.trial(self.done, self.most, &contender.label, &workload.name);
+        self.progress.trial(&TrialProgress {
+            number: self.done + 1,
+            of: self.most,
+            contender: &contender.label,
+            workload: &workload.name,
+            left_ns,
+        });
         resources.note_destroy(&contender.levels)?;
         let tuned = resources.tune(&contender.levels)?;
         let scale = plan.scale;
@@ -232,6 +304,7 @@ impl<'a> TrialLoop<'a> {
         fsarena_executor::fault::at("store", None);
         self.store.put_record(self.run, &record)?;
         put_back?;
+        self.done += usize::from(record.outcome != Outcome::Interrupted);
         self.progress.trial_done(&record);
         Ok(record)
     }

@@ -26,6 +26,8 @@ pub struct RunRow {
     pub trials_planned: u32,
     /// Name of the machine that carried it out.
     pub host: String,
+    /// Whether the user gave it a title of its own (`--title`).
+    pub has_own_title: bool,
     /// Whether it was taken from another database ([`Store::merge`]); it can go on there only.
     pub merged: bool,
 }
@@ -35,7 +37,11 @@ pub(crate) const SELECT_RUNS: &str =
     (SELECT count(DISTINCT trial.slot_id) FROM slot JOIN trial ON trial.slot_id = slot.id
      WHERE slot.run_id = run.id),
     (SELECT count(*) FROM slot WHERE slot.run_id = run.id),
-    hostname, merged FROM run";
+    hostname, merged,
+    CASE WHEN json_valid(raw) THEN EXISTS (
+        SELECT 1 FROM json_each(raw, '$.arguments')
+        WHERE value = '--title' OR value LIKE '--title=%'
+    ) ELSE 0 END FROM run";
 
 /// Numbers say the order in which RUNs began here (a clock may be set back), but nothing of those
 /// that were merged.
@@ -62,6 +68,7 @@ pub(crate) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         trials_planned: row.get(8)?,
         host: row.get(9)?,
         merged: row.get(10)?,
+        has_own_title: row.get(11)?,
     })
 }
 

@@ -5,6 +5,7 @@
 //! Nothing else goes in: no clock, no chance, no file. So the process that carries a RUN out and
 //! anyone who opens the database years later come to the same words.
 
+use crate::cut_off::CutOff;
 use crate::data::{Data, PairAtLook, Pool};
 use crate::durations::Durations;
 use crate::parallel;
@@ -346,6 +347,20 @@ impl<'p> Judge<'p> {
         let cells: Vec<(usize, usize)> =
             slots.map(|slot| (slot.contender, slot.workload)).collect();
         self.durations.expected_ns(&cells)
+    }
+
+    /// Time that one of its trials is expected to take, as the block.
+    #[must_use]
+    pub fn trial_ns(&self, slot: &Slot) -> u64 {
+        self.durations.expected_ns(&[(slot.contender, slot.workload)])
+    }
+
+    /// How the RUN was cut off, where its budget ended it.
+    #[must_use]
+    pub fn cut_off(&self) -> Option<CutOff> {
+        let Self { ask, .. } = self;
+        let blocks = (self.most_blocks(), self.counted());
+        CutOff::new(self.finished?, ask.rule, ask.budget_ns, blocks)
     }
 
     /// Numbers of the slots of the block under way that were wanted when it began.

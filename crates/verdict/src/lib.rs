@@ -13,6 +13,7 @@
 
 mod build;
 pub mod compare;
+mod cut_off;
 mod data;
 mod durations;
 pub mod factors;
@@ -24,6 +25,7 @@ mod suite;
 mod view;
 pub mod watchers;
 
+pub use cut_off::CutOff;
 pub use judge::{BlockEnd, Judge};
 pub use points::{Class, Point, Points};
 pub use view::{

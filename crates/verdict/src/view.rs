@@ -1,5 +1,6 @@
 //! Views of verdicts, for tables and documents. Plain data: nothing is decided here.
 
+use crate::cut_off::CutOff;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Rule, Stop, Verdict};
 use serde::Serialize;
@@ -39,6 +40,15 @@ pub struct Verdicts {
     /// Whether what the looks decided when they were taken is what they decide now; absent where no
     /// look is stored.
     pub agrees_with_stored_looks: Option<bool>,
+}
+
+impl Verdicts {
+    /// How the RUN was cut off, where its budget ended it.
+    #[must_use]
+    pub fn cut_off(&self) -> Option<CutOff> {
+        let (planned, done) = (self.most_blocks, self.blocks_counted);
+        CutOff::new(self.stop?.why, self.rule, self.budget_ns, (planned, done))
+    }
 }
 
 /// A block that does not count.

@@ -83,7 +83,7 @@ pub struct RunArgs {
         conflicts_with_all = [
             "experiment", "fs", "on", "workload", "runs", "seed", "scale", "cap", "margin",
             "budget", "baseline", "ask", "headline", "verify", "account", "sample_period",
-            "image_dir", "user", "cpus", "dry_run", "install_tools",
+            "image_dir", "user", "cpus", "dry_run", "install_tools", "title",
         ]
     )]
     pub resume: Option<String>,
@@ -119,6 +119,13 @@ pub struct RunArgs {
     /// Install the Debian packages of missing tools (needs root).
     #[arg(long, help_heading = SAFETY)]
     pub install_tools: bool,
+    /// Title of the RUN, for `list` and the report. Without it: that of the experiment, or what
+    /// was asked for.
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    pub title: Option<String>,
+    /// Print neither progress nor results: only errors and where the RUN is stored.
+    #[arg(long, short = 'q', conflicts_with_all = ["json", "raw"], help_heading = OUTPUT)]
+    pub quiet: bool,
     /// Print one JSON document instead of tables.
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,

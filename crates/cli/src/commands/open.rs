@@ -82,6 +82,7 @@ pub fn line_of(row: &RunRow) -> RunLine {
         uid: row.uid.clone(),
         experiment: row.experiment.clone(),
         title: row.title.clone(),
+        has_own_title: row.has_own_title,
         created_unix_ns: row.created_unix_ns,
         state: row.state,
         note: row.note.clone(),

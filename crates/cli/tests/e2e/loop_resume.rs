@@ -189,15 +189,22 @@ fn the_rest_is_what_would_have_come() {
 fn resumed_after_a_failure() {
     let Some(env) = TestEnv::with_devices(&["ext4"]) else { return };
     let small = env.make_dir("small");
-    sh(&format!("mount -t tmpfs -o size=80M none {small}"));
-    let experiment = env.long_experiment("ext4", "loop:64M", "");
-    let first = env.run(&[&["run", &experiment, "--image-dir", &small], &SHORT[..]].concat());
+    sh(&format!("mount -t tmpfs -o size=400M none {small}"));
+    let experiment = env.long_experiment("ext4", "loop:256M", "");
+    let args = [&["run", &experiment, "--image-dir", &small], &SHORT[..]].concat();
+    let mut live = env.start(&args);
+    live.image_begun();
+    live.signal(Signal::STOP);
+    // The room that was there is taken while the image is written.
+    sh(&format!("head -c 500M /dev/zero > {small}/other || true"));
+    live.signal(Signal::CONT);
+    let first = live.end();
     let failed = env.runs().first().map(|run| run.state);
-    sh(&format!("mount -o remount,size=200M {small}"));
+    sh(&format!("rm {small}/other"));
     let not_named = env.run(&["run", "--resume"]);
     let second = env.run(&["run", "--resume=1"]);
     sh(&format!("umount {small}"));
-    first.code(1).says(&["80 MiB free"]);
+    first.code(1).says(&["No space left on device"]);
     assert_eq!(failed, Some(RunState::Failed));
     not_named.refused(2, &["no RUN was interrupted", "--resume=1"]);
     second.good();

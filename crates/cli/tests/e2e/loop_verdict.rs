@@ -17,7 +17,7 @@ fn a_known_difference_is_found() {
     let Some(env) = TestEnv::privileged(&["ext4"]) else { return };
     let file = env.known("cap = 8", FAR, &["create"]);
     let ran = env.run(&["run", &file, "--require-decision"]).good();
-    ran.says(&[&format!("{QUICK} is FASTER than {LATE}"), "after 4 blocks: 1 decided, 0 open"]);
+    ran.says(&[&format!("{QUICK} is FASTER than {LATE}"), "after 4 blocks: 1 of 1 decided"]);
     assert_nothing_left(&env);
     let course = env.course();
     assert_eq!(course.stop, Some(Stop { blocks: 4, why: StopWhy::Decided }));
@@ -298,7 +298,9 @@ fn a_budget_that_is_used_up() {
     let factors = format!("{EQUAL}\nhandicap = \"200 ms\"");
     let file = env.known(&run, &factors, &["create", "read", "stat"]);
     let ran = env.run(&["run", &file]).good();
-    ran.says(&["the budget is used up: block 2 would take about", "UNDECIDED", "budget"]);
+    let cut_off = "cut off by its budget of 1 s: 1 of at most 8 blocks done, 7 left";
+    ran.says(&[cut_off, "UNDECIDED", "budget"]);
+    env.run(&["list"]).good().says(&[cut_off]);
     assert_nothing_left(&env);
     let course = env.course();
     assert_eq!(course.stop, Some(Stop { blocks: 1, why: StopWhy::Budget }));
@@ -317,7 +319,8 @@ fn a_budget_that_is_used_up() {
         panic!("{:?}", course.stop);
     };
     assert!((1..=6).contains(&blocks), "{blocks}");
-    assert_eq!(course.attempts.len(), 2 * blocks as usize);
+    let trials = course.attempts.len();
+    assert!((2 * blocks as usize..=2 * blocks as usize + 1).contains(&trials), "{trials}");
     assert_eq!(course.looks.last().copied(), Some(blocks).filter(|blocks| *blocks > 1));
     assert_eq!(env.studied(2)["stop"], json!({ "blocks": blocks, "why": "budget" }));
     // A number that is asked for takes the place of the file's budget.

@@ -42,6 +42,7 @@ mod merge;
 mod plain_directory;
 mod programs;
 mod programs_bad;
+mod refused_alike;
 mod support;
 mod watch;
 

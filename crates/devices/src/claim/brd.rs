@@ -49,9 +49,13 @@ impl Kind for Brd {
         missing("this kernel has no brd (no /dev/ram0, and no module of that name)")
     }
 
+    fn fits(&self, level: &DeviceLevel) -> Result<(), TargetError> {
+        let size_bytes = level.size_bytes().ok_or_else(|| wrong_level(level))?;
+        facts::memory_for(Path::new("/proc"), "brd", size_bytes)
+    }
+
     fn claim(&self, level: &DeviceLevel, _: &mut Order<'_>) -> Result<Claimed, TargetError> {
         let size_bytes = level.size_bytes().ok_or_else(|| wrong_level(level))?;
-        facts::memory_for(Path::new("/proc"), "brd", size_bytes)?;
         let roots = Roots::default();
         let mut why_not = Vec::new();
         for number in numbers(&roots.sys) {

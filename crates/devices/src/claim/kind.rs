@@ -78,6 +78,16 @@ pub(super) trait Kind: Sync {
     /// Whether this machine has it. Looks, and changes nothing.
     fn availability(&self, roots: &Roots, modules: &Path) -> Availability;
 
+    /// Whether memory for a device of this size is there, where it would lie in memory and is not
+    /// taken at once.
+    ///
+    /// # Errors
+    /// Says how much is there.
+    fn fits(&self, level: &DeviceLevel) -> Result<(), TargetError> {
+        let _ = level;
+        Ok(())
+    }
+
     /// Claims a device for the level, which is of this kind.
     fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError>;
 

@@ -54,13 +54,17 @@ impl Kind for NullBlk {
         missing("this kernel has no null_blk (not in configfs, and no module of that name)")
     }
 
+    fn fits(&self, level: &DeviceLevel) -> Result<(), TargetError> {
+        let size_bytes = level.size_bytes().ok_or_else(|| wrong_level(level))?;
+        facts::memory_for(Path::new("/proc"), "null-blk", size_bytes)
+    }
+
     fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
         let size_bytes = level.size_bytes().ok_or_else(|| wrong_level(level))?;
         if size_bytes == 0 || !size_bytes.is_multiple_of(1 << 20) {
             let problem = format!("{size_bytes} bytes is not a whole number of MiB");
             return Err(TargetError::state(Path::new("null-blk"), problem, "give it in MiB"));
         }
-        facts::memory_for(Path::new("/proc"), "null-blk", size_bytes)?;
         let roots = Roots::default();
         let name = short_name(order.name);
         our_name(Path::new("null-blk"), &name)?;

@@ -59,13 +59,17 @@ impl Kind for Zram {
         missing(format!("this kernel has no zram ({} is not there)", hot_add.display()))
     }
 
+    fn fits(&self, level: &DeviceLevel) -> Result<(), TargetError> {
+        let size_bytes = level.size_bytes().ok_or_else(|| wrong_level(level))?;
+        facts::memory_for(Path::new("/proc"), "zram", size_bytes)
+    }
+
     fn claim(&self, level: &DeviceLevel, order: &mut Order<'_>) -> Result<Claimed, TargetError> {
         let size_bytes = level.size_bytes().ok_or_else(|| wrong_level(level))?;
         if size_bytes == 0 || !size_bytes.is_multiple_of(PAGE_BYTES) {
             let problem = format!("{size_bytes} bytes is not a whole number of pages");
             return Err(TargetError::state(Path::new("zram"), problem, "give it in whole MiB"));
         }
-        facts::memory_for(Path::new("/proc"), "zram", size_bytes)?;
         let mut device = HeldZram::add()?;
         let mut identity = device.identify()?;
         identity.size_bytes = size_bytes;

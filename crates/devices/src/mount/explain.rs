@@ -2,12 +2,13 @@
 //!
 //! mount(8) knows only an errno. The calls of the newer mount interface (fsopen(2)) tell which
 //! option is wrong: they are made again here, on a superblock that is never attached anywhere.
+//! Single options are asked for before any file system is made, without a device.
 
 use rustix::mount::{FsOpenFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsopen};
 use std::os::fd::OwnedFd;
 
-/// Options of the mount, not of the file system: fsconfig(2) does not know them.
-const MOUNT_ATTRIBUTES: [&str; 13] = [
+/// Options of the mount or of mount(8), not of the file system: fsconfig(2) does not know them.
+const MOUNT_ATTRIBUTES: [&str; 21] = [
     "noatime",
     "atime",
     "relatime",
@@ -17,16 +18,33 @@ const MOUNT_ATTRIBUTES: [&str; 13] = [
     "nodiratime",
     "diratime",
     "nodev",
+    "dev",
     "nosuid",
+    "suid",
     "noexec",
+    "exec",
     "defaults",
     "nosymfollow",
+    "auto",
+    "noauto",
+    "nofail",
+    "_netdev",
+    "silent",
 ];
 
 /// What the kernel says about the options; else what mount(8) said.
 pub(super) fn refusal(fstype: &str, source: &str, options: &[String], said: &str) -> String {
     let kernel = ask(fstype, source, options).unwrap_or_default();
     if kernel.is_empty() { without_hint(said) } else { kernel }
+}
+
+/// The first of these options that this kernel refuses for the file system, in its words. `None`
+/// also where it cannot be asked: without root, or before the kernel has the file system. Opens no
+/// device; the kernel may load the module of the file system, as it would for a mount.
+#[must_use]
+pub fn refused_option(fstype: &str, options: &[String]) -> Option<String> {
+    let fs = fsopen(fstype, FsOpenFlags::FSOPEN_CLOEXEC).ok()?;
+    refused(&fs, options)
 }
 
 fn ask(fstype: &str, source: &str, options: &[String]) -> Option<String> {
@@ -38,22 +56,30 @@ fn ask(fstype: &str, source: &str, options: &[String]) -> Option<String> {
         Err(_) => return None,
     };
     let _ = fsconfig_set_string(&fs, "source", source);
-    for option in options {
-        if MOUNT_ATTRIBUTES.contains(&option.as_str()) {
-            continue;
-        }
-        let result = match option.split_once('=') {
-            Some((key, value)) => fsconfig_set_string(&fs, key, value),
-            None => fsconfig_set_flag(&fs, option),
-        };
-        if let Err(error) = result {
-            let text = log(&fs).unwrap_or_else(|| std::io::Error::from(error).to_string());
-            return Some(format!("option {option} is refused: {text}"));
-        }
+    if let Some(refused) = refused(&fs, options) {
+        return Some(refused);
     }
     let error = fsconfig_create(&fs).err()?;
     let text = log(&fs).unwrap_or_else(|| std::io::Error::from(error).to_string());
     Some(format!("these options are refused together: {text}"))
+}
+
+/// The first option that is refused on its own, with what the kernel says.
+fn refused(fs: &OwnedFd, options: &[String]) -> Option<String> {
+    for option in options {
+        if MOUNT_ATTRIBUTES.contains(&option.as_str()) || option.starts_with("x-") {
+            continue;
+        }
+        let result = match option.split_once('=') {
+            Some((key, value)) => fsconfig_set_string(fs, key, value),
+            None => fsconfig_set_flag(fs, option),
+        };
+        if let Err(error) = result {
+            let text = log(fs).unwrap_or_else(|| std::io::Error::from(error).to_string());
+            return Some(format!("option {option} is refused: {text}"));
+        }
+    }
+    None
 }
 
 /// The messages of the context, without their level (`e `, `w `, `i `).

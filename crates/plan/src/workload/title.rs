@@ -1,9 +1,9 @@
 //! Titles of workloads with the numbers of the plan in them: a title that says 5,000 files where
 //! `--scale` made 500 misleads.
 //!
-//! In a title `{files}`, `{dirs}`, `{size}`, `{bytes}` and `{ops}` stand for numbers of the workload
-//! as it is run. A title without any of them is taken as it is, and says the scale where there is
-//! one.
+//! In a title `{files}`, `{dirs}`, `{size}`, `{bytes}` and `{ops}` stand for numbers of the
+//! workload as it is run. A title without any of them is taken as it is, and says the scale where
+//! there is one.
 
 use fsarena_model::phase::Workload;
 use fsarena_model::units::{Bytes, grouped};

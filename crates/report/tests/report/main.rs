@@ -121,6 +121,7 @@ fn plans_lists_and_merges() {
         uid: "0123456789abcdef".to_owned(),
         experiment: "quick".to_owned(),
         title: "t".to_owned(),
+        has_own_title: false,
         created_unix_ns: 1,
         state: RunState::Interrupted,
         note: None,

@@ -47,20 +47,6 @@ pub(super) fn vet_devices(
     Ok(vetted)
 }
 
-/// For a dry run: what a real one would have to be told. What is wrong in any case is refused.
-pub(super) fn print_missing_consent(
-    plan: &RunPlan,
-    consents: &[WipeConsent],
-    ours: OwnPaths<'_>,
-) -> Result<()> {
-    for path in plan.block_paths() {
-        if let Err(refusal) = ours.vet_block(path, consents) {
-            say!("a run would be refused: {refusal}");
-        }
-    }
-    check_devices(plan, consents, false)
-}
-
 /// Each device is under test once, and every device of `--wipe` is under test.
 fn check_devices(plan: &RunPlan, consents: &[WipeConsent], is_rest: bool) -> Result<()> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());

@@ -2,15 +2,16 @@
 //! an interrupted one.
 
 use crate::args::RunArgs;
-use crate::commands::{loaded, open, report, show};
-use crate::context::{self, Usage, exit};
+use crate::commands::loaded::{self, Identity, LoadedRun};
+use crate::commands::{open, report, show};
+use crate::context::{self, exit};
 use crate::progress::Bar;
 use anyhow::{Context as _, Result};
 use fsarena_devices::vet::WipeConsent;
 use fsarena_executor::fault;
 use fsarena_model::record::CacheState;
-use fsarena_model::run::{RunHeader, RunPlan, RunState};
-use fsarena_runner::{Finished, Request, Resumed, RunError};
+use fsarena_model::run::{RunHeader, RunState};
+use fsarena_runner::{Finished, Request, Resumed};
 use fsarena_store::{RunId, Store};
 use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
@@ -18,16 +19,6 @@ use sha2::{Digest as _, Sha256};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::ExitCode;
-
-/// What can be refused before anything is opened.
-pub(super) fn check(plan: &RunPlan, database: &Path) -> Result<()> {
-    fsarena_runner::check(plan, database).map_err(|error| match error {
-        RunError::DatabaseUnderTest { .. } | RunError::Imported { .. } => {
-            anyhow::Error::from(Usage(error.to_string()))
-        }
-        other => other.into(),
-    })
-}
 
 /// Runs what `header` plans, or the rest of it, and prints the tables.
 pub(super) fn execute(
@@ -48,7 +39,7 @@ pub(super) fn execute(
         keep: args.keep,
         interrupts: &interrupts,
     };
-    let mut bar = Bar::new(header.plan.schedule.len());
+    let mut bar = Bar::new(header.plan.schedule.len(), args.quiet);
     let finished = fsarena_runner::run(&request, &mut store, &mut bar);
     bar.finish();
     let finished = finished?;
@@ -56,7 +47,10 @@ pub(super) fn execute(
         print_closing(&store, &finished, args);
         return Ok(silent_exit_code(&finished));
     }
-    let shown = show::show(&store, finished.run, args.json, args.raw);
+    let shown = match args.quiet {
+        true => LoadedRun::read(&store, finished.run, Identity::Kept),
+        false => show::show(&store, finished.run, args.json, args.raw),
+    };
     print_closing(&store, &finished, args);
     let is_reported = write_report(&store, finished.run, args);
     // Not before: the report is written even if the reader of the tables is gone.
@@ -92,8 +86,12 @@ fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
     for left in &finished.left {
         say!("left behind: {left}");
     }
+    // Who asks for as many equal runs as fit has planned for more than that.
+    if let Some(cut_off) = finished.cut_off.as_ref().filter(|_| !args.silent) {
+        say!("{cut_off}");
+    }
     if finished.state == RunState::Interrupted {
-        say!("interrupted; the trials that were done are stored");
+        say!("interrupted; the trials that were done are stored; `fsarena run --resume` goes on");
     }
     if !args.json {
         say!("RUN {} is stored in {}", finished.run, store.path().display());

@@ -3,14 +3,15 @@
 mod consent;
 mod execute;
 mod options;
+mod preflight;
 mod resume;
 mod tools;
 
-use super::{output_file, plan_cost};
+use super::plan_cost;
 use crate::args::RunArgs;
 use crate::context;
 use anyhow::Result;
-use execute::{check, execute, program_sha256};
+use execute::{execute, program_sha256};
 use fsarena_devices::vet::WipeConsent;
 use fsarena_doctor::Target;
 use fsarena_executor::fault;
@@ -19,7 +20,7 @@ use fsarena_model::contender::DeviceLevel;
 use fsarena_model::host::Finding;
 use fsarena_model::run::{RunHeader, RunPlace, RunPlan};
 use fsarena_plan::Experiment;
-use fsarena_runner::{DriverRules, OwnPaths};
+use preflight::Checked;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,35 +40,16 @@ pub fn run(args: &RunArgs, db: Option<&Path>) -> Result<ExitCode> {
 }
 
 fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<ExitCode> {
-    let overrides = options::overrides(args)?;
-    let experiment = options::experiment(args, &overrides)?;
-    let mut plan = fsarena_plan::expand(&experiment, &overrides, &DriverRules)?;
-    consent::vet_directories(&plan)?;
-    let image_dir = context::image_dir(args.image_dir.as_deref())?;
-    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
-    let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
-    if args.dry_run {
-        consent::print_missing_consent(&plan, consents, ours)?;
-        tools::print_missing_tools(&tools::drop_unavailable(&mut plan));
-        options::print_single_contender(&plan);
-        return dry_run(args, db, &plan);
-    }
-    if let Some(report) = &args.report {
-        output_file::check_writable(report)?;
-    }
-    let user = args.user.as_deref().map(options::user_ids).transpose()?;
-    options::check_cpus(&args.cpus)?;
-    // Before anything that the experiment file names is run or installed.
-    consent::confirm_commands(args.yes, &plan, user)?;
-    let vetted = consent::vet_devices(&plan, consents, ours, false)?;
-    tools::install_missing(args.install_tools, &mut plan)?;
-    tools::validate_fio_jobs(&plan)?;
+    let checked = preflight::check(args, consents, db)?;
     if !args.silent {
-        options::print_single_contender(&plan);
+        options::print_single_contender(&checked.plan);
     }
-    check(&plan, &database)?;
+    if args.dry_run {
+        return dry_run(args, db, &checked.plan);
+    }
+    let Checked { experiment, overrides, plan, image_dir, user, devices } = checked;
     // Devices of contenders that were dropped are not touched.
-    let identity_of = |path: &Path| vetted.iter().find(|(known, _)| known == path);
+    let identity_of = |path: &Path| devices.iter().find(|(known, _)| known == path);
     let devices = plan.block_paths().into_iter().filter_map(identity_of);
     let devices = devices.map(|(_, identity)| identity.clone()).collect();
     let place = RunPlace {
@@ -78,11 +60,15 @@ fn begin(args: &RunArgs, consents: &[WipeConsent], db: Option<&Path>) -> Result<
         devices,
     };
     let findings = doctor_findings(&plan, &place.image_dir);
-    if !args.silent {
+    if !args.silent && !args.quiet {
         let (width, style) = (context::width(), context::style());
         context::print_text(&fsarena_report::doctor_lines(&findings, width, style));
     }
-    let mut header = header(&experiment, plan, place, findings);
+    let title = match &args.title {
+        Some(title) => title.clone(),
+        None => fsarena_plan::at_scale(&experiment.title, plan.scale),
+    };
+    let mut header = RunHeader { title, ..header(&experiment, plan, place, findings) };
     if overrides.seed.is_none() && experiment.run.seed.is_none() {
         // A command that repeats the RUN must state the seed that was drawn.
         header.arguments.extend(["--seed".to_owned(), overrides.fallback_seed.to_string()]);

@@ -1,7 +1,8 @@
 //! `fsarena run --resume`: the rest of an interrupted RUN.
 
 use super::consent;
-use super::execute::{check, execute, program_sha256};
+use super::execute::{execute, program_sha256};
+use super::preflight::check_paths;
 use crate::args::RunArgs;
 use crate::commands::open;
 use crate::context::{self, Usage};
@@ -32,7 +33,7 @@ pub(super) fn run(
     let run = find_resumable(&store, selector)?;
     let header = store.header(run)?;
     let (database, state_dir) = (context::database(db)?, context::state_dir()?);
-    check(&header.plan, &database)?;
+    check_paths(&header.plan, &database)?;
     let records = store.records(run)?;
     let mut rest = fsarena_runner::rest(&header.plan, &records, &store.looks(run)?);
     if store.stop(run)?.is_some() {
@@ -41,7 +42,7 @@ pub(super) fn run(
     }
     // Before anything that the experiment file names is run, a question for its version too.
     let user = header.place.as_ref().and_then(|place| place.user);
-    consent::confirm_commands(args.yes, &rest, user)?;
+    consent::confirm_commands(args, &rest, user)?;
     check_unchanged(run, &header, &records, &rest)?;
     let place = header.place.as_ref().context("a RUN that can be resumed has a place")?;
     check_image_dir(&rest, &place.image_dir)?;

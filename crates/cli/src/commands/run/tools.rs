@@ -1,44 +1,96 @@
 //! Programs that contenders and workloads need: missing ones reported or installed.
 
+use crate::args::RunArgs;
 use crate::context::{self, Usage};
 use anyhow::Result;
 use fsarena_metrics::Roots;
 use fsarena_model::run::RunPlan;
+use fsarena_plan::{Experiment, Overrides};
+use fsarena_process::cmd::Tool;
+use fsarena_runner::DriverRules;
 use fsarena_worker::program::FioRun;
 use std::time::Duration;
 
 /// Removes from `plan` what this machine cannot run; the packages that contain missing programs.
-pub(super) fn drop_unavailable(plan: &mut RunPlan) -> Vec<String> {
+fn drop_unavailable(plan: &mut RunPlan) -> Vec<String> {
     let packages = fsarena_runner::drop_unavailable(plan, context::is_root(), &Roots::default());
     fsarena_plan::settle_rule(plan);
     packages
 }
 
-pub(super) fn print_missing_tools(packages: &[String]) {
-    if !packages.is_empty() {
-        say!(
-            "missing tools: install with `apt-get install {}` or pass --install-tools",
-            packages.join(" ")
-        );
-    }
-}
-
-/// Installs missing programs if asked to, then removes from `plan` what this machine cannot run.
-pub(super) fn install_missing(install_tools: bool, plan: &mut RunPlan) -> Result<()> {
+/// Removes from `plan` what this machine cannot run, once missing programs were installed, where
+/// that was asked for; gives the packages that would bring more. A dry run installs nothing and
+/// says what would be.
+pub(super) fn drop_or_install(args: &RunArgs, plan: &mut RunPlan) -> Result<Vec<String>> {
     let whole = plan.clone();
-    let packages = drop_unavailable(plan);
-    if install_tools && !packages.is_empty() {
-        install(&packages)?;
-        *plan = whole;
-        drop_unavailable(plan);
-    } else {
-        print_missing_tools(&packages);
+    let mut packages = drop_unavailable(plan);
+    if args.install_tools && !packages.is_empty() {
+        let tool = installer()?;
+        if args.dry_run {
+            say!("--install-tools would install {}", packages.join(", "));
+        } else {
+            install(&tool, &packages)?;
+        }
+        // Programs that a RUN would bring are no reason to refuse its plan.
+        let dropped = std::mem::replace(plan, whole);
+        if args.dry_run && !dropped.schedule.is_empty() {
+            *plan = dropped;
+        } else if !args.dry_run {
+            drop_unavailable(plan);
+        }
+        packages.clear();
     }
     if plan.schedule.is_empty() && !context::is_root() {
         say!(
             "not root: run as root (sudo fsarena run …), or leave out --fs and name a directory with \
              --on DIR"
         );
+    }
+    Ok(packages)
+}
+
+/// Puts the stand-ins of an experiment into `plan`, for contenders that cannot be run here; says
+/// who stands in for whom, and what to install instead.
+pub(super) fn stand_in(
+    experiment: &Experiment,
+    overrides: &Overrides,
+    plan: &mut RunPlan,
+    packages: &[String],
+) -> Result<()> {
+    let is_out = |index: usize| {
+        plan.not_run.iter().any(|row| row.contender == index && row.workload.is_none())
+    };
+    let contenders = plan.contenders.iter().enumerate();
+    let missing: Vec<String> = contenders
+        .filter(|(index, _)| context::is_root() && is_out(*index))
+        .map(|(_, contender)| contender.levels.fs.name.clone())
+        .collect();
+    let mut line: Vec<String> = Vec::new();
+    // Who names file systems wants these and no others.
+    let experiment = Some(experiment).filter(|_| overrides.fs.is_none());
+    if let Some(changed) = experiment.and_then(|it| fsarena_plan::with_stand_ins(it, &missing)) {
+        *plan = fsarena_plan::expand(&changed, overrides, &DriverRules)?;
+        drop_unavailable(plan);
+        let mut pairs = Vec::new();
+        for one in changed.stand_ins.iter().filter(|one| missing.contains(&one.missing)) {
+            let instead = &one.instead.value.text;
+            pairs.push(format!("{instead} for {}", one.missing));
+            for row in &mut plan.not_run {
+                if plan.contenders[row.contender].levels.fs.name == one.missing {
+                    row.reason = format!("{}; {instead} stands in", row.reason);
+                }
+            }
+        }
+        line.push(format!("standing in: {}", pairs.join(", ")));
+    }
+    if !packages.is_empty() {
+        let packages = packages.join(" ");
+        line.push(format!(
+            "missing tools: install with `apt-get install {packages}` or pass --install-tools"
+        ));
+    }
+    if !line.is_empty() {
+        say!("{}", line.join("; "));
     }
     Ok(())
 }
@@ -56,12 +108,16 @@ pub(super) fn validate_fio_jobs(plan: &RunPlan) -> Result<()> {
     Ok(())
 }
 
-fn install(packages: &[String]) -> Result<()> {
+/// Debian's apt-get, which only root may use.
+fn installer() -> Result<Tool> {
     if !context::is_root() {
         refuse!("--install-tools needs root");
     }
-    let tool = fsarena_process::cmd::find("apt-get")
-        .ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?;
+    let found = fsarena_process::cmd::find("apt-get");
+    Ok(found.ok_or_else(|| Usage("--install-tools needs Debian's apt-get".to_owned()))?)
+}
+
+fn install(tool: &Tool, packages: &[String]) -> Result<()> {
     say!("installing {}", packages.join(", "));
     let limit = Duration::from_secs(600);
     fsarena_process::cmd::run(&tool.path, &["update", "-q"], limit)?;

@@ -212,6 +212,7 @@ fn list_80() {
         uid: "0123456789abcdef".to_owned(),
         experiment: "2003-linux-vs-freebsd".to_owned(),
         title: "Seven rows of 2003".to_owned(),
+        has_own_title: false,
         created_unix_ns: records::NEW_YEAR_UNIX_NS,
         state,
         note: note.map(str::to_owned),
@@ -221,20 +222,31 @@ fn list_80() {
     };
     let runs = [run(1, RunState::Done, None, 30), run(2, RunState::Interrupted, Some("Ctrl-C"), 7)];
     insta::assert_snapshot!(runs_list(&runs, 80, plain()), @r"
-    RUN  id        experiment             started (UTC)     state        trials
+    RUN  id        what                   started (UTC)     state        trials
     ---------------------------------------------------------------------------
       1  01234567  2003-linux-vs-freebsd  2026-01-01 00:00  done             30
       2  01234567  2003-linux-vs-freebsd  2026-01-01 00:00  interrupted    7/30
+
+    RUN 2: Ctrl-C
     ");
     let far = RunLine { host: "beta".to_owned(), ..run(3, RunState::Done, None, 30) };
     let unknown = RunLine { host: String::new(), ..run(4, RunState::Done, None, 30) };
     let runs = [run(1, RunState::Done, None, 30), far, unknown];
     insta::assert_snapshot!(runs_list(&runs, 80, plain()), @r"
-    RUN  id        experiment             host   started (UTC)     state  trials
+    RUN  id        what                   host   started (UTC)     state  trials
     ----------------------------------------------------------------------------
       1  01234567  2003-linux-vs-freebsd  alpha  2026-01-01 00:00  done       30
       3  01234567  2003-linux-vs-freebsd  beta   2026-01-01 00:00  done       30
       4  01234567  2003-linux-vs-freebsd  -      2026-01-01 00:00  done       30
+    ");
+    let options =
+        RunLine { experiment: "command-line".to_owned(), ..run(5, RunState::Done, None, 30) };
+    let titled = RunLine { has_own_title: true, ..run(6, RunState::Done, None, 30) };
+    insta::assert_snapshot!(runs_list(&[options, titled], 100, plain()), @r"
+    RUN  id        what                                       started (UTC)     state  trials
+    -----------------------------------------------------------------------------------------
+      5  01234567  Seven rows of 2003                         2026-01-01 00:00  done       30
+      6  01234567  2003-linux-vs-freebsd: Seven rows of 2003  2026-01-01 00:00  done       30
     ");
     insta::assert_snapshot!(runs_list(&[], 80, plain()), @r"
     No RUN has been stored yet.
@@ -265,6 +277,9 @@ fn plan_80() {
         needs: Vec::new(),
     };
     insta::assert_snapshot!(plan_table(&header.plan, &cost, 80, plain()), @r"
+    Not run
+      - bcachefs: mkfs.bcachefs is missing; install the package bcachefs-tools
+
     Contenders
     contender                     file system  on             cache  memory  discard
     --------------------------------------------------------------------------------
@@ -287,9 +302,6 @@ fn plan_80() {
                  atime,commit=600 on a
                  file system with a
                  very long label
-
-    Not run
-      - bcachefs: mkfs.bcachefs is missing; install the package bcachefs-tools
 
     18 trials in 3 blocks: expected 2m05s, 9 MiB written; images take 1 GiB at one
     time. Figures of a short calibration: the first RUN makes them better. Nothing

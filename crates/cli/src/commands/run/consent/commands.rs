@@ -3,6 +3,7 @@
 //! A Makefile in the user's own data is one of them. What is shown cannot change how the rest of
 //! the screen looks.
 
+use crate::args::RunArgs;
 use crate::context;
 use anyhow::Result;
 use fsarena_model::job::{JobKind, Origin};
@@ -10,20 +11,20 @@ use fsarena_model::run::RunPlan;
 use fsarena_model::work::{UserIds, Workload};
 use std::io::{IsTerminal as _, Write as _};
 
-/// Shows the commands of the experiment file, and asks. `user` is the user of the work,
-/// where it is another one.
+/// Shows the commands of the experiment file, and asks; a dry run does not ask, as it runs none.
+/// `user` is the user of the work, where it is another one.
 pub(in super::super) fn confirm_commands(
-    yes: bool,
+    args: &RunArgs,
     plan: &RunPlan,
     user: Option<UserIds>,
 ) -> Result<()> {
-    if confirmed(yes, plan, user)? {
+    if confirmed(args, plan, user)? {
         return Ok(());
     }
     refuse!("commands of the experiment file were not confirmed")
 }
 
-fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
+fn confirmed(args: &RunArgs, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
     let (of_filesystems, phase_commands) = (filesystem_commands(plan), phase_commands(plan));
     if of_filesystems.is_empty() && phase_commands.is_empty() {
         return Ok(true);
@@ -39,12 +40,15 @@ fn confirmed(yes: bool, plan: &RunPlan, user: Option<UserIds>) -> Result<bool> {
         say!("Commands of the workloads, to be run as {who} in the file system under test:");
         phase_commands.iter().for_each(|command| say!("  {}", shown(command)));
     }
-    if yes {
+    if args.yes {
         return Ok(true);
     }
     if !std::io::stdin().is_terminal() {
         say!("(pass --yes to run them without a terminal)");
         return Ok(false);
+    }
+    if args.dry_run {
+        return Ok(true);
     }
     if write!(std::io::stderr(), "Run them? [y/N] ").is_err() {
         // The terminal is gone.

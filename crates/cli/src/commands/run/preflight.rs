@@ -1,0 +1,92 @@
+//! Everything that can be refused before anything is made: one way for a RUN and its dry run, so
+//! that `--dry-run` refuses whatever `run` refuses, in the same words.
+//!
+//! Nothing is changed here, but that a RUN installs missing programs where that was asked for.
+
+use super::{consent, options, tools};
+use crate::args::RunArgs;
+use crate::commands::output_file;
+use crate::context::{self, Usage};
+use anyhow::Result;
+use fsarena_devices::vet::WipeConsent;
+use fsarena_model::device::DeviceIdentity;
+use fsarena_model::run::RunPlan;
+use fsarena_model::work::UserIds;
+use fsarena_plan::{Experiment, Overrides};
+use fsarena_runner::{DriverRules, OwnPaths, RunError};
+use fsarena_store::Store;
+use std::path::{Path, PathBuf};
+
+/// What is to be run, and nothing speaks against it.
+pub(super) struct Checked {
+    pub(super) experiment: Experiment,
+    pub(super) overrides: Overrides,
+    /// Without what this machine cannot run.
+    pub(super) plan: RunPlan,
+    /// Directory of images.
+    pub(super) image_dir: PathBuf,
+    /// User of the work.
+    pub(super) user: Option<UserIds>,
+    /// Each path of a device of the user's with what it leads to.
+    pub(super) devices: Vec<(PathBuf, DeviceIdentity)>,
+}
+
+/// Reads and checks what was asked for.
+///
+/// # Errors
+/// The first thing for which a RUN is refused.
+pub(super) fn check(
+    args: &RunArgs,
+    consents: &[WipeConsent],
+    db: Option<&Path>,
+) -> Result<Checked> {
+    let overrides = options::overrides(args)?;
+    let experiment = options::experiment(args, &overrides)?;
+    let mut plan = fsarena_plan::expand(&experiment, &overrides, &DriverRules)?;
+    consent::vet_directories(&plan)?;
+    let image_dir = context::image_dir(args.image_dir.as_deref())?;
+    let (database, state_dir) = (context::database(db)?, context::state_dir()?);
+    let ours = OwnPaths { database: &database, state_dir: &state_dir, image_dir: &image_dir };
+    if let Some(report) = &args.report {
+        output_file::check_writable(report)?;
+    }
+    let user = args.user.as_deref().map(options::user_ids).transpose()?;
+    options::check_cpus(&args.cpus)?;
+    // Before anything that the experiment file names is run or installed.
+    consent::confirm_commands(args, &plan, user)?;
+    let devices = consent::vet_devices(&plan, consents, ours, false)?;
+    let packages = tools::drop_or_install(args, &mut plan)?;
+    tools::stand_in(&experiment, &overrides, &mut plan, &packages)?;
+    tools::validate_fio_jobs(&plan)?;
+    check_runnable(&plan, ours)?;
+    check_database(&database)?;
+    Ok(Checked { experiment, overrides, plan, image_dir, user, devices })
+}
+
+/// What is wrong with the plan, the machine or the place, by the runner's own check.
+fn check_runnable(plan: &RunPlan, ours: OwnPaths<'_>) -> Result<()> {
+    fsarena_runner::preflight(plan, ours, context::is_root()).map_err(refused)
+}
+
+/// The rest of a RUN: a plan of which nothing can be run, or a database that is under test.
+pub(super) fn check_paths(plan: &RunPlan, database: &Path) -> Result<()> {
+    fsarena_runner::check(plan, database).map_err(refused)
+}
+
+fn refused(error: RunError) -> anyhow::Error {
+    match error {
+        RunError::DatabaseUnderTest { .. } | RunError::Imported { .. } => {
+            Usage(error.to_string()).into()
+        }
+        // The command line is right, and this machine is not as it would have to be.
+        other => other.into(),
+    }
+}
+
+/// A database that is there has to be one that this program can use.
+fn check_database(database: &Path) -> Result<()> {
+    if database.exists() {
+        Store::open_read_only(database)?;
+    }
+    Ok(())
+}
