@@ -235,6 +235,42 @@ pub struct PhaseRecord {
     pub account: Option<AccountRecord>,
     /// Why it ended early.
     pub error: Option<OpError>,
+    /// How long after `durable` the counters of its window were read; absent where that is not
+    /// known (cycles, and records of older versions).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters_late_ns: Option<u64>,
+    /// Processor time by the task clock, from the start to `durable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_cpu: Option<TaskCpu>,
+    /// How fast the machine was, without I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub canary: Option<Canary>,
+    /// Mean frequency of the processors right after the phase, where the kernel tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frequency_khz: Option<u64>,
+}
+
+/// Processor time that the scheduler has charged to tasks, in ns and not in clock ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct TaskCpu {
+    /// Of the worker with all its threads, and of the programs that it started and waited for.
+    pub worker_ns: u64,
+    /// Of all kernel threads of the machine (write-back, journal, workers of the file system and
+    /// of a loop device), also for what they did for others; without those that ended meanwhile.
+    /// Absent where they are not to be seen (in a container).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_threads_ns: Option<u64>,
+}
+
+/// Length of the canary loop, a fixed amount of work on the processor and of system calls without
+/// I/O, outside of the phase's clocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Canary {
+    /// Right before the phase.
+    pub before_ns: u64,
+    /// After it had drained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_ns: Option<u64>,
 }
 
 impl PhaseRecord {
@@ -267,7 +303,23 @@ impl PhaseRecord {
             cycles: None,
             account: None,
             error: None,
+            counters_late_ns: None,
+            task_cpu: None,
+            canary: None,
+            frequency_khz: None,
         }
+    }
+
+    /// User time of programs other than the worker up to `durable`, by the counters: a lower bound
+    /// of foreign load. Absent of cycles, whose counters leave the rest of their periods out.
+    #[must_use]
+    pub fn foreign_ns(&self) -> Option<u64> {
+        if self.cycles.is_some() {
+            return None;
+        }
+        let counter = |name| self.counter(Window::Durable, name);
+        let user_ns = counter("cpu.user_ns")?.saturating_add(counter("cpu.nice_ns").unwrap_or(0));
+        Some(user_ns.saturating_sub(self.worker.user_ns))
     }
 
     /// Bytes that the work itself wrote.
@@ -395,6 +447,9 @@ pub enum CacheState {
     Warm,
     /// The file system lives in memory: compared only with warm ones.
     WarmByNature,
+    /// Warm was asked for, and the device delivered what should have been cached, or somebody
+    /// dropped the caches: neither warm nor cold, and compared with nothing.
+    NotWarm,
 }
 
 /// Readings behind a cold phase. A reading that could not be had is `None`.
@@ -410,10 +465,15 @@ pub struct ColdProof {
     pub source_resident_pages: Option<u64>,
     /// Bytes that the mount read from the device.
     pub mount_read_bytes: Option<u64>,
-    /// Bytes of data that a cold phase has to read, at least; 0 where only metadata is needed.
+    /// Bytes that a cold phase has to read, at least: contents, or inodes and names beyond what the
+    /// mount read; 0 where this is not known.
     pub needed_read_bytes: Option<u64>,
     /// Bytes that the device delivered up to `durable`.
     pub delivered_read_bytes: Option<u64>,
+    /// How often somebody dropped the caches of the machine from the beginning of the phase before,
+    /// or from the mount, up to `durable`; only of phases that were asked to be warm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_drops: Option<u64>,
 }
 
 /// Memory limit of a phase.

@@ -2,7 +2,9 @@
 //! in the time of a few hundred whole records.
 
 use crate::clock::Clock;
-use crate::record::{CacheState, MemoryRecord, Outcome, TimeBase, TrialRecord, Window};
+use crate::record::{
+    CacheState, MemoryRecord, Outcome, PhaseRecord, TimeBase, TrialRecord, Window,
+};
 
 /// Counters of processor time up to `durable` that a score is made of: five of busy time, two of
 /// the rest, and what the hypervisor gave to others. Clock ticks of `/proc/stat` are 10 ms on every
@@ -65,6 +67,71 @@ pub struct PhaseScore {
     pub written_bytes: Option<u64>,
     /// Latency that 99 % of the ops stayed below; only where it was asked for.
     pub p99_ns: Option<u64>,
+    /// What the machine was like meanwhile.
+    pub covariates: Covariates,
+}
+
+/// What the machine did beside a phase and how fast it was: covariates of its times, and grounds
+/// for a block to be run again. What was not read is absent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Covariates {
+    /// User time of programs other than the worker up to `durable`. Kernel threads have none, so
+    /// this is foreign (or the server of a FUSE file system); what such programs did in the kernel
+    /// is not in it: a lower bound. Read in clock ticks, as all of [`PROCESSOR`].
+    pub foreign_ns: Option<u64>,
+    /// Length of the canary loop right before the phase: a fixed amount of work without I/O.
+    pub canary_before_ns: Option<u64>,
+    /// The same after it.
+    pub canary_after_ns: Option<u64>,
+    /// Mean frequency of the processors.
+    pub frequency_khz: Option<u64>,
+    /// Task clock of the worker and its programs up to `durable`, ns.
+    pub worker_cpu_ns: Option<u64>,
+    /// Task clock of all kernel threads up to `durable`, ns: also what they did for others.
+    pub kernel_cpu_ns: Option<u64>,
+}
+
+impl Covariates {
+    /// The covariates of a phase.
+    #[must_use]
+    pub fn of(phase: &PhaseRecord) -> Self {
+        Self {
+            foreign_ns: phase.foreign_ns(),
+            canary_before_ns: phase.canary.map(|canary| canary.before_ns),
+            canary_after_ns: phase.canary.and_then(|canary| canary.after_ns),
+            frequency_khz: phase.frequency_khz,
+            worker_cpu_ns: phase.task_cpu.map(|cpu| cpu.worker_ns),
+            kernel_cpu_ns: phase.task_cpu.and_then(|cpu| cpu.kernel_threads_ns),
+        }
+    }
+
+    /// Every figure, in the order of the columns they are stored in.
+    #[must_use]
+    pub fn to_columns(self) -> [Option<u64>; 6] {
+        let canary = [self.canary_before_ns, self.canary_after_ns];
+        [
+            self.foreign_ns,
+            canary[0],
+            canary[1],
+            self.frequency_khz,
+            self.worker_cpu_ns,
+            self.kernel_cpu_ns,
+        ]
+    }
+
+    /// From [`Self::to_columns`].
+    #[must_use]
+    pub fn from_columns(columns: [Option<u64>; 6]) -> Self {
+        let [foreign_ns, before, after, frequency_khz, worker_cpu_ns, kernel_cpu_ns] = columns;
+        Self {
+            foreign_ns,
+            canary_before_ns: before,
+            canary_after_ns: after,
+            frequency_khz,
+            worker_cpu_ns,
+            kernel_cpu_ns,
+        }
+    }
 }
 
 /// Memory of a phase.
@@ -145,6 +212,7 @@ impl TrialScore {
                 steal_ns,
                 written_bytes: phase.counter(Window::Unmounted, WRITTEN),
                 p99_ns: phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99)),
+                covariates: Covariates::of(phase),
             }
         });
         Self {

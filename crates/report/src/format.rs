@@ -154,6 +154,7 @@ pub(crate) fn cache(state: CacheState) -> &'static str {
         CacheState::Cold => "cold",
         CacheState::Warm => "warm",
         CacheState::WarmByNature => "warm by nature",
+        CacheState::NotWarm => "not warm",
     }
 }
 

@@ -161,6 +161,9 @@ pub(crate) fn contender_of(study: &Study, label: &str) -> Option<usize> {
 pub(crate) fn not_cold(row: &PhaseRow) -> Option<String> {
     match (&row.not_cold_because, row.cache) {
         (Some(why), CacheState::WarmByNature) => Some(format!("warm by nature: {why}")),
+        (Some(why), CacheState::NotWarm) => {
+            Some(format!("not warm, though warm was asked for: {why}"))
+        }
         (Some(why), state) => Some(format!("{}, though cold was asked for: {why}", cache(state))),
         (None, CacheState::WarmByNature) => Some("warm by nature".to_owned()),
         (None, _) => None,

@@ -10,6 +10,7 @@ use crate::table::{Cell, Column, Table};
 use crate::text::Style;
 use fsarena_model::job::By;
 use fsarena_model::run::{Clock, RateStyle};
+use fsarena_model::units::three_digits;
 use fsarena_model::work::Fsync;
 use fsarena_study::{
     CpuLoad, Latency, PhaseRow, PhaseTable, RateUnit, SpreadNs, Study, ThreadsView,
@@ -71,6 +72,12 @@ fn legend(study: &Study, style: Style) -> String {
             " latency: of single ops, all trials together; p90 needs 10 ops, p99 100, p99.9 1,000.",
         );
     }
+    if study.tables.iter().flat_map(|table| &table.rows).any(|row| row.cpu_per_op.is_some()) {
+        text.push_str(
+            " CPU/op, and CPU where a phase was too short for ticks: processor time of an op by \
+             the task clock, of the worker and of kernel threads.",
+        );
+    }
     if study.tables.iter().any(|table| table.unit == RateUnit::Ops) {
         text.push_str(" IOPS: calls of reading and writing per second.");
     }
@@ -123,6 +130,8 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
         Column::figure(study.compared_clock.name()),
         Column::figure("min - max").optional(1),
     ]);
+    let has_task_clock = table.rows.iter().any(|row| row.cpu_per_op.is_some());
+    columns.extend(has_task_clock.then(|| Column::figure("CPU/op").optional(7)));
     columns.extend(other_clocks(study).map(|one| Column::figure(one.name())));
     columns.push(Column::figure("ratio").optional(2));
     if has_quantiles {
@@ -138,6 +147,7 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
         cells.extend(by_calls.then(|| rate(Scale::for_bytes(table, rate_style))));
         cells.extend([cpu_cell(row), clock_cell(row, study.compared_clock, ns)]);
         cells.push(range_cell(row.compared, ns));
+        cells.extend(has_task_clock.then(|| cpu_per_op_cell(row)));
         cells.extend(other_clocks(study).map(|one| clock_cell(row, one, ns)));
         cells.push(Cell::quotient(row.ratio_of_medians));
         if has_quantiles {
@@ -180,6 +190,9 @@ fn other_clocks(study: &Study) -> impl Iterator<Item = Clock> {
     all.filter(move |&one| one != compared)
 }
 
+/// Share of the machine that other programs may use before the CPU load is marked.
+const FOREIGN_SHARE_MAX: f64 = 0.05;
+
 /// What a figure is that there is not, for sorting: before all others.
 const NONE: f64 = -1.0;
 
@@ -192,12 +205,27 @@ fn label_cell(table: &PhaseTable, row: &PhaseRow) -> Cell {
     Cell::contender(row.contender, label).notes(notes_of(row, common_memory(table)))
 }
 
+/// The load of the machine, or where the phase was too short for it the processor time of one op.
 fn cpu_cell(row: &PhaseRow) -> Cell {
-    match row.cpu {
-        CpuLoad::Percent { percent } => Cell::figure(cpu(row.cpu), percent.median),
-        CpuLoad::TooShort => Cell::figure(cpu(row.cpu), NONE),
-        CpuLoad::Unknown => Cell::none(),
-    }
+    let foreign = row.foreign_share.filter(|share| *share > FOREIGN_SHARE_MAX).map(|share| {
+        format!("CPU: other programs used up to {:.0} % of the machine", share * 100.0)
+    });
+    let cell = match (row.cpu, row.cpu_per_op) {
+        (CpuLoad::Percent { percent }, _) => Cell::figure(cpu(row.cpu), percent.median),
+        (CpuLoad::TooShort, Some(_)) => cpu_per_op_cell(row),
+        (CpuLoad::TooShort, None) => Cell::figure(cpu(row.cpu), NONE),
+        (CpuLoad::Unknown, _) => Cell::none(),
+    };
+    cell.notes(foreign.into_iter().collect())
+}
+
+/// Processor time of one op by the task clock.
+fn cpu_per_op_cell(row: &PhaseRow) -> Cell {
+    let text = |ns: f64| match ns {
+        ns if ns < 1e6 => format!("{} µs/op", three_digits(ns / 1e3)),
+        ns => format!("{} ms/op", three_digits(ns / 1e6)),
+    };
+    Cell::maybe(row.cpu_per_op.map(|own| (text(own.ns.median), own.ns.median)))
 }
 
 /// A length in the words of `length`.

@@ -249,6 +249,7 @@ fn bar_note(row: &PhaseRow, ranked: Option<&RankRow>) -> String {
     }
     match (row.cache, &row.not_cold_because) {
         (CacheState::WarmByNature, _) => parts.push("warm by nature".to_owned()),
+        (CacheState::NotWarm, _) => parts.push("NOT WARM".to_owned()),
         (CacheState::Warm, Some(_)) => parts.push("WARM, cold was asked for".to_owned()),
         _ => {}
     }

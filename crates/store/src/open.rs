@@ -5,8 +5,19 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use std::path::Path;
 use std::time::Duration;
 
-/// Makes an empty file a database of this schema.
+/// Makes an empty file a database of the first released schema.
 const SCHEMA: &str = include_str!("../migrations/0001_schema.sql");
+
+/// What makes a database of one version one of the next, from [`FIRST_RELEASED`] on.
+const MIGRATIONS: [&str; 1] = [include_str!("../migrations/0002_covariates.sql")];
+const _: () = assert!(FIRST_RELEASED as usize + MIGRATIONS.len() == SCHEMA_VERSION as usize);
+
+/// A file of version 6 that is only read looks like one of version 7: a table of the connection's
+/// own goes before that of the file.
+const READ_AS_7: &str = "PRAGMA temp_store = MEMORY;
+    CREATE TEMP VIEW score AS SELECT *, NULL AS foreign_ns, NULL AS canary_before_ns,
+    NULL AS canary_after_ns, NULL AS frequency_khz, NULL AS worker_cpu_ns,
+    NULL AS kernel_cpu_ns, 0 AS not_warm FROM main.score;";
 
 /// Schemas before this one were those of builds that were never released.
 const FIRST_RELEASED: u32 = 6;
@@ -32,8 +43,8 @@ impl Store {
         let store = Self::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
         let version = store.checked_version()?;
         store.sql(|c| c.pragma_update(None, "journal_mode", "DELETE"))?;
-        if version == 0 {
-            store.create()?;
+        if version < SCHEMA_VERSION {
+            store.migrate()?;
         }
         Ok(store)
     }
@@ -51,8 +62,14 @@ impl Store {
         }
         let store = Self::connect(path, OpenFlags::empty())?;
         store.sql(|c| c.pragma_update(None, "query_only", true))?;
-        if store.checked_version()? == 0 {
-            return Err(StoreError::Missing { path: path.to_owned() });
+        match store.checked_version()? {
+            0 => return Err(StoreError::Missing { path: path.to_owned() }),
+            6 => store.sql(|c| {
+                c.pragma_update(None, "query_only", false)?;
+                c.execute_batch(READ_AS_7)?;
+                c.pragma_update(None, "query_only", true)
+            })?,
+            _ => {}
         }
         Ok(store)
     }
@@ -149,15 +166,22 @@ impl Store {
         Err(StoreError::Damaged { path: self.path.clone(), detail })
     }
 
-    fn create(&self) -> Result<(), StoreError> {
+    /// Makes the schema the present one, from nothing or from that of an older release: all of it,
+    /// or nothing.
+    fn migrate(&self) -> Result<(), StoreError> {
         self.sql(|c| {
             let transaction = Transaction::new_unchecked(c, TransactionBehavior::Immediate)?;
             // Read again under the lock: another process may have been faster.
-            if read_i32(&transaction, "user_version")? == 0 {
+            let mut version = read_i32(&transaction, "user_version")?.unsigned_abs();
+            if version == 0 {
                 transaction.execute_batch(SCHEMA)?;
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-                transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+                version = FIRST_RELEASED;
             }
+            for migration in &MIGRATIONS[version.saturating_sub(FIRST_RELEASED) as usize..] {
+                transaction.execute_batch(migration)?;
+            }
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             transaction.commit()
         })
     }
@@ -183,12 +207,12 @@ mod tests {
         };
         for pages in [1, 2, 5, 10] {
             limit(pages);
-            let error = store.create().unwrap_err();
+            let error = store.migrate().unwrap_err();
             assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
             assert_eq!(store.checked_version().unwrap(), 0);
         }
         limit(1 << 30);
-        store.create().unwrap();
+        store.migrate().unwrap();
         assert_eq!(store.checked_version().unwrap(), SCHEMA_VERSION);
     }
 }

@@ -8,15 +8,18 @@ use crate::columns::{cache_state_name, drained_name, int, int_if, unsigned, unsi
 use crate::{RunId, Store, StoreError};
 use fsarena_model::record::{CacheState, Drained, TimeBase, TrialRecord, Window};
 use fsarena_model::run::Clock;
-use fsarena_model::score::{MemoryKind, PROCESSOR, PhaseScore, ProcessorTime, TrialScore, WRITTEN};
+use fsarena_model::score::{
+    Covariates, MemoryKind, PROCESSOR, PhaseScore, ProcessorTime, TrialScore, WRITTEN,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
 
 /// Columns of the table, as [`insert_scores`] fills and [`phase`] reads them; the counters of
-/// [`PROCESSOR`] are in its order.
+/// [`PROCESSOR`] and the [`Covariates`] are in their order.
 const COLUMNS: &str = "name, failed, returned_ns, durable_ns, drained, drained_ns, cache_state,
     memory, cpu_user_ns, cpu_nice_ns, cpu_system_ns, cpu_irq_ns, cpu_softirq_ns, cpu_idle_ns,
-    cpu_iowait_ns, cpu_steal_ns, written_bytes, p99_ns";
+    cpu_iowait_ns, cpu_steal_ns, written_bytes, p99_ns, not_warm, foreign_ns, canary_before_ns,
+    canary_after_ns, frequency_khz, worker_cpu_ns, kernel_cpu_ns";
 
 /// One row a timed phase, with their ids.
 pub(crate) fn insert_scores(
@@ -24,7 +27,7 @@ pub(crate) fn insert_scores(
     trial: i64,
     record: &TrialRecord,
 ) -> rusqlite::Result<Vec<i64>> {
-    let places = ["?"; 20].join(", ");
+    let places = ["?"; 27].join(", ");
     let sql = format!("INSERT INTO score (trial_id, position, {COLUMNS}) VALUES ({places})");
     let mut insert = t.prepare_cached(&sql)?;
     let mut ids = Vec::with_capacity(record.phases.len());
@@ -51,6 +54,8 @@ pub(crate) fn insert_scores(
         values.push(counter(Window::Unmounted, WRITTEN));
         let p99_ns = phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99));
         values.push(int_if(p99_ns).into());
+        values.push((phase.cache.state == CacheState::NotWarm).into());
+        values.extend(Covariates::of(phase).to_columns().map(|value| int_if(value).into()));
         insert.execute(params_from_iter(values))?;
         ids.push(t.last_insert_rowid());
     }
@@ -123,6 +128,10 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         *counter = unsigned_if(row, at)?;
     }
     let ProcessorTime { cpu_ns, machine_ns, steal_ns } = ProcessorTime::from_counters(counters);
+    let mut covariates = [None; 6];
+    for (at, value) in (19..).zip(&mut covariates) {
+        *value = unsigned_if(row, at)?;
+    }
     Ok(PhaseScore {
         name: row.get(0)?,
         is_complete: !is_cut_short,
@@ -135,6 +144,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         // The schema allows no further words.
         cache: match row.get_ref(6)?.as_str()? {
             "cold" => CacheState::Cold,
+            "warm" if row.get(18)? => CacheState::NotWarm,
             "warm" => CacheState::Warm,
             _ => CacheState::WarmByNature,
         },
@@ -148,6 +158,7 @@ fn phase(row: &Row<'_>) -> rusqlite::Result<PhaseScore> {
         steal_ns,
         written_bytes: unsigned_if(row, 16)?,
         p99_ns: unsigned_if(row, 17)?,
+        covariates: Covariates::from_columns(covariates),
     })
 }
 

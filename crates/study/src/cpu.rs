@@ -85,6 +85,45 @@ impl CpuLoad {
     }
 }
 
+/// Processor time of one op by the task clock, which has no ticks: of the worker and its programs,
+/// and of kernel threads where they are seen, up to `durable`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct CpuPerOp {
+    /// Spread over trials, ns an op.
+    pub ns: SpreadF,
+    /// Whether kernel threads are in all of them: write-back, journal, and what they did for
+    /// others.
+    pub with_kernel_threads: bool,
+}
+
+impl CpuPerOp {
+    /// Over several phases, each of its own trial; `None` where none has the figure. Kernel threads
+    /// are left out of all where one trial did not see them.
+    #[must_use]
+    pub fn over<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<Self> {
+        let known = |phase: &PhaseRecord| phase.task_cpu.map(|cpu| (cpu, phase.ops));
+        let all: Vec<_> = phases.into_iter().filter_map(known).filter(|&(_, n)| n > 0).collect();
+        let with_kernel_threads = all.iter().all(|(cpu, _)| cpu.kernel_threads_ns.is_some());
+        let each = all.iter().map(|(cpu, ops)| {
+            let kernel_ns = cpu.kernel_threads_ns.filter(|_| with_kernel_threads).unwrap_or(0);
+            cpu.worker_ns.saturating_add(kernel_ns) as f64 / *ops as f64
+        });
+        SpreadF::from_values(each.collect()).map(|ns| Self { ns, with_kernel_threads })
+    }
+}
+
+/// The largest share of the machine that ran other programs, in user mode, in one of the phases, 0
+/// to 1; `None` where it is not counted, or each was too short for that.
+pub(crate) fn foreign_share<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<f64> {
+    let share = |phase: &PhaseRecord| {
+        let counters = counters(phase)?;
+        let (_, all_ns) = busy_and_all(counters.as_ref())?;
+        let foreign_ns = phase.foreign_ns()?;
+        is_long(all_ns).then(|| (foreign_ns as f64 / all_ns as f64).min(1.0))
+    };
+    phases.into_iter().filter_map(share).max_by(f64::total_cmp)
+}
+
 /// Share of the machine's time up to `durable` that the hypervisor took, 0 to 1; `None` where it is
 /// not counted, or the phase was too short for that.
 pub(crate) fn steal_share(phase: &PhaseRecord) -> Option<f64> {
@@ -126,12 +165,38 @@ fn busy_and_all(counters: &Counters) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_model::record::TaskCpu;
 
     fn percent(times: &[(u64, u64)]) -> Option<f64> {
         match CpuLoad::of_times(times) {
             CpuLoad::Percent { percent } => Some(percent.median),
             CpuLoad::TooShort | CpuLoad::Unknown => None,
         }
+    }
+
+    /// Where there are too few ticks for a load, there is a figure still.
+    #[test]
+    fn the_task_clock_has_a_figure_for_short_phases() {
+        let header = fsarena_testkit::records::header(
+            vec![fsarena_testkit::records::contender("ext4", "ext4", 1)],
+            vec![fsarena_testkit::records::small_files()],
+            1,
+        );
+        let mut phase = fsarena_testkit::records::record(&header, 0).phases.remove(0);
+        assert_eq!(CpuPerOp::over([&phase]), None, "of an older record");
+        phase.ops = 1000;
+        let cpu = |worker_ns, kernel_threads_ns| Some(TaskCpu { worker_ns, kernel_threads_ns });
+        phase.task_cpu = cpu(30_000_000, Some(12_000_000));
+        let one = CpuPerOp::over([&phase]).expect("it has the clock");
+        assert_eq!((one.ns.median, one.with_kernel_threads), (42_000.0, true));
+        let mut inside = phase.clone();
+        inside.task_cpu = cpu(50_000_000, None);
+        let both = CpuPerOp::over([&phase, &inside]).expect("both have the clock");
+        assert_eq!((both.ns.median, both.with_kernel_threads), (40_000.0, false));
+        let busy = foreign_share([&phase]).expect("two seconds are long enough");
+        assert!(busy < 1e-9, "all user time is the worker's: {busy}");
+        phase.worker.user_ns = 0;
+        assert!(foreign_share([&phase]).is_some_and(|share| (share - 0.05).abs() < 1e-9));
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod workers;
 mod workloads;
 
 pub use account::{AccountLine, AccountMeans, AccountPart, AccountRow, AccountView, TrialAccount};
-pub use cpu::{CpuLoad, TICK_NS, TOO_SHORT_TICKS};
+pub use cpu::{CpuLoad, CpuPerOp, TICK_NS, TOO_SHORT_TICKS};
 pub use curves::{CURVE_POINTS_MAX, LatencyCurve, PhaseCurves, curves};
 pub use cycles::{CycleFigures, CyclesRow, CyclesView};
 pub use device::{ConditioningRow, QueueRow};

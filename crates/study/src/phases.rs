@@ -6,7 +6,7 @@
 //! among rows that may be compared.
 
 use crate::contenders::Contenders;
-use crate::cpu::CpuLoad;
+use crate::cpu::{CpuLoad, CpuPerOp, foreign_share};
 use crate::figures::{SpreadF, SpreadNs};
 use crate::ledger::{DeviceBytes, Latency, device_bytes, write_amplification};
 use crate::rates::{RateUnit, Rates};
@@ -89,6 +89,11 @@ pub struct PhaseRow {
     pub worker: Option<WorkerView>,
     /// Load of the whole machine up to `durable`.
     pub cpu: CpuLoad,
+    /// Processor time of one op by the task clock.
+    pub cpu_per_op: Option<CpuPerOp>,
+    /// The largest share of the machine that ran other programs in one of its trials, 0 to 1: the
+    /// load of the machine holds them.
+    pub foreign_share: Option<f64>,
     /// Cycles that began while another one ran, where there are some: counters of a cycle hold
     /// what the others did meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -260,6 +265,7 @@ pub(crate) fn groups<'a>(records: &[&'a TrialRecord], phase: &str) -> Group<'a> 
                     CacheState::Cold => 0,
                     CacheState::Warm => 1,
                     CacheState::WarmByNature => 2,
+                    CacheState::NotWarm => 3,
                 };
                 let key = (record.time_base, rank, MemoryView::from(&found.memory));
                 groups.entry(key).or_default().push((record, at));
@@ -288,12 +294,13 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
     let first = &record.phases[at];
     let cold_asked = first.cache.asked == fsarena_model::contender::Cache::Cold;
     let cold = first.cache.state == CacheState::Cold;
+    let not_warm = first.cache.state == CacheState::NotWarm;
     PhaseRow {
         contender: 0,
         label: String::new(),
         time_base: record.time_base,
         cache: first.cache.state,
-        not_cold_because: (cold_asked && !cold).then(|| first.cache.why.clone()),
+        not_cold_because: (cold_asked && !cold || not_warm).then(|| first.cache.why.clone()),
         memory: MemoryView::Whole,
         n: phases.len(),
         n_planned: 0,
@@ -307,6 +314,8 @@ fn row(clock: Clock, group: &[(&TrialRecord, usize)]) -> PhaseRow {
         program: ProgramView::over(&phases),
         worker: WorkerView::over(&phases),
         cpu: CpuLoad::over(phases.iter().copied()),
+        cpu_per_op: CpuPerOp::over(phases.iter().copied()),
+        foreign_share: foreign_share(phases.iter().copied()),
         overlapped_cycles: overlapped_cycles(&phases),
         latency: Latency::over(phases.iter().copied()),
         write_latency: Latency::of_writes(phases.iter().copied()),

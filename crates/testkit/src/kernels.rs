@@ -68,7 +68,7 @@ const MODERN: &[(&str, &str)] = &[
         "proc/vmstat",
         "nr_free_pages 6081122\nnr_dirty 57\nnr_dirtied 479587\nnr_written 400000\n\
          pgpgin 2442445\npgpgout 2376129\npswpin 3\npswpout 4\npgfault 7685250\npgmajfault 1533\n\
-         pgsteal_kswapd 5\npgsteal_direct 6\noom_kill 0\nballoon_inflate 0\nballoon_deflate 0\n",
+         pgsteal_kswapd 5\npgsteal_direct 6\ndrop_pagecache 2\ndrop_slab 1\noom_kill 0\nballoon_inflate 0\nballoon_deflate 0\n",
     ),
     (
         "proc/meminfo",

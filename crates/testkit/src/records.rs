@@ -324,6 +324,8 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
             returned_ns: SECOND_NS / 2,
             durable_ns: Some(SECOND_NS),
             drained: Drained::Frozen { drained_ns: SECOND_NS * 5 / 4 },
+            device_flushed: false,
+            drain_late_ns: None,
         },
         ops,
         asked_bytes,
@@ -355,6 +357,10 @@ fn phase(workload: &Workload, planned: &Phase) -> PhaseRecord {
         cycles: planned.cycle.as_ref().map(cycles),
         account: None,
         error: None,
+        counters_late_ns: None,
+        task_cpu: None,
+        canary: None,
+        frequency_khz: None,
     }
 }
 

@@ -399,6 +399,9 @@ fn left(plan: &RunPlan, asked: &Asked<'_>, order: &[usize]) -> Vec<Excluded> {
         if asked.points.not_cold.contains(&contender) {
             return "cold was asked for and not proved".to_owned();
         }
+        if asked.points.not_warm.contains(&contender) {
+            return "warm was asked for, and it was not warm".to_owned();
+        }
         if asked.points.bad_contents.contains(&contender) {
             return "its contents were wrong when read again".to_owned();
         }

@@ -44,6 +44,8 @@ pub struct Points {
     pub all: Vec<Point>,
     /// Values that are excluded because a cold phase was asked for and not proved, by contender.
     pub not_cold: Vec<usize>,
+    /// Values that are excluded because a warm phase was asked for and was not warm, by contender.
+    pub not_warm: Vec<usize>,
     /// Trials that are excluded because their contents were wrong, by contender.
     pub bad_contents: Vec<usize>,
 }
@@ -71,6 +73,7 @@ impl Points {
                 elapsed_ns: score.elapsed_ns,
             }),
             Reading::NotCold => self.not_cold.push(slot.contender),
+            Reading::NotWarm => self.not_warm.push(slot.contender),
             Reading::BadContents => self.bad_contents.push(slot.contender),
             Reading::Nothing => {}
         }
@@ -119,6 +122,8 @@ enum Reading {
     Value(Class, f64),
     /// It was to be cold, and that was not proved.
     NotCold,
+    /// It was to be warm, and was not.
+    NotWarm,
     /// Its contents were wrong.
     BadContents,
     /// Nothing: it failed before, or has no such figure.
@@ -137,6 +142,9 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
     let asked = plan.contenders[slot.contender].levels.cache;
     if phase.cache == CacheState::Warm && plan.is_to_be_cold(question, asked) {
         return Reading::NotCold;
+    }
+    if phase.cache == CacheState::NotWarm {
+        return Reading::NotWarm;
     }
     let class = Class {
         time_base: score.time_base,

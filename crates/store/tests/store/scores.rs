@@ -4,16 +4,17 @@
 
 use fsarena_model::contender::Cache;
 use fsarena_model::record::{
-    CacheState, Drained, MemoryRecord, Outcome, PhaseRecord, TrialRecord, Window,
+    CacheState, Canary, Drained, MemoryRecord, Outcome, PhaseRecord, TaskCpu, TrialRecord, Window,
 };
-use fsarena_model::run::RunHeader;
+use fsarena_model::run::{RunHeader, RunState};
 use fsarena_model::sample::LatencyHistogram;
-use fsarena_model::score::{MemoryKind, PROCESSOR, PhaseScore, TrialScore, WRITTEN};
+use fsarena_model::score::{Covariates, MemoryKind, PROCESSOR, PhaseScore, TrialScore, WRITTEN};
 use fsarena_model::work::{OpError, VerifyReport};
-use fsarena_store::{Owner, RunId, Store, StoreError};
+use fsarena_store::{Owner, RunId, SCHEMA_VERSION, Store, StoreError};
 use fsarena_testkit::records::{self, SECOND_NS, contender, small_files};
 use rusqlite::Connection;
 use std::collections::BTreeSet;
+use std::path::Path;
 use tempfile::TempDir;
 
 fn new(header: &RunHeader) -> (TempDir, Store, RunId) {
@@ -85,9 +86,10 @@ fn vary_phase(chance: &mut Chance, phase: &mut PhaseRecord) {
         _ => Drained::Frozen { drained_ns: chance.ns() },
     };
     phase.cache.asked = Cache::Warm;
-    phase.cache.state = match chance.next(3) {
+    phase.cache.state = match chance.next(4) {
         0 => CacheState::Cold,
         1 => CacheState::Warm,
+        2 => CacheState::NotWarm,
         _ => CacheState::WarmByNature,
     };
     let limit_bytes = 64 << 20;
@@ -122,6 +124,16 @@ fn vary_phase(chance: &mut Chance, phase: &mut PhaseRecord) {
             sum_ns: chance.ns(),
         }),
     };
+    phase.worker.user_ns = chance.ns();
+    phase.canary = chance.one_in(2).then(|| Canary {
+        before_ns: chance.ns(),
+        after_ns: chance.one_in(2).then(|| chance.ns()),
+    });
+    phase.frequency_khz = chance.one_in(2).then(|| chance.ns());
+    phase.task_cpu = chance.one_in(2).then(|| TaskCpu {
+        worker_ns: chance.ns(),
+        kernel_threads_ns: chance.one_in(2).then(|| chance.ns()),
+    });
     phase.error = chance.one_in(4).then(|| OpError {
         op_index: chance.next(100),
         thread: None,
@@ -165,7 +177,7 @@ fn of_records_of_all_kinds() {
     let mut attempts = 0;
     for sequence in 0..120 {
         let plain = records::record(&header, sequence);
-        for _ in 0..3 {
+        for _ in 0..2 {
             let mut record = plain.clone();
             vary(&mut chance, &mut record);
             store.put_record(run, &record).unwrap();
@@ -184,13 +196,17 @@ fn of_records_of_all_kinds() {
     count(scores.iter().filter(|score| score.has_bad_contents).count(), scores.len());
     count(scores.iter().filter(|score| score.phases.is_empty()).count(), scores.len());
     count(phases().filter(|phase| phase.is_complete).count(), phases().count());
-    let figures: [fn(&PhaseScore) -> Option<u64>; 6] = [
+    let figures: [fn(&PhaseScore) -> Option<u64>; 10] = [
         |phase| phase.cpu_ns,
         |phase| phase.machine_ns,
         |phase| phase.steal_ns,
         |phase| phase.written_bytes,
         |phase| phase.drained_ns,
         |phase| phase.p99_ns,
+        |phase| phase.covariates.foreign_ns,
+        |phase| phase.covariates.canary_after_ns,
+        |phase| phase.covariates.frequency_khz,
+        |phase| phase.covariates.kernel_cpu_ns,
     ];
     for of in figures {
         count(phases().filter_map(of).count(), phases().count());
@@ -263,4 +279,53 @@ fn of_cycles() {
     assert_eq!(drained, [Some(180), Some(180), None, Some(160)]);
     assert_eq!(phases[0].written_bytes, Some(records::CYCLE_WRITTEN_BYTES));
     assert_eq!(phases[0].cpu_ns, Some(60 * SECOND_NS));
+}
+
+/// Makes the database at `path` one of version 6, as the release before wrote it.
+fn make_version_6(path: &Path) {
+    let raw = Connection::open(path).unwrap();
+    for column in [
+        "foreign_ns",
+        "canary_before_ns",
+        "canary_after_ns",
+        "frequency_khz",
+        "worker_cpu_ns",
+        "kernel_cpu_ns",
+        "not_warm",
+    ] {
+        raw.execute_batch(&format!("ALTER TABLE score DROP COLUMN {column}")).unwrap();
+    }
+    raw.pragma_update(None, "user_version", 6).unwrap();
+}
+
+/// A file of version 6 is read as it is, merged, and taken over when it is opened for writing; its
+/// scores have no covariates.
+#[test]
+fn of_a_file_of_version_6() {
+    let header = records::header(vec![contender("ext4", "ext4", 1)], vec![small_files()], 2);
+    let (dir, store, run) = new(&header);
+    let path = store.path().to_owned();
+    store.put_record(run, &records::record(&header, 0)).unwrap();
+    store.set_state(run, RunState::Interrupted, None).unwrap();
+    let mut expected = store.scores(run).unwrap();
+    assert!(expected[0].phases[0].covariates.foreign_ns.is_some());
+    expected[0].phases.iter_mut().for_each(|phase| phase.covariates = Covariates::default());
+    drop(store);
+    make_version_6(&path);
+    let before = std::fs::read(&path).unwrap();
+    let reader = Store::open_read_only(&path).unwrap();
+    assert_eq!(reader.scores(run).unwrap(), expected);
+    assert!(reader.set_state(run, RunState::Done, None).is_err(), "it is only read");
+    drop(reader);
+    let mut other = Store::open(&dir.path().join("other.db")).unwrap();
+    assert_eq!(other.merge(&path).unwrap().taken(), 1);
+    assert_eq!(other.scores(RunId(1)).unwrap(), expected);
+    assert!(std::fs::read(&path).unwrap() == before, "the file was changed");
+    let writer = Store::open(&path).unwrap();
+    assert_eq!(writer.scores(run).unwrap(), expected);
+    writer.put_record(run, &records::record(&header, 1)).unwrap();
+    assert!(writer.scores(run).unwrap()[1].phases[0].covariates.foreign_ns.is_some());
+    let raw = Connection::open(&path).unwrap();
+    let version: u32 = raw.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, SCHEMA_VERSION);
 }

@@ -3,7 +3,7 @@
 use fsarena_model::contender::{Cache, Contender};
 use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::run::{Clock, RunHeader};
-use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
+use fsarena_model::score::{Covariates, MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::seed::Seed;
 use fsarena_model::verdict::{
     CAPS, Limits, METHOD_VERSION, Metric, Pairs, Question, Rule, Stop, StopWhy, Verdict,
@@ -65,6 +65,7 @@ pub fn score(sequence: u32, durable_ns: f64) -> TrialScore {
             steal_ns: Some(0),
             written_bytes: Some(100 << 20),
             p99_ns: None,
+            covariates: Covariates::default(),
         }],
     }
 }

@@ -78,5 +78,5 @@ pub fn points(
             all.push(point);
         }
     }
-    Points { all, not_cold: Vec::new(), bad_contents: Vec::new() }
+    Points { all, ..Points::default() }
 }

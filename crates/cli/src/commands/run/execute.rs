@@ -136,6 +136,10 @@ fn exit_code(
         say!("some phases were to be cold and could not be proved cold: see the rows");
         return ExitCode::from(exit::INVALID);
     }
+    if study.tables.iter().flat_map(|t| &t.rows).any(|row| row.cache == CacheState::NotWarm) {
+        say!("some phases were to be warm and were not: see the rows");
+        return ExitCode::from(exit::INVALID);
+    }
     if args.require_decision && verdicts.is_none_or(loaded::is_undecided) {
         return ExitCode::from(exit::UNDECIDED);
     }
