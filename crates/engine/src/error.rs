@@ -13,6 +13,9 @@ pub enum EngineError {
     /// The root cannot be opened.
     #[error("dataset root {path}: cannot open it as a directory: {source}")]
     Root { path: PathBuf, source: Errno },
+    /// The device that is to be flushed cannot be opened.
+    #[error("device {path}: cannot open it to flush it: {source}; this needs root")]
+    Device { path: PathBuf, source: Errno },
     /// A directory of the dataset cannot be made.
     #[error("directory {name} of the dataset: cannot make it: {source}")]
     MakeDir {

@@ -24,6 +24,9 @@
 //! | [`phase`] | one phase from preparation to report, by one thread or several |
 //! | [`verify`] | reads everything again and compares |
 //! | [`calibrate`] | what the harness itself costs |
+//! | [`durable`] | the end of a phase: its clocks, and the counters of that moment |
+//! | [`resident`] | the pages of the program itself, in memory before the clock runs |
+//! | [`canary`] | a fixed piece of work that says how fast the machine is |
 //! | [`outcome`], [`resources`] | failures in words, processor time; the worker uses both |
 //!
 //! This crate knows nothing of experiments, records, reports or programs, and starts no process.
@@ -32,9 +35,11 @@
 pub mod backend;
 pub mod buffer;
 pub mod calibrate;
+pub mod canary;
 mod check;
 pub mod clock;
 pub mod cycle;
+pub mod durable;
 mod error;
 pub mod hist;
 pub mod names;
@@ -43,6 +48,7 @@ pub mod outcome;
 pub mod pattern;
 pub mod permute;
 pub mod phase;
+pub mod resident;
 pub mod resources;
 pub mod root;
 pub mod share;

@@ -7,8 +7,9 @@ use crate::backend::null::Null;
 use crate::backend::sync::Sync;
 use crate::buffer::Pages;
 use crate::check;
-use crate::clock::{TickClock, monotonic_ns};
+use crate::clock::TickClock;
 use crate::cycle::Cycles;
+use crate::durable::Durable;
 use crate::error::EngineError;
 use crate::hist::{Chained, Histogram, NoLatency};
 use crate::names::{DirNames, FileNames, LINK, SYMLINK};
@@ -116,7 +117,7 @@ impl Prepared {
             Interface::Mmap => self.run(&Mmap::new(root, self.phase.op)),
             Interface::IoUring => self.run_threads(
                 |context, barrier| uring::run_thread(root, context, barrier),
-                || rustix::fs::syncfs(root.dir()),
+                || root.make_durable(),
                 || root.free_bytes(),
             ),
         }
@@ -139,18 +140,18 @@ impl Prepared {
         }
         self.run_threads(
             |context, barrier| (run_blocking(context, backend, barrier), ()),
-            || backend.sync(),
+            || backend.make_durable(),
             || backend.free_bytes(),
         )
     }
 
-    /// Runs `work` with each context, the first on this thread; then makes all durable by `sync`.
+    /// Runs `work` with each context, the first on this thread; then `make_durable`.
     /// What `work` returns with its outcome is dropped after the last clock read. `free_bytes` are
     /// asked for after all clocks, to explain a failure.
     fn run_threads<K: Send>(
         &mut self,
         work: impl Fn(&mut ThreadContext, &StartBarrier) -> (ThreadOutcome, K) + std::marker::Sync,
-        sync: impl FnOnce() -> Result<(), Errno>,
+        make_durable: impl FnOnce() -> Result<Durable, Errno>,
         free_bytes: impl Fn() -> Option<u64>,
     ) -> WorkerReport {
         let barrier = StartBarrier::new(self.phase.io.threads);
@@ -161,10 +162,10 @@ impl Prepared {
             [alone] => Ok(vec![work(alone, &barrier)]),
             contexts => run_on_threads(contexts, &barrier, &work),
         };
-        let durable_ns = sync().map(|()| monotonic_ns());
+        let durable = make_durable();
         let outcomes = outcomes.map(|all| all.into_iter().map(|(one, _)| one).collect::<Vec<_>>());
         match outcomes {
-            Ok(outcomes) => self.report(barrier.start_ns(), &outcomes, durable_ns, free_bytes),
+            Ok(outcomes) => self.report(&barrier, &outcomes, durable, free_bytes),
             Err(source) => not_started(&source),
         }
     }
@@ -172,17 +173,20 @@ impl Prepared {
     /// Words and model values, after the clock.
     fn report(
         &self,
-        start_ns: u64,
+        barrier: &StartBarrier,
         outcomes: &[ThreadOutcome],
-        durable_ns: Result<u64, Errno>,
+        durable: Result<Durable, Errno>,
         free_bytes: impl Fn() -> Option<u64>,
     ) -> WorkerReport {
         let total = |count: fn(&ThreadOutcome) -> u64| outcomes.iter().map(count).sum::<u64>();
         let ops = total(|outcome| outcome.tally.ops);
+        let start_ns = barrier.start_ns();
+        let used = |durable: Durable| durable.cpu_ns.saturating_sub(barrier.start_cpu_ns());
         let mut report = WorkerReport {
             start_monotonic_ns: start_ns,
             returned_monotonic_ns: outcomes.iter().map(|one| one.done_ns).max().unwrap_or(start_ns),
-            durable_monotonic_ns: durable_ns.ok(),
+            durable_monotonic_ns: durable.ok().map(|durable| durable.monotonic_ns),
+            cpu_ns: durable.ok().map(used),
             ops,
             asked_bytes: total(|outcome| outcome.tally.bytes),
             usage: sum_usage(outcomes.iter().map(|outcome| outcome.usage)),
@@ -202,7 +206,7 @@ impl Prepared {
             .filter(|(_, outcome)| outcome.tally.failure.is_some())
             .min_by_key(|(_, outcome)| outcome.done_ns)
             .and_then(|(context, outcome)| context.op_error(&outcome.tally, free_bytes));
-        if let (Err(errno), None) = (durable_ns, &report.error) {
+        if let (Err(errno), None) = (durable, &report.error) {
             report.error = Some(sync_error(ops, errno));
         }
         self.latencies(&mut report);
@@ -427,7 +431,7 @@ mod tests {
             |context, barrier| {
                 (context.timed(barrier, |_| Tally { failure, ..Tally::default() }), ())
             },
-            || Ok(()),
+            || Ok(Durable::now()),
             || free_bytes,
         );
         let error = report.error.unwrap();

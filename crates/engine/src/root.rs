@@ -1,8 +1,10 @@
 //! The root of a dataset: a directory that is opened but not read before the clock runs.
 
+use crate::clock::monotonic_ns;
+use crate::durable::{CounterFiles, Durable};
 use crate::error::EngineError;
 use crate::names::DirNames;
-use fsarena_model::work::Dataset;
+use fsarena_model::work::{CounterFile, CounterTexts, Dataset};
 use rustix::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags};
 use rustix::io::Errno;
@@ -19,6 +21,10 @@ pub struct Root {
     dir: OwnedFd,
     /// Whether it is the working directory of this process, so that paths need no descriptor.
     entered: bool,
+    /// The device to be flushed after syncfs.
+    device: Option<OwnedFd>,
+    /// What is read when a phase is durable.
+    counters: CounterFiles,
 }
 
 impl Root {
@@ -30,7 +36,7 @@ impl Root {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let dir = rustix::fs::open(path, flags, Mode::empty())
             .map_err(|source| EngineError::Root { path: path.to_owned(), source })?;
-        Ok(Self { dir, entered: false })
+        Ok(Self { dir, entered: false, device: None, counters: CounterFiles::default() })
     }
 
     /// Opens `path` and makes it the working directory of the whole process: lookups then start at
@@ -56,6 +62,52 @@ impl Root {
     #[must_use]
     pub fn dir(&self) -> BorrowedFd<'_> {
         self.dir.as_fd()
+    }
+
+    /// Flushes `device` as well whenever something is to be durable from now on. It is opened for
+    /// reading, and nothing is read of it.
+    ///
+    /// # Errors
+    /// When this user may not open it.
+    pub fn flush_device_too(&mut self, device: &Path) -> Result<(), EngineError> {
+        let opened = rustix::fs::open(device, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let source = |source| EngineError::Device { path: device.to_owned(), source };
+        self.device = Some(opened.map_err(source)?);
+        Ok(())
+    }
+
+    /// Opens the files that [`Root::make_durable`] reads.
+    pub fn read_when_durable(&mut self, files: &[CounterFile]) {
+        self.counters = CounterFiles::open(files);
+    }
+
+    /// What [`Root::make_durable`] has read last.
+    #[must_use]
+    pub fn take_counters(&self) -> Option<CounterTexts> {
+        self.counters.take()
+    }
+
+    /// syncfs(2), and a flush of the device where there is one to be flushed: an fsync of its node
+    /// waits until all that is in its page cache is written, and makes the device write its own
+    /// cache then.
+    ///
+    /// # Errors
+    /// Those of the calls.
+    pub fn sync_to_device(&self) -> Result<(), Errno> {
+        rustix::fs::syncfs(&self.dir)?;
+        self.device.as_ref().map_or(Ok(()), rustix::fs::fsync)
+    }
+
+    /// The end of a phase: [`Root::sync_to_device`], the clock, and right after it the counters
+    /// that belong to that moment.
+    ///
+    /// # Errors
+    /// As [`Root::sync_to_device`]; then nothing is read.
+    pub fn make_durable(&self) -> Result<Durable, Errno> {
+        self.sync_to_device()?;
+        let durable = Durable::now();
+        self.counters.read(monotonic_ns);
+        Ok(durable)
     }
 
     /// Bytes that its file system has left for this user (statvfs(3), `f_bavail`); `None` where it

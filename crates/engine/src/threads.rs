@@ -10,6 +10,7 @@
 use crate::InjectedDelay;
 use crate::buffer::Pages;
 use crate::clock::{MAX_DRIFT, TickClock, monotonic_ns};
+use crate::durable::process_cpu_ns;
 use crate::hist::Histogram;
 use crate::names::{DirNames, FileNames};
 use crate::outcome::Tally;
@@ -190,6 +191,8 @@ pub(crate) struct StartBarrier {
     open: AtomicBool,
     cancelled: AtomicBool,
     start_ns: AtomicU64,
+    /// What the process had used then.
+    start_cpu_ns: AtomicU64,
     stopped: AtomicBool,
 }
 
@@ -202,6 +205,7 @@ impl StartBarrier {
             open: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             start_ns: AtomicU64::new(0),
+            start_cpu_ns: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
         }
     }
@@ -217,6 +221,7 @@ impl StartBarrier {
             }
             // Of the phase, but for the clock: the call itself takes a part of a µs.
             let used = Usage::now();
+            self.start_cpu_ns.store(process_cpu_ns(), Ordering::Relaxed);
             compiler_fence(Ordering::SeqCst);
             let start_ns = monotonic_ns();
             self.start_ns.store(start_ns, Ordering::Relaxed);
@@ -243,6 +248,11 @@ impl StartBarrier {
     /// First clock read of the phase.
     pub fn start_ns(&self) -> u64 {
         self.start_ns.load(Ordering::Relaxed)
+    }
+
+    /// Task clock of the process right before it.
+    pub fn start_cpu_ns(&self) -> u64 {
+        self.start_cpu_ns.load(Ordering::Relaxed)
     }
 
     /// A thread failed: the others end at their next op.

@@ -3,28 +3,41 @@
 //! A phase is *cold* when nothing of the device was in the page cache before the mount (cachestat),
 //! nor of a source on another file system, **and** the device then delivered what the phase needed.
 //! A phase that was asked to be cold and cannot prove it is *warm*; the reason is part of the
-//! record.
+//! record. A phase that was asked to be warm is *not warm* where caches were dropped, or where the
+//! device delivered what should have been in them.
 
 use fsarena_filesystems::{Backing, ContentRule};
 use fsarena_model::contender::Cache;
 use fsarena_model::dataset::Draw;
-use fsarena_model::op::ColdNeed;
+use fsarena_model::op::{ColdNeed, Count};
 use fsarena_model::record::{CacheRecord, CacheState, ColdProof};
-use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Phase};
+use fsarena_model::work::{Backend, Dataset, DatasetState, Io, Op, Phase};
 
 /// Share of the needed bytes that the device must have delivered (DESIGN §3).
 const DELIVERED_SHARE: f64 = 0.9;
+/// A warm phase may read one part in so many of what a cold one would have to.
+const WARM_READS_PART: u64 = 10;
+/// What a warm phase may read in any case, bytes: bitmaps and the like.
+const WARM_READS_BYTES: u64 = 64 << 10;
+/// Of a sector of ours, so many bytes can be compressed: its stamp. The rest is random within a
+/// file.
+const STAMP_BYTES: u64 = 32;
+const STAMPED_BYTES: u64 = 512;
 
 /// What a cold phase has to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// Nothing that was written before: a phase that only creates.
     Nothing,
-    /// Some metadata; how much depends on the file system.
-    Metadata,
+    /// Inodes and directories of at least so many bytes, of which the mount may have read a part; 0
+    /// where it is not known how much.
+    Metadata { bytes: u64 },
     /// At least this much data.
     Data { bytes: u64 },
 }
+
+/// Metadata of which it is not known how much it is.
+pub(crate) const SOME_METADATA: Need = Need::Metadata { bytes: 0 };
 
 /// What the cache of a source was made before a phase that reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +64,9 @@ pub struct Ground {
 /// What `phase` over `dataset` has to read on a file system that stores contents by `rule`.
 ///
 /// Whole blocks are counted for files with blocks of their own. Files small enough to be stored
-/// inside metadata count with their bare length, and compressed ones may shrink to anything. What
-/// is written over need not be read first: a small file system has read the inode with its root
+/// inside metadata count with their bare length, and of compressed ones what no program can make
+/// smaller. Of inodes and names counts what the file system stores of each. What is written over
+/// need not be read first: a small file system has read the inode with its root
 /// when it was mounted. `read_bytes` is what the work has read, perhaps the same more than once:
 /// all that is known of a fio job.
 #[must_use]
@@ -63,8 +77,15 @@ pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u6
     match phase.op.info().cold {
         ColdNeed::Nothing => Need::Nothing,
         ColdNeed::MetadataIfRead if read_bytes == 0 => Need::Nothing,
-        ColdNeed::Metadata | ColdNeed::MetadataIfRead => Need::Metadata,
-        _ if rule.compresses || dataset.bytes() == 0 => Need::Metadata,
+        ColdNeed::Metadata => Need::Metadata { bytes: metadata_bytes(phase, dataset, rule) },
+        ColdNeed::MetadataIfRead => SOME_METADATA,
+        _ if dataset.bytes() == 0 => SOME_METADATA,
+        // Of a file system of which nothing is known, nothing is claimed.
+        _ if rule.compresses && rule.metadata.is_none() => SOME_METADATA,
+        ColdNeed::Contents if rule.compresses => {
+            Need::Data { bytes: incompressible_bytes(dataset) }
+        }
+        _ if rule.compresses => SOME_METADATA,
         ColdNeed::Contents => Need::Data { bytes: stored_bytes(dataset, rule) },
         ColdNeed::Blocks => Need::Data { bytes: distinct_bytes(phase, dataset) },
         ColdNeed::BlocksRead => {
@@ -79,9 +100,33 @@ impl Need {
     #[must_use]
     pub fn in_state(self, state: &DatasetState) -> Self {
         match self {
-            Self::Data { .. } if !state.is_whole() || state.unwritten => Self::Metadata,
+            Self::Data { .. } if !state.is_whole() || state.unwritten => SOME_METADATA,
             need => need,
         }
+    }
+}
+
+/// Bytes of inodes and directories that `phase` goes through, at least. A directory that is to be
+/// removed is empty, and how much of a full one is met by new names is not known.
+fn metadata_bytes(phase: &Phase, dataset: &Dataset, rule: &ContentRule) -> u64 {
+    let Some(metadata) = rule.metadata else { return 0 };
+    let name_bytes = u64::from(dataset.file_name_bytes());
+    let entries = metadata.entries_bytes(dataset.files, name_bytes, dataset.dirs);
+    match (phase.op.info().count, phase.op) {
+        (_, Op::Symlink | Op::Rmdir) => 0,
+        (Count::Dirs { .. }, _) => entries,
+        _ => metadata.inodes_bytes(dataset.files).saturating_add(entries),
+    }
+}
+
+/// Bytes of all files that no compression makes less: all but the stamps.
+fn incompressible_bytes(dataset: &Dataset) -> u64 {
+    let random = |size_bytes: u64| {
+        size_bytes.saturating_sub(size_bytes.div_ceil(STAMPED_BYTES) * STAMP_BYTES)
+    };
+    match dataset.draw_sizes() {
+        Draw::Fixed(size_bytes) => dataset.files.saturating_mul(random(size_bytes)),
+        sizes => (0..dataset.files).map(|file| random(sizes.value_at(file))).sum(),
     }
 }
 
@@ -114,10 +159,12 @@ pub fn judge(
     asked: Cache,
     ground: Ground,
     chilled: Option<ColdProof>,
-    need: Need,
+    (need, warmth): (Need, Warmth),
     delivered_read_bytes: Option<u64>,
 ) -> CacheRecord {
-    // Cold at the start means warm for whatever has no chill before it.
+    // Cold at the start means warm for whatever has no chill before it. What it reads for the first
+    // time comes from the device then.
+    let warmth = Warmth { reads_again: warmth.reads_again && asked == Cache::Warm, ..warmth };
     let asked = match (asked, &chilled) {
         (Cache::ColdStart, Some(_)) => Cache::Cold,
         (Cache::ColdStart, None) => Cache::Warm,
@@ -129,10 +176,11 @@ pub fn judge(
         SourceCache::Other(pages) => pages,
         SourceCache::Below | SourceCache::Memory => None,
     };
-    proof.needed_read_bytes = match need {
-        Need::Nothing | Need::Metadata => Some(0),
-        Need::Data { bytes } => Some(bytes),
-    };
+    proof.needed_read_bytes = Some(match need {
+        Need::Nothing => 0,
+        Need::Metadata { bytes } => bytes.saturating_sub(proof.mount_read_bytes.unwrap_or(0)),
+        Need::Data { bytes } => bytes,
+    });
     let (state, why) = match (ground.place, asked, chilled) {
         (Backing::Elsewhere, ..) => {
             (CacheState::Warm, "it has no device of its own that could prove it".to_owned())
@@ -141,7 +189,11 @@ pub fn judge(
             (CacheState::WarmByNature, "the file system lives in memory".to_owned())
         }
         (_, Cache::Warm | Cache::ColdStart, _) => {
-            (CacheState::Warm, "warm was asked for".to_owned())
+            proof.cache_drops = warmth.cache_drops;
+            match warmth.objection(delivered_read_bytes, proof.needed_read_bytes) {
+                Some(objection) => (CacheState::NotWarm, objection),
+                None => (CacheState::Warm, "warm was asked for".to_owned()),
+            }
         }
         (_, Cache::Cold, None) => {
             let why = match ground.source {
@@ -152,10 +204,7 @@ pub fn judge(
         }
         (_, Cache::Cold, Some(_)) => match objection(&proof, need, ground) {
             Some(objection) => (CacheState::Warm, objection),
-            None if ground.source == SourceCache::Memory => {
-                (CacheState::Cold, "proved, its source in memory".to_owned())
-            }
-            None => (CacheState::Cold, "proved".to_owned()),
+            None => (CacheState::Cold, proved(need, proof.needed_read_bytes, ground)),
         },
     };
     CacheRecord { asked, state, why, proof }
@@ -191,30 +240,81 @@ fn objection(proof: &ColdProof, need: Need, ground: Ground) -> Option<String> {
     let Some(delivered) = proof.delivered_read_bytes else {
         return Some("the device does not say what it delivered".to_owned());
     };
+    let needed = proof.needed_read_bytes.unwrap_or(0);
     match need {
         Need::Nothing => None,
-        Need::Metadata if delivered > 0 => None,
-        Need::Metadata => Some("the device delivered nothing".to_owned()),
-        Need::Data { bytes } if delivered as f64 >= DELIVERED_SHARE * bytes as f64 => None,
-        Need::Data { bytes } => {
-            Some(format!("the device delivered {delivered} of {bytes} bytes needed"))
+        Need::Metadata { .. } if needed == 0 && delivered > 0 => None,
+        Need::Metadata { .. } if needed == 0 => Some("the device delivered nothing".to_owned()),
+        Need::Data { .. } | Need::Metadata { .. } => {
+            let enough = delivered as f64 >= DELIVERED_SHARE * needed as f64;
+            let what = if matches!(need, Need::Data { .. }) { "" } else { " of inodes and names" };
+            (!enough)
+                .then(|| format!("the device delivered {delivered} of {needed} bytes{what} needed"))
         }
+    }
+}
+
+/// What a proof is worth.
+fn proved(need: Need, needed_read_bytes: Option<u64>, ground: Ground) -> String {
+    let source = if ground.source == SourceCache::Memory { ", its source in memory" } else { "" };
+    let how = match need {
+        Need::Metadata { .. } if needed_read_bytes == Some(0) => {
+            " by any read (how much it has to read is not known)"
+        }
+        _ => "",
+    };
+    format!("proved{how}{source}")
+}
+
+/// What speaks for and against a warm phase.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Warmth {
+    /// How often somebody dropped the caches of the machine since the phase before began, or since
+    /// the mount; absent where the kernel does not tell.
+    pub cache_drops: Option<u64>,
+    /// Whether what it reads was read or written since the mount, so that it can be cached: not of
+    /// direct I/O, and not where the memory for it is limited.
+    pub reads_again: bool,
+}
+
+impl Warmth {
+    /// The first thing that keeps a phase from being called warm: the rule for cold ones, in
+    /// reverse.
+    fn objection(&self, delivered: Option<u64>, needed: Option<u64>) -> Option<String> {
+        if let Some(drops @ 1..) = self.cache_drops {
+            return Some(format!("the caches of the machine were dropped {drops} times"));
+        }
+        let (delivered, needed) = (delivered?, needed?);
+        let most = (needed / WARM_READS_PART).max(WARM_READS_BYTES);
+        let spoilt = self.reads_again && needed > 0 && delivered > most;
+        spoilt.then(|| {
+            format!("the device delivered {delivered} of {needed} bytes that should be cached")
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fsarena_filesystems::MetadataRule;
     use fsarena_model::dataset::Distribution;
     use fsarena_model::work::Op;
 
+    const META: Option<MetadataRule> = Some(MetadataRule {
+        inode_bytes: 256,
+        entry_bytes: 8,
+        entry_align_bytes: 4,
+        dir_inline_bytes: 0,
+    });
     const EXT4: ContentRule =
-        ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false };
-    const BTRFS: ContentRule =
-        ContentRule { block_bytes: 4096, inline_max_bytes: 2048, compresses: false };
+        ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false, metadata: META };
+    const BTRFS: ContentRule = ContentRule { inline_max_bytes: 2048, ..EXT4 };
 
     const ON_DISK: Ground =
         Ground { place: Backing::Block, image_is_cached: true, source: SourceCache::Below };
+
+    const NOTHING: (Need, Warmth) =
+        (Need::Nothing, Warmth { cache_drops: None, reads_again: false });
 
     fn needed(op: Op, dataset: &Dataset, rule: &ContentRule) -> Need {
         need(&Phase::new("phase", op, 4096), dataset, rule, 0)
@@ -230,7 +330,7 @@ mod tests {
     }
 
     fn state(chilled: Option<ColdProof>, need: Need, delivered: Option<u64>) -> CacheState {
-        judge(Cache::Cold, ON_DISK, chilled, need, delivered).state
+        judge(Cache::Cold, ON_DISK, chilled, (need, Warmth::default()), delivered).state
     }
 
     #[test]
@@ -239,8 +339,10 @@ mod tests {
         assert_eq!(needed(Op::Read, &small, &EXT4), Need::Data { bytes: 100 * 4096 });
         assert_eq!(needed(Op::Read, &small, &BTRFS), Need::Data { bytes: 25_600 });
         let compressed = ContentRule { compresses: true, ..BTRFS };
-        assert_eq!(needed(Op::Read, &small, &compressed), Need::Metadata);
-        assert_eq!(needed(Op::Stat, &small, &EXT4), Need::Metadata);
+        assert_eq!(needed(Op::Read, &small, &compressed), Need::Data { bytes: 100 * (256 - 32) });
+        let unknown = ContentRule { metadata: None, ..compressed };
+        assert_eq!(needed(Op::Read, &small, &unknown), SOME_METADATA);
+        assert_eq!(needed(Op::Stat, &small, &unknown), SOME_METADATA);
         assert_eq!(needed(Op::Create, &small, &EXT4), Need::Nothing);
         let big = Dataset::uniform(1, 5000, 0);
         assert_eq!(needed(Op::BigRead, &big, &EXT4), Need::Data { bytes: 8192 });
@@ -270,7 +372,7 @@ mod tests {
         assert_eq!(need(&phase, &big, &EXT4, 0), Need::Nothing);
         let fio = Phase::new("job", Op::Fio, 0);
         assert_eq!(need(&fio, &big, &EXT4, 0), Need::Nothing);
-        assert_eq!(need(&fio, &big, &EXT4, 1), Need::Metadata);
+        assert_eq!(need(&fio, &big, &EXT4, 1), SOME_METADATA);
     }
 
     #[test]
@@ -280,8 +382,8 @@ mod tests {
         assert_eq!(state(chilled(), data, Some(899)), CacheState::Warm);
         assert_eq!(state(chilled(), data, None), CacheState::Warm);
         assert_eq!(state(None, data, Some(1000)), CacheState::Warm);
-        assert_eq!(state(chilled(), Need::Metadata, Some(0)), CacheState::Warm);
-        assert_eq!(state(chilled(), Need::Metadata, Some(1)), CacheState::Cold);
+        assert_eq!(state(chilled(), SOME_METADATA, Some(0)), CacheState::Warm);
+        assert_eq!(state(chilled(), SOME_METADATA, Some(1)), CacheState::Cold);
         assert_eq!(state(chilled(), Need::Nothing, Some(0)), CacheState::Cold);
     }
 
@@ -298,14 +400,14 @@ mod tests {
         let in_memory = ColdProof { device_resident_pages: Some(0), ..ColdProof::default() };
         assert_eq!(state(Some(in_memory.clone()), Need::Nothing, Some(0)), CacheState::Warm);
         let ground = Ground { image_is_cached: false, ..ON_DISK };
-        let record = judge(Cache::Cold, ground, Some(in_memory), Need::Nothing, Some(0));
+        let record = judge(Cache::Cold, ground, Some(in_memory), NOTHING, Some(0));
         assert_eq!(record.state, CacheState::Cold);
     }
 
     #[test]
     fn memory_is_warm_by_nature_whatever_was_asked() {
         let ground = Ground { place: Backing::Memory, image_is_cached: false, ..ON_DISK };
-        let record = judge(Cache::Cold, ground, None, Need::Nothing, None);
+        let record = judge(Cache::Cold, ground, None, NOTHING, None);
         assert_eq!(record.state, CacheState::WarmByNature);
     }
 
@@ -313,7 +415,7 @@ mod tests {
     fn a_source_elsewhere_is_part_of_the_proof() {
         let record = |source, chilled| {
             let ground = Ground { source, ..ON_DISK };
-            judge(Cache::Cold, ground, chilled, Need::Nothing, Some(0))
+            judge(Cache::Cold, ground, chilled, NOTHING, Some(0))
         };
         let cold = record(SourceCache::Other(Some(0)), chilled());
         assert_eq!((cold.state, cold.why.as_str()), (CacheState::Cold, "proved"));
@@ -329,5 +431,67 @@ mod tests {
         assert_eq!(alone.state, CacheState::Warm);
         assert_eq!(alone.why, "only its source was made cold before this phase");
         assert_eq!(alone.proof.source_resident_pages, Some(0));
+    }
+
+    /// One byte proves nothing: all inodes and names have to come, but for those that came with the
+    /// mount.
+    #[test]
+    fn inodes_and_names_have_to_be_read() {
+        let set = Dataset::uniform(5000, 256, 10);
+        let bytes = 5000 * (256 + 20);
+        for op in [Op::Stat, Op::Delete, Op::Rename, Op::Setxattr] {
+            assert_eq!(needed(op, &set, &EXT4), Need::Metadata { bytes }, "{op:?}");
+        }
+        assert_eq!(needed(Op::List, &set, &EXT4), Need::Metadata { bytes: 5000 * 20 });
+        assert_eq!(needed(Op::Symlink, &set, &EXT4), SOME_METADATA);
+        assert_eq!(needed(Op::Rmdir, &set, &EXT4), SOME_METADATA);
+        let inline = MetadataRule { dir_inline_bytes: 512, ..META.expect("is known") };
+        let inline = ContentRule { metadata: Some(inline), ..EXT4 };
+        let entries = Need::Metadata { bytes: 5000 * 20 - 10 * 512 };
+        assert_eq!(needed(Op::List, &set, &inline), entries);
+        let judged = |delivered| {
+            let need = (Need::Metadata { bytes }, Warmth::default());
+            judge(Cache::Cold, ON_DISK, chilled(), need, Some(delivered))
+        };
+        let left = bytes - 36 * 4096;
+        let weak = judged(1);
+        assert_eq!(weak.state, CacheState::Warm, "one byte was a proof once");
+        assert!(weak.why.ends_with("bytes of inodes and names needed"), "{}", weak.why);
+        assert_eq!(weak.proof.needed_read_bytes, Some(left));
+        let enough = (left * 9).div_ceil(10);
+        assert_eq!(judged(enough).state, CacheState::Cold);
+        assert_eq!(judged(enough).why, "proved");
+        assert_eq!(judged(enough - 1).state, CacheState::Warm);
+        let any =
+            judge(Cache::Cold, ON_DISK, chilled(), (SOME_METADATA, Warmth::default()), Some(1));
+        assert!(any.why.starts_with("proved by any read"), "the weak proof says so: {}", any.why);
+    }
+
+    /// The rule for cold phases in reverse.
+    #[test]
+    fn warm_is_proved_as_well() {
+        let judged = |asked, cache_drops, reads_again, delivered| {
+            let warmth = Warmth { cache_drops, reads_again };
+            let need = Need::Data { bytes: 10 << 20 };
+            judge(asked, ON_DISK, None, (need, warmth), delivered)
+        };
+        let warm = |drops, reads_again, delivered| {
+            judged(Cache::Warm, drops, reads_again, delivered).state
+        };
+        assert_eq!(warm(Some(0), true, Some(0)), CacheState::Warm);
+        assert_eq!(warm(None, true, Some(1 << 20)), CacheState::Warm, "a tenth of it");
+        assert_eq!(warm(Some(0), true, Some((1 << 20) + 1)), CacheState::NotWarm);
+        assert_eq!(warm(Some(0), false, Some(10 << 20)), CacheState::Warm, "direct I/O");
+        assert_eq!(warm(Some(1), false, Some(0)), CacheState::NotWarm, "dropped before it");
+        assert_eq!(warm(Some(0), true, None), CacheState::Warm, "no device of its own");
+        let start = judged(Cache::ColdStart, Some(0), true, Some(10 << 20));
+        assert_eq!(start.state, CacheState::Warm, "it reads for the first time");
+        let spoilt = judged(Cache::Warm, Some(3), true, Some(9 << 20));
+        assert_eq!(spoilt.why, "the caches of the machine were dropped 3 times");
+        assert_eq!(spoilt.proof.cache_drops, Some(3));
+        let memory = Ground { place: Backing::Memory, ..ON_DISK };
+        let warmth = Warmth { cache_drops: Some(3), reads_again: true };
+        let tmpfs = judge(Cache::Warm, memory, None, (Need::Nothing, warmth), None);
+        assert_eq!(tmpfs.state, CacheState::WarmByNature, "its pages cannot be dropped");
     }
 }

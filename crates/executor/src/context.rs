@@ -28,10 +28,15 @@ pub(crate) struct Trial<'a> {
     pub(crate) spec: &'a TrialSpec,
     /// This binary, for workers.
     pub(crate) program: &'a Path,
+    /// A procfs in which kernel threads are seen.
+    pub(crate) host_proc: &'a Path,
     pub(crate) stop: &'a Stop,
     pub(crate) record: TrialRecord,
     /// Readings of the last chill, for the phase that follows it.
     pub(crate) chilled: Option<ColdProof>,
+    /// How often the caches of the machine had been dropped when the last phase began, or at the
+    /// last mount: what is dropped from then on is missed by a warm phase.
+    pub(crate) cache_drops: Option<u64>,
     pub(crate) accounts: WriteAccounts,
     pub(crate) memory: MemoryLimit,
     pub(crate) contents: StoredContents,
@@ -81,6 +86,7 @@ impl Trial<'_> {
             cpus: self.spec.cpus.clone(),
             user: self.spec.user,
             handicap_ns: 0,
+            flush_device: self.fs.device_to_flush(),
         }
     }
 
@@ -133,6 +139,7 @@ impl Trial<'_> {
             self.record.notices.extend(self.fs.compare_with_prediction());
             self.explain_syncfs();
         }
+        self.cache_drops = fsarena_metrics::cache_drops(&self.fs.roots);
         Ok(())
     }
 

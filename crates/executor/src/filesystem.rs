@@ -120,6 +120,14 @@ impl<'a> TestedFs<'a> {
         device.file_name().map(|name| name.to_string_lossy().into_owned())
     }
 
+    /// The device that is flushed after syncfs, for `durable`: of a file system that may write
+    /// behind the last flush of its own.
+    pub(crate) fn device_to_flush(&self) -> Option<PathBuf> {
+        let device = self.spec.target.device()?;
+        let waits = self.driver.syncs_to_device(&self.spec.contender.levels.fs);
+        (self.driver.backing() == Backing::Block && !waits).then(|| device.to_owned())
+    }
+
     /// What `device` has done and is doing.
     pub(crate) fn activity(&self, device: &str) -> std::io::Result<settle::Activity> {
         let stat = block_stat(&self.roots, device).map_err(std::io::Error::other)?;

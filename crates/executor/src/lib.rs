@@ -17,6 +17,7 @@ mod contents;
 mod context;
 mod cycle_events;
 mod cycles;
+mod drain;
 mod error;
 pub mod fault;
 mod filesystem;

@@ -1,28 +1,29 @@
-//! A timed phase: the worker is made ready, counters are read, the worker goes, counters are read
-//! again, the file system is drained, counters are read a last time.
+//! A timed phase: the worker is made ready, counters are read, the worker goes and reads them when
+//! its work is durable, the file system is drained, counters are read a last time.
 //!
 //! The three clocks start at the worker's first clock read. Between it and the worker's last one
 //! the executor only waits; the sampler is the one thread next to it, and its cost is in the
-//! record.
+//! record. The canary runs before the first counters and after the last.
 
-use crate::cold::{self, Ground, SourceCache};
+use crate::cold::{self, Ground, SourceCache, Warmth};
 use crate::context::{Trial, unix_ns};
 use crate::cycle_events::CycleEvents;
 use crate::cycles::run_cycles;
+use crate::drain::{Drain, DrainEnd};
 use crate::error::{StepError, errno_in, op_failure, unexpected};
 use crate::limit::relief_notice;
 use crate::reliever::MemoryReliever;
 use crate::source::SourceFiles;
 use crate::tracing::Tracing;
 use crate::worker::ReadyWorker;
-use fsarena_devices::{cache, settle};
-use fsarena_filesystems::Backing;
 use fsarena_metrics::{
-    Sampler, Snapshot, Sources, Watch, delta, disturb, monotonic_ns, processors, series,
+    KernelThreads, Roots, Sampler, Snapshot, Sources, Watch, delta, disturb, frequency_khz,
+    processors, series,
 };
-use fsarena_model::record::{Clocks, Drained, MemoryRecord, PhaseRecord, Window};
-use fsarena_model::units::Nanos;
-use fsarena_model::work::{OpError, Phase, WorkerReport, WorkerSays};
+use fsarena_model::record::{
+    CacheRecord, CacheState, Canary, Clocks, MemoryRecord, Notice, PhaseRecord, TaskCpu, Window,
+};
+use fsarena_model::work::{Backend, OpError, Phase, WorkerReport, WorkerSays};
 use std::collections::BTreeMap;
 
 impl Trial<'_> {
@@ -36,32 +37,42 @@ impl Trial<'_> {
         let mut watch = self.fs.watch(Some(worker.pid()));
         watch.memory_cgroup = self.memory.cgroup().map(|cgroup| cgroup.path().to_owned());
         let mut sources = Sources::open(&self.fs.roots, &watch)?;
+        if phase.cycle.is_none() {
+            worker.read_when_durable(&sources.files())?;
+        }
         let sampler = self.start_sampler(&watch)?;
         let mut account = self.accounts.start_trace(&self.fs, &mut self.record, &phase.name);
+        let frequency = Frequency::read(&self.fs.roots);
+        let canary_before_ns = worker.canary()?;
         let started_unix_ns = unix_ns();
+        let kernel_threads = KernelThreads::find(self.host_proc);
         let before = sources.read()?;
         let reliever = self.memory.start_reliever(&self.fs.work_root()?);
-        let Worked { mut report, events, durable, done } =
-            self.work(phase, &mut worker, (&mut sources, &before), account.tracing())?;
-        let drained = self
-            .drain(report.start_monotonic_ns)
-            .or_else(|failed| not_drained(failed, &mut report))?;
-        let end = sources.read()?;
+        let readings = Readings { before, kernel_threads, sources: &mut sources };
+        let mut worked = self.work(phase, &mut worker, readings, account.tracing())?;
+        let report = &mut worked.report;
+        let drained = worked.drain.or_else(|failed| not_drained(failed, report))?;
         let sampled = sampler.map(|sampler| sampler.stop());
+        let canary_after_ns = worker.canary().ok();
         drop(worker);
-        account.map_at_end(&self.fs.work_root()?, events.as_ref().map_or(&[], CycleEvents::starts));
+        let cycle_events = worked.events.as_ref();
+        account.map_at_end(&self.fs.work_root()?, cycle_events.map_or(&[], CycleEvents::starts));
         let syncs = reliever.map_or(0, MemoryReliever::stop);
         if syncs > 0 {
             self.record.notices.push(relief_notice(syncs));
         }
         let memory = self.memory.record(syncs);
-        let readings = Readings { before, durable, end };
+        let device_flushed = spec.flush_device.is_some();
         let rest = (drained, memory, source);
-        let mut record = self.phase_record(phase, &report, rest, &readings);
+        let mut record =
+            self.phase_record(phase, (&worked.report, device_flushed), rest, &worked.at);
         record.started_unix_ns = started_unix_ns;
-        record.cycles = events.map(|events| {
+        record.canary = Some(Canary { before_ns: canary_before_ns, after_ns: canary_after_ns });
+        record.frequency_khz = frequency.mean_khz(&self.fs.roots);
+        let report = worked.report;
+        record.cycles = worked.events.map(|events| {
             let cycles = report.cycles.clone().unwrap_or_default();
-            events.record(cycles, report.start_monotonic_ns, &done)
+            events.record(cycles, report.start_monotonic_ns, &worked.at.done)
         });
         if let Some(sampled) = sampled {
             let (samples, cost) = sampled?;
@@ -73,18 +84,20 @@ impl Trial<'_> {
         }
         self.contents.follow(phase, &self.spec.workload.dataset, &report);
         self.note_ended_processes(&report);
-        self.accounts.open_phase(&mut self.record, record, readings.before, account);
+        self.accounts.open_phase(&mut self.record, record, worked.at.before, account);
         report.error.map_or(Ok(()), |error| Err(op_failure(&error, phase, self.fs.inodes_free())))
     }
 
-    /// Lets the worker go and waits until it has a result; counters are read at once then.
+    /// Lets the worker go, drains the file system as soon as its work is durable, and hears the
+    /// result.
     fn work(
         &self,
         phase: &Phase,
         worker: &mut ReadyWorker<'_>,
-        (sources, before): (&mut Sources, &Snapshot),
+        readings: Readings<'_>,
         mut tracing: Option<&mut Tracing>,
     ) -> Result<Worked, StepError> {
+        let Readings { before, mut kernel_threads, sources } = readings;
         let root = self.fs.work_root()?;
         let mut on_quiet = |number, worker: &ReadyWorker<'_>| {
             if let Some(tracing) = &mut tracing {
@@ -92,23 +105,38 @@ impl Trial<'_> {
             }
         };
         let worked = match &phase.cycle {
-            None => worker.go().map(|said| (said, None)).map_err(StepError::from),
+            None => worker.go_until_durable().map(|said| (said, None)).map_err(StepError::from),
             Some(_) => {
-                let went = run_cycles(&self.fs, worker, (&mut *sources, before), &mut on_quiet);
+                let went = run_cycles(&self.fs, worker, (&mut *sources, &before), &mut on_quiet);
                 went.map(|(said, events)| (said, Some(events)))
             }
         };
-        let done = sources.read();
+        let kernel_threads_ns = kernel_threads.as_mut().map(KernelThreads::used_ns);
         let (said, events) = worked.map_err(|failed| self.memory.explain_death(failed))?;
+        // The worker has read them itself, where it was durable at all and had no cycles.
+        let done = if said == WorkerSays::Durable { None } else { Some(sources.read()?) };
+        let drain = self.fs.drain();
+        let end = sources.read()?;
+        let said = match said {
+            WorkerSays::Durable => worker.hear(),
+            other => Ok(other),
+        };
+        let said = said.map_err(|failed| self.memory.explain_death(failed.into()))?;
         let report = match said {
             WorkerSays::Done(report) => *report,
             other => return Err(unexpected(&other)),
         };
-        let done = done?;
+        let texts = report.counters.as_ref();
+        let near = texts.map(|texts| sources.parse(texts)).transpose()?;
+        let late_ns = texts
+            .zip(report.durable_monotonic_ns)
+            .map(|(texts, durable_ns)| texts.ended_monotonic_ns.saturating_sub(durable_ns));
+        let done = near.or(done).unwrap_or_else(|| end.clone());
         // The last cycle was durable before its period was over.
         let last = events.as_ref().filter(|_| report.durable_monotonic_ns.is_some());
         let durable = last.and_then(CycleEvents::last_durable).unwrap_or(&done).clone();
-        Ok(Worked { report, events, durable, done })
+        let at = Moments { before, durable, done, end, late_ns, kernel_threads_ns };
+        Ok(Worked { report, events, drain, at })
     }
 
     fn start_sampler(&self, watch: &Watch) -> Result<Option<Sampler>, StepError> {
@@ -122,48 +150,37 @@ impl Trial<'_> {
     fn phase_record(
         &mut self,
         phase: &Phase,
-        report: &WorkerReport,
-        (drained, memory, source): (Drained, MemoryRecord, SourceCache),
-        readings: &Readings,
+        (report, device_flushed): (&WorkerReport, bool),
+        (drain, memory, source): (Drain, MemoryRecord, SourceCache),
+        at: &Moments,
     ) -> PhaseRecord {
         let since = |at: u64| at.saturating_sub(report.start_monotonic_ns);
-        let durable = delta(&readings.before, &readings.durable);
-        let levels = &self.spec.contender.levels;
-        let rule = self.fs.driver.content(&levels.fs);
-        let delivered = durable.get("device.read_bytes").copied();
-        let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
-        let cache = cold::judge(
-            levels.cache,
-            Ground {
-                place: self.fs.driver.backing(),
-                image_is_cached: self.fs.cached_backing().is_some(),
-                source,
-            },
-            self.chilled.take(),
-            match &phase.job {
-                Some(job) => self.job_need(job, &rule, report.ops),
-                None => cold::need(phase, &self.spec.workload.dataset, &rule, read_bytes)
-                    .in_state(&self.contents.state),
-            },
-            delivered,
-        );
-        let wall_ns = readings.durable.monotonic_ns.saturating_sub(readings.before.monotonic_ns);
+        let durable = delta(&at.before, &at.durable);
         let limited = matches!(memory, MemoryRecord::Limited { .. });
+        let cache = self.judge_cache(phase, report, (source, limited), at);
+        self.record.notices.extend(not_warm_notice(&phase.name, &cache));
         let observed = disturb::Observed {
             counters: &durable,
             worker: &report.usage,
-            wall_ns,
+            wall_ns: at.durable.monotonic_ns.saturating_sub(at.before.monotonic_ns),
             cpus: processors(&self.fs.roots),
             memory_limited: limited,
         };
         self.record.notices.extend(disturb::notices(&observed));
+        self.record.notices.extend(major_faults_notice(phase, report, limited));
         let mut windows = BTreeMap::from([(Window::Durable, durable)]);
-        windows.insert(Window::Drained, delta(&readings.before, &readings.end));
+        windows.insert(Window::Drained, delta(&at.before, &at.end));
+        let durable_ns = report.durable_monotonic_ns;
         let clocks = Clocks {
             returned_ns: since(report.returned_monotonic_ns),
-            durable_ns: report.durable_monotonic_ns.map(since),
-            drained,
+            durable_ns: durable_ns.map(since),
+            drained: drain.to_clock(since(durable_ns.unwrap_or(report.returned_monotonic_ns))),
+            device_flushed: device_flushed && durable_ns.is_some(),
+            drain_late_ns: durable_ns
+                .filter(|_| phase.cycle.is_none())
+                .and_then(|durable_ns| drain.late_ns(durable_ns)),
         };
+        let kernel_threads_ns = at.kernel_threads_ns;
         PhaseRecord {
             ops: report.ops,
             asked_bytes: report.asked_bytes,
@@ -176,57 +193,74 @@ impl Trial<'_> {
             worker: report.usage,
             memory,
             error: report.error.clone(),
+            counters_late_ns: at.late_ns,
+            task_cpu: report.cpu_ns.map(|worker_ns| TaskCpu { worker_ns, kernel_threads_ns }),
             ..PhaseRecord::new(phase, clocks, cache)
         }
     }
 
-    /// The third clock, from `start_monotonic_ns`.
-    fn drain(&self, start_monotonic_ns: u64) -> Result<Drained, StepError> {
-        if self.fs.driver.backing() == Backing::Memory {
-            return Ok(Drained::NoDevice);
-        }
-        if self.fs.driver.freezes() {
-            match settle::freeze_thaw(&self.fs.work_root()?) {
-                Ok(_) => {
-                    let drained_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
-                    return Ok(Drained::Frozen { drained_ns });
-                }
-                Err(error @ settle::FreezeError::StillFrozen { .. }) => {
-                    return Err(StepError::new(error.to_string()));
-                }
-                // The device tells instead.
-                Err(settle::FreezeError::Unsupported { .. }) => {}
-            }
-        }
-        let Some(device) = self.fs.device_name() else {
-            let reason = match self.fs.driver.backing() {
-                Backing::Elsewhere => "it has no device of its own to be watched",
-                _ => "its device is shared with the rest of the machine",
-            };
-            let reason = reason.to_owned();
-            return Ok(Drained::NotDrained { reason });
+    /// Whether the phase was as cold, or as warm, as it was asked to be.
+    fn judge_cache(
+        &mut self,
+        phase: &Phase,
+        report: &WorkerReport,
+        (source, memory_limited): (SourceCache, bool),
+        at: &Moments,
+    ) -> CacheRecord {
+        let levels = &self.spec.contender.levels;
+        let rule = self.fs.driver.content(&levels.fs);
+        let read_bytes = report.asked_bytes.saturating_sub(report.asked_written_bytes.unwrap_or(0));
+        let need = match &phase.job {
+            Some(job) => self.job_need(job, &rule, report.ops),
+            None => cold::need(phase, &self.spec.workload.dataset, &rule, read_bytes)
+                .in_state(&self.contents.state),
         };
-        // A server in user space writes through the page cache of the device.
-        if let Some(device) = self.spec.target.device() {
-            cache::flush_device(device)?;
-        }
-        let called_ns = monotonic_ns().saturating_sub(start_monotonic_ns);
-        Ok(match self.fs.wait_idle(&device)? {
-            settle::Quiet::Idle { busy_ns } => Drained::Idle { drained_ns: called_ns + busy_ns },
-            settle::Quiet::Capped => Drained::NotDrained {
-                reason: format!(
-                    "the device was not idle for {} within {}",
-                    Nanos(self.spec.drain.idle_ns),
-                    Nanos(self.spec.drain.cap_ns)
-                ),
-            },
-        })
+        let drops_before = std::mem::replace(&mut self.cache_drops, at.before.cache_drops());
+        let warmth = Warmth {
+            cache_drops: drops_before
+                .zip(at.durable.cache_drops())
+                .map(|(before, now)| now.saturating_sub(before)),
+            reads_again: !phase.io.direct && !memory_limited,
+        };
+        let ground = Ground {
+            place: self.fs.driver.backing(),
+            image_is_cached: self.fs.cached_backing().is_some(),
+            source,
+        };
+        let delivered = delta(&at.before, &at.durable).get("device.read_bytes").copied();
+        cold::judge(levels.cache, ground, self.chilled.take(), (need, warmth), delivered)
     }
+}
+
+/// Says where a phase was to be warm and was not.
+fn not_warm_notice(phase: &str, cache: &CacheRecord) -> Option<Notice> {
+    (cache.state == CacheState::NotWarm).then(|| {
+        let text = format!("phase {phase} was to be warm: {}; it is in no comparison", cache.why);
+        let remedy = "end what drops caches or needs the memory, and run it again";
+        Notice::new("not-warm", text, Some(remedy))
+    })
+}
+
+/// Says where the worker itself had to read pages of a disk within the clock. A program that is
+/// started does so, and what a memory map holds comes in no other way; under a memory limit pages
+/// have to make room.
+fn major_faults_notice(phase: &Phase, report: &WorkerReport, limited: bool) -> Option<Notice> {
+    let expected = report.program.is_some() || phase.io.backend == Backend::Mmap || limited;
+    let faults = report.usage.major_faults;
+    (faults > 0 && !expected).then(|| {
+        let text = format!(
+            "the worker had {faults} page faults with I/O within phase {}: it waited for pages of \
+             its own program, or of memory that was swapped out",
+            phase.name
+        );
+        let remedy = "put the program on a quiet disk, and leave memory free";
+        Notice { measure: Some(faults as f64), ..Notice::new("major-faults", text, Some(remedy)) }
+    })
 }
 
 /// A device that fails while it is drained ends the phase as an op that fails does: what was done
 /// is in the record, marked.
-fn not_drained(failed: StepError, report: &mut WorkerReport) -> Result<Drained, StepError> {
+fn not_drained(failed: StepError, report: &mut WorkerReport) -> Result<Drain, StepError> {
     let StepError::Failed { error, .. } = failed else { return Err(failed) };
     report.error.get_or_insert_with(|| OpError {
         op_index: report.ops,
@@ -236,7 +270,14 @@ fn not_drained(failed: StepError, report: &mut WorkerReport) -> Result<Drained, 
         errno: errno_in(&error).unwrap_or(0),
         text: error.clone(),
     });
-    Ok(Drained::NotDrained { reason: error })
+    Ok(Drain { called_monotonic_ns: 0, end: DrainEnd::NotDrained { reason: error } })
+}
+
+/// What is read of the machine around the work.
+struct Readings<'a> {
+    before: Snapshot,
+    kernel_threads: Option<KernelThreads>,
+    sources: &'a mut Sources,
 }
 
 /// What a worker has done.
@@ -244,14 +285,35 @@ struct Worked {
     report: WorkerReport,
     /// Of a phase of cycles.
     events: Option<CycleEvents>,
-    /// Counters when it was durable, and when the worker said so.
-    durable: Snapshot,
-    done: Snapshot,
+    drain: Result<Drain, StepError>,
+    at: Moments,
 }
 
-/// Counters at the three moments of a phase.
-struct Readings {
+/// Counters at the moments of a phase.
+struct Moments {
     before: Snapshot,
+    /// When it was durable: of cycles the last of them.
     durable: Snapshot,
+    /// When the worker had done all it had to.
+    done: Snapshot,
+    /// When it was drained.
     end: Snapshot,
+    /// How long after `durable` the counters of that moment had been read.
+    late_ns: Option<u64>,
+    /// What kernel threads used up to when the executor heard of `durable`.
+    kernel_threads_ns: Option<u64>,
+}
+
+/// The frequency of the processors before a phase.
+struct Frequency(Option<u64>);
+
+impl Frequency {
+    fn read(roots: &Roots) -> Self {
+        Self(frequency_khz(roots))
+    }
+
+    /// Mean of that and of the frequency now.
+    fn mean_khz(&self, roots: &Roots) -> Option<u64> {
+        Some(self.0?.midpoint(frequency_khz(roots)?))
+    }
 }

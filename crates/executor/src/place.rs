@@ -12,7 +12,9 @@ use crate::{ExecutorSays, blank_record, parse_spec, run_trial};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::spec::{TargetSpec, TrialSpec};
 use fsarena_process::child;
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
@@ -127,6 +129,8 @@ pub fn executor_inside(
     parent: Option<u32>,
     namespaces: Namespaces,
 ) -> Result<(), PlaceError> {
+    // Here kernel threads are to be seen, in a process namespace of our own they are not.
+    let host_proc = File::open("/proc").ok();
     if namespaces == Namespaces::Own {
         child::death_signal(0).map_err(in_place("death signal"))?;
         child::mount_proc().map_err(in_place("mount of /proc"))?;
@@ -157,7 +161,9 @@ pub fn executor_inside(
     let listener = Arc::clone(&stop);
     // Not joined: it ends with the process, when the parent closes the pipe or not.
     std::thread::spawn(move || listener.listen(input));
-    let record = run_trial(&spec, program, &stop, &mut say);
+    let host_proc = host_proc.as_ref().map(|proc| format!("/proc/self/fd/{}", proc.as_raw_fd()));
+    let host_proc = host_proc.unwrap_or_else(|| "/proc".to_owned());
+    let record = run_trial(&spec, (program, Path::new(&host_proc)), &stop, &mut say);
     say(&ExecutorSays::Record(Box::new(record)));
     Ok(())
 }

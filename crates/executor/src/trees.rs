@@ -5,8 +5,8 @@
 //! stored, the need of a cold phase, the task of a worker and the check of the contents come from
 //! it. It never looks at the file system.
 
-use crate::cold::Need;
-use fsarena_filesystems::ContentRule;
+use crate::cold::{Need, SOME_METADATA};
+use fsarena_filesystems::{ContentRule, MetadataRule};
 use fsarena_model::job::{Contents, DATA, Job, JobKind, Origin, Reflink, Source, SourcePlace};
 use fsarena_model::work::WorkerReport;
 use std::path::Path;
@@ -111,14 +111,19 @@ impl StoredTree {
         let data = Need::Data { bytes };
         match kind {
             JobKind::Command(_) => Need::Nothing,
-            JobKind::Copy if reflink != Reflink::Never => Need::Metadata,
+            JobKind::Copy if reflink != Reflink::Never => SOME_METADATA,
+            // Whoever deletes a file reads its inode.
+            JobKind::Delete if is_whole => {
+                let inodes = |metadata: MetadataRule| metadata.inodes_bytes(contents.files);
+                Need::Metadata { bytes: rule.metadata.map_or(0, inodes) }
+            }
             JobKind::Copy | JobKind::Archive { .. } if known => data,
             // Other files than those that are encoded may lie next to them.
             JobKind::Flac | JobKind::Ogg if known && ops >= contents.files => data,
             JobKind::Untar { .. } if self.is_file && !rule.compresses => {
                 Need::Data { bytes: self.stored_bytes }
             }
-            _ => Need::Metadata,
+            _ => SOME_METADATA,
         }
     }
 }
@@ -210,7 +215,7 @@ mod tests {
     }
 
     fn rule(inline_max_bytes: u64, compresses: bool) -> ContentRule {
-        ContentRule { block_bytes: 4096, inline_max_bytes, compresses }
+        ContentRule { block_bytes: 4096, inline_max_bytes, compresses, metadata: None }
     }
 
     fn wrote(ops: u64, bytes: u64) -> WorkerReport {
@@ -243,12 +248,22 @@ mod tests {
         assert_eq!(need(JobKind::Copy, made(), rule(0, false), never), blocks);
         let bare = Need::Data { bytes: 5000 };
         assert_eq!(need(JobKind::Copy, made(), rule(2048, false), never), bare);
-        assert_eq!(need(JobKind::Copy, made(), rule(0, true), never), Need::Metadata);
+        assert_eq!(need(JobKind::Copy, made(), rule(0, true), never), SOME_METADATA);
         let always = Reflink::Always;
-        assert_eq!(need(JobKind::Copy, made(), rule(0, false), always), Need::Metadata);
-        assert_eq!(need(JobKind::Flac, own(), rule(0, false), never), Need::Metadata);
+        assert_eq!(need(JobKind::Copy, made(), rule(0, false), always), SOME_METADATA);
+        assert_eq!(need(JobKind::Flac, own(), rule(0, false), never), SOME_METADATA);
         assert_eq!(need(untar(), own(), rule(0, false), never), Need::Data { bytes: 700 });
-        assert_eq!(need(JobKind::Delete, made(), rule(0, false), never), Need::Metadata);
+        assert_eq!(need(JobKind::Delete, made(), rule(0, false), never), SOME_METADATA);
+        let metadata = MetadataRule {
+            inode_bytes: 256,
+            entry_bytes: 8,
+            entry_align_bytes: 4,
+            dir_inline_bytes: 0,
+        };
+        let known = ContentRule { metadata: Some(metadata), ..rule(0, false) };
+        let inodes = Need::Metadata { bytes: 10 * 256 };
+        assert_eq!(need(JobKind::Delete, made(), known, never), inodes);
+        assert_eq!(need(JobKind::Delete, own(), known, never), SOME_METADATA, "hard links");
     }
 
     #[test]
@@ -256,7 +271,7 @@ mod tests {
         let held = StoredTree::of_source(&source(made(), SourcePlace::Same, None), None);
         let told = (&rule(0, false), Reflink::Never);
         assert_eq!(held.need(&JobKind::Flac, told, 10), Need::Data { bytes: 40_960 });
-        assert_eq!(held.need(&JobKind::Ogg, told, 9), Need::Metadata);
+        assert_eq!(held.need(&JobKind::Ogg, told, 9), SOME_METADATA);
     }
 
     #[test]
@@ -288,7 +303,7 @@ mod tests {
         held.follow("copy", &Job::new(JobKind::Copy, "flac"), &wrote(10, 3000));
         assert_eq!(need(&held, "copy", &pack()), Need::Data { bytes: 3000 });
         held.follow("build", &Job::new(JobKind::Compile { jobs: 1 }, DATA), &wrote(0, 9000));
-        assert_eq!(need(&held, "build", &JobKind::Copy), Need::Metadata, "it may have holes");
+        assert_eq!(need(&held, "build", &JobKind::Copy), SOME_METADATA, "it may have holes");
         assert_eq!(held.find("build").unwrap().contents(&JobKind::Delete).entries(), 0);
     }
 
@@ -322,12 +337,12 @@ mod tests {
         let source = source(own(), SourcePlace::Same, None);
         let mut held = TreeState::default();
         held.put(&source, None);
-        assert_eq!(need(&held, DATA, &JobKind::Copy), Need::Metadata);
+        assert_eq!(need(&held, DATA, &JobKind::Copy), SOME_METADATA);
         held.follow("copy", &Job::new(JobKind::Copy, DATA), &wrote(13, 5000));
-        assert_eq!(need(&held, "copy", &pack()), Need::Metadata);
+        assert_eq!(need(&held, "copy", &pack()), SOME_METADATA);
         held.follow("pack", &Job::new(pack(), "copy"), &wrote(13, 4096));
         assert_eq!(need(&held, "pack", &JobKind::Copy), Need::Data { bytes: 4096 });
         held.follow("unpack", &Job::new(untar(), "pack"), &wrote(13, 5000));
-        assert_eq!(need(&held, "unpack", &JobKind::Copy), Need::Metadata, "holes may come again");
+        assert_eq!(need(&held, "unpack", &JobKind::Copy), SOME_METADATA, "holes may come again");
     }
 }

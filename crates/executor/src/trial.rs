@@ -29,11 +29,11 @@ const CHILL_ATTEMPTS: u32 = 5;
 /// Between two of them.
 const CHILL_PAUSE: Duration = Duration::from_millis(20);
 
-/// Carries out `spec`. `program` is the binary that knows the argument `worker`; `say` hears each
-/// step as it begins.
+/// Carries out `spec`. `program` is the binary that knows the argument `worker`, `host_proc` a
+/// procfs in which kernel threads are seen; `say` hears each step as it begins.
 pub fn run_trial(
     spec: &TrialSpec,
-    program: &Path,
+    (program, host_proc): (&Path, &Path),
     stop: &Stop,
     say: &mut dyn FnMut(&ExecutorSays),
 ) -> TrialRecord {
@@ -54,9 +54,11 @@ pub fn run_trial(
     let mut trial = Trial {
         spec,
         program,
+        host_proc,
         stop,
         record,
         chilled: None,
+        cache_drops: None,
         accounts: WriteAccounts::default(),
         memory: MemoryLimit::new(&spec.name, limit_bytes, &mountinfo),
         contents: StoredContents::new(TreeState::new(spec.workload.source.as_ref(), staged_bytes)),

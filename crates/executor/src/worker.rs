@@ -4,7 +4,7 @@
 //! (PR_SET_PDEATHSIG, set by the worker itself), and the executor kills it when asked to stop.
 
 use crate::stop::Stop;
-use fsarena_model::work::{WorkerSays, WorkerSpec};
+use fsarena_model::work::{CounterFile, WorkerSays, WorkerSpec};
 use fsarena_process::OrphanReaper;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::time::Timespec;
@@ -80,12 +80,49 @@ impl<'a> ReadyWorker<'a> {
     /// # Errors
     /// When it dies or a stop is asked for.
     pub fn go(&mut self) -> Result<WorkerSays, WorkerFailure> {
+        match self.go_until_durable()? {
+            WorkerSays::Durable => self.hear(),
+            result => Ok(result),
+        }
+    }
+
+    /// Lets it go and waits until what it did is durable ([`WorkerSays::Durable`]: the result
+    /// follows), or for a result that says nothing of that.
+    ///
+    /// # Errors
+    /// When it dies or a stop is asked for.
+    pub fn go_until_durable(&mut self) -> Result<WorkerSays, WorkerFailure> {
         self.let_go();
         loop {
             match self.hear()? {
                 WorkerSays::CycleEvent(_) => {}
-                result => return Ok(result),
+                other => return Ok(other),
             }
+        }
+    }
+
+    /// Has it run the canary loop, before or after its work; how long that took, ns.
+    ///
+    /// # Errors
+    /// When it dies, says something else or a stop is asked for.
+    pub fn canary(&mut self) -> Result<u64, WorkerFailure> {
+        let _ = self.input.write_all(b"canary\n");
+        match self.hear()? {
+            WorkerSays::Canary { elapsed_ns } => Ok(elapsed_ns),
+            other => Err(WorkerFailure::Ended(format!("it said {other:?} and was no canary"))),
+        }
+    }
+
+    /// Has it open `files`, which it reads when its work is durable.
+    ///
+    /// # Errors
+    /// When it dies, refuses or a stop is asked for.
+    pub fn read_when_durable(&mut self, files: &[CounterFile]) -> Result<(), WorkerFailure> {
+        let text = serde_json::to_string(files).expect("a list of files is plain data");
+        let _ = writeln!(self.input, "{text}");
+        match self.hear()? {
+            WorkerSays::Ready => Ok(()),
+            other => Err(WorkerFailure::Ended(format!("it said {other:?} before it was ready"))),
         }
     }
 
@@ -122,7 +159,11 @@ impl<'a> ReadyWorker<'a> {
         }
     }
 
-    fn hear(&mut self) -> Result<WorkerSays, WorkerFailure> {
+    /// The next thing it says.
+    ///
+    /// # Errors
+    /// When it dies or a stop is asked for.
+    pub fn hear(&mut self) -> Result<WorkerSays, WorkerFailure> {
         self.line.clear();
         let heard = self.output.read_line(&mut self.line);
         if self.stop.asked() {

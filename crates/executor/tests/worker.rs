@@ -38,6 +38,7 @@ fn started<'a>(dir: &Path, script: &str, stop: &'a Stop) -> ReadyWorker<'a> {
         cpus: Vec::new(),
         user: None,
         handicap_ns: 0,
+        flush_device: None,
     };
     ReadyWorker::start(&program, &spec, stop).unwrap()
 }

@@ -3,7 +3,7 @@
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
 use super::options::{Rule, ToolOutput, complete, key_value, output_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, Kernel, MetadataRule};
 use fsarena_model::account::{Chunk, FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::{Discard, FsLevel};
@@ -154,7 +154,24 @@ impl FileSystem for Btrfs {
             matches!(key, "compress" | "compress-force") && !matches!(word, Some("no" | "none"))
         });
         let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("sectorsize"));
-        ContentRule { block_bytes, inline_max_bytes: inline, compresses }
+        let metadata = self.metadata(level);
+        ContentRule { block_bytes, inline_max_bytes: inline, compresses, metadata }
+    }
+
+    /// Items in leaves, each with a header of 25 bytes: an inode has 160, an entry that is looked
+    /// up by its hash 30 and the name.
+    fn metadata(&self, _: &FsLevel) -> Option<MetadataRule> {
+        Some(MetadataRule {
+            inode_bytes: 25 + 160,
+            entry_bytes: 25 + 30,
+            entry_align_bytes: 1,
+            dir_inline_bytes: 0,
+        })
+    }
+
+    /// A commit ends with its superblock, behind a flush.
+    fn syncs_to_device(&self, _: &FsLevel) -> bool {
+        true
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {

@@ -69,6 +69,38 @@ pub struct ContentRule {
     pub inline_max_bytes: u64,
     /// Whether contents may take fewer bytes on the device than in the file.
     pub compresses: bool,
+    /// What is stored of each file beside its contents; absent where this is not known.
+    pub metadata: Option<MetadataRule>,
+}
+
+/// What a file takes at least in the metadata of a file system: whoever asks for its inode, or
+/// goes through the names of its directory, has to read so much.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MetadataRule {
+    /// Of an inode.
+    pub inode_bytes: u64,
+    /// Of an entry in a directory beside its name.
+    pub entry_bytes: u64,
+    /// An entry with its name takes a whole number of so many bytes.
+    pub entry_align_bytes: u64,
+    /// A directory of so many bytes may lie in its own inode.
+    pub dir_inline_bytes: u64,
+}
+
+impl MetadataRule {
+    /// Bytes of so many inodes, at least.
+    #[must_use]
+    pub fn inodes_bytes(&self, inodes: u64) -> u64 {
+        inodes.saturating_mul(self.inode_bytes)
+    }
+
+    /// Bytes of so many entries with names of this length in so many directories, at least.
+    #[must_use]
+    pub fn entries_bytes(&self, entries: u64, name_bytes: u64, dirs: u64) -> u64 {
+        let one = (self.entry_bytes + name_bytes).next_multiple_of(self.entry_align_bytes.max(1));
+        let inline = dirs.max(1).saturating_mul(self.dir_inline_bytes);
+        entries.saturating_mul(one).saturating_sub(inline)
+    }
 }
 
 /// What the kernel writes of a new file system in the background, and how far it is.
@@ -259,9 +291,35 @@ pub trait FileSystem: Send + Sync {
         let values = self.mkfs_values(level, None);
         let block_bytes = values.ok().and_then(|v| v.optional("block_size")).unwrap_or(4096);
         match self.kernel_type() {
-            Some(_) => ContentRule { block_bytes, inline_max_bytes: 0, compresses: false },
-            None => ContentRule { block_bytes: 512, inline_max_bytes: 0, compresses: true },
+            Some(_) => ContentRule {
+                block_bytes,
+                inline_max_bytes: 0,
+                compresses: false,
+                metadata: self.metadata(level),
+            },
+            None => ContentRule {
+                block_bytes: 512,
+                inline_max_bytes: 0,
+                compresses: true,
+                metadata: None,
+            },
         }
+    }
+
+    /// What is stored of each file beside its contents, at least; absent where this is not known.
+    /// Pure.
+    fn metadata(&self, level: &FsLevel) -> Option<MetadataRule> {
+        let _ = level;
+        None
+    }
+
+    /// Whether everything that syncfs has written is behind a flush of the device when syncfs
+    /// returns. Not so where metadata goes through the page cache of the device (ext2, FAT, minix,
+    /// UDF): the kernel writes that after the file system has sent its flush, or there is none.
+    /// What is not known is not believed. Pure.
+    fn syncs_to_device(&self, level: &FsLevel) -> bool {
+        let _ = level;
+        false
     }
 
     /// How much room there will be on a device of this size, and how it is handed out; absent

@@ -8,7 +8,7 @@
 use super::mkfs::ValueRule::{Computed, Number, PowerOfTwo, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, kept_lines, key_value, output_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel, LazyInit};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, LazyInit, MetadataRule};
 use fsarena_model::account::FsLayout;
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::FsLevel;
@@ -221,7 +221,29 @@ impl FileSystem for Ext {
             block_bytes: values.as_ref().map_or(4096, |values| values.number("block_size")),
             inline_max_bytes: inline.map_or(0, |values| values.number("inode_size")),
             compresses: false,
+            metadata: self.metadata(level),
         }
+    }
+
+    /// `struct ext4_dir_entry_2`: 8 bytes and the name, to a multiple of 4.
+    fn metadata(&self, level: &FsLevel) -> Option<MetadataRule> {
+        let values = self.mkfs_values(level, None).ok()?;
+        let inode_bytes = values.number("inode_size");
+        let dir_inline_bytes =
+            if values.lists("features", "inline_data") { inode_bytes } else { 0 };
+        Some(MetadataRule { inode_bytes, entry_bytes: 8, entry_align_bytes: 4, dir_inline_bytes })
+    }
+
+    /// A commit of the journal waits for its blocks and ends with a flush. Without a journal the
+    /// inodes and directories are pages of the device: `sync_filesystem` writes them after
+    /// `ext4_sync_fs` has sent its flush (fs/sync.c). Without barriers there is none to be had, as
+    /// was asked for.
+    fn syncs_to_device(&self, level: &FsLevel) -> bool {
+        let has_journal = self
+            .mkfs_values(level, None)
+            .is_ok_and(|values| values.lists("features", "has_journal"));
+        let mut options = level.mount.iter().flat_map(|option| option.split(','));
+        has_journal || options.any(|option| matches!(option.trim(), "nobarrier" | "barrier=0"))
     }
 
     fn capacity(&self, level: &FsLevel, device_bytes: u64) -> Option<Capacity> {

@@ -7,7 +7,7 @@
 use super::mkfs::ValueRule::{Computed, Number, Text};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, complete, key_value, output_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -136,7 +136,24 @@ impl FileSystem for F2fs {
             block_bytes: 4096,
             inline_max_bytes: if plain { 0 } else { INLINE_BYTES },
             compresses: level.mount.iter().any(|option| option.starts_with("compress")),
+            metadata: self.metadata(level),
         }
+    }
+
+    /// Each inode is a block of its own, which may hold a small directory; an entry has 11 bytes
+    /// and its name.
+    fn metadata(&self, _: &FsLevel) -> Option<MetadataRule> {
+        Some(MetadataRule {
+            inode_bytes: 4096,
+            entry_bytes: 11,
+            entry_align_bytes: 1,
+            dir_inline_bytes: 4096,
+        })
+    }
+
+    /// A checkpoint ends with a flush.
+    fn syncs_to_device(&self, _: &FsLevel) -> bool {
+        true
     }
 
     fn compression_options(&self) -> &'static [&'static str] {

@@ -4,7 +4,8 @@
 use super::mkfs::ValueRule::{Computed, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{kept_lines, output_of, version_of};
-use super::{FileSystem, FsError, IllegalLevel};
+use super::{FileSystem, FsError, IllegalLevel, MetadataRule};
+use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -53,6 +54,21 @@ impl FileSystem for Jfs {
         "JFS: the journaled file system of IBM, extents and B+ trees"
     }
 
+    /// Inodes of 512 bytes; a directory has slots of 32 bytes, eight of them in its inode.
+    fn metadata(&self, _: &FsLevel) -> Option<MetadataRule> {
+        Some(MetadataRule {
+            inode_bytes: 512,
+            entry_bytes: 5,
+            entry_align_bytes: 32,
+            dir_inline_bytes: 256,
+        })
+    }
+
+    /// The log is written behind a flush.
+    fn syncs_to_device(&self, _: &FsLevel) -> bool {
+        true
+    }
+
     /// jfs_mkfs never discards.
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
@@ -93,7 +109,7 @@ fn parse_tune(text: &str) -> Result<BTreeMap<String, String>, FsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_model::contender::{Discard, FsLevel};
+    use fsarena_model::contender::Discard;
 
     const TUNE: &str = "\
 jfs_tune version 1.1.15, 04-Mar-2011

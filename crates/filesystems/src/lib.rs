@@ -20,7 +20,9 @@ mod reiserfs;
 mod xfs;
 
 pub use availability::{Availability, availability, availability_with, has_module};
-pub use driver::{Backing, ContentRule, FileSystem, Kernel, LazyInit, MountPlan, ToolNeed};
+pub use driver::{
+    Backing, ContentRule, FileSystem, Kernel, LazyInit, MetadataRule, MountPlan, ToolNeed,
+};
 use external::External;
 pub use mkfs::{Mkfs, MkfsOption, MkfsValues};
 pub use options::{FsError, IllegalLevel, UnknownFs};

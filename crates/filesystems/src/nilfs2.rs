@@ -8,7 +8,7 @@
 use super::mkfs::ValueRule::{Number, PowerOfTwo, Switch};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues};
 use super::options::{Rule, kept_lines, output_of};
-use super::{FileSystem, FsError, IllegalLevel};
+use super::{FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::FsLevel;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -49,6 +49,21 @@ impl FileSystem for Nilfs2 {
 
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
+    }
+
+    /// Inodes of 128 bytes; `struct nilfs_dir_entry`: 12 bytes and the name, to a multiple of 8.
+    fn metadata(&self, _: &FsLevel) -> Option<MetadataRule> {
+        Some(MetadataRule {
+            inode_bytes: 128,
+            entry_bytes: 12,
+            entry_align_bytes: 8,
+            dir_inline_bytes: 0,
+        })
+    }
+
+    /// A segment ends with a flush.
+    fn syncs_to_device(&self, _: &FsLevel) -> bool {
+        true
     }
 
     fn least_bytes(&self, values: &MkfsValues) -> u64 {

@@ -6,7 +6,7 @@
 use super::mkfs::ValueRule::{Computed, OneOf, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, complete, output_of};
-use super::{ContentRule, FileSystem, FsError, IllegalLevel};
+use super::{ContentRule, FileSystem, FsError, IllegalLevel, MetadataRule};
 use fsarena_model::contender::{Discard, FsLevel};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -90,7 +90,23 @@ impl FileSystem for ReiserFs {
         let plain = level.mount.iter().any(|option| option == "notail");
         let block_bytes = self.mkfs_values(level, None).map_or(4096, |v| v.number("block_size"));
         let inline_max_bytes = if plain { 0 } else { TAIL_BYTES };
-        ContentRule { block_bytes, inline_max_bytes, compresses: false }
+        let metadata = self.metadata(level);
+        ContentRule { block_bytes, inline_max_bytes, compresses: false, metadata }
+    }
+
+    /// Items in leaves, each with a header of 24 bytes: an inode has 44, an entry 16 and the name.
+    fn metadata(&self, _: &FsLevel) -> Option<MetadataRule> {
+        Some(MetadataRule {
+            inode_bytes: 24 + 44,
+            entry_bytes: 16,
+            entry_align_bytes: 1,
+            dir_inline_bytes: 0,
+        })
+    }
+
+    /// A commit of the journal waits for its blocks and ends with a flush.
+    fn syncs_to_device(&self, _: &FsLevel) -> bool {
+        true
     }
 }
 

@@ -3,7 +3,7 @@
 use super::mkfs::ValueRule::{Computed, Flag, PowerOfTwo};
 use super::mkfs::{Mkfs, MkfsOption, MkfsValues, OptionReader};
 use super::options::{Rule, ToolOutput, complete, output_of};
-use super::{FileSystem, FsError, IllegalLevel, Kernel};
+use super::{FileSystem, FsError, IllegalLevel, Kernel, MetadataRule};
 use fsarena_model::account::{FsLayout, Range};
 use fsarena_model::capacity::{Capacity, Predicted};
 use fsarena_model::contender::FsLevel;
@@ -154,6 +154,23 @@ impl FileSystem for Xfs {
 
     fn mkfs(&self) -> &'static Mkfs {
         &MKFS
+    }
+
+    /// `struct xfs_dir2_data_entry`: 8 bytes of number, the length, the name, its type and a tag of
+    /// 2, to a multiple of 8. A small directory lies in its inode.
+    fn metadata(&self, level: &FsLevel) -> Option<MetadataRule> {
+        let inode_bytes = self.mkfs_values(level, None).ok()?.number("inode_size");
+        Some(MetadataRule {
+            inode_bytes,
+            entry_bytes: 12,
+            entry_align_bytes: 8,
+            dir_inline_bytes: inode_bytes,
+        })
+    }
+
+    /// The log is forced, with a flush.
+    fn syncs_to_device(&self, _: &FsLevel) -> bool {
+        true
     }
 
     fn least_bytes(&self, _: &MkfsValues) -> u64 {

@@ -112,6 +112,10 @@ impl Source for Device {
     fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError> {
         self.0.parse(|bytes| parse(bytes, values)).map(drop)
     }
+
+    fn files(&mut self) -> Vec<&mut ReadFile> {
+        vec![&mut self.0]
+    }
 }
 
 /// Directory of a disk, or of a partition. sysfs writes `!` for the `/` in names like `cciss/c0d0`.

@@ -83,6 +83,14 @@ impl Source for Cgroup {
         }
         Ok(())
     }
+
+    fn files(&mut self) -> Vec<&mut ReadFile> {
+        match self {
+            Self::V1 { usage, peak, hits, oom } => vec![usage, peak, hits, oom],
+            Self::V2 { current, peak, events } => vec![current, peak, events],
+            Self::Unwatched => Vec::new(),
+        }
+    }
 }
 
 /// A file that is one number.

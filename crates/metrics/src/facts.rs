@@ -280,6 +280,17 @@ fn in_state(path: &Path, state: &str) -> bool {
     text(path).is_some_and(|text| text.starts_with(state))
 }
 
+/// Mean frequency of the processors now, kHz; `None` where the kernel does not tell, as in most
+/// virtual machines.
+#[must_use]
+pub fn frequency_khz(roots: &Roots) -> Option<u64> {
+    let cpus = std::fs::read_dir(roots.sys.join("devices/system/cpu")).ok()?;
+    let paths = cpus.flatten().map(|cpu| cpu.path().join("cpufreq/scaling_cur_freq"));
+    let all: Vec<u64> = paths.filter_map(|path| text(&path)?.parse().ok()).collect();
+    let sum = all.iter().try_fold(0u64, |sum, khz| sum.checked_add(*khz))?;
+    sum.checked_div(all.len() as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,7 +40,7 @@ const LEVELS: [Line; 9] = [
 ];
 
 /// Of `/proc/vmstat`.
-pub(crate) const EVENTS: [Line; 11] = [
+pub(crate) const EVENTS: [Line; 13] = [
     // Counted in sectors, printed in KiB.
     kib("pgpgin", "vm.paged_in_bytes", "read by block devices; /proc/vmstat pgpgin"),
     kib("pgpgout", "vm.paged_out_bytes", "written by them; /proc/vmstat pgpgout"),
@@ -60,6 +60,18 @@ pub(crate) const EVENTS: [Line; 11] = [
         "pgsteal_direct",
         "vm.direct_reclaim_bytes",
         "reclaimed by tasks that had to wait for memory; /proc/vmstat pgsteal_direct",
+    ),
+    count(
+        "drop_pagecache",
+        "vm.pagecache_drops",
+        "drops",
+        "the page cache was dropped by somebody; /proc/vmstat drop_pagecache",
+    ),
+    count(
+        "drop_slab",
+        "vm.slab_drops",
+        "drops",
+        "inodes and names were dropped by somebody; /proc/vmstat drop_slab",
     ),
     count("oom_kill", "vm.oom_kills", "tasks", "killed for lack of memory; /proc/vmstat oom_kill"),
     pages(
@@ -109,6 +121,10 @@ fn open(roots: &Roots, name: &str, records: Records, lines: &'static [Line]) -> 
 impl Source for KeyedFile {
     fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError> {
         self.0.parse(|bytes| parse(bytes, self.1, values)).map(drop)
+    }
+
+    fn files(&mut self) -> Vec<&mut ReadFile> {
+        vec![&mut self.0]
     }
 }
 

@@ -17,6 +17,7 @@ mod block;
 mod cgroup;
 pub mod disturb;
 mod facts;
+mod kernel_threads;
 mod keyed;
 mod load;
 mod read_file;
@@ -29,14 +30,17 @@ mod window;
 mod worker;
 
 pub use block::{BlockStat, block_stat};
-pub use facts::{available_bytes, host, processors};
+pub use facts::{available_bytes, frequency_khz, host, processors};
 pub use facts::{boot_id, page_reporting_active, process_start_ticks};
+pub use kernel_threads::KernelThreads;
 pub use load::{Load, load_and_pressure};
 pub use sampler::{Sampler, next_deadline};
 pub use samples::{SAMPLES_MAX, Samples, series};
 pub use source::{Decrease, Kind, Metric};
 pub use source::{Roots, Watch};
-pub use sources::{Snapshot, Sources, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns};
+pub use sources::{
+    Snapshot, Sources, cache_drops, catalog, monotonic_ns, process_cpu_ns, thread_cpu_ns,
+};
 pub use window::delta;
 
 use std::io;

@@ -90,6 +90,10 @@ impl Source for Pressure {
         }
         Ok(())
     }
+
+    fn files(&mut self) -> Vec<&mut ReadFile> {
+        self.files.iter_mut().collect()
+    }
 }
 
 /// Fills `[some, full]`.

@@ -4,6 +4,7 @@
 //! allocate nothing. Readings use pread(2) at 0, which makes procfs and sysfs print anew.
 
 use crate::{Malformed, MetricError};
+use fsarena_model::work::CounterFile;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -27,6 +28,8 @@ pub(crate) struct ReadFile {
     file: Option<File>,
     records: Records,
     buffer: Vec<u8>,
+    /// What somebody else has read of it, to be taken in place of the next reading.
+    given: Option<Vec<u8>>,
 }
 
 impl ReadFile {
@@ -37,7 +40,7 @@ impl ReadFile {
             Err(error) if is_missing(&error) => None,
             Err(source) => return Err(MetricError::Read { path, source }),
         };
-        let mut opened = Self { path, file, records, buffer: Vec::new() };
+        let mut opened = Self { path, file, records, buffer: Vec::new(), given: None };
         if opened.file.is_some() {
             opened.buffer.resize(BUFFER_MIN_BYTES, 0);
             let length = opened.read()?.map_or(0, <[u8]>::len);
@@ -48,11 +51,33 @@ impl ReadFile {
 
     /// A file that was not asked for: always missing.
     pub fn unwatched() -> Self {
-        Self { path: PathBuf::new(), file: None, records: Records::One, buffer: Vec::new() }
+        let (path, records) = (PathBuf::new(), Records::One);
+        Self { path, file: None, records, buffer: Vec::new(), given: None }
+    }
+
+    /// How another process reads it.
+    pub fn to_be_read(&self) -> CounterFile {
+        CounterFile {
+            path: if self.file.is_some() { self.path.clone() } else { PathBuf::new() },
+            most_bytes: self.buffer.len(),
+            at_once: self.records == Records::One,
+        }
+    }
+
+    /// Takes `text` in place of the next reading; an empty one is of a file that is not there.
+    pub fn give(&mut self, text: &str) {
+        self.given = Some(text.as_bytes().to_vec());
     }
 
     /// The contents now; `None` where the file, or what it told of, is not there.
     pub fn read(&mut self) -> Result<Option<&[u8]>, MetricError> {
+        if let Some(given) = self.given.take() {
+            self.buffer.clear();
+            self.buffer.extend_from_slice(&given);
+            let length = given.len();
+            self.buffer.resize(BUFFER_MIN_BYTES.max(length * 2), 0);
+            return Ok((length > 0).then(|| &self.buffer[..length]));
+        }
         let Some(file) = &self.file else { return Ok(None) };
         match fill(file, self.records, &mut self.buffer) {
             Ok(length) => Ok(Some(&self.buffer[..length])),

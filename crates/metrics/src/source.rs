@@ -1,6 +1,7 @@
 //! What a metric and a source of metrics are.
 
 use crate::MetricError;
+use crate::read_file::ReadFile;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +58,9 @@ pub(crate) trait Source: Send {
     /// Reads once. Must not allocate, except on the way to an error or where a file has more than
     /// doubled since it was opened.
     fn read(&mut self, values: &mut [Option<u64>]) -> Result<(), MetricError>;
+
+    /// Its files, always in the same order.
+    fn files(&mut self) -> Vec<&mut ReadFile>;
 }
 
 pub(crate) type Opened = Result<Box<dyn Source>, MetricError>;

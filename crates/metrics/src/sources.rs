@@ -7,6 +7,7 @@
 use crate::MetricError;
 use crate::source::{Metric, Registration, Source};
 use crate::{Roots, Watch, block, cgroup, keyed, load, stat, worker};
+use fsarena_model::work::{CounterFile, CounterTexts};
 use std::sync::LazyLock;
 
 /// All sources.
@@ -52,6 +53,23 @@ impl Snapshot {
     }
 }
 
+impl Snapshot {
+    /// How often the caches of the machine have been dropped since it was started: page cache, and
+    /// inodes with names.
+    #[must_use]
+    pub fn cache_drops(&self) -> Option<u64> {
+        let drops = [self.get("vm.pagecache_drops"), self.get("vm.slab_drops")];
+        drops.into_iter().flatten().reduce(u64::saturating_add)
+    }
+}
+
+/// The same, read now.
+#[must_use]
+pub fn cache_drops(roots: &Roots) -> Option<u64> {
+    let mut sources = Sources::open(roots, &Watch::default()).ok()?;
+    sources.read().ok()?.cache_drops()
+}
+
 /// The open files of all sources.
 pub struct Sources {
     open: Vec<(&'static Registration, Box<dyn Source>)>,
@@ -80,6 +98,26 @@ impl Sources {
         let mut snapshot = Snapshot::empty();
         self.read_into(&mut snapshot)?;
         Ok(snapshot)
+    }
+
+    /// The files, for a process that is nearer to the moment of which they tell.
+    #[must_use]
+    pub fn files(&mut self) -> Vec<CounterFile> {
+        let files = self.open.iter_mut().flat_map(|(_, source)| source.files());
+        files.map(|file| file.to_be_read()).collect()
+    }
+
+    /// The snapshot that another process has read of [`Sources::files`].
+    ///
+    /// # Errors
+    /// When a text is not understood.
+    pub fn parse(&mut self, read: &CounterTexts) -> Result<Snapshot, MetricError> {
+        let files = self.open.iter_mut().flat_map(|(_, source)| source.files());
+        let none = String::new();
+        for (file, text) in files.zip(read.texts.iter().chain(std::iter::repeat(&none))) {
+            file.give(text);
+        }
+        Ok(Snapshot { monotonic_ns: read.began_monotonic_ns, ..self.read()? })
     }
 
     /// Reads everything into a snapshot that is there; allocates nothing.
@@ -147,6 +185,28 @@ mod tests {
                 metric.name
             );
         }
+    }
+
+    /// What another process has read of the files is what we would have read.
+    #[test]
+    fn texts_that_another_process_read_are_a_snapshot() {
+        let watch = Watch { worker_pid: Some(std::process::id()), ..Watch::default() };
+        let mut sources = Sources::open(&Roots::default(), &watch).unwrap();
+        let files = sources.files();
+        assert!(files.iter().any(|file| file.path.as_os_str().is_empty()), "no device is watched");
+        let text = |file: &CounterFile| std::fs::read_to_string(&file.path).unwrap_or_default();
+        let texts: Vec<String> = files.iter().map(text).collect();
+        let read = CounterTexts { began_monotonic_ns: 7, ended_monotonic_ns: 8, texts };
+        let snapshot = sources.parse(&read).unwrap();
+        assert_eq!(snapshot.monotonic_ns, 7);
+        let later = sources.read().unwrap();
+        assert!(later.monotonic_ns > 7, "the next reading is one of the files again");
+        for (metric, (then, now)) in catalog().iter().zip(snapshot.values.iter().zip(&later.values))
+        {
+            assert_eq!(then.is_some(), now.is_some(), "{}", metric.name);
+        }
+        assert!(snapshot.get("cpu.user_ns") <= later.get("cpu.user_ns"));
+        assert_eq!(snapshot.get("device.read_bytes"), None);
     }
 
     /// Every parser on arbitrary bytes, and on bytes that almost are what it expects: a parser may

@@ -47,6 +47,10 @@ impl Source for Stat {
         let ticks_per_s = self.ticks_per_s;
         self.file.parse(|bytes| parse(bytes, ticks_per_s, values)).map(drop)
     }
+
+    fn files(&mut self) -> Vec<&mut ReadFile> {
+        vec![&mut self.file]
+    }
 }
 
 /// Clock ticks a second in procfs (`USER_HZ`).

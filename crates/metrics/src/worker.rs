@@ -64,6 +64,10 @@ impl Source for Worker {
             .parse(|bytes| parse_keyed(bytes, IO_KEYS.map(Keyed::number).into_iter(), from_io))
             .map(drop)
     }
+
+    fn files(&mut self) -> Vec<&mut ReadFile> {
+        vec![&mut self.stat, &mut self.io]
+    }
 }
 
 /// Values of `/proc/PID/stat` by their numbers in proc_pid_stat(5), ascending and from 3.
@@ -96,6 +100,7 @@ pub(crate) fn state(bytes: &[u8]) -> Option<u8> {
 /// Names of the values by number, as far as they are read here.
 const FIELD_NAMES: [&str; 25] = {
     let mut names = ["value"; 25];
+    names[4] = "ppid (4)";
     names[10] = "minflt (10)";
     names[12] = "majflt (12)";
     names[14] = "utime (14)";

@@ -27,6 +27,14 @@ pub struct Clocks {
     pub durable_ns: Option<u64>,
     /// Everything is where it shall lie.
     pub drained: Drained,
+    /// Whether `durable` holds, after syncfs, a flush of the device that we made: of a file system
+    /// that may write behind its own.
+    #[serde(default, skip_serializing_if = "crate::is_default")]
+    pub device_flushed: bool,
+    /// How long after `durable` the file system was told to drain. No part of `drained`: what it
+    /// wrote by itself meanwhile is not in that length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_late_ns: Option<u64>,
 }
 
 impl Clocks {
@@ -34,7 +42,8 @@ impl Clocks {
     #[must_use]
     pub fn not_waited_for(returned_ns: u64, reason: &str) -> Self {
         let drained = Drained::NotWaitedFor { reason: reason.to_owned() };
-        Self { returned_ns, durable_ns: None, drained }
+        let (device_flushed, drain_late_ns) = (false, None);
+        Self { returned_ns, durable_ns: None, drained, device_flushed, drain_late_ns }
     }
 
     /// The length by one of the clocks. What has no device has drained when it is durable.
@@ -52,9 +61,9 @@ impl Clocks {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drained {
-    /// Frozen and thawed (`FIFREEZE`, `FITHAW`).
+    /// Frozen (`FIFREEZE`), and thawed after the clock was read.
     Frozen {
-        /// Length.
+        /// Length: `durable` and the time that freezing took.
         drained_ns: u64,
     },
     /// The device was idle for the stated time; its end is not counted.

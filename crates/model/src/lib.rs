@@ -77,8 +77,8 @@ pub mod work {
     pub use crate::phase::{Order, Phase, Workload};
     pub use crate::state::DatasetState;
     pub use crate::worker::{
-        JobTask, ProgramReport, Task, ThreadReport, Tool, UserIds, VerifyReport, WorkerReport,
-        WorkerSays, WorkerSpec, WorkerUsage,
+        CounterFile, CounterTexts, JobTask, ProgramReport, Task, ThreadReport, Tool, UserIds,
+        VerifyReport, WorkerReport, WorkerSays, WorkerSpec, WorkerUsage,
     };
 }
 

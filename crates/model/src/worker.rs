@@ -16,7 +16,8 @@ use std::path::PathBuf;
 ///
 /// The executor writes it as one line of JSON to the worker's standard input. The worker prepares
 /// everything (buffers, order, memory), answers [`WorkerSays::Ready`], waits for a line `go`, and
-/// answers [`WorkerSays::Done`]. All paths are relative to `root`, which is opened but not read
+/// answers [`WorkerSays::Done`]. Before `go`, and after the answer, a line `canary` is answered by
+/// [`WorkerSays::Canary`], and a list of [`CounterFile`]s by another [`WorkerSays::Ready`]. All paths are relative to `root`, which is opened but not read
 /// before `go`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -42,6 +43,33 @@ pub struct WorkerSpec {
     /// What a phase, or a job, sleeps after its last op and before `returned` is read, ns.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub handicap_ns: u64,
+    /// The block device that is flushed after syncfs, for `durable`: where the file system may
+    /// write metadata behind the last flush of its own. Absent: syncfs is enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flush_device: Option<PathBuf>,
+}
+
+/// A file of counters that the worker reads right after it has read the clock of `durable`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CounterFile {
+    /// Where it is; empty: none.
+    pub path: PathBuf,
+    /// Bytes that it may have.
+    pub most_bytes: usize,
+    /// Whether one read gives all of it; else it is read to its end.
+    pub at_once: bool,
+}
+
+/// Files of counters as the worker read them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct CounterTexts {
+    /// When the first was about to be read, `CLOCK_MONOTONIC`.
+    pub began_monotonic_ns: u64,
+    /// When the last had been read.
+    pub ended_monotonic_ns: u64,
+    /// Each as it was, in the order in which they were asked for; what could not be read is empty.
+    pub texts: Vec<String>,
 }
 
 /// Numeric user and group.
@@ -136,6 +164,14 @@ pub struct JobTask {
 pub enum WorkerSays {
     /// Prepared; waiting for `go`.
     Ready,
+    /// The canary loop has run.
+    Canary {
+        /// What it took.
+        elapsed_ns: u64,
+    },
+    /// What the phase did is durable, and the counters of that moment have been read; the report
+    /// follows.
+    Durable,
     /// A moment of a cycle has come; more follows.
     #[serde(rename = "lap")]
     CycleEvent(CycleEvent),
@@ -180,6 +216,13 @@ pub struct WorkerReport {
     /// The cycles, where the phase has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycles: Option<CyclesReport>,
+    /// Task clock of the worker, of all its threads and of the programs that it waited for, from
+    /// the first clock read to `durable`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<u64>,
+    /// Counters as they were when it was durable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters: Option<CounterTexts>,
 }
 
 /// One thread of a phase.

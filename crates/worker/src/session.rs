@@ -2,9 +2,14 @@
 //!
 //! Input: one line [`WorkerSpec`], then a line `go`. Output: one line [`WorkerSays::Ready`] when
 //! all is prepared, then, in a phase of cycles, a line [`WorkerSays::CycleEvent`] at each of its
-//! moments, then one line [`WorkerSays::Done`], [`WorkerSays::Verified`] or [`WorkerSays::Made`];
-//! or one line [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before
-//! `go` means that no process waits any longer: the worker ends quietly.
+//! moments, in any other a line [`WorkerSays::Durable`] when its counters have been read, then one
+//! line [`WorkerSays::Done`], [`WorkerSays::Verified`] or [`WorkerSays::Made`]; or one line
+//! [`WorkerSays::Refused`] with the reason, and nothing more. An input that ends before `go` means
+//! that no process waits any longer: the worker ends quietly.
+//!
+//! Before `go` and after the result a line `canary` has the canary loop run. Before `go` a list of
+//! files is what is to be read when the phase is durable; it is answered by another
+//! [`WorkerSays::Ready`].
 //!
 //! A phase that fails in the middle is `Done`, with its error in the report. What is not measured
 //! (directories, a source, a hook) and fails is `Refused`, with what failed.
@@ -18,7 +23,9 @@ use fsarena_engine::EngineError;
 use fsarena_engine::InjectedDelay;
 use fsarena_engine::Job;
 use fsarena_engine::buffer::warm_memory;
+use fsarena_engine::canary::canary_ns;
 use fsarena_engine::phase::Prepared;
+use fsarena_engine::resident::hold_mapped_files;
 use fsarena_engine::resources::become_user;
 use fsarena_engine::root::{Root, make_dirs};
 use fsarena_engine::verify::Verifier;
@@ -66,6 +73,8 @@ enum Refusal {
     Tree(#[from] TreeError),
     #[error("expected the line \"go\", got {0:?}")]
     NotGo(String),
+    #[error("files to be read when the phase is durable: {0}")]
+    Counters(serde_json::Error),
 }
 
 /// A task with everything it needs.
@@ -88,15 +97,27 @@ enum Ready {
 /// ([`WorkerSays::Refused`]), not an error.
 pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<(), WorkerError> {
     let Some(line) = next_line(&mut input)? else { return Ok(()) };
-    let (root, ready) = match prepare(&line) {
+    let refused = |refusal: Refusal| WorkerSays::Refused(refusal.to_string());
+    let (mut root, ready) = match prepare(&line) {
         Ok(prepared) => prepared,
-        Err(refusal) => return send(&mut output, &WorkerSays::Refused(refusal.to_string())),
+        Err(refusal) => return send(&mut output, &refused(refusal)),
     };
     send(&mut output, &WorkerSays::Ready)?;
-    let Some(line) = next_line(&mut input)? else { return Ok(()) };
-    if line.trim_end() != "go" {
-        let refusal = Refusal::NotGo(line.trim_end().to_owned());
-        return send(&mut output, &WorkerSays::Refused(refusal.to_string()));
+    loop {
+        let Some(line) = next_line(&mut input)? else { return Ok(()) };
+        let says = match line.trim_end() {
+            "go" => break,
+            "canary" => canary(),
+            list if list.starts_with('[') => match serde_json::from_str::<Vec<_>>(list) {
+                Ok(files) => {
+                    root.read_when_durable(&files);
+                    WorkerSays::Ready
+                }
+                Err(error) => return send(&mut output, &refused(Refusal::Counters(error))),
+            },
+            other => return send(&mut output, &refused(Refusal::NotGo(other.to_owned()))),
+        };
+        send(&mut output, &says)?;
     }
     let mut sent = Ok(());
     let mut on_event = |event| {
@@ -104,9 +125,26 @@ pub fn worker_main(mut input: impl BufRead, mut output: impl Write) -> Result<()
             sent = send(&mut output, &WorkerSays::CycleEvent(event));
         }
     };
-    let answer = answer(ready, &root, &mut on_event);
+    let mut answer = answer(ready, &root, &mut on_event);
     sent?;
-    send(&mut output, &answer)
+    if let WorkerSays::Done(report) = &mut answer
+        && report.durable_monotonic_ns.is_some()
+        && report.cycles.is_none()
+    {
+        send(&mut output, &WorkerSays::Durable)?;
+        report.counters = root.take_counters();
+    }
+    send(&mut output, &answer)?;
+    while let Some(line) = next_line(&mut input)? {
+        if line.trim_end() == "canary" {
+            send(&mut output, &canary())?;
+        }
+    }
+    Ok(())
+}
+
+fn canary() -> WorkerSays {
+    WorkerSays::Canary { elapsed_ns: canary_ns() }
 }
 
 /// Does what comes after `go`.
@@ -143,7 +181,14 @@ fn prepare(line: &str) -> Result<(Root, Ready), Refusal> {
     }
     pin(&spec.cpus)?;
     // Entered as who started this: the way to the mount point need not be open to everybody.
-    let root = Root::enter(&spec.root)?;
+    let mut root = Root::enter(&spec.root)?;
+    if let Some(device) = &spec.flush_device {
+        root.flush_device_too(device)?;
+    }
+    if matches!(spec.task, Task::Phase { .. } | Task::Fio { .. } | Task::Job(_)) {
+        // Locking them may need root as well.
+        let _ = hold_mapped_files();
+    }
     if let Some(ids) = spec.user {
         become_user(ids).map_err(|source| Refusal::User { ids, source })?;
     }

@@ -16,6 +16,7 @@
 //! `ENOTSUP`, and the engine refuses such phases before.
 
 use super::{Backend, OpenMode};
+use crate::durable::Durable;
 use crate::root::Root;
 use fsarena_model::work::Op;
 use rustix::fd::{BorrowedFd, IntoRawFd as _, OwnedFd, RawFd};
@@ -217,6 +218,10 @@ impl Backend for Mmap<'_> {
 
     fn sync(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.root.dir())
+    }
+
+    fn make_durable(&self) -> Result<Durable, Errno> {
+        self.root.make_durable()
     }
 
     fn free_bytes(&self) -> Option<u64> {

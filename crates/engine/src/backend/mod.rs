@@ -10,6 +10,7 @@ pub mod mmap;
 pub mod null;
 pub mod sync;
 
+use crate::durable::Durable;
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
 use std::ffi::CStr;
@@ -116,8 +117,13 @@ pub trait Backend {
         Err(Errno::NOTSUP)
     }
 
-    /// syncfs(2) of the file system of the root.
+    /// syncfs(2) of the file system of the root: what a program can call.
     fn sync(&self) -> Result<(), Errno>;
+
+    /// The end of a phase, or of a cycle: [`crate::Root::make_durable`].
+    fn make_durable(&self) -> Result<Durable, Errno> {
+        self.sync().map(|()| Durable::now())
+    }
 
     /// Bytes that the file system of the root has left, asked after the clocks of a phase; `None`
     /// where it is not known.

@@ -6,6 +6,7 @@
 //! close of a file (of 1440 ns), no difference for stat.
 
 use super::{Backend, OpenMode};
+use crate::durable::Durable;
 use crate::root::Root;
 use fsarena_model::work::{Fsync, Io};
 use rustix::fd::{BorrowedFd, IntoRawFd as _, RawFd};
@@ -172,6 +173,10 @@ impl Backend for Sync<'_> {
 
     fn sync(&self) -> Result<(), Errno> {
         rustix::fs::syncfs(self.root.dir())
+    }
+
+    fn make_durable(&self) -> Result<Durable, Errno> {
+        self.root.make_durable()
     }
 
     fn free_bytes(&self) -> Option<u64> {

@@ -75,7 +75,7 @@ impl CycleWorker {
             env.stopped.store(true, Ordering::SeqCst);
         }
         // Also after a failure: what was done is made durable.
-        let durable_ns = env.backend.sync().map(|()| monotonic_ns());
+        let durable_ns = env.backend.make_durable().map(|durable| durable.monotonic_ns);
         if durable_ns.is_err() {
             env.stopped.store(true, Ordering::SeqCst);
         }

@@ -29,6 +29,7 @@ use super::lifetime::{environment, start_in_root};
 use fsarena_engine::InjectedDelay;
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
+use fsarena_engine::durable::process_cpu_ns;
 use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_foreign::fio::{JobFile, Outcome, OutputError, PhaseRun, version_of};
@@ -116,6 +117,7 @@ impl FioRun {
         let prepared = streams.attach(&mut command);
         start_in_root(&mut command, root, DEATH_SIGNAL);
         let used_before = Usage::children();
+        let before_cpu_ns = process_cpu_ns();
         let start_ns = monotonic_ns();
         let ended = prepared.and_then(|()| command.spawn()).and_then(|mut fio| fio.wait());
         if ended.as_ref().is_ok_and(ExitStatus::success) {
@@ -127,9 +129,12 @@ impl FioRun {
             // process with a session of its own, and works on until it is done.
             kill_orphans(is_fio);
         }
-        let synced = rustix::fs::syncfs(root.dir());
-        let durable_ns = monotonic_ns();
+        let synced = root.make_durable();
         let usage = Usage::children().since(&used_before);
+        let cpu_ns = synced.ok().map(|durable| {
+            let own_ns = durable.cpu_ns.saturating_sub(before_cpu_ns);
+            own_ns.saturating_add(usage.user_ns).saturating_add(usage.system_ns)
+        });
 
         let mut argv = vec![program.path.display().to_string()];
         argv.extend(phase.args.iter().cloned());
@@ -141,7 +146,8 @@ impl FioRun {
         let mut report = WorkerReport {
             start_monotonic_ns: start_ns,
             returned_monotonic_ns: returned_ns,
-            durable_monotonic_ns: synced.is_ok().then_some(durable_ns),
+            durable_monotonic_ns: synced.as_ref().ok().map(|durable| durable.monotonic_ns),
+            cpu_ns,
             usage,
             ..WorkerReport::default()
         };
@@ -193,11 +199,11 @@ enum Failure {
 /// A report of a phase in which nothing had to be done.
 fn nothing_to_do(root: &Root) -> WorkerReport {
     let start_ns = monotonic_ns();
-    let synced = rustix::fs::syncfs(root.dir());
+    let synced = root.make_durable();
     WorkerReport {
         start_monotonic_ns: start_ns,
         returned_monotonic_ns: start_ns,
-        durable_monotonic_ns: synced.is_ok().then(monotonic_ns),
+        durable_monotonic_ns: synced.ok().map(|durable| durable.monotonic_ns),
         asked_written_bytes: Some(0),
         error: synced.err().map(|errno| sync_error(0, errno)),
         ..WorkerReport::default()

@@ -59,6 +59,7 @@ use entry_timer::EntryTimer;
 use error::{EntryError, Failure, NameCall as _, terminated};
 use fsarena_engine::InjectedDelay;
 use fsarena_engine::clock::monotonic_ns;
+use fsarena_engine::durable::process_cpu_ns;
 use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_engine::root::Root;
@@ -136,6 +137,7 @@ impl TreeRun {
         let Self { work, timer, input, product, delay } = self;
         let paths = (input.as_c_str(), product.as_c_str());
         let before = Usage::now();
+        let before_cpu_ns = process_cpu_ns();
         compiler_fence(Ordering::SeqCst);
         let start_ns = monotonic_ns();
         timer.start();
@@ -162,8 +164,8 @@ impl TreeRun {
         let done_ns = monotonic_ns();
         compiler_fence(Ordering::SeqCst);
         let usage = Usage::now().since(&before);
-        let durable_ns = rustix::fs::syncfs(root.dir()).map(|()| monotonic_ns());
-        let error = match (result, durable_ns) {
+        let durable = root.make_durable();
+        let error = match (result, durable) {
             (Err(failure), _) => Some(failure.op_error(timer.ops)),
             (Ok(()), Err(errno)) => Some(sync_error(timer.ops, errno)),
             (Ok(()), Ok(_)) => None,
@@ -171,7 +173,8 @@ impl TreeRun {
         WorkerReport {
             start_monotonic_ns: start_ns,
             returned_monotonic_ns: done_ns,
-            durable_monotonic_ns: durable_ns.ok(),
+            durable_monotonic_ns: durable.ok().map(|durable| durable.monotonic_ns),
+            cpu_ns: durable.ok().map(|durable| durable.cpu_ns.saturating_sub(before_cpu_ns)),
             ops: timer.ops,
             asked_bytes: bytes.read_bytes + bytes.written_bytes,
             asked_written_bytes: Some(bytes.written_bytes),

@@ -4,8 +4,8 @@ use fsarena_model::SPEC_SCHEMA;
 use fsarena_model::cycle::{Cycle, CycleMoment, Overrun, Shares};
 use fsarena_model::seed::Seed;
 use fsarena_model::work::{
-    Backend, Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds, WorkerReport,
-    WorkerSays, WorkerSpec,
+    Backend, CounterFile, Dataset, DatasetState, Io, Op, Order, Phase, Sharing, Task, UserIds,
+    WorkerReport, WorkerSays, WorkerSpec,
 };
 use fsarena_worker::worker_main;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -62,6 +62,14 @@ impl Worker {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
     }
 
+    /// The next answer that is not only the moment at which a phase was durable.
+    fn result(&mut self) -> WorkerSays {
+        match self.answer() {
+            WorkerSays::Durable => self.answer(),
+            other => other,
+        }
+    }
+
     fn refusal(mut self) -> String {
         let WorkerSays::Refused(reason) = self.answer() else { panic!("not refused") };
         assert!(self.child.wait().unwrap().success());
@@ -71,7 +79,7 @@ impl Worker {
     fn report(mut self) -> WorkerReport {
         assert_eq!(self.answer(), WorkerSays::Ready);
         self.tell("go");
-        let WorkerSays::Done(report) = self.answer() else { panic!("no report") };
+        let WorkerSays::Done(report) = self.result() else { panic!("no report") };
         assert!(self.child.wait().unwrap().success());
         *report
     }
@@ -90,6 +98,7 @@ fn spec(root: &Path, op: Op) -> WorkerSpec {
         cpus: vec![],
         user: None,
         handicap_ns: 0,
+        flush_device: None,
     }
 }
 
@@ -132,6 +141,65 @@ fn phases_and_a_check_from_ready_to_done() {
     assert_eq!((report.files, report.bad_files), (50, 0));
 }
 
+/// Counters are those of the moment at which the phase was durable, and the canary runs before and
+/// after it.
+#[test]
+fn counters_are_read_when_it_is_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = spec(dir.path(), Op::Create);
+    make_dirs(&spec);
+    let mut worker = Worker::start();
+    worker.give(&spec);
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("canary");
+    let WorkerSays::Canary { elapsed_ns } = worker.answer() else { panic!("no canary") };
+    assert!(elapsed_ns > 100_000, "{elapsed_ns}");
+    let path = std::path::PathBuf::from("/proc/uptime");
+    let files = [CounterFile { path, most_bytes: 4096, at_once: true }];
+    worker.tell(&serde_json::to_string(&files).unwrap());
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    worker.tell("go");
+    assert_eq!(worker.answer(), WorkerSays::Durable, "before the report");
+    let WorkerSays::Done(report) = worker.answer() else { panic!("no report") };
+    let durable_ns = report.durable_monotonic_ns.unwrap();
+    let counters = report.counters.unwrap();
+    assert!(durable_ns <= counters.began_monotonic_ns);
+    assert!(counters.began_monotonic_ns <= counters.ended_monotonic_ns);
+    assert_eq!(counters.texts.len(), 1);
+    assert_eq!(counters.texts[0].split_whitespace().count(), 2, "{:?}", counters.texts);
+    assert!(report.cpu_ns.unwrap() > 0, "50 files take processor time");
+    worker.tell("canary");
+    assert!(matches!(worker.answer(), WorkerSays::Canary { .. }));
+    assert!(worker.child.wait().unwrap().success());
+}
+
+/// No page of the program is left to be read from a disk within the phase.
+#[test]
+fn the_program_is_in_memory_before_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut worker = Worker::start();
+    worker.give(&spec(dir.path(), Op::Read));
+    assert_eq!(worker.answer(), WorkerSays::Ready);
+    let smaps = std::fs::read_to_string(format!("/proc/{}/smaps", worker.child.id())).unwrap();
+    let own = std::env::current_exe().unwrap();
+    let (mut is_own, mut kib, mut seen) = (false, "", 0);
+    for line in smaps.lines() {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        match words[..] {
+            [_, access, _, _, _, path] => {
+                is_own = path == own.to_str().unwrap() && access.starts_with('r');
+            }
+            ["Size:", size, _] => kib = size,
+            ["Rss:", there, _] if is_own => {
+                assert_eq!(there, kib, "pages of the program are missing:\n{smaps}");
+                seen += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(seen >= 2, "{smaps}");
+}
+
 #[test]
 fn nothing_is_touched_before_go() {
     let dir = tempfile::tempdir().unwrap();
@@ -140,7 +208,7 @@ fn nothing_is_touched_before_go() {
     assert_eq!(worker.answer(), WorkerSays::Ready, "missing files are not noticed yet");
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
     worker.tell("go");
-    let WorkerSays::Done(report) = worker.answer() else { panic!("no report") };
+    let WorkerSays::Done(report) = worker.result() else { panic!("no report") };
     assert_eq!(report.error.unwrap().errno, 2);
 
     let mut worker = Worker::start();
@@ -243,7 +311,7 @@ fn a_handicap_makes_a_phase_longer() {
         }
         assert_eq!(said, WorkerSays::Ready);
         worker.tell("go");
-        let WorkerSays::Done(report) = worker.answer() else { panic!("no report") };
+        let WorkerSays::Done(report) = worker.result() else { panic!("no report") };
         let ended_ns = report.returned_monotonic_ns;
         assert_eq!((report.error, report.ops), (None, 50), "{io:?}");
         assert!(ended_ns - report.start_monotonic_ns >= HANDICAP_NS, "{io:?}");

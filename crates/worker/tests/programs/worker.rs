@@ -45,6 +45,7 @@ fn spec(root: &Path, task: Task, user: Option<UserIds>) -> WorkerSpec {
         cpus: vec![],
         user,
         handicap_ns: 0,
+        flush_device: None,
     }
 }
 
@@ -69,7 +70,11 @@ fn says_of(spec: &WorkerSpec) -> WorkerSays {
     if said == WorkerSays::Ready {
         writeln!(input, "go").unwrap();
         said = answer();
+        if said == WorkerSays::Durable {
+            said = answer();
+        }
     }
+    drop(input);
     assert!(worker.wait().unwrap().success());
     said
 }

@@ -31,6 +31,7 @@ use super::lifetime::{StderrTail, version};
 use fsarena_engine::InjectedDelay;
 use fsarena_engine::Root;
 use fsarena_engine::clock::monotonic_ns;
+use fsarena_engine::durable::process_cpu_ns;
 use fsarena_engine::outcome::sync_error;
 use fsarena_engine::resources::Usage;
 use fsarena_model::job::{By, JobKind};
@@ -94,6 +95,7 @@ impl JobRun {
         program_runs.ready(&invocations);
         let orphans = OrphanReaper::mark();
         let used_before = Usage::children();
+        let before_cpu_ns = process_cpu_ns();
         let start_ns = monotonic_ns();
         let made = product.map_or(Ok(()), |product| make_product(product, root));
         let outcome = made.and_then(|()| program_runs.all(&task, &invocations));
@@ -102,9 +104,12 @@ impl JobRun {
         }
         let returned_ns = monotonic_ns();
         let ended_in_background = orphans.end();
-        let synced = rustix::fs::syncfs(root.dir());
-        let durable_ns = monotonic_ns();
+        let synced = root.make_durable();
         let usage = Usage::children().since(&used_before);
+        let cpu_ns = synced.ok().map(|durable| {
+            let own_ns = durable.cpu_ns.saturating_sub(before_cpu_ns);
+            own_ns.saturating_add(usage.user_ns).saturating_add(usage.system_ns)
+        });
 
         let (done, argv) = (program_runs.done(), program_runs.into_argv());
         let amounts = outcome.and_then(|wavs| amounts(&task, root, wavs).map_err(Failure::Product));
@@ -134,7 +139,8 @@ impl JobRun {
         WorkerReport {
             start_monotonic_ns: start_ns,
             returned_monotonic_ns: returned_ns,
-            durable_monotonic_ns: synced.is_ok().then_some(durable_ns),
+            durable_monotonic_ns: synced.as_ref().ok().map(|durable| durable.monotonic_ns),
+            cpu_ns,
             ops: amounts.ops,
             asked_bytes: amounts.read_bytes + amounts.written_bytes,
             asked_written_bytes: Some(amounts.written_bytes),
