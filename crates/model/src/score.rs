@@ -94,7 +94,7 @@ pub struct Covariates {
 impl Covariates {
     /// The covariates of a phase.
     #[must_use]
-    pub fn of(phase: &PhaseRecord) -> Self {
+    pub fn from_phase(phase: &PhaseRecord) -> Self {
         Self {
             foreign_ns: phase.foreign_ns(),
             canary_before_ns: phase.canary.map(|canary| canary.before_ns),
@@ -212,7 +212,7 @@ impl TrialScore {
                 steal_ns,
                 written_bytes: phase.counter(Window::Unmounted, WRITTEN),
                 p99_ns: phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99)),
-                covariates: Covariates::of(phase),
+                covariates: Covariates::from_phase(phase),
             }
         });
         Self {

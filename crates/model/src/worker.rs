@@ -17,8 +17,8 @@ use std::path::PathBuf;
 /// The executor writes it as one line of JSON to the worker's standard input. The worker prepares
 /// everything (buffers, order, memory), answers [`WorkerSays::Ready`], waits for a line `go`, and
 /// answers [`WorkerSays::Done`]. Before `go`, and after the answer, a line `canary` is answered by
-/// [`WorkerSays::Canary`], and a list of [`CounterFile`]s by another [`WorkerSays::Ready`]. All paths are relative to `root`, which is opened but not read
-/// before `go`.
+/// [`WorkerSays::Canary`], and a list of [`CounterFile`]s by another [`WorkerSays::Ready`]. All
+/// paths are relative to `root`, which is opened but not read before `go`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkerSpec {

@@ -55,7 +55,7 @@ pub(crate) fn insert_scores(
         let p99_ns = phase.latency.as_ref().and_then(|latency| latency.quantile_ns(0.99));
         values.push(int_if(p99_ns).into());
         values.push((phase.cache.state == CacheState::NotWarm).into());
-        values.extend(Covariates::of(phase).to_columns().map(|value| int_if(value).into()));
+        values.extend(Covariates::from_phase(phase).to_columns().map(|value| int_if(value).into()));
         insert.execute(params_from_iter(values))?;
         ids.push(t.last_insert_rowid());
     }

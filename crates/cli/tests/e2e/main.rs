@@ -28,6 +28,7 @@ mod loop_external;
 mod loop_fio;
 mod loop_io_errors;
 mod loop_levels;
+mod loop_measuring;
 mod loop_programs;
 mod loop_programs_articles;
 mod loop_programs_bad;
