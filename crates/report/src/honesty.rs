@@ -1,5 +1,11 @@
 //! What `fsarena selftest honesty` found: facts, a table and words a tape.
 
+mod families;
+mod power;
+
+pub use families::family_tables;
+pub use power::power_tables;
+
 use crate::format::{count, grouped};
 use crate::render::text;
 use crate::table::{Column, Table};

@@ -12,7 +12,7 @@ const PLANNED_SHARE: f64 = 0.95;
 type Cell = (usize, usize);
 
 /// How long trials and blocks took.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Durations {
     /// Each trial that was carried out, by contender, workload and block.
     trials: BTreeMap<Cell, BTreeMap<u32, u64>>,

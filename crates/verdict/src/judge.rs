@@ -26,7 +26,7 @@ const PATIENCE_BLOCKS: u32 = 4;
 const SHARE_FROM_NS: u64 = 1_000_000_000;
 
 /// Decides, look by look.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Judge<'p> {
     plan: &'p RunPlan,
     ask: &'p VerdictPlan,
@@ -52,7 +52,7 @@ pub struct Judge<'p> {
 }
 
 /// A question with what is known by now.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Asked<'p> {
     pub(super) question: &'p Question,
     pub(super) points: Points,

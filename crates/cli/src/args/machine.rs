@@ -81,24 +81,25 @@ pub enum Selftest {
 #[derive(Args, Debug)]
 #[command(after_help = HONESTY_EXAMPLES)]
 pub struct HonestyArgs {
-    /// Replay this RUN, which must have one contender, and record nothing. May be given several
-    /// times.
+    /// Replay this RUN and record nothing. May be given several times: RUNs of one contender, or
+    /// RUNs of several.
     #[arg(
         long,
         value_name = "RUN",
         conflicts_with_all = ["fs", "on", "workload", "runs", "scale", "image_dir"]
     )]
     pub tape: Vec<String>,
-    /// File system of the equal runs (ext4 if not given and one is made).
-    #[arg(long, value_name = "FS")]
+    /// File system of the equal runs (ext4 if not given and one is made); several, separated by
+    /// commas, are run in turn and replayed as families.
+    #[arg(long, value_name = "LIST")]
     pub fs: Option<String>,
-    /// Where to make it, as for `fsarena run` (as root, loop:1G if not given).
+    /// Where to make them, as for `fsarena run` (as root, loop:1G if not given).
     #[arg(long, value_name = "TARGET")]
     pub on: Option<String>,
     /// Built-in workloads to run, separated by commas.
     #[arg(long, value_name = "LIST", default_value = "small-files")]
     pub workload: String,
-    /// Number of equal runs to record.
+    /// Number of equal runs to record, of each file system.
     #[arg(long, short = 'r', value_name = "N", default_value_t = 200)]
     pub runs: u32,
     /// Multiply the number of files in sets, and the size of single large files.
@@ -107,28 +108,41 @@ pub struct HonestyArgs {
     /// Directory for image files. Without it: FSARENA_IMAGE_DIR, else /var/tmp.
     #[arg(long, value_name = "DIR")]
     pub image_dir: Option<std::path::PathBuf>,
-    /// Number of comparisons for each rule and each injected difference.
+    /// Number of comparisons (of several contenders: of RUNs) for each rule and each injected
+    /// difference.
     #[arg(long, value_name = "N", default_value_t = 1000,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub replays: u32,
-    /// Ratios within this margin are the SAME, such as 2% or 0.02.
-    #[arg(long, value_name = "SHARE", default_value = "2%")]
-    pub margin: String,
+    /// Ratios within this margin are the SAME, such as 2% or 0.02. Without it: 2%, and 5% for
+    /// several contenders.
+    #[arg(long, value_name = "SHARE")]
+    pub margin: Option<String>,
     /// Seed of the runs and of the replays: the same seed on the same runs gives the same figures.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
+    /// Of several contenders: print how often the rule of `quick` finds 5, 10 and 30 %, which phase
+    /// bounds it, how long each rule takes, and what the noise is made of.
+    #[arg(long)]
+    pub power: bool,
+    /// Blocks of a quick RUN (if not given: as many as fit into 4 minutes, 4 to 12).
+    #[arg(long, value_name = "N", requires = "power",
+          value_parser = clap::value_parser!(u32).range(2..=32))]
+    pub blocks: Option<u32>,
     /// Print one JSON document instead of tables.
     #[arg(long)]
     pub json: bool,
 }
 
 const HONESTY_EXAMPLES: &str = "\
-Exit code 1 if fsarena's own rule gives more than 65 false verdicts in 1,000 comparisons.
+Exit code 1 if fsarena's own rule gives more than 65 false verdicts in 1,000 comparisons, or more
+than 65 families with one in 1,000.
 
 Examples:
   fsarena selftest honesty
   fsarena selftest honesty --workload small-files,big-file --scale 0.5 --runs 240
   fsarena selftest honesty --tape latest --margin 5%
+  fsarena selftest honesty --fs ext4,ext3,xfs,btrfs --runs 200
+  fsarena selftest honesty --tape latest --power
   fsarena selftest honesty --tape 1 --tape 2 --json | jq .";
 
 /// A factor as experiments take it.

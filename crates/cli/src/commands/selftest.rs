@@ -1,5 +1,5 @@
-//! `fsarena selftest honesty`: equal runs of one configuration (a tape), and the false verdicts
-//! that each rule of decision gives on them.
+//! `fsarena selftest honesty`: equal runs of one configuration, or of several contenders in turn (a
+//! tape), and the false verdicts that each rule of decision gives on them.
 
 use super::{open, run};
 use crate::args::{HonestyArgs, RunArgs, Selftest, SelftestArgs};
@@ -7,10 +7,20 @@ use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_model::seed::Seed;
 use fsarena_model::units::parse_share;
-use fsarena_store::Store;
-use fsarena_verdict::honesty::{Config, Replayed, Tape, TapeError, trials_needed};
+use fsarena_model::verdict::DEFAULT_MARGIN;
+use fsarena_store::{RunId, Store};
+use fsarena_verdict::honesty::families::{
+    FamiliesReplayed, FamilyConfig, FamilyTape, Power, PowerConfig, blocks_needed, family_tape,
+    power, replay_families,
+};
+use fsarena_verdict::honesty::{
+    Config, FALSE_PER_THOUSAND, Replayed, Tape, replay, tapes, trials_needed,
+};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// The margin of comparisons of one configuration with itself.
+const MARGIN: f64 = 0.02;
 
 /// Tests what was asked for.
 pub fn run(args: &SelftestArgs, db: Option<&Path>) -> Result<ExitCode> {
@@ -19,8 +29,14 @@ pub fn run(args: &SelftestArgs, db: Option<&Path>) -> Result<ExitCode> {
     }
 }
 
+/// What RUNs were read as.
+enum Tapes {
+    OneContender(Vec<Tape>),
+    Families(Vec<(RunId, FamilyTape)>),
+}
+
 fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
-    let config = config(args)?;
+    let margin = margin(args)?;
     let mut selectors = args.tape.clone();
     if selectors.is_empty() {
         if let Some(ended) = record(args, db)? {
@@ -32,14 +48,23 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
         let path = context::database(db)?;
         refuse!("{}: there is no database yet, and so no tape", path.display());
     };
-    let mut tapes = Vec::new();
-    for selector in &selectors {
-        tapes.extend(read(&store, selector)?);
+    match read(&store, &selectors)? {
+        Tapes::OneContender(_) if args.power => {
+            refuse!("--power: a tape of one contender has no families; --tape takes one of several")
+        }
+        Tapes::OneContender(tapes) => one_contender(args, margin, &tapes),
+        Tapes::Families(tapes) if args.power => quick_power(args, margin, &store, &tapes),
+        Tapes::Families(tapes) => families(args, margin, &tapes),
     }
+}
+
+fn one_contender(args: &HonestyArgs, margin: Option<f64>, tapes: &[Tape]) -> Result<ExitCode> {
+    let (replays, seed) = (args.replays, Seed::from_number(args.seed));
+    let config = Config { replays, margin: margin.unwrap_or(MARGIN), seed };
     let mut replayed = Vec::new();
-    for tape in &tapes {
+    for tape in tapes {
         say!("replaying {}: {}, {}", tape.source, tape.workload, tape.phase);
-        replayed.push(fsarena_verdict::honesty::replay(tape, &config).map_err(unusable)?);
+        replayed.push(replay(tape, &config).map_err(unusable)?);
     }
     let tables = |width, style| fsarena_report::honesty_tables(&replayed, width, style);
     context::print_as(
@@ -50,21 +75,76 @@ fn honesty(args: &HonestyArgs, db: Option<&Path>) -> Result<ExitCode> {
     Ok(verdict(&replayed))
 }
 
-fn config(args: &HonestyArgs) -> Result<Config> {
-    let margin = parse_share(&args.margin).ok().filter(|margin| (0.0001..=1.0).contains(margin));
-    let Some(margin) = margin else {
-        refuse!("--margin {}: expected a share from 0.01% to 100%, such as 2%", args.margin);
-    };
-    Ok(Config { replays: args.replays, margin, seed: Seed::from_number(args.seed) })
+fn families(
+    args: &HonestyArgs,
+    margin: Option<f64>,
+    tapes: &[(RunId, FamilyTape)],
+) -> Result<ExitCode> {
+    let config = family_config(args, margin);
+    let mut replayed: Vec<FamiliesReplayed> = Vec::new();
+    for (_, tape) in tapes {
+        say!("replaying {}: {}", tape.source, tape.contenders.join(", "));
+        replayed.push(replay_families(tape, &config).map_err(unusable)?);
+    }
+    let tables = |width, style| fsarena_report::family_tables(&replayed, width, style);
+    context::print_as(
+        args.json,
+        || fsarena_report::json::document("honesty-families", "tapes", &replayed),
+        tables,
+    )?;
+    let is_broken = replayed.iter().any(|tape| tape.broken().next().is_some());
+    Ok(if is_broken { ExitCode::from(exit::FAILED) } else { ExitCode::SUCCESS })
+}
+
+fn family_config(args: &HonestyArgs, margin: Option<f64>) -> FamilyConfig {
+    let (replays, seed) = (args.replays, Seed::from_number(args.seed));
+    FamilyConfig { replays, margin: margin.unwrap_or(DEFAULT_MARGIN), seed }
+}
+
+fn quick_power(
+    args: &HonestyArgs,
+    margin: Option<f64>,
+    store: &Store,
+    tapes: &[(RunId, FamilyTape)],
+) -> Result<ExitCode> {
+    let families = family_config(args, margin);
+    let config = PowerConfig { families, blocks: args.blocks };
+    let mut found: Vec<Power> = Vec::new();
+    for (run, tape) in tapes {
+        say!("replaying {}: {}", tape.source, tape.contenders.join(", "));
+        let records = store.records(*run).with_context(|| format!("RUN {run}"))?;
+        found.push(power(tape, &records, &config).map_err(unusable)?);
+    }
+    context::print_as(
+        args.json,
+        || fsarena_report::json::document("honesty-power", "tapes", &found),
+        |width, style| fsarena_report::power_tables(&found, width, style),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn margin(args: &HonestyArgs) -> Result<Option<f64>> {
+    let Some(text) = &args.margin else { return Ok(None) };
+    let margin = parse_share(text).ok().filter(|margin| (0.0001..=1.0).contains(margin));
+    if margin.is_none() {
+        refuse!("--margin {text}: expected a share from 0.01% to 100%, such as 2%");
+    }
+    Ok(margin)
 }
 
 /// Records a tape by the ordinary pipeline. An exit code where it was not finished.
 fn record(args: &HonestyArgs, db: Option<&Path>) -> Result<Option<ExitCode>> {
-    if (args.runs as usize) < trials_needed() {
+    // A list, or a range of which each level is a contender.
+    let has_several = args.fs.as_ref().is_some_and(|fs| fs.contains(',') || fs.contains(".."));
+    if args.power && !has_several {
+        refuse!("--power: it needs several file systems, such as --fs ext4,ext3,xfs,btrfs");
+    }
+    let (needs, what) =
+        if has_several { (blocks_needed(), "blocks") } else { (trials_needed(), "trials") };
+    if (args.runs as usize) < needs {
         refuse!(
-            "--runs {}: a tape needs {} trials at least, and 200 or more are better",
-            args.runs,
-            trials_needed()
+            "--runs {}: a tape needs {needs} {what} at least, and 200 or more are better",
+            args.runs
         );
     }
     let made = args.on.is_none() && context::is_root();
@@ -88,15 +168,32 @@ fn record(args: &HonestyArgs, db: Option<&Path>) -> Result<Option<ExitCode>> {
     Ok((ended == ExitCode::from(exit::INTERRUPTED)).then_some(ended))
 }
 
-fn read(store: &Store, selector: &str) -> Result<Vec<Tape>> {
-    let run = store.find(selector)?;
-    let header = store.header(run)?;
-    let scores = store.scores(run).with_context(|| format!("RUN {run}"))?;
-    fsarena_verdict::honesty::tapes(&format!("RUN {run}"), &header.plan, &scores).map_err(unusable)
+fn read(store: &Store, selectors: &[String]) -> Result<Tapes> {
+    let (mut of_one, mut families) = (Vec::new(), Vec::new());
+    for selector in selectors {
+        let run = store.find(selector)?;
+        let header = store.header(run)?;
+        let scores = store.scores(run).with_context(|| format!("RUN {run}"))?;
+        let source = format!("RUN {run}");
+        if header.plan.contenders.len() == 1 {
+            of_one.extend(tapes(&source, &header.plan, &scores).map_err(unusable)?);
+        } else {
+            let tape = family_tape(&source, &header.plan, &scores).map_err(unusable)?;
+            families.push((run, tape));
+        }
+    }
+    match (of_one.is_empty(), families.is_empty()) {
+        (_, true) => Ok(Tapes::OneContender(of_one)),
+        (true, false) => Ok(Tapes::Families(families)),
+        (false, false) => refuse!(
+            "--tape: some of these RUNs have one contender and some have several; replay them in \
+             two calls"
+        ),
+    }
 }
 
 /// A RUN that is no tape was named by the user.
-fn unusable(error: TapeError) -> anyhow::Error {
+fn unusable(error: impl std::error::Error) -> anyhow::Error {
     Usage(error.to_string()).into()
 }
 
@@ -115,7 +212,7 @@ fn verdict(replayed: &[Replayed]) -> ExitCode {
                 rule.name,
                 rule.false_verdicts.count,
                 rule.false_verdicts.of,
-                fsarena_verdict::honesty::FALSE_PER_THOUSAND
+                FALSE_PER_THOUSAND
             );
         }
     }

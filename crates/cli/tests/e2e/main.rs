@@ -103,8 +103,53 @@ fn what_is_no_tape_is_refused() {
     env.run(&tape).code(2).says(&["no database yet"]);
     store_tape(&env, &["ext4"], 100);
     env.run(&tape).code(2).says(&["RUN 1, small-files, create: 100 trials, and 128 are needed"]);
-    store_tape(&env, &["ext4", "xfs"], 130);
-    env.run(&tape).code(2).says(&["RUN 2 has 2 contenders", "one unchanged configuration"]);
+    store_tape(&env, &["ext4", "xfs"], 60);
+    env.run(&tape).code(2).says(&["RUN 2: 60 complete blocks, and 64 are needed"]);
+    env.run(&[&tape[..], &["--tape", "1"]].concat()).code(2).says(&["in two calls"]);
+    let power = ["selftest", "honesty", "--power", "--tape", "1"];
+    env.run(&power).code(2).says(&["--power", "one contender"]);
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn a_stored_tape_of_several_contenders_is_played_by_whole_runs() {
+    let env = TestEnv::new();
+    store_tape(&env, &["ext4", "xfs", "btrfs"], 70);
+    let args = ["selftest", "honesty", "--tape", "1", "--replays", "3"];
+    let ran = env.run(&args).good();
+    let ran = ran.says(&["RUN 1: ext4, xfs, btrfs (durable)", "70 complete blocks"]);
+    let ran =
+        ran.says(&["each against a baseline", "all pairs", "truth: the medians of the session"]);
+    ran.says(&["looks, cap 32", "budget at 5", "--runs 4", "pairs found"]);
+    let json = |more: &[&str]| env.run(&[&args[..], &["--json"], more].concat()).good().json();
+    let once = json(&[]);
+    assert_eq!(once["kind"], "honesty-families");
+    let tape = &once["tapes"][0];
+    assert_eq!((tape["starts"].as_u64(), tape["margin"].as_f64()), (Some(39), Some(0.05)));
+    assert_eq!(tape["scenarios"][0]["pairs"], "baseline");
+    assert_eq!(tape["scenarios"][0]["rules"][0]["rule"], "looks");
+    assert_eq!(once, json(&[]), "the same seed gives the same figures");
+    assert_nothing_left(&env);
+}
+
+#[test]
+fn what_quick_finds_on_a_stored_tape() {
+    let env = TestEnv::new();
+    store_tape(&env, &["ext4", "xfs", "btrfs"], 70);
+    let args = ["selftest", "honesty", "--tape", "1", "--replays", "20", "--power"];
+    let ran = env.run(&args).good();
+    let ran = ran.says(&["The rule of quick: 3 contenders", "one look after 12 blocks"]);
+    ran.says(&[
+        "+10 % is found in 100 % of pairs",
+        "What the noise is made of",
+        "seconds to verdict",
+    ]);
+    let four = env.run(&[&args[..], &["--blocks", "4", "--json"]].concat()).good().json();
+    assert_eq!(four["kind"], "honesty-power");
+    assert_eq!(
+        (&four["tapes"][0]["blocks"], &four["tapes"][0]["rule"]),
+        (&4.into(), &"runs-4".into())
+    );
     assert_nothing_left(&env);
 }
 
@@ -118,6 +163,10 @@ fn what_cannot_be_is_refused_before_anything_is_recorded() {
     with(&["--on", &target, "--margin", "much"]).says(&["--margin much"]);
     with(&["--on", &target, "--replays", "0"]).says(&["--replays"]);
     with(&["--tape", "1", "--runs", "200"]).says(&["cannot be used with"]);
+    with(&["--fs", "ext4,xfs", "--runs", "63"]).says(&["--runs 63", "needs 64 blocks"]);
+    with(&["--on", &target, "--power"]).says(&["--power", "several file systems"]);
+    with(&["--blocks", "8"]).says(&["--power"]);
+    with(&["--power", "--blocks", "33"]).says(&["--blocks"]);
     assert!(!env.db().exists(), "something was recorded");
     assert_nothing_left(&env);
 }

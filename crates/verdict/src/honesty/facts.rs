@@ -65,7 +65,7 @@ impl TapeFacts {
             left: tape.left,
             median: middle,
             cv: standard_deviation(&logs)?.unwrap_or(0.0),
-            lag1: lag1(&logs)?,
+            lag1: autocorrelation(&logs, 1)?,
             longest_stretch: longest_stretch(&tape.values, middle),
             last_to_first: last / first,
             second_to_first: second_to_first(&logs),
@@ -76,11 +76,14 @@ impl TapeFacts {
     }
 }
 
-/// Autocorrelation at lag 1: the sum of products of neighbours' deviations ÷ that of squares.
-fn lag1(logs: &[f64]) -> Result<Option<f64>, SampleError> {
+/// Autocorrelation: the sum of products of the deviations of two values so far apart ÷ that of
+/// squares. Absent where all values are equal.
+pub(super) fn autocorrelation(logs: &[f64], lag: usize) -> Result<Option<f64>, SampleError> {
     let center = mean(logs)?;
     let squares: f64 = logs.iter().map(|log| (log - center).powi(2)).sum();
-    let products: f64 = logs.windows(2).map(|two| (two[0] - center) * (two[1] - center)).sum();
+    let later = logs.iter().skip(lag);
+    let products: f64 =
+        logs.iter().zip(later).map(|(one, other)| (one - center) * (other - center)).sum();
     Ok((squares > 0.0).then(|| products / squares))
 }
 
@@ -143,8 +146,9 @@ mod tests {
     fn neighbours_that_agree_are_correlated() {
         let slow: Vec<f64> = (0..100).map(|at| f64::from(at / 10 % 2)).collect();
         let fast: Vec<f64> = (0..100).map(|at| f64::from(at % 2)).collect();
-        assert!(lag1(&slow).unwrap().unwrap() > 0.75);
-        assert!(lag1(&fast).unwrap().unwrap() < -0.95);
-        assert_eq!(lag1(&[1.0, 1.0, 1.0]), Ok(None));
+        let at = |logs: &[f64], lag: usize| autocorrelation(logs, lag).unwrap();
+        assert!(at(&slow, 1).unwrap() > 0.75 && at(&slow, 10).unwrap() < -0.85);
+        assert!(at(&fast, 1).unwrap() < -0.95 && at(&fast, 2).unwrap() > 0.95);
+        assert_eq!(at(&[1.0, 1.0, 1.0], 1), None);
     }
 }

@@ -41,6 +41,13 @@ impl Rate {
     pub fn share(&self) -> f64 {
         if self.of == 0 { 0.0 } else { self.count as f64 / self.of as f64 }
     }
+
+    /// Whether there are more false verdicts than a promise of 5 % allows: more than
+    /// [`FALSE_PER_THOUSAND`], and so many that fewer replays than 1,000 can tell, too.
+    #[must_use]
+    pub fn is_over_limit(&self) -> bool {
+        self.count * 1000 > FALSE_PER_THOUSAND * self.of && self.low > 0.05
+    }
 }
 
 /// Exact bounds of a share of which `count` of `of` were seen; each end misses with `alpha` ÷ 2.
@@ -149,12 +156,10 @@ impl RuleFigures {
         self.effects.iter().find(|effect| (effect.factor - factor).abs() < 1e-9)
     }
 
-    /// Whether there are more false verdicts than a promise of 5 % allows: more than
-    /// [`FALSE_PER_THOUSAND`], and so many that fewer replays than 1,000 can tell, too.
+    /// Whether it has more false verdicts than a promise of 5 % allows.
     #[must_use]
     pub fn is_over_limit(&self) -> bool {
-        let rate = &self.false_verdicts;
-        rate.count * 1000 > FALSE_PER_THOUSAND * rate.of && rate.low > 0.05
+        self.false_verdicts.is_over_limit()
     }
 }
 

@@ -7,9 +7,12 @@
 //! of B were multiplied, the truth is that factor. All rules play on the same tape from the same
 //! starting slots, and everything follows from one seed.
 //!
+//! A tape of several contenders is played by whole RUNs: see [`families`].
+//!
 //! Pure: nothing here reads a file, a clock or the machine.
 
 mod facts;
+pub mod families;
 mod figures;
 mod rules;
 mod slots;

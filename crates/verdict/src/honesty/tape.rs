@@ -27,7 +27,7 @@ pub struct Tape {
     pub left: LeftOut,
 }
 
-/// Trials of a RUN that are not on a tape, counted.
+/// Trials of a RUN that are not on a tape, counted; whole blocks where it has several contenders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct LeftOut {
     /// Interrupted, failed, or without a value.

@@ -1,0 +1,262 @@
+//! RUNs played on a tape, by the judge that carries real ones out.
+
+use super::rules::Course;
+use super::scenario::{Centre, SESSION_BLOCKS, Scenario};
+use super::tape::FamilyTape;
+use crate::judge::Judge;
+use fsarena_model::record::{CacheState, TimeBase};
+use fsarena_model::run::{RunPlan, Slot};
+use fsarena_model::score::{Covariates, MemoryKind, PhaseScore, TrialScore};
+use fsarena_model::seed::Seed;
+use fsarena_model::verdict::{
+    InterimAnalysis, Limits, METHOD_VERSION, Metric, Question, VerdictPlan,
+};
+
+/// What is drawn for one play.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Draw {
+    /// Block of the tape that it begins with.
+    pub start: usize,
+    /// Which contender of the tape takes each place in the RUN.
+    pub places: Vec<usize>,
+}
+
+impl Draw {
+    /// One of the `starts` first blocks, and `contenders` of the tape in random order.
+    pub fn new(tape: &FamilyTape, starts: usize, contenders: usize, seed: &Seed) -> Self {
+        let mut rng = seed.rng();
+        let start = rng.below(starts as u64) as usize;
+        let mut places: Vec<usize> = (0..tape.contenders.len()).collect();
+        rng.shuffle(&mut places);
+        places.truncate(contenders);
+        Self { start, places }
+    }
+}
+
+/// What of a tape is the same for all plays.
+pub(super) struct Prepared<'t> {
+    pub tape: &'t FamilyTape,
+    /// Workloads that have phases on it.
+    workloads: Vec<usize>,
+    medians: Vec<Vec<f64>>,
+    /// Logarithm of the length that all contenders are given, by phase.
+    levels: Vec<f64>,
+    elapsed_s: Vec<Vec<Vec<f64>>>,
+}
+
+impl<'t> Prepared<'t> {
+    pub fn new(tape: &'t FamilyTape) -> Self {
+        let mut workloads: Vec<usize> = tape.phases.iter().map(|p| p.workload_index).collect();
+        workloads.dedup();
+        let medians = tape.medians();
+        let level = |own: &Vec<f64>| own.iter().sum::<f64>() / own.len().max(1) as f64;
+        let levels = medians.iter().map(level).collect();
+        Self { tape, workloads, levels, medians, elapsed_s: tape.elapsed_s() }
+    }
+
+    /// The plan of a RUN: as the tape's, with other rules and contenders that are all alike.
+    pub fn plan(&self, scenario: &Scenario, course: &Course, margin: f64) -> RunPlan {
+        let (template, rule) = (&self.tape.plan, course.rule);
+        let blocks = rule.blocks();
+        let mut schedule = Vec::new();
+        for block in 0..blocks {
+            let slots = self.workloads.iter().flat_map(|&workload| {
+                (0..scenario.contenders).map(move |contender| (contender, workload))
+            });
+            schedule.extend(slots.zip(0..).map(|((contender, workload), position)| Slot {
+                block,
+                position,
+                contender,
+                workload,
+            }));
+        }
+        let questions = self.tape.phases.iter().map(|phase| Question {
+            workload: phase.workload_index,
+            phase: phase.phase.clone(),
+            metric: Metric::Time,
+            clock: self.tape.clock,
+        });
+        let verdict = VerdictPlan {
+            method: METHOD_VERSION,
+            rule,
+            margin,
+            questions: questions.collect(),
+            headline: None,
+            pairs: scenario.pairs.planned(),
+            budget_ns: course.budget_ns,
+            spare_blocks: 0,
+            limits: Limits::default(),
+        };
+        let contenders = template.contenders.iter().take(1).cycle().take(scenario.contenders);
+        RunPlan {
+            blocks,
+            contenders: contenders.cloned().collect(),
+            schedule,
+            verdict: Some(verdict),
+            ..template.clone()
+        }
+    }
+
+    /// What each place's logarithms are taken from, by phase.
+    fn centres(&self, centre: Centre, draw: &Draw) -> Vec<Vec<f64>> {
+        let blocks = self.tape.blocks.len();
+        let middle = draw.start + super::rules::longest_play() / 2;
+        let low = middle.saturating_sub(SESSION_BLOCKS / 2);
+        let low = low.min(blocks.saturating_sub(SESSION_BLOCKS));
+        let session = low..blocks.min(low + SESSION_BLOCKS);
+        let of = |(phase, medians): (&Vec<Vec<f64>>, &Vec<f64>)| -> Vec<f64> {
+            let at = |&contender: &usize| match centre {
+                Centre::Tape => medians[contender],
+                Centre::Session => {
+                    fsarena_stats::median(&phase[contender][session.clone()]).unwrap_or(0.0)
+                }
+            };
+            draw.places.iter().map(at).collect()
+        };
+        self.tape.logs.iter().zip(&self.medians).map(of).collect()
+    }
+}
+
+/// The trials of one play, in the order of its schedule.
+pub(super) struct Window {
+    scores: Vec<TrialScore>,
+    elapsed_s: Vec<f64>,
+}
+
+impl Window {
+    /// Room for the longest play.
+    pub fn new(prepared: &Prepared<'_>, scenario: &Scenario) -> Self {
+        let blocks = super::rules::longest_play();
+        let phase = |name: &String| PhaseScore {
+            name: name.clone(),
+            is_complete: true,
+            returned_ns: 0,
+            durable_ns: None,
+            drained_ns: None,
+            cache: CacheState::Cold,
+            memory: MemoryKind::Whole,
+            cpu_ns: None,
+            machine_ns: None,
+            steal_ns: None,
+            written_bytes: None,
+            p99_ns: None,
+            covariates: Covariates::default(),
+        };
+        let mut scores = Vec::new();
+        for _ in 0..blocks {
+            for &workload in &prepared.workloads {
+                let own = prepared.tape.phases.iter().filter(|p| p.workload_index == workload);
+                let phases: Vec<PhaseScore> = own.map(|own| phase(&own.phase)).collect();
+                for _ in 0..scenario.contenders {
+                    scores.push(TrialScore {
+                        sequence: scores.len() as u32,
+                        started_unix_ns: 0,
+                        elapsed_ns: 0,
+                        is_interrupted: false,
+                        time_base: TimeBase::Wall,
+                        has_bad_contents: false,
+                        phases: phases.clone(),
+                    });
+                }
+            }
+        }
+        Self { elapsed_s: vec![0.0; scores.len()], scores }
+    }
+
+    /// Takes the values of a play.
+    pub fn fill(&mut self, prepared: &Prepared<'_>, scenario: &Scenario, draw: &Draw) {
+        let tape = prepared.tape;
+        let centres = prepared.centres(scenario.centre, draw);
+        let mut first_phase = 0;
+        let per_block = prepared.workloads.len() * scenario.contenders;
+        for (number, &workload) in prepared.workloads.iter().enumerate() {
+            for (place, &contender) in draw.places.iter().enumerate() {
+                let (noise, effect) = (scenario.noise_at(place), scenario.effect_at(place));
+                let elapsed_s = &prepared.elapsed_s[workload][contender];
+                let at = number * scenario.contenders + place;
+                for (block, score) in self.scores.iter_mut().skip(at).step_by(per_block).enumerate()
+                {
+                    let from = draw.start + block;
+                    // A phase that takes longer keeps the machine busy for longer.
+                    let mut longer_s = 0.0;
+                    for (phase, own) in (first_phase..).zip(&mut score.phases) {
+                        let log = tape.logs[phase][contender][from];
+                        let away = (log - centres[phase][place]) * noise;
+                        let played = prepared.levels[phase] + away + effect;
+                        own.durable_ns = Some(played.exp().round() as u64);
+                        own.returned_ns = own.durable_ns.unwrap_or(0);
+                        own.drained_ns = own.durable_ns;
+                        if effect != 0.0 {
+                            longer_s += log.exp() * effect.exp_m1() * 1e-9;
+                        }
+                    }
+                    let elapsed_s = elapsed_s[from] + longer_s;
+                    score.elapsed_ns = (elapsed_s * 1e9) as u64;
+                    self.elapsed_s[at + block * per_block] = elapsed_s;
+                }
+            }
+            first_phase += tape.phases.iter().filter(|p| p.workload_index == workload).count();
+        }
+    }
+}
+
+#[cfg(test)]
+impl Window {
+    /// The trials in the order of the schedule.
+    pub fn scores(&self) -> &[TrialScore] {
+        &self.scores
+    }
+
+    /// The logarithm of a phase's length.
+    pub fn log_ns(&self, trial: usize, phase: usize) -> f64 {
+        (self.scores[trial].phases[phase].returned_ns as f64).ln()
+    }
+}
+
+/// How a play ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Played {
+    pub looks: Vec<InterimAnalysis>,
+    /// Blocks that it took.
+    pub blocks: usize,
+    /// Time of the machine up to the end of each block, s.
+    pub seconds: Vec<f64>,
+}
+
+impl Played {
+    fn new(judge: &Judge<'_>, seconds: &[f64]) -> Self {
+        Self { looks: judge.looks().to_vec(), blocks: seconds.len(), seconds: seconds.to_vec() }
+    }
+}
+
+/// Plays a course: how it ended without a budget, then with each of its budgets.
+pub(super) fn play(course: &Course, plan: &RunPlan, window: &Window) -> Vec<Played> {
+    let mut judge = Judge::new(plan).expect("the plan asks, with looks that have levels");
+    let mut ended_by_budget = Vec::new();
+    let mut ends = course.budget_ends.iter().peekable();
+    let mut seconds = Vec::new();
+    let mut machine_s = 0.0;
+    let mut slots =
+        plan.schedule.iter().zip(window.scores.iter().zip(&window.elapsed_s)).peekable();
+    while judge.finished().is_none() {
+        let block = judge.block();
+        while let Some((slot, (score, elapsed_s))) = slots.next_if(|(slot, _)| slot.block == block)
+        {
+            if judge.wants(slot) {
+                judge.add(score);
+                machine_s += elapsed_s;
+            }
+        }
+        judge.end_block();
+        seconds.push(machine_s);
+        if judge.finished().is_none() && ends.next_if(|end| **end == judge.block()).is_some() {
+            let mut cut_off = judge.clone();
+            cut_off.end_by_budget();
+            ended_by_budget.push(Played::new(&cut_off, &seconds));
+        }
+    }
+    let ended = Played::new(&judge, &seconds);
+    // Budgets that were never reached changed nothing.
+    ended_by_budget.extend(ends.map(|_| ended.clone()));
+    [vec![ended], ended_by_budget].concat()
+}
