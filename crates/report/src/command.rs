@@ -9,7 +9,7 @@ use fsarena_model::run::RunHeader;
 const PLACES: [&str; 4] = ["--db", "--report", "-o", "--output"];
 /// Options of `run` that take no value: what follows them may be the experiment. A test of the
 /// command line holds them equal to its definition.
-pub const RUN_FLAGS: [&str; 10] = [
+pub const RUN_FLAGS: [&str; 11] = [
     "--require-decision",
     "--verify",
     "--account",
@@ -17,6 +17,7 @@ pub const RUN_FLAGS: [&str; 10] = [
     "--keep",
     "--yes",
     "--install-tools",
+    "--quiet",
     "--json",
     "--raw",
     "--no-report",

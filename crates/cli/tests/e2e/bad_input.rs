@@ -76,7 +76,8 @@ fn bad_values() {
     refused_option(&["--memory", "64Q"], &["unknown unit"]);
     refused_option(&["--cache", "lukewarm"], &["unknown cache state", "cold, warm"]);
     refused_option(&["--discard", "maybe"], &["unknown discard policy", "none, on"]);
-    refused_option(&["--runs", "0"], &["use 1 to 1000"]);
+    refused_option(&["--runs", "0"], &["use a number from 1 to 1000"]);
+    refused_option(&["--runs", "many"], &["\"many\" is no number of blocks"]);
     refused_option(&["--scale", "0"], &["above 0"]);
     refused_option(&["--scale", "nan"], &["above 0"]);
     refused_option(&["--sample-period", "3x"], &["unknown unit \"x\""]);
@@ -110,7 +111,7 @@ fn what_shall_be_decided() {
 #[test]
 fn unknown_arguments() {
     let env = TestEnv::new();
-    for args in [&["run", "--nonsense"][..], &["walk"], &["run", "--runs", "many"], &[]] {
+    for args in [&["run", "--nonsense"][..], &["walk"], &["run", "--cap", "many"], &[]] {
         let ran = env.run(args).code(2);
         assert_eq!(ran.stdout, "", "{args:?}");
         assert!(ran.stderr.contains("--help") || ran.stderr.contains("Usage"), "{}", ran.stderr);

@@ -112,7 +112,7 @@ fn experiments_have_costs() {
         "next: `fsarena run quick --dry-run`",
     ]);
     let file = env.run(&["experiments", "quick"]).good().stdout;
-    assert!(file.starts_with("schema = 1\n"), "{file}");
+    assert!(file.contains("\nschema = 1\n"), "{file}");
     env.run(&["experiments", "quik"]).refused(2, &["did you mean \"quick\"?", "small-files"]);
     assert!(!env.db().exists(), "nothing was made");
 }

@@ -36,13 +36,14 @@ fn wrong_everywhere() {
         (&["--runs", "0"], &["1 to 1000"]),
         (&["--baseline", "xfs"], &["no contender is called \"xfs\""]),
         (&["--budget", "30"], &["--budget"]),
-        (&["--fs", "ufs", "--on", "loop:1G"], &["unknown file system", "fsarena reference"]),
     ] {
         refused_alike(&env, &[&on[..], more].concat(), words);
     }
     let db = format!("{file}/x.db");
     let args = [&["--db", &db], &on[..]].concat();
     refused_alike(&env, &args, &["name another database with --db"]);
+    let ufs = [&["--fs", "ufs", "--on", "loop:1G"], &WORK[..]].concat();
+    refused_alike(&env, &ufs, &["unknown file system", "fsarena reference"]);
     refused_alike(&env, &["quik"], &["unknown experiment \"quik\""]);
     assert_nothing_left(&env);
 }

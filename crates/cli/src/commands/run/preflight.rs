@@ -58,7 +58,11 @@ pub(super) fn check(
     let packages = tools::drop_or_install(args, &mut plan)?;
     tools::stand_in(&experiment, &overrides, &mut plan, &packages)?;
     tools::validate_fio_jobs(&plan)?;
-    check_runnable(&plan, ours)?;
+    // The directory of the user's own that a RUN without root makes for itself is not there yet.
+    let is_to_be_made = args.dry_run && args.on.is_none() && !overrides.on.is_empty();
+    if !is_to_be_made {
+        check_runnable(&plan, ours)?;
+    }
     check_database(&database)?;
     Ok(Checked { experiment, overrides, plan, image_dir, user, devices })
 }
@@ -83,9 +87,9 @@ fn refused(error: RunError) -> anyhow::Error {
     }
 }
 
-/// A database that is there has to be one that this program can use.
+/// A database that is there has to be one that this program can use; an empty file is a new one.
 fn check_database(database: &Path) -> Result<()> {
-    if database.exists() {
+    if std::fs::metadata(database).is_ok_and(|meta| meta.len() > 0) {
         Store::open_read_only(database)?;
     }
     Ok(())
