@@ -1,11 +1,14 @@
-//! Contenders measured in blocks: their effects, and a variance that leans on all of them.
+//! Contenders measured in blocks: their effects, and variances that lean on all of them.
 
 use std::collections::BTreeMap;
 
 use crate::paired::Spread;
 
-/// How many degrees of freedom the variance of all contenders counts for next to that of one pair.
+/// How many degrees of freedom the variance of all contenders counts for next to that of one.
 const PRIOR_FREEDOM: f64 = 4.0;
+
+/// A contender whose own variance is above so many times that of all keeps its own.
+const NOISY: f64 = 1.5;
 
 /// Fewer contenders than this have too little to lend to each other.
 const LEAST_CONTENDERS: usize = 4;
@@ -123,42 +126,60 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
     Some(right)
 }
 
-/// Variance of the difference of contenders `i` and `j` within one block, moderated by the
-/// residuals of all contenders: few blocks say little about one pair alone.
+/// The spread of each contender within a block, by the residuals of all of them: few blocks say
+/// little about one contender alone, and a little more about all together.
 ///
-/// `rows` are complete blocks, each with one value per contender. With n blocks, s² the variance
-/// of the pair's differences and MSE the mean square of the residuals of the additive model:
-/// max((4·2MSE + (n-1)s²) / (4 + n-1), s²), with 4 + n-1 degrees of freedom. Never below s²: noise
-/// differs between contenders, and a quiet crowd must not vouch for a noisy pair.
+/// `rows` are complete blocks, each with one value per contender. With n blocks, k contenders, SS
+/// the sum of the squared residuals of a contender in the additive model and MSE the mean square of
+/// all residuals, σ² = (SS ÷ (n - 1) - MSE ÷ k) ÷ (1 - 2 ÷ k) is unbiased, also where the
+/// contenders' noise differs (F. Grubbs, J. Am. Stat. Assoc. 43, 1948), with about d = (n - 1)
+/// (1 - 2 ÷ k) degrees of freedom. Up to 1.5 MSE it is taken for luck and shrinks towards what all
+/// have, (4 MSE + d σ²) ÷ (4 + d) with 4 + d degrees of freedom (after G. Smyth, Stat. Appl. Genet.
+/// Mol. Biol. 3, 2004, with a fixed prior). Above, it stays as it is, with d: the others must not
+/// vouch for a contender that is noisier than they are.
 ///
-/// `None` below four contenders or two blocks, for rows of unequal length, values that are not
-/// finite, `i` equal to `j`, or either of them without a column.
-///
-/// After G. Smyth, "Linear Models and Empirical Bayes Methods for Assessing Differential
-/// Expression", Stat. Appl. Genet. Mol. Biol. 3 (2004), with fixed prior freedom and the maximum.
+/// `None` below four contenders or two blocks, for rows of unequal length and values that are not
+/// finite.
 #[must_use]
-pub fn moderated(rows: &[Vec<f64>], i: usize, j: usize) -> Option<Spread> {
+pub fn contender_spreads(rows: &[Vec<f64>]) -> Option<Vec<Spread>> {
     let (blocks, contenders) = (rows.len(), rows.first()?.len());
     let sound =
         |row: &Vec<f64>| row.len() == contenders && row.iter().all(|value| value.is_finite());
-    if blocks < 2 || contenders < LEAST_CONTENDERS || i.max(j) >= contenders || i == j {
+    if blocks < 2 || contenders < LEAST_CONTENDERS || !rows.iter().all(sound) {
         return None;
     }
-    if !rows.iter().all(sound) {
-        return None;
-    }
-    let own_freedom = (blocks - 1) as f64;
-    let differences: Vec<f64> = rows.iter().map(|row| row[i] - row[j]).collect();
-    let mean = differences.iter().sum::<f64>() / blocks as f64;
-    let own = differences.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / own_freedom;
-    let shared = 2.0 * residual_mean_square(rows, contenders);
-    let freedom = PRIOR_FREEDOM + own_freedom;
-    let variance = ((PRIOR_FREEDOM * shared + own_freedom * own) / freedom).max(own);
-    variance.is_finite().then_some(Spread { variance, freedom })
+    let (n, k) = (blocks as f64, contenders as f64);
+    let squares = squares_of_residuals(rows, contenders);
+    let mse = squares.iter().sum::<f64>() / ((n - 1.0) * (k - 1.0));
+    let freedom = (n - 1.0) * (1.0 - 2.0 / k);
+    let spread = |squares: &f64| {
+        let own = ((squares / (n - 1.0) - mse / k) / (1.0 - 2.0 / k)).max(0.0);
+        if own > NOISY * mse {
+            return Spread { variance: own, freedom };
+        }
+        let both = PRIOR_FREEDOM + freedom;
+        Spread { variance: (PRIOR_FREEDOM * mse + freedom * own) / both, freedom: both }
+    };
+    let spreads: Vec<Spread> = squares.iter().map(spread).collect();
+    spreads.iter().all(|spread| spread.variance.is_finite()).then_some(spreads)
 }
 
-/// Σ(y_bc - ȳ_b - ȳ_c + ȳ)² / ((n-1)(k-1)) of n complete blocks of k contenders.
-fn residual_mean_square(rows: &[Vec<f64>], contenders: usize) -> f64 {
+/// The spread of the difference of two contenders that vary independently; its degrees of freedom
+/// are those of F. Satterthwaite, "An approximate distribution of estimates of variance
+/// components", Biometrics Bull. 2 (1946).
+#[must_use]
+pub fn spread_of_difference(a: Spread, b: Spread) -> Spread {
+    let variance = a.variance + b.variance;
+    if variance <= 0.0 {
+        return Spread { variance, freedom: a.freedom.min(b.freedom) };
+    }
+    // As shares, which do not underflow where the spread is tiny.
+    let part = |one: Spread| (one.variance / variance).powi(2) / one.freedom;
+    Spread { variance, freedom: 1.0 / (part(a) + part(b)) }
+}
+
+/// Of each contender, Σ_b (y_bc - ȳ_b - ȳ_c + ȳ)² of complete blocks.
+fn squares_of_residuals(rows: &[Vec<f64>], contenders: usize) -> Vec<f64> {
     let (blocks, count) = (rows.len() as f64, contenders as f64);
     // What is left of a block's values once its own mean is taken off.
     let centred: Vec<Vec<f64>> = rows
@@ -168,10 +189,9 @@ fn residual_mean_square(rows: &[Vec<f64>], contenders: usize) -> f64 {
             row.iter().map(|y| y - mean).collect()
         })
         .collect();
-    let mut squares = 0.0;
-    for contender in 0..contenders {
+    let of = |contender: usize| {
         let mean = centred.iter().map(|row| row[contender]).sum::<f64>() / blocks;
-        squares += centred.iter().map(|row| (row[contender] - mean).powi(2)).sum::<f64>();
-    }
-    squares / ((blocks - 1.0) * (count - 1.0))
+        centred.iter().map(|row| (row[contender] - mean).powi(2)).sum::<f64>()
+    };
+    (0..contenders).map(of).collect()
 }

@@ -16,7 +16,6 @@
 //! value", SIAM/ASA J. Uncertainty Quantification 2 (2014).
 
 use crate::Interval;
-use crate::paired::LUCKY;
 use crate::span::{Span, dot};
 use statrs::distribution::{ContinuousCDF as _, FisherSnedecor, StudentsT};
 use std::collections::BTreeSet;
@@ -25,6 +24,11 @@ use std::collections::BTreeSet;
 pub const FACTORS_MAX: usize = 10;
 /// The omnibus test has to pass at this level before shares are given.
 pub const OMNIBUS_ALPHA: f64 = 0.05;
+
+/// A contrast takes the spread of all cells where its own variance is at most this share of theirs:
+/// then it has more likely had luck than less noise. To one that is noisier than the rest, their
+/// freedom would lend a certainty that it does not have.
+const LUCKY: f64 = 1.0 / 3.0;
 
 /// Rows up to which terms of more than two factors are looked for; in larger layouts they are part
 /// of the error, as usual there.

@@ -4,8 +4,8 @@
 //! verdicts of a question together are wrong at most 5 % of the time, by Holm's procedure at every
 //! look: what is decided leaves the others more room. Y. Ye, A. Li, L. Liu, B. Yao, "A group
 //! sequential Holm procedure with multiple primary endpoints", Stat. Med. 32 (2013): a hypothesis
-//! once rejected stays so, and the level α_n of the look is divided by the number of those not yet
-//! rejected.
+//! once rejected stays so, and those not yet rejected are tested with the boundary that belongs to
+//! the total error divided by their number, set anew for each number ([`Level`]).
 //!
 //! A false FASTER or SLOWER and a false SAME need different truths, so each kind has 5 % of its
 //! own. SAME is two one-sided tests: D. Schuirmann, "A comparison of the two one-sided tests
@@ -13,8 +13,11 @@
 //! Pharmacokinet. Biopharm. 15 (1987); that is, the interval with α in each tail lies within the
 //! margin.
 
+use crate::agreement::Agreement;
 use crate::interval::Interval;
 use crate::paired::{PairSample, Prepared, Quantiles};
+use crate::sequential::Level;
+use crate::shape::shapes_differ;
 
 /// The pairs of one question, and how many are decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,13 +47,37 @@ pub struct LookInput<'a> {
     pub sample: PairSample<'a>,
     /// Whether SAME may be found; not where the shapes of the two differ.
     pub same_allowed: bool,
+    /// What has to agree with the interval before a difference is found, where it alone is not
+    /// enough.
+    pub agreement: Option<Agreement>,
+}
+
+impl<'a> LookInput<'a> {
+    /// A pair with all that the rule asks of it: `a` and `b` are the logarithms of the values of
+    /// the two contenders in the blocks that have both.
+    #[must_use]
+    pub fn new(sample: PairSample<'a>, a: &[f64], b: &[f64]) -> Self {
+        let differ = shapes_differ(a, b);
+        Self { sample, same_allowed: !differ, agreement: Agreement::of(a, b, differ) }
+    }
+
+    /// A pair of which the interval is all that is asked.
+    #[must_use]
+    pub fn plain(sample: PairSample<'a>) -> Self {
+        Self { sample, same_allowed: true, agreement: None }
+    }
 }
 
 /// What a look found of a pair.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LookResult {
     /// The decision; none yet where absent.
     pub decision: Option<Decision>,
+    /// The difference that is shown, also where the decision is that they are the same: one that
+    /// is real and within the margin.
+    pub difference: Option<Decision>,
+    /// Whether the interval shows a difference and mean, typical and median ratio do not agree.
+    pub is_refused: bool,
     /// The interval that decides on a difference, at the level at which the pair was decided, or
     /// else at the last one of this look: a repeated confidence interval.
     pub interval: Option<Interval>,
@@ -60,34 +87,43 @@ pub struct LookResult {
 }
 
 impl Family {
-    /// Looks at the pairs that are still undecided, at the look's level `alpha`; SAME is within
+    /// Looks at the pairs that are still undecided, at the look's level; SAME is within
     /// ±`margin_log`. Counts what it decides.
     ///
-    /// All are judged at one pair of levels: α ÷ (asked - differences) and α ÷ (asked - sames).
-    /// What is decided raises the levels for the rest, until nothing more is decided. So the order
+    /// All are judged at one pair of levels: those of (asked - differences) and (asked - sames)
+    /// pairs. What is decided raises the levels for the rest, until nothing more is decided. So the order
     /// of `pairs` does not matter. Gives one [`LookResult`] for each, in their order.
     pub fn analyse(
         &mut self,
         pairs: &[LookInput<'_>],
-        alpha: f64,
+        level: impl Into<Level>,
         margin_log: f64,
     ) -> Vec<LookResult> {
+        let level = level.into();
         let mut prepared: Vec<Option<Prepared>> =
             pairs.iter().map(|pair| pair.sample.prepare()).collect();
         let mut quantiles = Quantiles::default();
-        let nothing = LookResult { decision: None, interval: None, same: None };
-        let mut found = vec![nothing; pairs.len()];
+        let mut found = vec![LookResult::default(); pairs.len()];
         let mut open: Vec<usize> = (0..pairs.len()).collect();
         loop {
-            let for_difference = alpha / self.left(self.differences, open.len());
-            let for_same = 2.0 * alpha / self.left(self.sames, open.len());
+            let for_difference = level.among(self.left(self.differences, open.len()));
+            let for_same = 2.0 * level.among(self.left(self.sames, open.len()));
             for &index in &open {
                 let Some(sample) = &mut prepared[index] else { continue };
                 let interval = sample.interval(for_difference, &mut quantiles);
                 let same = sample.interval(for_same, &mut quantiles);
-                let within = if pairs[index].same_allowed { same } else { None };
-                let decision = decide(interval, within, margin_log);
-                found[index] = LookResult { decision, interval, same };
+                let pair = &pairs[index];
+                let shown = difference(interval);
+                let difference = shown.filter(|shown| pair.agrees(*shown, for_difference));
+                let is_same = pair.same_allowed && is_within(same, margin_log);
+                found[index] = LookResult {
+                    // A difference that is real and within the margin is the same for the user.
+                    decision: if is_same { Some(Decision::Same) } else { difference },
+                    difference,
+                    is_refused: shown.is_some() && difference.is_none(),
+                    interval,
+                    same,
+                };
             }
             let before = open.len();
             open.retain(|&index| match found[index].decision {
@@ -108,8 +144,8 @@ impl Family {
     }
 
     /// Pairs that a level is shared among: those not yet decided this way, at least all `open`.
-    fn left(&self, decided: usize, open: usize) -> f64 {
-        self.asked.saturating_sub(decided).max(open).max(1) as f64
+    fn left(&self, decided: usize, open: usize) -> usize {
+        self.asked.saturating_sub(decided).max(open).max(1)
     }
 }
 
@@ -117,12 +153,14 @@ impl Family {
 /// margin is not within, whichever way it was rounded.
 const CLEAR: f64 = 1e-9;
 
-/// SAME comes first: a difference that is real and within the margin is no news.
-fn decide(interval: Option<Interval>, same: Option<Interval>, margin_log: f64) -> Option<Decision> {
+/// Whether an interval lies within the margin.
+fn is_within(same: Option<Interval>, margin_log: f64) -> bool {
     let within = margin_log * (1.0 - CLEAR);
-    if same.is_some_and(|same| -within < same.low && same.high < within) {
-        return Some(Decision::Same);
-    }
+    same.is_some_and(|same| -within < same.low && same.high < within)
+}
+
+/// The difference that an interval shows.
+fn difference(interval: Option<Interval>) -> Option<Decision> {
     let interval = interval?;
     if interval.low > 0.0 {
         Some(Decision::More)
@@ -130,5 +168,13 @@ fn decide(interval: Option<Interval>, same: Option<Interval>, margin_log: f64) -
         Some(Decision::Less)
     } else {
         None
+    }
+}
+
+impl LookInput<'_> {
+    /// Whether all that has to agree with a difference does.
+    fn agrees(&self, shown: Decision, alpha: f64) -> bool {
+        let sign = if shown == Decision::More { 1.0 } else { -1.0 };
+        self.agreement.is_none_or(|agreement| agreement.holds(&self.sample, sign, alpha))
     }
 }

@@ -4,6 +4,7 @@
 //! before the disks are bought. Nothing is decided by them.
 
 use crate::interval::{Interval, t_quantile};
+use crate::paired::PairSample;
 use statrs::distribution::{ChiSquared, ContinuousCDF as _, Normal};
 
 /// The margins that are offered: within a factor of 1 + this either way.
@@ -13,6 +14,10 @@ pub const MARGINS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 const POWER: f64 = 0.9;
 /// Equal shares into which the distribution of a spread is cut.
 const SHARES: u32 = 200;
+/// An interval with so many misses that leaves 0 out makes a difference plausible.
+const PLAUSIBLE_ALPHA: f64 = 0.2;
+/// The ends of a forecast are those of the interval that misses as often as not.
+const EVEN_ALPHA: f64 = 0.5;
 /// Halvings of the range in which a difference is looked for: to a billionth.
 const HALVINGS: u32 = 40;
 
@@ -39,6 +44,48 @@ pub fn for_difference(sd: f64, delta: f64, alpha: f64) -> Option<f64> {
 #[must_use]
 pub fn for_same(sd: f64, margin_log: f64, alpha: f64) -> Option<f64> {
     blocks(z(alpha)? + POWER_BOTH_ENDS, sd, margin_log)
+}
+
+/// What it would take to decide a pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Outlook {
+    /// A difference is plausible; to show it takes from so many to so many blocks.
+    Difference(f64, f64),
+    /// No difference is in sight, and that they are the same may be shown; in so many blocks if
+    /// they do not differ at all, in so many if they differ as much as they may.
+    Same(f64, f64),
+    /// No difference is in sight, nor that they are the same.
+    Nothing,
+}
+
+/// What it would take to decide a pair, as far as its blocks so far allow to tell; `alpha` is the
+/// share of misses that it has at the last look.
+///
+/// A difference is plausible where the pair's own plain 80 % interval leaves 0 out. Its size is
+/// taken from both ends of the pair's plain 50 % interval, within which it lies about as often as
+/// not. That the two are the same is in sight where all of the 50 % interval is within the margin.
+/// Where both are, the nearer one counts. With `None` for the margin nothing can be the same.
+///
+/// `None` below two values.
+#[must_use]
+pub fn outlook(sample: &PairSample<'_>, margin_log: Option<f64>, alpha: f64) -> Option<Outlook> {
+    let sd = sample.sd()?;
+    let (wide, even) = (sample.interval(PLAUSIBLE_ALPHA)?, sample.interval(EVEN_ALPHA)?);
+    let least = even.low.abs().min(even.high.abs());
+    let most = even.low.abs().max(even.high.abs());
+    let difference = (wide.low > 0.0 || wide.high < 0.0)
+        .then(|| for_difference(sd, most, alpha).zip(for_difference(sd, least, alpha)))
+        .flatten();
+    let nearest = if even.low <= 0.0 && 0.0 <= even.high { 0.0 } else { least };
+    let same = margin_log.filter(|margin| most < *margin).and_then(|margin| {
+        for_same(sd, margin - nearest, alpha).zip(for_same(sd, margin - most, alpha))
+    });
+    Some(match (difference, same) {
+        (Some(difference), Some(same)) if same.1 <= difference.1 => Outlook::Same(same.0, same.1),
+        (Some((low, high)), _) => Outlook::Difference(low, high),
+        (None, Some((low, high))) => Outlook::Same(low, high),
+        (None, None) => Outlook::Nothing,
+    })
 }
 
 /// The least difference (of logarithms) that so many blocks show with a chance of 90 %, by
@@ -142,6 +189,34 @@ mod tests {
             }
             assert!((820..=940).contains(&found), "{blocks} blocks: {found} of 1,000");
         }
+    }
+
+    fn plain(logs: &[f64]) -> PairSample<'_> {
+        PairSample { logs, floor_sd: 0.0, pooled: None }
+    }
+
+    /// Equal contenders have no difference to forecast: that of five noisy blocks is none.
+    #[test]
+    fn only_a_plausible_difference_has_a_size() {
+        let margin = Some(0.05f64.ln_1p());
+        let none = [0.3, -0.2, 0.1, -0.25, 0.15];
+        assert_eq!(outlook(&plain(&none), margin, 0.01), Some(Outlook::Nothing));
+        let there = none.map(|d| d + 0.2);
+        let Some(Outlook::Difference(low, high)) = outlook(&plain(&there), margin, 0.01) else {
+            panic!("{:?}", outlook(&plain(&there), margin, 0.01));
+        };
+        assert!(5.0 < low && 2.0 * low < high && high < 200.0, "{low} to {high}");
+        assert_eq!(
+            outlook(&plain(&there.map(|d| -d)), margin, 0.01),
+            Some(Outlook::Difference(low, high))
+        );
+        let close = none.map(|d| d / 20.0);
+        let Some(Outlook::Same(low, high)) = outlook(&plain(&close), margin, 0.01) else {
+            panic!("{:?}", outlook(&plain(&close), margin, 0.01));
+        };
+        assert!(0.5 < low && low <= high && high < 20.0, "{low} to {high}");
+        assert_eq!(outlook(&plain(&close), None, 0.01), Some(Outlook::Nothing), "SAME is refused");
+        assert_eq!(outlook(&plain(&[0.1]), margin, 0.01), None);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //! The method (which interval when) belongs to the study; here are only its pieces.
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod blocks;
 pub mod describe;
 pub mod factorial;
@@ -18,6 +19,7 @@ pub mod family;
 pub mod forecast;
 pub mod interval;
 pub mod letters;
+mod levels;
 pub mod p_values;
 pub mod paired;
 mod rank;
@@ -34,8 +36,8 @@ pub use family::{Decision, Family, LookInput, LookResult};
 pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
 pub use letters::{letters, tiers};
 pub use p_values::{benjamini_hochberg, holm, mann_whitney};
-pub use paired::{EXACT_FROM, Estimator, PairSample, Spread};
-pub use sequential::{CAPS, FIRST_LOOK, Looks};
+pub use paired::{EXACT_FROM, IntervalBy, POOLED_FROM, PairSample, Spread};
+pub use sequential::{CAPS, FIRST_LOOK, Level, Looks};
 pub use shape::shapes_differ;
 
 /// Why a sample cannot be described.

@@ -15,15 +15,11 @@ use crate::walsh::Walsh;
 /// range; from here on it costs 5 % of width under normal noise and saves half of it under spikes.
 pub const EXACT_FROM: usize = 12;
 
-/// A pair takes the spread of the crowd where its own variance is at most this share of the
-/// others'.
-///
-/// Such a pair has more likely had luck than less noise, and luck at few blocks is what makes false
-/// verdicts. To a pair that is noisier than the crowd, the crowd's freedom would lend a certainty
-/// that it does not have: with one contender of four three times as noisy as the others, all
-/// compared with it and the crowd always believed, 8.8 % of families had a false verdict after
-/// three blocks.
-pub(crate) const LUCKY: f64 = 1.0 / 3.0;
+/// From so many blocks, and below [`EXACT_FROM`], a spread by all contenders takes the place of the
+/// pair's own. With three blocks a contender that is noisy by itself cannot be told from one that had
+/// bad luck: with one of four three times as noisy as the others and all compared with it, 5.6 % of
+/// families had a false verdict.
+pub const POOLED_FROM: usize = 4;
 
 /// The standard deviation of one d that reading in steps alone brings; `a` and `b` are the logs of
 /// the two contenders' values, `step` says how large a step is where a value is so large.
@@ -38,15 +34,15 @@ pub fn floor_sd(a: &[f64], b: &[f64], step: impl Fn(f64) -> f64) -> f64 {
     (share(a).powi(2) + share(b).powi(2)).sqrt() / 12f64.sqrt()
 }
 
-/// How a difference is estimated.
+/// How the interval of a difference is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Estimator {
-    /// Mean, with Student's t interval.
-    Mean,
-    /// Mean, with Student's t interval of a spread that all contenders share.
-    MeanPooled,
-    /// Pseudomedian, with the exact interval of Wilcoxon's signed ranks.
-    HodgesLehmann,
+pub enum IntervalBy {
+    /// Student's t with the spread of the pair.
+    StudentT,
+    /// Student's t with a spread that leans on all contenders.
+    PooledT,
+    /// Exactly, from Wilcoxon's signed ranks.
+    SignedRanks,
 }
 
 /// What is known of the spread of one d.
@@ -65,47 +61,44 @@ pub struct PairSample<'a> {
     /// Standard deviation of one d that the resolution of the readings alone brings; no interval is
     /// narrower than Student's t would be with it.
     pub floor_sd: f64,
-    /// The variance of these logs moderated by all contenders (see
-    /// [`moderated`](crate::blocks::moderated)), for samples too small to tell their own.
+    /// The spread of one d by the residuals of all contenders (see
+    /// [`contender_spreads`](crate::blocks::contender_spreads)), for samples too small to tell
+    /// their own.
     pub pooled: Option<Spread>,
 }
 
 impl PairSample<'_> {
-    /// Which estimator applies to so many blocks.
+    /// How the interval of so many blocks is made.
     #[must_use]
-    pub fn estimator(&self) -> Estimator {
-        match self.crowd() {
-            _ if self.logs.len() >= EXACT_FROM => Estimator::HodgesLehmann,
-            Some(_) => Estimator::MeanPooled,
-            None => Estimator::Mean,
+    pub fn interval_by(&self) -> IntervalBy {
+        match self.sound_pooled() {
+            _ if self.logs.len() >= EXACT_FROM => IntervalBy::SignedRanks,
+            Some(_) => IntervalBy::PooledT,
+            None => IntervalBy::StudentT,
         }
     }
 
-    /// The pooled spread, where the sample's own does not speak against it.
-    fn crowd(&self) -> Option<Spread> {
-        let pooled = self.pooled?;
-        let own = crate::describe::standard_deviation(self.logs).ok()??.powi(2);
-        let own_freedom = (self.logs.len() - 1) as f64;
-        let lent = pooled.freedom - own_freedom;
-        // What is in the pooled variance next to the sample's own.
-        let others = (pooled.freedom * pooled.variance - own_freedom * own) / lent;
-        (lent > 0.0 && others.is_finite() && own <= LUCKY * others).then_some(pooled)
+    /// The pooled spread, where it is one.
+    fn sound_pooled(&self) -> Option<Spread> {
+        let is_sound = |spread: &Spread| {
+            spread.variance >= 0.0 && spread.variance.is_finite() && spread.freedom > 0.0
+        };
+        self.pooled.filter(is_sound)
     }
 
-    /// The difference, by the [`estimator`](Self::estimator); `None` without values or where one is
-    /// not finite.
+    /// The difference: the pseudomedian, whatever the number of blocks; `None` without values or
+    /// where one is not finite.
     #[must_use]
     pub fn point(&self) -> Option<f64> {
-        match self.estimator() {
-            Estimator::HodgesLehmann => self.hodges_lehmann(),
-            Estimator::Mean | Estimator::MeanPooled => self.mean(),
-        }
+        self.hodges_lehmann()
     }
 
     /// Two-sided interval of the difference with a share `alpha` of misses.
     ///
-    /// * Below [`EXACT_FROM`] values: mean ± t · sd ÷ √n; with the variance and freedom of a pooled
-    ///   spread where the sample's own variance is at most a third of the others'.
+    /// * Below [`EXACT_FROM`] values: mean ± t · sd ÷ √n, with the variance and the freedom of a
+    ///   pooled spread where there is one. Where the differences are symmetric, as they are between
+    ///   equals, their mean is in the same place as the pseudomedian; where it is not, the interval
+    ///   reaches to that.
     /// * From there on: between two Walsh averages, chosen by the exact distribution of Wilcoxon's
     ///   signed ranks (J. Hodges and E. Lehmann, "Estimates of location based on rank tests", Ann.
     ///   Math. Stat. 34 (1963)). Where even all of them are too few for the level (12 values, an
@@ -117,6 +110,18 @@ impl PairSample<'_> {
     #[must_use]
     pub fn interval(&self, alpha: f64) -> Option<Interval> {
         self.prepare()?.interval(alpha, &mut Quantiles::default())
+    }
+
+    /// Student's t interval of the mean with the sample's own spread, whatever the number of
+    /// blocks.
+    #[must_use]
+    pub fn mean_interval(&self, alpha: f64) -> Option<Interval> {
+        if self.logs.len() < 2 || !(alpha > 0.0 && alpha < 1.0) {
+            return None;
+        }
+        let n = self.logs.len() as f64;
+        let half = t_quantile(n - 1.0, 1.0 - alpha / 2.0) * self.sd()? / n.sqrt();
+        Some(around(self.mean()?, half, 1.0 - alpha))
     }
 
     /// Mean of the differences: the logarithm of the ratio of the geometric means.
@@ -145,18 +150,19 @@ impl PairSample<'_> {
         let mean = self.mean()?;
         let n = self.logs.len();
         let freedom = (n - 1) as f64;
-        let walsh = match self.estimator() {
-            Estimator::HodgesLehmann => Some(Walsh::new(self.logs)),
-            Estimator::Mean | Estimator::MeanPooled => None,
+        let point = self.point()?;
+        let walsh = match self.interval_by() {
+            IntervalBy::SignedRanks => Some(Walsh::new(self.logs)),
+            IntervalBy::StudentT | IntervalBy::PooledT => None,
         };
-        let spread = match self.crowd() {
-            Some(crowd) if walsh.is_none() => {
-                Spread { variance: crowd.variance.max(sd * sd), freedom: crowd.freedom }
+        let spread = match self.sound_pooled() {
+            Some(pooled) if walsh.is_none() => {
+                Spread { variance: pooled.variance.max(self.floor_sd.powi(2)), ..pooled }
             }
             _ => Spread { variance: sd * sd, freedom },
         };
         let is_finite = spread.variance.is_finite();
-        is_finite.then_some(Prepared { n, mean, spread, floor_sd: self.floor_sd, walsh })
+        is_finite.then_some(Prepared { n, mean, point, spread, floor_sd: self.floor_sd, walsh })
     }
 }
 
@@ -164,6 +170,7 @@ impl PairSample<'_> {
 pub(crate) struct Prepared {
     n: usize,
     mean: f64,
+    point: f64,
     spread: Spread,
     floor_sd: f64,
     /// Absent where t is used.
@@ -178,7 +185,10 @@ impl Prepared {
         }
         let half = quantiles.t(self.spread.freedom, alpha) / (self.n as f64).sqrt();
         let t = around(self.mean, half * self.spread.variance.sqrt(), 1.0 - alpha);
-        let Some(walsh) = &mut self.walsh else { return Some(t) };
+        let Some(walsh) = &mut self.walsh else {
+            let (low, high) = (t.low.min(self.point), t.high.max(self.point));
+            return Some(Interval { low, high, level: t.level });
+        };
         let last = walsh.len() - 1;
         let (rank, below) = signed_rank(self.n, alpha / 2.0);
         let floor = half * self.floor_sd;
@@ -186,7 +196,7 @@ impl Prepared {
             let (low, high) = (walsh.at(0).min(t.low), walsh.at(last).max(t.high));
             return Some(Interval { low, high, level: 1.0 - alpha });
         }
-        let floored = around(walsh.median(), floor, 1.0 - alpha);
+        let floored = around(self.point, floor, 1.0 - alpha);
         let (low, high) = (walsh.at(rank - 1), walsh.at(last + 1 - rank));
         let level = 1.0 - 2.0 * below;
         Some(Interval { low: low.min(floored.low), high: high.max(floored.high), level })

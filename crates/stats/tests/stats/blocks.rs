@@ -1,7 +1,8 @@
 //! Contenders in blocks: effects against their normal equations, moderated variance against its
 //! formula.
 
-use fsarena_stats::blocks::{fit, moderated};
+use fsarena_stats::Spread;
+use fsarena_stats::blocks::{contender_spreads, fit, spread_of_difference};
 use proptest::prelude::*;
 
 #[track_caller]
@@ -75,29 +76,32 @@ fn what_is_no_layout_is_refused() {
 }
 
 #[test]
-fn too_little_to_lend_gives_no_moderated_variance() {
+fn too_little_to_lend_gives_no_spread() {
     let row = vec![1.0, 2.0, 3.0, 4.0];
     let rows = vec![row.clone(), vec![2.0, 2.0, 3.0, 3.0]];
-    assert!(moderated(&rows, 0, 1).is_some());
-    assert_eq!(moderated(&[], 0, 1), None);
-    assert_eq!(moderated(&rows[..1], 0, 1), None, "one block");
-    assert_eq!(moderated(&[vec![1.0, 2.0, 3.0], vec![2.0, 2.0, 3.0]], 0, 1), None, "three of them");
-    assert_eq!(moderated(&rows, 1, 1), None);
-    assert_eq!(moderated(&rows, 0, 4), None);
-    assert_eq!(moderated(&[row.clone(), vec![1.0, 2.0, 3.0]], 0, 1), None);
-    assert_eq!(moderated(&[row, vec![1.0, 2.0, f64::NAN, 3.0]], 0, 1), None);
+    assert!(contender_spreads(&rows).is_some());
+    assert_eq!(contender_spreads(&[]), None);
+    assert_eq!(contender_spreads(&rows[..1]), None, "one block");
+    assert_eq!(contender_spreads(&[vec![1.0, 2.0, 3.0], vec![2.0, 2.0, 3.0]]), None, "three");
+    assert_eq!(contender_spreads(&[row.clone(), vec![1.0, 2.0, 3.0]]), None);
+    assert_eq!(contender_spreads(&[row, vec![1.0, 2.0, f64::NAN, 3.0]]), None);
 }
 
-/// Worked by hand: the pair's differences are 0, 2, 4 (variance 4); the others repeat.
+/// Worked by hand: only the first varies, by 0, 2, 4. Less block means and contender means, its
+/// residuals are ±1.5 and those of the others ±0.5: SS 4.5 and 0.5, MSE (4.5 + 1.5) ÷ 6 = 1.
 #[test]
-fn a_quiet_crowd_calms_a_pair_but_never_below_its_own_variance() {
-    let noisy = [vec![0.0, 0.0, 5.0, 7.0], vec![2.0, 0.0, 5.0, 7.0], vec![4.0, 0.0, 5.0, 7.0]];
-    let spread = moderated(&noisy, 0, 1).unwrap();
-    // Residuals of (0, 2, 4) less block means: ±1.5 and 3 · ±0.5, so MSE = 6 / (2 · 3) = 1.
-    close(spread.variance, 4.0);
-    close(spread.freedom, 6.0);
-    let spread = moderated(&noisy, 1, 2).unwrap();
-    close(spread.variance, 4.0 * 2.0 / 6.0);
+fn a_noisy_contender_keeps_its_own_spread_and_the_quiet_ones_lean_on_all() {
+    let rows = [vec![0.0, 0.0, 5.0, 7.0], vec![2.0, 0.0, 5.0, 7.0], vec![4.0, 0.0, 5.0, 7.0]];
+    let spreads = contender_spreads(&rows).unwrap();
+    // (4.5 ÷ 2 - 1 ÷ 4) ÷ (1 ÷ 2) is its variance.
+    assert_eq!(spreads[0], Spread { variance: 4.0, freedom: 1.0 });
+    // The others have 0 by themselves: (4 · 1 + 1 · 0) ÷ 5.
+    assert_eq!(spreads[1..], [Spread { variance: 0.8, freedom: 5.0 }; 3]);
+    let both = spread_of_difference(spreads[0], spreads[1]);
+    close(both.variance, 4.8);
+    close(both.freedom, 4.8 * 4.8 / (16.0 + 0.64 / 5.0));
+    let none = Spread { variance: 0.0, freedom: 3.0 };
+    assert_eq!(spread_of_difference(none, Spread { freedom: 2.0, ..none }).freedom, 2.0);
 }
 
 proptest! {
@@ -188,34 +192,30 @@ proptest! {
         }
     }
 
+    /// Each residual counts once, whoever comes first; neither the speed of a block nor the level
+    /// of a contender matters.
     #[test]
-    fn moderated_variance_is_its_formula(rows in complete(6), i in 0usize..6, j in 0usize..6) {
-        prop_assume!(i != j);
-        let (n, k) = (rows.len() as f64, 6.0);
-        let of_block = |b: usize| rows[b].iter().sum::<f64>() / k;
-        let of_contender = |c: usize| rows.iter().map(|row| row[c]).sum::<f64>() / n;
-        let of_all = (0..6).map(of_contender).sum::<f64>() / k;
-        let mut squares = 0.0;
-        for (b, row) in rows.iter().enumerate() {
-            for (c, y) in row.iter().enumerate() {
-                squares += (y - of_block(b) - of_contender(c) + of_all).powi(2);
-            }
-        }
-        let mse = squares / ((n - 1.0) * (k - 1.0));
-        let d: Vec<f64> = rows.iter().map(|row| row[i] - row[j]).collect();
-        let own = fsarena_stats::standard_deviation(&d).unwrap().unwrap().powi(2);
-        let wanted = ((8.0 * mse + (n - 1.0) * own) / (n + 3.0)).max(own);
-        let found = moderated(&rows, i, j).unwrap();
-        prop_assert!((found.variance - wanted).abs() < 1e-9 * (1.0 + wanted));
-        prop_assert_eq!(found.freedom, n + 3.0);
-        prop_assert!(found.variance >= own * (1.0 - 1e-12));
-        // Neither the direction nor the speed of a block matters.
+    fn spreads_are_of_residuals_alone(rows in complete(6), shift in -9.0f64..9.0) {
+        let spreads = contender_spreads(&rows).unwrap();
         let moved: Vec<Vec<f64>> = rows
             .iter()
             .enumerate()
-            .map(|(b, row)| row.iter().map(|y| y + 4.0 * b as f64).collect())
+            .map(|(b, row)| {
+                let at = |(c, y): (usize, &f64)| y + 4.0 * b as f64 + shift * c as f64;
+                row.iter().enumerate().rev().map(at).collect()
+            })
             .collect();
-        let other = moderated(&moved, j, i).unwrap();
-        prop_assert!((found.variance - other.variance).abs() < 1e-9 * (1.0 + wanted));
+        let other = contender_spreads(&moved).unwrap();
+        let largest = spreads.iter().map(|spread| spread.variance).fold(0.0, f64::max);
+        for (one, other) in spreads.iter().zip(other.iter().rev()) {
+            prop_assert!((one.variance - other.variance).abs() < 1e-7 * (1.0 + largest));
+        }
+        // Whoever leans on the others has at least their share of it.
+        let (n, k) = (rows.len() as f64, 6.0);
+        let own = (n - 1.0) * (1.0 - 2.0 / k);
+        for spread in spreads {
+            prop_assert!(spread.freedom == own || spread.freedom == own + 4.0);
+            prop_assert!(spread.variance >= 0.0);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Properties of the interval of a pair and of looks at a family.
 
 use fsarena_stats::{
-    Decision, EXACT_FROM, Estimator, Family, Interval, LookInput, LookResult, PairSample, Spread,
+    Decision, EXACT_FROM, Family, Interval, IntervalBy, LookInput, LookResult, PairSample, Spread,
 };
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
             .map(|(pair, shift)| pair.iter().map(|value| value / 10.0 + shift).collect())
             .collect();
         let look = |logs: &[Vec<f64>]| {
-            let at = |logs| LookInput { sample: plain(logs), same_allowed: true };
+            let at = |logs| LookInput::plain(plain(logs));
             let looks: Vec<_> = logs.iter().map(|logs: &Vec<f64>| at(logs)).collect();
             let mut family = Family { asked: logs.len() + 1, differences: 1, sames: 0 };
             let found = family.analyse(&looks, ALPHA, 0.05);
@@ -131,11 +131,16 @@ proptest! {
         values in prop::collection::vec(prop::collection::vec(-0.1f64..0.1, 12), 1..9),
         same_allowed in any::<bool>(), margin in 0.01f64..0.2,
     ) {
-        let looks: Vec<_> =
-            values.iter().map(|logs| LookInput { sample: plain(logs), same_allowed }).collect();
+        let looks: Vec<_> = values
+            .iter()
+            .map(|logs| LookInput { same_allowed, ..LookInput::plain(plain(logs)) })
+            .collect();
         let mut family = Family { asked: looks.len(), differences: 0, sames: 0 };
-        for LookResult { decision, interval, same } in family.analyse(&looks, ALPHA, margin) {
+        for found in family.analyse(&looks, ALPHA, margin) {
+            let LookResult { decision, difference, interval, same, .. } = found;
             let (interval, same) = (interval.unwrap(), same.unwrap());
+            prop_assert!(decision == Some(Decision::Same) || decision == difference);
+            prop_assert_eq!(difference.is_some(), interval.low > 0.0 || interval.high < 0.0);
             let within = -margin < same.low && same.high < margin;
             match decision {
                 Some(Decision::Same) => prop_assert!(within && same_allowed),
@@ -190,40 +195,50 @@ fn the_exact_interval_is_what_counting_all_sign_patterns_does_not_refuse() {
 fn few_blocks_use_student_s_t() {
     let logs = [0.0, 1.0, 2.0, 3.0, 4.0];
     let sample = plain(&logs);
-    assert_eq!((sample.estimator(), sample.point()), (Estimator::Mean, Some(2.0)));
+    assert_eq!((sample.interval_by(), sample.point()), (IntervalBy::StudentT, Some(2.0)));
     let interval = sample.interval(ALPHA).unwrap();
     assert!(near(interval.low, 2.0 - 2.776_445_105_2 * 0.5f64.sqrt()), "{interval:?}");
     assert_eq!(interval.level, 0.95);
 }
 
-/// t(7, .975) = 2.364624. The sample's own variance is 2/3; that of the others is
-/// (7 · pooled - 3 · own) ÷ 4, which has to be three times as much.
+/// What is estimated is one thing at 11 blocks and at 12: the typical ratio, on which one block that
+/// stalls has no hold.
 #[test]
-fn a_shared_spread_is_for_those_that_seem_quiet() {
+fn the_estimand_is_the_same_at_any_number_of_blocks() {
+    let mut logs = vec![0.10, 0.11, 0.09, 0.12, 0.08, 0.10, 0.11, 0.09, 0.10, 0.12, 3.0];
+    for _ in 0..2 {
+        let point = plain(&logs).point().unwrap();
+        assert!((point - 0.105).abs() < 0.005, "{} blocks: {point}", logs.len());
+        assert_eq!(Some(point), plain(&logs).hodges_lehmann());
+        let interval = plain(&logs).interval(0.4).unwrap();
+        assert!(interval.low <= point && point <= interval.high, "{interval:?}");
+        logs.push(0.10);
+    }
+}
+
+/// t(7, .975) = 2.364624.
+#[test]
+fn a_shared_spread_takes_the_place_of_the_pair_s_own() {
     let logs = [1.0, 2.0, 3.0, 2.0];
-    let own = 2.0 / 3.0;
-    let with = |others: f64| PairSample {
-        pooled: Some(Spread { variance: (4.0 * others + 3.0 * own) / 7.0, freedom: 7.0 }),
+    let with = |variance, freedom| PairSample {
+        pooled: Some(Spread { variance, freedom }),
         ..plain(&logs)
     };
     let high = |sample: PairSample<'_>| sample.interval(ALPHA).unwrap().high;
-    let lent = with(3.01 * own);
-    assert_eq!(lent.estimator(), Estimator::MeanPooled);
-    let variance = lent.pooled.unwrap().variance;
-    assert!(near(high(lent), 2.0 + 2.364_624_251_6 * variance.sqrt() / 2.0));
+    let lent = with(0.4, 7.0);
+    assert_eq!(lent.interval_by(), IntervalBy::PooledT);
+    assert!(near(high(lent), 2.0 + 2.364_624_251_6 * 0.4f64.sqrt() / 2.0));
     let floored = PairSample { floor_sd: 3.0, ..lent };
     assert!(near(high(floored), 2.0 + 2.364_624_251_6 * 3.0 / 2.0));
-
-    let refused = with(2.99 * own);
-    assert_eq!(refused.estimator(), Estimator::Mean);
-    assert_eq!(refused.interval(ALPHA), plain(&logs).interval(ALPHA));
-    for (variance, freedom) in
-        [(own, 7.0), (f64::NAN, 7.0), (9.0, 3.0), (9.0, 0.0), (9.0, f64::NAN)]
-    {
-        let pooled = Some(Spread { variance, freedom });
-        let sample = PairSample { pooled, ..plain(&logs) };
+    for (variance, freedom) in [(f64::NAN, 7.0), (-1.0, 7.0), (9.0, 0.0), (9.0, f64::NAN)] {
+        let sample = with(variance, freedom);
+        assert_eq!(sample.interval_by(), IntervalBy::StudentT);
         assert_eq!(sample.interval(ALPHA), plain(&logs).interval(ALPHA), "{variance} {freedom}");
     }
+    // From twelve on, the ranks of the pair's own values are enough.
+    let many: Vec<f64> = (0..12).map(f64::from).collect();
+    let sample = PairSample { pooled: lent.pooled, ..plain(&many) };
+    assert_eq!(sample.interval(ALPHA), plain(&many).interval(ALPHA));
 }
 
 /// Twelve values have no signed-rank interval with fewer misses than 2^-11; what takes its place
@@ -252,10 +267,9 @@ fn what_has_no_interval_has_none() {
     for alpha in [0.0, 1.0, -0.5, f64::NAN] {
         assert_eq!(plain(&[1.0, 2.0]).interval(alpha), None);
     }
-    let nothing = LookResult { decision: None, interval: None, same: None };
-    let look = LookInput { sample: plain(&[0.1]), same_allowed: true };
+    let look = LookInput::plain(plain(&[0.1]));
     let mut family = Family { asked: 1, differences: 0, sames: 0 };
-    assert_eq!(family.analyse(&[look], ALPHA, 0.05), [nothing]);
+    assert_eq!(family.analyse(&[look], ALPHA, 0.05), [LookResult::default()]);
     assert_eq!(family.analyse(&[], ALPHA, 0.05), []);
 }
 
@@ -266,7 +280,7 @@ fn what_is_decided_leaves_room() {
     // Mean 1, sd ÷ √4 = 0.2722: t = 3.674.
     let borderline =
         [1.0, 1.0, 1.0 + 2.0f64.sqrt() / 2.0 * 0.942_8, 1.0 - 2.0f64.sqrt() / 2.0 * 0.942_8];
-    let look = |logs| LookInput { sample: plain(logs), same_allowed: true };
+    let look = |logs| LookInput::plain(plain(logs));
     let mut alone = Family { asked: 2, differences: 0, sames: 0 };
     assert_eq!(alone.analyse(&[look(&borderline)], ALPHA, 0.02)[0].decision, None);
     assert_eq!(alone, Family { asked: 2, differences: 0, sames: 0 });
@@ -290,10 +304,11 @@ fn what_is_decided_leaves_room() {
 fn same_comes_first_and_only_where_it_is_allowed() {
     let logs = [0.010, 0.011, 0.009, 0.010];
     let look = |same_allowed| {
-        let pair = LookInput { sample: plain(&logs), same_allowed };
+        let pair = LookInput { same_allowed, ..LookInput::plain(plain(&logs)) };
         Family { asked: 1, differences: 0, sames: 0 }.analyse(&[pair], ALPHA, 0.02)[0]
     };
     assert_eq!(look(true).decision, Some(Decision::Same));
+    assert_eq!(look(true).difference, Some(Decision::More), "both are true, and both are told");
     assert_eq!(look(false).decision, Some(Decision::More));
     let same = look(true).same.unwrap();
     assert!((same.level - 0.9).abs() < 1e-12 && same.low > 0.0, "{same:?}");
@@ -306,8 +321,27 @@ fn touching_the_margin_is_not_within() {
     for margin in [0.01, 0.02, 0.05, 0.1, 0.2] {
         let at = f64::ln_1p(margin);
         let logs = [(1.0f64 + margin).ln(), at, at, (1.0f64 + margin).ln()];
-        let pair = LookInput { sample: plain(&logs), same_allowed: true };
+        let pair = LookInput::plain(plain(&logs));
         let found = Family { asked: 1, differences: 0, sames: 0 }.analyse(&[pair], ALPHA, at);
         assert_ne!(found[0].decision, Some(Decision::Same), "{margin}");
     }
+}
+
+/// Where one stalls, mean and median are on two sides of 0, and neither is the answer.
+#[test]
+fn a_difference_of_other_shapes_is_said_where_all_agree() {
+    let steady: Vec<f64> = (0..40).map(|at| 0.001 * f64::from(at % 4)).collect();
+    let mut stalling: Vec<f64> = steady.iter().map(|value| value - 0.05).collect();
+    (3..40).step_by(8).for_each(|block| stalling[block] = 3.0);
+    let of = |a: &[f64], b: &[f64]| {
+        let logs: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let pair = LookInput::new(plain(&logs), a, b);
+        Family { asked: 1, differences: 0, sames: 0 }.analyse(&[pair], ALPHA, 0.02)[0]
+    };
+    let found = of(&stalling, &steady);
+    assert!(found.interval.unwrap().high < 0.0, "typically it is faster: {found:?}");
+    assert!(found.is_refused && found.decision.is_none(), "on the mean it is slower: {found:?}");
+    let both: Vec<f64> = stalling.iter().map(|value| value - 1.0).collect();
+    assert_eq!(of(&both, &steady).decision, Some(Decision::Less), "now all three say so");
+    assert_eq!(of(&steady, &both).decision, Some(Decision::More));
 }

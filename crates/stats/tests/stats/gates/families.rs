@@ -2,8 +2,8 @@
 
 use super::noise::{Draw, Noise};
 use super::rate::Rate;
-use super::rule::{FIXED_ALPHA, against_first, all_pairs, is_difference, schedule, verdicts};
-use fsarena_stats::Decision;
+use super::rule::{against_first, all_pairs, is_difference, once, schedule, verdicts};
+use fsarena_stats::{Decision, Family, Level, LookInput, PairSample};
 
 const TAPES: usize = 2_000;
 const MARGIN: f64 = 0.02;
@@ -14,7 +14,7 @@ fn wrong(
     noise: Noise,
     sigmas: &[f64],
     effects: &[f64],
-    looks: &[(usize, f64)],
+    looks: &[(usize, Level)],
 ) -> (Rate, Rate) {
     let mut draw = Draw::seeded(seed);
     let margin = MARGIN.ln_1p();
@@ -46,7 +46,7 @@ fn equals(
     noise: Noise,
     sigmas: &[f64],
     pairs: &[(usize, usize)],
-    looks: &[(usize, f64)],
+    looks: &[(usize, Level)],
 ) -> Rate {
     let mut draw = Draw::seeded(sigmas.len() as u64);
     let (effects, blocks) = (vec![0.0; sigmas.len()], looks[looks.len() - 1].0);
@@ -83,8 +83,7 @@ fn all_equal_to_a_quiet_baseline() {
     }
 }
 
-/// Few blocks and one look, where the crowd lends its spread to pairs that seem quiet. Some
-/// contenders are noisier than the others, also the baseline that all are compared with.
+/// Few blocks and one look, where quiet contenders lean on the spread of all. Some contenders are noisier than the others, also the baseline that all are compared with.
 #[test]
 fn all_equal_but_for_their_noise() {
     let mixed = [0.01, 0.01, 0.01, 0.01, 0.03, 0.03, 0.05, 0.05];
@@ -105,9 +104,8 @@ fn all_equal_but_for_their_noise() {
         (noisy(8, 5.0), against_first(8)),
     ];
     for (sigmas, pairs) in cases {
-        for blocks in [3, 4, 5] {
-            let looks = [(blocks, FIXED_ALPHA)];
-            let rate = equals(20_000, Noise::Normal, &sigmas, &pairs, &looks);
+        for blocks in [3, 4, 6, 9, 11] {
+            let rate = equals(12_000, Noise::Normal, &sigmas, &pairs, &once(blocks));
             let count = pairs.len();
             let what = format!("{blocks} blocks, sigmas {sigmas:?}, {count} pairs, false verdicts");
             rate.at_most(5.0, &what);
@@ -163,4 +161,34 @@ fn what_is_there_is_found_among_many() {
     }));
     found.show("one of eight 30 % slower, found against all others");
     assert!(found.percent() >= 95.0, "{found}");
+}
+
+/// Pairs that have nothing in common, which is the worst that so many can be: each with noise of its
+/// own, and its own spread.
+fn independent(pairs: usize, tapes: usize, looks: &[(usize, Level)]) -> Rate {
+    let mut draw = Draw::seeded(pairs as u64);
+    let blocks = looks[looks.len() - 1].0;
+    Rate::count((0..tapes).map(|_| {
+        let logs: Vec<Vec<f64>> =
+            (0..pairs).map(|_| (0..blocks).map(|_| draw.normal()).collect()).collect();
+        let mut family = Family { asked: pairs, differences: 0, sames: 0 };
+        looks.iter().any(|&(blocks, level)| {
+            let known: Vec<&[f64]> = logs.iter().map(|logs| &logs[..blocks]).collect();
+            let pair = |logs| LookInput::plain(PairSample { logs, floor_sd: 0.0, pooled: None });
+            let all: Vec<LookInput<'_>> = known.into_iter().map(pair).collect();
+            let found = family.analyse(&all, level, 1e-9);
+            found.iter().any(|one| is_difference(one.decision))
+        })
+    }))
+}
+
+/// The level of each pair is set anew for their number: α ÷ m at every look is too much for many.
+#[test]
+fn families_of_any_size_keep_the_promise() {
+    for (pairs, tapes) in [(1, 40_000), (15, 8_000), (28, 6_000), (66, 4_000)] {
+        for looks in [schedule(32, None), schedule(32, Some(5)), schedule(32, Some(10))] {
+            let rate = independent(pairs, tapes, &looks);
+            rate.at_most(5.0, &format!("{pairs} independent pairs, {} looks", looks.len()));
+        }
+    }
 }

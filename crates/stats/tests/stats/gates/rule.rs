@@ -1,13 +1,12 @@
 //! The whole rule, as a RUN applies it to simulated blocks.
 
-use fsarena_stats::blocks::moderated;
-use fsarena_stats::{Decision, Family, LookInput, Looks, PairSample, shapes_differ};
+use fsarena_stats::blocks::{contender_spreads, spread_of_difference};
+use fsarena_stats::{
+    Decision, EXACT_FROM, Family, Level, LookInput, Looks, POOLED_FROM, PairSample,
+};
 
 /// Share of misses where one looks once.
 pub const FIXED_ALPHA: f64 = 0.05;
-
-/// Below so many blocks the spread is shared among so many contenders.
-const POOLED_BELOW: usize = 6;
 
 /// Rows of block × contender.
 pub type Rows = [Vec<f64>];
@@ -22,28 +21,36 @@ pub fn against_first(contenders: usize) -> Vec<(usize, usize)> {
     (1..contenders).map(|other| (other, 0)).collect()
 }
 
-/// The looks of a plan with a level each, the extra one where a budget ended the RUN among them.
-pub fn schedule(cap: u32, stopped_after: Option<u32>) -> Vec<(usize, f64)> {
+/// One look.
+pub fn once(blocks: usize) -> Vec<(usize, Level)> {
+    vec![(blocks, Level::Once(FIXED_ALPHA))]
+}
+
+/// The looks of a plan with a level each, the last one where a budget ended the RUN among them: that
+/// spends what is left.
+pub fn schedule(cap: u32, stopped_after: Option<u32>) -> Vec<(usize, Level)> {
     let looks = Looks::with_cap(cap).unwrap();
     let last = stopped_after.unwrap_or(cap);
-    let mut at: Vec<u32> = looks.at().iter().copied().filter(|&look| look <= last).collect();
-    if at.last() != Some(&last) {
-        at.push(last);
+    let due = looks.at().iter().copied().filter(|&look| look <= last);
+    let mut all: Vec<(usize, Level)> =
+        due.map(|blocks| (blocks as usize, looks.look(blocks))).collect();
+    if last < cap {
+        all.push((last as usize, looks.end(last)));
     }
-    at.into_iter().map(|blocks| (blocks as usize, looks.alpha(blocks))).collect()
+    all
 }
 
 /// What is said of every one of `pairs` in the end, in their order.
 pub fn verdicts(
     rows: &Rows,
     pairs: &[(usize, usize)],
-    schedule: &[(usize, f64)],
+    schedule: &[(usize, Level)],
     margin: f64,
 ) -> Vec<Option<Decision>> {
     let contenders = rows[0].len();
     let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
     let mut said = vec![None; pairs.len()];
-    for &(blocks, alpha) in schedule {
+    for &(blocks, level) in schedule {
         let rows = &rows[..blocks];
         let open: Vec<usize> = (0..pairs.len()).filter(|&pair| said[pair].is_none()).collect();
         if open.is_empty() {
@@ -58,17 +65,19 @@ pub fn verdicts(
                 columns[a].iter().zip(&columns[b]).map(|(a, b)| a - b).collect()
             })
             .collect();
+        let is_pooled = (POOLED_FROM..EXACT_FROM).contains(&blocks);
+        let spreads = is_pooled.then(|| contender_spreads(rows)).flatten();
         let looks: Vec<LookInput<'_>> = open
             .iter()
             .zip(&logs)
             .map(|(&pair, logs)| {
                 let (a, b) = pairs[pair];
-                let pooled = (blocks < POOLED_BELOW).then(|| moderated(rows, a, b)).flatten();
+                let pooled = spreads.as_ref().map(|all| spread_of_difference(all[a], all[b]));
                 let sample = PairSample { logs, floor_sd: 0.0, pooled };
-                LookInput { sample, same_allowed: !shapes_differ(&columns[a], &columns[b]) }
+                LookInput::new(sample, &columns[a], &columns[b])
             })
             .collect();
-        let found = family.analyse(&looks, alpha, margin.ln_1p());
+        let found = family.analyse(&looks, level, margin.ln_1p());
         for (pair, found) in open.into_iter().zip(found) {
             said[pair] = found.decision;
         }

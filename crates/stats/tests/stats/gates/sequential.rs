@@ -2,8 +2,8 @@
 
 use super::noise::{Draw, Noise};
 use super::rate::Rate;
-use super::rule::{FIXED_ALPHA, is_difference, schedule, verdicts};
-use fsarena_stats::{CAPS, Decision};
+use super::rule::{is_difference, once, schedule, verdicts};
+use fsarena_stats::{CAPS, Decision, Level};
 
 const TAPES: usize = 4_000;
 const SIGMA: f64 = 0.03;
@@ -15,7 +15,7 @@ fn decisions(
     noise: Noise,
     sigma: f64,
     effect: f64,
-    mut looks: impl FnMut(&mut Draw) -> Vec<(usize, f64)>,
+    mut looks: impl FnMut(&mut Draw) -> Vec<(usize, Level)>,
 ) -> Vec<Option<Decision>> {
     let mut draw = Draw::seeded(seed);
     (0..TAPES)
@@ -82,7 +82,7 @@ fn exactly_the_margin_apart() {
 fn one_look_alone() {
     for blocks in [3, 5, 10, 12] {
         for noise in Noise::ALL {
-            let decisions = decisions(11, noise, SIGMA, 0.0, |_| vec![(blocks, FIXED_ALPHA)]);
+            let decisions = decisions(11, noise, SIGMA, 0.0, |_| once(blocks));
             let what = format!("{noise:?}, one look after {blocks}, false verdicts");
             let rate = differences(&decisions);
             rate.at_most(6.0, &what);
@@ -123,5 +123,25 @@ fn what_is_there_is_found() {
             Rate::count(decisions.iter().map(|&decisions| decisions == Some(Decision::More)));
         right.show(&format!("{noise:?}, 10 % slower, found"));
         assert!(right.percent() >= 99.0, "{noise:?}: {right}");
+    }
+}
+
+/// What is left of the error is spent where a budget ends a RUN: half as much again is found, and at
+/// five blocks no less than eight found with the level of a look.
+#[test]
+fn a_budget_s_end_finds_what_its_level_allows() {
+    let found = |blocks: u32, looks: Vec<(usize, Level)>| {
+        let decisions = decisions(23, Noise::Normal, 0.045, 0.10f64.ln_1p(), |_| looks.clone());
+        let right = Rate::count(decisions.iter().map(|&one| one == Some(Decision::More)));
+        right.show(&format!("10 % slower, a budget for {blocks} blocks, {} looks", looks.len()));
+        right.percent()
+    };
+    let all = fsarena_stats::Looks::with_cap(32).unwrap();
+    for blocks in [5, 6, 8, 10] {
+        let now = found(blocks, schedule(32, Some(blocks)));
+        let mut as_a_look = schedule(32, Some(blocks));
+        as_a_look.last_mut().unwrap().1 =
+            Level::Once(all.alpha(8) * (f64::from(blocks) / 8.0).sqrt());
+        assert!(now >= found(blocks, as_a_look) + 8.0, "{blocks}: {now} %");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{MadeWith, close, read, same_ends};
 use fsarena_stats::forecast::{for_difference, for_same};
-use fsarena_stats::paired::{Estimator, PairSample, Spread};
+use fsarena_stats::paired::{IntervalBy, PairSample, Spread};
 use fsarena_stats::units::{mean_over_units, welch};
 use fsarena_stats::{Estimate, hodges_lehmann, mean_t, median_order_statistics};
 use serde::Deserialize;
@@ -39,7 +39,6 @@ struct Pooled {
     values: Vec<f64>,
     variance: f64,
     freedom: f64,
-    is_pooled: bool,
     alpha: f64,
     low: f64,
     high: f64,
@@ -121,8 +120,8 @@ fn student() {
         same_ends(units.interval(case.alpha), ends, &what);
         if case.values.len() < 12 {
             let sample = sample(&case.values);
-            assert_eq!(sample.estimator(), Estimator::Mean);
-            close(sample.point().unwrap(), case.point, &what);
+            assert_eq!(sample.interval_by(), IntervalBy::StudentT);
+            close(sample.mean().unwrap(), case.point, &what);
             same_ends(sample.interval(case.alpha), ends, &what);
         }
     }
@@ -133,8 +132,7 @@ fn student_with_a_pooled_variance() {
     for case in &TABLES.pooled {
         let spread = Spread { variance: case.variance, freedom: case.freedom };
         let sample = PairSample { pooled: Some(spread), ..sample(&case.values) };
-        let wanted = if case.is_pooled { Estimator::MeanPooled } else { Estimator::Mean };
-        assert_eq!(sample.estimator(), wanted);
+        assert_eq!(sample.interval_by(), IntervalBy::PooledT);
         let what = format!("{} values at {}", case.values.len(), case.alpha);
         same_ends(sample.interval(case.alpha), Some((case.low, case.high)), &what);
     }
@@ -159,7 +157,7 @@ fn walsh_averages() {
             continue;
         }
         let sample = sample(&case.values);
-        assert_eq!(sample.estimator(), Estimator::HodgesLehmann);
+        assert_eq!(sample.interval_by(), IntervalBy::SignedRanks);
         close(sample.point().unwrap(), case.point, "point");
         let found = sample.interval(case.alpha).unwrap();
         if let Some(ends) = case.low.zip(case.high) {
@@ -203,17 +201,17 @@ fn paired_tests() {
     for case in &TABLES.paired {
         let logs: Vec<f64> = case.a.iter().zip(&case.b).map(|(a, b)| a - b).collect();
         let sample = sample(&logs);
-        same_ends(sample.interval(case.alpha), Some((case.low, case.high)), "paired");
+        same_ends(sample.mean_interval(case.alpha), Some((case.low, case.high)), "paired");
         let units = mean_over_units(&logs).unwrap();
         close(units.p_difference(), case.p, "difference");
         close(units.p_same(case.margin), case.p_same, "same");
         for (factor, is_shown) in [(1.0 - 1e-6, false), (1.0 + 1e-6, true)] {
             if case.p * factor < 1.0 {
-                let d = sample.interval(case.p * factor).unwrap();
+                let d = sample.mean_interval(case.p * factor).unwrap();
                 assert_eq!(d.low > 0.0 || d.high < 0.0, is_shown, "{d:?} at {}", case.p);
             }
             if case.p_same * factor < 0.5 {
-                let e = sample.interval(2.0 * case.p_same * factor).unwrap();
+                let e = sample.mean_interval(2.0 * case.p_same * factor).unwrap();
                 let inside = -case.margin < e.low && e.high < case.margin;
                 assert_eq!(inside, is_shown, "{e:?} at {}", case.p_same);
             }

@@ -1,7 +1,7 @@
-//! Effects in blocks, moderated variances, analyses of variance and contrasts of factorial layouts.
+//! Effects in blocks, spreads that lean on all contenders, analyses of variance and contrasts of factorial layouts.
 
 use super::{MadeWith, close, read, same_ends};
-use fsarena_stats::blocks::{fit, moderated};
+use fsarena_stats::blocks::{contender_spreads, fit, spread_of_difference};
 use fsarena_stats::factorial::{Design, ErrorVariance, FTest, Factor, contrast};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ struct Tables {
     #[serde(rename = "made_with")]
     _made_with: MadeWith,
     fit: Vec<Fit>,
-    moderated: Vec<Moderated>,
+    spreads: Vec<OfDifference>,
     factorial: Vec<Factorial>,
     contrast: Vec<Contrast>,
 }
@@ -27,7 +27,7 @@ struct Fit {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Moderated {
+struct OfDifference {
     rows: Vec<Vec<f64>>,
     i: usize,
     j: usize,
@@ -108,10 +108,11 @@ fn effects_of_contenders() {
 }
 
 #[test]
-fn moderated_variances() {
-    for case in &TABLES.moderated {
+fn spreads_of_differences() {
+    for case in &TABLES.spreads {
         let what = format!("{} blocks, {} and {}", case.rows.len(), case.i, case.j);
-        let found = moderated(&case.rows, case.i, case.j).unwrap();
+        let spreads = contender_spreads(&case.rows).unwrap();
+        let found = spread_of_difference(spreads[case.i], spreads[case.j]);
         close(found.variance, case.variance, &what);
         close(found.freedom, case.freedom, &what);
     }

@@ -61,7 +61,8 @@ def long(rows):
     return pd.DataFrame(cells, columns=["block", "contender", "y"])
 
 
-def moderated_variances():
+def spreads_of_differences():
+    """The spread of a difference by the residuals of all contenders."""
     g = rng("moderated")
     cases = []
     for n, k, spread in [(2, 4, None), (4, 6, None), (5, 8, 0.2)]:
@@ -69,12 +70,18 @@ def moderated_variances():
         if spread:
             rows[:, 1] += spread * g.standard_normal(n)
         rows = [plain(row) for row in rows]
-        mse = smf.ols("y ~ C(block) + C(contender)", long(rows)).fit().mse_resid
+        fit = smf.ols("y ~ C(block) + C(contender)", long(rows)).fit()
+        mse = fit.mse_resid
+        squares = (np.asarray(fit.resid).reshape(n, k) ** 2).sum(axis=0)
+        own = np.maximum((squares / (n - 1) - mse / k) / (1 - 2 / k), 0)
+        d = (n - 1) * (1 - 2 / k)
+        noisy = own > 1.5 * mse
+        variance = np.where(noisy, own, (4 * mse + d * own) / (4 + d))
+        freedom = np.where(noisy, d, 4 + d)
         for i, j in [(0, 1), (2, 3), (1, 3)]:
-            own = np.var([row[i] - row[j] for row in rows], ddof=1)
-            freedom = 4 + n - 1
-            variance = max((4 * 2 * mse + (n - 1) * own) / freedom, own)
-            cases.append(dict(rows=rows, i=i, j=j, variance=variance, freedom=freedom))
+            both = variance[i] + variance[j]
+            parts = variance[i] ** 2 / freedom[i] + variance[j] ** 2 / freedom[j]
+            cases.append(dict(rows=rows, i=i, j=j, variance=both, freedom=both**2 / parts))
     return cases
 
 
@@ -241,7 +248,7 @@ def contrasts():
 def tables():
     return dict(
         fit=block_fits(),
-        moderated=moderated_variances(),
+        spreads=spreads_of_differences(),
         factorial=factorials(),
         contrast=contrasts(),
     )
