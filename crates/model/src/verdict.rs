@@ -2,14 +2,15 @@
 //! plan, so that every verdict can be computed again from the file alone.
 //!
 //! The method itself (which interval when, which looks) is in `fsarena-stats` and
-//! `fsarena-verdict`, described in `docs/method.md`.
+//! `fsarena-verdict`, described in `docs/verdict.md`.
 
 use crate::clock::Clock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the method. Whatever can change a verdict of a stored RUN is a new version.
-pub const METHOD_VERSION: u32 = 1;
+/// Version of the method. Whatever can change a verdict of a stored RUN is a new version; the
+/// program knows the present one alone, and a RUN keeps the number that it was planned by.
+pub const METHOD_VERSION: u32 = 2;
 
 /// The margin where nothing else is said: SAME means within a factor of 1.05 either way.
 pub const DEFAULT_MARGIN: f64 = 0.05;
@@ -187,6 +188,11 @@ pub struct Limits {
     /// Share of the machine's processor time, 0 to 1, that the hypervisor gave to others during a
     /// timed phase (`steal`); phases under 100 clock ticks are too short to tell.
     pub steal_share: Option<f64>,
+    /// Share of the machine's processor time, 0 to 1, by which other programs may have had more
+    /// beside one contender than beside another in the same phase of a block. What they did in the
+    /// kernel is not in it, and a file system that a process serves (FUSE) has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_share: Option<f64>,
 }
 
 /// What is said of two contenders.

@@ -84,6 +84,8 @@ impl Default for RunSettings {
 /// The share of the machine's time that a hypervisor may give to others during a timed phase,
 /// where nothing else is said.
 pub(crate) const DEFAULT_STEAL_SHARE: f64 = 0.2;
+/// Difference in what other programs have of the machine, above which a block is run again.
+pub(crate) const DEFAULT_FOREIGN_SHARE: f64 = 0.2;
 
 /// What the verdicts of an experiment are about.
 #[derive(Clone, PartialEq, Debug)]
@@ -100,6 +102,9 @@ pub struct VerdictSettings {
     pub headline: Option<At<QuestionPattern>>,
     /// Steal above which a block is run again, as a share of the machine's time; absent: none.
     pub steal_share: Option<f64>,
+    /// Difference between contenders in what other programs have of the machine above which a block
+    /// is run again, as a share of the machine's time; absent: none.
+    pub foreign_share: Option<f64>,
 }
 
 impl Default for VerdictSettings {
@@ -111,6 +116,7 @@ impl Default for VerdictSettings {
             ask: Vec::new(),
             headline: None,
             steal_share: Some(DEFAULT_STEAL_SHARE),
+            foreign_share: Some(DEFAULT_FOREIGN_SHARE),
         }
     }
 }

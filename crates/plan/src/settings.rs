@@ -58,6 +58,10 @@ pub(crate) struct Keys {
     /// A block is run again where a hypervisor took more of the machine's time; none for never.
     #[schemars(example = &"20%")]
     steal_limit: Option<At<Share>>,
+    /// A block is run again where other programs had so much more of the machine's time beside one
+    /// contender than beside another; none for never.
+    #[schemars(example = &"20%")]
+    foreign_limit: Option<At<Share>>,
 }
 
 texts! {
@@ -82,11 +86,15 @@ pub(crate) fn settings(keys: Keys) -> Result<RunSettings, PlanError> {
     if let Some(margin) = &keys.margin {
         verdicts.margin = share(margin, "margin")?;
     }
-    if let Some(limit) = &keys.steal_limit {
-        verdicts.steal_share = match &limit.value {
-            Share::Text(text) if text == "none" => None,
-            _ => Some(share(limit, "steal limit")?),
-        };
+    let limit = |limit: &At<Share>, kind: &str| match &limit.value {
+        Share::Text(text) if text == "none" => Ok(None),
+        _ => share(limit, kind).map(Some),
+    };
+    if let Some(written) = &keys.steal_limit {
+        verdicts.steal_share = limit(written, "steal limit")?;
+    }
+    if let Some(written) = &keys.foreign_limit {
+        verdicts.foreign_share = limit(written, "foreign limit")?;
     }
     let rule = match (keys.blocks, keys.cap) {
         (Some(_), Some(cap)) => {

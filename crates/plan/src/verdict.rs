@@ -50,7 +50,7 @@ pub(crate) fn add_verdict_plan(
         pairs,
         budget_ns: settings.budget_ns,
         spare_blocks: spare(rule),
-        limits: Limits { steal_share: settings.steal_share },
+        limits: Limits { steal_share: settings.steal_share, foreign_share: settings.foreign_share },
     });
     // A phase that only one contender runs would be an empty headline.
     let has_pairs = |question: &&Question| !plan.asked_pairs(question).is_empty();

@@ -133,6 +133,7 @@ fn run(run: &RunSettings) -> Keys {
     keys.put_some("headline", verdicts.headline.as_ref().map(|headline| &headline.value.text));
     let limit = |share: Option<f64>| share.map_or("none".to_owned(), share_text);
     keys.put_unless("steal_limit", limit(verdicts.steal_share), &limit(plain.steal_share));
+    keys.put_unless("foreign_limit", limit(verdicts.foreign_share), &limit(plain.foreign_share));
     keys
 }
 

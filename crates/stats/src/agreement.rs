@@ -31,12 +31,12 @@ impl Agreement {
     /// `None` where the interval is enough.
     #[must_use]
     pub fn needed(a: &[f64], b: &[f64]) -> Option<Self> {
-        Self::of(a, b, shapes_differ(a, b))
+        Self::between(a, b, shapes_differ(a, b))
     }
 
     /// The same where it is known whether their shapes differ.
     #[must_use]
-    pub fn of(a: &[f64], b: &[f64], shapes_differ: bool) -> Option<Self> {
+    pub fn between(a: &[f64], b: &[f64], shapes_differ: bool) -> Option<Self> {
         if !shapes_differ && a.len().min(b.len()) >= AGREE_BELOW {
             return None;
         }
@@ -72,8 +72,8 @@ mod tests {
         let (steady, stalling) = ([0.0, 0.01, 0.0, 0.01, 0.0, 0.01, 0.0], [0.0; 7]);
         assert_eq!(Agreement::needed(&steady, &stalling), None);
         assert!(Agreement::needed(&steady[..5], &stalling[..5]).is_some());
-        assert_eq!(Agreement::of(&steady, &stalling, true), Some(Agreement { medians: 0.0 }));
-        assert_eq!(Agreement::of(&[], &[], true), None);
+        assert_eq!(Agreement::between(&steady, &stalling, true), Some(Agreement { medians: 0.0 }));
+        assert_eq!(Agreement::between(&[], &[], true), None);
     }
 
     /// One stall in seven: the mean says more, the other two say less.

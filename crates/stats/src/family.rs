@@ -58,7 +58,7 @@ impl<'a> LookInput<'a> {
     #[must_use]
     pub fn new(sample: PairSample<'a>, a: &[f64], b: &[f64]) -> Self {
         let differ = shapes_differ(a, b);
-        Self { sample, same_allowed: !differ, agreement: Agreement::of(a, b, differ) }
+        Self { sample, same_allowed: !differ, agreement: Agreement::between(a, b, differ) }
     }
 
     /// A pair of which the interval is all that is asked.
@@ -91,8 +91,8 @@ impl Family {
     /// ±`margin_log`. Counts what it decides.
     ///
     /// All are judged at one pair of levels: those of (asked - differences) and (asked - sames)
-    /// pairs. What is decided raises the levels for the rest, until nothing more is decided. So the order
-    /// of `pairs` does not matter. Gives one [`LookResult`] for each, in their order.
+    /// pairs. What is decided raises the levels for the rest, until nothing more is decided. So the
+    /// order of `pairs` does not matter. Gives one [`LookResult`] for each, in their order.
     pub fn analyse(
         &mut self,
         pairs: &[LookInput<'_>],

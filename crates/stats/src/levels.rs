@@ -8,8 +8,8 @@ pub(crate) const PAIRS: [f64; 5] = [1.0, 4.0, 16.0, 64.0, 256.0];
 /// noise that is not normal.
 pub(crate) const SHARE: f64 = 0.045;
 
-/// The level of the last look, c, of each cap: such that t intervals of normal differences leave the
-/// true value out at one look or more in 4.5 % of all RUNs (16,777,216 of them).
+/// The level of the last look, c, of each cap: such that t intervals of normal differences leave
+/// the true value out at one look or more in 4.5 % of all RUNs (16,777,216 of them).
 pub(crate) const LAST: [[f64; 5]; 8] = [
     [0.02276, 0.02069, 0.01945, 0.01853, 0.01824],
     [0.01941, 0.01744, 0.01628, 0.01532, 0.01509],
@@ -21,8 +21,8 @@ pub(crate) const LAST: [[f64; 5]; 8] = [
     [0.01355, 0.01200, 0.01102, 0.01051, 0.00997],
 ];
 
-/// The level of the last look where a budget ends a RUN of the cap number `cap` after so many blocks
-/// more than the first look has.
+/// The level of the last look where a budget ends a RUN of the cap number `cap` after so many
+/// blocks more than the first look has.
 pub(crate) fn end(cap: usize, more: usize) -> &'static [f64; 5] {
     let table: &[[f64; 5]] = match cap {
         0 => &END_8,

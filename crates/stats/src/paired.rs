@@ -16,9 +16,9 @@ use crate::walsh::Walsh;
 pub const EXACT_FROM: usize = 12;
 
 /// From so many blocks, and below [`EXACT_FROM`], a spread by all contenders takes the place of the
-/// pair's own. With three blocks a contender that is noisy by itself cannot be told from one that had
-/// bad luck: with one of four three times as noisy as the others and all compared with it, 5.6 % of
-/// families had a false verdict.
+/// pair's own. With three blocks a contender that is noisy by itself cannot be told from one that
+/// had bad luck: with one of four three times as noisy as the others and all compared with it, 5.6
+/// % of families had a false verdict.
 pub const POOLED_FROM: usize = 4;
 
 /// The standard deviation of one d that reading in steps alone brings; `a` and `b` are the logs of

@@ -72,19 +72,19 @@ impl Looks {
     /// of two speeds, two blocks are equal and wrong in one RUN of eight.
     #[must_use]
     pub fn alpha(&self, blocks: u32) -> f64 {
-        self.look(blocks).among(1)
+        self.level_at(blocks).among(1)
     }
 
     /// The level of a look that is due after so many blocks.
     #[must_use]
-    pub fn look(&self, blocks: u32) -> Level {
+    pub fn level_at(&self, blocks: u32) -> Level {
         Level::Look { looks: *self, blocks: blocks.min(self.cap) }
     }
 
     /// The level of the last look of all, where a budget ends the RUN after so many blocks: what
     /// the looks before have left of the 4.5 %.
     #[must_use]
-    pub fn end(&self, blocks: u32) -> Level {
+    pub fn level_at_end(&self, blocks: u32) -> Level {
         Level::End { looks: *self, blocks: blocks.min(self.cap) }
     }
 }
@@ -217,12 +217,12 @@ mod tests {
             (32, 0.0149),
         ];
         for (blocks, wanted) in wanted {
-            let found = looks.end(blocks).among(1);
+            let found = looks.level_at_end(blocks).among(1);
             assert!((found / wanted - 1.0).abs() < 0.035, "{blocks}: {found}, not {wanted}");
         }
-        assert!((looks.end(4).among(1) - levels::SHARE).abs() < 1e-4, "nothing was spent before");
-        assert_eq!(looks.end(3).among(1), 0.0);
-        assert_eq!(looks.end(40), looks.end(32));
+        assert!((looks.level_at_end(4).among(1) - levels::SHARE).abs() < 1e-4, "nothing was spent before");
+        assert_eq!(looks.level_at_end(3).among(1), 0.0);
+        assert_eq!(looks.level_at_end(40), looks.level_at_end(32));
     }
 
     /// The procedure of Holm needs it: more pairs never leave more for each, and no end leaves less
@@ -232,14 +232,14 @@ mod tests {
         for cap in CAPS {
             let looks = Looks::with_cap(cap).unwrap();
             for blocks in FIRST_LOOK..=cap {
-                for level in [looks.look(blocks), looks.end(blocks)] {
+                for level in [looks.level_at(blocks), looks.level_at_end(blocks)] {
                     let shares = (1..600).map(|pairs| level.among(pairs)).collect::<Vec<_>>();
                     assert!(shares.is_sorted_by(|one, other| one > other), "{level:?}");
                     assert!(shares.iter().all(|share| *share > 0.0), "{level:?}");
                 }
                 for pairs in [1, 4, 10, 66, 256, 500] {
                     let (look, end) =
-                        (looks.look(blocks).among(pairs), looks.end(blocks).among(pairs));
+                        (looks.level_at(blocks).among(pairs), looks.level_at_end(blocks).among(pairs));
                     assert!(
                         end >= 0.98 * look,
                         "cap {cap}, {blocks} blocks, {pairs}: {look} {end}"
@@ -256,10 +256,10 @@ mod tests {
         for cap in CAPS {
             let looks = Looks::with_cap(cap).unwrap();
             for pairs in [1, 2, 15, 66, 256] {
-                let last = looks.look(cap).among(pairs) * pairs as f64;
+                let last = looks.level_at(cap).among(pairs) * pairs as f64;
                 assert!(last >= 0.98 * looks.disjoint_last() && last <= levels::SHARE, "{last}");
                 for blocks in FIRST_LOOK..=cap {
-                    let end = looks.end(blocks).among(pairs) * pairs as f64;
+                    let end = looks.level_at_end(blocks).among(pairs) * pairs as f64;
                     assert!(end <= levels::SHARE * 1.002, "{cap} {blocks}: {end}");
                 }
             }

@@ -39,10 +39,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let header = store.header(run)?;
         let begun = Instant::now();
         let scores = store.scores(run)?;
-        let (stop, looks) = (store.stop(run)?, store.looks(run)?);
+        let (sessions, stop, looks) = (store.sessions(run)?, store.stop(run)?, store.looks(run)?);
         println!("{} scores read in {:.2} s", scores.len(), begun.elapsed().as_secs_f64());
         let begun = Instant::now();
-        let found = fsarena_verdict::verdicts(&header, &scores, stop, &looks);
+        let found = fsarena_verdict::verdicts(&header, &sessions, &scores, stop, &looks);
         let questions = found.map_or(0, |found| found.questions.len());
         println!("verdicts of {questions} questions in {:.2} s", begun.elapsed().as_secs_f64());
         let begun = Instant::now();

@@ -17,7 +17,7 @@ use fsarena_model::score::MemoryKind;
 use fsarena_model::units::Bytes;
 use fsarena_model::verdict::{DEFAULT_MARGIN, Verdict};
 use fsarena_model::work::Phase;
-use fsarena_verdict::{Class, PairResult, Point, Points, look_once};
+use fsarena_verdict::{Class, PairResult, Point, Points, Usage, look_once};
 use serde::Serialize;
 
 /// Share of misses of the interval of a level.
@@ -265,6 +265,7 @@ fn points(
                 read: value,
                 value,
                 elapsed_ns: record.elapsed_ns,
+                usage: Usage::default(),
             });
         }
     }

@@ -6,18 +6,22 @@ use crate::parallel;
 use crate::points::{Class, Point, Points};
 use crate::suite::suite;
 use crate::view::{
-    Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,
+    Excluded, Forecast, ForecastFor, IntervalBy, PairView, QuestionView, RankRow, RerunBlock,
     Verdicts,
 };
-use crate::{factors, watchers};
+use crate::{effect, factors, watchers};
 use fsarena_model::record::TimeBase;
 use fsarena_model::run::RunPlan;
-use fsarena_model::verdict::{InterimAnalysis, Pairs, Stop, StopWhy, Verdict};
-use fsarena_stats::{
-    Interval, blocks, forecast, geometric_mean, letters, median, median_order_statistics, paired,
-    standard_deviation, tiers,
+use fsarena_model::verdict::{
+    InterimAnalysis, METHOD_VERSION, Metric, Pairs, Stop, StopWhy, Verdict,
 };
-use std::collections::BTreeSet;
+use fsarena_stats::forecast::{self, Outlook};
+use fsarena_stats::{
+    Interval, geometric_mean, letters, median, median_order_statistics, paired, standard_deviation,
+    tiers,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Share of misses of intervals that no verdict rests on.
 const SHOWN_ALPHA: f64 = 0.05;
@@ -34,8 +38,10 @@ pub(super) fn verdicts(
         Pairs::All => None,
         Pairs::Baseline { contender } => Some(contender),
     };
+    let reference = baseline.or_else(|| first_compared(judge));
     let asked = judge.asked().iter().collect();
-    let questions = parallel::map(asked, |asked| question(plan, judge, asked, baseline));
+    let questions =
+        parallel::map(asked, |asked| question(plan, judge, asked, (baseline, reference)));
     let told = |looks: &[InterimAnalysis]| -> Vec<(u32, Vec<_>)> {
         looks.iter().map(|look| (look.blocks, look.decided.clone())).collect()
     };
@@ -44,9 +50,12 @@ pub(super) fn verdicts(
     };
     Verdicts {
         method: ask.method,
+        computed_by: METHOD_VERSION,
         rule: ask.rule,
         margin: ask.margin,
         baseline: baseline.map(|at| plan.contenders[at].label.clone()),
+        reference: reference.map(|at| plan.contenders[at].label.clone()),
+        scope: None,
         budget_ns: ask.budget_ns,
         blocks_done: judge.block(),
         blocks_counted: judge.counted(),
@@ -55,18 +64,33 @@ pub(super) fn verdicts(
         not_rerun: blocks(judge.not_rerun()),
         stop,
         headline: ask.headline,
-        suite: suite(plan, judge, baseline),
+        suite: suite(plan, judge, reference),
         questions,
-        agrees_with_stored_looks: (!looks.is_empty())
+        // Looks of another version of the method were other looks.
+        agrees_with_stored_looks: (!looks.is_empty() && ask.method == METHOD_VERSION)
             .then(|| told(looks) == told(judge.looks().get(..looks.len()).unwrap_or_default())),
     }
+}
+
+/// Of all contenders the first that is compared with as many others as any: whoever stands alone
+/// (warm beside cold ones) is no reference for them.
+fn first_compared(judge: &Judge<'_>) -> Option<usize> {
+    let mut partners: BTreeMap<usize, usize> = BTreeMap::new();
+    for pair in judge.asked().iter().flat_map(|asked| &asked.pairs) {
+        *partners.entry(pair.a).or_default() += 1;
+        *partners.entry(pair.b).or_default() += 1;
+    }
+    partners
+        .into_iter()
+        .min_by_key(|&(contender, count)| (Reverse(count), contender))
+        .map(|it| it.0)
 }
 
 fn question(
     plan: &RunPlan,
     judge: &Judge<'_>,
     asked: &Asked<'_>,
-    baseline: Option<usize>,
+    (baseline, reference): (Option<usize>, Option<usize>),
 ) -> QuestionView {
     let question = asked.question;
     let workload = &plan.workloads[question.workload];
@@ -76,7 +100,7 @@ fn question(
     let pairs: Vec<PairView> = sorted(asked, &order, baseline)
         .map(|pair| pair_view(plan, judge, asked, &counted, pair))
         .collect();
-    let reference = baseline.filter(|at| order.contains(at)).or(order.first().copied());
+    let reference = reference.filter(|at| order.contains(at)).or(order.iter().min().copied());
     let mut rows: Vec<RankRow> =
         order.iter().map(|&at| row(plan, &counted, at, reference, &pairs)).collect();
     if baseline.is_none() {
@@ -138,29 +162,17 @@ fn of_base(points: &Points, base: TimeBase) -> Points {
     Points { all, ..Points::default() }
 }
 
-/// Contenders with a value, the best first: by effects that are fitted together with those of the
-/// blocks, since a contender that was decided early has seen fewer of them. Cold before warm.
+/// Contenders with a value, the least median first. Cold before warm.
 fn ranking_in(points: &Points, contenders: usize) -> Vec<usize> {
-    let mut present: Vec<usize> = points.all.iter().map(|point| point.contender).collect();
-    present.sort_unstable();
-    present.dedup();
-    let place = |contender: usize| present.binary_search(&contender).unwrap_or(contenders);
-    let cells: Vec<(usize, usize, f64)> =
-        points.all.iter().map(|p| (p.block as usize, place(p.contender), p.value.ln())).collect();
-    let effects = blocks::fit(&cells, present.len()).unwrap_or_else(|| {
-        present.iter().map(|&c| mean_log(points.of_contender(c)).unwrap_or(f64::MAX)).collect()
-    });
+    let middle = |contender: usize| {
+        let own: Vec<f64> = points.of_contender(contender).map(|point| point.read).collect();
+        median(&own).ok()
+    };
     let cold = |contender: usize| points.of_contender(contender).any(|point| point.class.cold);
-    let mut order: Vec<(bool, f64, usize)> =
-        present.iter().zip(effects).map(|(&c, effect)| (!cold(c), effect, c)).collect();
-    order.sort_by_key(|one| (one.0, one.2));
-    order.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let present = (0..contenders).filter_map(|c| Some((!cold(c), middle(c)?, c)));
+    let mut order: Vec<(bool, f64, usize)> = present.collect();
+    order.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
     order.into_iter().map(|(_, _, contender)| contender).collect()
-}
-
-fn mean_log<'p>(points: impl Iterator<Item = &'p Point>) -> Option<f64> {
-    let logs: Vec<f64> = points.map(|point| point.value.ln()).collect();
-    (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
 }
 
 /// The pairs in the order of the ranking, each turned so that its better one is `a`; a baseline is
@@ -224,24 +236,28 @@ fn pair_view(
     let interval = look.and_then(|look| look.found.interval);
     let same = look.and_then(|look| look.found.same);
     let verdict = look.map_or(Verdict::Undecided, |look| look.verdict);
-    let hodges_lehmann = match look {
-        Some(look) if look.estimator == Estimator::HodgesLehmann => look.point,
-        _ => sample.hodges_lehmann(),
-    };
     let of = |value: fn(&(&Point, &Point)) -> f64| {
         median(&both.iter().map(value).collect::<Vec<f64>>()).ok()
     };
     let medians = [of(|(a, _)| a.value), of(|(_, b)| b.value)];
     let point = look.and_then(|look| look.point).or_else(|| sample.point());
+    let outlook = stored.at_look.as_ref().filter(|_| stored.is_open).and_then(|look| {
+        let elapsed_ns = of(|(a, _)| a.elapsed_ns as f64)? + of(|(_, b)| b.elapsed_ns as f64)?;
+        Some((outlook(judge, asked, look, &sample)?, elapsed_ns / 1e9))
+    });
+    let is_of_time = asked.question.metric == Metric::Time;
     PairView {
         a: pair.a,
         b: pair.b,
         a_label: plan.contenders[pair.a].label.clone(),
         b_label: plan.contenders[pair.b].label.clone(),
         verdict,
+        difference: look
+            .and_then(|look| look.found.difference)
+            .map(|shown| crate::data::verdict(Some(shown))),
         n: look.map_or(logs.len(), |look| look.n),
         at_blocks: look.map_or(0, |look| look.blocks),
-        estimator: look.map_or(Estimator::Mean, |look| look.estimator),
+        interval_by: look.map_or(IntervalBy::StudentT, |look| look.interval_by),
         ratio: point.map(f64::exp),
         low: interval.map(|interval| interval.low.exp()),
         high: interval.map(|interval| interval.high.exp()),
@@ -250,45 +266,58 @@ fn pair_view(
         same_high: same.map(|interval| interval.high.exp()),
         same_level: same.map(|interval| interval.level),
         mean_ratio: sample.mean().map(f64::exp),
-        hl_ratio: hodges_lehmann.map(f64::exp),
+        hl_ratio: sample.hodges_lehmann().map(f64::exp),
         median_ratio: medians[0].zip(medians[1]).map(|(a, b)| a / b),
         shapes_differ: look.is_some_and(|look| look.shapes_differ),
         same_within: look
             .filter(|look| !look.shapes_differ)
             .and_then(|look| look.found.same.as_ref().and_then(forecast::same_within)),
-        forecast: stored.at_look.as_ref().filter(|_| stored.is_open).and_then(|look| {
-            let elapsed_ns = of(|(a, _)| a.elapsed_ns as f64)? + of(|(_, b)| b.elapsed_ns as f64)?;
-            forecast_of(judge, asked, look, elapsed_ns / 1e9)
-        }),
+        forecast: outlook.and_then(|(outlook, seconds)| forecast_of(judge, outlook, seconds)),
+        no_difference_in_sight: outlook
+            .is_some_and(|(outlook, _)| !matches!(outlook, Outlook::Difference(..))),
+        machine_effect: point
+            .filter(|_| is_of_time && matches!(verdict, Verdict::Faster | Verdict::Slower))
+            .and_then(|point| effect::machine_effect(&both, point)),
         why: why(judge, asked, &pair, logs.len()),
     }
 }
 
-/// What is nearer: showing a difference of the size that is seen, or that they are the same.
-fn forecast_of(
+/// What it would take to decide a pair with these log ratios.
+fn outlook(
     judge: &Judge<'_>,
     asked: &Asked<'_>,
     look: &PairAtLook,
-    block_seconds: f64,
-) -> Option<Forecast> {
-    let (sd, point) = (look.sd?, look.point?);
-    let alpha = judge.last_alpha() / asked.pairs.len().max(1) as f64;
-    let margin_log = judge.ask().margin.ln_1p();
-    let difference = forecast::for_difference(sd, point, alpha);
-    let same = forecast::for_same(sd, margin_log - point.abs(), alpha);
-    let same = same.filter(|_| point.abs() < margin_log && !look.shapes_differ);
-    let (of, blocks) = match (difference, same) {
-        (Some(difference), Some(same)) if same <= difference => (ForecastFor::Same, same),
-        (Some(difference), _) => (ForecastFor::Difference, difference),
-        (None, same) => (ForecastFor::Same, same?),
+    sample: &paired::PairSample<'_>,
+) -> Option<Outlook> {
+    let alpha = judge.last_level().among(asked.pairs.len());
+    let margin_log = Some(judge.ask().margin.ln_1p()).filter(|_| !look.shapes_differ);
+    forecast::outlook(sample, margin_log, alpha)
+}
+
+/// The same in blocks and time; nothing where nothing is in sight.
+fn forecast_of(judge: &Judge<'_>, outlook: Outlook, block_seconds: f64) -> Option<Forecast> {
+    let (of, low, high) = match outlook {
+        Outlook::Difference(low, high) => (ForecastFor::Difference, low, high),
+        Outlook::Same(low, high) => (ForecastFor::Same, low, high),
+        Outlook::Nothing => return None,
     };
     let now = u64::from(judge.counted());
-    // A float beyond u64 becomes its maximum.
-    let blocks = (blocks.ceil() as u64).max(now + 1);
-    // Nothing is decided between two looks.
-    let blocks = judge.look_from(blocks).unwrap_or(blocks);
-    let more_blocks = blocks - now;
-    Some(Forecast { of, blocks, more_blocks, seconds: more_blocks as f64 * block_seconds })
+    // A float beyond u64 becomes its maximum; nothing is decided between two looks.
+    let whole = |blocks: f64| {
+        let blocks = (blocks.ceil() as u64).max(now + 1);
+        judge.look_from(blocks).unwrap_or(blocks)
+    };
+    let (blocks, most_blocks) = (whole(low), whole(high));
+    let (more_blocks, most_more_blocks) = (blocks - now, most_blocks - now);
+    Some(Forecast {
+        of,
+        blocks,
+        more_blocks,
+        seconds: more_blocks as f64 * block_seconds,
+        most_blocks,
+        most_more_blocks,
+        most_seconds: most_more_blocks as f64 * block_seconds,
+    })
 }
 
 fn why(judge: &Judge<'_>, asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<String> {
@@ -303,6 +332,12 @@ fn why(judge: &Judge<'_>, asked: &Asked<'_>, pair: &Pair, n: usize) -> Option<St
         Some(_) if !pair.is_open && judge.finished() != Some(StopWhy::Cap) => {
             Some("one of them gave nothing more".to_owned())
         }
+        Some(look) if look.found.is_refused && look.shapes_differ => {
+            Some("its shapes differ: mean, typical and median ratio do not agree".to_owned())
+        }
+        Some(look) if look.found.is_refused => Some(
+            "of few blocks mean, typical and median ratio have to agree, and do not".to_owned(),
+        ),
         Some(look) if look.found.interval.is_none() => {
             Some("so few blocks have no interval at this level".to_owned())
         }

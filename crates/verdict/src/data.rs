@@ -1,17 +1,15 @@
-//! The numbers of a pair at a look: its log ratios, the spread that others lend it, and whether the
-//! two spread in different shapes.
+//! The numbers of a pair at a look: its log ratios, the spread that others lend it, whether the two
+//! spread in different shapes, and what has to agree before a difference is said.
 
 use crate::points::{Class, Points};
-use crate::view::Estimator;
+use crate::view::IntervalBy;
 use fsarena_model::verdict::Verdict;
-use fsarena_stats::blocks::moderated;
+use fsarena_stats::agreement::Agreement;
+use fsarena_stats::blocks::{contender_spreads, spread_of_difference};
 use fsarena_stats::family::{Decision, LookInput, LookResult};
-use fsarena_stats::paired::{self, PairSample, Spread};
+use fsarena_stats::paired::{self, EXACT_FROM, POOLED_FROM, PairSample, Spread};
 use fsarena_stats::shape::shapes_differ;
 use std::collections::BTreeMap;
-
-/// Below this many blocks the spread of all contenders goes into that of a pair.
-const POOLED_BELOW: usize = 6;
 
 /// What a look at a pair found.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,11 +19,10 @@ pub(super) struct PairAtLook {
     pub(super) ended: u32,
     pub(super) n: usize,
     pub(super) verdict: Verdict,
-    pub(super) estimator: Estimator,
+    pub(super) interval_by: IntervalBy,
     pub(super) point: Option<f64>,
     pub(super) found: LookResult,
     pub(super) shapes_differ: bool,
-    pub(super) sd: Option<f64>,
 }
 
 /// The numbers of a pair at a look.
@@ -34,6 +31,7 @@ pub(super) struct Data {
     floor_sd: f64,
     pooled: Option<Spread>,
     shapes_differ: bool,
+    agreement: Option<Agreement>,
     /// With fewer values there is no interval.
     least: usize,
 }
@@ -47,17 +45,23 @@ impl Data {
         pool: &Pool,
         counts: &dyn Fn(u32) -> bool,
     ) -> Self {
-        let logs = points.log_ratios(a, b, counts);
+        let common = points.common(a, b, counts);
+        let logs: Vec<f64> =
+            common.iter().map(|(one, other)| (one.value / other.value).ln()).collect();
+        let of_both: (Vec<f64>, Vec<f64>) =
+            common.iter().map(|(one, other)| (one.value.ln(), other.value.ln())).unzip();
         let pooled = pool.spread(a, b, logs.len());
         let values = |contender: usize| -> Vec<f64> {
             let own = points.of_contender(contender).filter(|point| counts(point.block));
             own.map(|point| point.value.ln()).collect()
         };
         let (a, b) = (values(a), values(b));
+        let shapes_differ = shapes_differ(&a, &b);
         Self {
             floor_sd: paired::floor_sd(&a, &b, step),
             pooled,
-            shapes_differ: shapes_differ(&a, &b),
+            shapes_differ,
+            agreement: Agreement::between(&of_both.0, &of_both.1, shapes_differ),
             logs,
             least: 2,
         }
@@ -77,7 +81,7 @@ impl Data {
         if self.logs.len() < self.least {
             sample.logs = &[];
         }
-        LookInput { sample, same_allowed: !self.shapes_differ }
+        LookInput { sample, same_allowed: !self.shapes_differ, agreement: self.agreement }
     }
 
     pub(super) fn at_look(&self, blocks: u32, ended: u32, found: LookResult) -> PairAtLook {
@@ -87,13 +91,8 @@ impl Data {
             ended,
             n: self.logs.len(),
             verdict: verdict(found.decision),
-            estimator: match sample.estimator() {
-                paired::Estimator::Mean => Estimator::Mean,
-                paired::Estimator::MeanPooled => Estimator::MeanPooled,
-                paired::Estimator::HodgesLehmann => Estimator::HodgesLehmann,
-            },
+            interval_by: IntervalBy::from(sample.interval_by()),
             point: sample.point(),
-            sd: sample.sd(),
             found,
             shapes_differ: self.shapes_differ,
         }
@@ -113,7 +112,8 @@ pub(super) fn verdict(decision: Option<Decision>) -> Verdict {
 /// Contenders with a value in every block that counts, where these are few: their spread goes
 /// together.
 pub(super) struct Pool {
-    classes: Vec<(Class, Vec<usize>, Vec<Vec<f64>>)>,
+    /// Of each class its contenders, the spread of each, and the number of blocks.
+    classes: Vec<(Vec<usize>, Vec<Spread>, usize)>,
 }
 
 impl Pool {
@@ -123,7 +123,7 @@ impl Pool {
         blocks.sort_unstable();
         blocks.dedup();
         let mut classes = Vec::new();
-        if blocks.len() >= POOLED_BELOW {
+        if !(POOLED_FROM..EXACT_FROM).contains(&blocks.len()) {
             return Self { classes };
         }
         let mut kinds: Vec<Class> = counted().map(|point| point.class).collect();
@@ -136,17 +136,20 @@ impl Pool {
             }
             logs.retain(|_, own| own.len() == blocks.len());
             let members: Vec<usize> = logs.keys().copied().collect();
-            let rows = (0..blocks.len()).map(|row| logs.values().map(|own| own[row]).collect());
-            classes.push((class, members, rows.collect()));
+            let rows: Vec<Vec<f64>> =
+                (0..blocks.len()).map(|row| logs.values().map(|own| own[row]).collect()).collect();
+            if let Some(spreads) = contender_spreads(&rows) {
+                classes.push((members, spreads, blocks.len()));
+            }
         }
         Self { classes }
     }
 
     fn spread(&self, a: usize, b: usize, n: usize) -> Option<Spread> {
-        self.classes.iter().find_map(|(_, members, rows)| {
+        self.classes.iter().find_map(|(members, spreads, blocks)| {
             let place = |contender: usize| members.binary_search(&contender).ok();
             let (a, b) = (place(a)?, place(b)?);
-            if rows.len() == n { moderated(rows, a, b) } else { None }
+            (*blocks == n).then(|| spread_of_difference(spreads[a], spreads[b]))
         })
     }
 }

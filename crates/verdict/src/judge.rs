@@ -7,23 +7,22 @@
 
 use crate::cut_off::CutOff;
 use crate::data::{Data, PairAtLook, Pool};
+use crate::disturbed::Disturbances;
 use crate::durations::Durations;
 use crate::parallel;
 use crate::points::Points;
 use fsarena_model::run::{RunPlan, Slot};
-use fsarena_model::score::{PhaseScore, TrialScore};
+use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{
     DecidedPair, InterimAnalysis, Pairs, Question, Rule, Stop, StopWhy, Verdict, VerdictPlan,
 };
 use fsarena_stats::family::{Family, LookInput};
-use fsarena_stats::sequential::{FIRST_LOOK, Looks};
+use fsarena_stats::sequential::{FIRST_LOOK, Level, Looks};
 
 /// Share of misses of a rule that looks once.
 pub(super) const FIXED_ALPHA: f64 = 0.05;
 /// From here on a contender that never gave a figure is not waited for.
 const PATIENCE_BLOCKS: u32 = 4;
-/// A phase with less processor time than 100 ticks of 10 ms has no share of `steal`.
-const SHARE_FROM_NS: u64 = 1_000_000_000;
 
 /// Decides, look by look.
 #[derive(Clone, Debug)]
@@ -44,7 +43,7 @@ pub struct Judge<'p> {
     wanted: Vec<usize>,
     /// Trial before in this block: its place and contender.
     before: Option<(u32, usize)>,
-    too_much_steal: Option<String>,
+    disturbances: Disturbances,
     durations: Durations,
     /// Blocks that count in all, once it is known how many fit into the budget.
     fitting: Option<u32>,
@@ -105,7 +104,7 @@ impl<'p> Judge<'p> {
             finished: None,
             wanted: Vec::new(),
             before: None,
-            too_much_steal: None,
+            disturbances: Disturbances::default(),
             durations: Durations::default(),
             fitting: None,
             latest_unix_ns: 0,
@@ -232,38 +231,16 @@ impl<'p> Judge<'p> {
         self.latest_unix_ns =
             self.latest_unix_ns.max(score.started_unix_ns.saturating_add(score.elapsed_ns));
         self.durations.add(self.block, (slot.contender, slot.workload), score);
-        self.watch_steal(slot, score);
+        self.disturbances.add(plan, &self.ask.limits, slot, score);
         for asked in self.asked.iter_mut().filter(|a| a.question.workload == slot.workload) {
             asked.points.take(plan, slot, asked.question, score, (position, previous));
-        }
-    }
-
-    fn watch_steal(&mut self, slot: &Slot, score: &TrialScore) {
-        let Some(limit) = self.ask.limits.steal_share else { return };
-        let share = |phase: &PhaseScore| {
-            let machine_ns = phase.machine_ns.filter(|&ns| ns >= SHARE_FROM_NS)?;
-            Some(phase.steal_ns? as f64 / machine_ns as f64)
-        };
-        for phase in &score.phases {
-            if let Some(share) = share(phase).filter(|&share| share > limit) {
-                let contender = &self.plan.contenders[slot.contender].label;
-                self.too_much_steal.get_or_insert_with(|| {
-                    format!(
-                        "the hypervisor took {:.0} % of the CPU time in {} of {contender}; the \
-                         limit is {:.0} %",
-                        share * 100.0,
-                        phase.name,
-                        limit * 100.0
-                    )
-                });
-            }
         }
     }
 
     /// Ends the block under way: all its trials that were wanted are done or given up.
     pub fn end_block(&mut self) -> BlockEnd {
         let is_spare_left = (self.rerun.len() as u32) < self.ask.spare_blocks;
-        let rerun = match self.too_much_steal.take() {
+        let rerun = match self.disturbances.end_block(self.plan, &self.ask.limits) {
             Some(why) if is_spare_left => Some(why),
             Some(why) => {
                 self.not_rerun.push((self.block, why));
@@ -289,7 +266,7 @@ impl<'p> Judge<'p> {
                 Some(sequence) => sequence.is_look(counted),
                 None => counted == most,
             };
-        let look = due.then(|| self.analyse());
+        let look = due.then(|| self.analyse(self.level(counted)));
         self.finished = if self.sequence.is_some() && due && self.open_pairs() == 0 {
             Some(StopWhy::Decided)
         } else if counted >= most || self.block >= self.plan.blocks {
@@ -324,13 +301,20 @@ impl<'p> Judge<'p> {
     }
 
     /// Ends the RUN because the next block would not end within the budget: once more it is looked,
-    /// where it is not a look that has just been taken. The length of a trial says next to nothing
-    /// about which contender is better, so that such an end is none that the figures chose.
+    /// with what the looks before have left of the error, also where one was just taken; gives the
+    /// look that is to be stored. The length of a trial says next to nothing about which contender
+    /// is better, so that such an end is none that the figures chose.
     pub fn end_by_budget(&mut self) -> Option<InterimAnalysis> {
         self.finished = Some(StopWhy::Budget);
         let counted = self.counted();
+        let level = match self.sequence {
+            Some(sequence) => sequence.level_at_end(counted),
+            None => Level::Once(FIXED_ALPHA),
+        };
+        // Nothing is stored twice: a second look at the same blocks follows from such an end.
         let is_new = self.looks.last().is_none_or(|look| look.blocks < counted);
-        (is_new && counted > 1).then(|| self.analyse())
+        let look = (counted > 1).then(|| self.analyse(level));
+        look.filter(|_| is_new)
     }
 
     /// Whether a trial of the block under way was done.
@@ -433,14 +417,14 @@ impl<'p> Judge<'p> {
         slot.block >= self.block && last.is_none_or(|last| slot.block < last) && self.wants(slot)
     }
 
-    fn alpha(&self, blocks: u32) -> f64 {
-        self.sequence.map_or(FIXED_ALPHA, |sequence| sequence.alpha(blocks))
+    /// The level of a look that is due after so many blocks.
+    fn level(&self, blocks: u32) -> Level {
+        self.sequence.map_or(Level::Once(FIXED_ALPHA), |sequence| sequence.level_at(blocks))
     }
 
     /// Looks at every pair that is open.
-    fn analyse(&mut self) -> InterimAnalysis {
+    fn analyse(&mut self, level: Level) -> InterimAnalysis {
         let blocks = self.counted();
-        let alpha = self.alpha(blocks);
         let margin_log = self.ask.margin.ln_1p();
         // The level of a look was set for at least as many values as the first has.
         let least = if self.sequence.is_some() { FIRST_LOOK as usize } else { 2 };
@@ -448,7 +432,7 @@ impl<'p> Judge<'p> {
         let counts = self.counts.clone();
         let counts = |block: u32| counts.get(block as usize).copied().unwrap_or(false);
         let looked = parallel::map(self.asked.iter_mut().collect(), |asked: &mut Asked<'_>| {
-            asked.analyse(blocks, alpha, margin_log, (least, ended), &counts)
+            asked.analyse(blocks, level, margin_log, (least, ended), &counts)
         });
         let mut decided = Vec::new();
         for (number, pairs) in looked.into_iter().enumerate() {
@@ -492,9 +476,9 @@ impl<'p> Judge<'p> {
         self.sequence?.next_after(before).map(u64::from)
     }
 
-    /// The level of misses of the last look of all.
-    pub(super) fn last_alpha(&self) -> f64 {
-        self.alpha(self.most_blocks())
+    /// The level of the last look of all.
+    pub(super) fn last_level(&self) -> Level {
+        self.level(self.most_blocks())
     }
 }
 
@@ -519,7 +503,7 @@ impl<'p> Asked<'p> {
     fn analyse(
         &mut self,
         blocks: u32,
-        alpha: f64,
+        level: Level,
         margin_log: f64,
         (least, ended): (usize, u32),
         counts: &dyn Fn(u32) -> bool,
@@ -534,7 +518,7 @@ impl<'p> Asked<'p> {
             .map(|data| data.with_least(least))
             .collect();
         let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
-        let found = self.family.analyse(&looks, alpha, margin_log);
+        let found = self.family.analyse(&looks, level, margin_log);
         for ((&at, data), found) in open.iter().zip(&data).zip(found) {
             let pair = &mut self.pairs[at];
             let look = data.at_look(blocks, ended, found);

@@ -15,45 +15,51 @@ mod build;
 pub mod compare;
 mod cut_off;
 mod data;
+mod disturbed;
 mod durations;
+mod effect;
 pub mod factors;
 pub mod honesty;
 mod judge;
 mod parallel;
 mod points;
+mod scope;
 mod suite;
 mod view;
 pub mod watchers;
 
 pub use cut_off::CutOff;
 pub use judge::{BlockEnd, Judge};
-pub use points::{Class, Point, Points};
+pub use points::{Class, Point, Points, Usage};
 pub use view::{
-    Estimator, Excluded, Forecast, ForecastFor, PairView, QuestionView, RankRow, RerunBlock,
-    SuiteView, Verdicts, WorkloadShare,
+    Excluded, Forecast, ForecastFor, IntervalBy, MachineEffect, PairView, QuestionView, RankRow,
+    RerunBlock, Scope, SuiteView, Verdicts, WorkloadShare,
 };
 
 use data::{Data, Pool, verdict};
-use fsarena_model::run::{RunHeader, RunPlan};
+use fsarena_model::run::{RunHeader, RunPlan, RunSession};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{InterimAnalysis, Rule, Stop, Verdict};
 use fsarena_stats::family::{Family, LookInput};
-use fsarena_stats::sequential::Looks;
+use fsarena_stats::sequential::{Level, Looks};
 use judge::FIXED_ALPHA;
 use std::collections::BTreeSet;
 
 /// Everything that is said of the questions of a RUN; `None` where it was planned without any.
 ///
-/// `scores` are the latest attempts, in any order; `stop` and `looks` are as stored.
+/// `scores` are the latest attempts, in any order; `sessions`, `stop` and `looks` are as stored.
 #[must_use]
 pub fn verdicts(
     header: &RunHeader,
+    sessions: &[RunSession],
     scores: &[TrialScore],
     stop: Option<Stop>,
     looks: &[InterimAnalysis],
 ) -> Option<Verdicts> {
     let judge = Judge::replay(&header.plan, scores, stop, looks)?;
-    Some(build::verdicts(&header.plan, &judge, stop, looks))
+    let mut found = build::verdicts(&header.plan, &judge, stop, looks);
+    found.scope = Some(scope::scope(header, sessions, scores));
+    Some(found)
 }
 
 /// What was found of a pair.
@@ -93,7 +99,7 @@ pub fn look_once(
         .collect();
     let looks: Vec<LookInput<'_>> = data.iter().map(Data::look_input).collect();
     let mut family = Family { asked: pairs.len(), differences: 0, sames: 0 };
-    let found = family.analyse(&looks, alpha(plan, points), margin.ln_1p());
+    let found = family.analyse(&looks, level(plan, points), margin.ln_1p());
     let looked = |((&pair, data), found): ((&(usize, usize), &Data), _)| {
         let found: fsarena_stats::LookResult = found;
         let verdict = verdict(found.decision);
@@ -108,14 +114,14 @@ pub fn look_once(
     pairs.iter().zip(&data).zip(found).map(looked).collect()
 }
 
-/// The share of misses that a look after the blocks of these points may have.
-fn alpha(plan: &RunPlan, points: &Points) -> f64 {
+/// The level of a last look after the blocks of these points.
+fn level(plan: &RunPlan, points: &Points) -> Level {
     let blocks: BTreeSet<u32> = points.all.iter().map(|point| point.block).collect();
     match plan.verdict.as_ref().map(|ask| ask.rule) {
         Some(Rule::Looks { cap }) => {
             let blocks = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
-            Looks::with_cap(cap).map_or(0.0, |looks| looks.alpha(blocks))
+            Looks::with_cap(cap).map_or(Level::Once(0.0), |looks| looks.level_at_end(blocks))
         }
-        Some(Rule::Fixed { .. } | Rule::Fit { .. }) | None => FIXED_ALPHA,
+        Some(Rule::Fixed { .. } | Rule::Fit { .. }) | None => Level::Once(FIXED_ALPHA),
     }
 }

@@ -1,9 +1,13 @@
 //! The values behind a question: one a trial, with its place in the RUN.
 
+use fsarena_model::contender::Levels;
 use fsarena_model::record::{CacheState, TimeBase};
 use fsarena_model::run::{RunPlan, Slot};
 use fsarena_model::score::{MemoryKind, PhaseScore, TrialScore};
 use fsarena_model::verdict::{Metric, Question};
+
+/// A phase with less processor time than 100 ticks of 10 ms has no share of what others had.
+pub(crate) const SHARE_FROM_NS: u64 = 1_000_000_000;
 
 /// What may be compared: times of one base; both cold or both warm; both in whole memory, limited
 /// as asked, or without the limit that was asked for.
@@ -35,6 +39,48 @@ pub struct Point {
     pub value: f64,
     /// Length of the whole trial, ns.
     pub elapsed_ns: u64,
+    /// Who used the processors meanwhile.
+    pub usage: Usage,
+}
+
+/// Who used the processors during a phase, as far as it is known; of phases under 100 clock ticks
+/// it is not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Usage {
+    /// Processor time of the worker.
+    pub worker_ns: Option<u64>,
+    /// That of other programs, in user mode.
+    pub foreign_ns: Option<u64>,
+    /// That of other programs and of the hypervisor.
+    pub others_ns: Option<u64>,
+    /// That of the whole machine.
+    pub machine_ns: Option<u64>,
+}
+
+impl Usage {
+    /// Of a phase on a contender of these levels. The server of a file system in user mode is one
+    /// of the other programs, so that nothing is known of those where there is one.
+    pub(crate) fn of_phase(levels: &Levels, phase: &PhaseScore) -> Self {
+        let foreign_ns = phase.covariates.foreign_ns.filter(|_| !may_be_served(levels));
+        Self {
+            worker_ns: phase.covariates.worker_cpu_ns,
+            foreign_ns,
+            others_ns: foreign_ns.map(|ns| ns.saturating_add(phase.steal_ns.unwrap_or(0))),
+            machine_ns: phase.machine_ns.filter(|&ns| ns >= SHARE_FROM_NS),
+        }
+    }
+}
+
+/// Whether a program may serve the file system: it is mounted by commands, and not by `mount -t`
+/// with a type of the kernel.
+fn may_be_served(levels: &Levels) -> bool {
+    let Some(external) = &levels.fs.external else { return false };
+    let mut words = external.mount.split_whitespace();
+    let kind = words.next().filter(|&first| first == "mount").and_then(|_| {
+        words.find(|&word| word == "-t")?;
+        words.next()
+    });
+    kind.is_none_or(|kind| kind.starts_with("fuse"))
 }
 
 /// All values of a question, by block and position.
@@ -62,7 +108,7 @@ impl Points {
         (position, previous): (u32, Option<usize>),
     ) {
         match reading(plan, slot, question, score) {
-            Reading::Value(class, read) => self.all.push(Point {
+            Reading::Value(class, read, usage) => self.all.push(Point {
                 block: slot.block,
                 position,
                 contender: slot.contender,
@@ -71,6 +117,7 @@ impl Points {
                 read,
                 value: read.max(question.metric.step(read)),
                 elapsed_ns: score.elapsed_ns,
+                usage,
             }),
             Reading::NotCold => self.not_cold.push(slot.contender),
             Reading::NotWarm => self.not_warm.push(slot.contender),
@@ -119,7 +166,7 @@ impl Points {
 /// What a trial says to a question.
 enum Reading {
     /// A value, as it was read.
-    Value(Class, f64),
+    Value(Class, f64, Usage),
     /// It was to be cold, and that was not proved.
     NotCold,
     /// It was to be warm, and was not.
@@ -139,7 +186,8 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
     if score.has_bad_contents {
         return Reading::BadContents;
     }
-    let asked = plan.contenders[slot.contender].levels.cache;
+    let levels = &plan.contenders[slot.contender].levels;
+    let asked = levels.cache;
     if phase.cache == CacheState::Warm && plan.is_to_be_cold(question, asked) {
         return Reading::NotCold;
     }
@@ -152,7 +200,7 @@ fn reading(plan: &RunPlan, slot: &Slot, question: &Question, score: &TrialScore)
         memory: phase.memory,
     };
     match value(question, phase) {
-        Some(read) => Reading::Value(class, read),
+        Some(read) => Reading::Value(class, read, Usage::of_phase(levels, phase)),
         None => Reading::Nothing,
     }
 }

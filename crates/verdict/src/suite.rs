@@ -20,7 +20,7 @@ const LIKE_THESE_FROM: usize = 3;
 pub(super) fn suite(
     plan: &RunPlan,
     judge: &Judge<'_>,
-    baseline: Option<usize>,
+    reference: Option<usize>,
 ) -> Option<SuiteView> {
     let of_time = judge.asked().iter().filter(|asked| asked.question.metric == Metric::Time);
     let mut over: BTreeMap<usize, Vec<&Asked<'_>>> = BTreeMap::new();
@@ -33,23 +33,14 @@ pub(super) fn suite(
     let against = |contender: usize, reference: usize| -> Option<Vec<Vec<f64>>> {
         over.values().map(|asked| of_workload(judge, asked, contender, reference)).collect()
     };
-    let mean = |logs: &[Vec<f64>]| {
-        let of = |logs: &Vec<f64>| logs.iter().sum::<f64>() / logs.len() as f64;
-        logs.iter().map(of).sum::<f64>() / logs.len() as f64
-    };
-    // The reference: the baseline, or else the one that is best against the first with a partner.
+    // Where the RUN's reference has no value everywhere, the first with most partners.
     let candidates: Vec<usize> = (0..plan.contenders.len()).collect();
     let partners = |reference: usize| {
         candidates.iter().filter(move |&&c| c != reference && against(c, reference).is_some())
     };
-    let first = baseline.or_else(|| {
+    let reference = reference.filter(|&c| partners(c).next().is_some()).or_else(|| {
         candidates.iter().copied().max_by_key(|&c| (partners(c).count(), usize::MAX - c))
     })?;
-    let best = partners(first)
-        .filter_map(|&c| Some((mean(&against(c, first)?), c)))
-        .chain([(0.0, first)])
-        .min_by(|a, b| a.0.total_cmp(&b.0))?;
-    let reference = baseline.unwrap_or(best.1);
     let mut rows: Vec<WorkloadShare> = partners(reference)
         .filter_map(|&c| Some(share(plan, judge, c, &against(c, reference)?)))
         .collect();

@@ -8,14 +8,21 @@ use serde::Serialize;
 /// Everything that is said of the questions of a RUN.
 #[derive(Clone, PartialEq, Debug, Serialize, schemars::JsonSchema)]
 pub struct Verdicts {
-    /// Version of the method.
+    /// Version of the method that the RUN was planned by.
     pub method: u32,
+    /// Version of the method that these verdicts are of.
+    pub computed_by: u32,
     /// When it was taken.
     pub rule: Rule,
     /// SAME means within 1 ÷ (1 + margin) and 1 + margin.
     pub margin: f64,
     /// Label of the contender that all are compared with; absent: every pair.
     pub baseline: Option<String>,
+    /// Label of the contender that all ratios of rankings refer to: the baseline, or else the first
+    /// of the plan that is compared with others. Absent where nothing is compared.
+    pub reference: Option<String>,
+    /// What the verdicts hold for.
+    pub scope: Option<Scope>,
     /// Time that the RUN might take.
     pub budget_ns: Option<u64>,
     /// Blocks carried out.
@@ -51,6 +58,22 @@ impl Verdicts {
     }
 }
 
+/// What verdicts hold for. Other boots, other days and other machines are other units: see
+/// `fsarena compare`.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
+pub struct Scope {
+    /// The machine, in one line.
+    pub machine: String,
+    /// Boots in which trials were done.
+    pub boots: usize,
+    /// Uninterrupted pieces of the RUN.
+    pub sessions: usize,
+    /// Wall clock at the start of the first trial, ns since 1970.
+    pub started_unix_ns: Option<u64>,
+    /// Wall clock at the end of the last one.
+    pub ended_unix_ns: Option<u64>,
+}
+
 /// A block that does not count.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 pub struct RerunBlock {
@@ -72,7 +95,7 @@ pub struct QuestionView {
     pub clock: Clock,
     /// Blocks at its look.
     pub looks: Vec<u32>,
-    /// Contenders with figures, the best first.
+    /// Contenders with figures, the least median first; cold ones before warm ones.
     pub rows: Vec<RankRow>,
     /// The pairs that were asked, in the order of `rows` (a before b), or with the baseline as b.
     pub pairs: Vec<PairView>,
@@ -109,7 +132,7 @@ pub struct RankRow {
     pub max: f64,
     /// Standard deviation of the logarithms: what others call coefficient of variation.
     pub cv: Option<f64>,
-    /// Value ÷ that of the reference (the baseline, or else the best row): by the pair's estimate.
+    /// Value ÷ that of the reference ([`Verdicts::reference`]): by the pair's estimate.
     /// 1 for the reference itself; absent where the two may not be compared, or no block has both.
     pub ratio: Option<f64>,
     /// Blocks behind the ratio and its interval: those of the look that decided the pair, which may
@@ -128,16 +151,26 @@ pub struct RankRow {
     pub outliers: usize,
 }
 
-/// How a ratio was estimated.
+/// How the interval of a ratio was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Estimator {
-    /// Geometric mean of the ratios of blocks, with Student's t.
-    Mean,
-    /// The same, its spread taken from all contenders together.
-    MeanPooled,
-    /// Hodges-Lehmann with the exact interval of signed ranks.
-    HodgesLehmann,
+pub enum IntervalBy {
+    /// Student's t.
+    StudentT,
+    /// Student's t, with a spread that leans on all contenders.
+    PooledT,
+    /// Exactly, from signed ranks.
+    SignedRanks,
+}
+
+impl From<fsarena_stats::IntervalBy> for IntervalBy {
+    fn from(by: fsarena_stats::IntervalBy) -> Self {
+        match by {
+            fsarena_stats::IntervalBy::StudentT => Self::StudentT,
+            fsarena_stats::IntervalBy::PooledT => Self::PooledT,
+            fsarena_stats::IntervalBy::SignedRanks => Self::SignedRanks,
+        }
+    }
 }
 
 /// Two contenders.
@@ -153,13 +186,17 @@ pub struct PairView {
     pub b_label: String,
     /// What is said of the first.
     pub verdict: Verdict,
+    /// FASTER or SLOWER where a difference is shown, also where it is within the margin and the
+    /// verdict is SAME.
+    pub difference: Option<Verdict>,
     /// Blocks in which both have a value that may be compared, as of the look.
     pub n: usize,
     /// Blocks by the look that this is of; 0 before the first.
     pub at_blocks: u32,
-    /// How the ratio was estimated.
-    pub estimator: Estimator,
-    /// Value of a ÷ value of b; absent without a block that has both.
+    /// How its interval was made.
+    pub interval_by: IntervalBy,
+    /// Typical value of a ÷ value of b, that of Hodges and Lehmann; absent without a block that has
+    /// both.
     pub ratio: Option<f64>,
     /// Interval of the ratio; absent before the first look, or where so few blocks have none.
     pub low: Option<f64>,
@@ -179,23 +216,33 @@ pub struct PairView {
     /// Ratio of the medians, in blocks that have both.
     pub median_ratio: Option<f64>,
     /// Whether the two spread in different shapes: then mean, median and Hodges-Lehmann ratio
-    /// answer different questions, and SAME is refused.
+    /// answer different questions. SAME is refused then, and FASTER and SLOWER where they do not
+    /// agree.
     pub shapes_differ: bool,
     /// The least margin of 1, 2, 5, 10 and 20 % within which the two are shown to be the same.
     pub same_within: Option<f64>,
-    /// What it would still take; absent where it is decided.
+    /// What it would still take; absent where it is decided, and where nothing is in sight.
     pub forecast: Option<Forecast>,
+    /// Whether it is undecided and no difference is in sight: further blocks would hardly show one.
+    pub no_difference_in_sight: bool,
+    /// Where the times differ and the work of the processors does not, beside others that used the
+    /// machine more on the slower side.
+    pub machine_effect: Option<MachineEffect>,
     /// Why it is undecided, where that is not the spread.
     pub why: Option<String>,
 }
 
 impl Verdicts {
-    /// The row of a question that its ratios are to: the baseline, or the best where it has no
-    /// figures.
+    /// The row of a question that its ratios are to: that of [`Verdicts::reference`], or the first
+    /// of the plan with figures where it has none. Where nothing is compared, the best.
     #[must_use]
     pub fn reference<'q>(&self, question: &'q QuestionView) -> Option<&'q RankRow> {
-        let is_baseline = |row: &&RankRow| Some(&row.label) == self.baseline.as_ref();
-        question.rows.iter().find(is_baseline).or(question.rows.first())
+        let is_reference = |row: &&RankRow| Some(&row.label) == self.reference.as_ref();
+        let first = || match self.reference {
+            Some(_) => question.rows.iter().min_by_key(|row| row.contender),
+            None => question.rows.first(),
+        };
+        question.rows.iter().find(is_reference).or_else(first)
     }
 }
 
@@ -219,6 +266,8 @@ impl PairView {
             a_label: self.b_label.clone(),
             b_label: self.a_label.clone(),
             verdict: self.verdict.swapped(),
+            difference: self.difference.map(Verdict::swapped),
+            machine_effect: self.machine_effect.map(|effect| effect.turned()),
             ratio: over(self.ratio),
             low: over(self.high),
             high: over(self.low),
@@ -239,10 +288,61 @@ pub struct Forecast {
     pub of: ForecastFor,
     /// Blocks needed in all, at least.
     pub blocks: u64,
-    /// Blocks more than there are.
+    /// Blocks more than there are, at least.
     pub more_blocks: u64,
     /// Time that these take for the two contenders, s.
     pub seconds: f64,
+    /// Blocks needed in all, at most: as often as not it takes fewer than `blocks` or more than
+    /// these.
+    pub most_blocks: u64,
+    /// Blocks more than there are, at most.
+    pub most_more_blocks: u64,
+    /// Time that these take for the two contenders, s.
+    pub most_seconds: f64,
+}
+
+/// Times that differ where the work of the processors does not, beside others that used the machine
+/// more on one side: it is the machine then, and not the code.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, schemars::JsonSchema)]
+pub struct MachineEffect {
+    /// Time of a ÷ time of b.
+    pub time_ratio: f64,
+    /// Processor time of the worker of a ÷ that of b.
+    pub cpu_ratio: f64,
+    /// Share of the machine, 0 to 1, that other programs and the hypervisor had in trials of a.
+    pub a_others_share: f64,
+    /// The same of b.
+    pub b_others_share: f64,
+}
+
+impl MachineEffect {
+    fn turned(self) -> Self {
+        Self {
+            time_ratio: self.time_ratio.recip(),
+            cpu_ratio: self.cpu_ratio.recip(),
+            a_others_share: self.b_others_share,
+            b_others_share: self.a_others_share,
+        }
+    }
+
+    /// In words: `wall +32 %, CPU +0 %: the machine, not the code (others had 77 % of it in trials
+    /// of the one, 2 % in those of the other)`.
+    #[must_use]
+    pub fn words(&self, a_label: &str, b_label: &str) -> String {
+        let percent = |ratio: f64| {
+            let percent = ((ratio - 1.0) * 100.0).round();
+            // No minus before a zero.
+            format!("{:+.0} %", if percent == 0.0 { 0.0 } else { percent })
+        };
+        format!(
+            "wall {}, CPU {}: the machine, not the code (others had {:.0} % of it in trials of \
+             {a_label}, {:.0} % in those of {b_label})",
+            percent(self.time_ratio),
+            percent(self.cpu_ratio),
+            self.a_others_share * 100.0,
+            self.b_others_share * 100.0
+        )
+    }
 }
 
 /// What would be shown.

@@ -62,7 +62,7 @@ fn the_ops_are_those_of_the_table() {
     assert_eq!(documented, known);
 }
 
-const KEYS: [&str; 81] = [
+const KEYS: [&str; 82] = [
     "schema",
     "name",
     "title",
@@ -89,6 +89,7 @@ const KEYS: [&str; 81] = [
     "ask",
     "headline",
     "steal_limit",
+    "foreign_limit",
     "handicap",
     "fs",
     "device",

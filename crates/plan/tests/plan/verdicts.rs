@@ -42,6 +42,7 @@ fn where_nothing_is_said_everything_timed_is_asked_in_up_to_32_blocks() {
     assert_eq!((verdict.method, verdict.rule), (METHOD_VERSION, Rule::Looks { cap: 32 }));
     assert_eq!((verdict.margin, verdict.budget_ns, verdict.pairs), (0.05, None, Pairs::All));
     assert_eq!(verdict.limits.steal_share, Some(0.2));
+    assert_eq!(verdict.limits.foreign_share, Some(0.2));
     assert!(verdict.questions.iter().all(|one| one.clock == Clock::Durable));
     assert_eq!((verdict.spare_blocks, plan.blocks, plan.schedule.len()), (4, 36, 72));
 }

@@ -98,6 +98,7 @@ fn run() -> impl Strategy<Value = String> {
             "headline = \"w:read\"",
             "baseline = \"ext4\"",
             "steal_limit = \"none\"",
+            "foreign_limit = \"none\"",
         ],
         0..5,
     );

@@ -201,8 +201,8 @@ fn few_blocks_use_student_s_t() {
     assert_eq!(interval.level, 0.95);
 }
 
-/// What is estimated is one thing at 11 blocks and at 12: the typical ratio, on which one block that
-/// stalls has no hold.
+/// What is estimated is one thing at 11 blocks and at 12: the typical ratio, on which one block
+/// that stalls has no hold.
 #[test]
 fn the_estimand_is_the_same_at_any_number_of_blocks() {
     let mut logs = vec![0.10, 0.11, 0.09, 0.12, 0.08, 0.10, 0.11, 0.09, 0.10, 0.12, 3.0];

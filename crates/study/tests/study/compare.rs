@@ -524,7 +524,7 @@ fn old_runs_are_compared_by_every_timed_phase() {
 #[test]
 fn one_run_alone_is_restricted_and_turned() {
     let made = Made::new("a", "desk", "boot", 1.5);
-    let all = verdicts(&made.header, &made.scores, None, &[]).unwrap();
+    let all = verdicts(&made.header, &[], &made.scores, None, &[]).unwrap();
     let headline = only(&all, &ask()).unwrap();
     assert_eq!((headline.questions.len(), headline.headline), (1, Some(0)));
     assert_eq!(headline.questions[0].pairs[0].verdict, Verdict::Slower);

@@ -358,7 +358,7 @@ fn what_was_asked_is_answered_by_its_verdict() {
         record.phases[0].clocks.durable_ns = Some(factor * (SECOND_NS + jitter_ns));
     }
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
-    let verdicts = fsarena_verdict::verdicts(&header, &scores, None, &[]).unwrap();
+    let verdicts = fsarena_verdict::verdicts(&header, &[], &scores, None, &[]).unwrap();
     let view = heat(&study(&header, RunState::Done, &[], &records), Some(&verdicts)).unwrap();
     assert_eq!(view.reference, "xfs", "the baseline");
     let cell = view.rows[0].cells[0];

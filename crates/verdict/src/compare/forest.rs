@@ -10,10 +10,10 @@ use super::run::{
 };
 use super::{ALPHA, Ask, CompareError, LEAST_UNITS, QuestionName, Unit, UnitRow};
 use crate::points::Points;
-use crate::view::Estimator;
+use crate::view::IntervalBy;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Pairs, Verdict};
-use fsarena_stats::paired::{self, PairSample};
+use fsarena_stats::paired::PairSample;
 use fsarena_stats::units::{Shift, hksj, i_squared, mean_over_units};
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -99,8 +99,8 @@ pub struct ForestRow {
     pub runs: Vec<String>,
     /// Blocks that have both.
     pub n: usize,
-    /// How the ratio was estimated; of several RUNs, that of the last.
-    pub estimator: Estimator,
+    /// How the interval was made; of several RUNs, that of the last.
+    pub interval_by: IntervalBy,
     /// Value of a ÷ value of b.
     pub ratio: f64,
     /// 95 % interval for this unit alone, not corrected for anything; absent for one block.
@@ -120,7 +120,7 @@ struct Piece {
     unit: usize,
     run: String,
     n: usize,
-    estimator: Estimator,
+    interval_by: IntervalBy,
     shift: Shift,
     /// Whether there were enough blocks for an error.
     has_error: bool,
@@ -276,7 +276,7 @@ fn pair(
             unit,
             runs: own.iter().map(|piece| piece.run.clone()).collect(),
             n: own.iter().map(|piece| piece.n).sum(),
-            estimator: last.estimator,
+            interval_by: last.interval_by,
             ratio: shift.point.exp(),
             low: interval.map(|interval| interval.low.exp()),
             high: interval.map(|interval| interval.high.exp()),
@@ -402,10 +402,7 @@ fn piece(unit: usize, run: &RunOf<'_>, logs: &[f64], floor: f64) -> Option<Piece
         unit,
         run: run.name.clone(),
         n: logs.len(),
-        estimator: match sample.estimator() {
-            paired::Estimator::HodgesLehmann => Estimator::HodgesLehmann,
-            _ => Estimator::Mean,
-        },
+        interval_by: IntervalBy::from(sample.interval_by()),
         shift: Shift { point, standard_error: error.unwrap_or(0.0), freedom },
         has_error: error.is_some(),
         floor,

@@ -31,7 +31,7 @@ fn blocks(rule: Rule, budget_s: Option<u64>) -> (u32, Stop) {
     let header = two(rule, budget_s);
     let (scores, stop) =
         carry_out(&header, &|contender, sequence| Some(trial(contender, sequence)));
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     assert_eq!(found.questions[0].looks, [found.blocks_counted], "one look, at the end");
     assert_eq!(found.most_blocks, found.blocks_counted);
     (found.blocks_counted, stop)
@@ -78,7 +78,7 @@ fn a_first_block_that_is_run_again_fixes_nothing() {
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &spoilt);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     // 228 s less 43 for the first two, and eight more of 22.
     assert_eq!((found.blocks_counted, found.rerun.len(), stop.blocks), (9, 1, 10));
 }
@@ -100,7 +100,7 @@ fn a_budget_that_ends_it_earlier_is_one_look_at_what_is_there() {
     let look = judge.end_by_budget().unwrap();
     assert_eq!((look.blocks, judge.finished()), (5, Some(StopWhy::Budget)));
     let stop = Stop { blocks: 5, why: StopWhy::Budget };
-    let found = verdicts(&header, &scores, Some(stop), judge.looks()).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), judge.looks()).unwrap();
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, pair.level), (Verdict::Faster, Some(0.95)));
     assert_eq!((found.agrees_with_stored_looks, found.most_blocks), (Some(true), 10));

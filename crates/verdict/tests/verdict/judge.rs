@@ -36,7 +36,7 @@ pub fn header(labels: &[&str], rule: Rule) -> RunHeader {
         pairs: Pairs::All,
         budget_ns: None,
         spare_blocks: spare,
-        limits: Limits { steal_share: Some(0.2) },
+        limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2) },
     });
     header
 }
@@ -109,7 +109,7 @@ fn timed(header: &RunHeader, ms: &[f64], share: f64) -> (Vec<TrialScore>, Verdic
         Some(score(sequence, ms[contender] * MS * noise(sequence, share)))
     };
     let (scores, stop) = carry_out(header, &value);
-    let found = verdicts(header, &scores, Some(stop), &[]).expect("the plan asks");
+    let found = verdicts(header, &[], &scores, Some(stop), &[]).expect("the plan asks");
     (scores, found, stop)
 }
 
@@ -127,10 +127,11 @@ fn a_large_difference_is_found_at_the_first_look() {
     assert_eq!((pair.a_label.as_str(), pair.verdict, pair.n), ("fast", Verdict::Faster, 4));
     let (low, high) = (pair.low.unwrap(), pair.high.unwrap());
     assert!(low < 100.0 / 150.0 && 100.0 / 150.0 < high && high < 1.0, "{low} {high}");
-    assert!((pair.level.unwrap() - (1.0 - 0.0149 * (4.0f64 / 32.0).sqrt())).abs() < 1e-9);
+    assert!((pair.level.unwrap() - (1.0 - 0.01495 * (4.0f64 / 32.0).sqrt())).abs() < 1e-9);
     assert_eq!(pair.forecast, None);
     assert_eq!((question.rows[0].letters.as_str(), question.rows[1].letters.as_str()), ("a", "b"));
-    assert!((question.rows[1].ratio.unwrap() - 1.0 / pair.ratio.unwrap()).abs() < 1e-12);
+    assert_eq!(question.rows[1].ratio, Some(1.0), "to the first of the plan");
+    assert!((question.rows[0].ratio.unwrap() - pair.ratio.unwrap()).abs() < 1e-12);
 }
 
 /// A simulated clock says nothing of a real one, however large the difference.
@@ -143,7 +144,7 @@ fn times_of_two_bases_are_never_paired() {
         Some(TrialScore { time_base, ..score(sequence, ms * MS) })
     };
     let (scores, stop) = carry_out(&header, &value);
-    let found = verdicts(&header, &scores, Some(stop), &[]).expect("the plan asks");
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).expect("the plan asks");
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, pair.n, pair.ratio), (Verdict::Undecided, 0, None));
     assert_eq!(pair.why.as_deref(), Some("no block has values of both that may be compared"));
@@ -157,7 +158,7 @@ fn times_of_two_bases_are_never_paired() {
         Some(TrialScore { time_base, ..score(sequence, ms * MS) })
     };
     let (scores, stop) = carry_out(&header, &value);
-    let found = verdicts(&header, &scores, Some(stop), &[]).expect("the plan asks");
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).expect("the plan asks");
     let row = found.questions[0].rows.iter().find(|row| row.label == "simulated").unwrap();
     assert_eq!((row.min, row.median, row.max), (300.0 * MS, 300.0 * MS, 300.0 * MS));
 }
@@ -174,9 +175,8 @@ fn equal_contenders_are_the_same_or_undecided_and_never_different_by_silence() {
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, stop), (Verdict::Undecided, Stop { blocks: 32, why: StopWhy::Cap }));
     assert_eq!((pair.n, pair.at_blocks), (32, 32));
-    let forecast = pair.forecast.unwrap();
-    assert!(forecast.blocks > 32 && forecast.more_blocks == forecast.blocks - 32);
-    assert!(forecast.seconds > 2.0 * forecast.more_blocks as f64, "two trials of over a second");
+    assert!(pair.no_difference_in_sight, "{pair:?}");
+    assert!(pair.forecast.is_none_or(|forecast| forecast.of == ForecastFor::Same));
     assert_eq!(found.questions[0].rows[0].tier, None, "not shown to differ is not the same");
     assert_eq!(found.questions[0].rows[1].letters, "a");
 }
@@ -241,7 +241,7 @@ fn a_block_is_run_again_for_what_the_hypervisor_took_and_not_for_its_score() {
     };
     let (scores, stop) = carry_out(&header, &spoilt);
     assert_eq!((scores.len(), stop.blocks), (10, 5), "four that count");
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     assert_eq!((found.blocks_done, found.blocks_counted, found.rerun[0].block), (5, 4, 2));
     assert_eq!(found.questions[0].rows[0].n, 4);
     assert_eq!(found.questions[0].pairs[0].verdict, Verdict::Faster);
@@ -251,7 +251,7 @@ fn a_block_is_run_again_for_what_the_hypervisor_took_and_not_for_its_score() {
         Some(score(sequence, [3e9, 2e9][contender] * factor))
     };
     let (scores, stop) = carry_out(&header, &odd);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     assert!(found.rerun.is_empty());
 }
 
@@ -264,7 +264,7 @@ fn spare_blocks_come_to_an_end() {
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &stolen);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     assert_eq!(found.rerun.len(), 2);
     assert!(found.blocks_counted >= 4 && stop.blocks == found.blocks_counted + 2);
 }
@@ -281,7 +281,7 @@ fn what_was_not_proved_cold_takes_no_part() {
     };
     let (scores, stop) = carry_out(&header, &warm);
     assert_eq!(stop, Stop { blocks: 4, why: StopWhy::Decided }, "it is not waited for for ever");
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     let question = &found.questions[0];
     assert_eq!(question.left[0].label, "b");
     assert!(question.left[0].why.contains("not proved"), "{}", question.left[0].why);
@@ -306,7 +306,7 @@ fn wrong_contents_are_no_figure() {
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &bad);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     assert!(found.questions[0].left[0].why.contains("contents"));
 }
 
@@ -331,13 +331,13 @@ fn a_budget_ends_with_one_more_look() {
     let look = judge.end_by_budget().unwrap();
     assert_eq!((look.blocks, judge.finished()), (5, Some(StopWhy::Budget)));
     let stop = Stop { blocks: 5, why: StopWhy::Budget };
-    let found = verdicts(&header, &scores, Some(stop), judge.looks()).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), judge.looks()).unwrap();
     assert_eq!(found.questions[0].looks, [4, 5]);
     assert_eq!(found.agrees_with_stored_looks, Some(true));
     let mut other = judge.looks().to_vec();
     other[1].decided.clear();
     other[1].blocks = 6;
-    let found = verdicts(&header, &scores, Some(stop), &other).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &other).unwrap();
     assert_eq!(found.agrees_with_stored_looks, Some(false));
 }
 
@@ -345,15 +345,15 @@ fn a_budget_ends_with_one_more_look() {
 fn before_the_first_look_nothing_is_decided() {
     let header = header(&["a", "b"], LOOKS);
     let scores: Vec<TrialScore> = (0..4).map(|n| score(n, 100.0 * MS)).collect();
-    let found = verdicts(&header, &scores, None, &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, None, &[]).unwrap();
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, pair.at_blocks, pair.n), (Verdict::Undecided, 0, 2));
     assert_eq!(pair.why.as_deref(), Some("not looked at yet"));
     assert!(pair.low.is_none() && pair.ratio.is_some());
-    assert_eq!(verdicts(&header, &[], None, &[]).unwrap().questions[0].rows.len(), 0);
+    assert_eq!(verdicts(&header, &[], &[], None, &[]).unwrap().questions[0].rows.len(), 0);
     let mut old = header.clone();
     old.plan.verdict = None;
-    assert!(verdicts(&old, &scores, None, &[]).is_none());
+    assert!(verdicts(&old, &[], &scores, None, &[]).is_none());
 }
 
 #[test]
@@ -361,7 +361,7 @@ fn a_coarse_clock_and_equal_values_are_no_certainty_of_a_difference() {
     let header = header(&["a", "b"], LOOKS);
     let same = |_: usize, sequence: u32| Some(score(sequence, 5.0 * MS));
     let (scores, stop) = carry_out(&header, &same);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     let pair = &found.questions[0].pairs[0];
     assert_eq!(pair.verdict, Verdict::Same);
     assert!(pair.low.unwrap() < 1.0 && pair.high.unwrap() > 1.0);
@@ -371,11 +371,14 @@ fn a_coarse_clock_and_equal_values_are_no_certainty_of_a_difference() {
 #[test]
 fn the_forecast_says_what_is_nearer() {
     let header = header(&["a", "b"], Rule::Fixed { blocks: 6 });
-    let (_, found, _) = timed(&header, &[100.0, 109.0], 0.25);
+    let (_, found, _) = timed(&header, &[100.0, 125.0], 0.25);
     let pair = &found.questions[0].pairs[0];
     assert_eq!(pair.verdict, Verdict::Undecided);
-    let of = pair.forecast.unwrap().of;
-    assert!(of == ForecastFor::Difference || pair.ratio.unwrap() > 1.0 / 1.05);
+    let forecast = pair.forecast.unwrap();
+    assert_eq!((forecast.of, pair.no_difference_in_sight), (ForecastFor::Difference, false));
+    assert!(forecast.blocks > 6 && forecast.more_blocks == forecast.blocks - 6);
+    assert!(forecast.most_blocks > forecast.blocks, "from so many to so many: {forecast:?}");
+    assert!(forecast.seconds > 2.0 * forecast.more_blocks as f64, "two trials of over a second");
 }
 
 proptest! {
@@ -394,15 +397,15 @@ proptest! {
             Some(score(sequence, [1.0, 1.0, far, 2.0][contender] * 100.0 * MS * own))
         };
         let (mut scores, stop) = carry_out(&header, &value);
-        let first = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+        let first = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
         scores.reverse();
-        let second = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+        let second = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
         prop_assert_eq!(&first, &second);
         // At any moment in between, what was decided stays decided.
         scores.reverse();
         for cut in [9, 17, 30, 41] {
             let part = &scores[..scores.len().min(cut)];
-            let earlier = verdicts(&header, part, None, &[]).unwrap();
+            let earlier = verdicts(&header, &[], part, None, &[]).unwrap();
             for pair in &earlier.questions[0].pairs {
                 let later = first.questions[0].pairs.iter().find(|p| {
                     [(pair.a, pair.b), (pair.b, pair.a)].contains(&(p.a, p.b))
@@ -427,7 +430,7 @@ proptest! {
                 Some(score(sequence, ms[contender] * MS * own))
             };
             let (scores, stop) = carry_out(&header, &value);
-            verdicts(&header, &scores, Some(stop), &[]).unwrap().questions[0].pairs[0].clone()
+            verdicts(&header, &[], &scores, Some(stop), &[]).unwrap().questions[0].pairs[0].clone()
         };
         let (one, other) = (of([100.0, 100.5 * slower]), of([100.5 * slower, 100.0]));
         prop_assert_eq!(one.verdict, other.verdict, "both with the better one first");
@@ -461,7 +464,7 @@ fn a_look_that_was_taken_is_taken_again_although_one_was_given_up() {
     let stored = [look];
     let again = Judge::replay(&header.plan, &scores, None, &stored).unwrap();
     assert_eq!((again.looks(), again.block()), (&stored[..], 4));
-    let found = verdicts(&header, &scores, None, &stored).unwrap();
+    let found = verdicts(&header, &[], &scores, None, &stored).unwrap();
     assert_eq!(found.agrees_with_stored_looks, Some(true));
 }
 
@@ -475,14 +478,14 @@ fn who_gives_nothing_more_is_not_waited_for() {
     };
     let (scores, stop) = carry_out(&header, &value);
     assert_eq!(stop, Stop { blocks: 8, why: StopWhy::Decided }, "four blocks without it");
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     let pair = &found.questions[0].pairs[0];
     assert_eq!((pair.verdict, pair.n), (Verdict::Undecided, 3));
     assert_eq!(pair.why.as_deref(), Some("one of them gave nothing more"));
     assert_eq!(pair.forecast, None);
     // Nobody gives anything: no block counts.
     let (_, stop) = carry_out(&header, &|_, _| None);
-    let found = verdicts(&header, &[], Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &[], Some(stop), &[]).unwrap();
     assert_eq!((found.blocks_counted, found.questions[0].looks.len()), (0, 0));
 }
 
@@ -499,20 +502,21 @@ fn a_decided_pair_stands_as_of_its_look() {
     assert_eq!(row.ratio_n, Some(pair.n));
     let better = question.rows.iter().find(|row| row.label == pair.a_label).unwrap();
     assert!(pair.n < better.n, "{} of {}", pair.n, better.n);
-    assert!((pair.mean_ratio.unwrap() - pair.ratio.unwrap()).abs() < 1e-12, "t of the same blocks");
-    assert_eq!(question.rows[0].ratio, Some(1.0));
+    assert!((pair.hl_ratio.unwrap() - pair.ratio.unwrap()).abs() < 1e-12, "of the same blocks");
+    let reference = question.rows.iter().find(|row| row.label == "a").unwrap();
+    assert_eq!(reference.ratio, Some(1.0));
 }
 
 #[test]
 fn a_forecast_takes_the_time_of_both() {
     let header = header(&["short", "long"], Rule::Fixed { blocks: 4 });
     let value = |contender: usize, sequence: u32| {
-        let mut one = score(sequence, 100.0 * MS * noise(sequence, 0.3));
+        let mut one = score(sequence, [100.0, 130.0][contender] * MS * noise(sequence, 0.3));
         one.elapsed_ns = [1, 100][contender] * SECOND_NS;
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &value);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     let forecast = found.questions[0].pairs[0].forecast.unwrap();
     assert!((forecast.seconds / forecast.more_blocks as f64 - 101.0).abs() < 1e-9);
 }
@@ -526,7 +530,7 @@ fn what_could_not_be_run_again_is_said() {
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &stolen);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     assert_eq!((found.rerun.len(), found.not_rerun.len(), found.blocks_counted), (0, 3, 3));
 }
 
@@ -542,7 +546,7 @@ fn the_step_of_a_reading_counts_where_it_is_large() {
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &value);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     let question = &found.questions[0];
     assert_eq!(question.rows[0].median, 0.0, "as it was read");
     let pair = &question.pairs[0];
@@ -565,7 +569,7 @@ fn who_is_warm_alone_stands_beside() {
         Some(one)
     };
     let (scores, stop) = carry_out(&header, &value);
-    let found = verdicts(&header, &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
     let question = &found.questions[0];
     let letters: Vec<&str> = question.rows.iter().map(|row| row.letters.as_str()).collect();
     assert_eq!(letters, ["a", "a", ""]);

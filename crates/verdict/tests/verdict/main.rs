@@ -1,6 +1,7 @@
 //! The judge, its looks, what watchers find, which factors explain a difference, and what rules of
 //! the field say on tapes of known noise.
 
+mod answers;
 mod factors;
 mod fit;
 mod judge;
@@ -12,7 +13,7 @@ mod watchers;
 
 use fsarena_model::record::TimeBase;
 use fsarena_model::score::MemoryKind;
-use fsarena_verdict::{Class, Point, Points};
+use fsarena_verdict::{Class, Point, Points, Usage};
 use std::f64::consts::TAU;
 
 pub const COLD: Class = Class { time_base: TimeBase::Wall, cold: true, memory: MemoryKind::Whole };
@@ -73,6 +74,7 @@ pub fn points(
                 read: 1e9,
                 value: 1e9,
                 elapsed_ns: 2_000_000_000,
+                usage: Usage::default(),
             };
             point.value *= (wander + sd * noise.normal() + log(&point)).exp();
             all.push(point);

@@ -83,7 +83,8 @@ fn all_equal_to_a_quiet_baseline() {
     }
 }
 
-/// Few blocks and one look, where quiet contenders lean on the spread of all. Some contenders are noisier than the others, also the baseline that all are compared with.
+/// Few blocks and one look, where quiet contenders lean on the spread of all. Some contenders are
+/// noisier than the others, also the baseline that all are compared with.
 #[test]
 fn all_equal_but_for_their_noise() {
     let mixed = [0.01, 0.01, 0.01, 0.01, 0.03, 0.03, 0.05, 0.05];
@@ -163,8 +164,8 @@ fn what_is_there_is_found_among_many() {
     assert!(found.percent() >= 95.0, "{found}");
 }
 
-/// Pairs that have nothing in common, which is the worst that so many can be: each with noise of its
-/// own, and its own spread.
+/// Pairs that have nothing in common, which is the worst that so many can be: each with noise of
+/// its own, and its own spread.
 fn independent(pairs: usize, tapes: usize, looks: &[(usize, Level)]) -> Rate {
     let mut draw = Draw::seeded(pairs as u64);
     let blocks = looks[looks.len() - 1].0;

@@ -26,16 +26,16 @@ pub fn once(blocks: usize) -> Vec<(usize, Level)> {
     vec![(blocks, Level::Once(FIXED_ALPHA))]
 }
 
-/// The looks of a plan with a level each, the last one where a budget ended the RUN among them: that
-/// spends what is left.
+/// The looks of a plan with a level each, the last one where a budget ended the RUN among them:
+/// that spends what is left.
 pub fn schedule(cap: u32, stopped_after: Option<u32>) -> Vec<(usize, Level)> {
     let looks = Looks::with_cap(cap).unwrap();
     let last = stopped_after.unwrap_or(cap);
     let due = looks.at().iter().copied().filter(|&look| look <= last);
     let mut all: Vec<(usize, Level)> =
-        due.map(|blocks| (blocks as usize, looks.look(blocks))).collect();
+        due.map(|blocks| (blocks as usize, looks.level_at(blocks))).collect();
     if last < cap {
-        all.push((last as usize, looks.end(last)));
+        all.push((last as usize, looks.level_at_end(last)));
     }
     all
 }

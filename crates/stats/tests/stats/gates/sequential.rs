@@ -126,8 +126,8 @@ fn what_is_there_is_found() {
     }
 }
 
-/// What is left of the error is spent where a budget ends a RUN: half as much again is found, and at
-/// five blocks no less than eight found with the level of a look.
+/// What is left of the error is spent where a budget ends a RUN: half as much again is found, and
+/// at five blocks no less than eight found with the level of a look.
 #[test]
 fn a_budget_s_end_finds_what_its_level_allows() {
     let found = |blocks: u32, looks: Vec<(usize, Level)>| {

@@ -1,4 +1,5 @@
-//! Effects in blocks, spreads that lean on all contenders, analyses of variance and contrasts of factorial layouts.
+//! Effects in blocks, spreads that lean on all contenders, analyses of variance and contrasts of
+//! factorial layouts.
 
 use super::{MadeWith, close, read, same_ends};
 use fsarena_stats::blocks::{contender_spreads, fit, spread_of_difference};

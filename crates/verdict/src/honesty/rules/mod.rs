@@ -16,7 +16,7 @@ pub use rule::{Rule, RuleRun};
 use crate::honesty::Slots;
 use fsarena_model::verdict::{Metric, Verdict};
 use fsarena_stats::paired::floor_sd;
-use fsarena_stats::{Decision, Family, LookInput, LookResult, Looks, PairSample, shapes_differ};
+use fsarena_stats::{Decision, Family, LookInput, LookResult, Looks, PairSample};
 
 /// All of them, ours first. SAME means within 1 ÷ (1 + margin) and 1 + margin, for the rules that
 /// can say it.
@@ -110,8 +110,7 @@ fn until(
         let Some(alpha) = alpha_at(blocks) else { continue };
         let floor_sd = floor_sd(&of_a, &of_b, |value| Metric::Time.step(value));
         let sample = PairSample { logs: &logs, floor_sd, pooled: None };
-        let same_allowed = !shapes_differ(&of_a, &of_b);
-        let look = [LookInput { sample, same_allowed }];
+        let look = [LookInput::new(sample, &of_b, &of_a)];
         let found = family.analyse(&look, alpha, margin.ln_1p());
         if let Some(found) = found.first() {
             play = rule_run(found, sample.point().unwrap_or(0.0));
