@@ -50,7 +50,8 @@ Examples:
 
 Exit codes: 0 done (also with UNDECIDED verdicts and rows that say \"not run: reason\"); 1 failed;
 2 bad usage; 3 `compare --fail-on slower` found a slower one; 4 undecided, with --require-decision;
-5 a phase was to be cold and could not be proved cold; 130 stopped by Ctrl-C.
+5 a phase was to be cold and could not be proved cold; 6 `compare` had nothing to compare, or with
+`--fail-on missing` a side without figures; 130 stopped by Ctrl-C.
 Results go to standard output, messages and progress to standard error.";
 
 #[derive(Subcommand, Debug)]

@@ -23,6 +23,8 @@ pub mod exit {
     pub const UNDECIDED: u8 = 4;
     /// A phase was to be cold and could not be proved cold.
     pub const INVALID: u8 = 5;
+    /// A comparison had nothing to compare, or, with `--fail-on missing`, a side without figures.
+    pub const MISSING: u8 = 6;
     /// Stopped by the user.
     pub const INTERRUPTED: u8 = 130;
 }

@@ -15,7 +15,7 @@ use fsarena_verdict::compare::{
     Change, Forest, ForestPair, ForestQuestion, ForestRow, SideRow, Sides, SidesQuestion, Unit,
     UnitRow, UnitValue,
 };
-use fsarena_verdict::{Estimator, Verdicts};
+use fsarena_verdict::{Scope, Verdicts};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -196,17 +196,11 @@ fn legend(forest: &Forest) -> String {
         Unit::Run => ("RUN in one boot", "RUNs in this boot"),
     };
     let pairs = || forest.questions.iter().flat_map(|question| &question.pairs);
-    let estimators = || pairs().flat_map(|pair| &pair.rows).map(|row| row.estimator);
-    let exact = if estimators().any(|one| one == Estimator::HodgesLehmann) {
-        " (from 12 blocks by Hodges-Lehmann)"
-    } else {
-        ""
-    };
     let same = if pairs().any(|pair| pair.verdict == Verdict::Same) { SAME_INTERVAL } else { "" };
     format!(
         "Verdicts and the line `all` are for {like}: Student's t on one log ratio a {what}, each \
          counting the same, corrected for all pairs and questions above{same}. Ratio: value of the \
-         first ÷ value of the second{exact}; `plain 95 %` is for that {} only and corrected for \
+         first ÷ value of the second, the typical one (Hodges-Lehmann); `plain 95 %` is for that {} only and corrected for \
          nothing, and of RUNs that stopped early the ratio is somewhat exaggerated. \
          I²: share of the scatter that is more than their own noise. Figures in seconds or bytes \
          are never compared across machines.",
@@ -230,7 +224,9 @@ pub fn one_run_text(run: &str, verdicts: &Verdicts, width: usize, style: Style) 
         out.push_str(&titled_list(&title, &lines, width, style));
     }
     let counted = blocks(u64::from(verdicts.blocks_counted));
-    out.push_str(&wrap("", &format!("{counted} counted; one boot of one machine."), width));
+    let scope = verdicts.scope.as_ref().and_then(Scope::words);
+    let scope = scope.unwrap_or_else(|| "one boot of one machine".to_owned());
+    out.push_str(&wrap("", &format!("{counted} counted: {scope}."), width));
     out
 }
 
@@ -257,6 +253,13 @@ pub fn compare_json(kind: &str, comparison: &impl Serialize) -> Value {
     }
     round(&mut value);
     json!({ "schema": crate::json::SCHEMA, "kind": kind, "compare": value })
+}
+
+/// The verdicts of one RUN as a document (`compare RUN --json`), with units in the keys.
+#[must_use]
+pub fn compare_run_json(verdicts: &Verdicts) -> Value {
+    let compare = crate::json::verdict_json(verdicts);
+    json!({ "schema": crate::json::SCHEMA, "kind": "compare-run", "compare": compare })
 }
 
 /// A scale of ratios.

@@ -14,9 +14,10 @@ use serde_json::{Map, Value, json};
 pub const SCHEMA: u32 = 1;
 
 /// The kinds of documents that have a published schema, and what writes them.
-pub const KINDS: [(&str, &str); 11] = [
+pub const KINDS: [(&str, &str); 12] = [
     ("run", "run --json, show --json, export --format json"),
     ("verdicts", "study --json"),
+    ("compare-run", "compare [RUN] --json, of one RUN"),
     ("compare-runs", "compare RUN RUN … --json"),
     ("compare-sides", "compare --before RUN,… --after RUN,… --json"),
     ("compare-watched", "compare RUN[@FROM-TO] RUN[@FROM-TO] --json, of watched RUNs"),
@@ -178,7 +179,7 @@ const IN_BASE_UNIT: [&str; 6] =
 /// The verdicts of a RUN as JSON: the fields of [`Verdicts`], with these differences. Numbers
 /// with a fraction are rounded to 6 significant digits, because the last digits of a logarithm
 /// differ from machine to machine; values in the metric's base unit have that unit in their key
-/// (`median_ns`, `median_bytes`), as has the time of a forecast (`more_s`). What is not a number
+/// (`median_ns`, `median_bytes`), as has the time of a forecast (`more_s`, `most_more_s`). What is not a number
 /// is `null`.
 #[must_use]
 pub fn verdict_json(verdicts: &Verdicts) -> Value {
@@ -197,6 +198,7 @@ pub fn verdict_json(verdicts: &Verdicts) -> Value {
         for pair in objects(json, "pairs") {
             if let Some(forecast) = pair.get_mut("forecast").and_then(Value::as_object_mut) {
                 rename(forecast, "seconds", "more_s");
+                rename(forecast, "most_seconds", "most_more_s");
             }
         }
     }

@@ -42,7 +42,7 @@ pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shap
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use context::{Repeats, Run};
 pub use doctor::{doctor_lines, doctor_table, noise_table};
-pub use forest::{compare_json, forest_tables, one_run_text, sides_tables};
+pub use forest::{compare_json, compare_run_json, forest_tables, one_run_text, sides_tables};
 pub use fsarena_chart::PaperWidth;
 pub use honesty::{family_tables, honesty_tables, power_tables};
 pub use identity::anonymous;

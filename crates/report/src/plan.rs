@@ -362,11 +362,19 @@ fn asked(plan: &RunPlan, cost: &PlanCost) -> Vec<String> {
             late.unwrap_or_default()
         ));
     }
-    if let (1.., Some(share)) = (verdict.spare_blocks, verdict.limits.steal_share) {
+    let limits = [
+        verdict.limits.steal_share.map(|share| {
+            format!("a hypervisor took over {} of the machine during a timed phase", percent(share))
+        }),
+        verdict.limits.foreign_share.map(|share| {
+            format!("other programs had {} more of it beside one contender", percent(share))
+        }),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    if verdict.spare_blocks > 0 && !limits.is_empty() {
         lines.push(format!(
-            "a block is run again where a hypervisor took over {} of the machine during a timed \
-             phase; {} for that",
-            percent(share),
+            "a block is run again where {}; {} for that",
+            limits.join(", or "),
             count(verdict.spare_blocks as usize, "spare block")
         ));
     }

@@ -118,6 +118,7 @@ pub fn schema(kind: &str) -> Option<Value> {
     let schema = match kind {
         "run" => schema_of::<documents::RunDocument>(),
         "verdicts" => schema_of::<documents::VerdictsDocument>(),
+        "compare-run" => schema_of::<documents::CompareDocument<Verdicts>>(),
         "compare-runs" => schema_of::<documents::CompareDocument<Forest>>(),
         "compare-sides" => schema_of::<documents::CompareDocument<Sides>>(),
         "compare-watched" => schema_of::<documents::CompareDocument<WatchedPair>>(),
@@ -164,6 +165,7 @@ fn with_units(schema: &mut Value) {
     }
     if let Some(forecast) = types.get_mut("Forecast") {
         by_unit(forecast, "seconds", &["more_s"]);
+        by_unit(forecast, "most_seconds", &["most_more_s"]);
     }
     if let Some(value) = types.get_mut("UnitValue") {
         by_unit(value, "value", &["value_ns", "value_bytes"]);

@@ -120,14 +120,16 @@ pub struct CompareArgs {
     /// Ratios within this margin are the SAME, such as 5% or 0.05. Without it: that of the RUNs.
     #[arg(long, value_name = "SHARE")]
     pub margin: Option<String>,
-    /// Exit with code 3 if a contender is slower than the baseline (with --pair, the first than the
-    /// second; with --before, after than before).
-    #[arg(long, value_enum, value_name = "VERDICT")]
-    pub fail_on: Option<FailOn>,
+    /// slower: exit with code 3 if a contender is slower than the baseline (with --pair, the first
+    /// than the second; with --before, after than before). missing: exit with code 6 if something
+    /// that was asked has no figures on one side. Separated by commas.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub fail_on: Vec<FailOn>,
     /// Exit with code 4 if a question remains undecided.
     #[arg(long)]
     pub require_decision: bool,
-    /// Exit codes for `git bisect run`: 1 if anything is SLOWER, 125 if anything else is UNDECIDED,
+    /// Exit codes for `git bisect run`: 1 if anything is SLOWER (125 if that was the machine: more
+    /// time, the same CPU time, and other programs beside it), 125 if anything else is UNDECIDED,
     /// 128 on an error, else 0.
     #[arg(long, conflicts_with_all = ["fail_on", "require_decision"])]
     pub bisect: bool,
@@ -140,11 +142,13 @@ pub struct CompareArgs {
 pub enum FailOn {
     /// SLOWER.
     Slower,
+    /// A side without figures.
+    Missing,
 }
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
-  fsarena compare 3 --fail-on slower
+  fsarena compare 3 --fail-on slower,missing
   fsarena compare 3 4 5 --pair xfs,ext4
   fsarena merge laptop.db server.db && fsarena compare 7 1f3a 88c0
   fsarena compare --before 3,4,5 --after 6,7,8 --all

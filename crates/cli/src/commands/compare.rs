@@ -11,7 +11,10 @@ use fsarena_model::units::parse_share;
 use fsarena_model::verdict::{InterimAnalysis, METHOD_VERSION, Stop, Verdict};
 use fsarena_store::{RunId, Store};
 use fsarena_study::facts;
+use fsarena_verdict::Verdicts;
 use fsarena_verdict::compare::{Ask, CompareError, Facts, RunOf, forest, only, sides};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,7 +28,7 @@ mod bisect {
 /// Compares RUNs.
 pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
     match compare(args, db) {
-        Ok(verdicts) => Ok(code(args, &verdicts)),
+        Ok(found) => Ok(code(args, &found)),
         // Neither 1 nor 2 may come out of a mistake here: both would be a bad revision.
         Err(error) if args.bisect && !context::is_broken_pipe(&error) => {
             say!("fsarena: {error:#}");
@@ -35,25 +38,75 @@ pub fn run(args: &CompareArgs, db: Option<&Path>) -> Result<ExitCode> {
     }
 }
 
-/// The exit code for everything that was said.
-fn code(args: &CompareArgs, verdicts: &[Verdict]) -> ExitCode {
-    let any = |verdict| verdicts.contains(&verdict);
-    let open = verdicts.is_empty() || any(Verdict::Undecided);
-    if args.bisect {
-        return match (any(Verdict::Slower), open) {
-            (true, _) => ExitCode::from(bisect::BAD),
-            (false, true) => ExitCode::from(bisect::SKIP),
-            (false, false) => ExitCode::SUCCESS,
-        };
+/// What a comparison came to.
+#[derive(Debug, Default)]
+struct Found {
+    /// The verdict of each comparison that has figures on both sides.
+    verdicts: Vec<Verdict>,
+    /// What was asked and has none, in words.
+    missing: Vec<String>,
+    /// Whether something is SLOWER and that was the machine: more time, equal processor time, and
+    /// others beside it.
+    by_machine: usize,
+}
+
+impl Found {
+    /// Takes one comparison: `figures` says whether both sides have some.
+    fn add(&mut self, verdict: Verdict, figures: bool, name: impl FnOnce() -> String) {
+        if figures {
+            self.verdicts.push(verdict);
+        } else {
+            self.missing.push(name());
+        }
     }
-    if args.fail_on == Some(FailOn::Slower) && any(Verdict::Slower) {
+
+    fn count(&self, wanted: Verdict) -> usize {
+        self.verdicts.iter().filter(|verdict| **verdict == wanted).count()
+    }
+}
+
+/// The exit code for everything that was said. Comparing nothing is never a pass.
+fn code(args: &CompareArgs, found: &Found) -> ExitCode {
+    let fails_on = |what| args.fail_on.contains(&what);
+    let slower = found.count(Verdict::Slower);
+    let open = found.count(Verdict::Undecided) > 0 || !found.missing.is_empty();
+    if args.bisect {
+        return ExitCode::from(match slower.cmp(&found.by_machine) {
+            Ordering::Greater => bisect::BAD,
+            _ if open || slower > 0 || found.verdicts.is_empty() => bisect::SKIP,
+            _ => 0,
+        });
+    }
+    if fails_on(FailOn::Slower) && slower > 0 {
         return ExitCode::from(exit::SLOWER);
+    }
+    if found.verdicts.is_empty() || (fails_on(FailOn::Missing) && !found.missing.is_empty()) {
+        return ExitCode::from(exit::MISSING);
     }
     if args.require_decision && open { ExitCode::from(exit::UNDECIDED) } else { ExitCode::SUCCESS }
 }
 
-/// Prints the comparison that is asked for; gives all its verdicts.
-fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
+/// Says what has no figures, and that nothing was compared where that is so.
+fn print_missing(found: &Found) {
+    for one in &found.missing {
+        say!("not compared: {one}");
+    }
+    if found.verdicts.is_empty() {
+        say!(
+            "nothing was compared: no question that was asked has figures on both sides; \
+             `fsarena show RUN` says what failed and what was not run"
+        );
+    }
+}
+
+/// Prints the comparison that is asked for.
+fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Found> {
+    let found = printed(args, db)?;
+    print_missing(&found);
+    Ok(found)
+}
+
+fn printed(args: &CompareArgs, db: Option<&Path>) -> Result<Found> {
     let store = open::existing(db)?;
     if !args.before.is_empty() {
         let load = |names: &[String]| -> Result<Vec<ComparedRun>> {
@@ -61,8 +114,8 @@ fn compare(args: &CompareArgs, db: Option<&Path>) -> Result<Vec<Verdict>> {
         };
         return both_sides(args, &load(&args.before)?, &load(&args.after)?);
     }
-    if let Some(verdicts) = watched::compare(args, &store)? {
-        return Ok(verdicts);
+    if let Some(verdict) = watched::compare(args, &store)? {
+        return Ok(Found { verdicts: vec![verdict], ..Found::default() });
     }
     match args.runs.as_slice() {
         [] => one_run(args, &store, "latest"),
@@ -129,39 +182,77 @@ fn print_notes(store: &Store, run: RunId, header: &RunHeader) -> Result<()> {
     }
     if let Some(ask) = header.plan.verdict.as_ref().filter(|ask| ask.method != METHOD_VERSION) {
         say!(
-            "RUN {run} was planned by version {} of the method; this program computes by version \
-             {METHOD_VERSION}",
+            "RUN {run} was planned by version {} of the method; its verdicts are computed again by \
+             version {METHOD_VERSION}",
             ask.method
         );
     }
     Ok(())
 }
 
-fn both_sides(
-    args: &CompareArgs,
-    before: &[ComparedRun],
-    after: &[ComparedRun],
-) -> Result<Vec<Verdict>> {
+fn both_sides(args: &CompareArgs, before: &[ComparedRun], after: &[ComparedRun]) -> Result<Found> {
     let all: Vec<&RunHeader> = before.iter().chain(after).map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let (before, after) = (runs_of(before), runs_of(after));
     let found = sides(&before, &after, &ask).map_err(refused)?;
     let tables = |width, style| fsarena_report::sides_tables(&found, width, style);
     context::print_as(args.json, || fsarena_report::compare_json("compare-sides", &found), tables)?;
-    Ok(found.questions.iter().flat_map(|one| &one.rows).map(|row| row.verdict).collect())
+    let mut outcome = Found::default();
+    for question in &found.questions {
+        let name = |label: &str, why: &str| {
+            format!("{label} in {}:{}: {why}", question.workload, question.phase)
+        };
+        for row in &question.rows {
+            let why = row.why.as_deref().unwrap_or("a side has no figures");
+            outcome.add(row.verdict, row.ratio.is_some(), || name(&row.label, why));
+        }
+        for label in labels_of(&all, ask.pair.as_ref()) {
+            if !question.rows.iter().any(|row| row.label == label) {
+                outcome.missing.push(name(label, "neither side has figures"));
+            }
+        }
+    }
+    Ok(outcome)
 }
 
-fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Vec<Verdict>> {
+/// Labels of all contenders, or of the pair that is asked for, each once.
+fn labels_of<'h>(headers: &[&'h RunHeader], pair: Option<&(String, String)>) -> BTreeSet<&'h str> {
+    let contenders = headers.iter().flat_map(|header| &header.plan.contenders);
+    let labels = contenders.map(|contender| contender.label.as_str());
+    labels.filter(|label| pair.is_none_or(|(a, b)| label == a || label == b)).collect()
+}
+
+fn side_by_side(args: &CompareArgs, runs: &[ComparedRun]) -> Result<Found> {
     let all: Vec<&RunHeader> = runs.iter().map(|run| &run.header).collect();
     let ask = ask(args, &all)?;
     let found = forest(&runs_of(runs), &ask).map_err(refused)?;
     require_order(args, found.baseline.is_some())?;
     let tables = |width, style| fsarena_report::forest_tables(&found, width, style);
     context::print_as(args.json, || fsarena_report::compare_json("compare-runs", &found), tables)?;
-    Ok(found.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
+    let mut outcome = Found::default();
+    for question in &found.questions {
+        for pair in &question.pairs {
+            outcome.add(pair.verdict, pair.ratio.is_some(), || {
+                let why: Vec<String> = pair
+                    .without
+                    .iter()
+                    .map(|one| format!("RUN {}: {}", one.run, one.why))
+                    .collect();
+                format!(
+                    "{} with {} in {}:{}: {}",
+                    pair.a_label,
+                    pair.b_label,
+                    question.workload,
+                    question.phase,
+                    why.join("; ")
+                )
+            });
+        }
+    }
+    Ok(outcome)
 }
 
-fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verdict>> {
+fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Found> {
     let run = store.find(selector)?;
     let header = store.header(run)?;
     print_notes(store, run, &header)?;
@@ -177,13 +268,41 @@ fn one_run(args: &CompareArgs, store: &Store, selector: &str) -> Result<Vec<Verd
     require_order(args, verdicts.baseline.is_some())?;
     let some = only(&verdicts, &ask(args, &[&header])?).map_err(refused)?;
     let tables = |width, style| fsarena_report::one_run_text(&run.to_string(), &some, width, style);
-    context::print_as(args.json, || fsarena_report::compare_json("compare-run", &some), tables)?;
-    Ok(some.questions.iter().flat_map(|one| &one.pairs).map(|pair| pair.verdict).collect())
+    context::print_as(args.json, || fsarena_report::compare_run_json(&some), tables)?;
+    Ok(found_in(&some, args.pair.is_some()))
+}
+
+/// What the verdicts of one RUN came to. Contenders without figures are named once a question, also
+/// those that no pair was asked of.
+fn found_in(verdicts: &Verdicts, only_pair: bool) -> Found {
+    let mut outcome = Found::default();
+    for question in &verdicts.questions {
+        let place = format!("{}:{}", question.workload, question.phase);
+        let is_asked = |label: &str| {
+            !only_pair || question.pairs.iter().any(|p| p.a_label == label || p.b_label == label)
+        };
+        for left in question.left.iter().filter(|left| is_asked(&left.label)) {
+            outcome.missing.push(format!("{} in {place}: {}", left.label, left.why));
+        }
+        for pair in &question.pairs {
+            let is_known = |label: &str| question.left.iter().any(|left| left.label == label);
+            if pair.ratio.is_some() {
+                outcome.verdicts.push(pair.verdict);
+                let by_machine = pair.verdict == Verdict::Slower && pair.machine_effect.is_some();
+                outcome.by_machine += usize::from(by_machine);
+            } else if !is_known(&pair.a_label) && !is_known(&pair.b_label) {
+                let why = pair.why.as_deref().unwrap_or("no block has values of both");
+                let (a, b) = (&pair.a_label, &pair.b_label);
+                outcome.missing.push(format!("{a} with {b} in {place}: {why}"));
+            }
+        }
+    }
+    outcome
 }
 
 /// Of every pair one is slower, where both can be the first: then somebody has to say which.
 fn require_order(args: &CompareArgs, has_baseline: bool) -> Result<()> {
-    let by_slower = args.bisect || args.fail_on == Some(FailOn::Slower);
+    let by_slower = args.bisect || args.fail_on.contains(&FailOn::Slower);
     if by_slower && !has_baseline && args.pair.is_none() {
         refuse!(
             "there is no baseline, and SLOWER needs one: name the contender and what it is \

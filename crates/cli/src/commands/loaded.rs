@@ -67,7 +67,7 @@ impl LoadedRun {
             Some(_) => {
                 let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
                 let (stop, looks) = (store.stop(id)?, store.looks(id)?);
-                fsarena_verdict::verdicts(&header, &scores, stop, &looks)
+                fsarena_verdict::verdicts(&header, &sessions, &scores, stop, &looks)
             }
         };
         let notes = fsarena_plan::notes_of(&header.experiment_toml);
@@ -118,9 +118,9 @@ pub fn verdicts(store: &Store, run: RunId, header: &RunHeader) -> Result<Option<
     if header.plan.verdict.is_none() {
         return Ok(None);
     }
-    let scores = store.scores(run)?;
+    let (sessions, scores) = (store.sessions(run)?, store.scores(run)?);
     let (stop, looks) = (store.stop(run)?, store.looks(run)?);
-    Ok(fsarena_verdict::verdicts(header, &scores, stop, &looks))
+    Ok(fsarena_verdict::verdicts(header, &sessions, &scores, stop, &looks))
 }
 
 /// Whether a question is undecided.

@@ -17,6 +17,7 @@ macro_rules! schemas {
 const SCHEMAS: [(&str, &str); KINDS.len()] = schemas![
     "run",
     "verdicts",
+    "compare-run",
     "compare-runs",
     "compare-sides",
     "compare-watched",

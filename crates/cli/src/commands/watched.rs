@@ -39,7 +39,7 @@ pub fn refuse_watched(run: RunId) -> Usage {
 }
 
 /// Prints two watched intervals next to each other, without a verdict; `None` if none is a watch.
-pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Vec<Verdict>>> {
+pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Verdict>> {
     let parts: Vec<WatchedPart> =
         args.runs.iter().map(|text| parse_part(text)).collect::<Result<_>>()?;
     let mut headers = Vec::new();
@@ -76,7 +76,7 @@ pub fn compare(args: &CompareArgs, store: &Store) -> Result<Option<Vec<Verdict>>
         || fsarena_report::compare_json("compare-watched", &pair),
         tables,
     )?;
-    Ok(Some(vec![pair.verdict]))
+    Ok(Some(pair.verdict))
 }
 
 /// Refuses what asks for a question or a margin.

@@ -109,7 +109,7 @@ impl Sample {
         let sessions = vec![records::session("b", 0)];
         let study = fsarena_study::study(&header, RunState::Done, &sessions, &records);
         let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
-        let verdicts = fsarena_verdict::verdicts(&header, &scores, None, &[]);
+        let verdicts = fsarena_verdict::verdicts(&header, &[], &scores, None, &[]);
         Self { header, sessions, records, study, verdicts }
     }
 

@@ -147,7 +147,7 @@ pub(crate) struct Against {
     pub(crate) ratio: String,
     /// Its interval in brackets.
     pub(crate) interval: Option<String>,
-    /// The verdict's word; `baseline` or `best` for the reference itself.
+    /// The verdict's word; `baseline`, `best` or `reference` for the reference itself.
     pub(crate) word: &'static str,
 }
 
@@ -155,7 +155,12 @@ pub(crate) fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRo
     let reference = verdicts.reference(question).filter(|one| one.contender != row.contender);
     let Some(reference) = reference else {
         let is_baseline = Some(&row.label) == verdicts.baseline.as_ref();
-        let word = if is_baseline { "baseline" } else { "best" };
+        let is_best = question.rows.first().is_some_and(|best| best.contender == row.contender);
+        let word = match (is_baseline, is_best) {
+            (true, _) => "baseline",
+            (false, true) => "best",
+            (false, false) => "reference",
+        };
         return Against { ratio: ratio(1.0), interval: None, word };
     };
     let word = row.against_reference.map_or("-", Verdict::word);

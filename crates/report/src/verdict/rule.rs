@@ -9,7 +9,7 @@ use crate::verdict::text::{blocks, level, listed, margin};
 use fsarena_model::units::Nanos;
 use fsarena_model::verdict::{Metric, Rule, StopWhy, Verdict};
 use fsarena_verdict::watchers::{Finding, FindingKind};
-use fsarena_verdict::{Estimator, PairView, RerunBlock, Verdicts};
+use fsarena_verdict::{IntervalBy, PairView, RerunBlock, Verdicts};
 
 /// Where [`Verdicts::agrees_with_stored_looks`] is false.
 pub(crate) const DISAGREES: &str =
@@ -59,7 +59,15 @@ fn rule(verdicts: &Verdicts) -> String {
         Some(budget_ns) => format!("budget {}", Nanos(budget_ns)),
         None => "no budget".to_owned(),
     };
-    format!("{looks}; margin {}; {budget}; method {}", margin(verdicts.margin), verdicts.method)
+    let method = if verdicts.method == verdicts.computed_by {
+        verdicts.method.to_string()
+    } else {
+        format!(
+            "{}; the RUN was planned by method {}, and its verdicts are computed again",
+            verdicts.computed_by, verdicts.method
+        )
+    };
+    format!("{looks}; margin {}; {budget}; method {method}", margin(verdicts.margin))
 }
 
 /// What became of it.
@@ -151,25 +159,20 @@ fn words(verdicts: &Verdicts) -> String {
 
 /// What the columns of rankings are.
 fn ratios(verdicts: &Verdicts) -> String {
-    let reference = match &verdicts.baseline {
-        Some(baseline) => baseline.as_str(),
-        None => "the best",
-    };
-    let how = |estimator| pairs(verdicts).any(|pair| pair.estimator == estimator);
+    let reference = verdicts.reference.as_deref().unwrap_or("the best");
+    let how = |by| pairs(verdicts).any(|pair| pair.interval_by == by);
     let mut by = Vec::new();
-    if how(Estimator::Mean) || how(Estimator::MeanPooled) {
-        by.push("geometric means with Student's t");
+    if how(IntervalBy::StudentT) || how(IntervalBy::PooledT) {
+        by.push("Student's t");
     }
-    if how(Estimator::MeanPooled) {
-        by.push(
-            "under 6 blocks, where a pair's own variance is at most a third of the others', with \
-             theirs added and more degrees of freedom",
-        );
+    if how(IntervalBy::PooledT) {
+        by.push("with a spread that leans on all contenders where there are four or more");
     }
-    if how(Estimator::HodgesLehmann) {
-        by.push("from 12 blocks Hodges-Lehmann with exact signed ranks");
+    if how(IntervalBy::SignedRanks) {
+        by.push("from 12 blocks exact signed ranks");
     }
-    let by = if by.is_empty() { String::new() } else { format!(" ({})", by.join("; ")) };
+    let by = format!(" (Hodges-Lehmann; intervals: {})", by.join("; "));
+    let by = if pairs(verdicts).next().is_none() { String::new() } else { by };
     let fewer = if verdicts.questions.iter().flat_map(|one| &one.rows).any(is_of_fewer) {
         "; of n: blocks behind ratio and interval, fewer than n where the look that decided the \
          pair was before the last or a block lacks one of the two"
@@ -177,7 +180,7 @@ fn ratios(verdicts: &Verdicts) -> String {
         ""
     };
     format!(
-        "Best first. ratio: the value of a contender ÷ that of {reference}, of blocks that have \
+        "Least median first. ratio: the value of a contender ÷ that of {reference}, of blocks that have \
          both{by}, in pairs that of the first ÷ that of the second; cv: standard deviation of the \
          logarithms; n: blocks that count{fewer}."
     )
@@ -214,10 +217,10 @@ fn same_intervals(verdicts: &Verdicts) -> Option<String> {
 /// Signed ranks do not have every level.
 fn attained(verdicts: &Verdicts) -> Option<String> {
     let is_exact =
-        |pair: &PairView| pair.level.is_some() && pair.estimator == Estimator::HodgesLehmann;
+        |pair: &PairView| pair.level.is_some() && pair.interval_by == IntervalBy::SignedRanks;
     pairs(verdicts)
         .any(is_exact)
-        .then(|| "With Hodges-Lehmann the level given is the one attained.".to_owned())
+        .then(|| "With signed ranks the level given is the one attained.".to_owned())
 }
 
 /// `95 %`, or the least and the highest of several.

@@ -156,6 +156,13 @@ fn additions(pair: &PairView) -> Vec<String> {
     let within = pair.same_within.filter(|_| undecided && !pair.shapes_differ);
     parts.extend(within.map(|within| format!("same within {}", margin(within))));
     parts.extend(pair.why.clone());
+    if pair.verdict == Verdict::Same && pair.difference.is_some() {
+        parts.push("a difference is shown, and it is within the margin".to_owned());
+    }
+    parts.extend(pair.machine_effect.map(|effect| effect.words(&pair.a_label, &pair.b_label)));
+    if undecided && pair.no_difference_in_sight && pair.why.is_none() {
+        parts.push("no difference in sight".to_owned());
+    }
     parts.extend(pair.forecast.filter(|_| undecided).map(|forecast| still_needed(&forecast)));
     parts
 }
@@ -184,8 +191,15 @@ fn still_needed(forecast: &Forecast) -> String {
     if forecast.more_blocks == 0 {
         return format!("by the forecast the next look shows {what}");
     }
-    let time = about(forecast.seconds);
-    format!("about {} ({time}) more to show {what}", blocks(forecast.more_blocks))
+    let (time, most_time) = (about(forecast.seconds), about(forecast.most_seconds));
+    if forecast.most_more_blocks == forecast.more_blocks {
+        return format!("about {} ({time}) more to show {what}", blocks(forecast.more_blocks));
+    }
+    format!(
+        "{} to {} ({time} to {most_time}) more to show {what}",
+        forecast.more_blocks,
+        blocks(forecast.most_more_blocks)
+    )
 }
 
 /// The pairs to be listed, and how many are left out.

@@ -92,7 +92,7 @@ fn runs_and_verdicts() {
     is_valid(&json::show(&header, &sessions, &study, &records, None));
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let stop = Some(Stop { blocks: 4, why: StopWhy::Cap });
-    let verdicts = fsarena_verdict::verdicts(&header, &scores, stop, &[]).unwrap();
+    let verdicts = fsarena_verdict::verdicts(&header, &[], &scores, stop, &[]).unwrap();
     is_valid(&json::show(&header, &sessions, &study, &records, Some(&verdicts)));
     is_valid(&json::verdicts(&verdicts));
     let (header, sessions, records) = fsarena_report::anonymous(&header, &sessions, &records, &[]);

@@ -5,7 +5,7 @@ use crate::golden::width::fits;
 use fsarena_model::run::Clock;
 use fsarena_model::verdict::{METHOD_VERSION, Metric, Verdict};
 use fsarena_report::{compare_json, forest_tables, sides_tables};
-use fsarena_verdict::Estimator;
+use fsarena_verdict::IntervalBy;
 use fsarena_verdict::compare::{
     Change, Forest, ForestPair, ForestQuestion, ForestRow, SideRow, Sides, SidesQuestion, Unit,
     UnitRow, UnitValue, Without,
@@ -25,7 +25,7 @@ fn row(unit: usize, n: usize, [ratio, low, high]: [f64; 3]) -> ForestRow {
         unit,
         runs: vec![(unit + 1).to_string()],
         n,
-        estimator: if n < 12 { Estimator::Mean } else { Estimator::HodgesLehmann },
+        interval_by: if n < 12 { IntervalBy::StudentT } else { IntervalBy::SignedRanks },
         ratio,
         low: Some(low),
         high: Some(high),
@@ -183,8 +183,8 @@ fn machines_80() {
       - xfs is not the same in RUN 2 as in RUN 1: device (loop of 1 GiB; /dev/sdb)
     Verdicts and the line `all` are for machines like these: Student's t on one log
     ratio a machine, each counting the same, corrected for all pairs and questions
-    above. Ratio: value of the first ÷ value of the second (from 12 blocks by
-    Hodges-Lehmann); `plain 95 %` is for that machine only and corrected for
+    above. Ratio: value of the first ÷ value of the second, the typical one
+    (Hodges-Lehmann); `plain 95 %` is for that machine only and corrected for
     nothing, and of RUNs that stopped early the ratio is somewhat exaggerated. I²:
     share of the scatter that is more than their own noise. Figures in seconds or
     bytes are never compared across machines.
@@ -208,8 +208,8 @@ fn two_machines_80() {
       - machine 2: Linux 6.1.0, 8 × Opteron, 4 GiB of memory; RUN 2
     Verdicts and the line `all` are for machines like these: Student's t on one log
     ratio a machine, each counting the same, corrected for all pairs and questions
-    above. Ratio: value of the first ÷ value of the second (from 12 blocks by
-    Hodges-Lehmann); `plain 95 %` is for that machine only and corrected for
+    above. Ratio: value of the first ÷ value of the second, the typical one
+    (Hodges-Lehmann); `plain 95 %` is for that machine only and corrected for
     nothing, and of RUNs that stopped early the ratio is somewhat exaggerated. I²:
     share of the scatter that is more than their own noise. Figures in seconds or
     bytes are never compared across machines.

@@ -17,7 +17,7 @@ fn sample(rule: Rule) -> RunPlan {
     contenders[3].levels.cache = Cache::Warm;
     let header = records::header(contenders, vec![small_files()], rule.blocks());
     let verdict = VerdictPlan {
-        limits: Limits { steal_share: Some(0.2) },
+        limits: Limits { steal_share: Some(0.2), foreign_share: Some(0.2) },
         ..records::asked(&header.plan, rule)
     };
     RunPlan { verdict: Some(verdict), ..header.plan }
@@ -79,7 +79,8 @@ fn a_plan_with_looks_80() {
       - margin 5 %: SAME means a ratio within 0.952 and 1.050
       - budget 30m00s: no block is begun that is not expected to end within it
       - a block is run again where a hypervisor took over 20 % of the machine during
-        a timed phase; 4 spare blocks for that
+        a timed phase, or other programs had 20 % more of it beside one contender; 4
+        spare blocks for that
 
     Trials
     workload     contender  trials    time    time  written  known from
@@ -119,8 +120,8 @@ fn a_plan_with_a_baseline_and_a_short_budget_100() {
       - margin 12.5 %: SAME means a ratio within 0.889 and 1.125
       - budget 30.0 s: no block is begun that is not expected to end within it; the first look is
         expected later, after 40.0 s
-      - a block is run again where a hypervisor took over 20 % of the machine during a timed phase; 2
-        spare blocks for that
+      - a block is run again where a hypervisor took over 20 % of the machine during a timed phase, or
+        other programs had 20 % more of it beside one contender; 2 spare blocks for that
 
     Trials
     workload     contender  trials    time    time  written  known from
@@ -154,7 +155,8 @@ fn a_plan_of_as_many_as_fit_80() {
       - budget 30.0 s: no block is begun that is not expected to end within it; 4
         blocks are expected to take longer, 40.0 s
       - a block is run again where a hypervisor took over 20 % of the machine during
-        a timed phase; 2 spare blocks for that
+        a timed phase, or other programs had 20 % more of it beside one contender; 2
+        spare blocks for that
 
     Trials
     workload     contender  trials    time    time  written  known from

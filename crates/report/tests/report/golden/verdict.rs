@@ -7,10 +7,10 @@ mod two;
 mod whole;
 
 use fsarena_model::run::Clock;
-use fsarena_model::verdict::{Metric, Rule, Stop, StopWhy, Verdict};
+use fsarena_model::verdict::{METHOD_VERSION, Metric, Rule, Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_tables};
 use fsarena_verdict::watchers::Watch;
-use fsarena_verdict::{Estimator, Excluded, PairView, QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{Excluded, IntervalBy, PairView, QuestionView, RankRow, Verdicts};
 
 pub(crate) fn shown(verdicts: &Verdicts, width: usize) -> String {
     verdict_tables(verdicts, Detail::Full, width, Style::default())
@@ -36,9 +36,10 @@ pub(crate) fn pair(
         a_label: a_label.to_owned(),
         b_label: b_label.to_owned(),
         verdict,
+        difference: None,
         n: 8,
         at_blocks: 8,
-        estimator: Estimator::Mean,
+        interval_by: IntervalBy::StudentT,
         ratio: Some(ratio),
         low: Some(low),
         high: Some(high),
@@ -52,6 +53,8 @@ pub(crate) fn pair(
         shapes_differ: false,
         same_within: None,
         forecast: None,
+        no_difference_in_sight: false,
+        machine_effect: None,
         why: None,
     }
 }
@@ -109,10 +112,13 @@ pub(crate) fn question(rows: Vec<RankRow>, pairs: Vec<PairView>) -> QuestionView
 /// 8 blocks of at most 32, everything decided; the first question stands first.
 pub(crate) fn verdicts(questions: Vec<QuestionView>) -> Verdicts {
     Verdicts {
-        method: 1,
+        method: METHOD_VERSION,
+        computed_by: METHOD_VERSION,
         rule: Rule::Looks { cap: 32 },
         margin: 0.05,
         baseline: None,
+        reference: None,
+        scope: None,
         budget_ns: None,
         blocks_done: 8,
         blocks_counted: 8,

@@ -67,7 +67,7 @@ impl Sample {
         let Self { header, state, sessions, records, .. } = self;
         self.study = fsarena_study::study(header, *state, sessions, records);
         let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
-        self.verdicts = fsarena_verdict::verdicts(header, &scores, None, &[]);
+        self.verdicts = fsarena_verdict::verdicts(header, &[], &scores, None, &[]);
     }
 
     /// As the page takes it.

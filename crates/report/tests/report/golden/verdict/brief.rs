@@ -102,23 +102,24 @@ fn three_contenders_two_phases_80() {
       - ext4 data=journal: the phase ended early in 8 of 8 trials
 
     Rule: looks after 4, 6 and 8 blocks; contenders stop early once decided; margin
-    ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended with the last block
+    ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended with the last block
     of the plan. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
-    UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
-    that of the best, of blocks that have both (geometric means with Student's t),
-    in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count. The verdicts of a question hold together at
-    95 %, differences and SAME each (all looks, all pairs); each interval in
-    brackets is at its own level, 99.2 %. SAME has an interval of its own, at
-    98.5 %, all of it within the margin: it is narrower, as only one of its ends can
-    be wrong. Due to: slowest ÷ fastest level of a factor over all others; intervals
-    for all its levels together. Intervals of what differences are due to and of
-    watchers are plain 95 %: corrected neither for looks nor for choosing the best.
-    Contenders that share a letter are not significantly different (not necessarily
-    equal). Tiers: a tier = all pairs proved SAME within the margin. Outliers
-    (modified z above 3.5) are in all figures.
+    UNDECIDED: none of these is shown. Least median first. ratio: the value of a
+    contender ÷ that of the best, of blocks that have both (Hodges-Lehmann;
+    intervals: Student's t), in pairs that of the first ÷ that of the second; cv:
+    standard deviation of the logarithms; n: blocks that count. The verdicts of a
+    question hold together at 95 %, differences and SAME each (all looks, all
+    pairs); each interval in brackets is at its own level, 99.2 %. SAME has an
+    interval of its own, at 98.5 %, all of it within the margin: it is narrower, as
+    only one of its ends can be wrong. Due to: slowest ÷ fastest level of a factor
+    over all others; intervals for all its levels together. Intervals of what
+    differences are due to and of watchers are plain 95 %: corrected neither for
+    looks nor for choosing the best. Contenders that share a letter are not
+    significantly different (not necessarily equal). Tiers: a tier = all pairs
+    proved SAME within the margin. Outliers (modified z above 3.5) are in all
+    figures.
 
     fsarena study RUN prints every pair and what differences are due to.
     ");
@@ -149,20 +150,20 @@ fn three_contenders_two_phases_100() {
       - ext4 data=journal: the phase ended early in 8 of 8 trials
 
     Rule: looks after 4, 6 and 8 blocks; contenders stop early once decided; margin ±5 %; no budget;
-    method 1. 8 blocks done, 8 counted; ended with the last block of the plan. Recomputed decisions
+    method 2. 8 blocks done, 8 counted; ended with the last block of the plan. Recomputed decisions
     match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
-    these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
-    both (geometric means with Student's t), in pairs that of the first ÷ that of the second; cv:
-    standard deviation of the logarithms; n: blocks that count. The verdicts of a question hold together
-    at 95 %, differences and SAME each (all looks, all pairs); each interval in brackets is at its own
-    level, 99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the margin: it is
-    narrower, as only one of its ends can be wrong. Due to: slowest ÷ fastest level of a factor over all
-    others; intervals for all its levels together. Intervals of what differences are due to and of
-    watchers are plain 95 %: corrected neither for looks nor for choosing the best. Contenders that
-    share a letter are not significantly different (not necessarily equal). Tiers: a tier = all pairs
-    proved SAME within the margin. Outliers (modified z above 3.5) are in all figures.
+    these is shown. Least median first. ratio: the value of a contender ÷ that of the best, of blocks
+    that have both (Hodges-Lehmann; intervals: Student's t), in pairs that of the first ÷ that of the
+    second; cv: standard deviation of the logarithms; n: blocks that count. The verdicts of a question
+    hold together at 95 %, differences and SAME each (all looks, all pairs); each interval in brackets
+    is at its own level, 99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the
+    margin: it is narrower, as only one of its ends can be wrong. Due to: slowest ÷ fastest level of a
+    factor over all others; intervals for all its levels together. Intervals of what differences are due
+    to and of watchers are plain 95 %: corrected neither for looks nor for choosing the best. Contenders
+    that share a letter are not significantly different (not necessarily equal). Tiers: a tier = all
+    pairs proved SAME within the margin. Outliers (modified z above 3.5) are in all figures.
 
     fsarena study RUN prints every pair and what differences are due to.
     ");

@@ -31,7 +31,7 @@ fn run() -> (RunHeader, Vec<TrialRecord>) {
 
 fn recomputed(header: &RunHeader, records: &[TrialRecord]) -> Verdicts {
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
-    verdicts(header, &scores, None, &[]).unwrap()
+    verdicts(header, &[], &scores, None, &[]).unwrap()
 }
 
 #[test]
@@ -60,5 +60,5 @@ fn tables_of_phases_point_to_the_verdicts_where_there_are_any() {
     let old = text(&header);
     assert!(old.contains("Whether a difference is real is not decided here."), "{old}");
     assert!(!old.contains("verdicts"), "{old}");
-    assert!(verdicts(&header, &[], None, &[]).is_none());
+    assert!(verdicts(&header, &[], &[], None, &[]).is_none());
 }

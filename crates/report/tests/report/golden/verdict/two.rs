@@ -5,7 +5,7 @@ use fsarena_model::run::Clock;
 use fsarena_model::verdict::{Metric, Rule, Stop, StopWhy, Verdict};
 use fsarena_report::{Detail, Style, verdict_json, verdict_tables};
 use fsarena_verdict::watchers::{Finding, FindingKind, Outlier};
-use fsarena_verdict::{Estimator, Forecast, ForecastFor, RerunBlock, Verdicts};
+use fsarena_verdict::{Forecast, ForecastFor, IntervalBy, RerunBlock, Verdicts};
 
 const EXT4: (usize, &str) = (0, "ext4");
 const XFS: (usize, &str) = (1, "xfs");
@@ -26,7 +26,7 @@ fn same() -> Verdicts {
         against(row(1, "xfs", 1.07e9, 1.0 / 0.992), Verdict::Same, 1.0 / 1.018, 1.0 / 0.966),
     ];
     let mut one = pair(EXT4, XFS, Verdict::Same, [0.992, 0.966, 1.018]);
-    (one.n, one.at_blocks, one.estimator) = (12, 12, Estimator::HodgesLehmann);
+    (one.n, one.at_blocks, one.interval_by) = (12, 12, IntervalBy::SignedRanks);
     one.same_within = Some(0.05);
     let mut of = question(rows, vec![one]);
     of.looks = vec![12];
@@ -49,8 +49,15 @@ fn undecided() -> Verdicts {
     ];
     let mut one = pair(EXT4, XFS, Verdict::Undecided, [0.98, 0.962, 1.002]);
     one.same_within = Some(0.05);
-    one.forecast =
-        Some(Forecast { of: ForecastFor::Difference, blocks: 22, more_blocks: 14, seconds: 370.0 });
+    one.forecast = Some(Forecast {
+        of: ForecastFor::Difference,
+        blocks: 22,
+        more_blocks: 14,
+        seconds: 370.0,
+        most_blocks: 22,
+        most_more_blocks: 14,
+        most_seconds: 370.0,
+    });
     let mut verdicts = verdicts(vec![question(rows, vec![one])]);
     verdicts.margin = 0.02;
     verdicts.budget_ns = Some(300_000_000_000);
@@ -71,19 +78,19 @@ fn faster_80() {
     xfs        8  1.30 s   1.23  [1.18, 1.29]  SLOWER   2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended
+    decided; margin ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended
     because all that was asked is decided. Recomputed decisions match the stored
     ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
-    UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
-    that of the best, of blocks that have both (geometric means with Student's t),
-    in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count. The verdicts of a question hold together at
-    95 %, differences and SAME each (all looks, all pairs); each interval in
-    brackets is at its own level, 99.2 %. Early stop: decided before the last look;
-    a difference that is estimated there is a little too large on average, and its
-    interval allows for that.
+    UNDECIDED: none of these is shown. Least median first. ratio: the value of a
+    contender ÷ that of the best, of blocks that have both (Hodges-Lehmann;
+    intervals: Student's t), in pairs that of the first ÷ that of the second; cv:
+    standard deviation of the logarithms; n: blocks that count. The verdicts of a
+    question hold together at 95 %, differences and SAME each (all looks, all
+    pairs); each interval in brackets is at its own level, 99.2 %. Early stop:
+    decided before the last look; a difference that is estimated there is a little
+    too large on average, and its interval allows for that.
     ");
 }
 
@@ -99,19 +106,19 @@ fn same_100() {
     ext4       12  1.06 s   1.00             -  best     2.1 %
     xfs        12  1.07 s   1.01  [0.99, 1.03]  SAME     2.1 %
 
-    Rule: one look, after 12 blocks; margin ±5 %; no budget; method 1. 13 blocks done, 12 counted, 1 run
+    Rule: one look, after 12 blocks; margin ±5 %; no budget; method 2. 13 blocks done, 12 counted, 1 run
     again for a reason that no score is seen in; ended with the last block of the plan. Recomputed
     decisions match the stored ones.
     Blocks that were run again
       - block 3: others had 12 % of the processors (limit 5 %)
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
-    these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
-    both (from 12 blocks Hodges-Lehmann with exact signed ranks), in pairs that of the first ÷ that of
-    the second; cv: standard deviation of the logarithms; n: blocks that count. The verdicts of a
-    question hold together at 95 %, differences and SAME each (all looks, all pairs). SAME has an
-    interval of its own, at 90 %, all of it within the margin: it is narrower, as only one of its ends
-    can be wrong. With Hodges-Lehmann the level given is the one attained.
+    these is shown. Least median first. ratio: the value of a contender ÷ that of the best, of blocks
+    that have both (Hodges-Lehmann; intervals: from 12 blocks exact signed ranks), in pairs that of the
+    first ÷ that of the second; cv: standard deviation of the logarithms; n: blocks that count. The
+    verdicts of a question hold together at 95 %, differences and SAME each (all looks, all pairs). SAME
+    has an interval of its own, at 90 %, all of it within the margin: it is narrower, as only one of its
+    ends can be wrong. With signed ranks the level given is the one attained.
     ");
 }
 
@@ -129,17 +136,17 @@ fn undecided_80() {
     xfs        8  1.08 s  1.020  [0.998, 1.040]  UNDECIDED  2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±2 %; budget 5m00s; method 1. 8 blocks done, 8 counted; ended
+    decided; margin ±2 %; budget 5m00s; method 2. 8 blocks done, 8 counted; ended
     because the next block would not have ended within the budget. Recomputed
     decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±2 %;
-    UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
-    that of the best, of blocks that have both (geometric means with Student's t),
-    in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count. The verdicts of a question hold together at
-    95 %, differences and SAME each (all looks, all pairs); each interval in
-    brackets is at its own level, 99.2 %.
+    UNDECIDED: none of these is shown. Least median first. ratio: the value of a
+    contender ÷ that of the best, of blocks that have both (Hodges-Lehmann;
+    intervals: Student's t), in pairs that of the first ÷ that of the second; cv:
+    standard deviation of the logarithms; n: blocks that count. The verdicts of a
+    question hold together at 95 %, differences and SAME each (all looks, all
+    pairs); each interval in brackets is at its own level, 99.2 %.
     ");
 }
 
@@ -231,16 +238,16 @@ fn shapes_differ_100() {
         its median
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once decided; margin
-    ±5 %; no budget; method 1. 8 blocks done, 8 counted; not at its end: not all blocks were carried
+    ±5 %; no budget; method 2. 8 blocks done, 8 counted; not at its end: not all blocks were carried
     out. Recomputed decisions match the stored ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %; UNDECIDED: none of
-    these is shown. Best first. ratio: the value of a contender ÷ that of the best, of blocks that have
-    both (geometric means with Student's t), in pairs that of the first ÷ that of the second; cv:
-    standard deviation of the logarithms; n: blocks that count. The verdicts of a question hold together
-    at 95 %, differences and SAME each (all looks, all pairs); each interval in brackets is at its own
-    level, 99.2 %. Intervals of watchers are plain 95 %: corrected neither for looks nor for choosing
-    the best. Outliers (modified z above 3.5) are in all figures.
+    these is shown. Least median first. ratio: the value of a contender ÷ that of the best, of blocks
+    that have both (Hodges-Lehmann; intervals: Student's t), in pairs that of the first ÷ that of the
+    second; cv: standard deviation of the logarithms; n: blocks that count. The verdicts of a question
+    hold together at 95 %, differences and SAME each (all looks, all pairs); each interval in brackets
+    is at its own level, 99.2 %. Intervals of watchers are plain 95 %: corrected neither for looks nor
+    for choosing the best. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
@@ -268,14 +275,15 @@ fn left_out_with_reasons_80() {
       - bcachefs: mkfs.bcachefs is missing; install the package bcachefs-tools
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 1. 8 blocks done, 8 counted; ended
+    decided; margin ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended
     because all that was asked is decided. Recomputed decisions match the stored
     ones.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
-    UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
-    that of the best, of blocks that have both, in pairs that of the first ÷ that of
-    the second; cv: standard deviation of the logarithms; n: blocks that count.
+    UNDECIDED: none of these is shown. Least median first. ratio: the value of a
+    contender ÷ that of the best, of blocks that have both, in pairs that of the
+    first ÷ that of the second; cv: standard deviation of the logarithms; n: blocks
+    that count.
     ");
 }
 
@@ -307,14 +315,14 @@ fn before_the_first_look_80() {
     xfs        8  1.30 s   1.23  UNDECIDED  2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
-    decided; margin ±5 %; no budget; method 1. 3 blocks done, 3 counted; not at its
+    decided; margin ±5 %; no budget; method 2. 3 blocks done, 3 counted; not at its
     end: not all blocks were carried out.
 
     FASTER: takes less time; SLOWER: takes more time; SAME: shown to be within ±5 %;
-    UNDECIDED: none of these is shown. Best first. ratio: the value of a contender ÷
-    that of the best, of blocks that have both (geometric means with Student's t),
-    in pairs that of the first ÷ that of the second; cv: standard deviation of the
-    logarithms; n: blocks that count.
+    UNDECIDED: none of these is shown. Least median first. ratio: the value of a
+    contender ÷ that of the best, of blocks that have both (Hodges-Lehmann;
+    intervals: Student's t), in pairs that of the first ÷ that of the second; cv:
+    standard deviation of the logarithms; n: blocks that count.
     ");
 }
 

@@ -213,6 +213,9 @@ fn json_has_units_and_short_numbers() {
         blocks: 22,
         more_blocks: 14,
         seconds: 1000.0 / 3.0,
+        most_blocks: 22,
+        most_more_blocks: 14,
+        most_seconds: 1000.0 / 3.0,
     });
     verdicts.questions.push(written);
     verdicts.budget_ns = Some(1_800_000_000_001);
