@@ -176,11 +176,11 @@ pub fn plan(plan: &fsarena_model::run::RunPlan, cost: &crate::PlanCost) -> Value
 const IN_BASE_UNIT: [&str; 6] =
     ["median", "median_low", "median_high", "geometric_mean", "min", "max"];
 
-/// The verdicts of a RUN as JSON: the fields of [`Verdicts`], with these differences. Numbers
-/// with a fraction are rounded to 6 significant digits, because the last digits of a logarithm
-/// differ from machine to machine; values in the metric's base unit have that unit in their key
-/// (`median_ns`, `median_bytes`), as has the time of a forecast (`more_s`, `most_more_s`). What is not a number
-/// is `null`.
+/// The verdicts of a RUN as JSON: the fields of [`Verdicts`], with these differences. Numbers with
+/// a fraction are rounded to 6 significant digits, because the last digits of a logarithm differ
+/// from machine to machine; values in the metric's base unit have that unit in their key
+/// (`median_ns`, `median_bytes`), as has the time of a forecast (`more_s`, `most_more_s`). What is
+/// not a number is `null`.
 #[must_use]
 pub fn verdict_json(verdicts: &Verdicts) -> Value {
     let mut value = serde_json::to_value(verdicts).unwrap_or(Value::Null);

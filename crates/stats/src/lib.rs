@@ -36,7 +36,7 @@ pub use family::{Decision, Family, LookInput, LookResult};
 pub use interval::{Bounds, Estimate, Interval, hodges_lehmann, mean_t, median_order_statistics};
 pub use letters::{letters, tiers};
 pub use p_values::{benjamini_hochberg, holm, mann_whitney};
-pub use paired::{EXACT_FROM, IntervalBy, POOLED_FROM, PairSample, Spread};
+pub use paired::{EXACT_FROM, IntervalBy, POOLED_BELOW, POOLED_FROM, PairSample, Spread};
 pub use sequential::{CAPS, FIRST_LOOK, Level, Looks};
 pub use shape::shapes_differ;
 

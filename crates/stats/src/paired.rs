@@ -15,11 +15,16 @@ use crate::walsh::Walsh;
 /// range; from here on it costs 5 % of width under normal noise and saves half of it under spikes.
 pub const EXACT_FROM: usize = 12;
 
-/// From so many blocks, and below [`EXACT_FROM`], a spread by all contenders takes the place of the
-/// pair's own. With three blocks a contender that is noisy by itself cannot be told from one that
-/// had bad luck: with one of four three times as noisy as the others and all compared with it, 5.6
-/// % of families had a false verdict.
+/// From so many blocks on, and below [`POOLED_BELOW`], a spread by all contenders takes the place
+/// of the pair's own.
+///
+/// With three blocks a contender that is noisy by itself cannot be told from one that had bad luck:
+/// with one of four three times as noisy as the others and all compared with it, 5.6 % of families
+/// had a false verdict.
 pub const POOLED_FROM: usize = 4;
+
+/// From so many blocks on a pair has a spread of its own.
+pub const POOLED_BELOW: usize = EXACT_FROM;
 
 /// The standard deviation of one d that reading in steps alone brings; `a` and `b` are the logs of
 /// the two contenders' values, `step` says how large a step is where a value is so large.

@@ -220,7 +220,10 @@ mod tests {
             let found = looks.level_at_end(blocks).among(1);
             assert!((found / wanted - 1.0).abs() < 0.035, "{blocks}: {found}, not {wanted}");
         }
-        assert!((looks.level_at_end(4).among(1) - levels::SHARE).abs() < 1e-4, "nothing was spent before");
+        assert!(
+            (looks.level_at_end(4).among(1) - levels::SHARE).abs() < 1e-4,
+            "nothing was spent before"
+        );
         assert_eq!(looks.level_at_end(3).among(1), 0.0);
         assert_eq!(looks.level_at_end(40), looks.level_at_end(32));
     }
@@ -238,8 +241,10 @@ mod tests {
                     assert!(shares.iter().all(|share| *share > 0.0), "{level:?}");
                 }
                 for pairs in [1, 4, 10, 66, 256, 500] {
-                    let (look, end) =
-                        (looks.level_at(blocks).among(pairs), looks.level_at_end(blocks).among(pairs));
+                    let (look, end) = (
+                        looks.level_at(blocks).among(pairs),
+                        looks.level_at_end(blocks).among(pairs),
+                    );
                     assert!(
                         end >= 0.98 * look,
                         "cap {cap}, {blocks} blocks, {pairs}: {look} {end}"

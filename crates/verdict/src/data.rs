@@ -7,7 +7,7 @@ use fsarena_model::verdict::Verdict;
 use fsarena_stats::agreement::Agreement;
 use fsarena_stats::blocks::{contender_spreads, spread_of_difference};
 use fsarena_stats::family::{Decision, LookInput, LookResult};
-use fsarena_stats::paired::{self, EXACT_FROM, POOLED_FROM, PairSample, Spread};
+use fsarena_stats::paired::{self, POOLED_BELOW, POOLED_FROM, PairSample, Spread};
 use fsarena_stats::shape::shapes_differ;
 use std::collections::BTreeMap;
 
@@ -123,7 +123,7 @@ impl Pool {
         blocks.sort_unstable();
         blocks.dedup();
         let mut classes = Vec::new();
-        if !(POOLED_FROM..EXACT_FROM).contains(&blocks.len()) {
+        if !(POOLED_FROM..POOLED_BELOW).contains(&blocks.len()) {
             return Self { classes };
         }
         let mut kinds: Vec<Class> = counted().map(|point| point.class).collect();

@@ -173,8 +173,7 @@ fn what_the_machine_did_is_not_said_of_the_code() {
         answered(&header, &move |contender, sequence| {
             let ms = [100.0, 132.0][contender] * noise(sequence, 0.01);
             let mut one = beside(score(sequence, ms * MS), [0.02, foreign][contender]);
-            one.phases[0].covariates.worker_cpu_ns =
-                Some([100, work][contender] * SECOND_NS / 100);
+            one.phases[0].covariates.worker_cpu_ns = Some([100, work][contender] * SECOND_NS / 100);
             one
         })
     };

@@ -2,7 +2,7 @@
 
 use fsarena_stats::blocks::{contender_spreads, spread_of_difference};
 use fsarena_stats::{
-    Decision, EXACT_FROM, Family, Level, LookInput, Looks, POOLED_FROM, PairSample,
+    Decision, Family, Level, LookInput, Looks, POOLED_BELOW, POOLED_FROM, PairSample,
 };
 
 /// Share of misses where one looks once.
@@ -65,7 +65,7 @@ pub fn verdicts(
                 columns[a].iter().zip(&columns[b]).map(|(a, b)| a - b).collect()
             })
             .collect();
-        let is_pooled = (POOLED_FROM..EXACT_FROM).contains(&blocks);
+        let is_pooled = (POOLED_FROM..POOLED_BELOW).contains(&blocks);
         let spreads = is_pooled.then(|| contender_spreads(rows)).flatten();
         let looks: Vec<LookInput<'_>> = open
             .iter()
