@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 type Phase = (usize, String);
 
 /// What others did during a block.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Disturbances {
     /// The first reason that is complete by itself.
     why: Option<String>,
