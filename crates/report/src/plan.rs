@@ -12,7 +12,7 @@ use fsarena_model::contender::{Contender, DeviceLevel};
 use fsarena_model::cycle::{Cycle, Disturb, Load, UpdateKind};
 use fsarena_model::factor::{self, Factor};
 use fsarena_model::job::{Job, JobKind};
-use fsarena_model::run::RunPlan;
+use fsarena_model::run::{NotRun, RunPlan};
 use fsarena_model::verdict::{Pairs, Question, Rule, VerdictPlan};
 use fsarena_model::work::{Phase, Workload};
 use fsarena_study::SourceView;
@@ -44,18 +44,19 @@ pub fn plan_table(plan: &RunPlan, cost: &PlanCost, width: usize, style: Style) -
 /// What cannot take part, and what would help; before everything else, because the rest of a plan
 /// is read as if all of it were run. Contenders that have one reason are one line.
 fn not_run(plan: &RunPlan) -> Vec<String> {
-    let mut lines: Vec<((Option<usize>, &str), Vec<String>)> = Vec::new();
+    let mut lines: Vec<(&NotRun, Vec<String>)> = Vec::new();
     for row in &plan.not_run {
-        let key = (row.workload, row.reason.as_str());
-        match lines.iter_mut().find(|(known, _)| *known == key) {
+        let is_alike =
+            |known: &NotRun| (known.workload, &known.reason) == (row.workload, &row.reason);
+        match lines.iter_mut().find(|(known, _)| is_alike(known)) {
             Some((_, labels)) => labels.push(label(plan, row.contender)),
-            None => lines.push((key, vec![label(plan, row.contender)])),
+            None => lines.push((row, vec![label(plan, row.contender)])),
         }
     }
-    let line = |((workload, reason), labels): ((Option<usize>, &str), Vec<String>)| {
-        let workload = workload.and_then(|at| plan.workloads.get(at));
+    let line = |(row, labels): (&NotRun, Vec<String>)| {
+        let workload = row.workload.and_then(|at| plan.workloads.get(at));
         let of = workload.map(|work| format!(" in {}", work.name)).unwrap_or_default();
-        format!("{}{of}: {reason}", labels.join(", "))
+        format!("{}{of}: {}", labels.join(", "), row.reason)
     };
     lines.into_iter().map(line).collect()
 }
