@@ -124,7 +124,11 @@ pub struct HonestyArgs {
     /// bounds it, how long each rule takes, and what the noise is made of.
     #[arg(long)]
     pub power: bool,
-    /// Blocks of a quick RUN (if not given: as many as fit into 4 minutes, 4 to 12).
+    /// Of several contenders: fewest and most blocks of the rule of `quick`, 2..32 at the widest
+    /// (if not given: as in that experiment).
+    #[arg(long, value_name = "LEAST..MOST", value_parser = fit)]
+    pub fit: Option<(u32, u32)>,
+    /// Blocks of a quick RUN (if not given: as many as fit into its time).
     #[arg(long, value_name = "N", requires = "power",
           value_parser = clap::value_parser!(u32).range(2..=32))]
     pub blocks: Option<u32>,
@@ -144,6 +148,13 @@ Examples:
   fsarena selftest honesty --fs ext4,ext3,xfs,btrfs --runs 200
   fsarena selftest honesty --tape latest --power
   fsarena selftest honesty --tape 1 --tape 2 --json | jq .";
+
+/// Fewest and most blocks.
+fn fit(text: &str) -> Result<(u32, u32), String> {
+    let two = text.split_once("..").and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    two.filter(|(least, most)| 2 <= *least && least <= most && *most <= 32)
+        .ok_or_else(|| "two numbers from 2 to 32, the smaller one first, such as 4..24".to_owned())
+}
 
 /// A factor as experiments take it.
 pub(super) fn scale(text: &str) -> Result<f64, String> {

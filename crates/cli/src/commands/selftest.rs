@@ -7,11 +7,11 @@ use crate::context::{self, Usage, exit};
 use anyhow::{Context as _, Result};
 use fsarena_model::seed::Seed;
 use fsarena_model::units::parse_share;
-use fsarena_model::verdict::DEFAULT_MARGIN;
+use fsarena_model::verdict::{DEFAULT_MARGIN, Rule};
 use fsarena_store::{RunId, Store};
 use fsarena_verdict::honesty::families::{
-    FamiliesReplayed, FamilyConfig, FamilyTape, Power, PowerConfig, blocks_needed, family_tape,
-    power, replay_families,
+    FamiliesReplayed, FamilyConfig, FamilyTape, Power, PowerConfig, Quick, blocks_needed,
+    family_tape, power, replay_families,
 };
 use fsarena_verdict::honesty::{
     Config, FALSE_PER_THOUSAND, Replayed, Tape, replay, tapes, trials_needed,
@@ -98,7 +98,23 @@ fn families(
 
 fn family_config(args: &HonestyArgs, margin: Option<f64>) -> FamilyConfig {
     let (replays, seed) = (args.replays, Seed::from_number(args.seed));
-    FamilyConfig { replays, margin: margin.unwrap_or(DEFAULT_MARGIN), seed }
+    let mut quick = quick();
+    if let Some((least, most)) = args.fit {
+        (quick.least, quick.most) = (least, most);
+    }
+    FamilyConfig { replays, margin: margin.unwrap_or(DEFAULT_MARGIN), seed, quick }
+}
+
+/// What the built-in experiment does.
+fn quick() -> Quick {
+    let run = fsarena_plan::builtin::experiment("quick").expect("quick is built in").run;
+    let budget_s = run.verdicts.budget_ns.map_or(240, |ns| (ns / 1_000_000_000) as u32);
+    let (least, most) = match run.rule {
+        Some(Rule::Fit { least, most }) => (least, most),
+        Some(rule) => (rule.least_blocks(), rule.blocks()),
+        None => (4, 12),
+    };
+    Quick { least, most, budget_s }
 }
 
 fn quick_power(

@@ -119,8 +119,8 @@ fn a_stored_tape_of_several_contenders_is_played_by_whole_runs() {
     let ran = env.run(&args).good();
     let ran = ran.says(&["RUN 1: ext4, xfs, btrfs (durable)", "70 complete blocks"]);
     let ran =
-        ran.says(&["each against a baseline", "all pairs", "truth: the medians of the session"]);
-    ran.says(&["looks, cap 32", "budget at 5", "--runs 4", "pairs found"]);
+        ran.says(&["each against a baseline", "all pairs", "own noise, equal over the session"]);
+    ran.says(&["looks, cap 32", "budget at 5", "quick", "--runs 4", "pairs found", "exchangeable"]);
     let json = |more: &[&str]| env.run(&[&args[..], &["--json"], more].concat()).good().json();
     let once = json(&[]);
     assert_eq!(once["kind"], "honesty-families");
@@ -136,7 +136,8 @@ fn a_stored_tape_of_several_contenders_is_played_by_whole_runs() {
 fn what_quick_finds_on_a_stored_tape() {
     let env = TestEnv::new();
     store_tape(&env, &["ext4", "xfs", "btrfs"], 70);
-    let args = ["selftest", "honesty", "--tape", "1", "--replays", "20", "--power"];
+    let args =
+        ["selftest", "honesty", "--tape", "1", "--replays", "20", "--power", "--fit", "4..12"];
     let ran = env.run(&args).good();
     let ran = ran.says(&["The rule of quick: 3 contenders", "one look after 12 blocks"]);
     ran.says(&[
@@ -167,6 +168,7 @@ fn what_cannot_be_is_refused_before_anything_is_recorded() {
     with(&["--on", &target, "--power"]).says(&["--power", "several file systems"]);
     with(&["--blocks", "8"]).says(&["--power"]);
     with(&["--power", "--blocks", "33"]).says(&["--blocks"]);
+    with(&["--tape", "1", "--fit", "12..4"]).says(&["--fit", "the smaller one first"]);
     assert!(!env.db().exists(), "something was recorded");
     assert_nothing_left(&env);
 }

@@ -8,8 +8,8 @@ use crate::text::Style;
 use crate::text::{bold, wrap};
 use fsarena_model::units::three_digits;
 use fsarena_verdict::honesty::families::{
-    AskedPairs, Centre, FamiliesReplayed, FamilyFigures, FamilyRule, FamilyTapeFacts, NOISES, Odd,
-    SESSION_BLOCKS, Scenario, TapePhase,
+    AskedPairs, FamiliesReplayed, FamilyFigures, FamilyRule, FamilyTapeFacts, NOISES, Odd,
+    SESSION_BLOCKS, Scenario, TapePhase, Truth,
 };
 
 /// Injected factors that power is shown of.
@@ -24,15 +24,14 @@ pub fn family_tables(tapes: &[FamiliesReplayed], width: usize, style: Style) -> 
     for tape in tapes {
         out.push_str(&head(&tape.tape, width, style));
         for (contenders, pairs) in asked(tape) {
-            for centre in [Centre::Tape, Centre::Session] {
-                let title = title(contenders, pairs);
-                let truth = match centre {
-                    Centre::Tape => "truth: the medians of the tape",
-                    Centre::Session => "truth: the medians of the session",
-                };
-                let title = format!("{title}: false families, % ({truth})");
+            for truth in [Truth::Exchangeable, Truth::Tape, Truth::Session, Truth::Reaction] {
+                let title = format!(
+                    "{}: false families, % ({})",
+                    title(contenders, pairs),
+                    truth_name(truth)
+                );
                 out.push_str(&titled(&title, width, style));
-                out.push_str(&false_families(tape, contenders, pairs, centre, width));
+                out.push_str(&false_families(tape, (contenders, pairs), truth, width));
             }
             let title = format!("{}: pairs found, %, and what it takes", title(contenders, pairs));
             out.push_str(&titled(&title, width, style));
@@ -107,6 +106,15 @@ fn title(contenders: usize, pairs: AskedPairs) -> String {
     format!("{contenders} contenders, {pairs}")
 }
 
+fn truth_name(truth: Truth) -> &'static str {
+    match truth {
+        Truth::Exchangeable => "exchangeable",
+        Truth::Tape => "own noise, equal over the tape",
+        Truth::Session => "own noise, equal over the session",
+        Truth::Reaction => "one reacts ×n to the machine's drift",
+    }
+}
+
 fn is_asked(scenario: &Scenario, contenders: usize, pairs: AskedPairs) -> bool {
     scenario.contenders == contenders && scenario.pairs == pairs
 }
@@ -132,18 +140,22 @@ fn noise_name(odd: Odd, noise: f64) -> String {
 
 fn false_families(
     tape: &FamiliesReplayed,
-    contenders: usize,
-    pairs: AskedPairs,
-    centre: Centre,
+    (contenders, pairs): (usize, AskedPairs),
+    truth: Truth,
     width: usize,
 ) -> String {
-    let noises = noises(pairs);
-    let mut columns =
-        vec![Column::text("rule"), Column::figure("equal"), Column::figure("95 %").optional(1)];
-    let others = noises.iter().skip(1);
+    let mut noises = noises(pairs);
+    let is_gate = truth == Truth::Exchangeable;
+    let mut columns = vec![Column::text("rule")];
+    if truth == Truth::Reaction {
+        noises.remove(0);
+    } else {
+        columns.extend([Column::figure("equal"), Column::figure("95 %").optional(1)]);
+    }
+    let others = noises.iter().filter(|(odd, _)| *odd != Odd::None);
     columns.extend(others.map(|&(odd, noise)| Column::figure(noise_name(odd, noise)).narrow()));
     columns.push(Column::text("worst phase"));
-    if centre == Centre::Tape {
+    if is_gate {
         columns.push(Column::figure("SAME at margin").narrow());
     }
     let mut grid = Table::new(columns);
@@ -151,16 +163,16 @@ fn false_families(
         let at = |odd: Odd, noise: f64, factor: f64| {
             tape.figures(&rule.key, |scenario| {
                 is_asked(scenario, contenders, pairs)
-                    && (scenario.centre, scenario.odd, scenario.noise) == (centre, odd, noise)
+                    && (scenario.truth, scenario.odd, scenario.noise) == (truth, odd, noise)
                     && (scenario.factor - factor).abs() < 1e-9
             })
         };
         let rows: Vec<_> =
             noises.iter().map(|&(odd, noise)| (odd, noise, at(odd, noise, 1.0))).collect();
         let mut cells = vec![rule.name.clone()];
-        for (number, (_, _, figures)) in rows.iter().enumerate() {
+        for (odd, _, figures) in &rows {
             cells.push(figures.map_or_else(dash, |f| percent(f.false_families.share())));
-            if number == 0 {
+            if *odd == Odd::None {
                 let range = |f: &FamilyFigures| {
                     let rate = &f.false_families;
                     format!("{}–{}", percent(rate.low), percent(rate.high))
@@ -169,7 +181,7 @@ fn false_families(
             }
         }
         cells.push(worst(tape, &rows));
-        if centre == Centre::Tape {
+        if is_gate {
             let sames = noises.iter().filter_map(|&(odd, noise)| at(odd, noise, 1.0 + tape.margin));
             let most = sames.map(|figures| figures.false_sames.share()).max_by(f64::total_cmp);
             cells.push(most.map_or_else(dash, percent));
@@ -209,7 +221,7 @@ fn found(tape: &FamiliesReplayed, contenders: usize, pairs: AskedPairs, width: u
             tape.figures(&rule.key, |scenario| {
                 is_asked(scenario, contenders, pairs)
                     && scenario.odd == Odd::None
-                    && scenario.centre == Centre::Tape
+                    && scenario.truth == Truth::Exchangeable
                     && (scenario.factor - factor).abs() < 1e-9
             })
         };
@@ -241,30 +253,39 @@ fn words(tape: &FamiliesReplayed) -> String {
     let one = |(scenario, figures): &(&Scenario, &FamilyFigures)| {
         let rule = tape.rules.iter().find(|rule| rule.key == figures.rule);
         format!(
-            "{}, {} of {} families ({}, {}, by the {})",
+            "{}, {} of {} families ({}, {}, {})",
             rule.map_or("", |rule| rule.name.as_str()),
             grouped(figures.false_families.count as u64),
             grouped(figures.false_families.of as u64),
             title(scenario.contenders, scenario.pairs),
             noise_name(scenario.odd, scenario.noise),
-            match scenario.centre {
-                Centre::Tape => "tape",
-                Centre::Session => "session",
-            },
+            truth_name(scenario.truth),
         )
     };
     let broken: Vec<String> = tape.broken().map(|found| one(&found)).collect();
     let mut text = match broken.as_slice() {
-        [] => "The rules that are shipped keep their 5 % with noise as it was recorded.".to_owned(),
-        broken => format!(
-            "MORE false families than 5 % allows, with noise as it was recorded: {}.",
-            broken.join("; ")
-        ),
+        [] => {
+            "The rules that are shipped keep their 5 % where contenders are exchangeable but for \
+               the size of their noise."
+                .to_owned()
+        }
+        broken => format!("MORE false families than 5 % allows: {}.", broken.join("; ")),
     };
     let share = |figures: &FamilyFigures| figures.false_families.share();
-    let unequal = tape.shipped(|scenario| scenario.odd != Odd::None);
-    if let Some(worst) = unequal.max_by(|a, b| share(a.1).total_cmp(&share(b.1))) {
-        text.push_str(&format!(" The most with unequal noise: {}.", one(&worst)));
+    for truth in [Truth::Exchangeable, Truth::Tape, Truth::Session, Truth::Reaction] {
+        let own: Vec<_> = tape.shipped(|scenario| scenario.truth == truth).collect();
+        let sum = |of: fn(&FamilyFigures) -> usize| own.iter().map(|one| of(one.1)).sum::<usize>();
+        let wrong = sum(|figures| figures.false_families.count);
+        let all = sum(|figures| figures.false_families.of).max(1);
+        if let Some(worst) = own.iter().max_by(|a, b| share(a.1).total_cmp(&share(b.1))) {
+            text.push_str(&format!(
+                " {}: {} % in all, the most {} % ({}).",
+                truth_name(truth),
+                percent(wrong as f64 / all as f64),
+                percent(share(worst.1)),
+                one(worst),
+            ));
+        }
     }
     text
 }
@@ -285,10 +306,15 @@ fn legend(tape: &FamiliesReplayed, width: usize, style: Style) -> String {
             tape.starts
         ),
         format!(
-            "The values of each contender are divided by its median, over the tape or over the \
-             {SESSION_BLOCKS} blocks around the play (a session), so that all are truly equal. ×n: \
-             the deviations of one contender (base: of the baseline) from its median, as \
-             logarithms, are multiplied by n."
+            "A value is a contender's level, what all contenders of the block have in common (the \
+             machine's drift), and the rest, its own noise. Levels are made equal. ×n: the noise of \
+             one contender (base: of the baseline) is multiplied by n, as logarithms. \
+             exchangeable: in each block the noises are dealt out to the contenders at random, so \
+             that nothing but chance makes one faster; this is what a rule has to keep. own noise: \
+             each keeps its noise and its slow drift against the others; equal are the medians over \
+             the tape, or over the {SESSION_BLOCKS} blocks around the play (a session). One reacts \
+             ×n: its drift is multiplied too, and no longer cancels. What these say beyond \
+             exchangeable is that a verdict holds for its session."
         ),
         format!(
             "A family is one phase of one RUN; it is false with one false FASTER, SLOWER or SAME. \

@@ -9,7 +9,7 @@ use crate::text::Style;
 use crate::text::wrap;
 use fsarena_model::units::three_digits;
 use fsarena_verdict::honesty::families::{
-    Centre, Covariate, EFFECTS, FamilyFigures, LAGS, POWER, PhaseFigures, Power, TO_BE_FOUND,
+    Covariate, EFFECTS, FamilyFigures, LAGS, POWER, PhaseFigures, Power, TO_BE_FOUND, Truth,
 };
 
 /// All tapes, each with what is found on it.
@@ -41,7 +41,7 @@ pub fn power_tables(tapes: &[Power], width: usize, style: Style) -> String {
 fn quick_title(tape: &Power) -> String {
     let fitting = tape
         .budget_s
-        .map_or_else(String::new, |budget_s| format!(" (what fits into {budget_s} s, 4 to 12)"));
+        .map_or_else(String::new, |budget_s| format!(" (as many as fit into {budget_s} s)"));
     format!(
         "The rule of quick: {} contenders, each against a baseline, {} s a block, one look after {} \
          blocks{fitting}",
@@ -86,7 +86,7 @@ fn quick(tape: &Power, width: usize) -> String {
 /// What the rule of quick said with this effect.
 fn quick_figures(tape: &Power, factor: f64) -> Option<&FamilyFigures> {
     let is_meant = |scenario: &fsarena_verdict::honesty::families::Scenario| {
-        scenario.centre == Centre::Tape && scenario.factor == factor
+        scenario.truth == Truth::Exchangeable && scenario.factor == factor
     };
     let row = tape.scenarios.iter().find(|row| is_meant(&row.scenario))?;
     row.rules.iter().find(|figures| figures.rule == tape.rule)

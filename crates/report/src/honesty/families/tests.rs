@@ -4,7 +4,7 @@ use super::*;
 use fsarena_model::run::Clock;
 use fsarena_model::seed::Seed;
 use fsarena_verdict::honesty::families::{
-    PhaseFigures, ScenarioFigures, TapePhase, courses, scenarios,
+    PhaseFigures, Quick, ScenarioFigures, TapePhase, courses, scenarios,
 };
 use fsarena_verdict::honesty::{LeftOut, Rate};
 
@@ -35,7 +35,10 @@ fn figures(scenario: &Scenario, rule: &FamilyRule, wrong: usize) -> FamilyFigure
 }
 
 fn replayed(wrong: usize) -> FamiliesReplayed {
-    let rules: Vec<FamilyRule> = courses().iter().flat_map(|course| course.rules()).collect();
+    let rules: Vec<FamilyRule> = courses(Quick { least: 4, most: 24, budget_s: 240 })
+        .iter()
+        .flat_map(|course| course.rules())
+        .collect();
     let phase = |phase: &str| TapePhase::named("small-files", phase);
     let row = |scenario: Scenario| ScenarioFigures {
         scenario,

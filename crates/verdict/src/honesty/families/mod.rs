@@ -3,10 +3,9 @@
 //!
 //! A [`FamilyTape`] holds complete blocks of a RUN whose contenders were interleaved. A play begins
 //! at a block drawn at random and takes the blocks that follow as a RUN, with contenders drawn at
-//! random from those of the tape. Each contender's values are moved so that all have one median
-//! ([`Centre`]); how they spread, in which shape, and how they drift within the window stays. Then
-//! the noise of one of them and the lengths of one (or of all rivals of the baseline) are
-//! multiplied by known factors ([`Scenario`]). The judge that carries real RUNs out decides.
+//! random from those of the tape. All are made truly equal ([`Truth`]), the noise of one of them
+//! and the lengths of one (or of all rivals of the baseline) are multiplied by known factors
+//! ([`Scenario`]), and the judge that carries real RUNs out decides.
 
 mod covariates;
 mod noise;
@@ -27,8 +26,8 @@ pub use replays::{
     FamiliesReplayed, FamilyConfig, FamilyTapeFacts, ScenarioFigures, blocks_needed,
     replay_families,
 };
-pub use rules::{Course, FamilyRule, QUICK_S, courses, longest_play, one_look, quick};
-pub use scenario::{AskedPairs, Centre, EFFECTS, NOISES, Odd, SESSION_BLOCKS, Scenario, scenarios};
+pub use rules::{Course, FamilyRule, Quick, courses, longest_play, one_look};
+pub use scenario::{AskedPairs, EFFECTS, NOISES, Odd, SESSION_BLOCKS, Scenario, Truth, scenarios};
 pub use tally::{FamilyFigures, PhaseFigures};
 pub use tape::{FamilyTape, FamilyTapeError, TapePhase, TapeTrial, family_tape};
 

@@ -1,7 +1,7 @@
 //! RUNs played on a tape, by the judge that carries real ones out.
 
 use super::rules::Course;
-use super::scenario::{Centre, SESSION_BLOCKS, Scenario};
+use super::scenario::{SESSION_BLOCKS, Scenario, Truth};
 use super::tape::FamilyTape;
 use crate::judge::Judge;
 use fsarena_model::record::{CacheState, TimeBase};
@@ -19,6 +19,8 @@ pub(super) struct Draw {
     pub start: usize,
     /// Which contender of the tape takes each place in the RUN.
     pub places: Vec<usize>,
+    /// Where it comes from whose noise goes to whom in each block.
+    pub deal: Seed,
 }
 
 impl Draw {
@@ -29,7 +31,7 @@ impl Draw {
         let mut places: Vec<usize> = (0..tape.contenders.len()).collect();
         rng.shuffle(&mut places);
         places.truncate(contenders);
-        Self { start, places }
+        Self { start, places, deal: seed.child("deal", 0) }
     }
 }
 
@@ -38,7 +40,10 @@ pub(super) struct Prepared<'t> {
     pub tape: &'t FamilyTape,
     /// Workloads that have phases on it.
     workloads: Vec<usize>,
-    medians: Vec<Vec<f64>>,
+    /// Logarithms without the median of each contender: by phase, contender and block.
+    away: Vec<Vec<Vec<f64>>>,
+    /// Of these the mean over all contenders: by phase and block.
+    drift: Vec<Vec<f64>>,
     /// Logarithm of the length that all contenders are given, by phase.
     levels: Vec<f64>,
     elapsed_s: Vec<Vec<Vec<f64>>>,
@@ -51,7 +56,9 @@ impl<'t> Prepared<'t> {
         let medians = tape.medians();
         let level = |own: &Vec<f64>| own.iter().sum::<f64>() / own.len().max(1) as f64;
         let levels = medians.iter().map(level).collect();
-        Self { tape, workloads, levels, medians, elapsed_s: tape.elapsed_s() }
+        let away: Vec<Vec<Vec<f64>>> = tape.logs.iter().zip(&medians).map(without).collect();
+        let drift = away.iter().map(|phase| drift(phase)).collect();
+        Self { tape, workloads, levels, away, drift, elapsed_s: tape.elapsed_s() }
     }
 
     /// The plan of a RUN: as the tape's, with other rules and contenders that are all alike.
@@ -97,23 +104,71 @@ impl<'t> Prepared<'t> {
         }
     }
 
-    /// What each place's logarithms are taken from, by phase.
-    fn centres(&self, centre: Centre, draw: &Draw) -> Vec<Vec<f64>> {
+    /// What the session's medians of each contender are away from those of the tape, by phase and
+    /// contender; 0 where the tape's are the truth.
+    fn shifts(&self, truth: Truth, draw: &Draw) -> Vec<Vec<f64>> {
         let blocks = self.tape.blocks.len();
         let middle = draw.start + super::rules::longest_play() / 2;
         let low = middle.saturating_sub(SESSION_BLOCKS / 2);
         let low = low.min(blocks.saturating_sub(SESSION_BLOCKS));
         let session = low..blocks.min(low + SESSION_BLOCKS);
-        let of = |(phase, medians): (&Vec<Vec<f64>>, &Vec<f64>)| -> Vec<f64> {
-            let at = |&contender: &usize| match centre {
-                Centre::Tape => medians[contender],
-                Centre::Session => {
-                    fsarena_stats::median(&phase[contender][session.clone()]).unwrap_or(0.0)
-                }
-            };
-            draw.places.iter().map(at).collect()
+        let shift = |own: &Vec<f64>| match truth {
+            Truth::Session => fsarena_stats::median(&own[session.clone()]).unwrap_or(0.0),
+            Truth::Exchangeable | Truth::Tape | Truth::Reaction => 0.0,
         };
-        self.tape.logs.iter().zip(&self.medians).map(of).collect()
+        self.away.iter().map(|phase| phase.iter().map(shift).collect()).collect()
+    }
+}
+
+fn without((phase, medians): (&Vec<Vec<f64>>, &Vec<f64>)) -> Vec<Vec<f64>> {
+    let of = |(own, median): (&Vec<f64>, &f64)| own.iter().map(|log| log - median).collect();
+    phase.iter().zip(medians).map(of).collect()
+}
+
+fn drift(phase: &[Vec<f64>]) -> Vec<f64> {
+    let at = |block: usize| phase.iter().map(|own| own[block]).sum::<f64>() / phase.len() as f64;
+    (0..phase[0].len()).map(at).collect()
+}
+
+/// The noise of one play.
+struct Noise<'p, 't> {
+    prepared: &'p Prepared<'t>,
+    scenario: &'p Scenario,
+    start: usize,
+    /// By phase and contender.
+    shifts: Vec<Vec<f64>>,
+    /// By block: the contender of the tape whose noise each place has.
+    dealt: Vec<Vec<usize>>,
+}
+
+impl<'p, 't> Noise<'p, 't> {
+    fn new(prepared: &'p Prepared<'t>, scenario: &'p Scenario, draw: &Draw) -> Self {
+        let mut rng = draw.deal.rng();
+        let mut deal = |_| match scenario.truth {
+            Truth::Exchangeable => {
+                let mut all: Vec<usize> = (0..prepared.tape.contenders.len()).collect();
+                rng.shuffle(&mut all);
+                all
+            }
+            Truth::Tape | Truth::Session | Truth::Reaction => draw.places.clone(),
+        };
+        let dealt = (0..super::rules::longest_play()).map(&mut deal).collect();
+        let shifts = prepared.shifts(scenario.truth, draw);
+        Self { prepared, scenario, start: draw.start, shifts, dealt }
+    }
+
+    /// What a value is away from its level.
+    fn at(&self, phase: usize, place: usize, block: usize) -> f64 {
+        let (from, contender) = (self.start + block, self.dealt[block][place]);
+        let shifts = &self.shifts[phase];
+        let away = self.prepared.away[phase][contender][from] - shifts[contender];
+        let times = self.scenario.noise_at(place);
+        if self.scenario.truth == Truth::Reaction {
+            return away * times;
+        }
+        let mean_shift = shifts.iter().sum::<f64>() / shifts.len() as f64;
+        let drift = self.prepared.drift[phase][from] - mean_shift;
+        drift + (away - drift) * times
     }
 }
 
@@ -166,12 +221,12 @@ impl Window {
     /// Takes the values of a play.
     pub fn fill(&mut self, prepared: &Prepared<'_>, scenario: &Scenario, draw: &Draw) {
         let tape = prepared.tape;
-        let centres = prepared.centres(scenario.centre, draw);
+        let noise = Noise::new(prepared, scenario, draw);
         let mut first_phase = 0;
         let per_block = prepared.workloads.len() * scenario.contenders;
         for (number, &workload) in prepared.workloads.iter().enumerate() {
             for (place, &contender) in draw.places.iter().enumerate() {
-                let (noise, effect) = (scenario.noise_at(place), scenario.effect_at(place));
+                let effect = scenario.effect_at(place);
                 let elapsed_s = &prepared.elapsed_s[workload][contender];
                 let at = number * scenario.contenders + place;
                 for (block, score) in self.scores.iter_mut().skip(at).step_by(per_block).enumerate()
@@ -180,13 +235,13 @@ impl Window {
                     // A phase that takes longer keeps the machine busy for longer.
                     let mut longer_s = 0.0;
                     for (phase, own) in (first_phase..).zip(&mut score.phases) {
-                        let log = tape.logs[phase][contender][from];
-                        let away = (log - centres[phase][place]) * noise;
+                        let away = noise.at(phase, place, block);
                         let played = prepared.levels[phase] + away + effect;
                         own.durable_ns = Some(played.exp().round() as u64);
                         own.returned_ns = own.durable_ns.unwrap_or(0);
                         own.drained_ns = own.durable_ns;
                         if effect != 0.0 {
+                            let log = tape.logs[phase][contender][from];
                             longer_s += log.exp() * effect.exp_m1() * 1e-9;
                         }
                     }

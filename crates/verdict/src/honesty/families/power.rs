@@ -4,8 +4,8 @@
 use super::covariates::{PhaseCovariates, covariates};
 use super::noise::{PhaseNoise, log_ratios, noise};
 use super::replays::{FamilyConfig, FamilyTapeFacts, ScenarioFigures, play_all, starts};
-use super::rules::{Course, FamilyRule, QUICK_S, courses, longest_play, one_look, quick};
-use super::scenario::{AskedPairs, Centre, EFFECTS, Odd, Scenario};
+use super::rules::{Course, FamilyRule, courses, longest_play, one_look};
+use super::scenario::{AskedPairs, EFFECTS, Scenario, Truth};
 use super::tape::{FamilyTape, FamilyTapeError, TapePhase};
 use crate::honesty::figures::Rate;
 use fsarena_model::record::TrialRecord;
@@ -27,7 +27,7 @@ const MOST_BLOCKS: u32 = 10_000;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PowerConfig {
     pub families: FamilyConfig,
-    /// Blocks of the quick RUN, 2 to [`longest_play`]; absent: as many as fit into [`QUICK_S`].
+    /// Blocks of the quick RUN, 2 to [`longest_play`]; absent: as many as fit.
     pub blocks: Option<u32>,
 }
 
@@ -104,36 +104,35 @@ pub fn power(
     let contenders = QUICK_CONTENDERS.min(tape.contenders.len());
     let block_s = block_s(tape, contenders);
     let most = longest_play() as u32;
-    let asked = config.blocks.map_or_else(quick, |blocks| one_look(blocks.clamp(2, most)));
+    let quick = config.families.quick;
+    let given = config.blocks.map(|blocks| one_look(blocks.clamp(2, most)));
+    let asked = given.unwrap_or_else(|| quick.course());
     let rule = asked.rules()[0].key.clone();
-    let mut all = courses();
+    let mut all = courses(quick);
     if !all.contains(&asked) {
         all.push(asked);
     }
     let equal = Scenario::equal(contenders, AskedPairs::Baseline);
-    let mut scenarios = vec![equal, Scenario { centre: Centre::Session, ..equal }];
+    let mut scenarios = vec![equal, Scenario { truth: Truth::Tape, ..equal }];
     scenarios.extend(EFFECTS.map(|factor| Scenario { factor, ..equal }));
     let played = play_all(tape, &scenarios, &all, starts, &config.families);
-    let at = |centre: Centre, factor: f64| {
+    let at = |factor: f64| {
         let is_meant = |row: &&ScenarioFigures| {
-            let own = &row.scenario;
-            own.centre == centre && own.odd == Odd::None && own.factor == factor
+            row.scenario.truth == Truth::Exchangeable && row.scenario.factor == factor
         };
         let row = played.iter().find(is_meant).expect("it was played");
         row.rules.iter().find(|figures| figures.rule == rule).expect("it was played")
     };
     let none = Rate::new(0, 0);
-    let blocks = at(Centre::Tape, 1.0).blocks_median.round() as u32;
+    let blocks = at(1.0).blocks_median.round() as u32;
     let phases = tape.phases.iter().enumerate().map(|(number, phase)| {
         let sd = sd_within(tape, number, blocks as usize);
         PhasePower {
             phase: phase.clone(),
             sd_log_ratio: sd,
             needed_blocks: needed_blocks(sd, contenders - 1),
-            found: EFFECTS
-                .map(|factor| at(Centre::Tape, factor).phases[number].found.unwrap_or(none))
-                .to_vec(),
-            false_families: at(Centre::Tape, 1.0).phases[number].false_families,
+            found: EFFECTS.map(|factor| at(factor).phases[number].found.unwrap_or(none)).to_vec(),
+            false_families: at(1.0).phases[number].false_families,
         }
     });
     Ok(Power {
@@ -144,10 +143,10 @@ pub fn power(
         starts,
         contenders,
         block_s,
-        budget_s: config.blocks.is_none().then_some(QUICK_S),
+        budget_s: config.blocks.is_none().then_some(quick.budget_s),
         blocks,
-        found: at(Centre::Tape, TO_BE_FOUND).found.unwrap_or(none),
-        false_families: at(Centre::Tape, 1.0).false_families,
+        found: at(TO_BE_FOUND).found.unwrap_or(none),
+        false_families: at(1.0).false_families,
         phases: phases.collect(),
         rules: all.iter().flat_map(Course::rules).collect(),
         scenarios: played,
@@ -200,12 +199,15 @@ fn needed_blocks(sd: f64, pairs: usize) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rules::Quick;
     use super::super::synthetic::{Normal, tape};
     use super::*;
     use fsarena_model::seed::Seed;
 
     fn config(blocks: Option<u32>) -> PowerConfig {
-        let families = FamilyConfig { replays: 300, margin: 0.05, seed: Seed::from_number(1) };
+        let quick = Quick { least: 4, most: 12, budget_s: 240 };
+        let families =
+            FamilyConfig { replays: 300, margin: 0.05, seed: Seed::from_number(1), quick };
         PowerConfig { families, blocks }
     }
 

@@ -1,8 +1,8 @@
 //! Scenarios played on a tape by every rule, and what came out.
 
 use super::play::{Draw, Prepared, Window, play};
-use super::rules::{Course, FamilyRule, courses, longest_play};
-use super::scenario::{Odd, Scenario, scenarios};
+use super::rules::{Course, FamilyRule, Quick, courses, longest_play};
+use super::scenario::{Scenario, Truth, scenarios};
 use super::tally::{FamilyFigures, FamilyTally};
 use super::tape::{FamilyTape, FamilyTapeError, TapePhase, TapeTrial};
 use crate::honesty::tape::LeftOut;
@@ -24,6 +24,8 @@ pub struct FamilyConfig {
     pub margin: f64,
     /// Where all draws come from.
     pub seed: Seed,
+    /// What `quick` does.
+    pub quick: Quick,
 }
 
 /// What all rules said on a tape of several contenders.
@@ -115,11 +117,11 @@ impl FamiliesReplayed {
         })
     }
 
-    /// Of these, with noise as it was recorded, those with more false families than a promise of
-    /// 5 % allows, over all phases.
+    /// Of these, where contenders are exchangeable but for the size of their noise, those with
+    /// more false families than a promise of 5 % allows, over all phases.
     pub fn broken(&self) -> impl Iterator<Item = (&Scenario, &FamilyFigures)> {
-        let as_recorded = self.shipped(|scenario| scenario.odd == Odd::None);
-        as_recorded.filter(|(_, figures)| figures.false_families.is_over_limit())
+        let exchangeable = self.shipped(|scenario| scenario.truth == Truth::Exchangeable);
+        exchangeable.filter(|(_, figures)| figures.false_families.is_over_limit())
     }
 }
 
@@ -145,7 +147,7 @@ pub fn replay_families(
     played.dedup();
     let all: Vec<Scenario> =
         played.into_iter().flat_map(|count| scenarios(count, config.margin)).collect();
-    let courses = courses();
+    let courses = courses(config.quick);
     let scenarios = play_all(tape, &all, &courses, starts, config);
     Ok(FamiliesReplayed {
         tape: FamilyTapeFacts::from_tape(tape),

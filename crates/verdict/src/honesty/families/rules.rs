@@ -9,10 +9,26 @@ const CAP: u32 = 32;
 const BUDGET_ENDS: [u32; 6] = [5, 6, 8, 10, 14, 20];
 /// Numbers of blocks with one look.
 const FIXED: [u32; 4] = [4, 6, 8, 10];
-/// Fewest and most blocks of `quick`, which has as many as fit into its time.
-const QUICK_BLOCKS: (u32, u32) = (4, 12);
-/// The time of `quick`, s.
-pub const QUICK_S: u32 = 240;
+
+/// The rule of `quick`: one look after as many blocks as fit into its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Quick {
+    /// Fewest blocks.
+    pub least: u32,
+    /// Most blocks, at most [`longest_play`].
+    pub most: u32,
+    pub budget_s: u32,
+}
+
+impl Quick {
+    /// Its course.
+    #[must_use]
+    pub fn course(self) -> Course {
+        let rule = Rule::Fit { least: self.least, most: self.most.min(CAP) };
+        let budget_ns = Some(u64::from(self.budget_s) * 1_000_000_000);
+        Course { rule, budget_ns, budget_ends: Vec::new() }
+    }
+}
 
 /// A way to plan and to end a RUN.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -40,13 +56,13 @@ impl Course {
     /// The rules that it plays: without a budget, then one for each end.
     #[must_use]
     pub fn rules(&self) -> Vec<FamilyRule> {
-        let mut rules = vec![without_budget(self.rule)];
+        let mut rules = vec![without_budget(self.rule, self.budget_ns)];
         rules.extend(self.budget_ends.iter().map(|&blocks| by_budget(blocks)));
         rules
     }
 }
 
-fn without_budget(rule: Rule) -> FamilyRule {
+fn without_budget(rule: Rule, budget_ns: Option<u64>) -> FamilyRule {
     match rule {
         Rule::Looks { cap } => {
             let looks: Vec<String> = rule.looks().iter().map(ToString::to_string).collect();
@@ -67,9 +83,9 @@ fn without_budget(rule: Rule) -> FamilyRule {
             key: "quick".to_owned(),
             name: "quick".to_owned(),
             legend: format!(
-                "one look after as many blocks as fit into {} minutes, {least} to {most}, by the \
-                 length of the first",
-                QUICK_S / 60
+                "one look after as many blocks as fit into {} s, {least} to {most}, by the length \
+                 of the first",
+                budget_ns.unwrap_or(0) / 1_000_000_000
             ),
             is_gate: true,
         },
@@ -87,23 +103,15 @@ fn by_budget(blocks: u32) -> FamilyRule {
 
 /// Everything that is played.
 #[must_use]
-pub fn courses() -> Vec<Course> {
+pub fn courses(quick: Quick) -> Vec<Course> {
     let looks = Course {
         rule: Rule::Looks { cap: CAP },
         budget_ns: None,
         budget_ends: BUDGET_ENDS.to_vec(),
     };
-    let mut all = vec![looks, quick()];
+    let mut all = vec![looks, quick.course()];
     all.extend(FIXED.map(one_look));
     all
-}
-
-/// As `quick` ends.
-#[must_use]
-pub fn quick() -> Course {
-    let (least, most) = QUICK_BLOCKS;
-    let budget_ns = Some(u64::from(QUICK_S) * 1_000_000_000);
-    Course { rule: Rule::Fit { least, most }, budget_ns, budget_ends: Vec::new() }
 }
 
 /// One look after `blocks` blocks.
@@ -114,6 +122,6 @@ pub fn one_look(blocks: u32) -> Course {
 
 /// Most blocks that any of them takes.
 #[must_use]
-pub fn longest_play() -> usize {
-    courses().iter().map(|course| course.rule.blocks() as usize).max().unwrap_or(0)
+pub const fn longest_play() -> usize {
+    CAP as usize
 }

@@ -23,15 +23,25 @@ impl AskedPairs {
     }
 }
 
-/// What counts as the contenders' true lengths, which are made equal.
+/// What makes the contenders truly equal, and what the noise of one is.
+///
+/// A value is a contender's level, what all contenders of the block have in common (the machine's
+/// drift), and the rest, which is the contender's own noise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Centre {
-    /// The median of each over the whole tape: a drift of one against another is noise.
+pub enum Truth {
+    /// In each block the rests are dealt out to the contenders at random: nothing but chance can
+    /// make one of them faster, whatever their noises are.
+    Exchangeable,
+    /// Each has its own rests; all have one median over the whole tape. A slow drift of one against
+    /// another is a false verdict.
     Tape,
-    /// The median of each over the [`SESSION_BLOCKS`] blocks around the played ones: what a verdict
-    /// says of its own session is judged by that session.
+    /// Each has its own rests; all have one median over the [`SESSION_BLOCKS`] blocks around the
+    /// played ones: what a verdict says of its own session is judged by that session.
     Session,
+    /// As [`Truth::Tape`], and the odd one reacts so many times as strongly to the machine's
+    /// drift: its noise is what it deviates from its median, drift and rest.
+    Reaction,
 }
 
 /// Blocks that are a session, those that are played among them. They share their noise with their
@@ -63,8 +73,8 @@ pub struct Scenario {
     /// Contenders, drawn at random from those of the tape.
     pub contenders: usize,
     pub pairs: AskedPairs,
-    pub centre: Centre,
-    /// What the deviations of the odd one from its centre are multiplied by (logarithms).
+    pub truth: Truth,
+    /// What the noise of the odd one is multiplied by (logarithms).
     pub noise: f64,
     pub odd: Odd,
     /// What is injected: every rival of the baseline takes so many times as long as it; where all
@@ -76,11 +86,11 @@ impl Scenario {
     /// All equal, noise as it was recorded.
     #[must_use]
     pub fn equal(contenders: usize, pairs: AskedPairs) -> Self {
-        let (centre, odd) = (Centre::Tape, Odd::None);
-        Self { contenders, pairs, centre, noise: 1.0, odd, factor: 1.0 }
+        let (truth, odd) = (Truth::Exchangeable, Odd::None);
+        Self { contenders, pairs, truth, noise: 1.0, odd, factor: 1.0 }
     }
 
-    /// What the deviations of the contender at `place` are multiplied by.
+    /// What the noise of the contender at `place` is multiplied by.
     pub(super) fn noise_at(&self, place: usize) -> f64 {
         let is_odd = match self.odd {
             Odd::None => false,
@@ -119,7 +129,7 @@ pub const NOISES: [f64; 3] = [3.0, 5.0, 0.2];
 pub const EFFECTS: [f64; 3] = [1.05, 1.10, 1.30];
 
 /// Everything that is played for families of `contenders`: unequal noise without an effect and with
-/// one of exactly the margin, equal noise with every effect; false verdicts also by session.
+/// one of exactly the margin, equal noise with every effect; false verdicts by every truth.
 #[must_use]
 pub fn scenarios(contenders: usize, margin: f64) -> Vec<Scenario> {
     let mut all = Vec::new();
@@ -143,8 +153,12 @@ pub fn scenarios(contenders: usize, margin: f64) -> Vec<Scenario> {
         let edge = 1.0 + margin;
         for one in noises {
             all.push(one);
-            all.push(Scenario { centre: Centre::Session, ..one });
             all.push(Scenario { factor: edge, ..one });
+            all.push(Scenario { truth: Truth::Tape, ..one });
+            all.push(Scenario { truth: Truth::Session, ..one });
+            if one.odd != Odd::None {
+                all.push(Scenario { truth: Truth::Reaction, ..one });
+            }
         }
         let others = EFFECTS.iter().filter(|factor| (**factor - edge).abs() > 1e-9);
         all.extend(others.map(|&factor| Scenario { factor, ..equal }));

@@ -19,8 +19,10 @@ fn quiet_and_equal(blocks: usize, sd: f64) -> FamilyTape {
     })
 }
 
+const QUICK: Quick = Quick { least: 4, most: 24, budget_s: 240 };
+
 fn config(replays: u32) -> FamilyConfig {
-    FamilyConfig { replays, margin: 0.05, seed: Seed::from_number(1) }
+    FamilyConfig { replays, margin: 0.05, seed: Seed::from_number(1), quick: QUICK }
 }
 
 fn one(tape: &FamilyTape, scenario: Scenario, course: Course, replays: u32) -> FamilyFigures {
@@ -106,32 +108,44 @@ fn an_effect_at_the_margin_makes_same_false() {
 }
 
 #[test]
-fn noise_is_scaled_around_the_median_and_the_level_is_shared() {
+fn noise_is_scaled_beside_the_drift_of_the_machine() {
     let tape = quiet_and_equal(100, 0.02);
     let prepared = Prepared::new(&tape);
-    let scenario = Scenario {
-        noise: 5.0,
-        odd: Odd::Baseline,
-        factor: 1.3,
-        ..Scenario::equal(3, AskedPairs::Baseline)
-    };
-    let mut window = Window::new(&prepared, &scenario);
-    let draw = Draw { start: 10, places: vec![2, 0, 3] };
-    window.fill(&prepared, &scenario, &draw);
+    let equal = Scenario::equal(3, AskedPairs::Baseline);
+    let scenario = Scenario { noise: 5.0, odd: Odd::Baseline, factor: 1.3, ..equal };
+    let deal = Seed::from_number(1);
+    let draw = Draw { start: 10, places: vec![2, 0, 3], deal };
     let median = |contender: usize| fsarena_stats::median(&tape.logs[0][contender]).unwrap();
     let level = (0..4).map(median).sum::<f64>() / 4.0;
     let away = |contender: usize, block: usize| tape.logs[0][contender][block] - median(contender);
-    let played = |at: usize| window.log_ns(at, 0);
-    // Three contenders a block: the trial of block 5 at place 0, and at place 2.
-    assert!((played(15) - level - 5.0 * away(2, 15)).abs() < 1e-6);
-    assert!((played(17) - level - away(3, 15) - 1.3f64.ln()).abs() < 1e-6);
-    let session = Scenario { centre: Centre::Session, ..scenario };
-    window.fill(&prepared, &session, &draw);
+    let drift = (0..4).map(|contender| away(contender, 15)).sum::<f64>() / 4.0;
+    let mut window = Window::new(&prepared, &scenario);
+    // Three contenders a block: the trials of the tape's block 15 are 15, 16 and 17.
+    let mut played = |truth: Truth| {
+        window.fill(&prepared, &Scenario { truth, ..scenario }, &draw);
+        [15, 16, 17].map(|at| window.log_ns(at, 0) - level)
+    };
+    let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found}");
+    let own = played(Truth::Tape);
+    near(own[0], drift + 5.0 * (away(2, 15) - drift));
+    near(own[1], away(0, 15) + 1.3f64.ln());
+    near(own[2], away(3, 15) + 1.3f64.ln());
+    near(played(Truth::Reaction)[0], 5.0 * away(2, 15));
+    near(played(Truth::Reaction)[2], own[2]);
+
     // 64 blocks around the middle of 10..42.
-    let local = fsarena_stats::median(&tape.logs[0][3][0..64]).unwrap();
-    assert!(
-        (window.log_ns(17, 0) - level - (tape.logs[0][3][15] - local) - 1.3f64.ln()).abs() < 1e-6
-    );
+    let shift = |contender: usize| {
+        fsarena_stats::median(&tape.logs[0][contender][0..64]).unwrap() - median(contender)
+    };
+    near(played(Truth::Session)[2], away(3, 15) - shift(3) + 1.3f64.ln());
+
+    // The same rests, at other places.
+    let dealt = played(Truth::Exchangeable);
+    let rests = [(dealt[0] - drift) / 5.0, dealt[1] - drift - 1.3f64.ln()];
+    for rest in rests {
+        let is_one = |c: &usize| (away(*c, 15) - drift - rest).abs() < 1e-6;
+        assert_eq!((0..4).filter(is_one).count(), 1, "{rest}");
+    }
 }
 
 /// The scores that a RUN with these looks would have stored by the end of so many blocks: a
@@ -159,7 +173,7 @@ fn stored(plan: &RunPlan, window: &Window, played: &Played, blocks: u32) -> Vec<
 fn plays_are_the_judge_of_stored_runs() {
     let tape = quiet_and_equal(120, 0.04);
     let prepared = Prepared::new(&tape);
-    let course = courses().remove(0);
+    let course = courses(QUICK).remove(0);
     let (mut decided, mut cap, mut budget) = (0, 0, 0);
     for number in 0..60 {
         let pairs = if number % 2 == 0 { AskedPairs::All } else { AskedPairs::Baseline };
@@ -192,29 +206,48 @@ fn plays_are_the_judge_of_stored_runs() {
     assert!(decided > 5 && cap > 2 && budget > 50, "{decided} {cap} {budget}");
 }
 
+fn share(tape: &FamilyTape, scenario: Scenario) -> f64 {
+    one(tape, scenario, one_look(10), 500).false_families.share()
+}
+
 /// One contender drifts slowly against the others: as seen from the whole tape verdicts are false,
-/// for their own session they are not.
+/// for their own session they are not, and where rests are dealt out nobody drifts.
 #[test]
-fn a_slow_drift_is_false_for_the_tape_and_true_for_the_session() {
+fn a_slow_drift_of_one_is_false_for_the_tape_alone() {
     let mut normal = Normal::new(3);
     let tape = tape(&["ext4", "xfs", "btrfs"], 1, 1200, |_, contender, block| {
         let turn = std::f64::consts::TAU * block as f64 / 600.0;
         let drift = if contender == 0 { 0.1 * turn.sin() } else { 0.0 };
         18.0 + drift + 0.05 * normal.next()
     });
-    let scenario = Scenario::equal(3, AskedPairs::Baseline);
-    let of_tape = one(&tape, scenario, one_look(10), 500).false_families.share();
-    let session = Scenario { centre: Centre::Session, ..scenario };
-    let of_session = one(&tape, session, one_look(10), 500).false_families.share();
-    assert!(of_tape > 0.3, "{of_tape}");
-    assert!(of_session < 0.1, "{of_session}");
+    let equal = Scenario::equal(3, AskedPairs::Baseline);
+    assert!(share(&tape, Scenario { truth: Truth::Tape, ..equal }) > 0.3);
+    assert!(share(&tape, Scenario { truth: Truth::Session, ..equal }) < 0.1);
+    assert!(share(&tape, equal) < 0.08);
+}
+
+/// The machine drifts for all: that cancels, but for one that reacts otherwise.
+#[test]
+fn a_drift_of_the_machine_is_false_for_one_that_reacts_otherwise() {
+    let mut normal = Normal::new(3);
+    let tape = tape(&["ext4", "xfs", "btrfs", "ext3"], 1, 1200, |_, _, block| {
+        let turn = std::f64::consts::TAU * block as f64 / 600.0;
+        18.0 + 0.1 * turn.sin() + 0.05 * normal.next()
+    });
+    let noisy =
+        Scenario { odd: Odd::Another, noise: 0.2, ..Scenario::equal(3, AskedPairs::Baseline) };
+    for truth in [Truth::Exchangeable, Truth::Tape] {
+        let found = share(&tape, Scenario { truth, ..noisy });
+        assert!(found < 0.08, "{truth:?}: {found}");
+    }
+    assert!(share(&tape, Scenario { truth: Truth::Reaction, ..noisy }) > 0.3);
 }
 
 #[test]
 fn heavy_tails_do_not_break_the_promise() {
     let mut normal = Normal::new(11);
     let tape = tape(&["ext4", "xfs", "btrfs"], 1, 1500, |_, _, _| 18.0 + 0.05 * normal.heavy());
-    let course = Course { budget_ends: Vec::new(), ..courses().remove(0) };
+    let course = Course { budget_ends: Vec::new(), ..courses(QUICK).remove(0) };
     let scenario = Scenario::equal(3, AskedPairs::Baseline);
     let figures = one(&tape, scenario, course, 400);
     assert!(figures.false_families.share() < 0.065, "{:?}", figures.false_families);
@@ -229,7 +262,7 @@ fn everything_follows_from_the_seed() {
     let other = FamilyConfig { seed: Seed::from_number(2), ..config };
     assert_ne!(once.scenarios, replay_families(&tape, &other).unwrap().scenarios);
     assert_eq!(once.starts, 39);
-    assert_eq!(once.scenarios.len(), 2 * ((7 + 4) * 3 + 2 * 2));
+    assert_eq!(once.scenarios.len(), 2 * ((7 + 4) * 4 + (6 + 3) + 2 * 2));
     let rules: Vec<&str> = once.rules.iter().map(|rule| rule.key.as_str()).collect();
     assert!(once.scenarios.iter().all(|row| {
         row.rules.iter().map(|figures| figures.rule.as_str()).eq(rules.iter().copied())
