@@ -6,7 +6,7 @@
 //! record. A phase that was asked to be warm is *not warm* where caches were dropped, or where the
 //! device delivered what should have been in them.
 
-use fsarena_filesystems::{Backing, ContentRule};
+use fsarena_filesystems::{Backing, ContentRule, MetadataRule};
 use fsarena_model::contender::Cache;
 use fsarena_model::dataset::Draw;
 use fsarena_model::op::{ColdNeed, Count};
@@ -29,15 +29,15 @@ const STAMPED_BYTES: u64 = 512;
 pub enum Need {
     /// Nothing that was written before: a phase that only creates.
     Nothing,
-    /// Inodes and directories of at least so many bytes, of which the mount may have read a part; 0
-    /// where it is not known how much.
-    Metadata { bytes: u64 },
+    /// Inodes and directories of at least so many bytes, of which the mount may have read so many;
+    /// 0 where it is not known how much.
+    Metadata { bytes: u64, mount_bytes: u64 },
     /// At least this much data.
     Data { bytes: u64 },
 }
 
 /// Metadata of which it is not known how much it is.
-pub(crate) const SOME_METADATA: Need = Need::Metadata { bytes: 0 };
+pub(crate) const SOME_METADATA: Need = Need::Metadata { bytes: 0, mount_bytes: 0 };
 
 /// What the cache of a source was made before a phase that reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +77,12 @@ pub fn need(phase: &Phase, dataset: &Dataset, rule: &ContentRule, read_bytes: u6
     match phase.op.info().cold {
         ColdNeed::Nothing => Need::Nothing,
         ColdNeed::MetadataIfRead if read_bytes == 0 => Need::Nothing,
-        ColdNeed::Metadata => Need::Metadata { bytes: metadata_bytes(phase, dataset, rule) },
+        ColdNeed::Metadata => match (metadata_bytes(phase, dataset, rule), rule.metadata) {
+            (bytes @ 1.., Some(MetadataRule { mount_bytes, .. })) => {
+                Need::Metadata { bytes, mount_bytes }
+            }
+            _ => SOME_METADATA,
+        },
         ColdNeed::MetadataIfRead => SOME_METADATA,
         _ if dataset.bytes() == 0 => SOME_METADATA,
         // Of a file system of which nothing is known, nothing is claimed.
@@ -178,7 +183,9 @@ pub fn judge(
     };
     proof.needed_read_bytes = Some(match need {
         Need::Nothing => 0,
-        Need::Metadata { bytes } => bytes.saturating_sub(proof.mount_read_bytes.unwrap_or(0)),
+        Need::Metadata { bytes, mount_bytes } => {
+            bytes.saturating_sub(mount_bytes.min(proof.mount_read_bytes.unwrap_or(mount_bytes)))
+        }
         Need::Data { bytes } => bytes,
     });
     let (state, why) = match (ground.place, asked, chilled) {
@@ -296,7 +303,6 @@ impl Warmth {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fsarena_filesystems::MetadataRule;
     use fsarena_model::dataset::Distribution;
     use fsarena_model::work::Op;
 
@@ -305,6 +311,7 @@ mod tests {
         entry_bytes: 8,
         entry_align_bytes: 4,
         dir_inline_bytes: 0,
+        mount_bytes: 33 * 4096,
     });
     const EXT4: ContentRule =
         ContentRule { block_bytes: 4096, inline_max_bytes: 0, compresses: false, metadata: META };
@@ -312,6 +319,10 @@ mod tests {
 
     const ON_DISK: Ground =
         Ground { place: Backing::Block, image_is_cached: true, source: SourceCache::Below };
+
+    fn metadata(bytes: u64) -> Need {
+        Need::Metadata { bytes, mount_bytes: 33 * 4096 }
+    }
 
     const NOTHING: (Need, Warmth) =
         (Need::Nothing, Warmth { cache_drops: None, reads_again: false });
@@ -440,20 +451,21 @@ mod tests {
         let set = Dataset::uniform(5000, 256, 10);
         let bytes = 5000 * (256 + 20);
         for op in [Op::Stat, Op::Delete, Op::Rename, Op::Setxattr] {
-            assert_eq!(needed(op, &set, &EXT4), Need::Metadata { bytes }, "{op:?}");
+            assert_eq!(needed(op, &set, &EXT4), metadata(bytes), "{op:?}");
         }
-        assert_eq!(needed(Op::List, &set, &EXT4), Need::Metadata { bytes: 5000 * 20 });
+        assert_eq!(needed(Op::List, &set, &EXT4), metadata(5000 * 20));
         assert_eq!(needed(Op::Symlink, &set, &EXT4), SOME_METADATA);
         assert_eq!(needed(Op::Rmdir, &set, &EXT4), SOME_METADATA);
         let inline = MetadataRule { dir_inline_bytes: 512, ..META.expect("is known") };
         let inline = ContentRule { metadata: Some(inline), ..EXT4 };
-        let entries = Need::Metadata { bytes: 5000 * 20 - 10 * 512 };
+        let entries = metadata(5000 * 20 - 10 * 512);
         assert_eq!(needed(Op::List, &set, &inline), entries);
         let judged = |delivered| {
-            let need = (Need::Metadata { bytes }, Warmth::default());
+            let need = (metadata(bytes), Warmth::default());
             judge(Cache::Cold, ON_DISK, chilled(), need, Some(delivered))
         };
-        let left = bytes - 36 * 4096;
+        // Of the 36 pages that the mount read, three were no inodes.
+        let left = bytes - 33 * 4096;
         let weak = judged(1);
         assert_eq!(weak.state, CacheState::Warm, "one byte was a proof once");
         assert!(weak.why.ends_with("bytes of inodes and names needed"), "{}", weak.why);

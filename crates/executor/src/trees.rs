@@ -114,8 +114,11 @@ impl StoredTree {
             JobKind::Copy if reflink != Reflink::Never => SOME_METADATA,
             // Whoever deletes a file reads its inode.
             JobKind::Delete if is_whole => {
-                let inodes = |metadata: MetadataRule| metadata.inodes_bytes(contents.files);
-                Need::Metadata { bytes: rule.metadata.map_or(0, inodes) }
+                let need = |metadata: MetadataRule| Need::Metadata {
+                    bytes: metadata.inodes_bytes(contents.files),
+                    mount_bytes: metadata.mount_bytes,
+                };
+                rule.metadata.map_or(SOME_METADATA, need)
             }
             JobKind::Copy | JobKind::Archive { .. } if known => data,
             // Other files than those that are encoded may lie next to them.
@@ -259,9 +262,10 @@ mod tests {
             entry_bytes: 8,
             entry_align_bytes: 4,
             dir_inline_bytes: 0,
+            mount_bytes: 4096,
         };
         let known = ContentRule { metadata: Some(metadata), ..rule(0, false) };
-        let inodes = Need::Metadata { bytes: 10 * 256 };
+        let inodes = Need::Metadata { bytes: 10 * 256, mount_bytes: 4096 };
         assert_eq!(need(JobKind::Delete, made(), known, never), inodes);
         assert_eq!(need(JobKind::Delete, own(), known, never), SOME_METADATA, "hard links");
     }

@@ -166,6 +166,7 @@ impl FileSystem for Btrfs {
             entry_bytes: 25 + 30,
             entry_align_bytes: 1,
             dir_inline_bytes: 0,
+            mount_bytes: 128 << 10,
         })
     }
 

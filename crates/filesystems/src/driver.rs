@@ -85,6 +85,9 @@ pub struct MetadataRule {
     pub entry_align_bytes: u64,
     /// A directory of so many bytes may lie in its own inode.
     pub dir_inline_bytes: u64,
+    /// Of inodes and entries of files, so many bytes may come with the mount, at most: those next
+    /// to the root. The rest of what a mount reads is of other kinds (a log, bitmaps).
+    pub mount_bytes: u64,
 }
 
 impl MetadataRule {

@@ -225,13 +225,21 @@ impl FileSystem for Ext {
         }
     }
 
-    /// `struct ext4_dir_entry_2`: 8 bytes and the name, to a multiple of 4.
+    /// `struct ext4_dir_entry_2`: 8 bytes and the name, to a multiple of 4. With the inode of the
+    /// root come 32 blocks of inodes (`inode_readahead_blks`).
     fn metadata(&self, level: &FsLevel) -> Option<MetadataRule> {
         let values = self.mkfs_values(level, None).ok()?;
         let inode_bytes = values.number("inode_size");
         let dir_inline_bytes =
             if values.lists("features", "inline_data") { inode_bytes } else { 0 };
-        Some(MetadataRule { inode_bytes, entry_bytes: 8, entry_align_bytes: 4, dir_inline_bytes })
+        let mount_bytes = 33 * values.number("block_size");
+        Some(MetadataRule {
+            inode_bytes,
+            entry_bytes: 8,
+            entry_align_bytes: 4,
+            dir_inline_bytes,
+            mount_bytes,
+        })
     }
 
     /// A commit of the journal waits for its blocks and ends with a flush. Without a journal the

@@ -148,6 +148,7 @@ impl FileSystem for F2fs {
             entry_bytes: 11,
             entry_align_bytes: 1,
             dir_inline_bytes: 4096,
+            mount_bytes: 64 << 10,
         })
     }
 

@@ -61,6 +61,7 @@ impl FileSystem for Jfs {
             entry_bytes: 5,
             entry_align_bytes: 32,
             dir_inline_bytes: 256,
+            mount_bytes: 64 << 10,
         })
     }
 

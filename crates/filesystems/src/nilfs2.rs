@@ -58,6 +58,7 @@ impl FileSystem for Nilfs2 {
             entry_bytes: 12,
             entry_align_bytes: 8,
             dir_inline_bytes: 0,
+            mount_bytes: 64 << 10,
         })
     }
 

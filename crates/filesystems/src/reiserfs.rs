@@ -101,6 +101,7 @@ impl FileSystem for ReiserFs {
             entry_bytes: 16,
             entry_align_bytes: 1,
             dir_inline_bytes: 0,
+            mount_bytes: 64 << 10,
         })
     }
 

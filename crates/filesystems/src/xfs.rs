@@ -165,6 +165,7 @@ impl FileSystem for Xfs {
             entry_bytes: 12,
             entry_align_bytes: 8,
             dir_inline_bytes: inode_bytes,
+            mount_bytes: 64 << 10,
         })
     }
 
