@@ -38,7 +38,7 @@ impl Store {
     /// Stores what a look decided: all of it or nothing, on stable storage when this returns.
     ///
     /// # Errors
-    /// When there is no such RUN, it has ended, the look does not follow the one before (no fewer
+    /// When there is no such RUN, it has ended, the look does not follow the one before (more
     /// blocks, pairs that were not decided yet), it names what the plan does not contain, or the
     /// write fails.
     pub fn put_look(&self, run: RunId, look: &InterimAnalysis) -> Result<(), StoreError> {
@@ -191,8 +191,7 @@ impl KnownIds {
 
     /// The numbers of what a look names, or why it is none.
     fn ids(mut self, look: &InterimAnalysis) -> Result<Vec<Ids>, String> {
-        // A look at the end of a budget may be at blocks that were looked at before.
-        if look.blocks < self.latest_blocks {
+        if look.blocks <= self.latest_blocks {
             return Err(format!("there was one after {} blocks", self.latest_blocks));
         }
         let mut ids = Vec::with_capacity(look.decided.len());
