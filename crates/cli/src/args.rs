@@ -3,7 +3,7 @@
 //! Parsing has no side effects. Texts that need a meaning (`--fs`, `--on`, sizes) are read later,
 //! by the crates that own that meaning.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use std::path::PathBuf;
 
 mod factors;
@@ -15,8 +15,8 @@ pub(crate) mod tests;
 
 pub use machine::{DevicesArgs, DoctorArgs, HonestyArgs, Selftest, SelftestArgs, WatchArgs};
 pub use results::{
-    AssetFormat, Beside, CompareArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format, ImportArgs,
-    ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
+    AssetFormat, Beside, CompareArgs, DeleteArgs, ExportArgs, FailOn, FilesArgs, Foreign, Format,
+    ImportArgs, ListArgs, MergeArgs, ReferenceArgs, ReportArgs, ShowArgs, StudyArgs,
 };
 pub use run::RunArgs;
 
@@ -37,6 +37,17 @@ pub struct Cli {
         help_heading = "Global options"
     )]
     pub db: Option<PathBuf>,
+    /// When to print in colour; auto is on a terminal, and never where NO_COLOR is set.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value_t = ColorChoice::Auto,
+        hide_possible_values = true,
+        hide_short_help = true,
+        help_heading = "Global options"
+    )]
+    pub color: ColorChoice,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -72,6 +83,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Merge other databases into this one.
     Merge(MergeArgs),
+    /// Delete RUNs from the database.
+    Delete(DeleteArgs),
     /// Export a RUN as CSV, JSON or Markdown.
     Export(ExportArgs),
     /// Import fio or hyperfine results.
@@ -174,6 +187,7 @@ Examples:
 #[command(after_help = EXPERIMENTS_EXAMPLES)]
 pub struct ExperimentsArgs {
     /// Print the file of this experiment or workload.
+    #[arg(add = crate::complete::experiments())]
     pub name: Option<String>,
 }
 

@@ -1,14 +1,15 @@
 //! Where things are on this machine, how to write to this terminal, exit codes and signals.
 
 use anyhow::{Context as _, Result};
+use clap::ColorChoice;
 use etcetera::BaseStrategy as _;
 use fsarena_model::seed::Seed;
 use fsarena_report::{MIN_WIDTH, Style};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 /// Exit codes of the program, and that of the shell for Ctrl-C.
@@ -112,12 +113,33 @@ pub fn width() -> usize {
     columns.map_or(100, |(width, _)| usize::from(width.0)).max(MIN_WIDTH)
 }
 
-/// Colour only on a terminal, and never with `NO_COLOR` (no-color.org); bars only on a terminal
-/// that shows their characters.
+/// When there is colour, as `--color` says.
+static COLOUR: OnceLock<ColorChoice> = OnceLock::new();
+
+/// Keeps what `--color` says.
+pub fn set_colour(choice: ColorChoice) {
+    COLOUR.get_or_init(|| choice);
+}
+
+/// Colour as `--color` says: by itself only on a terminal, and never with `NO_COLOR`
+/// (no-color.org); bars only on a terminal that shows their characters, and ASCII alone where the
+/// locale has no other.
 pub fn style() -> Style {
-    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let is_terminal = std::io::stdout().is_terminal();
-    Style { colour: wanted && is_terminal, bars: is_terminal && is_utf8(), rate: None }
+    let colour = match COLOUR.get().copied().unwrap_or_default() {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    };
+    Style { colour, bars: is_terminal && is_utf8(), ascii: !is_utf8(), rate: None }
+}
+
+/// A path as it is said from here: without the directory that this process is in.
+pub fn near(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
 /// Whether the locale says that the terminal shows UTF-8: the first of these variables that is set

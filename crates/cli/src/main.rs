@@ -20,6 +20,7 @@ macro_rules! refuse {
 
 mod args;
 mod commands;
+mod complete;
 mod context;
 mod progress;
 
@@ -29,12 +30,14 @@ use context::exit;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    complete::answer_shell(commands::describe::visible);
     if std::env::args_os().len() < 2 {
         // Not left to clap, which takes FSARENA_DB in the environment for an argument.
         say!("{}", Cli::command().render_help());
         return ExitCode::from(exit::USAGE);
     }
     let cli = Cli::parse();
+    context::set_colour(cli.color);
     let done = match cli.command {
         Command::Run(args) => commands::run::run(&args, cli.db.as_deref()),
         Command::Devices(args) => success(commands::machine::devices(&args)),
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         Command::Study(args) => commands::show::study(&args, cli.db.as_deref()),
         Command::Compare(args) => commands::compare::run(&args, cli.db.as_deref()),
         Command::Report(args) => success(commands::report::run(&args, cli.db.as_deref())),
+        Command::Delete(args) => success(commands::delete::run(&args, cli.db.as_deref())),
         Command::Export(args) => success(commands::report::export(&args, cli.db.as_deref())),
         Command::Import(args) => success(commands::import::run(&args, cli.db.as_deref())),
         Command::Doctor(args) => commands::machine::doctor(&args),

@@ -6,10 +6,10 @@
 use fsarena_model::run::RunHeader;
 
 /// Options that say where results go, not what is measured; each takes a value.
-const PLACES: [&str; 4] = ["--db", "--report", "-o", "--output"];
+const PLACES: [&str; 5] = ["--db", "--color", "--report", "-o", "--output"];
 /// Options of `run` that take no value: what follows them may be the experiment. A test of the
 /// command line holds them equal to its definition.
-pub const RUN_FLAGS: [&str; 11] = [
+pub const RUN_FLAGS: [&str; 12] = [
     "--require-decision",
     "--verify",
     "--account",
@@ -19,6 +19,7 @@ pub const RUN_FLAGS: [&str; 11] = [
     "--install-tools",
     "--quiet",
     "--json",
+    "--full",
     "--raw",
     "--no-report",
 ];

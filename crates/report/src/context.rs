@@ -12,6 +12,10 @@ use fsarena_reference::Article;
 use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
 
+/// Name of every experiment that options of the command line alone described
+/// (`fsarena_plan::from_options`): its title says what it is.
+pub(crate) const AD_HOC: &str = "command-line";
+
 /// A RUN as sections take it: what was read from the database, and what was computed from it. What
 /// is not to be passed on was taken out before.
 #[derive(Clone, Copy, Debug)]

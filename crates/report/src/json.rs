@@ -1,9 +1,8 @@
 //! JSON documents: one a command, `"schema": 1`, base units with the unit in the key. Verdicts are
 //! a value that every machine prints byte for byte the same.
 
+use crate::answer::Answer;
 use crate::article::{OwnPhase, OwnRun};
-use fsarena_model::record::TrialRecord;
-use fsarena_model::run::{RunHeader, RunSession};
 use fsarena_model::verdict::Metric;
 use fsarena_reference::Article;
 use fsarena_study::Study;
@@ -38,25 +37,22 @@ pub fn document(kind: &str, key: &str, value: &impl serde::Serialize) -> Value {
 }
 
 /// One RUN: its header, its sessions, the study, the raw records, of several attempts at a trial
-/// the latest, and the verdicts where it asks for them (`run --json`, `show --json`,
+/// the latest, its answer, and the verdicts where it asks for them (`run --json`, `show --json`,
 /// `export --format json`).
 #[must_use]
-pub fn show(
-    header: &RunHeader,
-    sessions: &[RunSession],
-    study: &Study,
-    records: &[TrialRecord],
-    verdicts: Option<&fsarena_verdict::Verdicts>,
-) -> Value {
+pub fn show(run: &crate::Run<'_>) -> Value {
     let mut document = json!({
         "schema": SCHEMA,
         "kind": "run",
-        "run": header,
-        "sessions": sessions,
-        "study": study,
-        "records": records,
+        "run": run.header,
+        "sessions": run.sessions,
+        "study": run.study,
+        "records": run.records,
     });
-    if let Some(verdicts) = verdicts {
+    if !run.is_watched() {
+        document["answer"] = answer_json(&crate::answer(run, None));
+    }
+    if let Some(verdicts) = run.verdicts {
         document["verdicts"] = verdict_json(verdicts);
     }
     document
@@ -176,20 +172,43 @@ pub fn plan(plan: &fsarena_model::run::RunPlan, cost: &crate::PlanCost) -> Value
 const IN_BASE_UNIT: [&str; 6] =
     ["median", "median_low", "median_high", "geometric_mean", "min", "max"];
 
-/// The verdicts of a RUN as JSON: the fields of [`Verdicts`], with these differences. Numbers with
-/// a fraction are rounded to 6 significant digits, because the last digits of a logarithm differ
-/// from machine to machine; values in the metric's base unit have that unit in their key
-/// (`median_ns`, `median_bytes`), as has the time of a forecast (`more_s`, `most_more_s`). What is
-/// not a number is `null`.
+/// The answer of a RUN as JSON: its fields, with values in the metric's base unit and numbers
+/// rounded as in [`verdict_json`].
+#[must_use]
+pub fn answer_json(answer: &Answer) -> Value {
+    let mut value = serde_json::to_value(answer).unwrap_or(Value::Null);
+    for (json, row) in objects(&mut value, "rows").zip(&answer.rows) {
+        let unit = unit(row.metric);
+        let cells = json.get_mut("cells").and_then(Value::as_array_mut);
+        for cell in cells.into_iter().flatten().filter_map(Value::as_object_mut) {
+            for key in ["median", "min", "max"] {
+                rename(cell, key, &format!("{key}_{unit}"));
+            }
+        }
+    }
+    round(&mut value);
+    value
+}
+
+/// What stands behind the key of a value in a metric's base unit.
+fn unit(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Time | Metric::Cpu | Metric::P99 => "ns",
+        Metric::Written => "bytes",
+    }
+}
+
+/// The verdicts of a RUN as JSON: the fields of [`Verdicts`], with these differences. Numbers
+/// with a fraction are rounded to 6 significant digits, because the last digits of a logarithm
+/// differ from machine to machine; values in the metric's base unit have that unit in their key
+/// (`median_ns`, `median_bytes`), as has the time of a forecast (`more_s`). What is not a number
+/// is `null`.
 #[must_use]
 pub fn verdict_json(verdicts: &Verdicts) -> Value {
     let mut value = serde_json::to_value(verdicts).unwrap_or(Value::Null);
     let questions = value.get_mut("questions").and_then(Value::as_array_mut);
     for (json, question) in questions.into_iter().flatten().zip(&verdicts.questions) {
-        let unit = match question.metric {
-            Metric::Time | Metric::Cpu | Metric::P99 => "ns",
-            Metric::Written => "bytes",
-        };
+        let unit = unit(question.metric);
         for row in objects(json, "rows") {
             for key in IN_BASE_UNIT {
                 rename(row, key, &format!("{key}_{unit}"));

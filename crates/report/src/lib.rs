@@ -8,6 +8,7 @@
 //! study: callers say how wide and whether in colour, and `fsarena-study` does the arithmetic.
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod article;
 mod bars;
 mod command;
@@ -38,6 +39,10 @@ mod table;
 mod text;
 mod verdict;
 
+pub use answer::{
+    Answer, AnswerCell, AnswerColumn, AnswerHead, AnswerRow, Caution, Course, Mark, NotRunGroup,
+    Undecided, answer, answer_text, baselines,
+};
 pub use article::{OwnPhase, OwnRun, article, article_markdown, articles, in_shape_of};
 pub use command::{RUN_FLAGS, arguments, command, experiment_file, file_name};
 pub use context::{Repeats, Run};

@@ -4,6 +4,7 @@
 //!
 //! MB are 10^6 bytes in the tables of datasets, as these are named and described by them.
 
+use crate::context::AD_HOC;
 use crate::format::{bytes, grouped, ns, utc};
 use crate::render::text;
 use crate::table::{Column, Table};
@@ -97,14 +98,11 @@ pub struct RunLine {
     pub trials_planned: u32,
 }
 
-/// Name of an experiment that was made of options.
-const COMMAND_LINE: &str = "command-line";
-
 impl RunLine {
     /// What was run: the experiment, or where it was made of options what was asked for, with the
     /// title that the user gave it.
     fn what(&self) -> String {
-        match (self.experiment == COMMAND_LINE, self.has_own_title) {
+        match (self.experiment == AD_HOC, self.has_own_title) {
             (true, _) => self.title.clone(),
             (false, true) => format!("{}: {}", self.experiment, self.title),
             (false, false) => self.experiment.clone(),
@@ -181,7 +179,7 @@ pub fn merged_table(lines: &[MergedLine], width: usize, style: Style) -> String 
     let mut grid = Table::new([
         Column::figure("RUN"),
         Column::text("id"),
-        Column::text("experiment"),
+        Column::text("what"),
         Column::text("host"),
         Column::text("started (UTC)"),
         Column::figure("trials"),
@@ -192,7 +190,7 @@ pub fn merged_table(lines: &[MergedLine], width: usize, style: Style) -> String 
         grid.row(vec![
             line.here.map_or_else(|| "-".to_owned(), |here| here.to_string()),
             there.uid.chars().take(8).collect(),
-            there.experiment.clone(),
+            there.what(),
             if there.host.is_empty() { "-".to_owned() } else { there.host.clone() },
             utc(there.created_unix_ns).trim_end_matches(" UTC").to_owned(),
             there.trials_done.to_string(),
@@ -436,10 +434,10 @@ mod tests {
         };
         let lines = [line(Some(3), "taken", "taken"), line(None, "at-work", "skipped: at work")];
         insta::assert_snapshot!(merged_table(&lines, 80, Style::default()), @r"
-        RUN  id        experiment  host  started (UTC)     trials  what became of it
-        ----------------------------------------------------------------------------
-          3  01234567  quick       far   2026-01-01 00:00       7  taken
-          -  01234567  quick       far   2026-01-01 00:00       7  skipped: at work
+        RUN  id        what   host  started (UTC)     trials  what became of it
+        -----------------------------------------------------------------------
+          3  01234567  quick  far   2026-01-01 00:00       7  taken
+          -  01234567  quick  far   2026-01-01 00:00       7  skipped: at work
         ");
         assert_eq!(merged_table(&[], 80, Style::default()), "It has no RUN.\n");
     }

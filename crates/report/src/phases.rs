@@ -29,12 +29,13 @@ pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
 /// The tables of all phases, and what the programs cost.
 pub(crate) fn section(study: &Study, style: Style) -> Section {
     let mut blocks = Vec::new();
+    let nowhere = absent_everywhere(study);
     for (at, table) in study.tables.iter().enumerate() {
         if at == 0 || study.tables[at - 1].workload != table.workload {
             blocks.extend(job::head(study, &table.workload).map(Block::Text));
         }
         blocks.push(Block::Heading(phase_title(table)));
-        let tables = with_absent(phase_grids(study, table, style), table);
+        let tables = with_absent(phase_grids(study, table, style), table, &nowhere);
         blocks.extend(tables.into_iter().map(Block::Table));
     }
     blocks.extend(job::tool_overhead_blocks(study));
@@ -57,7 +58,7 @@ fn legend(study: &Study, style: Style) -> String {
     let kb = style.rate.unwrap_or(study.rate_style) == RateStyle::Article2003;
     text.push_str(if kb { "; KB = 1024 bytes." } else { "." });
     let mut rows = study.tables.iter().flat_map(|table| &table.rows);
-    if rows.any(|row| row.ratio_of_medians.is_some()) {
+    if !study.asks_verdicts && rows.any(|row| row.ratio_of_medians.is_some()) {
         text.push_str(
             " ratio: median of the compared time to the best such median among rows that may be \
              compared; plain arithmetic.",
@@ -88,8 +89,7 @@ fn legend(study: &Study, style: Style) -> String {
         );
     }
     text.push_str(if study.asks_verdicts {
-        " Whether a difference is real is said by the verdicts (`fsarena study`), not by these \
-         ratios."
+        " How they compare, and whether a difference is real, is said by the verdicts."
     } else {
         " Whether a difference is real is not decided here."
     });
@@ -109,12 +109,23 @@ pub(crate) fn phase_grids(study: &Study, table: &PhaseTable, style: Style) -> Ve
     tables
 }
 
-/// With a row for each contender without a figure.
-fn with_absent(mut tables: Vec<Table>, table: &PhaseTable) -> Vec<Table> {
-    let first = tables.first_mut().into_iter();
-    first.for_each(|times| {
-        table.absent.iter().for_each(|one| times.row([one.label.as_str(), absence(one.why)]));
-    });
+/// Contenders without a figure in any of several tables: why, is said once behind them.
+fn absent_everywhere(study: &Study) -> Vec<usize> {
+    let [first, others @ ..] = study.tables.as_slice() else { return Vec::new() };
+    let is_absent = |table: &PhaseTable, contender: usize| {
+        table.absent.iter().any(|one| one.contender == contender)
+    };
+    let nowhere = first.absent.iter().map(|one| one.contender);
+    let nowhere = nowhere.filter(|&one| others.iter().all(|table| is_absent(table, one)));
+    if others.is_empty() { Vec::new() } else { nowhere.collect() }
+}
+
+/// With a row for each contender without a figure, but for those that have none `nowhere`.
+fn with_absent(mut tables: Vec<Table>, table: &PhaseTable, nowhere: &[usize]) -> Vec<Table> {
+    if let Some(times) = tables.first_mut() {
+        let absent = table.absent.iter().filter(|one| !nowhere.contains(&one.contender));
+        absent.for_each(|one| times.row([one.label.as_str(), absence(one.why)]));
+    }
     tables
 }
 
@@ -133,7 +144,9 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
     let has_task_clock = table.rows.iter().any(|row| row.cpu_per_op.is_some());
     columns.extend(has_task_clock.then(|| Column::figure("CPU/op").optional(7)));
     columns.extend(other_clocks(study).map(|one| Column::figure(one.name())));
-    columns.push(Column::figure("ratio").optional(2));
+    // Where verdicts are asked for, they say the ratios, and all of them to one contender.
+    let has_ratio = !study.asks_verdicts;
+    columns.extend(has_ratio.then(|| Column::figure("ratio").optional(2)));
     if has_quantiles {
         let ranks = [("p50", 4), ("p99", 3), ("p99.9", 6), ("max", 5)];
         columns.extend(ranks.map(|(head, rank)| Column::figure(head).optional(rank)));
@@ -149,7 +162,7 @@ fn phase_grid(study: &Study, table: &PhaseTable, style: Style) -> Table {
         cells.push(range_cell(row.compared, ns));
         cells.extend(has_task_clock.then(|| cpu_per_op_cell(row)));
         cells.extend(other_clocks(study).map(|one| clock_cell(row, one, ns)));
-        cells.push(Cell::quotient(row.ratio_of_medians));
+        cells.extend(has_ratio.then(|| Cell::quotient(row.ratio_of_medians)));
         if has_quantiles {
             let [p50, _, p99, p999, max] = quantiles(row.latency);
             cells.extend([p50, p99, p999, max]);
@@ -166,8 +179,8 @@ fn job_grid(study: &Study, table: &PhaseTable) -> Table {
         Column::text("file system"),
         Column::figure(study.compared_clock.name()),
         Column::figure("min - max").optional(1),
-        Column::figure("ratio"),
     ];
+    columns.extend((!study.asks_verdicts).then(|| Column::figure("ratio")));
     columns.extend(other_clocks(study).map(|one| Column::figure(one.name())));
     columns.extend([Column::figure("CPU"), Column::figure("n")]);
     let mut grid = Table::new(columns);
@@ -175,7 +188,8 @@ fn job_grid(study: &Study, table: &PhaseTable) -> Table {
         let time = |one| clock_cell(row, one, seconds);
         let mut cells = vec![label_cell(table, row)];
         cells.push(if row.n == 0 { failed() } else { time(study.compared_clock) });
-        cells.extend([range_cell(row.compared, seconds), Cell::quotient(row.ratio_of_medians)]);
+        cells.push(range_cell(row.compared, seconds));
+        cells.extend((!study.asks_verdicts).then(|| Cell::quotient(row.ratio_of_medians)));
         cells.extend(other_clocks(study).map(time));
         cells.extend([cpu_cell(row), Cell::figure(trials(row), row.n as f64)]);
         grid.row(cells);

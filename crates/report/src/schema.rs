@@ -5,7 +5,7 @@
 //! here holds these equal to what is computed. `FSARENA_WRITE_SCHEMAS=1 cargo test -p
 //! fsarena-report` writes them anew.
 
-use crate::{DatasetLine, MergedLine, PlanCost, RunLine};
+use crate::{Answer, DatasetLine, MergedLine, PlanCost, RunLine};
 use fsarena_model::host::{Finding, Noise};
 use fsarena_model::record::TrialRecord;
 use fsarena_model::run::{RunHeader, RunPlan, RunSession};
@@ -35,6 +35,9 @@ mod documents {
         study: Study,
         /// Of several attempts at a trial the latest.
         records: Vec<TrialRecord>,
+        /// The answer against one baseline; absent of a watch.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answer: Option<Answer>,
         /// What is said of the questions; absent where none was asked.
         #[serde(skip_serializing_if = "Option::is_none")]
         verdicts: Option<Verdicts>,
@@ -162,6 +165,11 @@ fn with_units(schema: &mut Value) {
     if let Some(row) = types.get_mut("RankRow") {
         base.iter()
             .for_each(|key| by_unit(row, key, &[&format!("{key}_ns"), &format!("{key}_bytes")]));
+    }
+    if let Some(cell) = types.get_mut("AnswerCell") {
+        ["median", "min", "max"]
+            .iter()
+            .for_each(|key| by_unit(cell, key, &[&format!("{key}_ns"), &format!("{key}_bytes")]));
     }
     if let Some(forecast) = types.get_mut("Forecast") {
         by_unit(forecast, "seconds", &["more_s"]);

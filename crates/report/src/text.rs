@@ -15,6 +15,8 @@ pub struct Style {
     pub colour: bool,
     /// Whether bars of block characters stand next to figures; the caller knows the terminal.
     pub bars: bool,
+    /// Whether the terminal shows ASCII alone; the caller knows its locale.
+    pub ascii: bool,
     /// How rates are written; `None` takes what the RUN's plan says.
     pub rate: Option<RateStyle>,
 }

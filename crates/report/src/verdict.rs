@@ -35,6 +35,9 @@ pub(crate) fn section(verdicts: &Verdicts, detail: Detail, style: Style) -> Sect
         let table = suite_table(view).titled(suite_title(view));
         blocks.extend([Block::Table(table), Block::Note(suite_words(view))]);
     }
+    let everywhere = question::excluded_everywhere(verdicts);
+    let everywhere = everywhere.into_iter().map(question::excluded).collect();
+    blocks.push(question::list("Excluded from all of these", everywhere));
     blocks.extend(rule::section_blocks(verdicts));
     let has_more = verdicts.questions.iter().any(|question| !question.pairs.is_empty());
     blocks.push(Block::Text(rule::legend(verdicts, detail)));

@@ -94,14 +94,16 @@ pub enum StoreError {
     NoSuchRun { path: PathBuf, selector: String },
     /// More than one RUN is meant by the selector.
     #[error(
-        "{selector:?} fits {count} RUNs in {path}; write more digits of the id",
+        "{selector:?} fits {count} RUNs in {path}: {fits}; write a number or more digits of the id",
+        count = fits.len(),
+        fits = fits.join(", "),
         path = path.display()
     )]
     AmbiguousRun {
         path: PathBuf,
         selector: String,
-        /// How many it fits.
-        count: usize,
+        /// Number and id of those that it fits.
+        fits: Vec<String>,
     },
     /// A slot of the plan has its record already; a record never changes, and only what was
     /// interrupted is done again.

@@ -5,6 +5,9 @@ use crate::{Owner, RunId, Store, StoreError};
 use fsarena_model::run::{RunHeader, RunState};
 use rusqlite::{OptionalExtension as _, Row, params};
 
+/// Fewest digits that an id is known by where they are no RUN's number.
+const LEAST_DIGITS: usize = 2;
+
 /// One line of `fsarena list`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunRow {
@@ -117,8 +120,8 @@ impl Store {
         })
     }
 
-    /// The RUN meant by `latest`, by its number, or by the first digits (four or more) of its id.
-    /// The latest is that of this database itself; where all were merged, the one begun last.
+    /// The RUN meant by `latest`, by its number, or by the first digits (two or more) of its id; a
+    /// number comes first. The latest is that of this database itself; where all were merged, the one begun last.
     ///
     /// # Errors
     /// When none or several are meant, or the database cannot be read.
@@ -141,23 +144,23 @@ impl Store {
                 return Ok(RunId(id));
             }
         }
-        if text.len() < 4 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+        if text.len() < LEAST_DIGITS || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
             return Err(none());
         }
-        let found: Vec<i64> = self.sql(|c| {
-            c.prepare("SELECT id FROM run WHERE substr(uid, 1, ?) = ?")?
+        let found: Vec<(i64, String)> = self.sql(|c| {
+            c.prepare("SELECT id, uid FROM run WHERE substr(uid, 1, ?) = ? ORDER BY id")?
                 .query_map(params![int(text.len() as u64), text.to_ascii_lowercase()], |row| {
-                    row.get(0)
+                    Ok((row.get(0)?, row.get(1)?))
                 })?
                 .collect()
         })?;
         match found.as_slice() {
             [] => Err(none()),
-            [id] => Ok(RunId(*id)),
+            [(id, _)] => Ok(RunId(*id)),
             several => Err(StoreError::AmbiguousRun {
                 path: self.path.clone(),
                 selector: selector.to_owned(),
-                count: several.len(),
+                fits: several.iter().map(|(id, uid)| format!("{id} ({uid})")).collect(),
             }),
         }
     }

@@ -8,7 +8,7 @@ use fsarena_model::factor;
 use fsarena_model::job::{Compression, Origin, Source};
 use fsarena_model::run::{RunHeader, RunPlan, RunState};
 use fsarena_model::verdict::{Pairs, VerdictPlan};
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension as _, Transaction, params};
 use std::collections::BTreeSet;
 
 impl Store {
@@ -62,6 +62,40 @@ impl Store {
             )
         })?;
         if changed == 0 { Err(self.no_such_run(run)) } else { Ok(()) }
+    }
+
+    /// Deletes RUNs with all that belongs to them, all of them or none. Their numbers are not given
+    /// again.
+    ///
+    /// # Errors
+    /// When there is no such RUN, one of them is being carried out, or the write fails.
+    pub fn delete_runs(&self, runs: &[RunId]) -> Result<(), StoreError> {
+        let running = |t: &Transaction<'_>, run: RunId| -> rusqlite::Result<Option<(bool, u32)>> {
+            let sql = "SELECT state = 'running', owner_pid FROM run WHERE id = ?";
+            t.query_row(sql, [run.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+        };
+        let refused = self.transaction(|t| {
+            for &run in runs {
+                match running(t, run)? {
+                    None => return Ok(Some(self.no_such_run(run))),
+                    Some((true, pid)) => return Ok(Some(StoreError::StillRunning { run, pid })),
+                    Some((false, _)) => {}
+                }
+            }
+            for run in runs {
+                t.execute("DELETE FROM run WHERE id = ?", [run.0])?;
+            }
+            Ok(None)
+        })?;
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Gives what was deleted back to the file system.
+    ///
+    /// # Errors
+    /// When the write fails, or there is no room for a second copy of the database.
+    pub fn shrink(&self) -> Result<(), StoreError> {
+        self.sql(|c| c.execute_batch("VACUUM"))
     }
 
     /// Sets a RUN to interrupted if it is still called running by `owner`: since that one was

@@ -55,6 +55,27 @@ impl SpreadF {
     }
 }
 
+impl SpreadF {
+    /// The spread of amounts ÷ lengths. The median is that of the middle trial; of two in the
+    /// middle their amounts together ÷ their lengths together, so that it is the amount ÷ the
+    /// median length where all amounts are equal: the mean of two rates is not.
+    #[must_use]
+    pub(crate) fn from_quotients(mut parts: Vec<(f64, f64)>) -> Option<Self> {
+        let rate = |(amount, length): (f64, f64)| amount / length;
+        parts.retain(|&part| rate(part).is_finite());
+        parts.sort_unstable_by(|a, b| rate(*a).total_cmp(&rate(*b)));
+        let (&first, &last) = (parts.first()?, parts.last()?);
+        let half = parts.len() / 2;
+        let median = if parts.len().is_multiple_of(2) {
+            let (low, high) = (parts[half - 1], parts[half]);
+            rate((low.0 + high.0, low.1 + high.1))
+        } else {
+            rate(parts[half])
+        };
+        Some(Self { n: parts.len(), min: rate(first), median, max: rate(last) })
+    }
+}
+
 /// Median of values in any order; `None` where there are none.
 pub(crate) fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
@@ -84,6 +105,18 @@ mod tests {
         assert_eq!(median(vec![u64::MAX, u64::MAX]), Some(u64::MAX));
         let spread = SpreadNs::from_values(vec![30, 10, 20]).unwrap();
         assert_eq!((spread.n, spread.min_ns, spread.median_ns, spread.max_ns), (3, 10, 20, 30));
+    }
+
+    /// 10,000 files in 1 s and in 11.82 s take 6.41 s in the median: that are 1,560 files/s, and
+    /// not the 5,423 that the mean of the two rates is.
+    #[test]
+    fn a_median_rate_is_that_of_the_median_time() {
+        let spread = SpreadF::from_quotients(vec![(1e4, 1.0), (1e4, 11.82)]).unwrap();
+        assert!((spread.median - 1e4 / 6.41).abs() < 1e-6, "{}", spread.median);
+        assert_eq!((spread.n, spread.max), (2, 1e4));
+        let odd = SpreadF::from_quotients(vec![(6.0, 1.0), (6.0, 2.0), (9.0, 3.0)]).unwrap();
+        assert_eq!((odd.min, odd.median, odd.max), (3.0, 3.0, 6.0));
+        assert_eq!(SpreadF::from_quotients(vec![(1.0, 0.0)]), None);
     }
 
     #[test]

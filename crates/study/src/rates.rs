@@ -87,11 +87,11 @@ impl Rates {
     /// and end of a program that did the work.
     pub(crate) fn from_phases(phases: &[&PhaseRecord], clock: Clock) -> Self {
         let rate = |amount: fn(&PhaseRecord) -> Option<u64>| {
-            let of = |phase: &&PhaseRecord| {
+            let parts = |phase: &&PhaseRecord| {
                 let ns = working_ns(phase, clock).filter(|&ns| ns > 0)?;
-                Some(amount(phase)? as f64 * 1e9 / ns as f64)
+                Some((amount(phase)? as f64, ns as f64 / 1e9))
             };
-            SpreadF::from_values(phases.iter().filter_map(of).collect())
+            SpreadF::from_quotients(phases.iter().filter_map(parts).collect())
         };
         Self {
             bytes_per_s: rate(contents_bytes),

@@ -116,6 +116,11 @@ fn question(
         phase: question.phase.clone(),
         metric: question.metric,
         clock: question.clock,
+        changes: workload
+            .phases
+            .iter()
+            .find(|phase| phase.name == question.phase)
+            .is_none_or(|phase| phase.op.changes() || !phase.op.is_of_engine()),
         looks: judge.looks().iter().map(|look| look.blocks).collect(),
         left: left(plan, asked, &order),
         factors: factors::analyze(plan, question, &counted),

@@ -93,6 +93,8 @@ pub struct QuestionView {
     pub metric: Metric,
     /// Up to which clock.
     pub clock: Clock,
+    /// Whether the phase leaves something to be made safe; what only reads does not.
+    pub changes: bool,
     /// Blocks at its look.
     pub looks: Vec<u32>,
     /// Contenders with figures, the least median first; cold ones before warm ones.

@@ -25,6 +25,7 @@ impl Args for FactorArgs {
                 .value_name("LIST")
                 .help(info.help)
                 .help_heading(FACTORS)
+                .hide_short_help(true)
                 .conflicts_with("resume");
             command.arg(argument)
         })

@@ -1,6 +1,7 @@
 //! Arguments of the commands that read or write the database: `list`, `show`, `study`, `report`,
-//! `compare`, `merge`, `export`, `import`, `reference`.
+//! `compare`, `merge`, `delete`, `export`, `import`, `reference`.
 
+use crate::complete;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -20,6 +21,7 @@ pub struct ListArgs {
 )]
 pub struct ShowArgs {
     /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    #[arg(add = complete::runs())]
     pub run: Option<String>,
     /// Print one JSON document with every record.
     #[arg(long)]
@@ -36,6 +38,7 @@ pub struct ShowArgs {
 )]
 pub struct StudyArgs {
     /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    #[arg(add = complete::runs())]
     pub run: Option<String>,
     /// Print every pair, even of many contenders.
     #[arg(long)]
@@ -54,7 +57,7 @@ pub struct StudyArgs {
                         --assets-format svg,pdf --width 85mm\n  fsarena report --identify")]
 pub struct ReportArgs {
     /// Numbers of RUNs, or the first digits of their ids. Without one: the latest.
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = complete::runs())]
     pub runs: Vec<String>,
     /// File to write; `-` is standard output. Without it: next to the database.
     #[arg(long, short, value_name = "FILE")]
@@ -91,7 +94,7 @@ pub struct CompareArgs {
     /// verdicts. Several, for example of other machines after `fsarena merge`: the same contenders
     /// in each, and what holds for all. Two watches, or parts of them (RUN@FROM-TO, times since the
     /// start; either may be left out): their figures.
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = complete::runs())]
     pub runs: Vec<String>,
     /// RUNs before a change on one machine, such as a new kernel. Each boot counts once; a verdict
     /// needs three boots on each side.
@@ -100,11 +103,18 @@ pub struct CompareArgs {
         value_name = "RUN,…",
         value_delimiter = ',',
         requires = "after",
-        conflicts_with = "runs"
+        conflicts_with = "runs",
+        add = complete::runs()
     )]
     pub before: Vec<String>,
     /// RUNs after the change.
-    #[arg(long, value_name = "RUN,…", value_delimiter = ',', requires = "before")]
+    #[arg(
+        long,
+        value_name = "RUN,…",
+        value_delimiter = ',',
+        requires = "before",
+        add = complete::runs()
+    )]
     pub after: Vec<String>,
     /// Compare only this pair, the first against the second. With --before: only these two
     /// contenders.
@@ -175,10 +185,22 @@ Examples:
   fsarena merge laptop.db --json | jq .";
 
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  fsarena delete 3\n  fsarena delete 3 5 1f3a --yes")]
+pub struct DeleteArgs {
+    /// Numbers of RUNs, or the first digits of their ids.
+    #[arg(required = true, value_name = "RUN", add = complete::runs())]
+    pub runs: Vec<String>,
+    /// Delete without asking.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+#[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  fsarena export > trials.csv\n  fsarena export 3 --format \
                         markdown\n  fsarena export latest --format json -o run.json")]
 pub struct ExportArgs {
     /// Number of the RUN, or the first digits of its id. Without it: the latest.
+    #[arg(add = complete::runs())]
     pub run: Option<String>,
     /// Format of the output.
     #[arg(long, value_enum, default_value_t = Format::Csv)]
@@ -247,7 +269,7 @@ pub struct ReferenceArgs {
     /// Year of the article. Without it, all articles are listed.
     pub year: Option<u16>,
     /// RUN to print next to the article. Without it: the latest of its experiment on each machine.
-    #[arg(long)]
+    #[arg(long, add = complete::runs())]
     pub run: Option<String>,
     /// Print one JSON document instead of tables.
     #[arg(long)]

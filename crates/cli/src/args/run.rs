@@ -1,82 +1,149 @@
 //! Arguments of `run`: what to compare, how to repeat it, where, and what to print.
 
 use super::factors::FactorArgs;
+use crate::complete;
 use clap::Args;
 use std::path::PathBuf;
 
-const DECISION: &str = "Repetition and verdicts";
-const MEASUREMENT: &str = "Measurement";
+const WHAT: &str = "What to compare";
+const WHERE: &str = "Where";
+const HOW_LONG: &str = "How long";
+const HOW: &str = "How to measure";
 const SAFETY: &str = "Safety and recovery";
 const OUTPUT: &str = "Output";
 
 #[derive(Args, Debug, Default)]
-#[command(after_help = RUN_EXAMPLES)]
+#[command(after_help = RUN_EXAMPLES, after_long_help = RUN_EXAMPLES_ALL)]
 pub struct RunArgs {
-    /// A built-in experiment (see `fsarena experiments`) or a TOML file. Without it: `quick`, or
-    /// the workloads of --workload.
+    /// Built-in experiment or TOML file [default: quick].
+    ///
+    /// `fsarena experiments` lists those that are built in. Without it: `quick`, or the workloads
+    /// of --workload.
+    #[arg(help_heading = WHAT, add = complete::experiments())]
     pub experiment: Option<String>,
-    /// File systems to compare, separated by commas. Mount and mkfs options follow after colons:
-    /// ext4:noatime, xfs:mkfs.block_size=1024. A range means one contender for each level:
+    /// File systems with options: ext4,xfs:noatime.
+    ///
+    /// Separated by commas. Mount and mkfs options follow after colons: ext4:noatime,
+    /// xfs:mkfs.block_size=1024. A range means one contender for each level:
     /// ext4:mkfs.cluster_size=16K..256K. The same name twice is an A/A comparison.
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", help_heading = WHAT, add = complete::filesystems())]
     pub fs: Option<String>,
-    /// Where to make them: loop:SIZE (an image file), ram:SIZE (an image in memory), zram:SIZE,
-    /// brd:SIZE, null_blk:SIZE, a block device (see --wipe) or a directory; separated by commas.
-    #[arg(long, value_name = "LIST")]
-    pub on: Option<String>,
-    /// Built-in workloads and fio job files (ending in .fio), separated by commas.
-    #[arg(long, value_name = "LIST")]
+    /// Built-in workloads and fio job files (.fio).
+    ///
+    /// Separated by commas.
+    #[arg(long, value_name = "LIST", help_heading = WHAT, add = complete::workloads())]
     pub workload: Option<String>,
-    /// Run exactly N blocks and decide once at the end; 4..12: as many as fit into the budget,
-    /// fixed after the first. In each block every contender runs once, in a new random order.
-    /// Replaces --cap; a number also replaces a budget in the file.
-    #[arg(long, short = 'r', value_name = "N", help_heading = DECISION)]
-    pub runs: Option<String>,
-    /// Maximum number of blocks: 8, 12, 16, 24, 32, 48, 64 or 96 (32 without this and --runs).
-    /// Interim analyses after 4, 6, 8, 12 … blocks; contenders stop early once decided.
-    #[arg(long, value_name = "N", help_heading = DECISION)]
-    pub cap: Option<u32>,
-    /// Ratios within this margin are the SAME, such as 5% or 0.05 (5% if not given).
-    #[arg(long, value_name = "SHARE", help_heading = DECISION)]
-    pub margin: Option<String>,
-    /// Time limit, such as 30m: no block is started that is not expected to end in time.
-    #[arg(long, value_name = "TIME", help_heading = DECISION)]
-    pub budget: Option<String>,
-    /// Compare every contender with this one only: a file system as written, or a label such as
-    /// "ext4 data=writeback". Without it, every pair is compared.
-    #[arg(long, value_name = "CONTENDER", help_heading = DECISION)]
+    /// Compare every contender with this one only.
+    ///
+    /// A file system as written, or a label such as "ext4 data=writeback". Without it, every pair
+    /// is compared.
+    #[arg(long, value_name = "CONTENDER", help_heading = WHAT)]
     pub baseline: Option<String>,
-    /// Questions to decide, separated by commas: WORKLOAD:PHASE, with * for every workload or
-    /// phase; :cpu, :written or :p99 asks for that instead of the time, :time:returned for another
-    /// clock. Without it: the time of every timed phase.
-    #[arg(long, value_name = "LIST", help_heading = DECISION)]
+    /// Questions to decide, such as small-files:create.
+    ///
+    /// Separated by commas: WORKLOAD:PHASE, with * for every workload or phase; :cpu, :written or
+    /// :p99 asks for that instead of the time, :time:returned for another clock. Without it: the
+    /// time of every timed phase.
+    #[arg(long, value_name = "LIST", help_heading = WHAT, hide_short_help = true)]
     pub ask: Option<String>,
-    /// The question whose answer is printed first, such as small-files:create; it must be one of
-    /// those asked. Without it: the first of them.
-    #[arg(long, value_name = "QUESTION", help_heading = DECISION)]
+    /// The question whose answer is printed first.
+    ///
+    /// Such as small-files:create; it must be one of those asked. Without it: the first of them.
+    #[arg(long, value_name = "QUESTION", help_heading = WHAT, hide_short_help = true)]
     pub headline: Option<String>,
-    /// Exit with code 4 if a question remains undecided.
-    #[arg(long, help_heading = DECISION)]
-    pub require_decision: bool,
-    /// Seed of the order and the data; stored with the RUN.
-    #[arg(long, value_name = "NUMBER", help_heading = MEASUREMENT)]
-    pub seed: Option<u64>,
-    /// Multiply the number of files in sets and the size of single large files; in cycles also the
-    /// updates, the period and the second load.
-    #[arg(long, value_name = "FACTOR", help_heading = MEASUREMENT)]
+    /// Within this it is the SAME [default: 5%].
+    ///
+    /// Ratios within this margin are the SAME, such as 5% or 0.05.
+    #[arg(long, value_name = "SHARE", help_heading = WHAT)]
+    pub margin: Option<String>,
+    /// Multiply files and the size of large files.
+    ///
+    /// The number of files in sets and the size of single large files; in cycles also the updates,
+    /// the period and the second load.
+    #[arg(long, value_name = "FACTOR", help_heading = WHAT)]
     pub scale: Option<f64>,
     #[command(flatten)]
     pub factors: FactorArgs,
-    /// Destroy all data on this block device, which --on must name. Signatures found on it must be
-    /// named too, as in --wipe /dev/sdb=ext4. May be given several times.
+    /// loop:SIZE, ram:SIZE, zram:SIZE, a device or a directory.
+    ///
+    /// Where to make the file systems, separated by commas: loop:SIZE (an image file), ram:SIZE (an
+    /// image in memory), zram:SIZE, brd:SIZE, null_blk:SIZE, a block device (see --wipe) or a
+    /// directory.
+    #[arg(long, value_name = "LIST", help_heading = WHERE, add = complete::devices())]
+    pub on: Option<String>,
+    /// Directory for image files [default: /var/tmp].
+    ///
+    /// Without it: FSARENA_IMAGE_DIR, else /var/tmp.
+    // Not by clap's `env`: --resume would be refused wherever the variable is set.
+    #[arg(long, value_name = "DIR", help_heading = WHERE, hide_short_help = true)]
+    pub image_dir: Option<PathBuf>,
+    /// CPUs to run the work on, such as 0 or 0,1.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = WHERE,
+        hide_short_help = true
+    )]
+    pub cpus: Vec<usize>,
+    /// Run the work as this user and group (numbers), such as 65534:65534.
+    #[arg(long, value_name = "UID:GID", help_heading = WHERE, hide_short_help = true)]
+    pub user: Option<String>,
+    /// Time limit, such as 30m.
+    ///
+    /// No block is started that is not expected to end in time.
+    #[arg(long, value_name = "TIME", help_heading = HOW_LONG)]
+    pub budget: Option<String>,
+    /// Run exactly N blocks, or 4..12 to fit the budget.
+    ///
+    /// It is decided once, at the end. 4..12: as many as fit into the budget, fixed after the
+    /// first. In each block every contender runs once, in a new random order. Replaces --cap; a
+    /// number also replaces a budget in the file.
+    #[arg(long, short = 'r', value_name = "N", help_heading = HOW_LONG)]
+    pub runs: Option<String>,
+    /// Maximum number of blocks; those that are decided stop early.
+    ///
+    /// 8, 12, 16, 24, 32, 48, 64 or 96 (32 without this and --runs). Interim analyses after 4, 6, 8,
+    /// 12 … blocks; contenders stop early once decided.
+    #[arg(long, value_name = "N", help_heading = HOW_LONG, hide_short_help = true)]
+    pub cap: Option<u32>,
+    /// Exit with code 4 if a question remains undecided.
+    #[arg(long, help_heading = HOW_LONG, hide_short_help = true)]
+    pub require_decision: bool,
+    /// Seed of the order and the data; stored with the RUN.
+    #[arg(long, value_name = "NUMBER", help_heading = HOW, hide_short_help = true)]
+    pub seed: Option<u64>,
+    /// Read all contents again after the work and compare every byte.
+    #[arg(long, help_heading = HOW, hide_short_help = true)]
+    pub verify: bool,
+    /// Account for where the written bytes went (needs root).
+    ///
+    /// Traces the block requests of each timed phase.
+    #[arg(long, help_heading = HOW, hide_short_help = true)]
+    pub account: bool,
+    /// Interval between samples of the time series; 0s for none.
+    #[arg(long, value_name = "TIME", help_heading = HOW, hide_short_help = true)]
+    pub sample_period: Option<String>,
+    /// Print the plan and its cost; change nothing.
+    ///
+    /// Contenders, trials, expected time and bytes to be written.
+    #[arg(long, help_heading = SAFETY)]
+    pub dry_run: bool,
+    /// Destroy all data on this block device.
+    ///
+    /// It must be named by --on. Signatures found on it must be named too, as in --wipe
+    /// /dev/sdb=ext4. May be given several times.
     #[arg(long, value_name = "DEVICE[=SIG+…]", help_heading = SAFETY)]
     pub wipe: Vec<String>,
-    /// Resume an interrupted run: the latest, or RUN, which may also be one that failed. The
-    /// experiment, --image-dir, --user and --cpus are those of the RUN; --wipe must be given again.
+    /// Resume an interrupted run: the latest, or RUN.
+    ///
+    /// It may also be one that failed. The experiment, --image-dir, --user and --cpus are those of
+    /// the RUN; --wipe must be given again.
     #[arg(
         long,
         value_name = "RUN",
         help_heading = SAFETY,
+        add = complete::runs(),
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "",
@@ -87,56 +154,45 @@ pub struct RunArgs {
         ]
     )]
     pub resume: Option<String>,
-    /// Read all contents again after the work and compare every byte.
-    #[arg(long, help_heading = MEASUREMENT)]
-    pub verify: bool,
-    /// Trace the block requests of each timed phase, to account for where the written bytes went
-    /// (needs root).
-    #[arg(long, help_heading = MEASUREMENT)]
-    pub account: bool,
-    /// Interval between samples of the time series; 0s for none.
-    #[arg(long, value_name = "TIME", help_heading = MEASUREMENT)]
-    pub sample_period: Option<String>,
-    /// Directory for image files. Without it: FSARENA_IMAGE_DIR, else /var/tmp.
-    // Not by clap's `env`: --resume would be refused wherever the variable is set.
-    #[arg(long, value_name = "DIR", help_heading = MEASUREMENT)]
-    pub image_dir: Option<PathBuf>,
-    /// Run the work as this user and group (numbers), such as 65534:65534.
-    #[arg(long, value_name = "UID:GID", help_heading = MEASUREMENT)]
-    pub user: Option<String>,
-    /// CPUs to run the work on, such as 0 or 0,1.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = MEASUREMENT)]
-    pub cpus: Vec<usize>,
-    /// Print contenders, trials, expected time and bytes to be written; change nothing.
-    #[arg(long, help_heading = SAFETY)]
-    pub dry_run: bool,
-    /// Keep the image of the last trial for inspection, and print how to mount it.
-    #[arg(long, help_heading = SAFETY)]
+    /// Keep the image of the last trial, and print how to mount it.
+    #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub keep: bool,
-    /// Run the commands of the experiment file without asking.
-    #[arg(long, help_heading = SAFETY)]
+    /// Run commands of the file without asking.
+    ///
+    /// Those that the experiment file contains.
+    #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub yes: bool,
     /// Install the Debian packages of missing tools (needs root).
-    #[arg(long, help_heading = SAFETY)]
+    #[arg(long, help_heading = SAFETY, hide_short_help = true)]
     pub install_tools: bool,
-    /// Title of the RUN, for `list` and the report. Without it: that of the experiment, or what
-    /// was asked for.
-    #[arg(long, value_name = "TEXT", help_heading = OUTPUT)]
+    /// Title of the RUN, for `list` and the report.
+    ///
+    /// Without it: that of the experiment, or what was asked for.
+    #[arg(long, value_name = "TEXT", help_heading = OUTPUT, hide_short_help = true)]
     pub title: Option<String>,
-    /// Print neither progress nor results: only errors and where the RUN is stored.
-    #[arg(long, short = 'q', conflicts_with_all = ["json", "raw"], help_heading = OUTPUT)]
+    /// Print only errors and where the RUN is stored.
+    ///
+    /// Neither progress nor results.
+    #[arg(long, short = 'q', conflicts_with_all = ["json", "full", "raw"], help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Print one JSON document instead of tables.
+    /// Print one JSON document instead of the answer.
     #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
-    /// Print the raw values of every trial after the tables.
-    #[arg(long, help_heading = OUTPUT)]
+    /// Print all tables and verdicts after the answer.
+    ///
+    /// `fsarena show` prints them at any time.
+    #[arg(long, conflicts_with = "json", help_heading = OUTPUT)]
+    pub full: bool,
+    /// The same with the raw values of every trial.
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub raw: bool,
-    /// File of the report, one HTML page. Without it: next to the database.
+    /// File of the report, one HTML page.
+    ///
+    /// Without it: next to the database.
     #[arg(long, value_name = "FILE", conflicts_with = "no_report", help_heading = OUTPUT)]
     pub report: Option<PathBuf>,
     /// Do not write a report.
-    #[arg(long, help_heading = OUTPUT)]
+    #[arg(long, help_heading = OUTPUT, hide_short_help = true)]
     pub no_report: bool,
     /// Print no results: another command does.
     #[arg(skip)]
@@ -144,6 +200,12 @@ pub struct RunArgs {
 }
 
 const RUN_EXAMPLES: &str = "\
+Examples:
+  fsarena run
+  fsarena run --fs ext4,xfs --on loop:2G --workload small-files --budget 10m
+More options, factors to compare and examples: fsarena run --help";
+
+const RUN_EXAMPLES_ALL: &str = "\
 Examples:
   fsarena run
   fsarena run 2003-linux-vs-freebsd --dry-run

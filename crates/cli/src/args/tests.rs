@@ -63,7 +63,8 @@ fn every_subcommand_has_examples_of_its_own_that_parse() {
         let (_, examples) =
             text.split_once("Examples:\n").unwrap_or_else(|| panic!("{name}: none"));
         let mut own = 0;
-        for line in examples.lines() {
+        // Behind them may stand where there are more.
+        for line in examples.lines().filter(|line| line.starts_with("  ")) {
             let commands = commands_in(line);
             assert!(!commands.is_empty(), "{name}: not a command: {line:?}");
             for words in commands {
@@ -78,6 +79,28 @@ fn every_subcommand_has_examples_of_its_own_that_parse() {
     assert!(examples.len() >= 3, "{whole}");
     for line in examples {
         assert!(commands_in(line).iter().all(|words| parses(words).is_ok()), "{line}");
+    }
+}
+
+#[test]
+fn the_short_help_of_run_is_one_screen_in_groups_and_the_long_one_has_all() {
+    let (_, mut run) = visible().into_iter().find(|(name, _)| name == "fsarena run").unwrap();
+    run = run.term_width(80);
+    let short = run.render_help().to_string();
+    assert!(short.lines().count() <= 40, "{} lines:\n{short}", short.lines().count());
+    let headings = ["What to compare:", "Where:", "How long:", "Safety and recovery:", "Output:"];
+    let places: Vec<Option<usize>> = headings.iter().map(|head| short.find(head)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{short}");
+    let long = run.render_long_help().to_string();
+    for argument in run.get_arguments().filter_map(clap::Arg::get_long) {
+        assert!(long.contains(&format!("--{argument}")), "{argument}");
+    }
+    // Not broken between words as on a terminal.
+    let long = run.get_after_long_help().unwrap().to_string();
+    let (_, examples) = long.split_once("Examples:\n").unwrap();
+    assert!(examples.lines().count() >= 10, "{examples}");
+    for line in examples.lines() {
+        commands_in(line).iter().for_each(|words| parses(words).unwrap());
     }
 }
 

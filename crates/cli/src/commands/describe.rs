@@ -1,14 +1,14 @@
 //! `fsarena completions` and `fsarena man`: generated from the one definition in `args`.
 
 use crate::args::Cli;
-use crate::context;
+use crate::{complete, context};
 use anyhow::{Context as _, Result};
 use clap::{Command, CommandFactory as _};
 use std::path::Path;
 
 /// Prints a completion script.
 pub fn completions(shell: clap_complete::Shell) -> Result<()> {
-    context::print(&script(shell)?)
+    context::print(&complete::script(shell)?)
 }
 
 /// Prints the manual page, or writes one for each subcommand into `dir`.
@@ -27,14 +27,8 @@ pub fn man(dir: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-fn script(shell: clap_complete::Shell) -> Result<String> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut visible(), "fsarena", &mut script);
-    Ok(String::from_utf8(script)?)
-}
-
 /// The definition without what users do not start: the generators would show it.
-fn visible() -> Command {
+pub fn visible() -> Command {
     let whole = Cli::command();
     let subcommands = whole.get_subcommands().filter(|command| !command.is_hide_set());
     let text = |text: Option<&clap::builder::StyledStr>| text.cloned().unwrap_or_default();
@@ -112,24 +106,40 @@ mod tests {
         found
     }
 
+    /// What a shell is offered after these words and the beginning of another.
+    fn offered(words: &[&str]) -> Vec<String> {
+        let words: Vec<std::ffi::OsString> =
+            ["fsarena"].iter().chain(words).map(std::ffi::OsString::from).collect();
+        let at = words.len() - 1;
+        let found = clap_complete::engine::complete(&mut visible(), words, at, None).unwrap();
+        found.iter().map(|one| one.get_value().to_string_lossy().into_owned()).collect()
+    }
+
     #[test]
     fn completions_name_every_subcommand_and_option() {
         let names = names();
         assert!(names.iter().any(|(name, options)| name == "run" && options.len() > 25));
-        for shell in Shell::value_variants() {
-            let script = script(*shell).unwrap();
-            for (name, options) in &names {
-                assert!(script.contains(name.as_str()), "{shell}: {name}");
-                for option in options {
-                    let written = match shell {
-                        Shell::Fish => format!("-l {option}"),
-                        _ => format!("--{option}"),
-                    };
-                    assert!(script.contains(&written), "{shell}: {name} {written}");
-                }
+        let commands = offered(&[""]);
+        for (name, options) in names.iter().filter(|(name, _)| commands.contains(name)) {
+            let all = offered(&[name, "--"]);
+            for option in options {
+                assert!(all.contains(&format!("--{option}")), "{name}: {option} is not in {all:?}");
             }
-            assert!(!script.contains("executor") && !script.contains("worker"), "{shell}");
         }
+        assert!(commands.len() > 20, "{commands:?}");
+        assert!(!commands.iter().any(|name| name == "executor" || name == "worker"));
+        for shell in Shell::value_variants() {
+            let script = complete::script(*shell).unwrap();
+            assert!(script.contains("FSARENA_COMPLETE"), "{shell}: {script}");
+        }
+    }
+
+    #[test]
+    fn names_are_offered_and_no_files() {
+        assert_eq!(offered(&["run", "--fs", "ext4,xf"]), ["ext4,xfs"]);
+        assert!(offered(&["run", "qui"]).contains(&"quick".to_owned()));
+        assert!(offered(&["run", "--workload", "small"]).contains(&"small-files".to_owned()));
+        assert_eq!(offered(&["experiments", "--db", "x", "qui"]), ["quick", "quick-all"][..1]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `fsarena import`: files of another program become a RUN that is done.
 
+use super::loaded::{Identity, LoadedRun};
 use super::{open, show};
 use crate::args::{FilesArgs, Foreign, ImportArgs};
 use crate::context;
@@ -28,7 +29,7 @@ pub fn run(args: &ImportArgs, db: Option<&Path>) -> Result<()> {
     let imported = import(&given, &terms(files)?)?;
     let store = open::for_writing(db)?;
     let run = stored(&store, &imported)?;
-    show::show(&store, run, false, false)?;
+    show::show(&LoadedRun::read(&store, run, Identity::Kept)?, show::Output::TABLES, None)?;
     say!(
         "imported as RUN {run}, {} trials; `fsarena study {run}` prints every pair, `fsarena \
          report {run}` makes a page",

@@ -3,6 +3,7 @@
 
 pub mod compare;
 pub mod dataset;
+pub mod delete;
 pub mod describe;
 pub mod doc;
 pub mod experiments;

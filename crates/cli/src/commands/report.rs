@@ -47,11 +47,12 @@ fn write_page(path: &Path, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Writes the report of `fsarena run`: to `asked`, or next to the database.
-pub fn write_run_report(store: &Store, run: RunId, asked: Option<&Path>) -> Result<()> {
+/// Writes the report of `fsarena run`: to `asked`, or next to the database; where it lies.
+pub fn write_run_report(store: &Store, run: RunId, asked: Option<&Path>) -> Result<PathBuf> {
     let pages = Pages::read(store, &[run], Identity::Removed)?;
     let path = asked.map_or_else(|| pages.default_path(store), Path::to_owned);
-    write_page(&path, &pages.text())
+    output_file::write(&path, pages.text().as_bytes())?;
+    Ok(path)
 }
 
 /// RUNs that share a page.
@@ -188,7 +189,7 @@ pub fn export(args: &ExportArgs, db: Option<&Path>) -> Result<()> {
 }
 
 fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
-    let LoadedRun { header, sessions, records, study, verdicts, .. } = loaded;
+    let LoadedRun { header, records, .. } = loaded;
     if args.raw && args.format != Format::Json {
         refuse!("--raw: only JSON has the latency of single ops: add --format json");
     }
@@ -196,9 +197,6 @@ fn exported(loaded: &LoadedRun, args: &ExportArgs) -> Result<String> {
         Format::Csv => csv(header, &fsarena_study::points(&header.plan, records)),
         Format::Markdown if header.plan.is_watched() => watched::markdown(loaded),
         Format::Markdown => markdown(&loaded.as_run(), Style::default()),
-        Format::Json => {
-            let document = json::show(header, sessions, study, records, verdicts.as_ref());
-            json::export(document, args.raw)
-        }
+        Format::Json => json::export(json::show(&loaded.as_run()), args.raw),
     })
 }

@@ -7,8 +7,7 @@ use crate::args::{ListArgs, ShowArgs, StudyArgs};
 use crate::context::{self, exit};
 use anyhow::Result;
 use fsarena_model::verdict::METHOD_VERSION;
-use fsarena_report::Detail;
-use fsarena_store::{RunId, Store};
+use fsarena_report::{Detail, answer, answer_text};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -33,8 +32,8 @@ pub fn list(args: &ListArgs, db: Option<&Path>) -> Result<()> {
 pub fn run(args: &ShowArgs, db: Option<&Path>) -> Result<()> {
     let store = open::existing(db)?;
     let run = store.find(args.run.as_deref().unwrap_or("latest"))?;
-    show(&store, run, args.json, args.raw)?;
-    Ok(())
+    let output = Output { is_json: args.json, is_full: true, is_raw: args.raw };
+    show(&LoadedRun::read(&store, run, Identity::Kept)?, output, None)
 }
 
 /// Prints the verdicts of one RUN.
@@ -71,22 +70,39 @@ pub fn study(args: &StudyArgs, db: Option<&Path>) -> Result<ExitCode> {
     })
 }
 
-/// Prints the tables and verdicts of `run`, and the raw values where asked for.
-pub fn show(store: &Store, run: RunId, json: bool, raw: bool) -> Result<LoadedRun> {
-    let loaded = LoadedRun::read(store, run, Identity::Kept)?;
-    let LoadedRun { header, sessions, records, study, verdicts, .. } = &loaded;
-    if json {
-        let verdicts = verdicts.as_ref();
-        let document = fsarena_report::json::show(header, sessions, study, records, verdicts);
-        context::print_json(&document)?;
-        return Ok(loaded);
+/// How much of a RUN is printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// One document.
+    pub is_json: bool,
+    /// Tables and verdicts behind the answer.
+    pub is_full: bool,
+    /// Raw values behind these.
+    pub is_raw: bool,
+}
+
+impl Output {
+    /// Tables and verdicts without raw values.
+    pub const TABLES: Self = Self { is_json: false, is_full: true, is_raw: false };
+}
+
+/// Prints the answer of a RUN, and what else is asked for; `page` is where its page lies.
+pub fn show(loaded: &LoadedRun, output: Output, page: Option<&Path>) -> Result<()> {
+    let run = loaded.as_run();
+    if output.is_json {
+        return context::print_json(&fsarena_report::json::show(&run));
     }
-    if header.plan.is_watched() {
-        watched::show(&loaded)?;
-        return Ok(loaded);
+    if loaded.header.plan.is_watched() {
+        return watched::show(loaded);
     }
     let (width, style) = (context::width(), context::style());
-    let detail = if raw { Detail::Full } else { Detail::Brief };
-    context::print(&fsarena_report::run_text(&loaded.as_run(), detail, raw, width, style))?;
-    Ok(loaded)
+    let page = page.map(|page| context::near(page).display().to_string());
+    let text = match output.is_full || output.is_raw {
+        true => {
+            let detail = if output.is_raw { Detail::Full } else { Detail::Brief };
+            fsarena_report::run_text(&run, detail, output.is_raw, width, style)
+        }
+        false => answer_text(&answer(&run, None), page.as_deref(), width, style),
+    };
+    context::print(&text)
 }

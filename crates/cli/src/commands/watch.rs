@@ -2,6 +2,7 @@
 
 mod output;
 
+use super::loaded::{Identity, LoadedRun};
 use super::{open, show};
 use crate::args::WatchArgs;
 use crate::context::{self, Usage, exit};
@@ -55,7 +56,8 @@ pub fn run(args: &WatchArgs, db: Option<&Path>) -> Result<ExitCode> {
     stored.print_summary(&session, &end);
     if is_live {
         // The tables stay in the terminal.
-        show::show(&stored.store, stored.run, false, false)?;
+        let loaded = LoadedRun::read(&stored.store, stored.run, Identity::Kept)?;
+        show::show(&loaded, show::Output::TABLES, None)?;
     }
     Ok(match end {
         WatchEnd::Gone(_) => ExitCode::from(exit::FAILED),

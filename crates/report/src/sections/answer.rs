@@ -133,7 +133,7 @@ fn what_is_meant(verdicts: &Verdicts) -> String {
     )
 }
 
-/// With whom: the baseline, but where it has no figures; else the best of each question.
+/// With whom: the baseline, but where it has no figures; else the reference of each question.
 fn compared_with(verdicts: &Verdicts) -> String {
     let mut references: Vec<(&str, Vec<String>)> = Vec::new();
     for question in verdicts.questions.iter().filter(|one| one.rows.len() > 1) {
@@ -157,17 +157,19 @@ fn compared_with(verdicts: &Verdicts) -> String {
             let others = others.join("; ");
             format!(
                 "Each contender is compared with {baseline}, and where {baseline} has no figures \
-                 with the best: {others}"
+                 with another: {others}"
             )
         }
         (None, [] | [_]) => {
-            let best = references.first().map_or(String::new(), |(label, _)| format!(", {label}"));
-            format!("Every pair was compared; the best of each question stands here{best}")
+            let to = references.first().map_or(String::new(), |(label, _)| {
+                format!("; the ratios that stand here are to {label}")
+            });
+            format!("Every pair was compared{to}")
         }
         (None, _) => {
             let each: Vec<String> = references.iter().map(each).collect();
             let each = each.join("; ");
-            format!("Every pair was compared; the best of each question stands here: {each}")
+            format!("Every pair was compared; the ratios that stand here are to {each}")
         }
     }
 }

@@ -14,14 +14,14 @@ mod sweeps;
 mod then;
 pub(crate) mod watched;
 
+use crate::answer::{answer, answer_text};
 use crate::article::{OwnRun, own_section};
 use crate::command::command;
 use crate::context::{Run, SectionContext};
 use crate::notes::{self, heading_lines, run_heading};
 use crate::section::{Block, Section};
 use crate::text::{Detail, Style, clean, escaped};
-use crate::verdict::sentences::answer;
-use crate::verdict::{self, verdict_headline};
+use crate::verdict::{self, sentences, verdict_headline};
 use crate::{ledger, phases, raw, render};
 use fsarena_model::run::RunHeader;
 use std::fmt::Write as _;
@@ -93,7 +93,8 @@ fn made(context: &SectionContext<'_>, on: u8) -> Vec<(&'static SectionKind, Sect
     all.filter(|(_, section)| !section.blocks.is_empty()).collect()
 }
 
-/// A RUN as text: which it is, and its sections; the ledger and every raw value where asked for.
+/// A RUN as text: its answer, which it is, and its sections; the ledger and every raw value where
+/// asked for.
 #[must_use]
 pub fn run_text(
     run: &Run<'_>,
@@ -105,8 +106,9 @@ pub fn run_text(
     let context = SectionContext::as_text(run, detail, style);
     let all = made(&context, if has_raw { TEXT | RAW } else { TEXT });
     let texts = all.iter().map(|(_, section)| render::text::section(section, width, style));
-    let parts = std::iter::once(run_heading(run.study, width, style)).chain(texts);
-    parts.collect::<Vec<_>>().join("\n")
+    let first = answer_text(&answer(run, None), None, width, style);
+    let heading = run_heading(run.study, width, style);
+    [first, heading].into_iter().chain(texts).collect::<Vec<_>>().join("\n")
 }
 
 /// The same as Markdown, each section under its title.
@@ -119,7 +121,7 @@ pub(crate) fn sections_markdown(run: &Run<'_>, style: Style) -> String {
 /// Verdicts with the answer to each question in words.
 fn answers(context: &SectionContext<'_>) -> Section {
     let Some(verdicts) = context.run.verdicts else { return Section::none() };
-    let said = verdicts.questions.iter().map(|one| answer(verdicts, one));
+    let said = verdicts.questions.iter().map(|one| sentences::answer(verdicts, one));
     let mut section = verdict::section(verdicts, context.detail, context.style);
     // The headline stands above all sections.
     section.blocks[0] = Block::List(None, said.collect());

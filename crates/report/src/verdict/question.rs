@@ -8,13 +8,13 @@ use crate::section::{Block, Owner};
 use crate::table::{Cell, Column, Table};
 use crate::text::{Detail, Style};
 use crate::verdict::text::{
-    blocks, metric, percent, probability, ratio, ratio_and_interval, ratio_text, ratio_within,
+    blocks, figure, percent, probability, ratio, ratio_and_interval, ratio_text, ratio_within,
     value,
 };
 use fsarena_model::verdict::Verdict;
 use fsarena_verdict::factors::{FactorRow, FactorView, LevelRow};
 use fsarena_verdict::watchers::{Finding, FindingKind};
-use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{Excluded, PairView, QuestionView, RankRow, Verdicts};
 
 /// Values that stand out are listed up to this many.
 const MOST_OUTLIERS: usize = 6;
@@ -34,8 +34,9 @@ pub(super) fn question_blocks(
     if detail == Detail::AllPairs || (detail == Detail::Full && !is_said) {
         blocks.extend(pair_list(verdicts, question, detail));
     }
-    let left = question.left.iter().map(|left| format!("{}: {}", left.label, left.why));
-    blocks.push(list("Excluded", left.collect()));
+    let everywhere = excluded_everywhere(verdicts);
+    let left = question.left.iter().filter(|left| !everywhere.contains(left));
+    blocks.push(list("Excluded", left.map(excluded).collect()));
     let is_brief = detail == Detail::Brief;
     blocks.push(list("Watchers", if is_brief { found(question) } else { watched(question) }));
     match &question.factors {
@@ -50,6 +51,21 @@ pub(super) fn question_blocks(
     blocks
 }
 
+/// The contenders that are excluded from all questions for one reason, where there are several
+/// questions: that is said once.
+pub(super) fn excluded_everywhere(verdicts: &Verdicts) -> Vec<&Excluded> {
+    let [first, others @ ..] = verdicts.questions.as_slice() else { return Vec::new() };
+    if others.is_empty() {
+        return Vec::new();
+    }
+    first.left.iter().filter(|left| others.iter().all(|one| one.left.contains(left))).collect()
+}
+
+/// `zfs: this kernel has no zfs`.
+pub(super) fn excluded(left: &Excluded) -> String {
+    format!("{}: {}", left.label, left.why)
+}
+
 /// Whether the answer stands at the head of everything already.
 fn is_headline(verdicts: &Verdicts, question: &QuestionView) -> bool {
     let headline = verdicts.headline.and_then(|at| verdicts.questions.get(at));
@@ -58,7 +74,7 @@ fn is_headline(verdicts: &Verdicts, question: &QuestionView) -> bool {
 
 /// What is compared, and with which contender.
 pub(crate) fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
-    let what = metric(question.metric, question.clock);
+    let what = figure(question.metric, question.clock, question.changes);
     let mut title = format!("{} / {}: {what}", question.workload, question.phase);
     let reference = verdicts.reference(question).filter(|_| question.rows.len() > 1);
     if let Some(reference) = reference {
@@ -76,7 +92,7 @@ pub(crate) fn title(verdicts: &Verdicts, question: &QuestionView) -> String {
 pub(crate) fn ranking(verdicts: &Verdicts, question: &QuestionView, style: Style) -> Table {
     let columns = [
         Column::text("contender"),
-        Column::text("letters"),
+        Column::text("alike"),
         Column::figure("tier"),
         Column::figure("n"),
         Column::figure("median"),
@@ -88,10 +104,12 @@ pub(crate) fn ranking(verdicts: &Verdicts, question: &QuestionView, style: Style
         Column::figure("cv").optional(1),
         Column::figure("outliers").optional(2),
     ];
-    let what = metric(question.metric, question.clock);
-    let caption = format!("{} / {}: {what}, best first", question.workload, question.phase);
+    let what = figure(question.metric, question.clock, question.changes);
+    let caption = format!("{} / {}: {what}, least first", question.workload, question.phase);
     let mut table = Table::new(columns).caption(caption).sortable();
-    for row in &question.rows {
+    let mut rows: Vec<&RankRow> = question.rows.iter().collect();
+    rows.sort_by(|a, b| b.cold.cmp(&a.cold).then(a.median.total_cmp(&b.median)));
+    for row in rows {
         table.row(ranked(verdicts, question, row, style));
     }
     table.without_empty_columns()
@@ -147,21 +165,14 @@ pub(crate) struct Against {
     pub(crate) ratio: String,
     /// Its interval in brackets.
     pub(crate) interval: Option<String>,
-    /// The verdict's word; `baseline`, `best` or `reference` for the reference itself.
+    /// The verdict's word; `baseline` for the reference itself.
     pub(crate) word: &'static str,
 }
 
 pub(crate) fn against(verdicts: &Verdicts, question: &QuestionView, row: &RankRow) -> Against {
     let reference = verdicts.reference(question).filter(|one| one.contender != row.contender);
     let Some(reference) = reference else {
-        let is_baseline = Some(&row.label) == verdicts.baseline.as_ref();
-        let is_best = question.rows.first().is_some_and(|best| best.contender == row.contender);
-        let word = match (is_baseline, is_best) {
-            (true, _) => "baseline",
-            (false, true) => "best",
-            (false, false) => "reference",
-        };
-        return Against { ratio: ratio(1.0), interval: None, word };
+        return Against { ratio: ratio(1.0), interval: None, word: "baseline" };
     };
     let word = row.against_reference.map_or("-", Verdict::word);
     let same = match row.against_reference {

@@ -275,7 +275,7 @@ fn groups(verdicts: &Verdicts) -> Vec<String> {
     let mut parts = Vec::new();
     if verdicts.questions.iter().any(shows_letters) {
         parts.push(
-            "Contenders that share a letter are not significantly different (not necessarily \
+            "alike: contenders that share a letter are not shown to differ (they need not be \
              equal)."
                 .to_owned(),
         );

@@ -4,7 +4,7 @@
 use crate::format::count;
 use crate::text::Detail;
 use crate::verdict::text::{
-    Claim, about, blocks, claim, listed, margin, metric, percent, ratio, ratio_and_interval,
+    Claim, about, blocks, claim, figure, listed, margin, percent, ratio, ratio_and_interval,
     ratio_within, value,
 };
 use fsarena_model::verdict::{Metric, Rule, Verdict};
@@ -20,7 +20,7 @@ pub(super) fn headline(verdicts: &Verdicts) -> String {
         "Headline, {} {} ({})",
         question.workload,
         question.phase,
-        metric(question.metric, question.clock)
+        figure(question.metric, question.clock, question.changes)
     );
     format!("{about}: {}.", headline_answer(verdicts, question))
 }
@@ -253,13 +253,8 @@ pub(crate) fn answer(verdicts: &Verdicts, question: &QuestionView) -> String {
         return "no contender has figures.".to_owned();
     };
     let others = question.rows.iter().filter(|row| row.contender != reference.contender);
-    let is_baseline = Some(&reference.label) == verdicts.baseline.as_ref();
-    let pairs: Vec<PairView> = others
-        .filter_map(|row| match is_baseline {
-            true => between(question, row.contender, reference.contender),
-            false => between(question, reference.contender, row.contender),
-        })
-        .collect();
+    let pairs: Vec<PairView> =
+        others.filter_map(|row| between(question, row.contender, reference.contender)).collect();
     let left_out = not_compared(question, reference, &pairs);
     if pairs.is_empty() {
         let median = value(question.metric, reference.median);
@@ -269,7 +264,7 @@ pub(crate) fn answer(verdicts: &Verdicts, question: &QuestionView) -> String {
         };
     }
     let sentences = Sentences { verdicts, metric: question.metric };
-    let parts = if is_baseline { sentences.against(&pairs) } else { sentences.leader(&pairs) };
+    let parts = sentences.against(&pairs);
     let not_yet = if question.looks.is_empty() { "; not looked at yet" } else { "" };
     let left_out = left_out.map(|words| format!("; {words}")).unwrap_or_default();
     format!("{}{left_out}{not_yet}.", parts.join("; "))
@@ -317,39 +312,6 @@ impl Sentences<'_> {
             if let Some(more) = of.len().checked_sub(NAMED).filter(|more| *more > 0) {
                 parts.push(format!("{more} more are {}", verdict.word()));
             }
-        }
-        parts
-    }
-
-    /// The best against all others, each of them named.
-    fn leader(&self, pairs: &[PairView]) -> Vec<String> {
-        let mut parts: Vec<String> = Vec::new();
-        for verdict in ORDER {
-            let of: Vec<&PairView> = pairs.iter().filter(|pair| pair.verdict == verdict).collect();
-            let Some(first) = of.first() else { continue };
-            let mut items: Vec<String> = Vec::new();
-            for (at, pair) in of.iter().take(NAMED).enumerate() {
-                let (figures, other) = (self.figures(pair), &pair.b_label);
-                items.push(match verdict {
-                    Verdict::Same if at == 0 => self.is(pair, other),
-                    Verdict::Same => other.clone(),
-                    // Sentences the other way round: the ratio is that of the tables.
-                    Verdict::Undecided => self.open_claim(&pair.turned(), true),
-                    Verdict::Faster | Verdict::Slower if at == 0 => self.is(pair, other),
-                    Verdict::Faster | Verdict::Slower => {
-                        format!("{figures}{} {other}", self.verb_and_than(verdict).1)
-                    }
-                });
-            }
-            if let Some(more) = of.len().checked_sub(NAMED).filter(|more| *more > 0) {
-                items.push(format!("{more} more"));
-            }
-            let who = if parts.is_empty() { first.a_label.as_str() } else { "it" };
-            let items = listed(&items);
-            parts.push(match verdict {
-                Verdict::Undecided => format!("{items}, undecided"),
-                _ => format!("{who} {items}"),
-            });
         }
         parts
     }

@@ -14,15 +14,25 @@ const LEAST_END: f64 = 0.01;
 /// See [`LEAST_END`].
 const MOST_END: f64 = 100.0;
 
-/// What is compared, as it stands in a title: `time to durable`.
+/// What is compared, as it stands in a title, of a phase that changes something: `time until safe
+/// on disk`.
 #[must_use]
 pub fn metric(metric: Metric, clock: Clock) -> String {
-    match metric {
-        Metric::Time => format!("time to {}", clock.name()),
-        Metric::Cpu => "processor time to durable".to_owned(),
-        Metric::Written => "bytes written to the device".to_owned(),
-        Metric::P99 => "p99 latency".to_owned(),
-    }
+    figure(metric, clock, true)
+}
+
+/// The same of a phase that `changes` something or not: what only reads has nothing to make safe.
+pub(crate) fn figure(metric: Metric, clock: Clock, changes: bool) -> String {
+    let words = match (metric, clock) {
+        (Metric::Time, Clock::Durable) if changes => "time until safe on disk",
+        (Metric::Time, Clock::Returned) if changes => "time until the calls returned",
+        (Metric::Time, Clock::Drained) => "time until the disk is at rest",
+        (Metric::Time, Clock::Durable | Clock::Returned) => "time",
+        (Metric::Cpu, _) => "processor time",
+        (Metric::Written, _) => "bytes written to disk",
+        (Metric::P99, _) => "latency of 99 % of calls",
+    };
+    words.to_owned()
 }
 
 /// A value in the metric's base unit.
@@ -210,7 +220,10 @@ pub(crate) fn claim(said: &Claim<'_>) -> String {
     let interval = interval.map(|interval| format!(" {interval}")).unwrap_or_default();
     match verdict {
         Verdict::Same => format!("{head}: ratio {text}{interval}"),
-        Verdict::Undecided => format!("{head}: {a} ÷ {b} {text}{interval}"),
+        Verdict::Undecided => {
+            let (before, after) = needs(metric, verdict);
+            format!("{head}: {a} {before}{text} times {after} {b}{interval}")
+        }
         Verdict::Faster | Verdict::Slower => {
             let (before, after) = needs(metric, verdict);
             format!("{head}: {before}{text} times {after}{interval}")
@@ -235,8 +248,17 @@ pub(crate) struct Claim<'a> {
     pub(crate) high: Option<f64>,
 }
 
-/// What FASTER and SLOWER need less and more of: before and after the ratio.
+/// What FASTER and SLOWER need less and more of, and what UNDECIDED is told of: before and after
+/// the ratio.
 fn needs(metric: Metric, verdict: Verdict) -> (&'static str, &'static str) {
+    if verdict == Verdict::Undecided {
+        return match metric {
+            Metric::Time => ("takes ", "as long as"),
+            Metric::Cpu => ("needs ", "the processor time of"),
+            Metric::Written => ("writes ", "as many bytes as"),
+            Metric::P99 => ("has ", "the p99 latency of"),
+        };
+    }
     let less = verdict == Verdict::Faster;
     match (metric, less) {
         (Metric::Time, true) => ("", "as fast"),
@@ -363,7 +385,7 @@ mod tests {
         );
         assert_eq!(
             said(Verdict::Undecided, Metric::Cpu, 1.02),
-            "A and B are UNDECIDED: A ÷ B 1.02 [0.97, 1.07]"
+            "A and B are UNDECIDED: A needs 1.02 times the processor time of B [0.97, 1.07]"
         );
     }
 

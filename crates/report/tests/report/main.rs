@@ -8,7 +8,7 @@ use fsarena_model::run::{NotRun, RunHeader, RunState};
 use fsarena_model::score::TrialScore;
 use fsarena_model::verdict::{Rule, Stop, StopWhy};
 use fsarena_report::schema::{KINDS, schema};
-use fsarena_report::{MergedLine, PlanCost, PlanCostRow, PlanNeed, RunLine, json};
+use fsarena_report::{MergedLine, PlanCost, PlanCostRow, PlanNeed, Run, RunLine, json};
 use fsarena_study::study;
 use fsarena_testkit::records::{self, contender};
 use serde_json::Value;
@@ -49,7 +49,7 @@ fn is_valid(document: &Value) {
         .collect();
     assert!(errors.is_empty(), "{kind}: {errors:#?}");
     for key in document.as_object().unwrap().keys() {
-        if ["verdicts", "noise"].contains(&key.as_str()) {
+        if ["answer", "verdicts", "noise"].contains(&key.as_str()) {
             continue;
         }
         let mut less = document.clone();
@@ -89,15 +89,33 @@ fn runs_and_verdicts() {
         (0..header.plan.schedule.len() as u32).map(|at| records::record(&header, at)).collect();
     let sessions = [records::session("b", 0)];
     let study = study(&header, RunState::Done, &sessions, &records);
-    is_valid(&json::show(&header, &sessions, &study, &records, None));
+    let run = |verdicts| Run {
+        id: 1,
+        header: &header,
+        sessions: &sessions,
+        records: &records,
+        study: &study,
+        verdicts,
+        article: None,
+    };
+    is_valid(&json::show(&run(None)));
     let scores: Vec<TrialScore> = records.iter().map(TrialScore::from_record).collect();
     let stop = Some(Stop { blocks: 4, why: StopWhy::Cap });
     let verdicts = fsarena_verdict::verdicts(&header, &[], &scores, stop, &[]).unwrap();
-    is_valid(&json::show(&header, &sessions, &study, &records, Some(&verdicts)));
+    is_valid(&json::show(&run(Some(&verdicts))));
     is_valid(&json::verdicts(&verdicts));
     let (header, sessions, records) = fsarena_report::anonymous(&header, &sessions, &records, &[]);
-    is_valid(&json::show(&header, &sessions, &study, &records, None));
-    is_valid(&json::show(&header, &[], &study, &[], None));
+    let run = Run {
+        id: 1,
+        header: &header,
+        sessions: &sessions,
+        records: &records,
+        study: &study,
+        verdicts: None,
+        article: None,
+    };
+    is_valid(&json::show(&run));
+    is_valid(&json::show(&Run { sessions: &[], records: &[], ..run }));
 }
 
 #[test]

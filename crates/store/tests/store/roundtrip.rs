@@ -167,10 +167,46 @@ fn selectors() {
     assert_eq!(find("1").unwrap(), first);
     assert_eq!(find("0123F").unwrap(), second);
     assert_eq!(find("0123456789abcdef").unwrap(), first);
-    assert!(matches!(find("0123"), Err(StoreError::AmbiguousRun { count: 2, .. })));
-    for nothing in ["3", "", "012", "zzzz", "-1", "' OR 1 --"] {
+    let several = find("0123").unwrap_err().to_string();
+    let named = "fits 2 RUNs in";
+    assert!(several.contains(named) && several.contains("1 (0123456789abcdef), 2 ("), "{several}");
+    header.uid = "32024a5500000000".to_owned();
+    let third = store.create_run(&header, &owner()).unwrap();
+    assert_eq!([find("32").unwrap(), find("32024a55").unwrap()], [third, third], "digits alone");
+    header.uid = "2200000000000000".to_owned();
+    let fourth = store.create_run(&header, &owner()).unwrap();
+    assert_eq!([find("2").unwrap(), find("22").unwrap()], [second, fourth], "a number comes first");
+    for nothing in ["9", "0", "", "zzzz", "-1", "' OR 1 --"] {
         assert!(matches!(find(nothing), Err(StoreError::NoSuchRun { .. })), "{nothing}");
     }
+}
+
+#[test]
+fn runs_are_deleted_whole_and_never_while_they_run() {
+    let (_dir, store) = new();
+    let mut header = header();
+    let first = store.create_run(&header, &owner()).unwrap();
+    store.put_record(first, &records::record(&header, 0)).unwrap();
+    header.uid = "f".repeat(16);
+    let second = store.create_run(&header, &owner()).unwrap();
+    store.set_state(first, RunState::Done, None).unwrap();
+    let refused = store.delete_runs(&[first, second]).unwrap_err();
+    assert!(matches!(refused, StoreError::StillRunning { run, .. } if run == second), "{refused}");
+    assert_eq!(store.runs().unwrap().len(), 2, "all of them or none");
+    let refused = store.delete_runs(&[first, RunId(9)]).unwrap_err();
+    assert!(matches!(refused, StoreError::NoSuchRun { .. }), "{refused}");
+    store.set_state(second, RunState::Interrupted, None).unwrap();
+    store.delete_runs(&[second]).unwrap();
+    store.delete_runs(&[first]).unwrap();
+    store.shrink().unwrap();
+    assert_eq!(store.runs().unwrap(), []);
+    let rows = rusqlite::Connection::open(store.path()).unwrap();
+    for table in ["trial", "score", "slot", "contender", "workload", "level", "question"] {
+        let sql = format!("SELECT count(*) FROM {table}");
+        let left: i64 = rows.query_row(&sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0, "{table}");
+    }
+    assert_eq!(store.create_run(&header, &owner()).unwrap(), RunId(3), "no number comes twice");
 }
 
 #[test]

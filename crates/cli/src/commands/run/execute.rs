@@ -17,7 +17,7 @@ use fsarena_study::Study;
 use fsarena_verdict::Verdicts;
 use sha2::{Digest as _, Sha256};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs what `header` plans, or the rest of it, and prints the tables.
@@ -47,16 +47,18 @@ pub(super) fn execute(
         print_closing(&store, &finished, args);
         return Ok(silent_exit_code(&finished));
     }
+    let loaded = LoadedRun::read(&store, finished.run, Identity::Kept)?;
+    // Written even if the reader of what is printed is gone.
+    let page = write_report(&store, finished.run, args);
+    let output = show::Output { is_json: args.json, is_full: args.full, is_raw: args.raw };
     let shown = match args.quiet {
-        true => LoadedRun::read(&store, finished.run, Identity::Kept),
-        false => show::show(&store, finished.run, args.json, args.raw),
+        true => Ok(()),
+        false => show::show(&loaded, output, page.as_deref()),
     };
     print_closing(&store, &finished, args);
-    let is_reported = write_report(&store, finished.run, args);
-    // Not before: the report is written even if the reader of the tables is gone.
-    let shown = shown?;
-    let code = exit_code(&finished, &shown.study, shown.verdicts.as_ref(), args);
-    let report_failed = args.report.is_some() && !is_reported && code == ExitCode::SUCCESS;
+    shown?;
+    let code = exit_code(&finished, &loaded.study, loaded.verdicts.as_ref(), args);
+    let report_failed = args.report.is_some() && page.is_none() && code == ExitCode::SUCCESS;
     Ok(if report_failed { ExitCode::from(exit::FAILED) } else { code })
 }
 
@@ -98,16 +100,23 @@ fn print_closing(store: &Store, finished: &Finished, args: &RunArgs) {
     }
 }
 
-/// Writes the report; whether it was written. The results are in the database in either case.
-fn write_report(store: &Store, run: RunId, args: &RunArgs) -> bool {
+/// Writes the report; where it lies. The results are in the database in either case.
+fn write_report(store: &Store, run: RunId, args: &RunArgs) -> Option<PathBuf> {
     if args.no_report {
-        return false;
+        return None;
     }
-    let written = report::write_run_report(store, run, args.report.as_deref());
-    if let Err(error) = &written {
-        say!("no report: {error:#}; `fsarena report {run} -o FILE` writes it to another place");
+    match report::write_run_report(store, run, args.report.as_deref()) {
+        // The answer names it.
+        Ok(path) if !(args.json || args.full || args.raw) => Some(path),
+        Ok(path) => {
+            say!("report: {}", path.display());
+            Some(path)
+        }
+        Err(error) => {
+            say!("no report: {error:#}; `fsarena report {run} -o FILE` writes it to another place");
+            None
+        }
     }
-    written.is_ok()
 }
 
 /// Whether the schedule was completed; the results are judged by another command.

@@ -163,10 +163,10 @@ fn before_and_after() -> Sides {
 #[test]
 fn machines_80() {
     insta::assert_snapshot!(forest_tables(&three(), 80, plain()), @r"
-    small-files / create: time to durable
-    xfs and ext4 are UNDECIDED: xfs ÷ ext4 1.14 [0.84, 1.54], 3 machines, margin
-    ±5 %; 2 of 3 above 1; I² 93 %; by precision, which decides nothing: 1.14
-    [0.85, 1.52].
+    small-files / create: time until safe on disk
+    xfs and ext4 are UNDECIDED: xfs takes 1.14 times as long as ext4 [0.84, 1.54], 3
+    machines, margin ±5 %; 2 of 3 above 1; I² 93 %; by precision, which decides
+    nothing: 1.14 [0.85, 1.52].
     machine      RUNs  blocks  ratio    plain 95 %  0.84                       1.54
     -------------------------------------------------------------------------------
     machine 1       2       4   1.20  [1.10, 1.31]           |   -----o----
@@ -194,9 +194,10 @@ fn machines_80() {
 #[test]
 fn two_machines_80() {
     insta::assert_snapshot!(forest_tables(&two(), 80, plain()), @r"
-    small-files / create: time to durable
-    xfs and ext4 are UNDECIDED: xfs ÷ ext4 1.22, 2 machines, margin ±5 %; 2 of 2
-    above 1; I² 93 %; two machines can never speak for others; both are listed.
+    small-files / create: time until safe on disk
+    xfs and ext4 are UNDECIDED: xfs takes 1.22 times as long as ext4, 2 machines,
+    margin ±5 %; 2 of 2 above 1; I² 93 %; two machines can never speak for others;
+    both are listed.
     machine    RUNs  blocks  ratio    plain 95 %  1.00                       1.31
     -----------------------------------------------------------------------------
     machine 1     2       4   1.20  [1.10, 1.31]  |          ---------o----------
@@ -232,7 +233,7 @@ fn sides_80() {
       - kernel release: 6.1.0 → 6.2.0
       - fsarena, its program file: cccccccccccc → cccccccccccc | dddddddddddd
 
-    small-files / create: time to durable
+    small-files / create: time until safe on disk
     contender  before   after  boots  ratio      interval  after is
     ----------------------------------------------------------------
     ext4       1.01 s  1.21 s  3 + 3   1.20  [1.17, 1.24]  SLOWER
@@ -240,9 +241,9 @@ fn sides_80() {
       - ext4 after is SLOWER than before: takes 1.20 times as long [1.17, 1.24], 3 +
         3 boots, margin ±5 %; before 1.00 s, 1.01 s, 1.02 s; after 1.20 s, 1.21 s,
         1.22 s.
-      - tmpfs after and before are UNDECIDED: tmpfs after ÷ before 1.01, 2 + 3
-        boots, margin ±5 %; before 200 ms, 210 ms; after 202 ms, 212 ms, 222 ms; 2
-        boots before and 3 boots after: it takes 3 on each side.
+      - tmpfs after and before are UNDECIDED: tmpfs after takes 1.01 times as long
+        as before, 2 + 3 boots, margin ±5 %; before 200 ms, 210 ms; after 202 ms,
+        212 ms, 222 ms; 2 boots before and 3 boots after: it takes 3 on each side.
 
     Each boot counts once, whatever the number of its RUNs and trials; values are
     geometric means. Intervals: 97.5 % each, by Welch's t on log means of boots,
@@ -265,7 +266,7 @@ fn the_interval_of_same_is_printed() {
     let text = forest_tables(&forest, 100, plain());
     let to = text.find("  - RUN 5").unwrap();
     insta::assert_snapshot!(&text[..to], @r"
-    small-files / create: time to durable
+    small-files / create: time until safe on disk
     xfs and ext4 are SAME within ±5 %: ratio 1.000 [0.953, 1.050], 3 machines; 2 of 3 above 1; I² 93 %;
     by precision, which decides nothing: 1.14 [0.85, 1.52].
     machine        RUNs  blocks  ratio      plain 95 %  0.95                       1.31

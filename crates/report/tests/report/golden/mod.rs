@@ -1,5 +1,6 @@
 //! Tables as they are shown, at 80 and 120 columns, over hand-made records.
 
+mod answer;
 mod article;
 mod devices;
 mod engine;
@@ -239,8 +240,9 @@ fn plan_80() {
 fn json_is_one_document_with_base_units() {
     let (header, records) = sample();
     let study = study(&header, RunState::Interrupted, &[], &records);
-    let value =
-        fsarena_report::json::show(&header, &[records::session("b", 0)], &study, &records, None);
+    let sessions = [records::session("b", 0)];
+    let run = run_of(&header, &records, &study, None);
+    let value = fsarena_report::json::show(&fsarena_report::Run { sessions: &sessions, ..run });
     assert_eq!(value["schema"], 1);
     assert_eq!(value["study"]["tables"][0]["rows"][0]["durable"]["median_ns"], 1_060_000_000u64);
     assert_eq!(value["sessions"][0]["boot_id"], "b");

@@ -1,6 +1,6 @@
 //! Real work: programs and the engine on trees and archives.
 
-use crate::golden::plain;
+use crate::golden::{plain, run_of};
 use fsarena_model::contender::Cache;
 use fsarena_model::job::By;
 use fsarena_model::record::{CacheState, Drained, Outcome, TrialRecord};
@@ -92,8 +92,8 @@ fn phases_80() {
 
     work          MB/s  entries/s     user  system   read   written  w. amp.
     ------------------------------------------------------------------------
-    ext4          18.3      1,018  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
-    tmpfs (warm)   336     18,629  0.100 s  0.00 s      -         -        -
+    ext4          18.2      1,009  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
+    tmpfs (warm)   333     18,500  0.100 s  0.00 s      -         -        -
 
     tree / copy: copy (cp) of untar; warm
     file system  durable          min - max  ratio  returned    drained     CPU  n
@@ -104,8 +104,8 @@ fn phases_80() {
 
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
-    ext4   9.55        530  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
-    tmpfs   182     10,112  0.100 s  0.00 s      -         -        -
+    ext4   9.52        529  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
+    tmpfs   182     10,091  0.100 s  0.00 s      -         -        -
 
     tree / copy-engine: copy (engine) of untar; warm
     file system  durable          min - max  ratio  returned    drained     CPU  n
@@ -116,8 +116,8 @@ fn phases_80() {
 
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
-    ext4   6.46        358  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
-    tmpfs   125      6,944  0.100 s  0.00 s      -         -        -
+    ext4   6.45        358  0.100 s  0.00 s  4 KiB  76.3 MiB     6.00
+    tmpfs   125      6,938  0.100 s  0.00 s      -         -        -
 
     latency      p50      p90      p99    p99.9      max
     ----------------------------------------------------
@@ -270,8 +270,8 @@ fn phases_120() {
 
     work          MB/s  entries/s     user  system   read   written  w. amp.
     ------------------------------------------------------------------------
-    ext4          18.3      1,018  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
-    tmpfs (warm)   336     18,629  0.100 s  0.00 s      -         -        -
+    ext4          18.2      1,009  0.100 s  0.00 s  4 KiB  45.8 MiB     3.60
+    tmpfs (warm)   333     18,500  0.100 s  0.00 s      -         -        -
     ");
 }
 
@@ -335,7 +335,7 @@ fn ledger_80() {
     work   MB/s  entries/s     user  system   read   written  w. amp.
     -----------------------------------------------------------------
     ext4   4.88        271  0.100 s  0.00 s  4 KiB  45.8 MiB    18.00
-    tmpfs  95.3      5,289  0.100 s  0.00 s      -         -        -
+    tmpfs  95.2      5,286  0.100 s  0.00 s      -         -        -
 
     device   read   written  to drained  to unmount  w. amp.
     --------------------------------------------------------
@@ -345,7 +345,7 @@ fn ledger_80() {
     work   entries/s     user  system   read  written
     -------------------------------------------------
     ext4         218  0.100 s  0.00 s  4 KiB    4 KiB
-    tmpfs      4,271  0.100 s  0.00 s      -        -
+    tmpfs      4,269  0.100 s  0.00 s      -        -
 
     device   read  written  to drained  to unmount  w. amp.
     -------------------------------------------------------
@@ -462,7 +462,7 @@ fn plan_80() {
 fn nothing_is_lost_in_json() {
     let (header, records) = sample();
     let study = study(&header, RunState::Done, &[], &records);
-    let value = fsarena_report::json::show(&header, &[], &study, &records, None);
+    let value = fsarena_report::json::show(&run_of(&header, &records, &study, None));
     let table = &value["study"]["tables"][1];
     assert_eq!(table["job"]["kind"], "copy");
     assert_eq!(table["unit"], "time");
@@ -481,7 +481,7 @@ fn nothing_is_lost_in_json() {
     assert_eq!(back, header);
     let (header, records) = by_both();
     let study = fsarena_study::study(&header, RunState::Done, &[], &records);
-    let value = fsarena_report::json::show(&header, &[], &study, &records, None);
+    let value = fsarena_report::json::show(&run_of(&header, &records, &study, None));
     let cost = &value["study"]["tool_overheads"][1];
     assert_eq!(cost["program"], "cp");
     assert!(cost["work"].to_string().contains("copy"), "{cost}");

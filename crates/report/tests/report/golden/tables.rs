@@ -21,7 +21,7 @@ fn phase_tables_80() {
     --------------------------------------------------------------------------------
     ext4#1             4,717 files/s     25.0 %   1.06 s    500 ms       1.25 s    3
     ext4#2             4,950 files/s     25.0 %   1.01 s    500 ms       1.25 s  1/3
-    ext4#2 (warm)      4,549 files/s     25.0 %   1.10 s    500 ms       1.25 s  2/3
+    ext4#2 (warm)      4,545 files/s     25.0 %   1.10 s    500 ms       1.25 s  2/3
     [a]
     ext4 data=write    4,630 files/s     25.0 %   1.08 s    500 ms  not drained    3
     back,noatime,co
@@ -29,7 +29,7 @@ fn phase_tables_80() {
     file system
     with a very
     long label [b]
-    xfs [c] [d]        4,467 files/s     25.0 %   1.12 s    500 ms       1.25 s  2/3
+    xfs [c] [d]        4,464 files/s     25.0 %   1.12 s    500 ms       1.25 s  2/3
     tmpfs (warm)     454,545 files/s  too short  11.0 ms   5.00 ms    no device    3
     [e]
     btrfs                    partial

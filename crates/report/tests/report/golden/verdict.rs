@@ -100,6 +100,7 @@ pub(crate) fn question(rows: Vec<RankRow>, pairs: Vec<PairView>) -> QuestionView
         phase: "create".to_owned(),
         metric: Metric::Time,
         clock: Clock::Durable,
+        changes: true,
         looks: vec![4, 6, 8],
         rows,
         pairs,

@@ -75,20 +75,20 @@ fn six() -> Verdicts {
 
 #[test]
 fn six_contenders_80() {
-    insta::assert_snapshot!(shown(&six(), 80), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are SAME within
-    ±5 %: ratio 0.99 [0.97, 1.01], 8 blocks (early stop); ext4 against all 5 others:
-    3 FASTER and 2 SAME.
+    insta::assert_snapshot!(shown(&six(), 80), @"
+    Headline, small-files create (time until safe on disk): ext4 and xfs are SAME
+    within ±5 %: ratio 0.99 [0.97, 1.01], 8 blocks (early stop); ext4 against all 5
+    others: 3 FASTER and 2 SAME.
 
-    small-files / create: time to durable; ratios to ext4
-    contender  letters  tier  n  median  ratio        interval  verdict     cv
-    --------------------------------------------------------------------------
-    ext4       a           1  8  1.00 s   1.00               -  best     2.1 %
-    xfs        a           1  8  1.01 s   1.01    [0.99, 1.03]  SAME     2.1 %
-    ext3       ab          1  8  1.02 s  1.020  [0.999, 1.041]  SAME     2.1 %
-    btrfs      bc          2  8  1.09 s   1.09    [1.06, 1.12]  SLOWER   2.1 %
-    f2fs       c           2  8  1.12 s   1.12    [1.09, 1.15]  SLOWER   2.1 %
-    jfs        d           -  8  2.31 s   2.31    [2.25, 2.37]  SLOWER   2.1 %
+    small-files / create: time until safe on disk; ratios to ext4
+    contender  alike  tier  n  median  ratio        interval  verdict      cv
+    -------------------------------------------------------------------------
+    ext4       a         1  8  1.00 s   1.00               -  baseline  2.1 %
+    xfs        a         1  8  1.01 s   1.01    [0.99, 1.03]  SAME      2.1 %
+    ext3       ab        1  8  1.02 s  1.020  [0.999, 1.041]  SAME      2.1 %
+    btrfs      bc        2  8  1.09 s   1.09    [1.06, 1.12]  SLOWER    2.1 %
+    f2fs       c         2  8  1.12 s   1.12    [1.09, 1.15]  SLOWER    2.1 %
+    jfs        d         -  8  2.31 s   2.31    [2.25, 2.37]  SLOWER    2.1 %
     Pairs
       - ext4 and xfs are SAME within ±5 %: ratio 0.99 [0.97, 1.01], 8 blocks (early
         stop)
@@ -108,16 +108,16 @@ fn six_contenders_80() {
         stop), margin ±5 %
       - xfs is FASTER than jfs: 2.29 times as fast [2.23, 2.35], 8 blocks (early
         stop), margin ±5 %
-      - ext3 and btrfs are UNDECIDED: ext3 ÷ btrfs 0.94 [0.87, 1.01], 31 of 32
-        blocks, margin ±5 %; about 9 blocks (3.9 h) more to show a difference of
-        this size
+      - ext3 and btrfs are UNDECIDED: ext3 takes 0.94 times as long as btrfs
+        [0.87, 1.01], 31 of 32 blocks, margin ±5 %; about 9 blocks (3.9 h) more to
+        show a difference of this size
       - ext3 is FASTER than f2fs: 1.10 times as fast [1.07, 1.13], 8 blocks (early
         stop), margin ±5 %
       - ext3 is FASTER than jfs: 2.26 times as fast [2.21, 2.32], 8 blocks (early
         stop), margin ±5 %
-      - btrfs and f2fs are UNDECIDED: btrfs ÷ f2fs 0.97 [0.90, 1.05], 31 of 32
-        blocks, margin ±5 %; about 9 blocks (3.9 h) more to show a difference of
-        this size
+      - btrfs and f2fs are UNDECIDED: btrfs takes 0.97 times as long as f2fs
+        [0.90, 1.05], 31 of 32 blocks, margin ±5 %; about 9 blocks (3.9 h) more to
+        show a difference of this size
       - btrfs is FASTER than jfs: 2.12 times as fast [2.07, 2.17], 8 blocks (early
         stop), margin ±5 %
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early
@@ -136,29 +136,29 @@ fn six_contenders_80() {
     SAME each (all looks, all pairs); each interval in brackets is at its own level,
     99.2 %. SAME has an interval of its own, at 98.5 %, all of it within the margin:
     it is narrower, as only one of its ends can be wrong. With signed ranks the
-    level given is the one attained. Contenders that share a letter are not
-    significantly different (not necessarily equal). Tiers: a tier = all pairs
-    proved SAME within the margin. Early stop: decided before the last look; a
-    difference that is estimated there is a little too large on average, and its
-    interval allows for that. Outliers (modified z above 3.5) are in all figures.
+    level given is the one attained. alike: contenders that share a letter are not
+    shown to differ (they need not be equal). Tiers: a tier = all pairs proved SAME
+    within the margin. Early stop: decided before the last look; a difference that
+    is estimated there is a little too large on average, and its interval allows for
+    that. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
 #[test]
 fn six_contenders_100() {
-    insta::assert_snapshot!(shown(&six(), 100), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are SAME within ±5 %: ratio 0.99
-    [0.97, 1.01], 8 blocks (early stop); ext4 against all 5 others: 3 FASTER and 2 SAME.
+    insta::assert_snapshot!(shown(&six(), 100), @"
+    Headline, small-files create (time until safe on disk): ext4 and xfs are SAME within ±5 %: ratio
+    0.99 [0.97, 1.01], 8 blocks (early stop); ext4 against all 5 others: 3 FASTER and 2 SAME.
 
-    small-files / create: time to durable; ratios to ext4
-    contender  letters  tier  n  median  ratio        interval  verdict     cv  outliers
-    ------------------------------------------------------------------------------------
-    ext4       a           1  8  1.00 s   1.00               -  best     2.1 %         0
-    xfs        a           1  8  1.01 s   1.01    [0.99, 1.03]  SAME     2.1 %         0
-    ext3       ab          1  8  1.02 s  1.020  [0.999, 1.041]  SAME     2.1 %         0
-    btrfs      bc          2  8  1.09 s   1.09    [1.06, 1.12]  SLOWER   2.1 %         1
-    f2fs       c           2  8  1.12 s   1.12    [1.09, 1.15]  SLOWER   2.1 %         0
-    jfs        d           -  8  2.31 s   2.31    [2.25, 2.37]  SLOWER   2.1 %         0
+    small-files / create: time until safe on disk; ratios to ext4
+    contender  alike  tier  n  median  ratio        interval  verdict      cv  outliers
+    -----------------------------------------------------------------------------------
+    ext4       a         1  8  1.00 s   1.00               -  baseline  2.1 %         0
+    xfs        a         1  8  1.01 s   1.01    [0.99, 1.03]  SAME      2.1 %         0
+    ext3       ab        1  8  1.02 s  1.020  [0.999, 1.041]  SAME      2.1 %         0
+    btrfs      bc        2  8  1.09 s   1.09    [1.06, 1.12]  SLOWER    2.1 %         1
+    f2fs       c         2  8  1.12 s   1.12    [1.09, 1.15]  SLOWER    2.1 %         0
+    jfs        d         -  8  2.31 s   2.31    [2.25, 2.37]  SLOWER    2.1 %         0
     Pairs
       - ext4 and xfs are SAME within ±5 %: ratio 0.99 [0.97, 1.01], 8 blocks (early stop)
       - ext4 and ext3 are SAME within ±5 %: ratio 0.980 [0.960, 1.001], 8 blocks (early stop)
@@ -169,12 +169,12 @@ fn six_contenders_100() {
       - xfs is FASTER than btrfs: 1.08 times as fast [1.05, 1.11], 8 blocks (early stop), margin ±5 %
       - xfs is FASTER than f2fs: 1.11 times as fast [1.08, 1.14], 8 blocks (early stop), margin ±5 %
       - xfs is FASTER than jfs: 2.29 times as fast [2.23, 2.35], 8 blocks (early stop), margin ±5 %
-      - ext3 and btrfs are UNDECIDED: ext3 ÷ btrfs 0.94 [0.87, 1.01], 31 of 32 blocks, margin ±5 %;
-        about 9 blocks (3.9 h) more to show a difference of this size
+      - ext3 and btrfs are UNDECIDED: ext3 takes 0.94 times as long as btrfs [0.87, 1.01], 31 of 32
+        blocks, margin ±5 %; about 9 blocks (3.9 h) more to show a difference of this size
       - ext3 is FASTER than f2fs: 1.10 times as fast [1.07, 1.13], 8 blocks (early stop), margin ±5 %
       - ext3 is FASTER than jfs: 2.26 times as fast [2.21, 2.32], 8 blocks (early stop), margin ±5 %
-      - btrfs and f2fs are UNDECIDED: btrfs ÷ f2fs 0.97 [0.90, 1.05], 31 of 32 blocks, margin ±5 %;
-        about 9 blocks (3.9 h) more to show a difference of this size
+      - btrfs and f2fs are UNDECIDED: btrfs takes 0.97 times as long as f2fs [0.90, 1.05], 31 of 32
+        blocks, margin ±5 %; about 9 blocks (3.9 h) more to show a difference of this size
       - btrfs is FASTER than jfs: 2.12 times as fast [2.07, 2.17], 8 blocks (early stop), margin ±5 %
       - f2fs is FASTER than jfs: 2.06 times as fast [2.01, 2.12], 8 blocks (early stop), margin ±5 %
 
@@ -189,11 +189,10 @@ fn six_contenders_100() {
     count. The verdicts of a question hold together at 95 %, differences and SAME each (all looks, all
     pairs); each interval in brackets is at its own level, 99.2 %. SAME has an interval of its own, at
     98.5 %, all of it within the margin: it is narrower, as only one of its ends can be wrong. With
-    signed ranks the level given is the one attained. Contenders that share a letter are not
-    significantly different (not necessarily equal). Tiers: a tier = all pairs proved SAME within the
-    margin. Early stop: decided before the last look; a difference that is estimated there is a little
-    too large on average, and its interval allows for that. Outliers (modified z above 3.5) are in all
-    figures.
+    signed ranks the level given is the one attained. alike: contenders that share a letter are not
+    shown to differ (they need not be equal). Tiers: a tier = all pairs proved SAME within the margin.
+    Early stop: decided before the last look; a difference that is estimated there is a little too large
+    on average, and its interval allows for that. Outliers (modified z above 3.5) are in all figures.
     ");
 }
 
@@ -225,14 +224,15 @@ fn what_is_same_is_printed_within_the_margin() {
     assert_eq!(ends(&text, "xfs "), [0.94, 1.06], "not the interval of SAME: {text}");
 }
 
-/// A baseline without figures is no reference; it takes no part.
+/// A baseline without figures is no reference; it is excluded.
 #[test]
-fn ratios_are_to_the_best_where_the_baseline_has_no_figures() {
+fn ratios_are_to_the_first_where_the_baseline_has_no_figures() {
     let mut verdicts = with_baseline();
-    (verdicts.baseline, verdicts.reference) = (Some("ext2".to_owned()), None);
+    verdicts.baseline = Some("ext2".to_owned());
+    verdicts.reference = verdicts.baseline.clone();
     let text = shown(&verdicts, 80);
-    assert!(text.contains("ratios to ext3\n"), "{text}");
-    assert!(text.contains("-  best"), "{text}");
+    assert!(text.contains("ratios to ext4\n"), "{text}");
+    assert!(text.contains("-  baseline"), "{text}");
 }
 
 /// ext4 is the baseline; one look after five blocks.
@@ -270,12 +270,12 @@ fn with_baseline() -> Verdicts {
 
 #[test]
 fn baseline_80() {
-    insta::assert_snapshot!(shown(&with_baseline(), 80), @r"
-    Headline, small-files create (time to durable): ext3 is FASTER than ext4: 1.25
-    times as fast [1.20, 1.30], 5 blocks, margin ±5 %; against ext4, of 3
+    insta::assert_snapshot!(shown(&with_baseline(), 80), @"
+    Headline, small-files create (time until safe on disk): ext3 is FASTER than
+    ext4: 1.25 times as fast [1.20, 1.30], 5 blocks, margin ±5 %; against ext4, of 3
     contenders: 1 FASTER, 1 SAME and 1 UNDECIDED.
 
-    small-files / create: time to durable; ratios to ext4
+    small-files / create: time until safe on disk; ratios to ext4
     contender  n  median  ratio      interval  verdict       cv
     -----------------------------------------------------------
     ext3       5  800 ms   0.80  [0.78, 0.82]  FASTER     2.1 %
@@ -285,8 +285,8 @@ fn baseline_80() {
     Against the baseline ext4
       - ext3 is FASTER than ext4: 1.25 times as fast [1.20, 1.30], 5 blocks, margin
         ±5 %
-      - btrfs and ext4 are UNDECIDED: btrfs ÷ ext4 1.040 [0.998, 1.087], 5 blocks,
-        margin ±5 %
+      - btrfs and ext4 are UNDECIDED: btrfs takes 1.040 times as long as ext4
+        [0.998, 1.087], 5 blocks, margin ±5 %
       - xfs and ext4 are SAME within ±5 %: ratio 1.01 [0.98, 1.05], 5 blocks
 
     Rule: one look, after 5 blocks; margin ±5 %; no budget; method 2. 5 blocks done,
@@ -331,8 +331,8 @@ fn where_leader_and_next_are_not_compared_the_leader_is_set_beside_the_one_after
     let mut verdicts = six();
     verdicts.questions[0].pairs.retain(|pair| (pair.a, pair.b) != (0, 1));
     insta::assert_snapshot!(headline(&verdicts), @r"
-    Headline, small-files create (time to durable): ext4 and ext3 are SAME within
-    ±5 %: ratio 0.980 [0.960, 1.001], 8 blocks (early stop); ext4 against all 4
-    others: 3 FASTER and 1 SAME.
+    Headline, small-files create (time until safe on disk): ext4 and ext3 are SAME
+    within ±5 %: ratio 0.980 [0.960, 1.001], 8 blocks (early stop); ext4 against all
+    4 others: 3 FASTER and 1 SAME.
     ");
 }

@@ -67,15 +67,15 @@ fn undecided() -> Verdicts {
 
 #[test]
 fn faster_80() {
-    insta::assert_snapshot!(shown(&faster(), 80), @r"
-    Headline, small-files create (time to durable): ext4 is FASTER than xfs: 1.23
-    times as fast [1.18, 1.29], 8 blocks (early stop), margin ±5 %.
+    insta::assert_snapshot!(shown(&faster(), 80), @"
+    Headline, small-files create (time until safe on disk): ext4 is FASTER than xfs:
+    1.23 times as fast [1.18, 1.29], 8 blocks (early stop), margin ±5 %.
 
-    small-files / create: time to durable; ratios to ext4
-    contender  n  median  ratio      interval  verdict     cv
-    ---------------------------------------------------------
-    ext4       8  1.06 s   1.00             -  best     2.1 %
-    xfs        8  1.30 s   1.23  [1.18, 1.29]  SLOWER   2.1 %
+    small-files / create: time until safe on disk; ratios to ext4
+    contender  n  median  ratio      interval  verdict      cv
+    ----------------------------------------------------------
+    ext4       8  1.06 s   1.00             -  baseline  2.1 %
+    xfs        8  1.30 s   1.23  [1.18, 1.29]  SLOWER    2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
     decided; margin ±5 %; no budget; method 2. 8 blocks done, 8 counted; ended
@@ -96,15 +96,15 @@ fn faster_80() {
 
 #[test]
 fn same_100() {
-    insta::assert_snapshot!(shown(&same(), 100), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are SAME within ±5 %: ratio 0.99
-    [0.97, 1.01], 12 blocks.
+    insta::assert_snapshot!(shown(&same(), 100), @"
+    Headline, small-files create (time until safe on disk): ext4 and xfs are SAME within ±5 %: ratio
+    0.99 [0.97, 1.01], 12 blocks.
 
-    small-files / create: time to durable; ratios to ext4
-    contender   n  median  ratio      interval  verdict     cv
-    ----------------------------------------------------------
-    ext4       12  1.06 s   1.00             -  best     2.1 %
-    xfs        12  1.07 s   1.01  [0.99, 1.03]  SAME     2.1 %
+    small-files / create: time until safe on disk; ratios to ext4
+    contender   n  median  ratio      interval  verdict      cv
+    -----------------------------------------------------------
+    ext4       12  1.06 s   1.00             -  baseline  2.1 %
+    xfs        12  1.07 s   1.01  [0.99, 1.03]  SAME      2.1 %
 
     Rule: one look, after 12 blocks; margin ±5 %; no budget; method 2. 13 blocks done, 12 counted, 1 run
     again for a reason that no score is seen in; ended with the last block of the plan. Recomputed
@@ -124,15 +124,16 @@ fn same_100() {
 
 #[test]
 fn undecided_80() {
-    insta::assert_snapshot!(shown(&undecided(), 80), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4
-    ÷ xfs 0.980 [0.962, 1.002], 8 blocks, margin ±2 %; same within ±5 %; about 14
-    blocks (6 min) more to show a difference of this size.
+    insta::assert_snapshot!(shown(&undecided(), 80), @"
+    Headline, small-files create (time until safe on disk): ext4 and xfs are
+    UNDECIDED: ext4 takes 0.980 times as long as xfs [0.962, 1.002], 8 blocks,
+    margin ±2 %; same within ±5 %; about 14 blocks (6 min) more to show a difference
+    of this size.
 
-    small-files / create: time to durable; ratios to ext4
+    small-files / create: time until safe on disk; ratios to ext4
     contender  n  median  ratio        interval  verdict       cv
     -------------------------------------------------------------
-    ext4       8  1.06 s   1.00               -  best       2.1 %
+    ext4       8  1.06 s   1.00               -  baseline   2.1 %
     xfs        8  1.08 s  1.020  [0.998, 1.040]  UNDECIDED  2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
@@ -162,14 +163,14 @@ fn far_ends_80() {
     let text = shown(&verdicts, 80);
     let to = text.find("\nRule").unwrap();
     insta::assert_snapshot!(&text[..to], @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4
-    ÷ xfs 0.98 [<0.01, >100], 8 blocks, margin ±2 %; about 14 blocks (6 min) more to
-    show a difference of this size.
+    Headline, small-files create (time until safe on disk): ext4 and xfs are
+    UNDECIDED: ext4 takes 0.98 times as long as xfs [<0.01, >100], 8 blocks, margin
+    ±2 %; about 14 blocks (6 min) more to show a difference of this size.
 
-    small-files / create: time to durable; ratios to ext4
+    small-files / create: time until safe on disk; ratios to ext4
     contender  n  median  ratio       interval  verdict       cv
     ------------------------------------------------------------
-    ext4       8  1.06 s   1.00              -  best       2.1 %
+    ext4       8  1.06 s   1.00              -  baseline   2.1 %
     xfs        8  1.08 s   1.02  [<0.01, >100]  UNDECIDED  2.1 %
     ");
     let json = verdict_json(&verdicts);
@@ -221,15 +222,15 @@ fn shapes_differ_100() {
         },
     ];
     verdicts.stop = None;
-    insta::assert_snapshot!(shown(&verdicts, 100), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4 ÷ xfs 1.03
-    [0.96, 1.11], 8 blocks, margin ±5 %; shapes differ (first ÷ second: geometric means 1.03,
-    Hodges-Lehmann 1.01, medians 1.00), so SAME is refused.
+    insta::assert_snapshot!(shown(&verdicts, 100), @"
+    Headline, small-files create (time until safe on disk): ext4 and xfs are UNDECIDED: ext4 takes 1.03
+    times as long as xfs [0.96, 1.11], 8 blocks, margin ±5 %; shapes differ (first ÷ second: geometric
+    means 1.03, Hodges-Lehmann 1.01, medians 1.00), so SAME is refused.
 
-    small-files / create: time to durable; ratios to ext4
+    small-files / create: time until safe on disk; ratios to ext4
     contender  n  median  ratio      interval  verdict       cv  outliers
     ---------------------------------------------------------------------
-    ext4       8  1.06 s   1.00             -  best       2.1 %         2
+    ext4       8  1.06 s   1.00             -  baseline   2.1 %         2
     xfs        8  1.07 s   0.97  [0.90, 1.04]  UNDECIDED  2.1 %         0
     Watchers
       - drift: ext4 grows by 0.4 % a block against xfs (p = 0.0034)
@@ -262,11 +263,11 @@ fn left_out_with_reasons_80() {
     let verdicts = verdicts(vec![of]);
     let brief = verdict_tables(&verdicts, Detail::Brief, 80, Style::default());
     assert_eq!(brief, shown(&verdicts, 80), "there is no more to print");
-    insta::assert_snapshot!(brief, @r"
-    Headline, small-files create (time to durable): nothing to compare, 1 contender
-    with figures, 2 left out.
+    insta::assert_snapshot!(brief, @"
+    Headline, small-files create (time until safe on disk): nothing to compare, 1
+    contender with figures, 2 left out.
 
-    small-files / create: time to durable; nothing to compare
+    small-files / create: time until safe on disk; nothing to compare
     contender  n  median     cv
     ---------------------------
     ext4       8  1.06 s  2.1 %
@@ -304,14 +305,15 @@ fn before_the_first_look_80() {
     verdicts.blocks_counted = 3;
     verdicts.stop = None;
     verdicts.agrees_with_stored_looks = None;
-    insta::assert_snapshot!(shown(&verdicts, 80), @r"
-    Headline, small-files create (time to durable): ext4 and xfs are UNDECIDED: ext4
-    ÷ xfs 0.81 (no interval), 3 blocks, margin ±5 %; not looked at yet.
+    insta::assert_snapshot!(shown(&verdicts, 80), @"
+    Headline, small-files create (time until safe on disk): ext4 and xfs are
+    UNDECIDED: ext4 takes 0.81 times as long as xfs (no interval), 3 blocks, margin
+    ±5 %; not looked at yet.
 
-    small-files / create: time to durable; ratios to ext4; not looked at yet
+    small-files / create: time until safe on disk; ratios to ext4; not looked at yet
     contender  n  median  ratio  verdict       cv
     ---------------------------------------------
-    ext4       8  1.06 s   1.00  best       2.1 %
+    ext4       8  1.06 s   1.00  baseline   2.1 %
     xfs        8  1.30 s   1.23  UNDECIDED  2.1 %
 
     Rule: looks after 4, 6, 8, 12, 16, 24 and 32 blocks; contenders stop early once
@@ -336,19 +338,19 @@ fn other_metrics_need_less() {
         headline(&verdicts)
     };
     insta::assert_snapshot!(said(Metric::Cpu, Verdict::Faster), @r"
-    Headline, small-files create (processor time to durable): ext4 is FASTER than
-    xfs: needs less processor time, 0.81 times as much [0.78, 0.85], 8 blocks (early
-    stop), margin ±5 %.
+    Headline, small-files create (processor time): ext4 is FASTER than xfs: needs
+    less processor time, 0.81 times as much [0.78, 0.85], 8 blocks (early stop),
+    margin ±5 %.
     ");
     insta::assert_snapshot!(said(Metric::Written, Verdict::Faster), @r"
-    Headline, small-files create (bytes written to the device): ext4 is FASTER than
-    xfs: needs less writing, 0.81 times as many bytes [0.78, 0.85], 8 blocks (early
+    Headline, small-files create (bytes written to disk): ext4 is FASTER than xfs:
+    needs less writing, 0.81 times as many bytes [0.78, 0.85], 8 blocks (early
     stop), margin ±5 %.
     ");
     insta::assert_snapshot!(said(Metric::P99, Verdict::Slower), @r"
-    Headline, small-files create (p99 latency): ext4 is SLOWER than xfs: needs more
-    for 99 % of its ops, 0.81 times as long [0.78, 0.85], 8 blocks (early stop),
-    margin ±5 %.
+    Headline, small-files create (latency of 99 % of calls): ext4 is SLOWER than
+    xfs: needs more for 99 % of its ops, 0.81 times as long [0.78, 0.85], 8 blocks
+    (early stop), margin ±5 %.
     ");
 }
 
@@ -397,11 +399,11 @@ fn a_ratio_of_fewer_blocks_says_so_80() {
     let from = text.find("\nsmall-files").unwrap() + 1;
     let to = text.find("\nRule").unwrap();
     insta::assert_snapshot!(&text[from..to], @r"
-    small-files / create: time to durable; ratios to ext4
-    contender  n  median  ratio      interval  of n  verdict     cv
-    ---------------------------------------------------------------
-    ext4       8  1.06 s   1.00             -     -  best     2.1 %
-    xfs        8  1.30 s   1.23  [1.18, 1.29]     4  SLOWER   2.1 %
+    small-files / create: time until safe on disk; ratios to ext4
+    contender  n  median  ratio      interval  of n  verdict      cv
+    ----------------------------------------------------------------
+    ext4       8  1.06 s   1.00             -     -  baseline  2.1 %
+    xfs        8  1.30 s   1.23  [1.18, 1.29]     4  SLOWER    2.1 %
     ");
     let words = text.replace('\n', " ");
     assert!(words.contains("of n: blocks behind ratio and interval"), "{text}");

@@ -274,18 +274,18 @@ fn long_labels_80() {
     let text = shown(&verdicts, 80);
     let to = text.find("\nRule").unwrap();
     insta::assert_snapshot!(&text[..to], @r"
-    Headline, small-files create (time to durable): ext4
+    Headline, small-files create (time until safe on disk): ext4
     data=writeback,noatime,commit=600 on loop of 4 GiB, memory 64 MiB is FASTER than
     xfs: 1.23 times as fast [1.18, 1.29], 8 blocks (early stop), margin ±5 %.
 
-    small-files / create: time to durable; ratios to ext4
+    small-files / create: time until safe on disk; ratios to ext4
     data=writeback,noatime,commit=600 on loop of 4 GiB, memory 64 MiB
-    contender                         n  median  ratio      interval  verdict     cv
+    contender                        n  median  ratio      interval  verdict      cv
     --------------------------------------------------------------------------------
-    ext4 data=writeback,noatime,comm  8  1.06 s   1.00             -  best     2.1 %
-    it=600 on loop of 4 GiB, memory
-    64 MiB
-    xfs                               8  1.30 s   1.23  [1.18, 1.29]  SLOWER   2.1 %
+    ext4 data=writeback,noatime,com  8  1.06 s   1.00             -  baseline  2.1 %
+    mit=600 on loop of 4 GiB,
+    memory 64 MiB
+    xfs                              8  1.30 s   1.23  [1.18, 1.29]  SLOWER    2.1 %
     ");
 }
 

@@ -1,0 +1,275 @@
+//! What to mind with the figures of a RUN, the gravest first, and what was not run: each cause
+//! once, however many phases it touches.
+
+use super::model::{Answer, Caution, Mark, NotRunGroup};
+use crate::context::Run;
+use crate::format::count;
+use crate::text::clean;
+use crate::verdict::rule::DISAGREES;
+use crate::verdict::text::listed;
+use fsarena_model::host::Weight;
+use fsarena_model::record::CacheState;
+use fsarena_study::{FailureRow, MemoryView, NoticeRow, PhaseRow, PhaseTable, Study};
+use fsarena_verdict::watchers::FindingKind;
+
+/// Names that a sentence has at most.
+const NAMED: usize = 3;
+
+pub(super) fn cautions(run: &Run<'_>, answer: &Answer) -> Vec<Caution> {
+    let study = run.study;
+    let mut all: Vec<Caution> = Vec::new();
+    all.extend(cut_off(answer));
+    all.extend(lost_baseline(run, answer));
+    if run.verdicts.and_then(|verdicts| verdicts.agrees_with_stored_looks) == Some(false) {
+        all.push(caution(DISAGREES.trim_end_matches('.').to_owned(), None));
+    }
+    all.extend(wrong_contents(study));
+    all.extend(failures(study));
+    all.extend(not_as_asked(study));
+    all.extend(not_compared(answer));
+    all.extend(disturbed(run));
+    all.extend(study.notices.iter().filter_map(notice));
+    all.extend(conditions(run));
+    all
+}
+
+fn caution(text: String, remedy: Option<String>) -> Caution {
+    Caution { text, remedy }
+}
+
+/// `cut off after 4 of 8 blocks (48 of 96 trials, 48 left), since its budget of 4 min was used up`.
+fn cut_off(answer: &Answer) -> Option<Caution> {
+    let course = &answer.head.course;
+    if !course.is_cut_off {
+        return None;
+    }
+    let at_most = match course.rule {
+        Some(fsarena_model::verdict::Rule::Looks { .. }) => "at most ",
+        _ => "",
+    };
+    let left = course.trials_planned.saturating_sub(course.trials);
+    Some(caution(
+        format!(
+            "cut off after {} of {at_most}{} ({} of {at_most}{}, {left} left), since {}",
+            course.blocks,
+            count(course.blocks_planned as usize, "block"),
+            course.trials,
+            count(course.trials_planned, "trial"),
+            course.ended
+        ),
+        None,
+    ))
+}
+
+/// A baseline that was named before block 1 and has no figure.
+fn lost_baseline(run: &Run<'_>, answer: &Answer) -> Option<Caution> {
+    let named = run.verdicts?.baseline.as_ref()?;
+    let is_there = answer.columns.iter().any(|column| column.label == *named);
+    let text = || format!("the baseline {named} has no figure, so nothing is compared with it");
+    (!is_there && !answer.columns.is_empty()).then(|| caution(text(), None))
+}
+
+fn wrong_contents(study: &Study) -> Option<Caution> {
+    let is_wrong = |row: &&fsarena_study::TrialRow| {
+        row.verify.as_ref().is_some_and(|verify| verify.bad_files > 0)
+    };
+    let wrong: Vec<String> = study
+        .trials
+        .iter()
+        .filter(is_wrong)
+        .map(|row| format!("{} in {}", row.label, row.workload))
+        .collect();
+    let text = || format!("WRONG CONTENTS when read again: {}; in no figure", some_of(&wrong));
+    (!wrong.is_empty()).then(|| caution(text(), None))
+}
+
+/// Failures of one contender by one error, over its workloads.
+fn failures(study: &Study) -> Vec<Caution> {
+    let mut groups: Vec<(&FailureRow, Vec<String>, usize)> = Vec::new();
+    for row in study.failures.iter().filter(|row| row.step.is_some()) {
+        let is_alike = |known: &FailureRow| known.label == row.label && known.error == row.error;
+        match groups.iter_mut().find(|(known, ..)| is_alike(known)) {
+            Some((_, workloads, trials)) => {
+                if !workloads.contains(&row.workload) {
+                    workloads.push(row.workload.clone());
+                }
+                *trials += row.sequences.len();
+            }
+            None => groups.push((row, vec![row.workload.clone()], row.sequences.len())),
+        }
+    }
+    let one = |(row, workloads, trials): (&FailureRow, Vec<String>, usize)| {
+        let text = format!(
+            "{} failed in {} of {}: {}",
+            row.label,
+            count(trials, "trial"),
+            some_of(&workloads),
+            clean(&row.error)
+        );
+        caution(text, row.remedy.clone())
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// Rows that are not cold, or not limited in memory, although that was asked for.
+fn not_as_asked(study: &Study) -> Vec<Caution> {
+    let rows = || {
+        let of_table = |table| move |row| (table, row);
+        study.tables.iter().flat_map(move |table| table.rows.iter().map(of_table(table)))
+    };
+    let named = |(table, row): (&PhaseTable, &PhaseRow)| {
+        format!("{} in {} {}", row.label, table.workload, table.phase)
+    };
+    let warm: Vec<(&PhaseTable, &PhaseRow)> = rows()
+        .filter(|(_, row)| row.cache == CacheState::Warm && row.not_cold_because.is_some())
+        .collect();
+    let whole: Vec<(&PhaseTable, &PhaseRow)> =
+        rows().filter(|(_, row)| matches!(row.memory, MemoryView::NotLimited { .. })).collect();
+    let mut all = Vec::new();
+    if let Some((_, first)) = warm.first() {
+        let why = first.not_cold_because.clone().unwrap_or_default();
+        let names: Vec<String> = warm.iter().copied().map(named).collect();
+        all.push(caution(format!("not proved cold: {} ({why})", some_of(&names)), None));
+    }
+    if let Some((_, PhaseRow { memory: MemoryView::NotLimited { reason, .. }, .. })) = whole.first()
+    {
+        let names: Vec<String> = whole.iter().copied().map(named).collect();
+        all.push(caution(format!("memory not limited: {} ({reason})", some_of(&names)), None));
+    }
+    all
+}
+
+/// Contenders that have figures and are compared in no row.
+fn not_compared(answer: &Answer) -> Vec<Caution> {
+    let mut all: Vec<Caution> = Vec::new();
+    for (at, column) in answer.columns.iter().enumerate().filter(|_| answer.is_judged) {
+        let mut cells = answer.rows.iter().map(|row| &row.cells[at]);
+        let compared =
+            cells.clone().any(|cell| cell.mark != Mark::NotCompared && cell.mark != Mark::Missing);
+        let why = cells.find_map(|cell| match cell.mark {
+            Mark::NotCompared => cell.why.clone(),
+            _ => None,
+        });
+        if let Some(why) = why.filter(|_| !compared) {
+            all.push(caution(format!("{}: {why}", column.label), None));
+        }
+    }
+    all
+}
+
+/// Others that used the machine: the first finding, and how many more there are.
+fn disturbed(run: &Run<'_>) -> Option<Caution> {
+    let of_questions = run.verdicts.into_iter().flat_map(|verdicts| &verdicts.questions);
+    let of_questions = of_questions.flat_map(|question| &question.watch.findings);
+    let mut texts: Vec<&str> = run
+        .study
+        .findings
+        .iter()
+        .chain(of_questions)
+        .filter(|finding| finding.kind == FindingKind::ForeignLoad)
+        .map(|finding| finding.text.trim_end_matches('.'))
+        .collect();
+    texts.dedup();
+    let first = *texts.first()?;
+    let more = match texts.len() - 1 {
+        0 => String::new(),
+        more => format!("; {more} more of this kind"),
+    };
+    Some(caution(format!("others used the machine: {}{more}", clean(first)), None))
+}
+
+/// A notice that something can be done about; the others are facts.
+fn notice(row: &NoticeRow) -> Option<Caution> {
+    let remedy = row.remedy.clone()?;
+    let text = clean(&row.text);
+    let text = text.trim_end().trim_end_matches('.');
+    let worst = if row.measure.is_some() && row.trials > 1 { "at worst, " } else { "" };
+    Some(caution(format!("{worst}{text} ({})", count(row.trials, "trial")), Some(remedy)))
+}
+
+/// What was wrong with the machine before the RUN.
+fn conditions(run: &Run<'_>) -> Option<Caution> {
+    let heavy = run.header.findings.iter().filter(|finding| finding.weight >= Weight::Warning);
+    let readings: Vec<String> = heavy.map(|one| clean(one.reading.trim_end_matches('.'))).collect();
+    let first = readings.first()?;
+    let more = match readings.len() - 1 {
+        0 => String::new(),
+        more => format!("; {more} more"),
+    };
+    Some(caution(
+        format!("the machine before the RUN: {first}{more}"),
+        Some("fsarena doctor says what to do".to_owned()),
+    ))
+}
+
+/// The first names, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    let mut items: Vec<String> = names.iter().take(NAMED).cloned().collect();
+    if names.len() > NAMED {
+        items.push(format!("{} more", names.len() - NAMED));
+    }
+    listed(&items)
+}
+
+/// What stands between a reason and the package that would help.
+const PACKAGE: &str = "; install the package ";
+
+/// What was not run, one group a reason; all that packages would help are one.
+pub(super) fn not_run_groups(study: &Study) -> Vec<NotRunGroup> {
+    let mut groups: Vec<NotRunGroup> = Vec::new();
+    for row in &study.not_run {
+        let what = match &row.workload {
+            Some(workload) => format!("{} in {workload}", row.label),
+            None => row.label.clone(),
+        };
+        let (reason, packages) = packages(&row.reason);
+        let is_alike = |known: &NotRunGroup| match packages.is_empty() {
+            true => known.reason == reason,
+            false => !known.packages.is_empty(),
+        };
+        let group = match groups.iter().position(is_alike) {
+            Some(at) => &mut groups[at],
+            None => {
+                groups.push(NotRunGroup { what: Vec::new(), reason, packages: Vec::new() });
+                let last = groups.len() - 1;
+                &mut groups[last]
+            }
+        };
+        if !group.what.contains(&what) && !group.what.contains(&row.label) {
+            group.what.push(what);
+        }
+        let is_new = |package: &String| !group.packages.contains(package);
+        let new: Vec<String> = packages.into_iter().filter(is_new).collect();
+        group.packages.extend(new);
+    }
+    groups
+}
+
+/// A reason without what would help, and the packages that it names.
+fn packages(reason: &str) -> (String, Vec<String>) {
+    let mut parts = reason.split(PACKAGE);
+    let first = parts.next().unwrap_or_default();
+    let names = parts.filter_map(|part| part.split([';', ' ', ',']).next()).map(str::to_owned);
+    let names: Vec<String> = names.filter(|name| !name.is_empty()).collect();
+    match names.is_empty() {
+        true => (reason.to_owned(), names),
+        false => (first.to_owned(), names),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packages_are_read_off_a_reason() {
+        let one = "mkfs.xfs is not installed; install the package xfsprogs";
+        let split = |text| packages(text);
+        assert_eq!(split(one), ("mkfs.xfs is not installed".to_owned(), vec!["xfsprogs".into()]));
+        let two = "zstd is not installed; install the package zstd; flac is not installed; install \
+                   the package flac";
+        assert_eq!(split(two).1, ["zstd", "flac"]);
+        let none = "this kernel has no zfs (not in /proc/filesystems)";
+        assert_eq!(split(none), (none.to_owned(), Vec::new()));
+    }
+}

@@ -1,0 +1,430 @@
+//! Who is faster at what and by how much, in one or two sentences; what is not known yet, and what
+//! knowing it would cost. Figures first in words that need no statistics: "22-28 % less time".
+
+use super::course::used;
+use super::model::{Answer, AnswerCell, AnswerRow, Mark, Undecided};
+use crate::format::count;
+use crate::verdict::text::{about, listed, margin, ratio};
+use fsarena_model::verdict::{Metric, Rule};
+
+/// With more contenders than this against the baseline they are not told one by one.
+const EACH_UP_TO: usize = 3;
+/// Rows that a sentence names of one kind.
+const NAMED: usize = 2;
+/// From this ratio on, and below its inverse, a factor is easier to read than a percentage.
+const FACTOR_FROM: f64 = 10.0;
+/// Ranges that reach beyond this are written as factors.
+const RANGE_IN_FACTORS_FROM: f64 = 2.5;
+/// A forecast beyond this is no plan, seconds.
+const FAR_S: f64 = 86_400.0;
+
+/// What a ratio to the baseline is in percent: `-22 %`, `+92 %`; far from 1 a factor, `12 ×`.
+pub(crate) fn change(value: f64) -> String {
+    if value >= FACTOR_FROM {
+        return format!("{} ×", ratio(value).trim_end_matches(".0"));
+    }
+    let percent = (value - 1.0) * 100.0;
+    match percent.abs() {
+        whole if whole >= 99.5 && percent < 0.0 => format!("{percent:+.1} %"),
+        small if small < 0.95 => format!("{percent:+.1} %"),
+        _ => format!("{percent:+.0} %"),
+    }
+    .replace("-0.0 %", "0 %")
+    .replace("+0.0 %", "0 %")
+}
+
+/// How far a decided cell is from the baseline, by its interval: `22-28 % less time`, `2.1-2.5
+/// times the time`.
+pub(crate) fn change_range(metric: Metric, cell: &AnswerCell) -> String {
+    let (Some(low), Some(high)) = (cell.low.or(cell.ratio), cell.high.or(cell.ratio)) else {
+        return String::new();
+    };
+    let (least, most) = match cell.mark {
+        Mark::Faster => (1.0 - high, 1.0 - low),
+        _ => (low - 1.0, high - 1.0),
+    };
+    match (cell.mark, metric) {
+        (Mark::Slower, _) if high >= RANGE_IN_FACTORS_FROM => {
+            let range = joined(&ratio(low), &ratio(high));
+            format!("{range} times {}", amount(metric))
+        }
+        (Mark::Faster, _) => format!("{} % {}", percents(least, most), less(metric)),
+        _ => format!("{} % {}", percents(least, most), more(metric)),
+    }
+}
+
+/// `22-28`, `22` where both are the same.
+fn percents(least: f64, most: f64) -> String {
+    let text = |share: f64| match share * 100.0 {
+        percent if percent < 0.95 => format!("{:.1}", percent.max(0.1)),
+        percent if percent > 99.5 => format!("{percent:.1}"),
+        percent => format!("{percent:.0}"),
+    };
+    joined(&text(least), &text(most))
+}
+
+fn joined(low: &str, high: &str) -> String {
+    if low == high { low.to_owned() } else { format!("{low}-{high}") }
+}
+
+fn less(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Time => "less time",
+        Metric::Cpu => "less processor time",
+        Metric::Written => "fewer bytes",
+        Metric::P99 => "less p99 latency",
+    }
+}
+
+fn more(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Time => "more time",
+        Metric::Cpu => "more processor time",
+        Metric::Written => "more bytes",
+        Metric::P99 => "more p99 latency",
+    }
+}
+
+fn amount(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Time => "the time",
+        Metric::Cpu => "the processor time",
+        Metric::Written => "the bytes",
+        Metric::P99 => "the p99 latency",
+    }
+}
+
+/// Who is faster at what, and by how much.
+pub(super) fn sentences(answer: &Answer) -> Vec<String> {
+    let Some(baseline) = answer.columns.first() else {
+        return vec!["There is no answer: no trial came to its end.".to_owned()];
+    };
+    if answer.columns.len() == 1 {
+        return vec![format!(
+            "{} alone has figures: nothing is compared. These are medians and ranges.",
+            baseline.label
+        )];
+    }
+    if !answer.is_judged {
+        return vec![
+            "Nothing was asked before block 1, so these are medians: whether a difference between \
+             them is real is not known."
+                .to_owned(),
+        ];
+    }
+    let rivals: Vec<Rival<'_>> = (1..answer.columns.len())
+        .map(|column| Rival::new(answer, column))
+        .filter(|rival| rival.compared > 0)
+        .collect();
+    if rivals.is_empty() {
+        return vec![format!("Nothing can be compared with {}.", baseline.label)];
+    }
+    if rivals.len() > EACH_UP_TO {
+        return together(&baseline.label, &rivals);
+    }
+    let margin = answer.margin.map(margin).unwrap_or_default();
+    let open: Vec<String> = rivals
+        .iter()
+        .filter(|rival| rival.unknown == rival.compared)
+        .map(|rival| rival.label.to_owned())
+        .collect();
+    let mut all: Vec<String> =
+        rivals.iter().filter_map(|rival| rival.sentence(&baseline.label, &margin)).collect();
+    if !open.is_empty() {
+        let (who, differs) = (listed(&open), if open.len() == 1 { "differs" } else { "differ" });
+        all.push(format!("Whether {who} {differs} from {} is not known yet.", baseline.label));
+    }
+    all
+}
+
+/// A contender against the baseline, over all rows.
+struct Rival<'a> {
+    label: &'a str,
+    /// Rows in which the two are compared.
+    compared: usize,
+    unknown: usize,
+    same: usize,
+    /// The same within the margin, and yet shown to differ.
+    differing: Vec<(&'a AnswerRow, &'a AnswerCell)>,
+    /// The largest difference first.
+    faster: Vec<(&'a AnswerRow, &'a AnswerCell)>,
+    slower: Vec<(&'a AnswerRow, &'a AnswerCell)>,
+}
+
+impl<'a> Rival<'a> {
+    fn new(answer: &'a Answer, column: usize) -> Self {
+        let cells: Vec<(&AnswerRow, &AnswerCell)> =
+            answer.rows.iter().map(|row| (row, &row.cells[column])).collect();
+        let number = |mark: Mark| cells.iter().filter(|(_, cell)| cell.mark == mark).count();
+        let largest_first = |mark: Mark| {
+            let mut found: Vec<(&AnswerRow, &AnswerCell)> =
+                cells.iter().copied().filter(|(_, cell)| cell.mark == mark).collect();
+            found.sort_by(|a, b| distance(b.1).total_cmp(&distance(a.1)));
+            found
+        };
+        let (unknown, same) = (number(Mark::Unknown), number(Mark::Same));
+        let (faster, slower) = (largest_first(Mark::Faster), largest_first(Mark::Slower));
+        let compared = unknown + same + faster.len() + slower.len();
+        let label = &answer.columns[column].label;
+        let differing = cells.into_iter().filter(|(_, cell)| cell.differs).collect();
+        Self { label, compared, unknown, same, differing, faster, slower }
+    }
+
+    /// Where it is the farthest from the baseline, on one side.
+    fn first(&self, mark: Mark) -> Option<&(&'a AnswerRow, &'a AnswerCell)> {
+        match mark {
+            Mark::Faster => self.faster.first(),
+            Mark::Slower => self.slower.first(),
+            _ => None,
+        }
+    }
+
+    /// `: fsync write-fsync 1.02 times, within ±5 %`, of what is the same and differs.
+    fn differing(&self, margin: &str) -> String {
+        let shown: Vec<String> = self
+            .differing
+            .iter()
+            .take(NAMED)
+            .filter_map(|(row, cell)| {
+                let times = ratio(cell.ratio?);
+                Some(format!("{} {} {times} times", row.workload, row.phase))
+            })
+            .collect();
+        match shown.is_empty() {
+            true => format!(" (within {margin})"),
+            false => format!(" ({}, within {margin})", shown.join(", ")),
+        }
+    }
+
+    /// `xfs is faster than ext4 in 2 of 12: small-files delete (22-28 % less time), …; slower in 1:
+    /// …; the same in 3.` `None` where nothing is known.
+    fn sentence(&self, baseline: &str, margin: &str) -> Option<String> {
+        let (faster, slower) = (named(&self.faster), named(&self.slower));
+        let parts = [
+            ("faster", "than", self.faster.len(), faster),
+            ("slower", "than", self.slower.len(), slower),
+            ("as fast", "as", self.same, self.differing(margin)),
+        ];
+        let mut text = String::new();
+        for (word, than, number, names) in parts.into_iter().filter(|(_, _, number, _)| *number > 0)
+        {
+            let part = match text.is_empty() {
+                true => format!(
+                    "{} is {word} {than} {baseline} in {number} of {}{names}",
+                    self.label, self.compared
+                ),
+                false => format!("; {word} in {number}{names}"),
+            };
+            text.push_str(&part);
+        }
+        if text.is_empty() {
+            return None;
+        }
+        Some(format!("{text}."))
+    }
+}
+
+/// How far a cell is from the baseline.
+fn distance(cell: &AnswerCell) -> f64 {
+    cell.ratio.map_or(0.0, |ratio| ratio.ln().abs())
+}
+
+/// `: small-files delete (22-28 % less time), big-file read (…) and 3 more`.
+fn named(rows: &[(&AnswerRow, &AnswerCell)]) -> String {
+    let shown = rows.iter().take(NAMED).map(|(row, cell)| {
+        format!("{} {} ({})", row.workload, row.phase, change_range(row.metric, cell))
+    });
+    let shown: Vec<String> = shown.collect();
+    let more = match rows.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(": {}{more}", shown.join(", "))
+}
+
+/// Many contenders at once: how many are what, and the two ends.
+fn together(baseline: &str, rivals: &[Rival<'_>]) -> Vec<String> {
+    let sum = |number: fn(&Rival<'_>) -> usize| rivals.iter().map(number).sum::<usize>();
+    let compared = sum(|rival| rival.compared);
+    let numbers = [
+        (sum(|rival| rival.faster.len()), "faster"),
+        (sum(|rival| rival.slower.len()), "slower"),
+        (sum(|rival| rival.same), "the same"),
+        (sum(|rival| rival.unknown), "not known yet"),
+    ];
+    let numbers: Vec<String> = numbers
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    let contenders = count(rivals.len(), "contender");
+    let first = format!(
+        "Against {baseline}, of {} of {contenders}: {}.",
+        count(compared, "comparison"),
+        listed(&numbers)
+    );
+    let farthest = |mark: Mark| {
+        let all = rivals.iter().filter_map(|rival| Some((rival.label, *rival.first(mark)?)));
+        let (label, (row, cell)) =
+            all.max_by(|a, b| distance(a.1.1).total_cmp(&distance(b.1.1)))?;
+        let range = change_range(row.metric, cell);
+        Some(format!("{label} in {} {} ({range})", row.workload, row.phase))
+    };
+    let fastest = farthest(Mark::Faster).map(|who| format!("best: {who}"));
+    let slowest = farthest(Mark::Slower).map(|who| format!("worst: {who}"));
+    let ends: Vec<String> = fastest.into_iter().chain(slowest).collect();
+    let second = (!ends.is_empty()).then(|| crate::text::capital(&format!("{}.", ends.join("; "))));
+    std::iter::once(first).chain(second).collect()
+}
+
+/// What is not known yet, and what knowing it would cost.
+pub(super) fn undecided(answer: &Answer) -> Undecided {
+    let cells = || answer.rows.iter().flat_map(|row| &row.cells);
+    let unknown = cells().filter(|cell| cell.mark == Mark::Unknown).count();
+    let asked = unknown + cells().filter(|cell| cell.mark.is_decided()).count();
+    let mut open = Undecided { asked, unknown, ..Undecided::default() };
+    if asked == 0 {
+        return open;
+    }
+    if unknown == 0 {
+        open.sentence = format!("All {} are decided.", count(asked, "comparison"));
+        return open;
+    }
+    let block_ns = block_ns(answer);
+    // Those that a RUN of a length that somebody would start can decide.
+    let far = |blocks: u64| block_ns.is_some_and(|ns| blocks as f64 * ns / 1e9 > FAR_S);
+    let reach: Vec<u64> =
+        cells().filter_map(|cell| cell.more_blocks).filter(|&blocks| !far(blocks)).collect();
+    open.within_reach = reach.len();
+    open.more_blocks = reach.iter().copied().max();
+    open.more_ns = open.more_blocks.zip(block_ns).map(|(blocks, ns)| (blocks as f64 * ns) as u64);
+    open.options = open.more_blocks.and_then(|blocks| options(answer, blocks, open.more_ns));
+    open.sentence = cost(answer, &open);
+    open
+}
+
+/// Mean length of a block, ns.
+fn block_ns(answer: &Answer) -> Option<f64> {
+    let blocks = answer.head.course.blocks;
+    (blocks > 0).then(|| answer.head.elapsed_ns.map(|ns| ns as f64 / f64::from(blocks)))?
+}
+
+fn cost(answer: &Answer, open: &Undecided) -> String {
+    let first = format!("Not known yet: {} of {}", open.unknown, open.asked);
+    let Some(blocks) = open.more_blocks else {
+        let why = if answer.head.course.blocks == 0 { "" } else { "; no difference is in sight" };
+        return format!("{first}{why}.");
+    };
+    let time = match open.more_ns {
+        Some(ns) => about(ns as f64 / 1e9),
+        None => count(usize::try_from(blocks).unwrap_or(usize::MAX), "block"),
+    };
+    let which = match open.unknown - open.within_reach {
+        0 if open.unknown == 1 => "it".to_owned(),
+        0 => "them".to_owned(),
+        _ => format!("{} of them", open.within_reach),
+    };
+    let options = open.options.iter().map(|options| format!(": {options}")).collect::<String>();
+    format!("{first}; about {time} more would decide {which}{options}.")
+}
+
+/// What a new RUN needs to have so many blocks more.
+fn options(answer: &Answer, more_blocks: u64, more_ns: Option<u64>) -> Option<String> {
+    let course = &answer.head.course;
+    let blocks = u64::from(course.blocks) + more_blocks;
+    let budget = answer.head.budget_ns.zip(answer.head.elapsed_ns).zip(more_ns);
+    let budget = budget.map(|((_, elapsed_ns), more_ns)| {
+        format!("--budget {}", round_budget((elapsed_ns + more_ns) as f64 / 60e9))
+    });
+    match (course.rule?, budget) {
+        (Rule::Fixed { .. }, _) | (Rule::Fit { .. }, None) => Some(format!("--runs {blocks}")),
+        (Rule::Fit { least, most }, Some(budget)) => {
+            let runs = (blocks > u64::from(most)).then(|| format!("--runs {least}..{blocks}"));
+            let all: Vec<String> = [Some(budget), runs].into_iter().flatten().collect();
+            Some(all.join(" "))
+        }
+        (Rule::Looks { cap }, budget) => {
+            let caps = fsarena_model::verdict::CAPS;
+            let next = caps.into_iter().find(|&known| u64::from(known) >= blocks)?;
+            let cap = (next > cap).then(|| format!("--cap {next}"));
+            let all: Vec<String> = cap.into_iter().chain(budget).collect();
+            (!all.is_empty()).then(|| all.join(" "))
+        }
+    }
+}
+
+/// `10m`, `2h`: the next round time.
+fn round_budget(minutes: f64) -> String {
+    const MINUTES: [u32; 12] = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45];
+    match MINUTES.into_iter().find(|&round| f64::from(round) >= minutes) {
+        Some(round) => format!("{round}m"),
+        None => format!("{}h", (minutes / 60.0).ceil()),
+    }
+}
+
+/// `9 blocks in 3m52`.
+pub(super) fn blocks_and_time(answer: &Answer) -> String {
+    let blocks = count(answer.head.course.blocks as usize, "block");
+    match answer.head.elapsed_ns {
+        Some(ns) => format!("{blocks} in {}", used(ns)),
+        None => blocks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(mark: Mark, [ratio, low, high]: [f64; 3]) -> AnswerCell {
+        AnswerCell {
+            contender: 1,
+            mark,
+            median: None,
+            min: None,
+            max: None,
+            n: 8,
+            ratio: Some(ratio),
+            low: Some(low),
+            high: Some(high),
+            differs: false,
+            more_blocks: None,
+            absent: None,
+            why: None,
+        }
+    }
+
+    #[test]
+    fn changes() {
+        for (ratio, text) in [
+            (0.78, "-22 %"),
+            (1.92, "+92 %"),
+            (5.66, "+466 %"),
+            (12.34, "12.3 ×"),
+            (130.0, "130 ×"),
+            (0.004, "-99.6 %"),
+            (1.004, "+0.4 %"),
+            (1.0, "0 %"),
+            (0.9999, "0 %"),
+        ] {
+            assert_eq!(change(ratio), text, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn ranges_in_words() {
+        let text = |mark, figures| change_range(Metric::Time, &cell(mark, figures));
+        assert_eq!(text(Mark::Faster, [0.75, 0.72, 0.78]), "22-28 % less time");
+        assert_eq!(text(Mark::Slower, [1.2, 1.12, 1.3]), "12-30 % more time");
+        assert_eq!(text(Mark::Slower, [5.6, 5.2, 6.1]), "5.20-6.10 times the time");
+        assert_eq!(text(Mark::Faster, [0.75, 0.7501, 0.7499]), "25 % less time");
+        assert_eq!(text(Mark::Faster, [0.97, 0.94, 0.9968]), "0.3-6 % less time");
+        let written = change_range(Metric::Written, &cell(Mark::Faster, [0.5, 0.45, 0.55]));
+        assert_eq!(written, "45-55 % fewer bytes");
+    }
+
+    #[test]
+    fn budgets_are_round() {
+        assert_eq!([0.4, 9.2, 10.0, 31.0].map(round_budget), ["1m", "10m", "10m", "45m"]);
+        assert_eq!([46.0, 61.0].map(round_budget), ["1h", "2h"]);
+    }
+}

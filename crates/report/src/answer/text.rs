@@ -1,0 +1,359 @@
+//! The answer on a terminal: a title, the matrix, what its marks mean, sentences, and a line each
+//! of what is not known yet, what was not run, what to mind and where more is.
+//!
+//! Narrow or wide, few contenders or many, it stays on a screen or two: where a row a question
+//! would take more lines than a row a contender, it is turned; what is left out is counted.
+
+use super::grid::{Drawn, Grid, Piece, Tone};
+use super::model::{Answer, AnswerCell, AnswerRow, Mark};
+use super::sentences::{blocks_and_time, change};
+use crate::context::AD_HOC;
+use crate::format::count;
+use crate::labels::absence;
+use crate::text::{MIN_WIDTH, Style, clean, width_of, wrap};
+use crate::verdict::text::{listed, margin, value};
+use fsarena_model::run::{Clock, RunState};
+use fsarena_model::verdict::Metric;
+
+/// Lines that a matrix takes before it is turned.
+const SCREEN: usize = 40;
+/// Lines that it takes at most.
+const TWO_SCREENS: usize = 60;
+/// What is to be minded, at most; the rest is counted.
+const CAUTIONS: usize = 3;
+/// An interval this wide (its high end ÷ its low one) says too little for a figure.
+const WIDE: f64 = 4.0;
+
+/// The answer as lines of at most `width` columns; `page` is where its page lies.
+#[must_use]
+pub fn answer_text(answer: &Answer, page: Option<&str>, width: usize, style: Style) -> String {
+    let screen = Screen { answer, width: width.max(MIN_WIDTH), style };
+    let mut out = screen.title();
+    out.push_str(&screen.matrices());
+    out.push_str(&screen.legend());
+    out.push_str(&screen.paragraphs());
+    out.push_str(&screen.pointers(page));
+    out
+}
+
+/// What the lines are made with.
+struct Screen<'a> {
+    answer: &'a Answer,
+    width: usize,
+    style: Style,
+}
+
+impl Screen<'_> {
+    /// As the terminal can show it.
+    fn plain(&self, text: &str) -> String {
+        let text = clean(text);
+        if self.style.ascii { ascii(&text) } else { text }
+    }
+
+    /// A paragraph.
+    fn wrapped(&self, first: &str, text: &str) -> String {
+        wrap(&self.plain(first), &self.plain(text), self.width)
+    }
+
+    /// `quick: 9 blocks in 3m52, loop image 2 GiB, VM                  RUN 1`.
+    fn title(&self) -> String {
+        let head = &self.answer.head;
+        let mut parts = vec![blocks_and_time(self.answer)];
+        match head.course.state {
+            RunState::Done => {}
+            state => parts.insert(0, state.name().to_owned()),
+        }
+        parts.extend(head.devices.iter().cloned());
+        parts.extend(head.measured_by.iter().map(|program| format!("measured by {program}")));
+        parts.extend(head.hypervisor.as_ref().map(|_| "VM".to_owned()));
+        let right = format!("RUN {}", head.run);
+        let room = self.width - width_of(&right) - 2;
+        let is_named = head.experiment != AD_HOC || head.title.is_empty();
+        let name = if is_named { &head.experiment } else { &head.title };
+        let text = self.plain(&format!("{name}: {}", parts.join(", ")));
+        let lines = wrap("", &text, room);
+        let mut out = String::new();
+        for (at, line) in lines.lines().enumerate() {
+            let gap = " ".repeat(self.width - width_of(line) - width_of(&right));
+            let end = if at == 0 { format!("{gap}{right}") } else { String::new() };
+            out.push_str(&Tone::Bold.paint(&format!("{line}{end}"), self.style.colour));
+            out.push('\n');
+        }
+        out
+    }
+
+    /// One matrix a figure that was asked.
+    fn matrices(&self) -> String {
+        let (mut out, mut left) = (String::new(), TWO_SCREENS);
+        let (mut hidden_rows, mut hidden_contenders) = (0, 0);
+        for (metric, clock, rows) in self.groups() {
+            if left < 3 {
+                hidden_rows += rows.len();
+                continue;
+            }
+            let (drawn, is_turned) = self.matrix(metric, clock, &rows, left);
+            out.push_str(&drawn.text);
+            left = left.saturating_sub(drawn.height);
+            let (lines, columns) = (drawn.hidden_lines, drawn.hidden_columns);
+            let (rows, contenders) = if is_turned { (columns, lines) } else { (lines, columns) };
+            hidden_rows += rows;
+            hidden_contenders = contenders.max(hidden_contenders);
+        }
+        let hidden: Vec<String> = [(hidden_contenders, "contender"), (hidden_rows, "question")]
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, what)| count(number, what))
+            .collect();
+        if !hidden.is_empty() {
+            out.push_str(&self.wrapped("", &format!("and {} more", listed(&hidden))));
+        }
+        out
+    }
+
+    /// The rows by figure and clock; that of the headline first.
+    fn groups(&self) -> Vec<(Metric, Clock, Vec<&AnswerRow>)> {
+        let mut groups: Vec<(Metric, Clock, Vec<&AnswerRow>)> = Vec::new();
+        for row in &self.answer.rows {
+            let known = groups.iter_mut().find(|(m, c, _)| (*m, *c) == (row.metric, row.clock));
+            match known {
+                Some((_, _, rows)) => rows.push(row),
+                None => groups.push((row.metric, row.clock, vec![row])),
+            }
+        }
+        let headline = self.answer.headline.and_then(|at| self.answer.rows.get(at));
+        groups.sort_by_key(|(metric, clock, _)| {
+            headline.is_some_and(|row| (row.metric, row.clock) != (*metric, *clock))
+        });
+        groups
+    }
+
+    /// A matrix of a figure, and whether it is turned.
+    fn matrix(
+        &self,
+        metric: Metric,
+        clock: Clock,
+        rows: &[&AnswerRow],
+        most: usize,
+    ) -> (Drawn, bool) {
+        let title = self.plain(&heading(metric, clock, rows));
+        let draw = |grid: &Grid| grid.draw(self.width, most, self.style.colour);
+        if self.answer.columns.len() < 2 {
+            return (draw(&self.alone(title, rows)), false);
+        }
+        let upright = self.upright(title.clone(), rows);
+        let drawn = upright.draw(self.width, usize::MAX, self.style.colour);
+        if drawn.height <= SCREEN.min(most) {
+            return (drawn, false);
+        }
+        let turned = draw(&self.turned(title, rows));
+        let is_whole = turned.hidden_lines + turned.hidden_columns == 0;
+        let upright = draw(&upright);
+        let is_shorter = turned.height < drawn.height;
+        match is_shorter && (is_whole || upright.hidden_lines + upright.hidden_columns > 0) {
+            true => (turned, true),
+            false => (upright, false),
+        }
+    }
+
+    /// A line a question, a column a contender.
+    fn upright(&self, title: String, rows: &[&AnswerRow]) -> Grid {
+        Grid {
+            title,
+            lines: self.names(rows),
+            columns: self.labels(),
+            cells: rows
+                .iter()
+                .map(|row| row.cells.iter().map(|cell| self.piece(row, cell)).collect())
+                .collect(),
+        }
+    }
+
+    /// A line a contender, a column a question.
+    fn turned(&self, title: String, rows: &[&AnswerRow]) -> Grid {
+        let column = |at: usize| rows.iter().map(move |row| self.piece(row, &row.cells[at]));
+        let name = |row: &&AnswerRow| self.plain(&format!("{} {}", row.workload, row.phase));
+        Grid {
+            title,
+            lines: self.labels(),
+            columns: rows.iter().map(name).collect(),
+            cells: (0..self.answer.columns.len()).map(|at| column(at).collect()).collect(),
+        }
+    }
+
+    /// One contender: its medians and how far its values lie apart.
+    fn alone(&self, title: String, rows: &[&AnswerRow]) -> Grid {
+        let cells = |row: &&AnswerRow| {
+            let Some(cell) = row.cells.first() else { return Vec::new() };
+            let text = |figure: Option<f64>| {
+                figure.map_or_else(|| "-".to_owned(), |figure| value(row.metric, figure))
+            };
+            let texts = [text(cell.median), text(cell.min), text(cell.max), cell.n.to_string()];
+            let piece = |text: String| Piece { text: self.plain(&text), tone: Tone::Plain };
+            texts.into_iter().map(piece).collect()
+        };
+        let label = self.labels().pop().unwrap_or_default();
+        let heads = ["least", "most", "n"].map(str::to_owned);
+        Grid {
+            title,
+            lines: self.names(rows),
+            columns: std::iter::once(label).chain(heads).collect(),
+            cells: rows.iter().map(cells).collect(),
+        }
+    }
+
+    fn labels(&self) -> Vec<String> {
+        self.answer.columns.iter().map(|column| self.plain(&column.label)).collect()
+    }
+
+    /// Workload and phase, the workload once.
+    fn names(&self, rows: &[&AnswerRow]) -> Vec<String> {
+        let widest = rows.iter().map(|row| width_of(&self.plain(&row.workload))).max().unwrap_or(0);
+        let name = |(at, row): (usize, &&AnswerRow)| {
+            let is_new = at == 0 || rows[at - 1].workload != row.workload;
+            let workload = if is_new { self.plain(&row.workload) } else { String::new() };
+            let gap = " ".repeat(widest - width_of(&workload) + 1);
+            format!("{workload}{gap}{}", self.plain(&row.phase))
+        };
+        rows.iter().enumerate().map(name).collect()
+    }
+
+    fn piece(&self, row: &AnswerRow, cell: &AnswerCell) -> Piece {
+        let median = cell.median.map_or_else(|| "-".to_owned(), |median| value(row.metric, median));
+        let change = cell.ratio.map(change);
+        let marked = |figure: Option<String>, mark: &str| {
+            figure.map_or_else(|| mark.to_owned(), |figure| format!("{figure} {mark}"))
+        };
+        let (text, tone) = match cell.mark {
+            Mark::Baseline => (median, Tone::Plain),
+            Mark::Faster => (marked(change, "▼"), Tone::Good),
+            Mark::Slower => (marked(change, "▲"), Tone::Bad),
+            Mark::Same => (marked(change.filter(|_| cell.differs), "="), Tone::Plain),
+            Mark::Unknown => (marked(change.filter(|_| is_told(cell)), "?"), Tone::Faint),
+            Mark::NotCompared if self.answer.is_judged => (marked(Some(median), "~"), Tone::Faint),
+            Mark::NotCompared => (median, Tone::Plain),
+            Mark::Missing => (cell.absent.map_or("-", absence).to_owned(), Tone::Faint),
+        };
+        Piece { text: self.plain(&text), tone }
+    }
+
+    /// What the marks mean that occur.
+    fn legend(&self) -> String {
+        let cells = || self.answer.rows.iter().flat_map(|row| &row.cells);
+        let has = |mark: Mark| cells().any(|cell| cell.mark == mark);
+        let only_time = self.answer.rows.iter().all(|row| row.metric == Metric::Time);
+        let (less, more) = if only_time { ("faster", "slower") } else { ("less", "more") };
+        let within = self.answer.margin.map(margin).unwrap_or_default();
+        let same = match cells().any(|cell| cell.differs) {
+            true => format!("= same within {within} (with a figure: differs by that)"),
+            false => format!("= same within {within}"),
+        };
+        let parts = [
+            (has(Mark::Faster), format!("▼ {less}")),
+            (has(Mark::Slower), format!("▲ {more}")),
+            (has(Mark::Same), same),
+            (has(Mark::Unknown), "? not known yet".to_owned()),
+            (self.answer.is_judged && has(Mark::NotCompared), "~ not compared".to_owned()),
+        ];
+        let parts: Vec<String> =
+            parts.into_iter().filter(|(is_there, _)| *is_there).map(|(_, text)| text).collect();
+        if parts.is_empty() {
+            return String::new();
+        }
+        let line = self.plain(&parts.join("  "));
+        let line = match width_of(&line) > self.width {
+            true => wrap("", &line, self.width),
+            false => format!("{line}\n"),
+        };
+        line.lines()
+            .map(|line| format!("{}\n", Tone::Faint.paint(line, self.style.colour)))
+            .collect()
+    }
+
+    /// The sentences; what is not known yet and for what all holds; what was not run; what to mind.
+    fn paragraphs(&self) -> String {
+        let answer = self.answer;
+        let mut out = String::from("\n");
+        out.push_str(&self.wrapped("", &answer.sentences.join(" ")));
+        let open = [answer.undecided.sentence.as_str(), answer.scope.as_str()].join(" ");
+        if !open.trim().is_empty() {
+            out.push_str(&self.wrapped("", open.trim()));
+        }
+        let not_run: Vec<String> = answer
+            .not_run
+            .iter()
+            .map(|group| {
+                let why = match group.packages.is_empty() {
+                    true => group.reason.clone(),
+                    false => format!("apt install {}", group.packages.join(" ")),
+                };
+                format!("{} ({why})", listed(&group.what))
+            })
+            .collect();
+        if !not_run.is_empty() {
+            out.push_str(&self.wrapped("not run: ", &not_run.join("; ")));
+        }
+        for caution in answer.cautions.iter().take(CAUTIONS) {
+            let remedy = caution.remedy.as_ref().map(|remedy| format!("; {remedy}"));
+            let text = format!("{}{}", caution.text, remedy.unwrap_or_default());
+            out.push_str(&self.wrapped("mind: ", &text));
+        }
+        if answer.cautions.len() > CAUTIONS {
+            let more = answer.cautions.len() - CAUTIONS;
+            out.push_str(&self.wrapped("mind: ", &format!("{more} more in all figures")));
+        }
+        out
+    }
+
+    /// Where more is.
+    fn pointers(&self, page: Option<&str>) -> String {
+        let all = format!("all figures: fsarena show {}", self.answer.head.run);
+        let Some(page) = page else { return self.wrapped("", &all) };
+        let page = self.plain(&format!("page: {page}"));
+        let gap = self.width.saturating_sub(width_of(&page) + width_of(&all));
+        match gap {
+            0..3 => format!("{page}\n{all}\n"),
+            _ => format!("{page}   {all}\n"),
+        }
+    }
+}
+
+/// Above a matrix: the figure in plain words.
+fn heading(metric: Metric, clock: Clock, rows: &[&AnswerRow]) -> String {
+    let is_plain = |row: &&&AnswerRow| row.metric == metric && row.clock == clock;
+    let figures: Vec<&str> = rows.iter().filter(is_plain).map(|row| row.figure.as_str()).collect();
+    // Time of what only reads is told with that of what writes.
+    let longest = figures.iter().max_by_key(|figure| figure.len());
+    longest.map_or_else(String::new, |figure| (*figure).to_owned())
+}
+
+/// Whether the interval is narrow enough for a figure in the matrix.
+fn is_told(cell: &AnswerCell) -> bool {
+    match (cell.low, cell.high) {
+        (Some(low), Some(high)) if low > 0.0 => high / low <= WIDE,
+        _ => false,
+    }
+}
+
+/// For a terminal that shows no other characters.
+fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '▼' => out.push('v'),
+            '▲' => out.push('^'),
+            '±' => out.push_str("+-"),
+            '×' => out.push('x'),
+            '÷' => out.push('/'),
+            'µ' => out.push('u'),
+            '…' => out.push_str("..."),
+            '–' | '−' => out.push('-'),
+            '≥' => out.push_str(">="),
+            '≤' => out.push_str("<="),
+            '“' | '”' => out.push('"'),
+            '’' => out.push('\''),
+            c if c.is_ascii() => out.push(c),
+            _ => out.push('?'),
+        }
+    }
+    out
+}
