@@ -16,7 +16,7 @@ const FIXED: Rule = Rule::Fixed { blocks: 6 };
 
 fn answered(header: &RunHeader, value: &dyn Fn(usize, u32) -> TrialScore) -> Verdicts {
     let (scores, stop) = carry_out(header, &|contender, sequence| Some(value(contender, sequence)));
-    verdicts(header, &[], &scores, Some(stop), &[]).unwrap()
+    verdicts(header, &[], &scores, Some(stop), &[]).expect("the plan asks something")
 }
 
 /// Two seconds of two processors each; other programs have this share of them.

@@ -13,7 +13,8 @@ const FIT: Rule = Rule::Fit { least: 4, most: 12 };
 /// Two contenders, the first half as fast again, within a budget.
 fn two(rule: Rule, budget_s: Option<u64>) -> RunHeader {
     let mut header = header(&["slow", "fast"], rule);
-    header.plan.verdict.as_mut().unwrap().budget_ns = budget_s.map(|s| s * SECOND_NS);
+    header.plan.verdict.as_mut().expect("the plan asks something").budget_ns =
+        budget_s.map(|s| s * SECOND_NS);
     header
 }
 
@@ -31,7 +32,7 @@ fn blocks(rule: Rule, budget_s: Option<u64>) -> (u32, Stop) {
     let header = two(rule, budget_s);
     let (scores, stop) =
         carry_out(&header, &|contender, sequence| Some(trial(contender, sequence)));
-    let found = verdicts(&header, &[], &scores, Some(stop), &[]).unwrap();
+    let found = verdicts(&header, &[], &scores, Some(stop), &[]).expect("the plan asks something");
     assert_eq!(found.questions[0].looks, [found.blocks_counted], "one look, at the end");
     assert_eq!(found.most_blocks, found.blocks_counted);
     (found.blocks_counted, stop)
