@@ -1,7 +1,8 @@
 //! Names that a shell completes: file systems, workloads, experiments, devices to make, RUNs.
 //!
 //! The shell asks this program at the key press, so that RUNs are those of the database and names
-//! those of this version. Nothing here writes, cleans up or fails: what cannot be read has no names.
+//! those of this version. Nothing here writes, cleans up or fails: what cannot be read has no
+//! names.
 
 use crate::context;
 use clap_complete::engine::{

@@ -121,7 +121,8 @@ impl Store {
     }
 
     /// The RUN meant by `latest`, by its number, or by the first digits (two or more) of its id; a
-    /// number comes first. The latest is that of this database itself; where all were merged, the one begun last.
+    /// number comes first. The latest is that of this database itself; where all were merged, the
+    /// one begun last.
     ///
     /// # Errors
     /// When none or several are meant, or the database cannot be read.

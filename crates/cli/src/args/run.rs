@@ -103,8 +103,8 @@ pub struct RunArgs {
     pub runs: Option<String>,
     /// Maximum number of blocks; those that are decided stop early.
     ///
-    /// 8, 12, 16, 24, 32, 48, 64 or 96 (32 without this and --runs). Interim analyses after 4, 6, 8,
-    /// 12 … blocks; contenders stop early once decided.
+    /// 8, 12, 16, 24, 32, 48, 64 or 96 (32 without this and --runs). Interim analyses after 4, 6,
+    /// 8, 12 … blocks; contenders stop early once decided.
     #[arg(long, value_name = "N", help_heading = HOW_LONG, hide_short_help = true)]
     pub cap: Option<u32>,
     /// Exit with code 4 if a question remains undecided.

@@ -1,5 +1,5 @@
-//! The answer on one screen of 80 columns, in the shapes that RUNs have: all or nothing decided, cut
-//! off, a contender missing, many contenders, one alone, a directory without root.
+//! The answer on one screen of 80 columns, in the shapes that RUNs have: all or nothing decided,
+//! cut off, a contender missing, many contenders, one alone, a directory without root.
 
 use super::verdict::{against, pair, row};
 use super::{plain, run_of};
@@ -17,10 +17,10 @@ use fsarena_verdict::watchers::Watch;
 use fsarena_verdict::{Excluded, Forecast, ForecastFor, QuestionView, RankRow, Verdicts};
 
 /// What is said of a contender against the first in one question, and their ratio.
-type Said = (char, f64);
+type MarkedRatio = (char, f64);
 
 /// Of one contender alone.
-const NOBODY: &[Said] = &[];
+const NOBODY: &[MarkedRatio] = &[];
 
 /// A RUN with all that its answer is made from.
 struct Sample {
@@ -36,7 +36,7 @@ impl Sample {
     /// baseline. `cells` has a row a question and in it one entry for each of the others: `f`
     /// faster, `s` slower, `=` same, `d` same and yet different, `?` not known, `w` wide open,
     /// `-` missing.
-    fn new(labels: &[&str], workloads: Vec<Workload>, cells: &[&[Said]]) -> Self {
+    fn new(labels: &[&str], workloads: Vec<Workload>, cells: &[&[MarkedRatio]]) -> Self {
         let contenders: Vec<Contender> = labels
             .iter()
             .map(|label| contender(label, label.split(' ').next().unwrap(), 1))
@@ -73,7 +73,7 @@ impl Sample {
     }
 }
 
-fn verdicts(header: &RunHeader, labels: &[&str], cells: &[&[Said]]) -> Verdicts {
+fn verdicts(header: &RunHeader, labels: &[&str], cells: &[&[MarkedRatio]]) -> Verdicts {
     let phases = header.plan.workloads.iter().flat_map(|work| {
         work.phases.iter().filter(|phase| phase.timed).map(move |phase| (work, phase))
     });
@@ -97,7 +97,7 @@ fn verdicts(header: &RunHeader, labels: &[&str], cells: &[&[Said]]) -> Verdicts 
 }
 
 /// `median_s` is that of the baseline.
-fn question(labels: &[&str], cells: &[Said], median_s: f64) -> QuestionView {
+fn question(labels: &[&str], cells: &[MarkedRatio], median_s: f64) -> QuestionView {
     let mut of = super::verdict::question(vec![row(0, labels[0], median_s * 1e9, 1.0)], Vec::new());
     of.watch = Watch::default();
     for (at, &(said, ratio)) in cells.iter().enumerate() {
@@ -140,7 +140,7 @@ fn quick_work() -> Vec<Workload> {
 }
 
 fn all_decided() -> Sample {
-    let cells: [&[Said]; 7] = [
+    let cells: [&[MarkedRatio]; 7] = [
         &[('f', 0.89), ('s', 1.92)],
         &[('=', 1.0), ('=', 0.99)],
         &[('f', 0.75), ('s', 1.41)],
@@ -153,7 +153,7 @@ fn all_decided() -> Sample {
 }
 
 fn none_decided() -> Sample {
-    let cells: [&[Said]; 7] = [&[('?', 0.89), ('w', 1.4)]; 7];
+    let cells: [&[MarkedRatio]; 7] = [&[('?', 0.89), ('w', 1.4)]; 7];
     Sample::new(&QUICK, quick_work(), &cells)
 }
 
@@ -240,7 +240,7 @@ fn a_run_that_its_budget_cut_off_says_so() {
 /// Its reason stands once, however many questions it is missing from.
 #[test]
 fn a_contender_is_missing() {
-    let cells: [&[Said]; 7] = [&[('f', 0.78), ('-', 0.0)]; 7];
+    let cells: [&[MarkedRatio]; 7] = [&[('f', 0.78), ('-', 0.0)]; 7];
     let mut sample = Sample::new(&QUICK, quick_work(), &cells);
     let reason = "mkfs.btrfs is not installed; install the package btrfs-progs".to_owned();
     sample.header.plan.not_run.push(NotRun { contender: 2, workload: None, reason });
@@ -289,7 +289,7 @@ fn twelve(workloads: Vec<Workload>) -> Sample {
         "nilfs2",
         "ntfs3",
     ];
-    let row: Vec<Said> = (1..12)
+    let row: Vec<MarkedRatio> = (1..12)
         .map(|at| match at % 4 {
             0 => ('f', 0.9 - 0.02 * f64::from(at)),
             1 => ('s', 1.0 + 0.2 * f64::from(at)),
@@ -297,7 +297,7 @@ fn twelve(workloads: Vec<Workload>) -> Sample {
             _ => ('?', 1.1),
         })
         .collect();
-    let cells: Vec<&[Said]> = (0..12).map(|_| row.as_slice()).collect();
+    let cells: Vec<&[MarkedRatio]> = (0..12).map(|_| row.as_slice()).collect();
     Sample::new(&labels, workloads, &cells)
 }
 
@@ -414,7 +414,7 @@ fn one_contender_alone() {
 fn a_directory_without_root() {
     let mut sample = Sample::new(&["directory"], vec![small_files()], &[NOBODY; 3]);
     sample.header.plan.contenders[0].levels.device =
-        DeviceLevel::Directory { path: "/home/ann/.cache/fsarena".into() };
+        DeviceLevel::Directory { path: "/srv/people/ann/fsarena".into() };
     sample.header.host.hypervisor = None;
     let id = sample.header.plan.contenders[0].id();
     for record in &mut sample.records {
@@ -425,8 +425,8 @@ fn a_directory_without_root() {
     }
     sample.verdicts = None;
     sample.header.plan.verdict = None;
-    insta::assert_snapshot!(sample.text(), @r"
-    quick: 8 blocks in 75 s, directory /home/ann/.cache/fsarena                RUN 1
+    insta::assert_snapshot!(sample.text(), @"
+    quick: 8 blocks in 75 s, directory /srv/people/ann/fsarena                 RUN 1
     time until safe on disk  directory   least    most  n
     small-files create          1.00 s  1.00 s  1.00 s  8
                 read-random     1.00 s  1.00 s  1.00 s  8
@@ -441,7 +441,7 @@ fn a_directory_without_root() {
 #[test]
 fn quick_is_one_screen() {
     let work = vec![small_files(), big_file(), metadata(), real_work(), own_work()];
-    let cells: Vec<&[Said]> = (0..40).map(|_| &[('f', 0.7), ('?', 1.3)][..]).collect();
+    let cells: Vec<&[MarkedRatio]> = (0..40).map(|_| &[('f', 0.7), ('?', 1.3)][..]).collect();
     let mut sample = Sample::new(&QUICK, work, &cells);
     let questions = &mut sample.verdicts.as_mut().unwrap().questions;
     assert!(questions.len() >= 12, "{}", questions.len());
