@@ -6,7 +6,7 @@ use crate::text;
 use std::fmt::Write as _;
 
 /// Width of a cell, in units.
-const WIDTH: f64 = 100.0;
+const WIDTH: f64 = 160.0;
 /// Height of a cell, in units.
 const HEIGHT: f64 = 16.0;
 /// Room at both ends for an arrow, in units.
@@ -80,8 +80,9 @@ impl Interval {
         };
         let margin = 1.0 + fit(self.margin).unwrap_or(0.0).clamp(0.0, 10.0);
         let (from, to) = (reach.locate(1.0 / margin).0, reach.locate(margin).0);
+        let middle = WIDTH / 2.0;
         let mut out = format!(
-            "<svg class=\"chart cell-interval {}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+            "<svg class=\"cell-interval {}\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
              aria-label=\"",
             self.shown.class()
         );
@@ -89,7 +90,7 @@ impl Interval {
         let _ = write!(
             out,
             "\"><path class=\"within\" d=\"M{from:.1} 0H{to:.1}V{HEIGHT}H{from:.1}z\"/><path \
-             class=\"equal\" d=\"M50 0V{HEIGHT}\"/>"
+             class=\"equal\" d=\"M{middle} 0V{HEIGHT}\"/>"
         );
         if let Some((low, high)) = self.ends.filter(|(low, high)| *low > 0.0 && high >= low) {
             let ((from, before), (to, after)) = (reach.locate(low), reach.locate(high));
@@ -103,7 +104,7 @@ impl Interval {
             }
         }
         let (x, _) = reach.locate(ratio);
-        let _ = write!(out, "<circle cx=\"{x:.1}\" cy=\"8\" r=\"3.4\"/></svg>");
+        let _ = write!(out, "<circle cx=\"{x:.1}\" cy=\"8\" r=\"4\"/></svg>");
         out
     }
 }
@@ -126,7 +127,7 @@ mod tests {
         let reach = Reach::over([0.5, 1.2].into_iter());
         let [half, one, twice] =
             [0.5, 1.0, 2.0].map(|ratio| dot(&interval(ratio, None).draw(reach)));
-        assert_eq!(one, 50.0);
+        assert_eq!(one, WIDTH / 2.0);
         assert!((one - half - (twice - one)).abs() < 0.11, "{half} {one} {twice}");
         let plain = interval(0.8, Some((0.7, 0.9))).draw(reach);
         assert!(plain.contains("class=\"line\"") && !plain.contains("\"tip\""), "{plain}");

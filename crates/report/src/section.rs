@@ -60,6 +60,8 @@ pub(crate) enum Block {
     Facts(Vec<(String, String)>),
     /// What is closed on a page until asked for, under a summary; text has all of it.
     Fold(String, Vec<Block>),
+    /// A table whose rows unfold; pages alone have it.
+    Unfolding(Box<Unfolding>),
     /// What pages alone have.
     Html(Markup),
 }
@@ -70,8 +72,45 @@ impl Block {
             Self::Chart(svg, _) => vec![svg],
             Self::Charts(all) => all.iter().map(|(svg, _)| svg).collect(),
             Self::Fold(_, blocks) => blocks.iter().flat_map(Self::charts).collect(),
+            Self::Unfolding(table) => table.charts(),
             _ => Vec::new(),
         }
+    }
+}
+
+/// A table whose rows unfold into blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Unfolding {
+    pub(crate) caption: String,
+    /// The row of headings.
+    pub(crate) head: Markup,
+    /// How many columns it has.
+    pub(crate) columns: usize,
+    pub(crate) groups: Vec<UnfoldingGroup>,
+}
+
+/// Rows under a heading that unfolds too.
+#[derive(Clone, Debug)]
+pub(crate) struct UnfoldingGroup {
+    /// Its heading goes over all columns.
+    pub(crate) head: UnfoldingRow,
+    pub(crate) rows: Vec<UnfoldingRow>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct UnfoldingRow {
+    pub(crate) name: Markup,
+    /// Its cells but the first.
+    pub(crate) cells: Markup,
+    /// What it unfolds into; a row without any does not.
+    pub(crate) details: Vec<Block>,
+}
+
+impl Unfolding {
+    fn charts(&self) -> Vec<&Svg> {
+        let rows =
+            self.groups.iter().flat_map(|group| std::iter::once(&group.head).chain(&group.rows));
+        rows.flat_map(|row| &row.details).flat_map(Block::charts).collect()
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::context::{Run, SectionContext};
 use crate::format::{count, utc};
 use crate::notes::trials_done;
-use crate::render::html as parts;
+use crate::render::html::{self as parts, Opening};
 use crate::section::Section;
 use crate::sections::{self, SectionKind};
 use fsarena_chart::Svg;
@@ -43,12 +43,10 @@ pub fn page(runs: &[Run<'_>], program_version: &str) -> String {
                 a.skip href="#main" { "Skip to the answer" }
                 div.frame {
                     (head(runs))
-                    div.columns {
-                        (contents(&bodies))
-                        main id="main" tabindex="-1" {
-                            @for body in &bodies { (body.whole(runs.len() == 1)) }
-                            @if runs.is_empty() { (parts::missing("No RUN was given.")) }
-                        }
+                    (contents(&bodies))
+                    main id="main" tabindex="-1" {
+                        @for body in &bodies { (body.whole(runs.len() == 1)) }
+                        @if runs.is_empty() { (parts::missing("No RUN was given.")) }
                     }
                     (foot(runs, program_version))
                 }
@@ -86,9 +84,10 @@ fn title(runs: &[Run<'_>]) -> String {
 fn head(runs: &[Run<'_>]) -> Markup {
     html! {
         header {
-            p.kind { "fsarena report" }
             h1 { (title(runs)) }
-            @if let [run] = runs { p.lead { (when_and_state(run)) } }
+            @if let [run] = runs {
+                @if run.is_watched() { p.lead { (when_and_state(run)) } }
+            }
             @if runs.len() > 1 {
                 p.lead { "Each RUN stands by itself. `fsarena compare` compares them." }
             }
@@ -128,57 +127,39 @@ impl Body<'_> {
         let (id, run) = (self.context.prefix.as_str(), self.context.run);
         html! {
             article id=(id) aria-labelledby={ (id) "-title" } {
-                h2 id={ (id) "-title" } { "RUN " (short(&run.study.uid)) }
-                (facts(run, is_alone))
+                h2.sr[is_alone] id={ (id) "-title" } { (self.heading(is_alone)) }
                 (state(run))
                 @for (kind, section) in &self.sections {
-                    (parts::section(&format!("{id}-{}", kind.id), kind.title, section))
+                    (parts::section(
+                        &format!("{id}-{}", kind.id),
+                        kind.title,
+                        section,
+                        opening(kind.id),
+                    ))
                 }
             }
         }
     }
 
-    /// Its entries of the contents.
-    fn entries(&self) -> Markup {
-        html! {
-            @for (kind, _) in &self.sections {
-                li { a href={ "#" (self.context.prefix) "-" (kind.id) } { (kind.title) } }
-            }
-        }
+    /// The title stands at the head already where it is alone.
+    fn heading(&self, is_alone: bool) -> String {
+        let run = self.context.run;
+        let uid = short(&run.study.uid);
+        let title =
+            if run.header.title.is_empty() { &run.header.experiment } else { &run.header.title };
+        if is_alone { format!("RUN {uid}") } else { format!("{title}: RUN {uid}") }
     }
 }
 
-/// Which RUN this is; alone on the page, its title stands at the head already.
-fn facts(run: &Run<'_>, is_alone: bool) -> Markup {
-    let study = run.study;
-    let title = if is_alone { String::new() } else { study.title.clone() };
-    let mut facts: Vec<(&str, String)> = vec![
-        ("Experiment", study.experiment.clone()),
-        ("Title", title),
-        ("Started", utc(study.created_unix_ns)),
-        ("State", study.state.name().to_owned()),
-        ("Trials", format!("{} of {}", study.trials_recorded, study.trials_planned)),
-    ];
-    if study.sessions > 1 {
-        let pieces = count(study.sessions, "piece");
-        facts.push(("Done in", format!("{pieces}, {}", count(study.boots, "boot"))));
+/// The first screen is open, and what was seen where there is nothing else; all others are closed
+/// until asked for, and of them only the appendix is printed.
+fn opening(section: &str) -> Opening {
+    match section {
+        "answer" => Opening::First,
+        "watched" => Opening::Open,
+        "appendix" => Opening::Printed,
+        _ => Opening::Closed,
     }
-    if (study.scale - 1.0).abs() > 1e-12 {
-        facts.push(("Datasets", format!("scaled by {}", study.scale)));
-    }
-    facts.push(("Machine", study.machine.clone()));
-    facts.extend(study.devices.iter().map(|line| ("Device", line.clone())));
-    let own = format!("fsarena {}", run.header.program_version);
-    match run.measured_by() {
-        Some(_) if run.is_watched() => facts.push(("Watched by", own)),
-        None => facts.push(("Measured by", own)),
-        Some(program) => {
-            facts.extend([("Measured by", program.to_owned()), ("Brought in by", own)]);
-        }
-    }
-    let has_value = |(_, value): &(&str, String)| !value.is_empty();
-    let facts: Vec<(&str, String)> = facts.into_iter().filter(has_value).collect();
-    parts::facts(&facts)
 }
 
 /// What has to be known of a RUN that did not come to its end.
@@ -198,18 +179,14 @@ fn state(run: &Run<'_>) -> Markup {
     parts::warning(&format!("This RUN {why}: {figures}."))
 }
 
+/// The RUNs, where there are several.
 fn contents(bodies: &[Body<'_>]) -> Markup {
     html! {
-        nav.contents aria-label="Contents" {
-            ol {
-                @if let [body] = bodies {
-                    (body.entries())
-                } @else {
+        @if bodies.len() > 1 {
+            nav.contents aria-label="RUNs" {
+                ol {
                     @for body in bodies { li {
-                        a href={ "#" (body.context.prefix) } {
-                            "RUN " (short(&body.context.run.study.uid))
-                        }
-                        ol { (body.entries()) }
+                        a href={ "#" (body.context.prefix) } { (body.heading(false)) }
                     } }
                 }
             }

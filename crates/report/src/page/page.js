@@ -139,10 +139,47 @@
     });
   }
 
-  // Everything is printed.
+  // The baseline: every cell stands there for each that is offered, and one of them is shown.
+  for (const choice of all('.choice')) {
+    const table = choice.closest('table');
+    const select = choice.querySelector('select');
+    const chosen = table.querySelector('.chosen');
+    choice.hidden = false;
+    chosen.hidden = true;
+    select.addEventListener('change', () => {
+      for (const one of all('[data-baseline]', table)) {
+        one.hidden = one.dataset.baseline !== select.value;
+      }
+      chosen.textContent = 'baseline: ' + select.selectedOptions[0].textContent;
+    });
+  }
+
+  // A click anywhere on a row opens it, not only one on its name.
+  for (const opener of all('details.opener')) {
+    const row = opener.closest('tr');
+    row.addEventListener('click', (event) => {
+      if (!event.target.closest('summary, select, a, button')) opener.open = !opener.open;
+    });
+  }
+
+  // What is linked to is opened.
+  const reveal = () => {
+    const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) {
+      if (at.tagName === 'DETAILS') at.open = true;
+      const row = at.tagName === 'TR' && at.classList.contains('unfolded') && at.previousElementSibling;
+      if (row) row.querySelector('details.opener').open = true;
+    }
+    target.scrollIntoView();
+  };
+  addEventListener('hashchange', reveal);
+  reveal();
+
+  // The appendix is printed; what else is closed is not.
   let closed = [];
   addEventListener('beforeprint', () => {
-    closed = all('details:not([open])');
+    closed = all('details.printed:not([open])');
     for (const one of closed) one.open = true;
   });
   addEventListener('afterprint', () => { for (const one of closed) one.open = false; });

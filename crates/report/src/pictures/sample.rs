@@ -209,7 +209,10 @@ fn series() -> Series {
 pub(crate) fn html_of(section: &Section) -> String {
     match section.blocks.as_slice() {
         [] => String::new(),
-        _ => crate::render::html::section("r1-section", "Section", section).into_string(),
+        _ => {
+            let opening = crate::render::html::Opening::Open;
+            crate::render::html::section("r1-section", "Section", section, opening).into_string()
+        }
     }
 }
 

@@ -3,18 +3,41 @@
 //! Text goes in as text and is escaped here; only what is typed as [`Markup`] is not.
 
 use crate::render::text::{Footnotes, annotated};
-use crate::section::{Block, Section};
+use crate::section::{Block, Section, Unfolding, UnfoldingRow};
 use crate::table::{Align, Cell, Column, Table, Tone};
 use fsarena_chart::{HUES, Svg};
 use maud::{Markup, PreEscaped, Render, html};
 
-/// A section with its heading (level 3), which names it in the table of contents.
-pub(crate) fn section(id: &str, title: &str, section: &Section) -> Markup {
+/// How a section of a page begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Opening {
+    /// Without a heading that is seen: it is the first of the page.
+    First,
+    Open,
+    /// Closed until asked for, and not printed.
+    Closed,
+    /// The same, but printed.
+    Printed,
+}
+
+/// A section with its heading (level 3).
+pub(crate) fn section(id: &str, title: &str, section: &Section, opening: Opening) -> Markup {
+    let body = html! {
+        @if !section.legend.is_empty() { (note(&section.legend)) }
+        (blocks(&section.blocks))
+    };
+    let is_first = opening == Opening::First;
+    let heading = html! { h3.sr[is_first] id={ (id) "-title" } { (title) } };
     html! {
         section id=(id) aria-labelledby={ (id) "-title" } {
-            h3 id={ (id) "-title" } { (title) }
-            @if !section.legend.is_empty() { (note(&section.legend)) }
-            (blocks(&section.blocks))
+            @if matches!(opening, Opening::First | Opening::Open) {
+                (heading) (body)
+            } @else {
+                details.part.printed[opening == Opening::Printed] {
+                    summary { (heading) }
+                    (body)
+                }
+            }
         }
     }
 }
@@ -51,6 +74,7 @@ fn block(block: &Block) -> Markup {
         },
         Block::Facts(all) => facts(all),
         Block::Fold(summary, inner) => fold(summary, &blocks(inner)),
+        Block::Unfolding(own) => unfolding(own),
         Block::Html(markup) => markup.clone(),
     }
 }
@@ -94,6 +118,46 @@ pub(crate) fn table(own: &Table) -> Markup {
             }
         }
         (list(&footnotes.lines()))
+    }
+}
+
+/// A table whose rows unfold: the name of a row opens the row below it. No script is needed for it,
+/// and a reader without eyes hears of a table.
+fn unfolding(own: &Unfolding) -> Markup {
+    html! {
+        div.wide.matrix role="region" aria-label=(own.caption) tabindex="0" {
+            table {
+                caption { span { (own.caption) } }
+                thead { (own.head) }
+                @for group in &own.groups {
+                    tbody {
+                        tr.group {
+                            th scope="rowgroup" colspan=(own.columns) { (opener(&group.head)) }
+                        }
+                        (unfolded(&group.head, own.columns))
+                        @for row in &group.rows {
+                            tr { th scope="row" { (opener(row)) } (row.cells) }
+                            (unfolded(row, own.columns))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn opener(row: &UnfoldingRow) -> Markup {
+    html! {
+        @if row.details.is_empty() { span.plain { (row.name) } }
+        @else { details.opener { summary { (row.name) } } }
+    }
+}
+
+fn unfolded(row: &UnfoldingRow, columns: usize) -> Markup {
+    html! {
+        @if !row.details.is_empty() {
+            tr.unfolded { td colspan=(columns) { div.inner { (blocks(&row.details)) } } }
+        }
     }
 }
 

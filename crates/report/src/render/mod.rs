@@ -58,7 +58,11 @@ fn blocks(out: &mut String, all: &[Block]) {
                 list(out, owner.as_ref().map_or("", |owner| &owner.label), items);
             }
             Block::Fold(_, inner) => blocks(out, inner),
-            Block::Chart(..) | Block::Charts(_) | Block::Facts(_) | Block::Html(_) => {}
+            Block::Chart(..)
+            | Block::Charts(_)
+            | Block::Facts(_)
+            | Block::Html(_)
+            | Block::Unfolding(_) => {}
         }
     }
 }

@@ -70,7 +70,11 @@ fn block(block: &Block, width: usize, style: Style) -> String {
         Block::List(Some(owner), items) => titled_list(&owner.label, items, width, style),
         Block::List(None, items) => items.iter().map(|item| wrap("- ", item, width)).collect(),
         Block::Fold(_, inner) => blocks(inner, width, style),
-        Block::Chart(..) | Block::Charts(_) | Block::Facts(_) | Block::Html(_) => String::new(),
+        Block::Chart(..)
+        | Block::Charts(_)
+        | Block::Facts(_)
+        | Block::Html(_)
+        | Block::Unfolding(_) => String::new(),
     }
 }
 

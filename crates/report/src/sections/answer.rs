@@ -1,75 +1,163 @@
-//! Section 1, the answer: the question, one sentence a workload, tiers, what is undecided and what
-//! deciding it would cost; then each question with its chart and ranking.
+//! The answer: which RUN this is, who is faster in one sentence, what to mind, one matrix against
+//! one baseline; and folded below it every answer in words, tiers, and what deciding would cost.
 //!
-//! What is said comes from the verdicts in the words of `crate::verdict`; where nothing was asked,
-//! medians are stated and called that.
+//! What is said first comes from the answer (`crate::answer`), which the terminal shows too, and the
+//! rest from the verdicts in the words of `crate::verdict`; where nothing was asked, medians are
+//! stated and called that.
 
+use super::matrix::{Answers, WORDS_UP_TO, matrix};
+use super::question::{name, named};
+use super::speed;
+use crate::answer::{Answer, Caution, NotRunGroup};
 use crate::context::SectionContext;
-use crate::format::{count, ns};
+use crate::format::{count, ns, utc};
 use crate::labels::{absence, row_label};
-use crate::pictures::file_name;
-use crate::render::html as parts;
 use crate::section::{Block, Section};
-use crate::text::{Detail, Style};
-use crate::verdict::question::{against, levels, multipliers, ranking, undecided, watched};
-use crate::verdict::rule::{DISAGREES, legend, rule_and_course};
-use crate::verdict::sentences::{answer, between, pair_as_ranked};
-use crate::verdict::text::{about, blocks, listed, margin, metric, percent};
+use crate::text::capital;
+use crate::verdict::question::undecided;
+use crate::verdict::rule::DISAGREES;
+use crate::verdict::sentences::answer;
+use crate::verdict::text::{about, blocks, listed, margin};
 use crate::verdict::{suite_table, suite_words};
-use fsarena_chart::{Head, Key, Ratio, Ratios, Spot, Svg};
 use fsarena_model::verdict::{Metric, Rule};
 use fsarena_study::PhaseTable;
-use fsarena_verdict::{PairView, QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{QuestionView, Verdicts};
 use maud::{Markup, html};
 
 /// Contenders that a sentence names at most.
 const NAMED: usize = 8;
-/// Sentences beyond this are folded.
-const SHOWN: usize = 3;
-/// Sentences beyond this are not on the page: those of 21 contenders are.
-const LISTED: usize = 210;
+/// What to mind beyond this is folded.
+const CAUTIONS: usize = 3;
 
 /// The section of one RUN.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     if context.run.is_watched() {
         return Section::none();
     }
-    let mut blocks = vec![Block::Html(asked(context))];
-    match context.run.verdicts {
-        Some(verdicts) if !verdicts.questions.is_empty() => {
-            blocks.extend(answered(context, verdicts));
-        }
-        Some(_) => blocks.push(Block::Missing(
+    let answers = Answers::new(context);
+    let first = answers.first();
+    let mut all = vec![Block::Html(html! {
+        (origin(first))
+        (verdict(context, first))
+        (to_mind(first))
+    })];
+    let matrix = matrix(context, &answers);
+    let has_matrix = matrix.is_some();
+    all.extend(matrix.map(|table| Block::Unfolding(Box::new(table))));
+    match has_matrix {
+        true => all.push(Block::Html(reading(first))),
+        false => all.extend(phases_without_figures(context)),
+    }
+    let words = match context.run.verdicts {
+        Some(verdicts) if !verdicts.questions.is_empty() => answered(context, verdicts),
+        Some(_) => vec![Block::Missing(
             "Nothing was asked: no workload of this RUN has a timed phase that two contenders run."
                 .to_owned(),
-        )),
-        None => blocks.extend(unasked(context)),
-    }
-    Section::new(blocks)
+        )],
+        None => unasked(context),
+    };
+    all.push(Block::Fold("Every answer in words".to_owned(), words));
+    Section::new(all)
 }
 
-/// The question in plain words, who is compared, and what counts as the same.
-fn asked(context: &SectionContext<'_>) -> Markup {
-    let header = context.run.header;
-    let written = header.experiment_toml.parse::<toml::Table>().ok();
-    let question = written
-        .as_ref()
-        .and_then(|table| table.get("question")?.as_str())
-        .map_or_else(|| of_title(&header.title), str::to_owned);
-    let contenders = &header.plan.contenders;
+/// `quick · 4 blocks · loop image 2 GiB · Linux 6.18 in a VM · 2026-11-23 · RUN 3ebcc255`.
+fn origin(answer: &Answer) -> Markup {
+    let head = &answer.head;
+    let mut parts = vec![head.experiment.clone(), count(head.course.blocks as usize, "block")];
+    parts.extend(head.measured_by.iter().map(|program| format!("measured by {program}")));
+    parts.extend(head.devices.iter().cloned());
+    let system = match &head.hypervisor {
+        Some(_) if !head.system.is_empty() => format!("{} in a VM", head.system),
+        _ => head.system.clone(),
+    };
+    parts.push(system);
+    parts.push(utc(head.created_unix_ns));
+    parts.push(format!("RUN {}", head.uid.get(..8).unwrap_or(&head.uid)));
+    parts.retain(|part| !part.is_empty());
+    html! { p.origin { (parts.join(" · ")) } }
+}
+
+/// One sentence or two, in plain words.
+fn verdict(context: &SectionContext<'_>, answer: &Answer) -> Markup {
+    let toml = context.run.header.experiment_toml.parse::<toml::Table>().ok();
+    let question = toml.as_ref().and_then(|table| table.get("question")?.as_str());
     html! {
-        p.question { (question) }
-        p.legend {
-            @for (hue, contender) in contenders.iter().enumerate() {
-                (parts::swatch(hue, &contender.label)) " "
+        @if let Some(question) = question { p.question { (question) } }
+        @if !answer.sentences.is_empty() { p.verdict { (answer.sentences.join(" ")) } }
+    }
+}
+
+/// What a reader must not overlook: disturbances, what was not run, what is cut off, and how to know
+/// more.
+fn to_mind(answer: &Answer) -> Markup {
+    let (shown, folded) = answer.cautions.split_at(answer.cautions.len().min(CAUTIONS));
+    let open = Some(&answer.undecided.sentence).filter(|_| answer.undecided.unknown > 0);
+    if answer.cautions.is_empty() && answer.not_run.is_empty() && open.is_none() {
+        return html! {};
+    }
+    html! {
+        div.mind role="note" {
+            @for caution in shown { p { (mended(caution)) } }
+            @if let Some(open) = open { p { b { "To decide more: " } (open) } }
+            @for group in &answer.not_run { p { (not_run(group)) } }
+            @if !folded.is_empty() {
+                details {
+                    summary { (count(folded.len(), "more to mind")) }
+                    @for caution in folded { p { (mended(caution)) } }
+                }
             }
         }
     }
 }
 
-/// Where the experiment states no question.
-fn of_title(title: &str) -> String {
-    format!("Who needs less, by how much, and is the difference real: {title}")
+fn mended(caution: &Caution) -> Markup {
+    html! {
+        b { (capital(&caution.text)) "." }
+        @if let Some(remedy) = &caution.remedy { " " (capital(remedy)) "." }
+    }
+}
+
+fn not_run(group: &NotRunGroup) -> Markup {
+    html! {
+        b { "Not run: " } (listed(&group.what)) ", " (group.reason)
+        @if !group.packages.is_empty() { ": " code { "apt install " (group.packages.join(" ")) } }
+        "."
+    }
+}
+
+/// Where there is no matrix: every phase, and why it has no figure.
+fn phases_without_figures(context: &SectionContext<'_>) -> Option<Block> {
+    let views = speed::Views::new(context);
+    let phases = context.run.study.tables.iter();
+    let blocks: Vec<Block> = phases.flat_map(|one| speed::phase(context, one, &views)).collect();
+    let title = "Each phase, and why it has no figure".to_owned();
+    (!blocks.is_empty()).then(|| Block::Fold(title, blocks))
+}
+
+/// How the matrix is read, in one line.
+fn reading(answer: &Answer) -> Markup {
+    let figures: Vec<&str> = answer.rows.iter().map(|row| row.figure.as_str()).collect();
+    let mut known: Vec<&str> = Vec::new();
+    for figure in figures {
+        if !known.contains(&figure) {
+            known.push(figure);
+        }
+    }
+    html! {
+        p.note.reading {
+            (capital(&known.join(", "))) ". "
+            @if let Some(own) = answer.margin {
+                "Dot: measured ratio to the baseline; line: where the true ratio may lie; grey band: "
+                "within " (margin(own)) ". "
+            } @else {
+                "Medians; nothing was asked, so whether a difference is real is not said. "
+            }
+            @if answer.is_judged && answer.columns.len() > WORDS_UP_TO + 1 {
+                "▼ faster or less, ▲ slower or more, = the same, ? not known yet. "
+            }
+            "Open a row for its trials, latency, CPU and bytes. " (answer.scope)
+        }
+    }
 }
 
 fn answered(context: &SectionContext<'_>, verdicts: &Verdicts) -> Vec<Block> {
@@ -87,19 +175,12 @@ fn answered(context: &SectionContext<'_>, verdicts: &Verdicts) -> Vec<Block> {
         all.push(Block::Heading("Over all workloads".to_owned()));
         all.extend([Block::Table(suite_table(view)), Block::Note(suite_words(view))]);
     }
-    for (at, one) in verdicts.questions.iter().enumerate() {
-        all.extend(question(context, verdicts, at, one));
-    }
-    all.push(Block::Heading("By which rule".to_owned()));
-    all.push(Block::Text(rule_and_course(verdicts)));
     let again = verdicts.rerun.iter().map(|one| format!("block {}: {}", one.block, one.why));
     let counts = verdicts.not_rerun.iter().map(|one| {
         format!("block {}: {}; it counts, since no spare block was left", one.block, one.why)
     });
     let rerun = again.chain(counts).collect();
     all.extend(named("Blocks that were run again, or should have been:", rerun));
-    let legend = Block::Text(legend(verdicts, Detail::AllPairs));
-    all.push(Block::Fold("How this is read".to_owned(), vec![legend]));
     all
 }
 
@@ -209,180 +290,6 @@ fn open(verdicts: &Verdicts) -> Markup {
             }
         }
     }
-}
-
-/// Everything that is said of the question `at` this context: its chart, its ranking with letters
-/// and tiers, its pairs, which contenders are excluded, what the watchers saw, and what differences
-/// are due to.
-fn question(
-    context: &SectionContext<'_>,
-    verdicts: &Verdicts,
-    at: usize,
-    question: &QuestionView,
-) -> Vec<Block> {
-    let (undecided, all) = (undecided(question), question.pairs.iter().collect::<Vec<_>>());
-    let left = question.left.iter().map(|left| format!("{}: {}", left.label, left.why)).collect();
-    let mut blocks = vec![Block::Html(html! {
-        h4 id={ (context.prefix) "-question-" (at + 1) } {
-            (question.workload) " / " (question.phase) ": "
-            (metric(question.metric, question.clock))
-        }
-        @if !question.workload_title.is_empty() { p.kind { (question.workload_title) } }
-    })];
-    let chart = ratios(context, verdicts, at, question);
-    blocks.extend(chart.map(|svg| Block::Chart(svg, caption(verdicts, question))));
-    blocks.push(match question.rows.is_empty() {
-        true => Block::Missing("No contender has figures for this question.".to_owned()),
-        false => Block::Table(ranking(verdicts, question, Style::default())),
-    });
-    let listed = |pairs: &[&PairView]| {
-        let list = Block::List(None, in_words(verdicts, question, pairs));
-        vec![list, Block::Html(rest(context, pairs.len()))]
-    };
-    match undecided.len() {
-        0 => {}
-        1..=SHOWN => {
-            let lines = in_words(verdicts, question, &undecided);
-            blocks.extend(named("Undecided, and what deciding would cost:", lines));
-        }
-        n => {
-            let title = format!("{n} pairs undecided, and what deciding would cost");
-            blocks.push(Block::Fold(title, listed(&undecided)));
-        }
-    }
-    if all.len() > undecided.len() {
-        let title = format!("All {} in words", count(all.len(), "pair"));
-        blocks.push(Block::Fold(title, listed(&all)));
-    }
-    blocks.extend(named("Excluded:", left));
-    blocks.extend(named("What the watchers saw:", watched(question)));
-    if let Some(factors) = &question.factors {
-        let known = match factors.factors.is_empty() {
-            true => "not known".to_owned(),
-            false => multipliers(factors),
-        };
-        blocks.push(Block::Text(format!(
-            "What it is due to, slowest ÷ fastest level over all other factors: {known}."
-        )));
-        let levels = Block::List(None, levels(factors));
-        blocks.push(Block::Fold("Levels, tests and shares".to_owned(), vec![levels]));
-    }
-    blocks
-}
-
-fn caption(verdicts: &Verdicts, question: &QuestionView) -> String {
-    let to = verdicts.reference(question).map_or("the best", |row| row.label.as_str());
-    format!(
-        "{}: ratios to {to} with their intervals; in the band the two are within {}.",
-        name(question),
-        margin(verdicts.margin)
-    )
-}
-
-/// Pairs in words, up to as many as a page can hold.
-fn in_words(verdicts: &Verdicts, question: &QuestionView, pairs: &[&PairView]) -> Vec<String> {
-    pairs.iter().take(LISTED).map(|pair| pair_as_ranked(verdicts, question, pair)).collect()
-}
-
-/// Where the pairs are that are not listed.
-fn rest(context: &SectionContext<'_>, all: usize) -> Markup {
-    html! {
-        @if all > LISTED {
-            p { (all - LISTED) " more: "
-                code { "fsarena study " (context.run.study.uid) " --all-pairs" } }
-        }
-    }
-}
-
-/// Sentences under a title; nothing without any.
-fn named(title: &str, lines: Vec<String>) -> Vec<Block> {
-    match lines.is_empty() {
-        true => Vec::new(),
-        false => vec![Block::Text(title.to_owned()), Block::List(None, lines)],
-    }
-}
-
-/// `create of small-files, time to durable`.
-fn name(question: &QuestionView) -> String {
-    let what = metric(question.metric, question.clock);
-    format!("{} of {}, {what}", question.phase, question.workload)
-}
-
-/// The chart of the question `at` this context; `None` with fewer than two contenders to compare.
-fn ratios(
-    context: &SectionContext<'_>,
-    verdicts: &Verdicts,
-    at: usize,
-    question: &QuestionView,
-) -> Option<Svg> {
-    let reference = verdicts.reference(question)?;
-    let rows: Vec<Ratio> =
-        question.rows.iter().map(|row| ratio(verdicts, question, row, reference)).collect();
-    if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
-        return None;
-    }
-    let what = metric(question.metric, question.clock);
-    let of = match question.metric {
-        Metric::Time => "time",
-        Metric::Cpu => "processor time",
-        Metric::Written => "bytes written",
-        Metric::P99 => "p99 latency",
-    };
-    let chart = Ratios {
-        head: Head {
-            id: format!("{}-ratios-{}", context.prefix, at + 1),
-            name: file_name(&[
-                &question.workload,
-                &question.phase,
-                question.metric.name(),
-                question.clock.name(),
-                "ratios",
-            ]),
-            title: format!("{} {}: {what}, ratios", question.workload, question.phase),
-            description: description(verdicts, question, &rows),
-        },
-        title: format!("{of} ÷ {of} of {} (less is better)", reference.label),
-        margin: verdicts.margin,
-        rows,
-    };
-    Some(chart.draw())
-}
-
-/// A contender against the reference.
-fn ratio(
-    verdicts: &Verdicts,
-    question: &QuestionView,
-    row: &RankRow,
-    reference: &RankRow,
-) -> Ratio {
-    let said = against(verdicts, question, row);
-    let ends = between(question, row.contender, reference.contender).and_then(|p| p.interval());
-    let words = said.interval.iter().fold(said.ratio.clone(), |all, one| format!("{all} {one}"));
-    Ratio {
-        key: Key { label: row.label.clone(), hue: row.contender },
-        ratio: row
-            .ratio
-            .map(|value| Spot { value, tip: format!("{}: {words}, {}", row.label, said.word) }),
-        interval: ends,
-        word: if row.ratio.is_some() { said.word.to_owned() } else { "not compared".to_owned() },
-    }
-}
-
-/// For readers who do not see it: best and worst, and the margin.
-fn description(verdicts: &Verdicts, question: &QuestionView, rows: &[Ratio]) -> String {
-    let spots = || rows.iter().filter_map(|row| row.ratio.as_ref());
-    let by_value = |a: &&Spot, b: &&Spot| a.value.total_cmp(&b.value);
-    let tip = |spot: Option<&Spot>| spot.map(|spot| spot.tip.clone()).unwrap_or_default();
-    format!(
-        "Ratios of {} contenders in {} of {}, with intervals and a band of {} around 1. Least: {}. \
-         Largest: {}.",
-        rows.len(),
-        question.phase,
-        question.workload,
-        percent(verdicts.margin),
-        tip(spots().min_by(by_value)),
-        tip(spots().max_by(by_value)),
-    )
 }
 
 /// A RUN that was planned without questions: medians, and that nothing more is claimed.

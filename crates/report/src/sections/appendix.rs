@@ -1,14 +1,17 @@
 //! Section 6, the appendix: every raw value, the experiment, the seed, the command, the method, the
 //! data.
 
+use super::speed::READING;
 use crate::command::{arguments, command, experiment_file, file_name};
 use crate::context::{Run, SectionContext};
-use crate::format::{count, grouped};
+use crate::format::{count, grouped, utc};
 use crate::json::{SCHEMA, verdict_json};
 use crate::notes::{closing_lists, sampling};
 use crate::raw::raw_page;
 use crate::render::html as parts;
 use crate::section::{Block, Section};
+use crate::text::Detail;
+use crate::verdict::rule::{legend, rule_and_course};
 use crate::verdict::text::margin;
 use fsarena_model::run::{Clock, RunHeader};
 use fsarena_study::{PhasePoints, points};
@@ -24,7 +27,9 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     let run = context.run;
     let points = points(&run.header.plan, run.records);
     let many = many(&points);
-    let mut blocks = vec![Block::Heading("Every raw value of every trial".to_owned())];
+    let mut blocks = vec![Block::Heading("This RUN".to_owned()), Block::Facts(facts(run))];
+    blocks.extend(how_it_is_read(context));
+    blocks.push(Block::Heading("Every raw value of every trial".to_owned()));
     if many == 0 {
         let text = "No trial has a timed phase that came to its end.";
         blocks.push(Block::Missing(text.to_owned()));
@@ -34,7 +39,8 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
             count(many, "phase")
         )));
     } else {
-        blocks.extend(raw_page(context, &points));
+        let summary = format!("{} of trials", count(many, "phase"));
+        blocks.push(Block::Fold(summary, raw_page(context, &points)));
     }
     for (title, mut lines) in closing_lists(run.study) {
         let watchers = "What the watchers saw within trials";
@@ -51,6 +57,58 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     blocks.extend((!context.run.is_watched()).then(|| Block::Html(method(context))));
     blocks.push(Block::Html(files(context, &points, many)));
     Section::new(blocks)
+}
+
+/// Which RUN this is.
+fn facts(run: &Run<'_>) -> Vec<(String, String)> {
+    let study = run.study;
+    let mut facts: Vec<(&str, String)> = vec![
+        ("Experiment", study.experiment.clone()),
+        ("Title", study.title.clone()),
+        ("Started", utc(study.created_unix_ns)),
+        ("State", study.state.name().to_owned()),
+        ("Trials", format!("{} of {}", study.trials_recorded, study.trials_planned)),
+    ];
+    if study.sessions > 1 {
+        let pieces = count(study.sessions, "piece");
+        facts.push(("Done in", format!("{pieces}, {}", count(study.boots, "boot"))));
+    }
+    if (study.scale - 1.0).abs() > 1e-12 {
+        facts.push(("Datasets", format!("scaled by {}", study.scale)));
+    }
+    facts.push(("Machine", study.machine.clone()));
+    facts.extend(study.devices.iter().map(|line| ("Device", line.clone())));
+    let own = format!("fsarena {}", run.header.program_version);
+    match run.measured_by() {
+        Some(_) if run.is_watched() => facts.push(("Watched by", own)),
+        None => facts.push(("Measured by", own)),
+        Some(program) => {
+            facts.extend([("Measured by", program.to_owned()), ("Brought in by", own)]);
+        }
+    }
+    facts.retain(|(_, value)| !value.is_empty());
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// All legends, once: of the charts behind the rows, of the verdicts, and by which rule these were
+/// taken.
+fn how_it_is_read(context: &SectionContext<'_>) -> Vec<Block> {
+    if context.run.is_watched() {
+        return Vec::new();
+    }
+    // What another program measured has neither clocks nor counters of ours.
+    let own = |(name, _): &&(&str, &str)| {
+        context.run.measured_by().is_none() || matches!(*name, "Times" | "Latency")
+    };
+    let charts = READING.iter().filter(own).map(|(name, words)| format!("{name}: {words}"));
+    let mut blocks =
+        vec![Block::Heading("How this is read".to_owned()), Block::List(None, charts.collect())];
+    if let Some(verdicts) = context.run.verdicts.filter(|all| !all.questions.is_empty()) {
+        blocks.push(Block::Text(legend(verdicts, Detail::AllPairs)));
+        blocks.push(Block::Heading("By which rule".to_owned()));
+        blocks.push(Block::Text(rule_and_course(verdicts)));
+    }
+    blocks
 }
 
 /// The data as files.
@@ -179,7 +237,7 @@ fn method(context: &SectionContext<'_>) -> Markup {
         }
         (parts::note("At length: `fsarena doc method` and `fsarena doc verdict`."))
     };
-    html! { (parts::heading("The method in one page")) (parts::fold("Read it", &body)) }
+    html! { (parts::heading("The method in one page")) (body) }
 }
 
 /// Of values that another program measured.

@@ -8,6 +8,8 @@ mod appendix;
 mod bytes;
 mod cycles;
 mod fairness;
+mod matrix;
+mod question;
 pub(crate) mod series;
 mod speed;
 mod sweeps;
@@ -50,12 +52,15 @@ const fn kind(on: u8, id: &'static str, title: &'static str, build: Build) -> Se
     SectionKind { id, title, on, build }
 }
 
+/// Title of the last one.
+const APPENDIX: &str = "Appendix: every value, how this is read, how to do it again";
+
 /// All sections, in their order.
 static SECTIONS: [SectionKind; 17] = [
     kind(PAGE, "watched", "What was seen", watched::build),
     kind(PAGE, "answer", "The answer", answer::build),
     kind(MARKDOWN, "verdicts", "Verdicts", answers),
-    kind(PAGE, "speed", "Speed and its price", speed::build),
+    kind(PAGE, "speed", "All ratios, space and safety", speed::build),
     kind(TEXT | MARKDOWN, "figures", "Figures", |context| {
         phases::section(context.run.study, context.style)
     }),
@@ -72,7 +77,7 @@ static SECTIONS: [SectionKind; 17] = [
     kind(TEXT | MARKDOWN, "article", "In the shape of the article", in_the_shape),
     kind(PAGE, "fairness", "The fairness ledger", fairness::build),
     kind(PAGE, "series", "Time series", series::build),
-    kind(PAGE, "appendix", "Appendix", appendix::build),
+    kind(PAGE, "appendix", APPENDIX, appendix::build),
     kind(RAW, "raw", "Ledger and raw values", |context| {
         let run = context.run;
         let mut section = ledger::section(run.study);

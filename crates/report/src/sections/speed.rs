@@ -12,37 +12,38 @@ use crate::{job, ledger, phases};
 use fsarena_model::verdict::Metric;
 use fsarena_study::{HeatView, PhaseCurves, PhasePoints, PhaseTable, Study};
 use fsarena_verdict::Verdicts;
-use maud::html;
 
-/// Views that the charts of this section are drawn from.
-struct Views {
+/// Views that the charts of phases are drawn from.
+pub(crate) struct Views {
     points: Vec<PhasePoints>,
     curves: Vec<PhaseCurves>,
 }
 
-/// The section of one RUN.
+impl Views {
+    pub(crate) fn new(context: &SectionContext<'_>) -> Self {
+        let (plan, records) = (&context.run.header.plan, context.run.records);
+        Self {
+            points: fsarena_study::points(plan, records),
+            curves: fsarena_study::curves(plan, records),
+        }
+    }
+}
+
+/// The section of one RUN: what is of all phases together.
 pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     if context.run.is_watched() {
         return Section::none();
     }
     let run = context.run;
-    let (plan, study) = (&run.header.plan, run.study);
-    let views = Views {
-        points: fsarena_study::points(plan, run.records),
-        curves: fsarena_study::curves(plan, run.records),
-    };
+    let study = run.study;
     let mut blocks = Vec::new();
     if study.tables.iter().all(|table| table.rows.is_empty()) {
-        let text = "No trial has come to the end of a phase: there are no figures. Why not is said \
-                    below each phase.";
+        let text = "No trial has come to the end of a phase: there are no figures.";
         blocks.push(Block::Missing(text.to_owned()));
     }
     blocks.extend(fsarena_study::heat(study, run.verdicts).map(|view| {
         Block::Chart(pictures::heat(context, &view).draw(), heat_caption(context, &view))
     }));
-    for work in study.tables.chunk_by(|a, b| a.workload == b.workload) {
-        blocks.extend(workload(context, work, &views));
-    }
     blocks.extend(space(study));
     blocks.extend(job::tool_overhead_blocks(study));
     blocks.push(Block::Heading("Safety".to_owned()));
@@ -50,46 +51,62 @@ pub(crate) fn build(context: &SectionContext<'_>) -> Section {
     Section::new(blocks)
 }
 
-fn workload(context: &SectionContext<'_>, tables: &[PhaseTable], views: &Views) -> Vec<Block> {
-    let first = &tables[0];
-    let title = format!("{}: {}", first.workload, first.workload_title);
-    let mut blocks = vec![Block::Heading(title)];
-    blocks.extend(tables.iter().flat_map(|table| phase(context, table, views)));
-    let cpu = pictures::cpu(context, tables).map(|chart| (chart.draw(), CPU.to_owned()));
+/// CPU load and bytes of the phases of a workload; nothing where neither was measured.
+pub(crate) fn workload(context: &SectionContext<'_>, tables: &[PhaseTable]) -> Vec<Block> {
+    let cpu = pictures::cpu(context, tables).map(|chart| (chart.draw(), "CPU load".to_owned()));
     let written = pictures::written(context, tables);
-    let written = written.map(|chart| (chart.draw(), WRITTEN.to_owned()));
-    blocks.push(Block::Charts(cpu.into_iter().chain(written).collect()));
-    blocks
+    let written = written.map(|chart| (chart.draw(), "Written to the device".to_owned()));
+    let charts: Vec<_> = cpu.into_iter().chain(written).collect();
+    if charts.is_empty() { Vec::new() } else { vec![Block::Charts(charts)] }
 }
 
-fn phase(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Vec<Block> {
+/// What was measured of a phase: every trial, all figures, the three clocks, latencies.
+pub(crate) fn phase(context: &SectionContext<'_>, table: &PhaseTable, views: &Views) -> Vec<Block> {
     let times = pictures::times(context, table, &views.points).draw();
     let mut blocks = vec![
-        Block::Html(html! { h5 { (phase_title(table)) } }),
+        Block::Heading(phase_title(table)),
         Block::Chart(times, times_caption(context, table)),
     ];
     blocks.extend(figures(context, table));
     let has_clocks = table.rows.iter().any(|row| row.n > 0) && context.run.measured_by().is_none();
     let clocks = has_clocks.then(|| pictures::clocks(context, table).draw());
-    let clocks = clocks.map(|chart| (chart, CLOCKS.to_owned())).into_iter();
+    let clocks = clocks.map(|chart| (chart, "The three clocks".to_owned())).into_iter();
     let latency = pictures::latency(context, table, &views.curves);
-    let latency = latency.iter().map(|chart| (chart.draw(), LATENCY.to_owned()));
+    let latency = latency.iter().map(|chart| (chart.draw(), "Latency of single ops".to_owned()));
     blocks.push(Block::Charts(clocks.chain(latency).collect()));
     blocks
 }
 
-const CLOCKS: &str = "The same work by three clocks, medians: returned, when the calls came back; \
-                      durable, when syncfs was done; drained, when everything was where it shall \
-                      lie and the device was still.";
+/// How the charts behind the rows are read: once, for all of them.
+pub(crate) const READING: [(&str, &str); 5] = [
+    (
+        "Times",
+        "bars are medians, less is better; dots are all trials that came to their end with \
+      their contents right; whiskers are the interval of the median.",
+    ),
+    (
+        "The three clocks",
+        "the same work, medians: returned, when the calls came back; durable, when \
+      syncfs was done; drained, when everything was where it shall lie and the device was still.",
+    ),
+    (
+        "Latency",
+        "of single ops, all trials of a contender together, on a logarithmic scale; shares \
+      that so many ops cannot tell are left out.",
+    ),
+    (
+        "CPU load",
+        "of the whole machine from the start of a phase to durable, medians; 100 % is all \
+      CPUs. Phases of less than 100 clock ticks have no figure.",
+    ),
+    (
+        "Written to the device",
+        "from the start of a phase to the end of the next unmount, medians; \
+      the tables have it per byte of contents (write amplification).",
+    ),
+];
 const SAFETY: &str = "Not run: fsarena has no power-cut tests so far. Nothing here says what is left \
                       after a crash; a contender may be fast because it promises less.";
-const LATENCY: &str = "Latency of single ops, all trials of a contender together, on a \
-                       logarithmic scale; shares that so many ops cannot tell are left out.";
-const CPU: &str = "Load of the whole machine from the start of a phase to durable, medians; 100 % \
-                   is all CPUs. Phases of less than 100 clock ticks have no figure.";
-const WRITTEN: &str = "What the device was given from the start of a phase to the end of the next \
-                       unmount, medians; the tables have it per byte of contents (write \
-                       amplification).";
 
 fn heat_caption(context: &SectionContext<'_>, view: &HeatView) -> String {
     let asked = if context.run.verdicts.is_some() {

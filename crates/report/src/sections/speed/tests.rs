@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::pictures::sample::{Sample, charts_of, html_of};
+use crate::sections::answer;
 use fsarena_model::verdict::Rule;
 use fsarena_testkit::records;
 
 fn text(sample: &Sample) -> String {
     let run = sample.run();
-    html_of(&build(&SectionContext::new(0, &run)))
+    let context = SectionContext::new(0, &run);
+    html_of(&answer::build(&context)) + &html_of(&build(&context))
 }
 
 #[test]
@@ -16,11 +18,14 @@ fn every_phase_has_its_title_its_figures_and_its_charts() {
     let sample = Sample::with_labels(&["ext4", "xfs"], work, 2);
     let page = text(&sample);
     for table in &sample.study.tables {
-        let title = html! { (phase_title(table)) }.into_string();
+        let title = maud::html! { (phase_title(table)) }.into_string();
         assert!(page.contains(&title), "{title}");
     }
     let run = sample.run();
-    for chart in charts_of(&build(&SectionContext::new(0, &run))) {
+    let context = SectionContext::new(0, &run);
+    let charts = charts_of(&answer::build(&context));
+    assert!(charts.len() > 6, "{}", charts.len());
+    for chart in charts.into_iter().chain(charts_of(&build(&context))) {
         assert!(page.contains(&format!("fig-{}\"", chart.id)), "{}", chart.id);
     }
     // 5,000 files in 1.005 s; 100 MiB in as long.

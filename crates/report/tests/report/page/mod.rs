@@ -64,7 +64,7 @@ fn well_formed(dom: &Dom) {
     assert_eq!(dom.texts("table").len(), dom.texts("caption").len(), "every table has a caption");
     for scope in dom.attributes_of("th", "scope") {
         let scope = scope.expect("every th has a scope");
-        assert!(scope == "col" || scope == "row", "{scope}");
+        assert!(["col", "row", "rowgroup"].contains(&scope.as_str()), "{scope}");
     }
     let regions = dom.attributes_of("svg", "role");
     assert!(regions.iter().all(|role| role.as_deref() == Some("img")), "{regions:?}");

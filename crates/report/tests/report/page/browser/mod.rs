@@ -6,6 +6,7 @@
 
 mod odd;
 pub mod samples;
+mod screen;
 
 use crate::page::sample::Sample;
 use fsarena_testkit::browser::{Browser, Page, View, keep};
@@ -126,6 +127,7 @@ fn browser_shows_tips_by_mouse_and_by_keyboard() {
         let found = page.evaluate("tip.hidden ? '' : tip.textContent").unwrap();
         found.as_str().unwrap_or_default().to_owned()
     };
+    page.unfold().unwrap();
     let mark = "svg.chart .mark[data-tip]";
     let words = page.evaluate(&format!("document.querySelector('{mark}').dataset.tip")).unwrap();
     assert_eq!(tip(), "");
@@ -141,6 +143,7 @@ fn browser_shows_tips_by_mouse_and_by_keyboard() {
     assert_eq!(tip(), "");
     // As it lies in the window: a tip that hangs out of it would make the page wide.
     let phone = Written::new(&[&samples::rich()]).open(&browser, View::PHONE);
+    phone.unfold().unwrap();
     phone.hover(mark).unwrap();
     assert_eq!(phone.too_wide().unwrap(), NONE);
 }
@@ -149,9 +152,12 @@ fn browser_shows_tips_by_mouse_and_by_keyboard() {
 fn browser_goes_through_the_report_by_keyboard() {
     let Some(browser) = Browser::for_test() else { return };
     let page = Written::new(&[&samples::rich()]).open(&browser, View::DESKTOP);
+    let folded = page.tab_way(2000).unwrap();
+    assert!((10..60).contains(&folded.len()), "few stops before anything is open: {folded:?}");
+    page.unfold().unwrap();
     let way = page.tab_way(2000).unwrap();
     assert!(way.len() < 2000, "there is an end");
-    for place in ["nav a", "figure g", "table button", "summary"] {
+    for place in ["select", "figure g", "table button", "summary"] {
         assert!(way.iter().any(|stop| stop.contains(place)), "no {place} in {way:?}");
     }
     let skip = "document.querySelector('a.skip').focus()";
@@ -185,23 +191,25 @@ fn browser_shows_the_same_without_the_script() {
 }
 
 #[test]
-fn browser_prints_everything() {
+fn browser_prints_what_is_open_and_the_appendix() {
     let Some(browser) = Browser::for_test() else { return };
     let report = Written::new(&[&samples::rich()]);
     for view in [View::DESKTOP, View::DESKTOP.without_script(), View::DESKTOP.dark()] {
         let page = report.open(&browser, view);
-        if view == View::DESKTOP {
-            keep("print.pdf", &page.print().unwrap()).unwrap();
-        }
+        page.evaluate("document.querySelector('#r1-fairness details').open = true").unwrap();
         page.media("print", view.dark).unwrap();
         if view.script {
             page.evaluate("dispatchEvent(new Event('beforeprint'))").unwrap();
         }
-        let folded = page.folded().unwrap();
-        // The data for other programs stays out of print; all of it stands in the tables.
-        let for_people = folded.iter().filter(|fold| !fold.summary.starts_with("CSV, "));
-        let hidden: Vec<_> = for_people.filter(|fold| !fold.shown).collect();
-        assert!(!folded.is_empty() && hidden.is_empty(), "{view:?}: {hidden:#?}");
+        let tall = |id: &str| {
+            let script = format!(
+                "document.querySelector('#{id} details.part').getBoundingClientRect().height"
+            );
+            page.evaluate(&script).unwrap().as_f64().unwrap()
+        };
+        assert!(tall("r1-fairness") > 500.0, "{view:?}: what was opened is printed");
+        assert!(tall("r1-appendix") > 500.0, "{view:?}: and the appendix");
+        assert_eq!(tall("r1-series"), 0.0, "{view:?}: and nothing that is closed");
         assert!(brightness(&page) > 0.9, "{view:?}: ink on white paper");
     }
 }

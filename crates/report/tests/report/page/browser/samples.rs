@@ -28,6 +28,52 @@ pub fn rich() -> Sample {
     done(sample)
 }
 
+/// Three contenders, and the phases of `quick`: one of the contenders deletes faster, one is about
+/// the same, and the noise leaves much open.
+pub fn quick() -> Sample {
+    let work = |name: &str, title: &str, phases: &[&str]| {
+        let mut work = small_files();
+        let first = work.phases[0].clone();
+        let phase = |name: &&str| Phase { name: (*name).to_owned(), ..first.clone() };
+        (work.name, work.title) = (name.to_owned(), title.to_owned());
+        work.phases = phases.iter().map(phase).collect();
+        work
+    };
+    let small = ["create", "read", "read-random", "stat", "delete"];
+    let workloads = vec![
+        work("small-files", "10,000 files of 4 KiB in 100 directories", &small),
+        work("big-file", "one file of 256 MiB in calls of 1 MiB", &["big-write", "big-read"]),
+        work(
+            "metadata-threads",
+            "8,000 files of 4 KiB in 64 directories that 4 threads share",
+            &["create", "stat", "rename", "delete"],
+        ),
+        work(
+            "fsync-latency",
+            "1,000 random writes of 4 KiB, an fsync after each",
+            &["write-fsync"],
+        ),
+    ];
+    let mut sample = planned(&["ext4", "ext2", "ext3"], workloads, 4);
+    sample.header.title = "ext2, ext3 and ext4: small files, one big file, threads, fsync".into();
+    let plan = sample.header.plan.clone();
+    let mut dice = 7_u64;
+    sample.carry_out(|record| {
+        let slot = plan.schedule[record.key.sequence as usize];
+        for phase in &mut record.phases {
+            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+            let noise = (dice >> 40) as f64 / (1_u64 << 24) as f64 * 0.12 - 0.06;
+            let by = match (slot.contender, phase.name.as_str()) {
+                (1, "delete") => 0.7,
+                (2, "stat") => 1.3,
+                _ => 1.0,
+            };
+            slowed(phase, by * (1.0 + noise));
+        }
+    });
+    sample
+}
+
 /// Five contenders, four workloads, ten blocks: two hundred trials.
 pub fn two_hundred_trials() -> Sample {
     let mut workloads = two_workloads();
