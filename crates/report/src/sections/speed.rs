@@ -1,5 +1,5 @@
-//! Section 2, speed and its price: bars with intervals and raw points, the heat map, CPU, device
-//! traffic, latencies, the three clocks.
+//! All ratios, space and safety; and what is behind a row of the matrix: bars with intervals and
+//! raw points, figures, device traffic, the three clocks, latencies.
 
 use crate::context::SectionContext;
 use crate::format::count;
