@@ -131,7 +131,7 @@ fn phases_without_figures(context: &SectionContext<'_>) -> Option<Block> {
     let phases = context.run.study.tables.iter();
     let blocks: Vec<Block> = phases.flat_map(|one| speed::phase(context, one, &views)).collect();
     let title = "Each phase, and why it has no figure".to_owned();
-    (!blocks.is_empty()).then(|| Block::Fold(title, blocks))
+    (!blocks.is_empty()).then_some(Block::Fold(title, blocks))
 }
 
 /// How the matrix is read, in one line.
