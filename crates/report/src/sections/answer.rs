@@ -1,9 +1,9 @@
 //! The answer: which RUN this is, who is faster in one sentence, what to mind, one matrix against
 //! one baseline; and folded below it every answer in words, tiers, and what deciding would cost.
 //!
-//! What is said first comes from the answer (`crate::answer`), which the terminal shows too, and the
-//! rest from the verdicts in the words of `crate::verdict`; where nothing was asked, medians are
-//! stated and called that.
+//! What is said first comes from the answer (`crate::answer`), which the terminal shows too, and
+//! the rest from the verdicts in the words of `crate::verdict`; where nothing was asked, medians
+//! are stated and called that.
 
 use super::matrix::{Answers, WORDS_UP_TO, matrix};
 use super::question::{name, named};
@@ -87,8 +87,8 @@ fn verdict(context: &SectionContext<'_>, answer: &Answer) -> Markup {
     }
 }
 
-/// What a reader must not overlook: disturbances, what was not run, what is cut off, and how to know
-/// more.
+/// What a reader must not overlook: disturbances, what was not run, what is cut off, and how to
+/// know more.
 fn to_mind(answer: &Answer) -> Markup {
     let (shown, folded) = answer.cautions.split_at(answer.cautions.len().min(CAUTIONS));
     let open = Some(&answer.undecided.sentence).filter(|_| answer.undecided.unknown > 0);
@@ -147,8 +147,8 @@ fn reading(answer: &Answer) -> Markup {
         p.note.reading {
             (capital(&known.join(", "))) ". "
             @if let Some(own) = answer.margin {
-                "Dot: measured ratio to the baseline; line: where the true ratio may lie; grey band: "
-                "within " (margin(own)) ". "
+                "Dot: measured ratio to the baseline; line: where the true ratio may lie; grey "
+                "band: within " (margin(own)) ". "
             } @else {
                 "Medians; nothing was asked, so whether a difference is real is not said. "
             }

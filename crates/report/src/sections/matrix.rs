@@ -150,7 +150,9 @@ impl Grid<'_, '_> {
             head: UnfoldingRow {
                 name: html! {
                     b { (first.workload) }
-                    @if !first.workload_title.is_empty() { " " span.what { (first.workload_title) } }
+                    @if !first.workload_title.is_empty() {
+                        " " span.what { (first.workload_title) }
+                    }
                 },
                 cells: html! {},
                 details: speed::workload(self.context, tables),
@@ -198,7 +200,8 @@ impl Grid<'_, '_> {
             @for column in self.columns() {
                 td {
                     @for (at, one) in self.answers.0.iter().enumerate() {
-                        @let found = one.rows[row].cells.iter().find(|c| c.contender == column.contender);
+                        @let own = &one.rows[row].cells;
+                        @let found = own.iter().find(|c| c.contender == column.contender);
                         @if let Some(cell) = found {
                             span.cell data-baseline=(at) hidden[at != 0] {
                                 (self.cell(at, &one.rows[row], cell, &column.label))
