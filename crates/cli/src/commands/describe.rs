@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(offered(&["run", "--fs", "ext4,xf"]), ["ext4,xfs"]);
         assert!(offered(&["run", "qui"]).contains(&"quick".to_owned()));
         assert!(offered(&["run", "--workload", "small"]).contains(&"small-files".to_owned()));
-        assert_eq!(offered(&["experiments", "--db", "x", "qui"]), ["quick", "quick-all"][..1]);
+        assert_eq!(offered(&["experiments", "--db", "x", "qui"]), ["quick", "quick-all"]);
     }
 
     #[test]
