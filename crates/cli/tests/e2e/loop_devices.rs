@@ -86,7 +86,7 @@ fn a_device_that_is_given_up_has_to_be_under_test() {
     let mut args = [&["run", "--fs", "ext4", "--on", dev, "--wipe", &*wipe], &SMALL[..]].concat();
     env.run(&args).refused(2, &["--wipe is for others", &format!("say: --wipe {dev}")]);
     args.push("--dry-run");
-    env.run(&args).refused(2, &["--wipe is for others", "not under test"]);
+    env.run(&args).refused(2, &["--wipe is for others", &format!("say: --wipe {dev}")]);
     for bad in ["relative", "", "/dev/loop0=", "/dev/loop0=ext4+ext4", "=ext4"] {
         let args = [&["run", "--fs", "ext4", "--on", dev, "--wipe", bad], &SMALL[..]].concat();
         env.run(&args).refused(2, &["--wipe"]);

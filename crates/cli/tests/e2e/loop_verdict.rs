@@ -298,7 +298,7 @@ fn a_budget_that_is_used_up() {
     let factors = format!("{EQUAL}\nhandicap = \"200 ms\"");
     let file = env.known(&run, &factors, &["create", "read", "stat"]);
     let ran = env.run(&["run", &file]).good();
-    let cut_off = "cut off by its budget of 1 s: 1 of at most 8 blocks done, 7 left";
+    let cut_off = "cut off by its budget of 1.00 s: 1 of at most 8 blocks done, 7 left";
     ran.says(&[cut_off, "UNDECIDED", "budget"]);
     env.run(&["list"]).good().says(&[cut_off]);
     assert_nothing_left(&env);
