@@ -4,12 +4,13 @@
 use crate::support::{PROGRAM, TestEnv, assert_nothing_left, tool};
 use fsarena_testkit::browser::{Browser, View, keep};
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The text of a completion script, in a file.
 fn script(env: &TestEnv, shell: &str) -> String {
     let text = env.run(&["completions", shell]).good().stdout;
-    assert!(text.contains("experiments") && text.contains("dry-run"), "{shell}");
+    assert!(text.contains("FSARENA_COMPLETE"), "{shell} asks the program");
     env.write(&format!("fsarena.{shell}"), &text)
 }
 
@@ -28,9 +29,10 @@ fn bash_takes_its_completions() {
     let Some(bash) = tool("bash") else { return };
     accepts(&bash, &["-n", &file]);
     // As a user gets them: after `fsarena sh` and the key.
+    let program = Path::new(PROGRAM).parent().unwrap().display();
     let ask = format!(
-        ". '{file}'; COMP_WORDS=(fsarena sh); COMP_CWORD=1; _fsarena fsarena sh fsarena; echo \
-         \"${{COMPREPLY[*]}}\" | grep -qw show"
+        "PATH='{program}':$PATH; . '{file}'; COMP_WORDS=(fsarena sh); COMP_CWORD=1; COMP_TYPE=9; \
+         _clap_complete_fsarena fsarena sh fsarena; echo \"${{COMPREPLY[*]}}\" | grep -qw show"
     );
     accepts(&bash, &["-c", &ask]);
 }

@@ -53,6 +53,8 @@ fn commands_are_confirmed_first() {
     ran.refused(2, &["mkfs.ext4 -q -F", "--yes", "were not confirmed"]);
     assert!(!env.db().exists() && !env.state().exists(), "nothing was touched");
     let ran = env.run(&[&["run", EXAMPLE, "--dry-run"], &SMALL[..]].concat());
+    ran.refused(2, &["mkfs.ext4 -q -F", "--yes", "were not confirmed"]);
+    let ran = env.run(&[&["run", EXAMPLE, "--dry-run", "--yes"], &SMALL[..]].concat());
     ran.good().says(&["fuse2fs", "Nothing has been touched"]);
     assert!(!env.db().exists() && !env.state().exists(), "nothing was touched");
     assert_nothing_left(&env);

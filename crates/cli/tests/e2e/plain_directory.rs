@@ -64,7 +64,7 @@ fn without_root() {
     assert_eq!(lines.len(), 1, "{}", ran.stderr);
     assert!(lines[0].contains("not root: working in"), "{}", lines[0]);
     assert!(lines[0].contains("as root, file systems would be made"), "{}", lines[0]);
-    ran.says(&["directory", "tiny-files / create"]);
+    ran.says(&["directory", "tiny-files create"]);
     assert_nothing_left(&env);
     assert_eq!(env.records(1)[0].outcome, Outcome::Done);
 }

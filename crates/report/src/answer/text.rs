@@ -183,11 +183,14 @@ impl Screen<'_> {
     /// One contender: its medians and how far its values lie apart.
     fn alone(&self, title: String, rows: &[&AnswerRow]) -> Grid {
         let cells = |row: &&AnswerRow| {
-            let Some(cell) = row.cells.first() else { return Vec::new() };
+            let cell = row.cells.first();
             let text = |figure: Option<f64>| {
                 figure.map_or_else(|| "-".to_owned(), |figure| value(row.metric, figure))
             };
-            let texts = [text(cell.median), text(cell.min), text(cell.max), cell.n.to_string()];
+            let of = |figure: fn(&AnswerCell) -> Option<f64>| text(cell.and_then(figure));
+            let n = cell.map_or(0, |cell| cell.n);
+            let texts =
+                [of(|cell| cell.median), of(|cell| cell.min), of(|cell| cell.max), n.to_string()];
             let piece = |text: String| Piece { text: self.plain(&text), tone: Tone::Plain };
             texts.into_iter().map(piece).collect()
         };
