@@ -3,8 +3,9 @@
 //! A phase is *cold* when nothing of the device was in the page cache before the mount (cachestat),
 //! nor of a source on another file system, **and** the device then delivered what the phase needed.
 //! A phase that was asked to be cold and cannot prove it is *warm*; the reason is part of the
-//! record. A phase that was asked to be warm is *not warm* where caches were dropped, or where the
-//! device delivered what should have been in them.
+//! record. A phase that was asked to be warm is *not warm* where the device delivered what should
+//! have been in the caches. That somebody dropped them is counted; alone it proves nothing: what
+//! the phase needs may have been read or written since.
 
 use fsarena_filesystems::{Backing, ContentRule, MetadataRule};
 use fsarena_model::contender::Cache;
@@ -190,6 +191,7 @@ pub fn judge(
     });
     let (state, why) = match (ground.place, asked, chilled) {
         (Backing::Elsewhere, ..) => {
+            proof.cache_drops = warmth.cache_drops.filter(|_| asked == Cache::Warm);
             (CacheState::Warm, "it has no device of its own that could prove it".to_owned())
         }
         (Backing::Memory, ..) => {
@@ -197,7 +199,7 @@ pub fn judge(
         }
         (_, Cache::Warm | Cache::ColdStart, _) => {
             proof.cache_drops = warmth.cache_drops;
-            match warmth.objection(delivered_read_bytes, proof.needed_read_bytes) {
+            match warmth.objection(need, &proof) {
                 Some(objection) => (CacheState::NotWarm, objection),
                 None => (CacheState::Warm, "warm was asked for".to_owned()),
             }
@@ -286,18 +288,31 @@ pub struct Warmth {
 
 impl Warmth {
     /// The first thing that keeps a phase from being called warm: the rule for cold ones, in
-    /// reverse.
-    fn objection(&self, delivered: Option<u64>, needed: Option<u64>) -> Option<String> {
-        if let Some(drops @ 1..) = self.cache_drops {
-            return Some(format!("the caches of the machine were dropped {drops} times"));
-        }
-        let (delivered, needed) = (delivered?, needed?);
+    /// reverse. Of how much it has to read nothing being known, what it read after a drop speaks
+    /// against it.
+    fn objection(&self, need: Need, proof: &ColdProof) -> Option<String> {
+        let (delivered, needed) = (proof.delivered_read_bytes?, proof.needed_read_bytes?);
+        let is_known = needed > 0 || (need != Need::Nothing && self.drops().is_some());
         let most = (needed / WARM_READS_PART).max(WARM_READS_BYTES);
-        let spoilt = self.reads_again && needed > 0 && delivered > most;
-        spoilt.then(|| {
-            format!("the device delivered {delivered} of {needed} bytes that should be cached")
-        })
+        if !(self.reads_again && is_known && delivered > most) {
+            return None;
+        }
+        let of =
+            if needed > 0 { format!("{delivered} of {needed}") } else { delivered.to_string() };
+        let drops = self.drops().map_or_else(String::new, |drops| format!("; {drops}"));
+        Some(format!("the device delivered {of} bytes that should be cached{drops}"))
     }
+
+    fn drops(&self) -> Option<String> {
+        dropped(self.cache_drops)
+    }
+}
+
+/// That caches were dropped, and how often, in words.
+pub(crate) fn dropped(cache_drops: Option<u64>) -> Option<String> {
+    let drops = cache_drops.filter(|drops| *drops > 0)?;
+    let times = if drops == 1 { "once".to_owned() } else { format!("{drops} times") };
+    Some(format!("the caches of the machine were dropped {times}"))
 }
 
 #[cfg(test)]
@@ -494,13 +509,23 @@ mod tests {
         assert_eq!(warm(None, true, Some(1 << 20)), CacheState::Warm, "a tenth of it");
         assert_eq!(warm(Some(0), true, Some((1 << 20) + 1)), CacheState::NotWarm);
         assert_eq!(warm(Some(0), false, Some(10 << 20)), CacheState::Warm, "direct I/O");
-        assert_eq!(warm(Some(1), false, Some(0)), CacheState::NotWarm, "dropped before it");
+        assert_eq!(warm(Some(1), true, Some(0)), CacheState::Warm, "dropped, and read again since");
         assert_eq!(warm(Some(0), true, None), CacheState::Warm, "no device of its own");
         let start = judged(Cache::ColdStart, Some(0), true, Some(10 << 20));
         assert_eq!(start.state, CacheState::Warm, "it reads for the first time");
         let spoilt = judged(Cache::Warm, Some(3), true, Some(9 << 20));
-        assert_eq!(spoilt.why, "the caches of the machine were dropped 3 times");
+        let why = "the device delivered 9437184 of 10485760 bytes that should be cached; the \
+                   caches of the machine were dropped 3 times";
+        assert_eq!((spoilt.state, spoilt.why.as_str()), (CacheState::NotWarm, why));
         assert_eq!(spoilt.proof.cache_drops, Some(3));
+        let unknown = |cache_drops, need, delivered| {
+            let warmth = Warmth { cache_drops, reads_again: true };
+            judge(Cache::Warm, ON_DISK, None, (need, warmth), Some(delivered)).state
+        };
+        assert_eq!(unknown(Some(0), SOME_METADATA, 1 << 20), CacheState::Warm);
+        assert_eq!(unknown(Some(1), SOME_METADATA, 1 << 20), CacheState::NotWarm);
+        assert_eq!(unknown(Some(1), SOME_METADATA, 1 << 16), CacheState::Warm);
+        assert_eq!(unknown(Some(1), Need::Nothing, 1 << 20), CacheState::Warm, "it only creates");
         let memory = Ground { place: Backing::Memory, ..ON_DISK };
         let warmth = Warmth { cache_drops: Some(3), reads_again: true };
         let tmpfs = judge(Cache::Warm, memory, None, (Need::Nothing, warmth), None);

@@ -6,9 +6,10 @@
 //! `measure`. The runner has one such place of its own: `store`, between a trial and the storing of
 //! its record.
 //!
-//! `FSARENA_TEST_FAST=1` shortens waits; every record of such a trial says so in a notice.
+//! `FSARENA_TEST_FAST=1` shortens waits, and believes that a phase was warm when other tests dropped
+//! its caches; every record of such a trial says so in a notice.
 
-use fsarena_model::record::Notice;
+use fsarena_model::record::{CacheRecord, CacheState, Notice};
 use fsarena_model::spec::Drain;
 use fsarena_model::units::Nanos;
 use std::io::Write as _;
@@ -42,6 +43,15 @@ pub(crate) fn fast_notice(drain: Drain) -> Option<Notice> {
     let remedy = Some("unset FSARENA_TEST_FAST and run again".to_owned());
     let notice = Notice { code: "test-fast".to_owned(), text, remedy, measure: None };
     (drain.idle_ns < usual_ns).then_some(notice)
+}
+
+/// Tests run side by side, and each cold one drops the caches of all: with `FSARENA_TEST_FAST` what
+/// was to be warm is called so, and the notice stays.
+pub(crate) fn believe_warm(cache: &mut CacheRecord) {
+    if is_fast() && cache.state == CacheState::NotWarm {
+        cache.state = CacheState::Warm;
+        cache.why = format!("{}; believed in a test", cache.why);
+    }
 }
 
 /// Does what `FSARENA_FAULT` asks for at this step, and of this phase where it has one.

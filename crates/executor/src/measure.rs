@@ -11,6 +11,7 @@ use crate::cycle_events::CycleEvents;
 use crate::cycles::run_cycles;
 use crate::drain::{Drain, DrainEnd};
 use crate::error::{StepError, errno_in, op_failure, unexpected};
+use crate::fault;
 use crate::limit::relief_notice;
 use crate::reliever::MemoryReliever;
 use crate::source::SourceFiles;
@@ -157,8 +158,9 @@ impl Trial<'_> {
         let since = |at: u64| at.saturating_sub(report.start_monotonic_ns);
         let durable = delta(&at.before, &at.durable);
         let limited = matches!(memory, MemoryRecord::Limited { .. });
-        let cache = self.judge_cache(phase, report, (source, limited), at);
-        self.record.notices.extend(not_warm_notice(&phase.name, &cache));
+        let mut cache = self.judge_cache(phase, report, (source, limited), at);
+        self.record.notices.extend(cache_notice(&phase.name, &cache));
+        fault::believe_warm(&mut cache);
         let observed = disturb::Observed {
             counters: &durable,
             worker: &report.usage,
@@ -234,13 +236,19 @@ impl Trial<'_> {
     }
 }
 
-/// Says where a phase was to be warm and was not.
-fn not_warm_notice(phase: &str, cache: &CacheRecord) -> Option<Notice> {
-    (cache.state == CacheState::NotWarm).then(|| {
+/// Says where a phase was to be warm and was not, and where somebody dropped the caches of one that
+/// was.
+fn cache_notice(phase: &str, cache: &CacheRecord) -> Option<Notice> {
+    if cache.state == CacheState::NotWarm {
         let text = format!("phase {phase} was to be warm: {}; it is in no comparison", cache.why);
         let remedy = "end what drops caches or needs the memory, and run it again";
-        Notice::new("not-warm", text, Some(remedy))
-    })
+        return Some(Notice::new("not-warm", text, Some(remedy)));
+    }
+    let drops = cache.proof.cache_drops;
+    let text = format!("{} before the end of a warm phase", cold::dropped(drops)?);
+    let remedy = Some("end what drops caches, and run it again".to_owned());
+    let measure = drops.map(|drops| drops as f64);
+    Some(Notice { code: "caches-dropped".to_owned(), text, remedy, measure })
 }
 
 /// Says where the worker itself had to read pages of a disk within the clock. A program that is

@@ -266,8 +266,9 @@ impl<'a> TrialLoop<'a> {
     fn looked(&mut self, look: &InterimAnalysis, judge: &Judge<'_>) -> Result<(), RunError> {
         self.store.put_look(self.run, look)?;
         let (decided, pairs) = (judge.decided_pairs(), judge.pairs());
-        self.progress
-            .message(&format!("after {} blocks: {decided} of {pairs} decided", look.blocks));
+        let blocks = if look.blocks == 1 { "block" } else { "blocks" };
+        let text = format!("after {} {blocks}: {decided} of {pairs} decided", look.blocks);
+        self.progress.message(&text);
         Ok(())
     }
 

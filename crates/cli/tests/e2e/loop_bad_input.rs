@@ -1,7 +1,9 @@
 //! What goes wrong once there is a device: each failure is recorded with its remedy, and nothing
 //! is left.
 
-use crate::support::{FEW_INODES, PROGRAM, Ran, TestEnv, assert_nothing_left, sh, tool};
+use crate::support::{
+    FEW_INODES, PROGRAM, Ran, TestEnv, assert_nothing_left, sh, tool, with_all_tables,
+};
 use fsarena_model::record::{Outcome, TrialRecord};
 use fsarena_model::run::RunState;
 use std::fs;
@@ -83,7 +85,8 @@ pub fn without_command(env: &TestEnv, program: &str, args: &[&str]) -> Option<Co
     let nothing = env.write("nothing", "");
     let path = fsarena_process::cmd::find(program)?.path.canonicalize().unwrap();
     let script = format!("mount --bind {nothing} {}; exec \"$@\"", path.display());
-    let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], args].concat();
+    let args = with_all_tables(args);
+    let all = [&["-m", "sh", "-ec", &script, "sh", PROGRAM], &args[..]].concat();
     Some(env.command_of(&unshare, &all))
 }
 

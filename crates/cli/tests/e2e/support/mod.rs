@@ -112,9 +112,10 @@ impl TestEnv {
         path.display().to_string()
     }
 
-    /// The program with everything it writes in this test environment.
+    /// The program with everything it writes in this test environment; what most tests look at are
+    /// all the tables of `run`, behind its answer.
     pub fn command(&self, args: &[&str]) -> Command {
-        self.command_of(PROGRAM, args)
+        self.command_of(PROGRAM, &with_all_tables(args))
     }
 
     /// As [`TestEnv::command`], for another program that starts ours.
@@ -130,12 +131,9 @@ impl TestEnv {
         command
     }
 
-    /// Runs to the end; what most tests look at are all the tables of `run`, behind its answer.
+    /// Runs [`TestEnv::command`] to the end.
     pub fn run(&self, args: &[&str]) -> Ran {
-        let has_own = args.iter().any(|one| ["--json", "--quiet", "-q", "--raw"].contains(one));
-        let is_text = args.first() == Some(&"run") && !has_own;
-        let full = if is_text { &["--full"][..] } else { &[] };
-        self.finish(self.command(&[args, full].concat()))
+        self.finish(self.command(args))
     }
 
     /// Runs `run` with what most tests want: one block, and its images in the test environment.
@@ -180,6 +178,15 @@ impl Drop for TestEnv {
             let _ = self.command(&["list"]).stdin(Stdio::null()).output();
         }
     }
+}
+
+/// The arguments, with `--full` where they are those of a `run` that prints no more than its
+/// answer.
+pub fn with_all_tables<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    let has_own = args.iter().any(|one| ["--json", "--quiet", "-q", "--raw"].contains(one));
+    let is_text = args.first() == Some(&"run") && !has_own;
+    let full = if is_text { &["--full"][..] } else { &[] };
+    [args, full].concat()
 }
 
 /// Files with what a program says.
