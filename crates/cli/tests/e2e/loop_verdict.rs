@@ -209,7 +209,7 @@ fn equal_ones_are_the_same() {
     let factors = format!("{EQUAL}\nhandicap = \"500 ms\"");
     let file = env.known("cap = 8\nmargin = \"25%\"", &factors, &["create"]);
     let ran = env.run(&["run", &file, "--require-decision"]).good();
-    ran.says(&["SAME", "25 %", "0 open"]);
+    ran.says(&["SAME", "25 %", "The comparison is decided."]);
     assert_nothing_left(&env);
     assert!(matches!(env.course().stop, Some(Stop { why: StopWhy::Decided, .. })));
     let document = env.studied(1);

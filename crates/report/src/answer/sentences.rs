@@ -287,7 +287,10 @@ pub(super) fn undecided(answer: &Answer) -> Undecided {
         return open;
     }
     if unknown == 0 {
-        open.sentence = format!("All {} are decided.", count(asked, "comparison"));
+        open.sentence = match asked {
+            1 => "The comparison is decided.".to_owned(),
+            _ => format!("All {} are decided.", count(asked, "comparison")),
+        };
         return open;
     }
     let block_ns = block_ns(answer);

@@ -141,7 +141,7 @@ fn loop_nothing_is_destroyed_on_another_medium() {
 
 /// Faster than the last look: between it and the mount.
 #[test]
-fn loop_what_was_exchanged_while_it_was_mounted_is_unmounted_again() {
+fn loop_alone_what_was_exchanged_while_mounted_is_unmounted_again() {
     let Some(fixture) = LoopFixture::enter() else { return };
     let Some(disk) = Disk::attach(&fixture.dir().join("disk")) else {
         return println!("not run: no losetup");
