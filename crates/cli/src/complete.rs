@@ -11,8 +11,9 @@ use clap_complete::engine::{
 use clap_complete::env::{CompleteEnv, Shells};
 use fsarena_plan::builtin;
 use fsarena_store::Store;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
+use std::path::PathBuf;
 
 /// Variable of the environment in which the script of a shell asks.
 const VARIABLE: &str = "FSARENA_COMPLETE";
@@ -72,13 +73,16 @@ pub fn experiments() -> ArgValueCompleter {
     })
 }
 
-/// RUNs of the database that `FSARENA_DB` names, or of the user's own; the latest first.
+/// RUNs of the database that `--db` names before the key, or `FSARENA_DB`, or of the user's own;
+/// the latest first.
 pub fn runs() -> ArgValueCandidates {
     ArgValueCandidates::new(|| stored().unwrap_or_default())
 }
 
 fn stored() -> Option<Vec<CompletionCandidate>> {
-    let named = std::env::var_os("FSARENA_DB").map(std::path::PathBuf::from);
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let in_environment = || std::env::var_os("FSARENA_DB").map(PathBuf::from);
+    let named = named_database(&words).or_else(in_environment);
     let path = context::database(named.as_deref()).ok()?;
     let rows = Store::open_read_only(&path).ok()?.runs().ok()?;
     let one = |(at, row): (usize, &fsarena_store::RunRow)| {
@@ -88,6 +92,21 @@ fn stored() -> Option<Vec<CompletionCandidate>> {
             .display_order(Some(at))
     };
     Some(rows.iter().rev().enumerate().map(one).collect())
+}
+
+/// What `--db` says among the words of a command line, which a shell hands over as they were
+/// written.
+fn named_database(words: &[OsString]) -> Option<PathBuf> {
+    let after = |(at, word): (usize, &OsString)| match word.to_str()? {
+        "--db" => words.get(at + 1)?.to_str().map(str::to_owned),
+        word => word.strip_prefix("--db=").map(str::to_owned),
+    };
+    let written = words.iter().enumerate().filter_map(after).next_back()?;
+    let plain = written.trim_matches(['"', '\'']);
+    match (plain.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => Some(home.join(rest)),
+        _ => Some(PathBuf::from(plain)),
+    }
 }
 
 /// What the last name of a list may become, with the names before it.
@@ -110,6 +129,20 @@ mod tests {
     fn texts(candidates: &[CompletionCandidate]) -> Vec<String> {
         let text = |one: &CompletionCandidate| one.get_value().to_string_lossy().into_owned();
         candidates.iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_database_is_named_as_in_a_shell() {
+        let named =
+            |line: &str| named_database(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        let path = |text: &str| Some(PathBuf::from(text));
+        assert_eq!(named("fsarena show --db a.db "), path("a.db"));
+        assert_eq!(named("fsarena --db=a.db show"), path("a.db"));
+        assert_eq!(named("fsarena --db a.db show --db 'b.db'"), path("b.db"));
+        assert_eq!(named("fsarena show --db"), None);
+        assert_eq!(named("fsarena show"), None);
+        let home = std::env::home_dir().unwrap();
+        assert_eq!(named("fsarena show --db ~/a.db"), Some(home.join("a.db")));
     }
 
     #[test]

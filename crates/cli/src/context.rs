@@ -107,10 +107,15 @@ pub fn program() -> PathBuf {
     PathBuf::from("/proc/self/exe")
 }
 
-/// Columns of the terminal; the narrowest layout where output is no terminal.
+/// Columns where output is no terminal and `COLUMNS` says nothing.
+const COLUMNS: usize = 100;
+
+/// Columns of the terminal; where output is none, as many as `COLUMNS` says.
 pub fn width() -> usize {
-    let columns = terminal_size::terminal_size_of(std::io::stdout());
-    columns.map_or(100, |(width, _)| usize::from(width.0)).max(MIN_WIDTH)
+    let terminal = terminal_size::terminal_size_of(std::io::stdout());
+    let said = || std::env::var("COLUMNS").ok()?.parse::<u16>().ok();
+    let columns = terminal.map(|(width, _)| width.0).or_else(said).filter(|&columns| columns > 0);
+    columns.map_or(COLUMNS, usize::from).max(MIN_WIDTH)
 }
 
 /// When there is colour, as `--color` says.

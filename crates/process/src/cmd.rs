@@ -14,7 +14,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// Output read of one stream, bytes; a fio job of 1000 clones prints about 8 MB.
@@ -178,6 +178,42 @@ pub fn run_until<S: AsRef<OsStr>>(
     command.args(args);
     let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
     run_command(command, shown, timeout, Some(stop))
+}
+
+/// Starts a program that may live on by itself, such as one that shows something: in a process
+/// group of its own, with its streams on `/dev/null`. Waits this long for it to fail.
+///
+/// # Errors
+/// When it cannot be started, or fails within that time.
+pub fn start<S: AsRef<OsStr>>(
+    tool: &Path,
+    args: &[S],
+    env: &[(&str, &str)],
+    wait: Duration,
+) -> Result<(), CmdError> {
+    let shown = shown(tool.as_os_str(), args.iter().map(AsRef::as_ref));
+    let mut command = Command::new(tool);
+    command.args(args).envs(env.iter().copied()).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let failed = |source| CmdError::Start { command: shown.clone(), source };
+    let mut child = command.spawn().map_err(failed)?;
+    let since = Instant::now();
+    while since.elapsed() < wait {
+        let Some(status) = child.try_wait().map_err(failed)? else {
+            std::thread::sleep(STOP_PERIOD.min(wait));
+            continue;
+        };
+        return match status.success() {
+            true => Ok(()),
+            false => Err(CmdError::Failed {
+                ended: ended_text(status),
+                code: status.code(),
+                last_lines: String::new(),
+                command: shown,
+            }),
+        };
+    }
+    Ok(())
 }
 
 /// Runs a shell command of an external file system, likewise.

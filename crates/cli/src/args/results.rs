@@ -53,7 +53,7 @@ pub struct StudyArgs {
 
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  fsarena report\n  fsarena report 3 -o copy.html\n  fsarena \
-                        report 3 5 --assets charts\n  fsarena report --assets charts \
+                        report --open\n  fsarena report 3 5 --assets charts\n  fsarena report --assets charts \
                         --assets-format svg,pdf --width 85mm\n  fsarena report --identify")]
 pub struct ReportArgs {
     /// Numbers of RUNs, or the first digits of their ids. Without one: the latest.
@@ -62,6 +62,9 @@ pub struct ReportArgs {
     /// File to write; `-` is standard output. Without it: next to the database.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Open the page in a browser; under sudo as the user who called it.
+    #[arg(long)]
+    pub open: bool,
     /// Also write each chart as a file of its own into this directory.
     #[arg(long, value_name = "DIR")]
     pub assets: Option<PathBuf>,

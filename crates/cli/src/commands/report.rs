@@ -2,7 +2,7 @@
 //! and one RUN as CSV, JSON or Markdown.
 
 use super::loaded::{Identity, LoadedRun};
-use super::{open, output_file, watched};
+use super::{browse, open, output_file, watched};
 use crate::args::{AssetFormat, ExportArgs, Format, ReportArgs};
 use crate::context;
 use anyhow::{Context as _, Result, bail};
@@ -15,6 +15,9 @@ use std::time::Duration;
 
 /// Writes the page.
 pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
+    if args.open && args.output.as_deref() == Some(Path::new("-")) {
+        refuse!("--open: -o - writes the page to standard output; name a file to be opened");
+    }
     let assets = args.assets.as_deref().map(|dir| Assets::new(dir, args)).transpose()?;
     let store = open::existing(db)?;
     let mut runs = Vec::new();
@@ -33,18 +36,13 @@ pub fn run(args: &ReportArgs, db: Option<&Path>) -> Result<()> {
         assets.write(&pages)?;
     }
     let text = pages.text();
-    match &args.output {
-        Some(path) if path == Path::new("-") => context::print(&text)?,
-        Some(path) => write_page(path, &text)?,
-        None => write_page(&pages.default_path(&store), &text)?,
+    if args.output.as_deref() == Some(Path::new("-")) {
+        return context::print(&text);
     }
-    Ok(())
-}
-
-fn write_page(path: &Path, text: &str) -> Result<()> {
-    output_file::write(path, text.as_bytes())?;
+    let path = args.output.clone().unwrap_or_else(|| pages.default_path(&store));
+    output_file::write(&path, text.as_bytes())?;
     say!("report: {}", path.display());
-    Ok(())
+    if args.open { browse::open(&path) } else { Ok(()) }
 }
 
 /// Writes the report of `fsarena run`: to `asked`, or next to the database; where it lies.

@@ -1,9 +1,10 @@
 //! Everyday use: what is installed with the program, and what it says to somebody who has
 //! just met it. Every message says what to do next.
 
-use crate::support::{PROGRAM, TestEnv, assert_nothing_left, tool};
+use crate::support::{PROGRAM, TestEnv, assert_nothing_left, is_root, store_by_hand, tool};
 use fsarena_testkit::browser::{Browser, View, keep};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -35,6 +36,60 @@ fn bash_takes_its_completions() {
          _clap_complete_fsarena fsarena sh fsarena; echo \"${{COMPREPLY[*]}}\" | grep -qw show"
     );
     accepts(&bash, &["-c", &ask]);
+}
+
+/// RUNs are those of the database that the line names.
+#[test]
+fn completions_read_the_database_that_is_named() {
+    let env = TestEnv::new();
+    store_by_hand(&env.path("other.db"), |header| header.title = "from elsewhere".to_owned());
+    let ask = |words: &[&str]| {
+        let words = [&["--", "fsarena"], words, &[""]].concat();
+        let mut command = env.command_of(PROGRAM, &words);
+        let last = (words.len() - 2).to_string();
+        command.env("FSARENA_COMPLETE", "fish").env("_CLAP_COMPLETE_INDEX", last);
+        env.finish(command).good().stdout
+    };
+    let other = env.path("other.db").display().to_string();
+    assert!(ask(&["show", "--db", &other]).contains("from elsewhere"), "{}", ask(&["show"]));
+    assert!(ask(&["--db", &other, "report"]).contains("from elsewhere"));
+    assert!(!ask(&["show"]).contains("from elsewhere"));
+}
+
+/// A page is opened by the program of the desktop, and not by root's.
+#[test]
+fn a_report_is_opened() {
+    let env = TestEnv::new();
+    let opened = env.write("opened", "");
+    let opener =
+        env.write("xdg-open", &format!("#!/bin/sh\necho \"$(id -un) $1\" >> '{opened}'\n"));
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&opened, fs::Permissions::from_mode(0o666)).unwrap();
+    fs::set_permissions(env.dir(), fs::Permissions::from_mode(0o755)).unwrap();
+    store_by_hand(&env.db(), |_| {});
+    let page = env.path("x.html").display().to_string();
+    let report = |sudo_user: Option<&str>| {
+        let mut command = env.command_of(PROGRAM, &["report", "--open", "-o", &page]);
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", env.dir().display())).env_remove("SUDO_USER");
+        command.envs(sudo_user.map(|user| ("SUDO_USER", user)));
+        env.finish(command)
+    };
+    if is_root() {
+        let ran = report(None).code(1);
+        ran.says(&["--open: a browser is not started as root", "x.html as a user of the desktop"]);
+        report(Some("root")).code(1).says(&["a browser is not started as root"]);
+        assert_eq!(fs::read_to_string(&opened).unwrap(), "");
+        report(Some("nobody")).good().says(&["report: "]);
+        assert_eq!(fs::read_to_string(&opened).unwrap(), format!("nobody {page}\n"));
+    } else {
+        report(None).good();
+        assert!(fs::read_to_string(&opened).unwrap().ends_with(&format!(" {page}\n")));
+    }
+    let to_output = env.run(&["report", "--open", "-o", "-"]);
+    to_output.refused(2, &["--open: -o - writes the page to standard output"]);
+    fs::write(&opener, "#!/bin/sh\nexit 3\n").unwrap();
+    report(Some("nobody")).code(1).says(&["--open: ", "exit code 3", "open ", "-o FILE"]);
 }
 
 #[test]
