@@ -7,13 +7,19 @@ use crate::text::{MIN_WIDTH, Style};
 use crate::text::{bold, clean, wrap};
 use fsarena_model::run::RunState;
 use fsarena_study::{PartialPhase, ProgramUse, Study, VerifyTotal};
+use fsarena_verdict::CutOff;
 use std::collections::HashSet;
 
 /// Which RUN this is and how it stands.
-pub(crate) fn run_heading(study: &Study, width: usize, style: Style) -> String {
+pub(crate) fn run_heading(
+    study: &Study,
+    cut_off: Option<CutOff>,
+    width: usize,
+    style: Style,
+) -> String {
     let width = width.max(MIN_WIDTH);
     let mut out = String::new();
-    for (at, text) in heading_lines(study).iter().enumerate() {
+    for (at, text) in heading_lines(study, cut_off).iter().enumerate() {
         for line in wrap("", text, width).lines() {
             out.push_str(&bold(line, style.colour && at == 0));
             out.push('\n');
@@ -22,8 +28,9 @@ pub(crate) fn run_heading(study: &Study, width: usize, style: Style) -> String {
     out
 }
 
-/// The title; number, date and state; the machine and the devices; whether trials are missing.
-pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
+/// The title; number, date and state, or how its budget cut it off; the machine and the devices;
+/// whether trials are missing.
+pub(crate) fn heading_lines(study: &Study, cut_off: Option<CutOff>) -> Vec<String> {
     let mut lines = vec![format!("{}: {}", study.experiment, study.title)];
     let trials = trials_done(study);
     let scale = if (study.scale - 1.0).abs() < 1e-12 {
@@ -31,12 +38,9 @@ pub(crate) fn heading_lines(study: &Study) -> Vec<String> {
     } else {
         format!(", datasets scaled by {}", study.scale)
     };
-    let line = format!(
-        "RUN {}, {}, {}, {trials}{scale}.",
-        study.uid,
-        utc(study.created_unix_ns),
-        study.state.name()
-    );
+    let state = cut_off.map_or_else(|| study.state.name().to_owned(), |how| how.to_string());
+    let line =
+        format!("RUN {}, {}, {state}, {trials}{scale}.", study.uid, utc(study.created_unix_ns),);
     lines.push(line);
     let place: Vec<String> =
         std::iter::once(&study.machine).chain(&study.devices).map(|line| clean(line)).collect();

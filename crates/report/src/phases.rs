@@ -19,7 +19,7 @@ use fsarena_study::{
 /// The whole result of a RUN: heading, tables, notes.
 #[must_use]
 pub fn phase_tables(study: &Study, width: usize, style: Style) -> String {
-    let heading = run_heading(study, width, style);
+    let heading = run_heading(study, None, width, style);
     let tables = text::section(&section(study, style), width, style);
     let notes = text::section(&notes::section(study), width, style);
     let notes = if notes.is_empty() { notes } else { format!("\n{notes}") };

@@ -19,10 +19,12 @@ use fsarena_verdict::{QuestionView, SuiteView, Verdicts};
 use sentences::{headline, listed_pairs, pair_sentence};
 use text::ratio_and_interval;
 
-/// All verdicts of a RUN.
+/// All verdicts of a RUN, and what they hold for.
 #[must_use]
 pub fn verdict_tables(verdicts: &Verdicts, detail: Detail, width: usize, style: Style) -> String {
-    render::text::section(&section(verdicts, detail, style), width, style)
+    let mut section = section(verdicts, detail, style);
+    section.blocks.extend(rule::scope_sentence(verdicts).map(Block::Text));
+    render::text::section(&section, width, style)
 }
 
 /// The same as a section: the headline, a part a question, the rule, and how it is read.

@@ -19,6 +19,7 @@ mod loop_account;
 mod loop_alone_memory_devices;
 mod loop_alone_queue;
 mod loop_alone_watch;
+mod loop_answer;
 mod loop_bad_input;
 mod loop_cycle;
 mod loop_devices;

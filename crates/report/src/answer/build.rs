@@ -62,7 +62,7 @@ pub fn answer(run: &Run<'_>, baseline: Option<usize>) -> Answer {
         undecided: super::model::Undecided::default(),
         not_run: not_run_groups(run.study),
         cautions: Vec::new(),
-        scope: scope(run, elapsed_ns),
+        scope: scope(run),
     };
     answer.undecided = undecided(&answer);
     answer.sentences = sentences(&answer);
@@ -161,6 +161,9 @@ fn judged_cell(
         high: None,
         differs: false,
         more_blocks: None,
+        most_more_blocks: None,
+        no_difference_in_sight: false,
+        machine_effect: None,
         absent: None,
         why: None,
     };
@@ -187,6 +190,9 @@ fn judged_cell(
         high,
         differs: differs && pair.verdict == Verdict::Same,
         more_blocks: pair.forecast.map(|forecast| forecast.more_blocks),
+        most_more_blocks: pair.forecast.map(|forecast| forecast.most_more_blocks),
+        no_difference_in_sight: pair.no_difference_in_sight,
+        machine_effect: pair.machine_effect,
         why: pair.why,
         ..cell
     }
@@ -215,6 +221,9 @@ fn missing_cell(run: &Run<'_>, question: &QuestionView, contender: usize) -> Ans
         high: None,
         differs: false,
         more_blocks: None,
+        most_more_blocks: None,
+        no_difference_in_sight: false,
+        machine_effect: None,
         absent: absent.map(|one| one.why),
         why: left.map(|left| left.why.clone()),
     }
@@ -264,6 +273,9 @@ fn plain_cell(table: &PhaseTable, contender: usize) -> AnswerCell {
         high: None,
         differs: false,
         more_blocks: None,
+        most_more_blocks: None,
+        no_difference_in_sight: false,
+        machine_effect: None,
         absent: absent.map(|one| one.why).or_else(|| spread.is_none().then_some(Absence::Failed)),
         why: None,
     }

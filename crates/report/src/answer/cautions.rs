@@ -6,11 +6,12 @@ use crate::context::Run;
 use crate::format::count;
 use crate::text::clean;
 use crate::verdict::rule::DISAGREES;
-use crate::verdict::text::listed;
+use crate::verdict::text::some_of;
 use fsarena_model::host::Weight;
 use fsarena_model::record::CacheState;
 use fsarena_study::{FailureRow, MemoryView, NoticeRow, PhaseRow, PhaseTable, Study};
 use fsarena_verdict::watchers::FindingKind;
+use fsarena_verdict::{Excluded, QuestionView};
 
 /// Names that a sentence has at most.
 const NAMED: usize = 3;
@@ -26,7 +27,9 @@ pub(super) fn cautions(run: &Run<'_>, answer: &Answer) -> Vec<Caution> {
     all.extend(wrong_contents(study));
     all.extend(failures(study));
     all.extend(not_as_asked(study));
+    all.extend(without_figures(run));
     all.extend(not_compared(answer));
+    all.extend(by_machine(answer));
     all.extend(disturbed(run));
     all.extend(study.notices.iter().filter_map(notice));
     all.extend(conditions(run));
@@ -79,39 +82,52 @@ fn wrong_contents(study: &Study) -> Option<Caution> {
         .filter(is_wrong)
         .map(|row| format!("{} in {}", row.label, row.workload))
         .collect();
-    let text = || format!("WRONG CONTENTS when read again: {}; in no figure", some_of(&wrong));
+    let text =
+        || format!("WRONG CONTENTS when read again: {}; in no figure", some_of(&wrong, NAMED));
     (!wrong.is_empty()).then(|| caution(text(), None))
 }
 
-/// Failures of one contender by one error, over its workloads.
+/// Failures by one error, over contenders and workloads.
 fn failures(study: &Study) -> Vec<Caution> {
-    let mut groups: Vec<(&FailureRow, Vec<String>, usize)> = Vec::new();
+    let mut groups: Vec<Failures<'_>> = Vec::new();
     for row in study.failures.iter().filter(|row| row.step.is_some()) {
-        let is_alike = |known: &FailureRow| known.label == row.label && known.error == row.error;
-        match groups.iter_mut().find(|(known, ..)| is_alike(known)) {
-            Some((_, workloads, trials)) => {
-                if !workloads.contains(&row.workload) {
-                    workloads.push(row.workload.clone());
-                }
-                *trials += row.sequences.len();
+        let known = groups.iter().position(|group| group.row.error == row.error);
+        let at = known.unwrap_or_else(|| {
+            groups.push(Failures { row, labels: Vec::new(), workloads: Vec::new(), trials: 0 });
+            groups.len() - 1
+        });
+        let group = &mut groups[at];
+        group.trials += row.sequences.len();
+        for (names, name) in
+            [(&mut group.labels, &row.label), (&mut group.workloads, &row.workload)]
+        {
+            if !names.contains(name) {
+                names.push(name.clone());
             }
-            None => groups.push((row, vec![row.workload.clone()], row.sequences.len())),
         }
     }
-    let one = |(row, workloads, trials): (&FailureRow, Vec<String>, usize)| {
+    let one = |group: Failures<'_>| {
         let text = format!(
             "{} failed in {} of {}: {}",
-            row.label,
-            count(trials, "trial"),
-            some_of(&workloads),
-            clean(&row.error)
+            some_of(&group.labels, NAMED),
+            count(group.trials, "trial"),
+            some_of(&group.workloads, NAMED),
+            clean(&group.row.error)
         );
-        caution(text, row.remedy.clone())
+        caution(text, group.row.remedy.clone())
     };
     groups.into_iter().map(one).collect()
 }
 
-/// Rows that are not cold, or not limited in memory, although that was asked for.
+/// Trials that failed by one error.
+struct Failures<'a> {
+    row: &'a FailureRow,
+    labels: Vec<String>,
+    workloads: Vec<String>,
+    trials: usize,
+}
+
+/// Rows that are not cold, not warm or not limited in memory, although that was asked for.
 fn not_as_asked(study: &Study) -> Vec<Caution> {
     let rows = || {
         let of_table = |table| move |row| (table, row);
@@ -120,23 +136,77 @@ fn not_as_asked(study: &Study) -> Vec<Caution> {
     let named = |(table, row): (&PhaseTable, &PhaseRow)| {
         format!("{} in {} {}", row.label, table.workload, table.phase)
     };
-    let warm: Vec<(&PhaseTable, &PhaseRow)> = rows()
-        .filter(|(_, row)| row.cache == CacheState::Warm && row.not_cold_because.is_some())
-        .collect();
+    let in_state = |state: CacheState, what: &str, remedy: Option<&str>| {
+        let found = || rows().filter(|(_, row)| row.cache == state);
+        let why = found().find_map(|(_, row)| row.not_cold_because.clone())?;
+        let names: Vec<String> =
+            found().filter(|(_, row)| row.not_cold_because.is_some()).map(named).collect();
+        let text = format!("{what}: {} ({})", some_of(&names, NAMED), clean(&why));
+        Some(caution(text, remedy.map(str::to_owned)))
+    };
     let whole: Vec<(&PhaseTable, &PhaseRow)> =
         rows().filter(|(_, row)| matches!(row.memory, MemoryView::NotLimited { .. })).collect();
     let mut all = Vec::new();
-    if let Some((_, first)) = warm.first() {
-        let why = first.not_cold_because.clone().unwrap_or_default();
-        let names: Vec<String> = warm.iter().copied().map(named).collect();
-        all.push(caution(format!("not proved cold: {} ({why})", some_of(&names)), None));
-    }
+    all.extend(in_state(CacheState::Warm, "not proved cold, so not compared with cold ones", None));
+    let quiet = "end what drops caches or needs the memory, and run it again";
+    all.extend(in_state(CacheState::NotWarm, "not warm, so in no comparison", Some(quiet)));
     if let Some((_, PhaseRow { memory: MemoryView::NotLimited { reason, .. }, .. })) = whole.first()
     {
         let names: Vec<String> = whole.iter().copied().map(named).collect();
-        all.push(caution(format!("memory not limited: {} ({reason})", some_of(&names)), None));
+        let names = some_of(&names, NAMED);
+        all.push(caution(format!("memory not limited: {names} ({reason})"), None));
     }
     all
+}
+
+/// Contenders that have no figure where others have one, where nothing else says why.
+fn without_figures(run: &Run<'_>) -> Vec<Caution> {
+    let questions = run.verdicts.into_iter().flat_map(|verdicts| &verdicts.questions);
+    let mut groups: Vec<(&Excluded, Vec<String>)> = Vec::new();
+    for question in questions.filter(|question| !question.rows.is_empty()) {
+        for left in question.left.iter().filter(|left| !is_explained(run.study, question, left)) {
+            let name = format!("{} {}", question.workload, question.phase);
+            let is_alike = |known: &Excluded| known.label == left.label && known.why == left.why;
+            match groups.iter_mut().find(|(known, _)| is_alike(known)) {
+                Some((_, names)) => names.push(name),
+                None => groups.push((left, vec![name])),
+            }
+        }
+    }
+    let one = |(left, names): (&Excluded, Vec<String>)| {
+        let names = some_of(&names, NAMED);
+        caution(format!("{} has no figure in {names}: {}", left.label, clean(&left.why)), None)
+    };
+    groups.into_iter().map(one).collect()
+}
+
+/// Whether a word in the matrix, what was not run, a failure or the state of the cache says why a
+/// contender has no figure.
+fn is_explained(study: &Study, question: &QuestionView, left: &Excluded) -> bool {
+    let is_it =
+        |table: &&PhaseTable| table.workload == question.workload && table.phase == question.phase;
+    let Some(table) = study.tables.iter().find(is_it) else { return false };
+    let is_absent = table.absent.iter().any(|one| one.contender == left.contender);
+    let mut rows = table.rows.iter().filter(|row| row.contender == left.contender);
+    is_absent || rows.any(|row| row.not_cold_because.is_some() || row.trials_with_bad_contents > 0)
+}
+
+/// What differs in time and not in the work of the processors: the first, and how many more.
+fn by_machine(answer: &Answer) -> Option<Caution> {
+    let baseline = &answer.columns.first()?.label;
+    let mut found = answer.rows.iter().flat_map(|row| {
+        answer.columns.iter().zip(&row.cells).filter_map(move |(column, cell)| {
+            let words = cell.machine_effect?.words(&column.label, baseline);
+            Some(format!("{} in {} {}: {words}", column.label, row.workload, row.phase))
+        })
+    });
+    let first = found.next()?;
+    let more = match found.count() {
+        0 => String::new(),
+        more => format!("; {more} more of this kind"),
+    };
+    let remedy = "measure again on a quiet machine".to_owned();
+    Some(caution(format!("{first}{more}"), Some(remedy)))
 }
 
 /// Contenders that have figures and are compared in no row.
@@ -178,9 +248,13 @@ fn disturbed(run: &Run<'_>) -> Option<Caution> {
     Some(caution(format!("others used the machine: {}{more}", clean(first)), None))
 }
 
+/// Code of the notice on phases that were to be warm and were not (`fsarena_executor`): that is said
+/// of the rows.
+const NOT_WARM: &str = "not-warm";
+
 /// A notice that something can be done about; the others are facts.
 fn notice(row: &NoticeRow) -> Option<Caution> {
-    let remedy = row.remedy.clone()?;
+    let remedy = row.remedy.clone().filter(|_| row.code != NOT_WARM)?;
     let text = clean(&row.text);
     let text = text.trim_end().trim_end_matches('.');
     let worst = if row.measure.is_some() && row.trials > 1 { "at worst, " } else { "" };
@@ -200,15 +274,6 @@ fn conditions(run: &Run<'_>) -> Option<Caution> {
         format!("the machine before the RUN: {first}{more}"),
         Some("fsarena doctor says what to do".to_owned()),
     ))
-}
-
-/// The first names, and how many more there are.
-fn some_of(names: &[String]) -> String {
-    let mut items: Vec<String> = names.iter().take(NAMED).cloned().collect();
-    if names.len() > NAMED {
-        items.push(format!("{} more", names.len() - NAMED));
-    }
-    listed(&items)
 }
 
 /// What stands between a reason and the package that would help.

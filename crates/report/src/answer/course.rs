@@ -2,6 +2,7 @@
 
 use super::model::{AnswerRow, Course, Mark};
 use crate::context::Run;
+use crate::verdict::rule::scope_sentence;
 use crate::verdict::text::about;
 use fsarena_model::contender::DeviceLevel;
 use fsarena_model::run::{RunPlan, RunState};
@@ -117,20 +118,16 @@ pub(super) fn device_words(plan: &RunPlan) -> Vec<String> {
     all
 }
 
-/// For what all this holds.
-pub(super) fn scope(run: &Run<'_>, elapsed_ns: Option<u64>) -> String {
-    if run.verdicts.is_none_or(|verdicts| verdicts.questions.is_empty()) {
+/// For what all this holds; empty where nothing is said.
+pub(super) fn scope(run: &Run<'_>) -> String {
+    let Some(verdicts) = run.verdicts else { return String::new() };
+    if verdicts.questions.iter().all(|question| question.pairs.is_empty()) {
         return String::new();
     }
-    if run.measured_by().is_some() {
-        return "Holds for the trials that were brought in.".to_owned();
+    match run.measured_by() {
+        Some(_) => "Holds for the trials that were brought in.".to_owned(),
+        None => scope_sentence(verdicts).unwrap_or_default(),
     }
-    let boots = match run.study.boots {
-        0 | 1 => "this boot".to_owned(),
-        boots => format!("these {boots} boots"),
-    };
-    let time = elapsed_ns.map_or_else(|| "this RUN".to_owned(), |ns| format!("these {}", used(ns)));
-    format!("Holds on this machine, in {boots}, in {time}.")
 }
 
 #[cfg(test)]

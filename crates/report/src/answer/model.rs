@@ -7,6 +7,7 @@
 use fsarena_model::run::{Clock, RunState};
 use fsarena_model::verdict::{Metric, Rule};
 use fsarena_study::Absence;
+use fsarena_verdict::MachineEffect;
 use serde::Serialize;
 
 /// What a RUN says, for one screen.
@@ -145,9 +146,15 @@ pub struct AnswerCell {
     pub high: Option<f64>,
     /// The same within the margin, and yet shown to differ: both are true.
     pub differs: bool,
-    /// Blocks that deciding would still take, of a pair that is not known yet; absent where no end
-    /// is in sight.
+    /// Blocks that deciding would still take, at least and at most, of a pair that is not known
+    /// yet; absent where no end is in sight.
     pub more_blocks: Option<u64>,
+    pub most_more_blocks: Option<u64>,
+    /// Not known yet, and further blocks would hardly show a difference.
+    pub no_difference_in_sight: bool,
+    /// Wall time differs and the work of the processors does not, beside others that used the
+    /// machine more on the slower side: it is the machine then, and not the file system.
+    pub machine_effect: Option<MachineEffect>,
     /// Why there is no figure, in a word.
     pub absent: Option<Absence>,
     /// Why there is no figure, or why it is not compared, or what has to be known with it.
@@ -194,10 +201,15 @@ pub struct Undecided {
     pub unknown: usize,
     /// Those of them that more blocks would decide, by the forecast.
     pub within_reach: usize,
-    /// Blocks that these would still take.
+    /// Blocks that these would still take, at least and at most; the latter is absent where it is
+    /// too long to wait for.
     pub more_blocks: Option<u64>,
+    pub most_more_blocks: Option<u64>,
     /// Time that those would take, ns.
     pub more_ns: Option<u64>,
+    pub most_more_ns: Option<u64>,
+    /// Cells that are not known yet, and of which further blocks would hardly show a difference.
+    pub no_difference_in_sight: usize,
     /// What a new RUN that has this time is started with, such as `--budget 10m`.
     pub options: Option<String>,
     /// All that in one sentence; empty where nothing was compared.

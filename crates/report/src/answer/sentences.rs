@@ -4,7 +4,7 @@
 use super::course::used;
 use super::model::{Answer, AnswerCell, AnswerRow, Mark, Undecided};
 use crate::format::count;
-use crate::verdict::text::{about, listed, margin, ratio};
+use crate::verdict::text::{about, listed, margin, ratio, some_of};
 use fsarena_model::verdict::{Metric, Rule};
 
 /// With more contenders than this against the baseline they are not told one by one.
@@ -48,16 +48,17 @@ pub(crate) fn change_range(metric: Metric, cell: &AnswerCell) -> String {
             let range = joined(&ratio(low), &ratio(high));
             format!("{range} times {}", amount(metric))
         }
-        (Mark::Faster, _) => format!("{} % {}", percents(least, most), less(metric)),
-        _ => format!("{} % {}", percents(least, most), more(metric)),
+        // What is almost all is not rounded to all.
+        (Mark::Faster, _) => format!("{} % {}", percents(least, most, 99.5), less(metric)),
+        _ => format!("{} % {}", percents(least, most, f64::INFINITY), more(metric)),
     }
 }
 
-/// `22-28`, `22` where both are the same.
-fn percents(least: f64, most: f64) -> String {
+/// `22-28`, `22` where both are the same; with a decimal below 1 and above `exact`.
+fn percents(least: f64, most: f64, exact: f64) -> String {
     let text = |share: f64| match share * 100.0 {
         percent if percent < 0.95 => format!("{:.1}", percent.max(0.1)),
-        percent if percent > 99.5 => format!("{percent:.1}"),
+        percent if percent > exact => format!("{percent:.1}"),
         percent => format!("{percent:.0}"),
     };
     joined(&text(least), &text(most))
@@ -149,6 +150,8 @@ struct Rival<'a> {
     /// The largest difference first.
     faster: Vec<(&'a AnswerRow, &'a AnswerCell)>,
     slower: Vec<(&'a AnswerRow, &'a AnswerCell)>,
+    /// What differs by the machine, and is in neither of these.
+    by_machine: Vec<(&'a AnswerRow, &'a AnswerCell)>,
 }
 
 impl<'a> Rival<'a> {
@@ -157,17 +160,20 @@ impl<'a> Rival<'a> {
             answer.rows.iter().map(|row| (row, &row.cells[column])).collect();
         let number = |mark: Mark| cells.iter().filter(|(_, cell)| cell.mark == mark).count();
         let largest_first = |mark: Mark| {
+            let is_it = |cell: &AnswerCell| cell.mark == mark && cell.machine_effect.is_none();
             let mut found: Vec<(&AnswerRow, &AnswerCell)> =
-                cells.iter().copied().filter(|(_, cell)| cell.mark == mark).collect();
+                cells.iter().copied().filter(|(_, cell)| is_it(cell)).collect();
             found.sort_by(|a, b| distance(b.1).total_cmp(&distance(a.1)));
             found
         };
         let (unknown, same) = (number(Mark::Unknown), number(Mark::Same));
         let (faster, slower) = (largest_first(Mark::Faster), largest_first(Mark::Slower));
-        let compared = unknown + same + faster.len() + slower.len();
+        let by_machine: Vec<(&AnswerRow, &AnswerCell)> =
+            cells.iter().copied().filter(|(_, cell)| cell.machine_effect.is_some()).collect();
+        let compared = unknown + same + faster.len() + slower.len() + by_machine.len();
         let label = &answer.columns[column].label;
         let differing = cells.into_iter().filter(|(_, cell)| cell.differs).collect();
-        Self { label, compared, unknown, same, differing, faster, slower }
+        Self { label, compared, unknown, same, differing, faster, slower, by_machine }
     }
 
     /// Where it is the farthest from the baseline, on one side.
@@ -187,7 +193,7 @@ impl<'a> Rival<'a> {
             .take(NAMED)
             .filter_map(|(row, cell)| {
                 let times = ratio(cell.ratio?);
-                Some(format!("{} {} {times} times", row.workload, row.phase))
+                Some(format!("{} {times} times", name(row)))
             })
             .collect();
         match shown.is_empty() {
@@ -217,11 +223,28 @@ impl<'a> Rival<'a> {
             };
             text.push_str(&part);
         }
+        if !self.by_machine.is_empty() {
+            let names: Vec<String> = self.by_machine.iter().map(|(row, _)| name(row)).collect();
+            let number = names.len();
+            let part = match text.is_empty() {
+                true => format!(
+                    "{} differs from {baseline} in {number} of {} by",
+                    self.label, self.compared
+                ),
+                false => format!("; in {number} it differs by"),
+            };
+            let names = some_of(&names, NAMED);
+            text.push_str(&format!("{part} the machine, not by the file system: {names}"));
+        }
         if text.is_empty() {
             return None;
         }
         Some(format!("{text}."))
     }
+}
+
+fn name(row: &AnswerRow) -> String {
+    format!("{} {}", row.workload, row.phase)
 }
 
 /// How far a cell is from the baseline.
@@ -231,9 +254,10 @@ fn distance(cell: &AnswerCell) -> f64 {
 
 /// `: small-files delete (22-28 % less time), big-file read (…) and 3 more`.
 fn named(rows: &[(&AnswerRow, &AnswerCell)]) -> String {
-    let shown = rows.iter().take(NAMED).map(|(row, cell)| {
-        format!("{} {} ({})", row.workload, row.phase, change_range(row.metric, cell))
-    });
+    let shown = rows
+        .iter()
+        .take(NAMED)
+        .map(|(row, cell)| format!("{} ({})", name(row), change_range(row.metric, cell)));
     let shown: Vec<String> = shown.collect();
     let more = match rows.len() - shown.len() {
         0 => String::new(),
@@ -250,6 +274,7 @@ fn together(baseline: &str, rivals: &[Rival<'_>]) -> Vec<String> {
         (sum(|rival| rival.faster.len()), "faster"),
         (sum(|rival| rival.slower.len()), "slower"),
         (sum(|rival| rival.same), "the same"),
+        (sum(|rival| rival.by_machine.len()), "different by the machine"),
         (sum(|rival| rival.unknown), "not known yet"),
     ];
     let numbers: Vec<String> = numbers
@@ -268,7 +293,7 @@ fn together(baseline: &str, rivals: &[Rival<'_>]) -> Vec<String> {
         let (label, (row, cell)) =
             all.max_by(|a, b| distance(a.1.1).total_cmp(&distance(b.1.1)))?;
         let range = change_range(row.metric, cell);
-        Some(format!("{label} in {} {} ({range})", row.workload, row.phase))
+        Some(format!("{label} in {} ({range})", name(row)))
     };
     let fastest = farthest(Mark::Faster).map(|who| format!("best: {who}"));
     let slowest = farthest(Mark::Slower).map(|who| format!("worst: {who}"));
@@ -296,12 +321,21 @@ pub(super) fn undecided(answer: &Answer) -> Undecided {
     let block_ns = block_ns(answer);
     // Those that a RUN of a length that somebody would start can decide.
     let far = |blocks: u64| block_ns.is_some_and(|ns| blocks as f64 * ns / 1e9 > FAR_S);
-    let reach: Vec<u64> =
-        cells().filter_map(|cell| cell.more_blocks).filter(|&blocks| !far(blocks)).collect();
+    let time = |blocks: u64| block_ns.map(|ns| (blocks as f64 * ns) as u64);
+    let is_in_reach = |cell: &&AnswerCell| cell.more_blocks.is_some_and(|blocks| !far(blocks));
+    let reach: Vec<&AnswerCell> = cells().filter(is_in_reach).collect();
     open.within_reach = reach.len();
-    open.more_blocks = reach.iter().copied().max();
-    open.more_ns = open.more_blocks.zip(block_ns).map(|(blocks, ns)| (blocks as f64 * ns) as u64);
-    open.options = open.more_blocks.and_then(|blocks| options(answer, blocks, open.more_ns));
+    open.more_blocks = reach.iter().filter_map(|cell| cell.more_blocks).max();
+    open.most_more_blocks =
+        reach.iter().filter_map(|cell| cell.most_more_blocks).max().filter(|&blocks| !far(blocks));
+    open.more_ns = open.more_blocks.and_then(time);
+    open.most_more_ns = open.most_more_blocks.and_then(time);
+    let nothing_in_sight = |cell: &&AnswerCell| {
+        cell.mark == Mark::Unknown && cell.no_difference_in_sight && cell.more_blocks.is_none()
+    };
+    open.no_difference_in_sight = cells().filter(nothing_in_sight).count();
+    let of = |blocks: Option<u64>| options(answer, blocks?, blocks.and_then(time));
+    open.options = of(open.most_more_blocks).or_else(|| of(open.more_blocks));
     open.sentence = cost(answer, &open);
     open
 }
@@ -312,23 +346,54 @@ fn block_ns(answer: &Answer) -> Option<f64> {
     (blocks > 0).then(|| answer.head.elapsed_ns.map(|ns| ns as f64 / f64::from(blocks)))?
 }
 
+/// `Not known yet: 14 of 14. 6 to 32 more blocks (9 min to 48 min) would probably decide 7 of them:
+/// --runs 40; for 7 no difference is in sight.`
 fn cost(answer: &Answer, open: &Undecided) -> String {
     let first = format!("Not known yet: {} of {}", open.unknown, open.asked);
+    let none = open.no_difference_in_sight;
     let Some(blocks) = open.more_blocks else {
-        let why = if answer.head.course.blocks == 0 { "" } else { "; no difference is in sight" };
+        let why = match (answer.head.course.blocks, none) {
+            (0, _) | (_, 0) => String::new(),
+            (_, none) if none == open.unknown => "; no difference is in sight".to_owned(),
+            (_, none) => format!("; for {none} of them no difference is in sight"),
+        };
         return format!("{first}{why}.");
-    };
-    let time = match open.more_ns {
-        Some(ns) => about(ns as f64 / 1e9),
-        None => count(usize::try_from(blocks).unwrap_or(usize::MAX), "block"),
     };
     let which = match open.unknown - open.within_reach {
         0 if open.unknown == 1 => "it".to_owned(),
         0 => "them".to_owned(),
         _ => format!("{} of them", open.within_reach),
     };
+    let more = more_blocks(blocks, open);
     let options = open.options.iter().map(|options| format!(": {options}")).collect::<String>();
-    format!("{first}; about {time} more would decide {which}{options}.")
+    let none = match none {
+        0 => String::new(),
+        none => format!("; for {none} no difference is in sight"),
+    };
+    format!("{first}. {more} would probably decide {which}{options}{none}.")
+}
+
+/// `6 to 32 more blocks (9 min to 48 min)`.
+fn more_blocks(least: u64, open: &Undecided) -> String {
+    let time = |ns: u64| about(ns as f64 / 1e9);
+    let plural = |blocks: u64| if blocks == 1 { "block" } else { "blocks" };
+    let in_brackets = |text: Option<String>| text.map_or_else(String::new, |t| format!(" ({t})"));
+    let least_time = open.more_ns.map(time);
+    match open.most_more_blocks {
+        None => {
+            let time = least_time.map(|time| format!("{time} or longer"));
+            format!("{least} or more {}{}", plural(2), in_brackets(time))
+        }
+        Some(most) if most <= least => {
+            let time = least_time.map(|time| format!("about {time}"));
+            format!("About {least} more {}{}", plural(least), in_brackets(time))
+        }
+        Some(most) => {
+            let range = least_time.zip(open.most_more_ns.map(time));
+            let time = range.map(|(least, most)| format!("{least} to {most}"));
+            format!("{least} to {most} more {}{}", plural(most), in_brackets(time))
+        }
+    }
 }
 
 /// What a new RUN needs to have so many blocks more.
@@ -391,6 +456,9 @@ mod tests {
             high: Some(high),
             differs: false,
             more_blocks: None,
+            most_more_blocks: None,
+            no_difference_in_sight: false,
+            machine_effect: None,
             absent: None,
             why: None,
         }

@@ -19,8 +19,9 @@ use fsarena_model::verdict::Metric;
 const SCREEN: usize = 40;
 /// Lines that it takes at most.
 const TWO_SCREENS: usize = 60;
-/// What is to be minded, at most; the rest is counted.
+/// What is to be minded, at least and at most where there is more; the rest is counted.
 const CAUTIONS: usize = 3;
+const MOST_CAUTIONS: usize = 6;
 /// An interval this wide (its high end ÷ its low one) says too little for a figure.
 const WIDE: f64 = 4.0;
 
@@ -32,6 +33,7 @@ pub fn answer_text(answer: &Answer, page: Option<&str>, width: usize, style: Sty
     out.push_str(&screen.matrices());
     out.push_str(&screen.legend());
     out.push_str(&screen.paragraphs());
+    out.push_str(&screen.to_mind(out.lines().count()));
     out.push_str(&screen.pointers(page));
     out
 }
@@ -84,6 +86,9 @@ impl Screen<'_> {
 
     /// One matrix a figure that was asked.
     fn matrices(&self) -> String {
+        if self.answer.columns.is_empty() {
+            return String::new();
+        }
         let (mut out, mut left) = (String::new(), TWO_SCREENS);
         let (mut hidden_rows, mut hidden_contenders) = (0, 0);
         for (metric, clock, rows) in self.groups() {
@@ -226,7 +231,10 @@ impl Screen<'_> {
         let marked = |figure: Option<String>, mark: &str| {
             figure.map_or_else(|| mark.to_owned(), |figure| format!("{figure} {mark}"))
         };
+        let is_machine = cell.machine_effect.is_some();
         let (text, tone) = match cell.mark {
+            Mark::Faster if is_machine => (marked(change, "▼*"), Tone::Faint),
+            Mark::Slower if is_machine => (marked(change, "▲*"), Tone::Faint),
             Mark::Baseline => (median, Tone::Plain),
             Mark::Faster => (marked(change, "▼"), Tone::Good),
             Mark::Slower => (marked(change, "▲"), Tone::Bad),
@@ -256,6 +264,10 @@ impl Screen<'_> {
             (has(Mark::Same), same),
             (has(Mark::Unknown), "? not known yet".to_owned()),
             (self.answer.is_judged && has(Mark::NotCompared), "~ not compared".to_owned()),
+            (
+                cells().any(|cell| cell.machine_effect.is_some()),
+                "* the machine, not the file system".to_owned(),
+            ),
         ];
         let parts: Vec<String> =
             parts.into_iter().filter(|(is_there, _)| *is_there).map(|(_, text)| text).collect();
@@ -272,7 +284,7 @@ impl Screen<'_> {
             .collect()
     }
 
-    /// The sentences; what is not known yet and for what all holds; what was not run; what to mind.
+    /// The sentences; what is not known yet and for what all holds; what was not run.
     fn paragraphs(&self) -> String {
         let answer = self.answer;
         let mut out = String::from("\n");
@@ -295,13 +307,30 @@ impl Screen<'_> {
         if !not_run.is_empty() {
             out.push_str(&self.wrapped("not run: ", &not_run.join("; ")));
         }
-        for caution in answer.cautions.iter().take(CAUTIONS) {
+        out
+    }
+
+    /// What to mind, below `lines` lines: as much as leaves it on one screen, and the gravest in any
+    /// case.
+    fn to_mind(&self, lines: usize) -> String {
+        let cautions = &self.answer.cautions;
+        // Below it are the rest of them in one line, and one that says where more is.
+        let mut left = SCREEN.saturating_sub(lines + 2);
+        let (mut out, mut shown) = (String::new(), 0);
+        for caution in cautions.iter().take(MOST_CAUTIONS) {
             let remedy = caution.remedy.as_ref().map(|remedy| format!("; {remedy}"));
             let text = format!("{}{}", caution.text, remedy.unwrap_or_default());
-            out.push_str(&self.wrapped("mind: ", &text));
+            let text = self.wrapped("mind: ", &text);
+            let height = text.lines().count();
+            if shown >= CAUTIONS && height > left {
+                break;
+            }
+            left = left.saturating_sub(height);
+            out.push_str(&text);
+            shown += 1;
         }
-        if answer.cautions.len() > CAUTIONS {
-            let more = answer.cautions.len() - CAUTIONS;
+        if cautions.len() > shown {
+            let more = cautions.len() - shown;
             out.push_str(&self.wrapped("mind: ", &format!("{more} more in all figures")));
         }
         out

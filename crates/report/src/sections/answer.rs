@@ -16,8 +16,8 @@ use crate::section::{Block, Section};
 use crate::text::capital;
 use crate::verdict::question::undecided;
 use crate::verdict::rule::DISAGREES;
-use crate::verdict::sentences::answer;
-use crate::verdict::text::{about, blocks, listed, margin};
+use crate::verdict::sentences::{answer, needed};
+use crate::verdict::text::{listed, margin};
 use crate::verdict::{suite_table, suite_words};
 use fsarena_model::verdict::{Metric, Rule};
 use fsarena_study::PhaseTable;
@@ -269,20 +269,20 @@ fn open(verdicts: &Verdicts) -> Markup {
     let forecasts = || open().filter_map(|pair| pair.forecast.as_ref());
     let least = forecasts().min_by(|a, b| a.seconds.total_cmp(&b.seconds));
     let most = forecasts().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
-    let cost = |of: &fsarena_verdict::Forecast| {
-        let blocks = blocks(of.more_blocks);
-        format!("about {blocks} ({}) more", about(of.seconds))
-    };
+    let nothing_in_sight = open().filter(|pair| pair.no_difference_in_sight).count();
     html! {
         p {
             (n) " of " (count(pairs, "pair")) @if n == 1 { " is" } @else { " are" } " undecided. "
             @match (least, most) {
                 (Some(least), Some(most)) if n > 1 => {
-                    "By the forecast the next one to be decided takes " (cost(least))
-                    ", the last one " (cost(most)) "."
+                    "By the forecast the next one to be decided takes " (needed(least))
+                    ", the last one " (needed(most)) "."
                 }
-                (Some(one), _) => { "By the forecast deciding it takes " (cost(one)) "." }
+                (Some(one), _) => { "By the forecast deciding it takes " (needed(one)) "." }
                 (None, _) => { "There is no forecast of what deciding would take." }
+            }
+            @if nothing_in_sight > 0 {
+                " For " (nothing_in_sight) " of them no difference is in sight."
             }
             @if matches!(verdicts.rule, Rule::Looks { .. }) && verdicts.stop.is_some() {
                 " A RUN that has ended is never extended: that would be a new RUN with a larger "

@@ -26,6 +26,7 @@ use crate::text::{Detail, Style, clean, escaped};
 use crate::verdict::{self, sentences, verdict_headline};
 use crate::{ledger, phases, raw, render};
 use fsarena_model::run::RunHeader;
+use fsarena_verdict::Verdicts;
 use std::fmt::Write as _;
 
 type Build = fn(&SectionContext<'_>) -> Section;
@@ -112,7 +113,8 @@ pub fn run_text(
     let all = made(&context, if has_raw { TEXT | RAW } else { TEXT });
     let texts = all.iter().map(|(_, section)| render::text::section(section, width, style));
     let first = answer_text(&answer(run, None), None, width, style);
-    let heading = run_heading(run.study, width, style);
+    let cut_off = run.verdicts.and_then(Verdicts::cut_off);
+    let heading = run_heading(run.study, cut_off, width, style);
     [first, heading].into_iter().chain(texts).collect::<Vec<_>>().join("\n")
 }
 
@@ -148,7 +150,7 @@ pub fn markdown(run: &Run<'_>, style: Style) -> String {
     let Run { header, study, verdicts, .. } = *run;
     let style = Style { colour: false, bars: false, ..style };
     let mut out = String::new();
-    let mut lines = heading_lines(study).into_iter();
+    let mut lines = heading_lines(study, verdicts.and_then(Verdicts::cut_off)).into_iter();
     let title = lines.next().unwrap_or_default();
     let _ = write!(out, "# {}\n\n", escaped(&title));
     let facts: Vec<String> = lines.map(|line| escaped(&line)).collect();

@@ -74,7 +74,7 @@ pub fn watched_tables(
         }
     };
     let text = |section: &Section| render::text::section(section, width, style);
-    let heading = run_heading(study, width, style);
+    let heading = run_heading(study, None, width, style);
     format!("{heading}\n{}\n{}", text(&Section::new(blocks)), text(&notes::section(study)))
 }
 

@@ -15,6 +15,12 @@ use fsarena_verdict::{IntervalBy, PairView, RerunBlock, Verdicts};
 pub(crate) const DISAGREES: &str =
     "what the looks decided when they were taken is not what the stored trials say now.";
 
+/// What verdicts hold for, and how other days join; absent where no trial was done.
+pub(crate) fn scope_sentence(verdicts: &Verdicts) -> Option<String> {
+    let scope = verdicts.scope.as_ref()?.words()?;
+    Some(format!("Holds {scope}; `fsarena compare` joins RUNs of other days."))
+}
+
 /// By which rule it was decided, and what became of the blocks.
 pub(crate) fn rule_and_course(verdicts: &Verdicts) -> String {
     format!("{}. {}", rule(verdicts), course(verdicts))

@@ -191,15 +191,18 @@ fn still_needed(forecast: &Forecast) -> String {
     if forecast.more_blocks == 0 {
         return format!("by the forecast the next look shows {what}");
     }
+    format!("{} to show {what}", needed(forecast))
+}
+
+/// What it would still take: `about 14 blocks (6 min) more`, `6 to 40 blocks (3 min to 20 min)
+/// more`.
+pub(crate) fn needed(forecast: &Forecast) -> String {
     let (time, most_time) = (about(forecast.seconds), about(forecast.most_seconds));
     if forecast.most_more_blocks == forecast.more_blocks {
-        return format!("about {} ({time}) more to show {what}", blocks(forecast.more_blocks));
+        return format!("about {} ({time}) more", blocks(forecast.more_blocks));
     }
-    format!(
-        "{} to {} ({time} to {most_time}) more to show {what}",
-        forecast.more_blocks,
-        blocks(forecast.most_more_blocks)
-    )
+    let most = blocks(forecast.most_more_blocks);
+    format!("{} to {most} ({time} to {most_time}) more", forecast.more_blocks)
 }
 
 /// The pairs to be listed, and how many are left out.

@@ -193,6 +193,15 @@ pub fn listed(items: &[String]) -> String {
     }
 }
 
+/// The first names, and how many more there are: `a, b and 3 more`.
+pub(crate) fn some_of(names: &[String], most: usize) -> String {
+    let mut items: Vec<String> = names.iter().take(most).cloned().collect();
+    if names.len() > most {
+        items.push(format!("{} more", names.len() - most));
+    }
+    listed(&items)
+}
+
 /// What a verdict says of one thing against another, and its ratio with the interval in brackets:
 /// `ext4 is FASTER than xfs: 1.23 times as fast [1.18, 1.29]`. `ratio` is the first's value ÷ the
 /// second's; absent, the colon and what follows it are left out.

@@ -4,17 +4,21 @@
 use super::verdict::{against, pair, row};
 use super::{plain, run_of};
 use fsarena_model::contender::{Cache, Contender, DeviceLevel};
-use fsarena_model::record::{CacheState, TrialRecord};
+use fsarena_model::record::{CacheState, Outcome, TrialRecord};
 use fsarena_model::run::{NotRun, RunHeader, RunSession, RunState};
 use fsarena_model::verdict::{Metric, Pairs, Rule, Stop, StopWhy, Verdict};
 use fsarena_model::work::Workload;
-use fsarena_report::{Run, Style, answer, answer_text, baselines, json};
+use fsarena_report::{
+    Detail, Run, Style, answer, answer_text, baselines, json, markdown, run_text,
+};
 use fsarena_study::{Study, study};
 use fsarena_testkit::records::{
     self, SECOND_NS, big_file, contender, metadata, own_work, real_work, small_files,
 };
 use fsarena_verdict::watchers::Watch;
-use fsarena_verdict::{Excluded, Forecast, ForecastFor, QuestionView, RankRow, Verdicts};
+use fsarena_verdict::{
+    Excluded, Forecast, ForecastFor, MachineEffect, QuestionView, RankRow, Scope, Verdicts,
+};
 
 /// What is said of a contender against the first in one question, and their ratio.
 type MarkedRatio = (char, f64);
@@ -34,8 +38,8 @@ struct Sample {
 impl Sample {
     /// Questions on every phase of `workloads` for contenders of these labels, the first being the
     /// baseline. `cells` has a row a question and in it one entry for each of the others: `f`
-    /// faster, `s` slower, `=` same, `d` same and yet different, `?` not known, `w` wide open,
-    /// `-` missing.
+    /// faster, `s` slower, `m` slower by the machine, `=` same, `d` same and yet different, `?` not
+    /// known, `w` wide open, `-` missing.
     fn new(labels: &[&str], workloads: Vec<Workload>, cells: &[&[MarkedRatio]]) -> Self {
         let contenders: Vec<Contender> = labels
             .iter()
@@ -91,7 +95,15 @@ fn verdicts(header: &RunHeader, labels: &[&str], cells: &[&[MarkedRatio]]) -> Ve
         baseline: Some(labels[0].to_owned()),
         reference: Some(labels[0].to_owned()),
         budget_ns: Some(240 * SECOND_NS),
+        most_blocks: 8,
         stop: Some(Stop { blocks: 8, why: StopWhy::Cap }),
+        scope: Some(Scope {
+            machine: "a machine".to_owned(),
+            boots: 1,
+            sessions: 1,
+            started_unix_ns: Some(1),
+            ended_unix_ns: Some(232 * SECOND_NS),
+        }),
         ..super::verdict::verdicts(questions.collect())
     }
 }
@@ -104,7 +116,7 @@ fn question(labels: &[&str], cells: &[MarkedRatio], median_s: f64) -> QuestionVi
         let (at, label) = (at + 1, labels[at + 1]);
         let (verdict, wide) = match said {
             'f' => (Verdict::Faster, 1.04),
-            's' => (Verdict::Slower, 1.04),
+            's' | 'm' => (Verdict::Slower, 1.04),
             '=' => (Verdict::Same, 1.03),
             'd' => (Verdict::Same, 1.01),
             'w' => (Verdict::Undecided, 30.0),
@@ -127,6 +139,13 @@ fn question(labels: &[&str], cells: &[MarkedRatio], median_s: f64) -> QuestionVi
             most_blocks: 40,
             most_more_blocks: 32,
             most_seconds: 320.0,
+        });
+        one.no_difference_in_sight = said == 'w';
+        one.machine_effect = (said == 'm').then_some(MachineEffect {
+            time_ratio: ratio,
+            cpu_ratio: 1.004,
+            a_others_share: 0.77,
+            b_others_share: 0.02,
         });
         of.pairs.push(one);
     }
@@ -159,7 +178,7 @@ fn none_decided() -> Sample {
 
 #[test]
 fn all_is_decided() {
-    insta::assert_snapshot!(all_decided().text(), @r"
+    insta::assert_snapshot!(all_decided().text(), @"
     quick: 8 blocks in 11m55, loop image 1 GiB, VM                             RUN 1
     time until safe on disk    ext4      xfs     btrfs
     small-files create       100 ms  -11 % ▼   +92 % ▲
@@ -177,15 +196,15 @@ fn all_is_decided() {
     than ext4 in 1 of 7: metadata list (38-42 % less time); slower in 5: big-file
     write (11.8-12.8 times the time), metadata create (5.44-5.89 times the time) and
     3 more; as fast in 1 (within ±5 %).
-    All 14 comparisons are decided. Holds on this machine, in this boot, in these
-    11m55.
+    All 14 comparisons are decided. Holds on this machine, this boot, in these 4
+    minutes; `fsarena compare` joins RUNs of other days.
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
 
 #[test]
 fn nothing_is_decided() {
-    insta::assert_snapshot!(none_decided().text(), @r"
+    insta::assert_snapshot!(none_decided().text(), @"
     quick: 8 blocks in 11m55, loop image 1 GiB, VM                             RUN 1
     time until safe on disk    ext4      xfs  btrfs
     small-files create       100 ms  -11 % ?      ?
@@ -198,8 +217,10 @@ fn nothing_is_decided() {
     ? not known yet
 
     Whether xfs and btrfs differ from ext4 is not known yet.
-    Not known yet: 14 of 14; about 9 min more would decide 7 of them: --runs 14.
-    Holds on this machine, in this boot, in these 11m55.
+    Not known yet: 14 of 14. 6 to 32 more blocks (9 min to 48 min) would probably
+    decide 7 of them: --runs 40; for 7 no difference is in sight. Holds on this
+    machine, this boot, in these 4 minutes; `fsarena compare` joins RUNs of other
+    days.
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
@@ -216,7 +237,7 @@ fn cut_off() -> Sample {
 /// Planned, done, left and why.
 #[test]
 fn a_run_that_its_budget_cut_off_says_so() {
-    insta::assert_snapshot!(cut_off().text(), @r"
+    insta::assert_snapshot!(cut_off().text(), @"
     quick: 4 blocks in 5m55, loop image 1 GiB, VM                              RUN 1
     time until safe on disk    ext4      xfs  btrfs
     small-files create       100 ms  -11 % ?      ?
@@ -229,10 +250,137 @@ fn a_run_that_its_budget_cut_off_says_so() {
     ? not known yet
 
     Whether xfs and btrfs differ from ext4 is not known yet.
-    Not known yet: 14 of 14; about 9 min more would decide 7 of them: --runs 10.
-    Holds on this machine, in this boot, in these 5m55.
+    Not known yet: 14 of 14. 6 to 32 more blocks (9 min to 47 min) would probably
+    decide 7 of them: --runs 36; for 7 no difference is in sight. Holds on this
+    machine, this boot, in these 4 minutes; `fsarena compare` joins RUNs of other
+    days.
     mind: cut off after 4 of 8 blocks (36 of 72 trials, 36 left), since its budget
           of 4 min was used up
+    page: quick-1.html   all figures: fsarena show 1
+    ");
+}
+
+/// `show` and Markdown say it where they say the state of a RUN that came to its end.
+#[test]
+fn a_run_that_was_cut_off_is_not_called_done() {
+    let sample = cut_off();
+    let show = |run: &Run<'_>| run_text(run, Detail::Brief, false, 80, plain());
+    let texts = [sample.with(show), sample.with(|run| markdown(run, plain()))];
+    for text in texts {
+        let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let how = "cut off by its budget of 4m00s: 4 of 8 blocks done, 4 left";
+        assert!(flat.contains(how) && !flat.contains(" done, 36"), "{text}");
+    }
+}
+
+/// Nothing was measured: no matrix, no question that stays open, and why.
+#[test]
+fn no_trial_came_to_its_end() {
+    let mut sample = none_decided();
+    sample.state = RunState::Done;
+    for record in &mut sample.records {
+        record.phases.clear();
+        record.outcome = Outcome::Failed {
+            step: "prepare".to_owned(),
+            error: "no space left on device (os error 28)".to_owned(),
+            remedy: Some("take a larger device, such as --on loop:4G".to_owned()),
+        };
+    }
+    let verdicts = sample.verdicts.as_mut().unwrap();
+    (verdicts.blocks_done, verdicts.blocks_counted) = (8, 0);
+    verdicts.reference = None;
+    for question in &mut verdicts.questions {
+        question.rows.clear();
+        question.pairs.clear();
+        let left = |(contender, label): (usize, &&str)| Excluded {
+            contender,
+            label: (*label).to_owned(),
+            why: "no trial gave this figure".to_owned(),
+        };
+        question.left = QUICK.iter().enumerate().map(left).collect();
+    }
+    insta::assert_snapshot!(sample.text(), @"
+    quick: 8 blocks in 11m55, loop image 1 GiB, VM                             RUN 1
+
+    There is no answer: no trial came to its end.
+    mind: ext4, xfs and btrfs failed in 72 trials of small-files, big-file and
+          metadata: no space left on device (os error 28); take a larger device,
+          such as --on loop:4G
+    page: quick-1.html   all figures: fsarena show 1
+    ");
+}
+
+/// Wall time differs and CPU time does not: said in the matrix, in the sentence and with figures.
+#[test]
+fn the_machine_and_not_the_file_system() {
+    let cells: [&[MarkedRatio]; 7] = [
+        &[('m', 1.32), ('s', 1.92)],
+        &[('=', 1.0), ('m', 1.2)],
+        &[('f', 0.75), ('m', 1.41)],
+        &[('=', 1.0), ('m', 1.3)],
+        &[('=', 1.0), ('=', 1.0)],
+        &[('=', 1.0), ('=', 1.0)],
+        &[('=', 1.0), ('=', 1.0)],
+    ];
+    insta::assert_snapshot!(Sample::new(&QUICK, quick_work(), &cells).text(), @"
+    quick: 8 blocks in 11m55, loop image 1 GiB, VM                             RUN 1
+    time until safe on disk    ext4       xfs     btrfs
+    small-files create       100 ms  +32 % ▲*   +92 % ▲
+                read-random  200 ms         =  +20 % ▲*
+                delete       300 ms   -25 % ▼  +41 % ▲*
+    big-file    write        400 ms         =  +30 % ▲*
+    metadata    create       500 ms         =         =
+                list         600 ms         =         =
+                rename       700 ms         =         =
+    ▼ faster  ▲ slower  = same within ±5 %  * the machine, not the file system
+
+    xfs is faster than ext4 in 1 of 7: small-files delete (22-28 % less time); as
+    fast in 5 (within ±5 %); in 1 it differs by the machine, not by the file system:
+    small-files create. btrfs is slower than ext4 in 1 of 7: small-files create
+    (85-100 % more time); as fast in 3 (within ±5 %); in 3 it differs by the
+    machine, not by the file system: small-files read-random, small-files delete and
+    1 more.
+    All 14 comparisons are decided. Holds on this machine, this boot, in these 4
+    minutes; `fsarena compare` joins RUNs of other days.
+    mind: xfs in small-files create: wall +32 %, CPU +0 %: the machine, not the code
+          (others had 77 % of it in trials of xfs, 2 % in those of ext4); 3 more of
+          this kind; measure again on a quiet machine
+    page: quick-1.html   all figures: fsarena show 1
+    ");
+}
+
+/// A contender that was to be warm and was not has a column, a dash in it, and the reason below.
+#[test]
+fn a_dash_has_its_reason() {
+    let cells: [&[MarkedRatio]; 3] = [&[('f', 0.8)], &[('-', 0.0)], &[('-', 0.0)]];
+    let mut sample = Sample::new(&["ext4", "xfs"], vec![small_files()], &cells);
+    let xfs = sample.header.plan.contenders[1].id();
+    for record in sample.records.iter_mut().filter(|record| record.key.contender == xfs) {
+        let cache = &mut record.phases[1].cache;
+        (cache.asked, cache.state) = (Cache::Warm, CacheState::NotWarm);
+        cache.why = "the device delivered 4.0 MiB".to_owned();
+        record.notices.push(fsarena_model::record::Notice {
+            code: "not-warm".to_owned(),
+            text: "phase read-random was to be warm: the device delivered 4.0 MiB".to_owned(),
+            remedy: Some("end what drops caches".to_owned()),
+            measure: None,
+        });
+    }
+    insta::assert_snapshot!(sample.text(), @"
+    quick: 8 blocks in 2m35, loop image 1 GiB, VM                              RUN 1
+    time until safe on disk    ext4      xfs
+    small-files create       100 ms  -20 % ▼
+                read-random  200 ms        -
+                delete       300 ms        -
+    ▼ faster
+
+    xfs is faster than ext4 in 1 of 1: small-files create (17-23 % less time).
+    The comparison is decided. Holds on this machine, this boot, in these 4 minutes;
+    `fsarena compare` joins RUNs of other days.
+    mind: not warm, so in no comparison: xfs in small-files read-random (the device
+          delivered 4.0 MiB); end what drops caches or needs the memory, and run it
+          again
+    mind: xfs has no figure in small-files delete: no trial gave this figure
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
@@ -253,7 +401,7 @@ fn a_contender_is_missing() {
     for once in ["btrfs-progs", "btrfs (", "zfs (this kernel"] {
         assert_eq!(text.matches(once).count(), 1, "{once}\n{text}");
     }
-    insta::assert_snapshot!(text, @r"
+    insta::assert_snapshot!(text, @"
     quick: 8 blocks in 11m45, loop image 1 GiB, VM                             RUN 1
     time until safe on disk    ext4      xfs
     small-files create       100 ms  -22 % ▼
@@ -267,8 +415,8 @@ fn a_contender_is_missing() {
 
     xfs is faster than ext4 in 7 of 7: small-files create (19-25 % less time),
     small-files read-random (19-25 % less time) and 5 more.
-    All 7 comparisons are decided. Holds on this machine, in this boot, in these
-    11m45.
+    All 7 comparisons are decided. Holds on this machine, this boot, in these 4
+    minutes; `fsarena compare` joins RUNs of other days.
     not run: btrfs (apt install btrfs-progs); zfs (this kernel has no zfs)
     page: quick-1.html   all figures: fsarena show 1
     ");
@@ -303,7 +451,7 @@ fn twelve(workloads: Vec<Workload>) -> Sample {
 
 #[test]
 fn twelve_contenders_of_few_questions() {
-    insta::assert_snapshot!(twelve(vec![small_files()]).text(), @r"
+    insta::assert_snapshot!(twelve(vec![small_files()]).text(), @"
     quick: 8 blocks in 15m55, loop image 1 GiB, VM                             RUN 1
                                                               ext4
     time until safe on disk    ext2     ext3  ext4  data=writeback
@@ -323,8 +471,9 @@ fn twelve_contenders_of_few_questions() {
     Against ext2, of 33 comparisons of 11 contenders: 6 faster, 9 slower, 9 the same
     and 9 not known yet. Best: jfs in small-files create (23-29 % less time); worst:
     reiserfs in small-files create (2.69-2.91 times the time).
-    Not known yet: 9 of 33; about 12 min more would decide them: --runs 14. Holds on
-    this machine, in this boot, in these 15m55.
+    Not known yet: 9 of 33. 6 to 32 more blocks (12 min to 64 min) would probably
+    decide them: --runs 40. Holds on this machine, this boot, in these 4 minutes;
+    `fsarena compare` joins RUNs of other days.
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
@@ -334,7 +483,7 @@ fn twelve_contenders_of_few_questions() {
 fn twelve_contenders_of_many_questions() {
     let text = twelve([quick_work(), vec![real_work()]].concat()).text();
     assert!(text.lines().count() <= 80, "{text}");
-    insta::assert_snapshot!(text, @r"
+    insta::assert_snapshot!(text, @"
     quick: 8 blocks in 63m57, loop image 1 GiB, VM                             RUN 1
                                                               ext4
     time until safe on disk    ext2     ext3  ext4  data=writeback
@@ -381,8 +530,9 @@ fn twelve_contenders_of_many_questions() {
     Against ext2, of 132 comparisons of 11 contenders: 24 faster, 36 slower, 36 the
     same and 36 not known yet. Best: jfs in small-files create (23-29 % less time);
     worst: reiserfs in small-files create (2.69-2.91 times the time).
-    Not known yet: 36 of 132; about 48 min more would decide them: --runs 14. Holds
-    on this machine, in this boot, in these 63m57.
+    Not known yet: 36 of 132. 6 to 32 more blocks (48 min to 4.3 h) would probably
+    decide them: --runs 40. Holds on this machine, this boot, in these 4 minutes;
+    `fsarena compare` joins RUNs of other days.
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
@@ -392,7 +542,7 @@ fn one_contender_alone() {
     let mut sample = Sample::new(&["ext4"], quick_work(), &[NOBODY; 7]);
     let verdicts = sample.verdicts.as_mut().unwrap();
     (verdicts.baseline, verdicts.reference) = (None, None);
-    insta::assert_snapshot!(sample.text(), @r"
+    insta::assert_snapshot!(sample.text(), @"
     quick: 8 blocks in 3m55, loop image 1 GiB, VM                              RUN 1
     time until safe on disk    ext4    least    most  n
     small-files create       100 ms  96.0 ms  104 ms  8
@@ -404,7 +554,6 @@ fn one_contender_alone() {
                 rename       700 ms   672 ms  728 ms  8
 
     ext4 alone has figures: nothing is compared. These are medians and ranges.
-    Holds on this machine, in this boot, in these 3m55.
     page: quick-1.html   all figures: fsarena show 1
     ");
 }
