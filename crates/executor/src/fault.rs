@@ -6,8 +6,8 @@
 //! `measure`. The runner has one such place of its own: `store`, between a trial and the storing of
 //! its record.
 //!
-//! `FSARENA_TEST_FAST=1` shortens waits, and believes that a phase was warm when other tests dropped
-//! its caches; every record of such a trial says so in a notice.
+//! `FSARENA_TEST_FAST=1` shortens waits, and believes that a phase was warm when other tests
+//! dropped its caches; every record of such a trial says so in a notice.
 
 use fsarena_model::record::{CacheRecord, CacheState, Notice};
 use fsarena_model::spec::Drain;

@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn a_line_of_passwd() {
-        let ann = parse_passwd("ann:x:1000:1000:Ann,,,:/home/ann:/bin/bash").unwrap();
-        assert_eq!((ann.name.as_str(), ann.uid, ann.home.as_str()), ("ann", 1000, "/home/ann"));
+        let ann = parse_passwd("ann:x:1000:1000:Ann,,,:/srv/ann:/bin/bash").unwrap();
+        assert_eq!((ann.name.as_str(), ann.uid, ann.home.as_str()), ("ann", 1000, "/srv/ann"));
         assert!(parse_passwd("").is_none() && parse_passwd("ann:x:zero:1::/:/bin/sh").is_none());
     }
 }

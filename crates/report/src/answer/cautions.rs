@@ -248,8 +248,8 @@ fn disturbed(run: &Run<'_>) -> Option<Caution> {
     Some(caution(format!("others used the machine: {}{more}", clean(first)), None))
 }
 
-/// Code of the notice on phases that were to be warm and were not (`fsarena_executor`): that is said
-/// of the rows.
+/// Code of the notice on phases that were to be warm and were not (`fsarena_executor`): that is
+/// said of the rows.
 const NOT_WARM: &str = "not-warm";
 
 /// A notice that something can be done about; the others are facts.

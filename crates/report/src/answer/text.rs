@@ -310,8 +310,8 @@ impl Screen<'_> {
         out
     }
 
-    /// What to mind, below `lines` lines: as much as leaves it on one screen, and the gravest in any
-    /// case.
+    /// What to mind, below `lines` lines: as much as leaves it on one screen, and the gravest in
+    /// any case.
     fn to_mind(&self, lines: usize) -> String {
         let cautions = &self.answer.cautions;
         // Below it are the rest of them in one line, and one that says where more is.
